@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { dataLayout } from '../src/local/layout.js'
+import { resolveDataLayout } from '../src/local/layout.js'
 import { chatKey } from './lib/chat-key.js'
 import {
   type BenchDaemon,
@@ -41,7 +41,7 @@ try {
   const curl = [
     '-sN',
     '--unix-socket',
-    dataLayout(dataDir).socket,
+    resolveDataLayout(dataDir).socket,
     '-H',
     `authorization: Bearer ${key}`,
     '-H',

@@ -3,7 +3,7 @@
  * documents, of other sets' and of other articles, in halves of the sets, in spaces of some thirty documents and in
  * single documents; the weight of a missing name was chosen on the half `tuned`, the half `aside` is reported.
  */
-import { ANSWER_FROM, evidenceState, REFUSE_BELOW } from '../../src/engine/query/answerability.js'
+import { ANSWER_THRESHOLD, judgeEvidence, REFUSAL_THRESHOLD } from '../../src/engine/query/answerability.js'
 import { dataFolder } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import { type Figure, tableText } from '../lib/report.js'
@@ -45,7 +45,7 @@ function askedOf({ name, half, size, documents, questions }: AskedSpace): Told[]
         const { title, body } = space.nodes[node.key]!
         return { title, text: body, score: node.final, ...(node.features && { features: node.features }) }
       })
-      const { state } = evidenceState({ query: text, terms, idf: space.idf, asked, items })
+      const { state } = judgeEvidence({ query: text, terms, idf: space.idf, asked, items })
       return { half, size, space: name, from, kind, state, top: items[0]?.score ?? 0 }
     }),
   )
@@ -85,8 +85,8 @@ function figuresOf(half: Half, size: Size, told: readonly Told[]): Figure[] {
     figure('foreign answered', share(foreign, isAnswered), { atMost: 0.05 }),
     figure('AUROC of the confidence', areaUnder(scores)),
     figure('AUROC of the states', areaUnder({ own: own.map(rank), foreign: foreign.map(rank) })),
-    figure(`balanced accuracy, confidence from ${REFUSE_BELOW}`, balancedAccuracy(scores, REFUSE_BELOW)),
-    figure(`balanced accuracy, confidence from ${ANSWER_FROM}`, balancedAccuracy(scores, ANSWER_FROM)),
+    figure(`balanced accuracy, confidence from ${REFUSAL_THRESHOLD}`, balancedAccuracy(scores, REFUSAL_THRESHOLD)),
+    figure(`balanced accuracy, confidence from ${ANSWER_THRESHOLD}`, balancedAccuracy(scores, ANSWER_THRESHOLD)),
     figure('balanced accuracy, not refused', (1 - share(own, isRefused) + share(foreign, isRefused)) / 2),
     figure('balanced accuracy, answered', (1 + share(own, isAnswered) - share(foreign, isAnswered)) / 2),
     ...(near.length === 0

@@ -1,7 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Candidate, candidatesOf, type QuotablePassage } from '../../src/engine/query/quotation/candidates.js'
-import { prepareQuestion, type Question } from '../../src/engine/query/quotation/question.js'
+import {
+  buildCandidates,
+  type QuotablePassage,
+  type QuotationCandidate,
+} from '../../src/engine/query/quotation/candidates.js'
+import { type PreparedQuestion, prepareQuestion } from '../../src/engine/query/quotation/question.js'
 import { MAX_PASSAGES } from '../../src/engine/query/quotation/quote.js'
 import { dataFolder } from '../lib/datasets.js'
 import { FolderSpace } from './folder-space.js'
@@ -12,13 +16,13 @@ export interface Case {
   set: string
   /** how much it counts in training */
   weight: number
-  question: Question
+  question: PreparedQuestion
   passages: QuotablePassage[]
-  candidates: Candidate[]
+  candidates: QuotationCandidate[]
   /** whether any document answers it */
   isAnswered: boolean
   /** whether a quotation answers it */
-  isRight: (units: readonly Candidate[]) => boolean
+  isRight: (units: readonly QuotationCandidate[]) => boolean
 }
 
 /** Training weight of a public question, against 1 of a folder's: these ask only for facts in paragraphs. */
@@ -28,7 +32,7 @@ const SQUAD_STEP = 3
 const OTHER_STEP = 6
 
 /** The text of a quotation with its headings and leads. */
-export function quotedText(units: readonly Candidate[]): string {
+export function quotedText(units: readonly QuotationCandidate[]): string {
   return units.map(({ unit: { heading, lead, text } }) => [heading, lead, text].join('\n')).join('\n')
 }
 
@@ -54,7 +58,7 @@ function caseOf(space: FolderSpace, { set, query, weight, judge }: CaseSource): 
     weight,
     question,
     passages,
-    candidates: candidatesOf(question, passages),
+    candidates: buildCandidates(question, passages),
     isAnswered: judge !== undefined,
     isRight: (units) => units.length > 0 && judge?.(quotedText(units)) === true,
   }

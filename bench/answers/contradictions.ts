@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { evidenceState } from '../../src/engine/query/answerability.js'
-import { type ComparedItem, conflictsAmong } from '../../src/engine/query/conflicts/among.js'
-import { contradictions } from '../../src/engine/query/conflicts/contradictions.js'
-import type { Ranked } from '../../src/engine/query/rank.js'
+import { judgeEvidence } from '../../src/engine/query/answerability.js'
+import { findContradictions } from '../../src/engine/query/conflicts/contradictions.js'
+import { type ComparedItem, findItemConflicts } from '../../src/engine/query/conflicts/item-conflicts.js'
+import type { RankedCandidate } from '../../src/engine/query/rank.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { ROOT } from '../lib/daemon.js'
 import { dataFolder, loadDataset, type SourceDocument } from '../lib/datasets.js'
@@ -74,7 +74,7 @@ function measure(
 /** Of two documents alone. */
 function alone({ question, one, other }: Pair): string | undefined {
   const items = [one, other].map((text, place) => ({ title: '', text, document: String(place) }))
-  return contradictions(question, analyzeQuery(question), () => 2, items).conflicts[0]?.reason
+  return findContradictions(question, analyzeQuery(question), () => 2, items).conflicts[0]?.reason
 }
 
 /** In a space of these two documents, with what refuses before anything is compared. */
@@ -82,7 +82,7 @@ function behindTheGate({ question, one, other }: Pair): string | undefined {
   const documents = [one, other].map((text, place) => ({ id: String(place), title: '', text }))
   const space = new MemorySpace(documents, true)
   const { terms, ranked } = space.ask(question)
-  const verdict = evidenceState({ query: question, terms, idf: space.idf, items: itemsOf(space, ranked) })
+  const verdict = judgeEvidence({ query: question, terms, idf: space.idf, items: itemsOf(space, ranked) })
   return verdict.state === 'conflict' ? verdict.conflicts[0]?.reason : undefined
 }
 
@@ -98,7 +98,7 @@ function inSpace(space: MemorySpace, pairs: readonly Pair[]): (pair: Pair) => st
 function ask(space: MemorySpace, question: string): { reason: string; ids: string[]; says: [string, string] }[] {
   const { terms, ranked } = space.ask(question)
   const items = itemsOf(space, ranked)
-  const { conflicts } = conflictsAmong({ query: question, terms, idf: space.idf }, items)
+  const { conflicts } = findItemConflicts({ query: question, terms, idf: space.idf }, items)
   return conflicts.map(({ item, other, reason, says }) => ({
     reason,
     says,
@@ -106,7 +106,7 @@ function ask(space: MemorySpace, question: string): { reason: string; ids: strin
   }))
 }
 
-function itemsOf(space: MemorySpace, ranked: readonly Ranked[]): (ComparedItem & { document: string })[] {
+function itemsOf(space: MemorySpace, ranked: readonly RankedCandidate[]): (ComparedItem & { document: string })[] {
   return ranked.slice(0, CONSIDERED).map((node) => {
     const { title, body, document } = space.nodes[node.key]!
     const features = node.features && { features: node.features }

@@ -5,8 +5,8 @@
  * The model (`src/engine/query/confidence.ts`) was fitted on SciFact's training questions, SQuAD, Cranfield, CISI, MED,
  * CMRC and on sets of program text made for it, each left out once; SciFact's test questions took no part.
  */
-import { evidenceState, REFUSE_BELOW, SURE_FROM } from '../../src/engine/query/answerability.js'
-import { quote } from '../../src/engine/query/quotation/quote.js'
+import { judgeEvidence, REFUSAL_THRESHOLD, SURE_QUOTATION_THRESHOLD } from '../../src/engine/query/answerability.js'
+import { chooseQuotation } from '../../src/engine/query/quotation/quote.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { type Dataset, dataFolder, loadDataset, MEANING_SETS } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
@@ -46,9 +46,9 @@ function judgedBy(space: MemorySpace, questions: readonly { text: string }[]): J
       const score = top > 0 ? node.final / top : 0
       return { title, text: body, score, ...(node.features && { features: node.features }) }
     })
-    const { state } = evidenceState({ query: text, terms, idf: space.idf, items, probability: 1 })
+    const { state } = judgeEvidence({ query: text, terms, idf: space.idf, items, probability: 1 })
     const passages = items.map((item) => ({ ...item, source: '', score: item.score * top }))
-    const probability = quote({ query: text, passages, idf: space.idf })?.probability ?? 0
+    const probability = chooseQuotation({ query: text, passages, idf: space.idf })?.probability ?? 0
     return { top, probability: state === 'answerable' ? probability : 0, contradicts: state === 'conflict' }
   })
 }
@@ -59,8 +59,8 @@ function statesOf(space: MemorySpace, questions: readonly { text: string }[]): S
 
 function countedStates(judged: readonly Judged[]): States {
   return {
-    refused: judged.filter((one) => isRefused(one, REFUSE_BELOW)).length,
-    answered: judged.filter((one) => isAnswered(one, REFUSE_BELOW, SURE_FROM)).length,
+    refused: judged.filter((one) => isRefused(one, REFUSAL_THRESHOLD)).length,
+    answered: judged.filter((one) => isAnswered(one, REFUSAL_THRESHOLD, SURE_QUOTATION_THRESHOLD)).length,
     asked: judged.length,
   }
 }
@@ -123,7 +123,7 @@ function ofKind(kind: 'whole' | 'small', sets: readonly Dataset[], unseen: Datas
       pairs.push({ name, states: countedStates(foreign) })
     }
   }
-  const curve = curveOf(asked, { refuse: REFUSE_BELOW, answer: SURE_FROM })
+  const curve = curveOf(asked, { refuse: REFUSAL_THRESHOLD, answer: SURE_QUOTATION_THRESHOLD })
   process.stdout.write(`\n${kind} spaces\n\n${curve.join('\n')}\n\n`)
   const together = (all: readonly States[]): States => ({
     refused: all.reduce((sum, one) => sum + one.refused, 0),

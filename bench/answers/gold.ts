@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { namesMissing } from '../../src/engine/query/names/names-missing.js'
+import { findMissingNames } from '../../src/engine/query/names/missing-names.js'
 import type { QuotablePassage } from '../../src/engine/query/quotation/candidates.js'
-import { quote } from '../../src/engine/query/quotation/quote.js'
+import { chooseQuotation } from '../../src/engine/query/quotation/quote.js'
 import { type Dataset, dataFolder, loadDataset } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import { type Figure, percentile } from '../lib/report.js'
@@ -52,7 +52,7 @@ function answersOf(folder: string, name: AnswerSet): Figure[] {
   for (const { id, text: query } of queries) {
     const passages = passagesOf(space, query)
     const started = performance.now()
-    const units = quote({ query, passages, idf: space.idf })?.units ?? []
+    const units = chooseQuotation({ query, passages, idf: space.idf })?.units ?? []
     const text = units.map(({ unit }) => unit.text).join('\n')
     spent += performance.now() - started
     const half = isForTuning(id) ? tuned : reported
@@ -91,14 +91,14 @@ function namesOf({ documents, queries, judged }: Dataset): Figure[] {
   const own = { found: 0, asked: 0 }
   const other = { found: 0, asked: 0 }
   for (const [place, { id, text }] of queries.entries()) {
-    if (namesMissing(text, [{ title: '', text: '' }]).length === 0) continue
+    if (findMissingNames(text, [{ title: '', text: '' }]).length === 0) continue
     const right = [...(judged.get(id)?.keys() ?? [])].flatMap((key) => byId.get(key) ?? [])
     const foreign = documents[(place * 37 + 500) % documents.length]!
     own.asked++
-    if (namesMissing(text, right).length > 0) own.found++
+    if (findMissingNames(text, right).length > 0) own.found++
     if (right.some(({ title }) => title === foreign.title)) continue
     other.asked++
-    if (namesMissing(text, [foreign]).length > 0) other.found++
+    if (findMissingNames(text, [foreign]).length > 0) other.found++
   }
   return [
     share('squad2-dev names wrongly missing', own),

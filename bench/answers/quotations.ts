@@ -4,11 +4,11 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SURE_FROM } from '../../src/engine/query/answerability.js'
-import { type Candidate, FEATURES } from '../../src/engine/query/quotation/candidates.js'
-import { quotationFeatures, scoreCandidates, selectUnits } from '../../src/engine/query/quotation/choose.js'
-import { type LinearModel, probabilityOf } from '../../src/engine/query/quotation/linear-model.js'
-import { ANSWER_FEATURES, answerValues, unitValues } from '../../src/engine/query/quotation/model.js'
+import { SURE_QUOTATION_THRESHOLD } from '../../src/engine/query/answerability.js'
+import { FEATURES, type QuotationCandidate } from '../../src/engine/query/quotation/candidates.js'
+import { computeQuotationFeatures, scoreCandidates, selectUnits } from '../../src/engine/query/quotation/choose.js'
+import { computeProbability, type LinearModel } from '../../src/engine/query/quotation/linear-model.js'
+import { ANSWER_FEATURES, toAnswerValues, toUnitValues } from '../../src/engine/query/quotation/model.js'
 import { ROOT } from '../lib/daemon.js'
 import { type Case, folderCases, publicCases, quotedText } from './cases.js'
 import { type Example, fitLogistic } from './logistic.js'
@@ -23,7 +23,7 @@ interface QuotationModel {
 }
 
 interface Quotation {
-  units: Candidate[]
+  units: QuotationCandidate[]
   values: number[]
 }
 
@@ -35,7 +35,7 @@ function fitUnits(cases: readonly Case[]): LinearModel {
     .filter(({ isAnswered }) => isAnswered)
     .flatMap((one) =>
       one.candidates.map((candidate): Example => {
-        return { values: unitValues(candidate), label: one.isRight([candidate]) ? 1 : 0, weight: one.weight }
+        return { values: toUnitValues(candidate), label: one.isRight([candidate]) ? 1 : 0, weight: one.weight }
       }),
     )
   return fitLogistic(examples, UNIT_PENALTY)
@@ -44,8 +44,8 @@ function fitUnits(cases: readonly Case[]): LinearModel {
 function quote(model: LinearModel, { question, passages, candidates }: Case): Quotation | undefined {
   const scored = scoreCandidates(model, candidates)
   const units = selectUnits(scored)
-  const features = quotationFeatures(question, passages, scored, units)
-  return features && { units, values: answerValues(features) }
+  const features = computeQuotationFeatures(question, passages, scored, units)
+  return features && { units, values: toAnswerValues(features) }
 }
 
 /** Fits the second model on quotations from sets that the first was not fitted on. */
@@ -127,7 +127,7 @@ function verdictOf({ units, answer }: QuotationModel, one: Case): Verdict {
   return {
     isAnswered,
     isRight: one.isRight(quotation.units),
-    isSure: probabilityOf(answer, quotation.values) >= SURE_FROM,
+    isSure: computeProbability(answer, quotation.values) >= SURE_QUOTATION_THRESHOLD,
     isRefused: false,
     length: quotedText(quotation.units).trim().length,
   }

@@ -1,5 +1,5 @@
 import { ClaimIndex } from '../../src/engine/conflicts/claim-index.js'
-import { claimsOf, type ReadPassage, readPassage } from '../../src/engine/conflicts/claims.js'
+import { extractClaims, type ParsedPassage, readPassage } from '../../src/engine/conflicts/claims.js'
 import { compareClaims } from '../../src/engine/conflicts/compare-claims.js'
 import { dataFolder, loadDataset, type SourceDocument } from '../lib/datasets.js'
 import type { Figure } from '../lib/report.js'
@@ -10,11 +10,11 @@ const DOCUMENTS = 1000
 /** What a whole space is said to hold against itself, nobody asking: pairs of ids and both sentences. */
 export function conflictsOfSpace(documents: readonly SourceDocument[]): { ids: [string, string]; said: string[] }[] {
   const index = new ClaimIndex()
-  const read: ReadPassage[] = []
+  const read: ParsedPassage[] = []
   return documents.flatMap((document, version) => {
     const passage = readPassage(document)
     read.push(passage)
-    const claims = claimsOf(passage).map((claim) => ({ ...claim, ordinal: 0 }))
+    const claims = extractClaims(passage).map((claim) => ({ ...claim, ordinal: 0 }))
     const candidates = index.candidates(version, version, claims)
     index.add(version, version, claims)
     return candidates.flatMap(({ one, other }) => {

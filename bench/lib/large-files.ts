@@ -1,5 +1,5 @@
 import { utils, write } from '@e965/xlsx'
-import { storeZip } from '../../src/engine/parse/archive/zip-store.js'
+import { buildStoredZip } from '../../src/engine/parse/archive/zip-store.js'
 import { numbers, prose, zipfWord } from './words.js'
 
 /** A large file of one format; the same bytes on every machine. */
@@ -105,7 +105,7 @@ function docx(size: number): Buffer {
     `<w:document xmlns:w="${SCHEMAS}/wordprocessingml/2006/main"><w:body>`,
     '</w:body></w:document>',
   )
-  return storeZip([
+  return buildStoredZip([
     ['[Content_Types].xml', CONTENT_TYPES],
     ['_rels/.rels', relations([['r1', 'officeDocument', 'word/document.xml']])],
     ['word/document.xml', body],
@@ -137,7 +137,7 @@ function pptx(size: number): Buffer {
     ),
   )
   const list = slides.map((_, place) => `<p:sldId id="${256 + place}" r:id="rId${place + 1}"/>`)
-  return storeZip([
+  return buildStoredZip([
     ['[Content_Types].xml', CONTENT_TYPES],
     ['ppt/presentation.xml', Buffer.from(`<p:presentation><p:sldIdLst>${list.join('')}</p:sldIdLst></p:presentation>`)],
     [

@@ -1,12 +1,12 @@
 import { PassageCache } from '../../src/engine/derived/passage.js'
 import { embedTerms, embedText, type LsaSpace, openModel } from '../../src/engine/models/builtin/lsa.js'
 import { LsaCorpus } from '../../src/engine/models/builtin/lsa-corpus.js'
-import type { AskedOf } from '../../src/engine/query/confidence.js'
-import type { Calibration } from '../../src/engine/query/dense.js'
+import type { QuestionStatistics } from '../../src/engine/query/confidence.js'
+import type { CosineCalibration } from '../../src/engine/query/dense.js'
 import { fuse } from '../../src/engine/query/fuse.js'
-import type { Ranked } from '../../src/engine/query/rank.js'
-import { countedWeights } from '../../src/engine/query/term-weights.js'
-import { BACKGROUND_SAMPLES, backgroundOf } from '../../src/engine/search/background.js'
+import type { RankedCandidate } from '../../src/engine/query/rank.js'
+import { createTermWeights } from '../../src/engine/query/term-weights.js'
+import { BACKGROUND_SAMPLES, computeBackground } from '../../src/engine/search/background.js'
 import type { SearchHit } from '../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { chunkWords, type SourceDocument } from './datasets.js'
@@ -20,8 +20,8 @@ const CHUNK_OVERLAP = 40
 export interface Asked {
   terms: string[]
   hits: SearchHit[]
-  ranked: Ranked[]
-  asked: AskedOf
+  ranked: RankedCandidate[]
+  asked: QuestionStatistics
   rankMs: number
 }
 
@@ -56,7 +56,7 @@ export class MemorySpace {
         corpus.add(`${document.title}\n${body}`)
       }
     }
-    this.weights = countedWeights((term) => this.text.frequency(term), this.nodes.length)
+    this.weights = createTermWeights((term) => this.text.frequency(term), this.nodes.length)
     const started = performance.now()
     const model = embedder === undefined ? corpus.train() : undefined
     this.trainMs = performance.now() - started
@@ -113,7 +113,7 @@ export class MemorySpace {
     return { text: by((hit) => hit.bm25), dense: by((hit) => hit.cosine), fused: fuse(hits).map((hit) => hit.key) }
   }
 
-  private search(terms: readonly string[], query: string): { hits: SearchHit[]; calibration?: Calibration } {
+  private search(terms: readonly string[], query: string): { hits: SearchHit[]; calibration?: CosineCalibration } {
     const hits = new Map(this.text.search(terms, LEG).map((hit) => [hit.key, hit]))
     const vector = this.embedder?.ofQuery(query) ?? (this.lsa === undefined ? undefined : embedTerms(this.lsa, terms))
     if (vector === undefined) return { hits: [...hits.values()] }
@@ -123,7 +123,9 @@ export class MemorySpace {
     const found = [...hits.values()].map((hit) => ({ ...hit, cosine: cosines[hit.key]! }))
     if (this.embedder === undefined) return { hits: found }
     const step = Math.max(1, Math.floor(cosines.length / BACKGROUND_SAMPLES))
-    const background = backgroundOf(cosines.filter((_, place) => place % step === 0).subarray(0, BACKGROUND_SAMPLES))
+    const background = computeBackground(
+      cosines.filter((_, place) => place % step === 0).subarray(0, BACKGROUND_SAMPLES),
+    )
     return { hits: found, calibration: { background, nodes: this.nodes.length } }
   }
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
-import { type DatabaseAddress, databaseAddress } from '../../src/local/database-address.js'
+import { type DatabaseAddress, parseDatabaseAddress } from '../../src/local/database-address.js'
 import { addressOn, ROLE, SUPERUSER, serverPrograms, startServer } from '../../test/helpers/postgres-server.js'
 
 /** What a small server has, in place of what tests give theirs. */
@@ -16,7 +16,7 @@ export async function searchableServer(): Promise<{ url: string; address: Databa
     await asked(at('postgres'), 'CREATE DATABASE bench TEMPLATE template0')
     // who owns the tables is no superuser, whom the policies of the rows would not hold
     await asked(at('bench', SUPERUSER), 'CREATE EXTENSION vector')
-    const address = databaseAddress(at('bench'))
+    const address = parseDatabaseAddress(at('bench'))
     await migratePostgres(address)
     return { url: at('bench'), address, stop: server.stop }
   } catch (error) {

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import type { CompiledElement } from '../../src/engine/parse/compiled.js'
 import { DEFAULT_LIMITS } from '../../src/engine/parse/limits.js'
 import { compileBytes } from '../../src/engine/parse/read-document.js'
-import { type TableCells, tableOf } from '../../src/engine/parse/tables/cells.js'
+import { type TableCells, toTableCells } from '../../src/engine/parse/tables/cells.js'
 
 export interface PageOfFile {
   file: string
@@ -35,7 +35,7 @@ export function tablesByPage(elements: readonly CompiledElement[]): Map<number, 
   for (const { type, text, metadata, pageNumber } of elements) {
     if (type !== 'table' || text === undefined || pageNumber === undefined) continue
     const list = pages.get(pageNumber) ?? []
-    list.push(tableOf(text, metadata))
+    list.push(toTableCells(text, metadata))
     pages.set(pageNumber, list)
   }
   return pages

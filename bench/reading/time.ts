@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globSync } from 'tinyglobby'
-import { Inside } from '../../src/engine/parse/inside/inside.js'
+import { ContainedFileCollector } from '../../src/engine/parse/inside/contained-files.js'
 import { DEFAULT_LIMITS } from '../../src/engine/parse/limits.js'
 import { DEFAULT_OCR, OcrBudget } from '../../src/engine/parse/ocr/budget.js'
 import type { Parser } from '../../src/engine/parse/parsed.js'
@@ -130,7 +130,7 @@ async function turn(parser: Parser, { files, mediaType }: Sample, repeats: numbe
   const start = process.cpuUsage()
   for (let repeat = 0; repeat < repeats; repeat++) {
     for (const bytes of files) {
-      const inside = new Inside('a', DEFAULT_LIMITS)
+      const inside = new ContainedFileCollector('a', DEFAULT_LIMITS)
       const text = () => bytes.toString()
       await parser.parse({ filename: 'a', bytes, mediaType, text, limits: DEFAULT_LIMITS, inside, ocr })
     }
@@ -143,7 +143,9 @@ async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
   const engine = join(resolve(checkout), 'dist', 'engine')
   const now = join(engine, 'parse', 'registry.js')
   const path = existsSync(now) ? now : join(engine, 'compile', 'parse', 'registry.js')
-  const { parserFor }: typeof import('../../src/engine/parse/registry.js') = await import(pathToFileURL(path).href)
+  const { loadParser: parserFor }: typeof import('../../src/engine/parse/registry.js') = await import(
+    pathToFileURL(path).href
+  )
   const parser = await parserFor(mediaType)
   if (parser === undefined) throw new Error(`${checkout} does not read ${mediaType}`)
   return parser

@@ -8,9 +8,9 @@ const ALIAS_NAME = /^[A-Za-z][\w-]{0,63}$/
 
 export type Aliases = Record<string, string>
 
-export type Aliased = 'ks' | 'kchat'
+export type AliasProgram = 'ks' | 'kchat'
 
-function aliasesPath(configDir: string, program: Aliased): string {
+function aliasesPath(configDir: string, program: AliasProgram): string {
   return join(configDir, program === 'ks' ? 'aliases.json' : 'chat-aliases.json')
 }
 
@@ -20,11 +20,13 @@ function aliasesPath(configDir: string, program: Aliased): string {
  * @param commands first words of all commands of the program
  * @throws CliError exit 2
  */
-export function checkAlias(name: string, command: string, commands: ReadonlySet<string>, program: Aliased): void {
+export function checkAlias(name: string, command: string, commands: ReadonlySet<string>, program: AliasProgram): void {
   if (!ALIAS_NAME.test(name))
-    throw usageError(`an alias name must be a letter and up to 63 letters, digits, - and _, received ${JSON.stringify(name)}`)
+    throw usageError(
+      `an alias name must be a letter and up to 63 letters, digits, - and _, received ${JSON.stringify(name)}`,
+    )
   if (commands.has(name)) throw usageError(`${JSON.stringify(name)} is a command: an alias cannot replace it`)
-  const [first = ''] = wordsOf(command)
+  const [first = ''] = splitWords(command)
   if (!commands.has(first))
     throw usageError(
       `an alias must begin with a command of ${program}, received ${JSON.stringify(first)}`,
@@ -32,14 +34,14 @@ export function checkAlias(name: string, command: string, commands: ReadonlySet<
     )
 }
 
-export function readAliases(configDir: string, program: Aliased = 'ks'): Aliases {
+export function readAliases(configDir: string, program: AliasProgram = 'ks'): Aliases {
   const raw = readJsonObject(aliasesPath(configDir, program))
   return Object.fromEntries(
     Object.entries(raw).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   )
 }
 
-export function writeAliases(configDir: string, aliases: Aliases, program: Aliased = 'ks'): void {
+export function writeAliases(configDir: string, aliases: Aliases, program: AliasProgram = 'ks'): void {
   writeJson(aliasesPath(configDir, program), aliases)
 }
 
@@ -47,21 +49,21 @@ export function writeAliases(configDir: string, aliases: Aliases, program: Alias
  * Splits a line into words as a shell does: at spaces, with both kinds of quotes, and with a backslash outside of
  * single quotes. @throws CliError exit 2
  */
-export function wordsOf(line: string): string[] {
+export function splitWords(line: string): string[] {
   const words: string[] = []
   let word: string | undefined
   let quote = ''
-  for (let at = 0; at < line.length; at++) {
-    const mark = line[at] ?? ''
-    if (quote === '' && /\s/.test(mark)) {
+  for (let index = 0; index < line.length; index++) {
+    const char = line[index] ?? ''
+    if (quote === '' && /\s/.test(char)) {
       if (word !== undefined) words.push(word)
       word = undefined
-    } else if (mark === quote) quote = ''
-    else if (quote === '' && (mark === '"' || mark === "'")) {
-      quote = mark
+    } else if (char === quote) quote = ''
+    else if (quote === '' && (char === '"' || char === "'")) {
+      quote = char
       word ??= ''
-    } else if (mark === '\\' && quote !== "'") word = (word ?? '') + (line[++at] ?? '')
-    else word = (word ?? '') + mark
+    } else if (char === '\\' && quote !== "'") word = (word ?? '') + (line[++index] ?? '')
+    else word = (word ?? '') + char
   }
   if (quote !== '') throw usageError(`a quotation mark is not closed in ${JSON.stringify(line)}`)
   if (word !== undefined) words.push(word)
@@ -74,9 +76,9 @@ export function wordsOf(line: string): string[] {
  *
  * @throws CliError exit 2 if an argument is missing
  */
-export function expanded(name: string, line: string, args: readonly string[]): string[] {
+export function expandAlias(name: string, line: string, args: readonly string[]): string[] {
   const used = new Set<number>()
-  const words = wordsOf(line).map((word) =>
+  const words = splitWords(line).map((word) =>
     word.replace(/\$([1-9])/g, (_, digit) => {
       const value = args[Number(digit) - 1]
       if (value === undefined) throw usageError(`the alias ${name} needs ${digit} or more arguments: ${line}`)
@@ -92,15 +94,15 @@ export function expanded(name: string, line: string, args: readonly string[]): s
  *
  * @param isCommand whether a word begins a command or a topic; those are never aliases
  */
-export function withoutAlias(
+export function resolveAlias(
   argv: readonly string[],
   configDir: string,
   isCommand: (word: string) => boolean,
-  program: Aliased = 'ks',
+  program: AliasProgram = 'ks',
 ): string[] | undefined {
   const [first = '', ...rest] = argv
   if (!ALIAS_NAME.test(first) || isCommand(first)) return undefined
   const aliases = readAliases(configDir, program)
   const line = Object.hasOwn(aliases, first) ? aliases[first] : undefined
-  return line === undefined ? undefined : expanded(first, line, rest)
+  return line === undefined ? undefined : expandAlias(first, line, rest)
 }

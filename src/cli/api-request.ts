@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../client/http.js'
 import { usageError } from './cli-error.js'
 
-export interface ApiWords {
+export interface ApiArguments {
   method: string
   path: string
   fields: string[]
@@ -10,19 +10,23 @@ export interface ApiWords {
 }
 
 /** Builds the HTTP request from the arguments of `ks api`. @throws CliError exit 2 */
-export function apiRequest(words: ApiWords): HttpRequest {
-  const method = words.method.toUpperCase()
+export function buildApiRequest(args: ApiArguments): HttpRequest {
+  const method = args.method.toUpperCase()
   if (!/^(GET|POST|PUT|PATCH|DELETE|HEAD)$/.test(method)) {
-    throw usageError(`${JSON.stringify(words.method)} is not a supported method: use GET, POST, PUT, PATCH, DELETE or HEAD`)
+    throw usageError(
+      `${JSON.stringify(args.method)} is not a supported method: use GET, POST, PUT, PATCH, DELETE or HEAD`,
+    )
   }
-  const path = words.path.startsWith('/') ? words.path : `/${words.path}`
+  const path = args.path.startsWith('/') ? args.path : `/${args.path}`
   const fields = [
-    ...words.fields.map((field) => split(field, '-F')).map(([key, value]): [string, unknown] => [key, typed(value)]),
-    ...words.rawFields.map((field) => split(field, '-f')),
+    ...args.fields
+      .map((field) => splitField(field, '-F'))
+      .map(([key, value]): [string, unknown] => [key, parseFieldValue(value)]),
+    ...args.rawFields.map((field) => splitField(field, '-f')),
   ]
-  if (words.input !== undefined) {
+  if (args.input !== undefined) {
     if (fields.length > 0) throw usageError('--input and -F both make the body: give one of them')
-    return { method, path, body: words.input, headers: { 'content-type': 'application/json' } }
+    return { method, path, body: args.input, headers: { 'content-type': 'application/json' } }
   }
   if (fields.length === 0) return { method, path }
   if (method === 'GET' || method === 'HEAD') {
@@ -34,13 +38,13 @@ export function apiRequest(words: ApiWords): HttpRequest {
   return { method, path, body, headers: { 'content-type': 'application/json' } }
 }
 
-function split(field: string, flag: string): [string, string] {
-  const at = field.indexOf('=')
-  if (at < 1) throw usageError(`${flag} must be key=value, received ${JSON.stringify(field)}`)
-  return [field.slice(0, at), field.slice(at + 1)]
+function splitField(field: string, flag: string): [string, string] {
+  const index = field.indexOf('=')
+  if (index < 1) throw usageError(`${flag} must be key=value, received ${JSON.stringify(field)}`)
+  return [field.slice(0, index), field.slice(index + 1)]
 }
 
-function typed(value: string): unknown {
+function parseFieldValue(value: string): unknown {
   if (value === 'true') return true
   if (value === 'false') return false
   if (value === 'null') return null

@@ -2,21 +2,21 @@ import { Command } from '@oclif/core/command'
 import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
-import { type LocalDirs, localDirs } from '../local/dirs.js'
+import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
 import { CliError, ExitWith } from './cli-error.js'
-import { asFormat, type Common, commonFlags, LIST_DEFAULT, readCommon } from './common-flags.js'
-import { type Place, resolveSettings, type Settings } from './contexts.js'
+import { type CommonOptions, commonFlags, DEFAULT_LIST_LIMIT, parseFormat, readCommon } from './common-flags.js'
+import { type ConfiguredService, resolveSettings, type Settings } from './contexts.js'
 import type { FilteredOutput } from './filter.js'
-import { type Layout, Output, type OutStream } from './output.js'
+import { Output, type OutStream, type ProseLayout } from './output.js'
 import type { PagedOutput } from './pager.js'
 import type { PromptOptions } from './prompt.js'
-import { rememberIds } from './recent-ids.js'
+import { saveRecentIds } from './recent-ids.js'
 import type { SpaceRef } from './resolve.js'
 import { ttyLine } from './terminal.js'
-import { refuseSwitchValues } from './usage-errors.js'
+import { checkSwitchValues } from './usage-errors.js'
 
 /** Parsed values by name. */
-type Values = Record<string, unknown>
+type ParsedValues = Record<string, unknown>
 
 /** Base of all commands: settings, client, output and prompts, each created at its first use. */
 export abstract class BaseCommand extends Command {
@@ -24,20 +24,20 @@ export abstract class BaseCommand extends Command {
   /** Long output is shown in a pager; only for commands that print once and exit. */
   static pages = false
 
-  protected readonly dirs: LocalDirs = localDirs()
+  protected readonly dirs: LocalDirs = resolveLocalDirs()
   /** Degradation reasons already reported. */
-  private readonly lacks = new Set<string>()
+  private readonly reportedReasons = new Set<string>()
   /** Aborts after `--timeout`. */
   protected readonly deadline = new AbortController()
-  private parsedCommon: Common | undefined
-  private resolved: Settings | undefined
+  private parsedCommon: CommonOptions | undefined
+  private resolvedSettings: Settings | undefined
   private output: Output | undefined
   /** The pager or filter between the command and stdout. */
   private paged: PagedOutput | undefined
   private filtered: FilteredOutput | undefined
   private hasFailed = false
-  private layout: Layout | undefined
-  private connected: Promise<Client> | undefined
+  private layout: ProseLayout | undefined
+  private clientPromise: Promise<Client> | undefined
 
   /** Runs the command with the given configuration; oclif's static `run` would load it again. */
   async start(): Promise<void> {
@@ -47,13 +47,13 @@ export abstract class BaseCommand extends Command {
   /** oclif would load its logger here and look for deprecated commands; there are none. */
   protected override async init(): Promise<void> {}
 
-  protected override async parse<F extends Values, B extends Values, A extends Values>(
+  protected override async parse<F extends ParsedValues, B extends ParsedValues, A extends ParsedValues>(
     options?: Input<F, B, A>,
     argv?: string[],
   ): Promise<ParserOutput<F, B, A>> {
     // oclif reads absent arguments from stdin; ours are read from there only with `-`.
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true
-    refuseSwitchValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
+    checkSwitchValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
     const parsed = await super.parse(options, argv)
     const common = readCommon({ ...parsed.flags }, process.env)
     this.parsedCommon = common
@@ -64,37 +64,37 @@ export abstract class BaseCommand extends Command {
   }
 
   /** The common flags; available after `parse`. */
-  protected get common(): Common {
+  protected get common(): CommonOptions {
     if (this.parsedCommon === undefined) throw new Error('flags are read before parse()')
     return this.parsedCommon
   }
 
   protected get settings(): Settings {
-    if (this.resolved === undefined) {
+    if (this.resolvedSettings === undefined) {
       const { context } = this.common
-      this.resolved = resolveSettings({ flags: context, env: process.env, cwd: process.cwd(), dirs: this.dirs })
-      const { project } = this.resolved
+      this.resolvedSettings = resolveSettings({ flags: context, env: process.env, cwd: process.cwd(), dirs: this.dirs })
+      const { project } = this.resolvedSettings
       if (project !== undefined && project.unknown.length > 0) {
         this.out.warn(`ks: ${project.path} may not set ${project.unknown.join(', ')}; it has no effect`)
       }
     }
-    return this.resolved
+    return this.resolvedSettings
   }
 
   protected get out(): Output {
     if (this.output === undefined) {
       const { output } = this.common
-      const format = output.format ?? this.formatByDefault()
+      const format = output.format ?? this.getDefaultFormat()
       const { paged } = this
       // Notes on stderr are printed after the paged output.
-      const later = {
+      const deferredStderr = {
         write: (text: string) => paged?.later(text) ?? false,
         isTTY: true,
         columns: process.stderr.columns,
       }
       const streams = {
-        out: this.between ?? process.stdout,
-        err: paged !== undefined && process.stderr.isTTY ? later : process.stderr,
+        out: this.outputStage ?? process.stdout,
+        err: paged !== undefined && process.stderr.isTTY ? deferredStderr : process.stderr,
         env: process.env,
         layout: this.layout,
       }
@@ -105,15 +105,15 @@ export abstract class BaseCommand extends Command {
 
   /** The client of the configured service. */
   protected client(): Promise<Client> {
-    this.connected ??= this.open()
-    return this.connected
+    this.clientPromise ??= this.openClient()
+    return this.clientPromise
   }
 
   /** Reconnects: a restarted local daemon may listen at another address. */
-  protected async reconnected(): Promise<Client> {
-    const before = await this.connected?.catch(() => undefined)
-    before?.close()
-    this.connected = undefined
+  protected async reconnect(): Promise<Client> {
+    const previous = await this.clientPromise?.catch(() => undefined)
+    previous?.close()
+    this.clientPromise = undefined
     return await this.client()
   }
 
@@ -124,32 +124,32 @@ export abstract class BaseCommand extends Command {
    */
   protected async space(): Promise<SpaceRef> {
     const chosen = this.settings.space
-    if (chosen !== undefined) return await this.spaceNamed(chosen.value)
-    const { onlySpace } = await import('./resolve.js')
+    if (chosen !== undefined) return await this.resolveSpace(chosen.value)
+    const { getOnlySpace: onlySpace } = await import('./resolve.js')
     const space = await onlySpace(await this.client())
     return { id: space.id, space }
   }
 
-  protected async spaceNamed(text: string): Promise<SpaceRef> {
+  protected async resolveSpace(text: string): Promise<SpaceRef> {
     const { resolveSpace } = await import('./resolve.js')
     return await resolveSpace(await this.client(), text)
   }
 
   /** Resolves a document of the space by its id, the end of its id, or its path. */
-  protected async documentNamed(text: string): Promise<{ id: string; documentId: string }> {
+  protected async resolveDocument(text: string): Promise<{ id: string; documentId: string }> {
     const { id } = await this.space()
     const { resolveDocument } = await import('./resolve.js')
     return { id, documentId: await resolveDocument(await this.client(), id, text, this.dirs.cache) }
   }
 
   /** Resolves a source of the space by its id or the end of its id. */
-  protected async sourceNamed(text: string): Promise<{ id: string; sourceId: string }> {
+  protected async resolveSource(text: string): Promise<{ id: string; sourceId: string }> {
     const { id } = await this.space()
     const { resolveId } = await import('./resolve.js')
     return { id, sourceId: resolveId('source', text, this.dirs.cache) }
   }
 
-  protected async documentsNamed(words: unknown[]): Promise<{ id: string; documentIds: string[] }> {
+  protected async resolveDocuments(words: unknown[]): Promise<{ id: string; documentIds: string[] }> {
     const { id } = await this.space()
     const { resolveDocuments } = await import('./resolve.js')
     const documentIds = await resolveDocuments(await this.client(), id, words.map(String), this.dirs.cache)
@@ -159,9 +159,9 @@ export abstract class BaseCommand extends Command {
   /**
    * Converts `--limit`, `--all` and `--cursor` to a range for `paginate`. Without a terminal the default is everything.
    */
-  protected range(flags: { limit?: number | undefined; all: boolean; cursor?: string | undefined }) {
+  protected getListRange(flags: { limit?: number | undefined; all: boolean; cursor?: string | undefined }) {
     return {
-      limit: flags.all ? undefined : (flags.limit ?? (this.out.isTerminal ? LIST_DEFAULT : undefined)),
+      limit: flags.all ? undefined : (flags.limit ?? (this.out.isTerminal ? DEFAULT_LIST_LIMIT : undefined)),
       cursor: flags.cursor,
     }
   }
@@ -171,11 +171,11 @@ export abstract class BaseCommand extends Command {
     items: AsyncGenerator<T, string | undefined>,
     options: Parameters<Output['list']>[1],
   ): Promise<number> {
-    return await this.out.list(this.tellingMore(items), options)
+    return await this.out.list(this.withMoreHint(items), options)
   }
 
   /** Passes items on; reports the cursor on stderr if the list was cut. */
-  protected async *tellingMore<T>(items: AsyncGenerator<T, string | undefined>): AsyncGenerator<T> {
+  protected async *withMoreHint<T>(items: AsyncGenerator<T, string | undefined>): AsyncGenerator<T> {
     const next = yield* items
     if (next !== undefined) this.out.note(`more: \`--all\`, or \`--cursor ${next}\``)
   }
@@ -186,45 +186,46 @@ export abstract class BaseCommand extends Command {
   }
 
   /** Warns on stderr about the degradation of a reply, once for each reason, and returns the reply. */
-  protected tellingLacks<T extends { degradedReasons?: string[] | undefined }>(answer: T): T {
-    for (const reason of answer.degradedReasons ?? []) {
-      if (!this.lacks.has(reason)) this.out.warn(ttyLine(`ks: degraded: ${reason}`))
-      this.lacks.add(reason)
+  protected reportDegradation<T extends { degradedReasons?: string[] | undefined }>(reply: T): T {
+    for (const reason of reply.degradedReasons ?? []) {
+      if (!this.reportedReasons.has(reason)) this.out.warn(ttyLine(`ks: degraded: ${reason}`))
+      this.reportedReasons.add(reason)
     }
-    return answer
+    return reply
   }
 
   protected override async catch(error: Error): Promise<void> {
     // `ExitWith` carries an exit code only: the output is complete.
     this.hasFailed = !(error instanceof ExitWith)
-    const { place } = this.resolved ?? {}
-    if (error instanceof ApiError && error.status === 401 && place !== undefined) throw refused(error, place.value)
+    const { service } = this.resolvedSettings ?? {}
+    if (error instanceof ApiError && error.status === 401 && service !== undefined)
+      throw toTokenError(error, service.value)
     throw error
   }
 
   protected override async finally(): Promise<void> {
-    const client = await this.connected?.catch(() => undefined)
+    const client = await this.clientPromise?.catch(() => undefined)
     client?.close()
     // Output that was interrupted may have buffered text.
     this.output?.endProse()
     await this.paged?.end()
     if (!this.hasFailed) await this.filtered?.end()
-    if (this.output !== undefined) rememberIds(this.dirs.cache, this.output.shortened)
-    const theirs = client?.serverVersion
-    if (theirs !== undefined && minor(theirs) !== minor(this.config.version)) {
-      const { warnOfSkew } = await import('./version-skew.js')
+    if (this.output !== undefined) saveRecentIds(this.dirs.cache, this.output.shortenedIds)
+    const serverVersion = client?.serverVersion
+    if (serverVersion !== undefined && getMinorVersion(serverVersion) !== getMinorVersion(this.config.version)) {
+      const { warnAboutVersionSkew: warnOfSkew } = await import('./version-skew.js')
       const warn = (text: string) => this.out.warn(text)
-      warnOfSkew({ program: 'ks', stateDir: this.dirs.state, ours: this.config.version, theirs, warn })
+      warnOfSkew({ program: 'ks', stateDir: this.dirs.state, ours: this.config.version, theirs: serverVersion, warn })
     }
   }
 
   /** The filter or pager between the command and stdout, if any. */
-  protected get between(): OutStream | undefined {
+  protected get outputStage(): OutStream | undefined {
     return this.filtered ?? this.paged
   }
 
   /** Loads the filter of `--jq` and `--template`, or the pager; most commands need neither. */
-  private async prepareStdout({ filter, pager }: Common): Promise<void> {
+  private async prepareStdout({ filter, pager }: CommonOptions): Promise<void> {
     if (filter !== undefined) {
       const { FilteredOutput } = await import('./filter.js')
       this.filtered = new FilteredOutput(filter, process.stdout)
@@ -232,16 +233,16 @@ export abstract class BaseCommand extends Command {
     }
     const pages = 'pages' in this.ctor && this.ctor.pages === true
     if (!pages || !pager || process.stdout.isTTY !== true) return
-    const { PagedOutput, pagerOf } = await import('./pager.js')
+    const { PagedOutput, findPager: pagerOf } = await import('./pager.js')
     const program = pagerOf(process.env)
     if (program !== undefined) this.paged = new PagedOutput(program, process.stdout)
   }
 
-  private async open(): Promise<Client> {
+  private async openClient(): Promise<Client> {
     const { connect } = await import('./connect.js')
     const { debug, verbose } = this.common
-    if (verbose) this.sayWhere()
-    return await connect(this.settings.place.value, {
+    if (verbose) this.reportService()
+    return await connect(this.settings.service.value, {
       autostart: this.settings.autostart,
       // Without a timeout nothing aborts the signal.
       ...(this.common.timeoutMs === undefined ? {} : { signal: this.deadline.signal }),
@@ -253,17 +254,19 @@ export abstract class BaseCommand extends Command {
   }
 
   /** `--verbose`: prints the service and the space, and where each was configured. */
-  private sayWhere(): void {
-    const { place, space } = this.settings
-    const where = place.value.kind === 'local' ? `the local daemon of ${place.value.dataDir}` : place.value.url
-    this.out.warn(`ks: using ${where} (${place.origin})`)
+  private reportService(): void {
+    const { service, space } = this.settings
+    const address = service.value.kind === 'local' ? `the local daemon of ${service.value.dataDir}` : service.value.url
+    this.out.warn(`ks: using ${address} (${service.origin})`)
     if (space !== undefined) this.out.warn(`ks: space ${space.value} (${space.origin})`)
   }
 
   /** The format of the environment or user file. A broken file must not hide the error that ends a command. */
-  private formatByDefault() {
+  private getDefaultFormat() {
     const { format } = this.settings
-    return format === undefined ? undefined : asFormat(format.value, format.origin === 'user' ? 'format' : 'KS_FORMAT')
+    return format === undefined
+      ? undefined
+      : parseFormat(format.value, format.origin === 'user' ? 'format' : 'KS_FORMAT')
   }
 
   private armTimeout(ms: number): void {
@@ -274,23 +277,23 @@ export abstract class BaseCommand extends Command {
   }
 }
 
-function refused(error: ApiError, place: Place): CliError {
-  if (place.kind === 'local') {
+function toTokenError(error: ApiError, service: ConfiguredService): CliError {
+  if (service.kind === 'local') {
     return new CliError(`the local daemon refused the token: ${error.message}`, {
       code: error.code,
       exit: 4,
-      hint: place.token === undefined ? '`ks daemon restart` renews it' : 'it came from KS_TOKEN or a token file',
+      hint: service.token === undefined ? '`ks daemon restart` renews it' : 'it came from KS_TOKEN or a token file',
     })
   }
-  const whose = place.context === undefined ? 'the token' : `the token of context ${JSON.stringify(place.context)}`
-  const flag = place.context === undefined ? `--url ${place.url}` : `--context ${place.context}`
-  return new CliError(`${place.url} refused ${whose}: ${error.message}`, {
+  const whose = service.context === undefined ? 'the token' : `the token of context ${JSON.stringify(service.context)}`
+  const flag = service.context === undefined ? `--url ${service.url}` : `--context ${service.context}`
+  return new CliError(`${service.url} refused ${whose}: ${error.message}`, {
     code: error.code,
     exit: 4,
     hint: `\`ks auth login ${flag}\``,
   })
 }
 
-function minor(version: string): string {
+function getMinorVersion(version: string): string {
   return version.split('.').slice(0, 2).join('.')
 }

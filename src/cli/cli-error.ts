@@ -1,5 +1,5 @@
 import { EXIT } from '../contract/errors.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 
 /** A failure that the CLI detected: a one-sentence message, an exit code and a hint for the next step. */
 export class CliError extends Error {
@@ -24,7 +24,7 @@ export class CliError extends Error {
 
 /** Wrong use of a command: exit 2. */
 export function usageError(message: string, hint?: string): CliError {
-  return new CliError(message, { code: 'usage', exit: EXIT.usage, ...defined({ hint }) })
+  return new CliError(message, { code: 'usage', exit: EXIT.usage, ...omitUndefined({ hint }) })
 }
 
 /** Ends the command with an exit code; all output was printed before. */

@@ -1,11 +1,21 @@
 import { isRecord } from '../lib/json/values.js'
 import { tty, ttyLine, ttyName } from './terminal.js'
-import { ago, bytes, count } from './units.js'
+import { formatAge, formatBytes, formatCount } from './units.js'
 
 /**
  * How a field is shown to people; machines get the raw value. Times: ISO text, epoch in milliseconds, epoch in seconds.
  */
-export type Kind = 'text' | 'name' | 'id' | 'time' | 'epoch' | 'seconds' | 'bytes' | 'count' | 'state' | 'progress'
+export type ColumnKind =
+  | 'text'
+  | 'name'
+  | 'id'
+  | 'time'
+  | 'epoch'
+  | 'seconds'
+  | 'bytes'
+  | 'count'
+  | 'state'
+  | 'progress'
 
 /** One column of a list, or one line of a record. */
 export interface Column {
@@ -13,7 +23,7 @@ export interface Column {
   field: string
   /** Heading; by default the field in capitals. */
   title?: string
-  kind?: Kind
+  kind?: ColumnKind
 }
 
 /** The value at a dotted path, or `undefined`. */
@@ -27,30 +37,30 @@ export function valueAt(item: unknown, path: string): unknown {
 }
 
 /** The last 8 hex digits of an id: a UUIDv7 begins with the time, so only its end distinguishes ids. */
-export function shortId(id: string): string {
+export function formatShortId(id: string): string {
   return `#${id.replaceAll('-', '').slice(-8)}`
 }
 
 /** Formats a value for people as one line without control characters. */
-export function show(value: unknown, kind: Kind | undefined, now: number = Date.now()): string {
+export function formatCell(value: unknown, kind: ColumnKind | undefined, now: number = Date.now()): string {
   if (value === undefined || value === null) return ''
-  return kind === 'name' && typeof value === 'string' ? ttyName(value) : ttyLine(inWords(value, kind, now))
+  return kind === 'name' && typeof value === 'string' ? ttyName(value) : ttyLine(formatValue(value, kind, now))
 }
 
-function inWords(value: unknown, kind: Kind | undefined, now: number): string {
-  if (kind === 'time' && typeof value === 'string') return ago(value, now)
-  if (kind === 'epoch' && typeof value === 'number') return ago(new Date(value).toISOString(), now)
-  if (kind === 'seconds' && typeof value === 'number') return ago(new Date(value * 1000).toISOString(), now)
-  if (kind === 'bytes' && typeof value === 'number') return bytes(value)
-  if (kind === 'id' && typeof value === 'string') return shortId(value)
-  if (kind === 'progress' && isRecord(value)) return reached(value)
-  if (typeof value === 'number' && Number.isInteger(value)) return count(value)
-  return plain(value)
+function formatValue(value: unknown, kind: ColumnKind | undefined, now: number): string {
+  if (kind === 'time' && typeof value === 'string') return formatAge(value, now)
+  if (kind === 'epoch' && typeof value === 'number') return formatAge(new Date(value).toISOString(), now)
+  if (kind === 'seconds' && typeof value === 'number') return formatAge(new Date(value * 1000).toISOString(), now)
+  if (kind === 'bytes' && typeof value === 'number') return formatBytes(value)
+  if (kind === 'id' && typeof value === 'string') return formatShortId(value)
+  if (kind === 'progress' && isRecord(value)) return formatProgress(value)
+  if (typeof value === 'number' && Number.isInteger(value)) return formatCount(value)
+  return toPlainText(value)
 }
 
 /** `page 120 of 872` */
-function reached({ unit, at, total }: Record<string, unknown>): string {
-  return `${plain(unit)} ${plain(at)}${total === undefined ? '' : ` of ${plain(total)}`}`
+function formatProgress({ unit, at, total }: Record<string, unknown>): string {
+  return `${toPlainText(unit)} ${toPlainText(at)}${total === undefined ? '' : ` of ${toPlainText(total)}`}`
 }
 
 /** Characters that make a spreadsheet read a cell as a formula, unless the cell is a number. */
@@ -61,15 +71,15 @@ const NUMBER = /^[+-]?\d+(?:[.,]\d+)*(?:e[+-]?\d+)?$/i
  * Formats a value for machines: one line without tabs, untruncated, times as ISO text. A backslash escapes tabs, line
  * ends, backslashes and the first character of a spreadsheet formula. `xargs` and `read` remove it.
  */
-export function cell(value: unknown, kind?: Kind): string {
+export function formatMachineCell(value: unknown, kind?: ColumnKind): string {
   const ms =
     typeof value !== 'number' ? undefined : kind === 'epoch' ? value : kind === 'seconds' ? value * 1000 : undefined
-  const text = tty(ms === undefined ? plain(value) : new Date(ms).toISOString())
+  const text = tty(ms === undefined ? toPlainText(value) : new Date(ms).toISOString())
   const line = text.replaceAll('\\', '\\\\').replaceAll('\t', '\\t').replaceAll('\n', '\\n')
   return typeof value !== 'number' && FORMULA.test(line) && !NUMBER.test(line) ? `\\${line}` : line
 }
 
-function plain(value: unknown): string {
+function toPlainText(value: unknown): string {
   if (value === undefined || value === null) return ''
   if (typeof value === 'string') return value
   if (Array.isArray(value) && value.every((entry) => typeof entry !== 'object')) return value.join(', ')
@@ -77,9 +87,9 @@ function plain(value: unknown): string {
 }
 
 /** The dotted paths of an object's leaves; arrays are leaves. */
-export function leafPaths(item: unknown, prefix = ''): string[] {
+export function listLeafPaths(item: unknown, prefix = ''): string[] {
   if (!isRecord(item)) return prefix === '' ? [] : [prefix]
   const entries = Object.entries(item)
   if (entries.length === 0) return prefix === '' ? [] : [prefix]
-  return entries.flatMap(([key, value]) => leafPaths(value, prefix === '' ? key : `${prefix}.${key}`))
+  return entries.flatMap(([key, value]) => listLeafPaths(value, prefix === '' ? key : `${prefix}.${key}`))
 }

@@ -1,9 +1,9 @@
 import type { Hook } from '@oclif/core/interfaces'
-import { editDistance, nearest } from '../lib/text/nearest.js'
+import { editDistance, findNearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
 
 /** Command names of other tools, with our command. */
-const OTHER_WORDS: Record<string, string> = {
+const COMMAND_SYNONYMS: Record<string, string> = {
   add: 'ingest PATH',
   ask: 'query QUESTION',
   chat: 'query QUESTION --session last',
@@ -28,71 +28,71 @@ const OTHER_WORDS: Record<string, string> = {
 }
 
 /** An unknown command with at least this many words is probably a question. */
-const QUESTION_WORDS = 3
+const MIN_QUESTION_WORDS = 3
 
 /** Rejects an unknown command with the nearest command as a hint; never runs it. */
 export const commandNotFound: Hook<'command_not_found'> = async ({ id, config }) => {
-  throw unknownCommand(id.split(':'), config.commandIDs)
+  throw toUnknownCommandError(id.split(':'), config.commandIDs)
 }
 
 /** Builds the error for words that are not a command. */
-export function unknownCommand(words: string[], commandIds: string[]): CliError {
+export function toUnknownCommandError(words: string[], commandIds: string[]): CliError {
   const typed = words.join(' ')
-  const before = words.slice(0, -1).join(':')
-  if (commandIds.includes(before) && !commandIds.some((id) => id.startsWith(`${before}:`))) {
-    const command = `ks ${spaced(before)}`
+  const parent = words.slice(0, -1).join(':')
+  if (commandIds.includes(parent) && !commandIds.some((id) => id.startsWith(`${parent}:`))) {
+    const command = `ks ${toWords(parent)}`
     return usageError(`\`${command}\` takes no argument ${JSON.stringify(words.at(-1))}`, `\`${command} --help\``)
   }
   const [first = ''] = words
-  if (first.startsWith('-')) return misplacedFlag(first)
-  const close = otherWord(words, commandIds) ?? nearestCommand(words, commandIds)
-  const hint = close === undefined ? otherwise(typed) : `did you mean \`ks ${close}\`?`
+  if (first.startsWith('-')) return toMisplacedFlagError(first)
+  const close = findSynonym(words, commandIds) ?? findNearestCommand(words, commandIds)
+  const hint = close === undefined ? getFallbackHint(typed) : `did you mean \`ks ${close}\`?`
   return usageError(`unknown command \`ks ${typed}\``, hint)
 }
 
-function misplacedFlag(flag: string): CliError {
+function toMisplacedFlagError(flag: string): CliError {
   if (/^-[vV]$/.test(flag)) return usageError(`ks has no flag \`${flag}\``, '`ks --version`')
   return usageError(`\`${flag}\` is before the command`, `flags follow it: \`ks COMMAND ${flag} …\``)
 }
 
 /** Hint without a similar command: several words are probably a question. */
-function otherwise(typed: string): string {
-  const isQuestion = typed.split(/\s+/).length >= QUESTION_WORDS
+function getFallbackHint(typed: string): string {
+  const isQuestion = typed.split(/\s+/).length >= MIN_QUESTION_WORDS
   return isQuestion ? 'ask a question with `ks query QUESTION`' : '`ks --help` lists the commands'
 }
 
 /** The command for a synonym, or the only command that ends in this word (`grep` for `fs grep`). */
-function otherWord([first = '', second]: string[], commandIds: string[]): string | undefined {
-  if (Object.hasOwn(OTHER_WORDS, first)) return OTHER_WORDS[first]
+function findSynonym([first = '', second]: string[], commandIds: string[]): string | undefined {
+  if (Object.hasOwn(COMMAND_SYNONYMS, first)) return COMMAND_SYNONYMS[first]
   const ending = commandIds.filter((id) => id.endsWith(`:${first}`))
   const [only] = ending
-  return second === undefined && ending.length === 1 && only !== undefined ? spaced(only) : undefined
+  return second === undefined && ending.length === 1 && only !== undefined ? toWords(only) : undefined
 }
 
 /**
  * If the topic exists, compares the last word with the topic's commands. Otherwise the last word may be an argument.
  */
-function nearestCommand(words: string[], commandIds: string[]): string | undefined {
+function findNearestCommand(words: string[], commandIds: string[]): string | undefined {
   const topic = words.slice(0, -1).join(':')
   const siblings = commandIds.filter((id) => topic !== '' && id.startsWith(`${topic}:`))
   if (siblings.length === 0) {
-    const whole = nearest(words.join(' '), commandIds.map(spaced))
-    return whole ?? nearestBeginning(words.slice(0, -1), commandIds)
+    const match = findNearest(words.join(' '), commandIds.map(toWords))
+    return match ?? findNearestFirstWord(words.slice(0, -1), commandIds)
   }
-  const close = nearest(
+  const close = findNearest(
     words.at(-1) ?? '',
     siblings.map((id) => id.slice(topic.length + 1)),
   )
-  return close === undefined ? undefined : spaced(`${topic}:${close}`)
+  return close === undefined ? undefined : toWords(`${topic}:${close}`)
 }
 
 /** A single word matches a command at one wrong letter only: other words begin a question. */
-function nearestBeginning(words: string[], commandIds: string[]): string | undefined {
+function findNearestFirstWord(words: string[], commandIds: string[]): string | undefined {
   const [first = '', second] = words
-  if (second !== undefined) return nearestCommand(words, commandIds)
+  if (second !== undefined) return findNearestCommand(words, commandIds)
   return commandIds.find((id) => first.length > 2 && editDistance(first, id) <= 1)
 }
 
-function spaced(id: string): string {
+function toWords(id: string): string {
   return id.replaceAll(':', ' ')
 }

@@ -1,10 +1,10 @@
 import * as Flags from '@oclif/core/flags'
 import { usageError } from './cli-error.js'
 import type { ContextFlags } from './contexts.js'
-import { type Env, envOn, envValue } from './environment.js'
+import { type Env, envValue, isEnvOn } from './environment.js'
 import { FORMATS, type Format, type OutputOptions } from './output.js'
+import { type OutputFilter, parseOutputFilter } from './output-filter.js'
 import { parseSpan } from './units.js'
-import { type Wish, wishOf } from './wish.js'
 
 /** Flags of every command. */
 const GLOBAL = { helpGroup: 'COMMON' }
@@ -13,7 +13,11 @@ export const commonFlags = {
   format: Flags.string({ ...GLOBAL, options: FORMATS, description: 'output format' }),
   json: Flags.boolean({ ...GLOBAL, description: 'same as --format json' }),
   fields: Flags.string({ ...GLOBAL, helpValue: 'a,b.c', description: 'fields to show, in this order' }),
-  jq: Flags.string({ ...GLOBAL, helpValue: 'expr', description: 'jq expression for the JSON output; prints strings without quotes' }),
+  jq: Flags.string({
+    ...GLOBAL,
+    helpValue: 'expr',
+    description: 'jq expression for the JSON output; prints strings without quotes',
+  }),
   template: Flags.string({ ...GLOBAL, helpValue: 'text', description: 'Mustache template for the JSON output' }),
   'no-header': Flags.boolean({ ...GLOBAL, description: 'omit the table header' }),
   'no-truncate': Flags.boolean({ ...GLOBAL, description: 'do not cut tables to the terminal width' }),
@@ -49,21 +53,21 @@ export const docFlag = {
   }),
 }
 
-export const LIST_DEFAULT = 50
+export const DEFAULT_LIST_LIMIT = 50
 
 /** Flags of commands that list. */
 export const listFlags = {
   limit: Flags.integer({
     min: 1,
     helpValue: 'n',
-    description: `maximum number of items (default ${LIST_DEFAULT} at a terminal, else all)`,
+    description: `maximum number of items (default ${DEFAULT_LIST_LIMIT} at a terminal, else all)`,
   }),
   all: Flags.boolean({ description: 'list everything', exclusive: ['limit'] }),
   cursor: Flags.string({ helpValue: 'cursor', description: 'continue after this cursor of an earlier list' }),
 }
 
 /** The parsed common flags, with values of the environment for absent flags. */
-export interface Common {
+export interface CommonOptions {
   output: OutputOptions
   context: ContextFlags
   yes: boolean
@@ -71,52 +75,57 @@ export interface Common {
   verbose: boolean
   debug: boolean
   timeoutMs: number | undefined
-  filter: Wish | undefined
+  filter: OutputFilter | undefined
   pager: boolean
 }
 
 /** Reads the common flags from the parsed flags. @throws CliError exit 2 */
-export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): Common {
-  const timeout = text(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
-  const filter = wishOf({ jq: text(flags.jq), template: text(flags.template), format: text(flags.format) })
+export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): CommonOptions {
+  const timeout = asText(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
+  const filter = parseOutputFilter({
+    jq: asText(flags.jq),
+    template: asText(flags.template),
+    format: asText(flags.format),
+  })
   return {
     filter,
     pager: flags['no-pager'] !== true,
     output: {
-      format: filter === undefined ? formatOf(flags) : (formatOf(flags) ?? 'json'),
-      fields: fieldsOf(text(flags.fields)),
+      format: filter === undefined ? readFormat(flags) : (readFormat(flags) ?? 'json'),
+      fields: parseFields(asText(flags.fields)),
       header: flags['no-header'] !== true,
       truncate: flags['no-truncate'] !== true,
       colour: typeof flags.color === 'boolean' ? flags.color : undefined,
       quiet: flags.quiet === true,
     },
     context: {
-      context: text(flags.context),
-      url: text(flags.url),
-      tokenFile: text(flags['token-file']),
-      space: text(flags.space),
-      mode: text(flags.mode),
+      context: asText(flags.context),
+      url: asText(flags.url),
+      tokenFile: asText(flags['token-file']),
+      space: asText(flags.space),
+      mode: asText(flags.mode),
       autostart: flags['no-autostart'] === true ? false : undefined,
     },
     yes: flags.yes === true,
-    noInput: flags['no-input'] === true || envOn(env, 'KS_NO_INPUT') || envOn(env, 'CI'),
+    noInput: flags['no-input'] === true || isEnvOn(env, 'KS_NO_INPUT') || isEnvOn(env, 'CI'),
     verbose: flags.verbose === true,
-    debug: flags.debug === true || envOn(env, 'KS_DEBUG'),
+    debug: flags.debug === true || isEnvOn(env, 'KS_DEBUG'),
     timeoutMs: timeout === undefined ? undefined : parseSpan(timeout, '--timeout'),
   }
 }
 
-function formatOf(flags: Readonly<Record<string, unknown>>): Format | undefined {
-  const asked = text(flags.format)
-  if (flags.json !== true) return asked === undefined || asked === DOT ? undefined : asFormat(asked, '--format')
-  if (asked !== undefined && asked !== 'json') {
-    throw usageError(`--json and --format ${asked} contradict each other: give one of them`)
+function readFormat(flags: Readonly<Record<string, unknown>>): Format | undefined {
+  const requested = asText(flags.format)
+  if (flags.json !== true)
+    return requested === undefined || requested === DOT ? undefined : parseFormat(requested, '--format')
+  if (requested !== undefined && requested !== 'json') {
+    throw usageError(`--json and --format ${requested} contradict each other: give one of them`)
   }
   return 'json'
 }
 
 /** @throws CliError exit 2 */
-export function asFormat(value: string, name: string): Format {
+export function parseFormat(value: string, name: string): Format {
   const known = FORMATS.find((format) => format === value)
   if (known === undefined) {
     throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(value)}`)
@@ -124,13 +133,13 @@ export function asFormat(value: string, name: string): Format {
   return known
 }
 
-function fieldsOf(list: string | undefined): string[] | undefined {
+function parseFields(list: string | undefined): string[] | undefined {
   if (list === undefined) return undefined
   const fields = list.split(',').map((field) => field.trim())
   if (fields.some((field) => field === '')) throw usageError(`--fields must be names separated by commas`)
   return fields
 }
 
-function text(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }

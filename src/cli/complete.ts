@@ -1,47 +1,52 @@
 import { writeSync } from 'node:fs'
-import { type LocalDirs, localDirs } from '../local/dirs.js'
-import { askerOf, lazily } from './completing/asker.js'
-import { KeptAnswers } from './completing/kept.js'
-import { type Kind, KS, kindOf, type Names } from './completing/kinds.js'
-import { type Around, localValues, serviceValues } from './completing/values.js'
-import { type Asked, askedOf, candidateLines, flagValue } from './completing/words.js'
+import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
+import { AnswerCache } from './completing/answer-cache.js'
+import {
+  type CompletionLine,
+  findFlagValue,
+  formatCandidates,
+  parseCompletionLine,
+} from './completing/completion-line.js'
+import { type CompletionKind, type CompletionNames, findCompletionKind, KS_NAMES } from './completing/kinds.js'
+import { createLazyReader, openServiceReader } from './completing/service-reader.js'
+import { type CompletionSources, listLocalValues, listServiceValues } from './completing/values.js'
 import { resolveSettings, type Settings } from './contexts.js'
-import { recallIds } from './recent-ids.js'
+import { findRecentIds } from './recent-ids.js'
 
 /** Values for shell completion: requested from a running daemon only, fast, and silent on failure. */
 
 /** A service that does not respond blocks the shell for at most this time. */
-const WAIT_MS = 1000
+const COMPLETION_TIMEOUT_MS = 1000
 
 /** A program with shell completion. */
-export interface Completed {
+export interface CompletionProgram {
   program: 'ks' | 'kchat'
-  names: Names
+  names: CompletionNames
   /** Values that only this program can list; `undefined` for kinds that both programs have. */
-  own(kind: Kind, where: Where): Promise<readonly string[]> | undefined
+  listOwnValues(kind: CompletionKind, where: CompletionContext): Promise<readonly string[]> | undefined
 }
 
 /** What a program needs to list its own values. */
-export interface Where {
-  asked: Asked
+export interface CompletionContext {
+  line: CompletionLine
   dirs: LocalDirs
   settings(): Settings
 }
 
 /** `ks __complete SHELL …`: prints candidates, one a line. */
 export async function complete(argv: readonly string[]): Promise<void> {
-  await completeFor(argv, { program: 'ks', names: KS, own: () => undefined })
+  await completeProgram(argv, { program: 'ks', names: KS_NAMES, listOwnValues: () => undefined })
 }
 
 /** Prints candidates; prints nothing on any failure. */
-export async function completeFor(argv: readonly string[], completed: Completed): Promise<void> {
-  const timer = setTimeout(() => process.exit(0), WAIT_MS)
+export async function completeProgram(argv: readonly string[], program: CompletionProgram): Promise<void> {
+  const timer = setTimeout(() => process.exit(0), COMPLETION_TIMEOUT_MS)
   try {
-    const asked = askedOf(argv)
-    const found = kindOf(asked, completed.names)
-    if (found === undefined) return
-    const wanted = asked.typed.slice(found.head.length)
-    print(candidateLines(await valuesOf(found.kind, wanted, asked, completed), asked, found.head))
+    const line = parseCompletionLine(argv)
+    const target = findCompletionKind(line, program.names)
+    if (target === undefined) return
+    const prefix = line.typed.slice(target.head.length)
+    writeStdout(formatCandidates(await listValues(target.kind, prefix, line, program), line, target.head))
   } catch {
     // Error output would disturb the shell's prompt.
   } finally {
@@ -50,46 +55,50 @@ export async function completeFor(argv: readonly string[], completed: Completed)
 }
 
 /** Avoids `process.stdout`: loading it takes as long as a request to the daemon. */
-function print(text: string): void {
+function writeStdout(text: string): void {
   let rest = Buffer.from(text)
   while (rest.length > 0) rest = rest.subarray(writeSync(1, rest))
 }
 
-async function valuesOf(
-  kind: Kind,
-  wanted: string,
-  asked: Asked,
-  { program, own }: Completed,
+async function listValues(
+  kind: CompletionKind,
+  prefix: string,
+  line: CompletionLine,
+  { program, listOwnValues: own }: CompletionProgram,
 ): Promise<readonly string[]> {
-  const dirs = localDirs()
+  const dirs = resolveLocalDirs()
   // The end of an id that was shown before.
-  if (/^#[0-9a-f]*$/.test(wanted)) return recallIds(dirs.cache, '').map((id) => `#${id.slice(-8)}`)
-  const local = localValues(kind, dirs, program)
+  if (/^#[0-9a-f]*$/.test(prefix)) return findRecentIds(dirs.cache, '').map((id) => `#${id.slice(-8)}`)
+  const local = listLocalValues(kind, dirs, program)
   if (local !== undefined) return local
-  const where: Where = { asked, dirs, settings: () => settingsOf(asked, dirs) }
-  const theirs = own(kind, where)
-  return theirs === undefined ? await ofService(kind, wanted, where) : await theirs
+  const where: CompletionContext = { line, dirs, settings: () => readSettings(line, dirs) }
+  const ownValues = own(kind, where)
+  return ownValues === undefined ? await listRemoteValues(kind, prefix, where) : await ownValues
 }
 
-async function ofService(kind: Kind, wanted: string, { settings: read, dirs }: Where): Promise<readonly string[]> {
+async function listRemoteValues(
+  kind: CompletionKind,
+  prefix: string,
+  { settings: read, dirs }: CompletionContext,
+): Promise<readonly string[]> {
   const settings = read()
-  const place = settings.place.value
-  const kept = new KeptAnswers(dirs.cache, JSON.stringify(place))
-  const around = { kept, space: settings.space?.value }
-  const asker = lazily(() => askerOf(place))
+  const service = settings.service.value
+  const cache = new AnswerCache(dirs.cache, JSON.stringify(service))
+  const sources = { cache, space: settings.space?.value }
+  const reader = createLazyReader(() => openServiceReader(service))
   try {
-    return await serviceValues(kind, wanted, { ...around, asker } satisfies Around)
+    return await listServiceValues(kind, prefix, { ...sources, reader } satisfies CompletionSources)
   } finally {
-    asker.close()
+    reader.close()
   }
 }
 
-function settingsOf({ words }: Asked, dirs: LocalDirs): Settings {
+function readSettings({ words }: CompletionLine, dirs: LocalDirs): Settings {
   const flags = {
-    context: flagValue(words, ['--context']),
-    url: flagValue(words, ['--url']),
-    tokenFile: flagValue(words, ['--token-file']),
-    space: flagValue(words, ['--space', '-s']),
+    context: findFlagValue(words, ['--context']),
+    url: findFlagValue(words, ['--url']),
+    tokenFile: findFlagValue(words, ['--token-file']),
+    space: findFlagValue(words, ['--space', '-s']),
     mode: undefined,
     autostart: false,
   }

@@ -5,7 +5,7 @@ export interface CompletionCommand {
   summary: string
   flags: CompletionFlag[]
   /** Whether the program lists values of its arguments at run time. */
-  asks: boolean
+  hasDynamicArguments: boolean
   /** Values of an argument with a fixed set. */
   choices: readonly string[]
 }
@@ -17,81 +17,83 @@ export interface CompletionFlag {
   takesValue: boolean
   options: readonly string[]
   /** Whether the program lists its values at run time. */
-  asks: boolean
+  hasDynamicValues: boolean
 }
 
 /** First argument with which completion scripts call the program; not a command. */
-export const COMPLETE = '__complete'
+export const COMPLETE_COMMAND = '__complete'
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const
-export type Shell = (typeof SHELLS)[number]
+export type CompletionShell = (typeof SHELLS)[number]
 
 /**
  * Builds the completion script of a shell. It contains commands, flags and fixed values; other values are requested
  * from the program (`complete.ts`).
  */
-export function completionScript(shell: Shell, bin: string, commands: CompletionCommand[]): string {
-  if (shell === 'bash') return bash(bin, commands)
-  return shell === 'zsh' ? zsh(bin, commands) : fish(bin, commands)
+export function completionScript(shell: CompletionShell, bin: string, commands: CompletionCommand[]): string {
+  if (shell === 'bash') return renderBash(bin, commands)
+  return shell === 'zsh' ? renderZsh(bin, commands) : renderFish(bin, commands)
 }
 
 /** The words that may follow each sequence of words: `` → top level, `spaces` → its verbs. */
-function tree(commands: CompletionCommand[]): Map<string, Map<string, string>> {
-  const below = new Map<string, Map<string, string>>()
+function buildWordTree(commands: CompletionCommand[]): Map<string, Map<string, string>> {
+  const children = new Map<string, Map<string, string>>()
   for (const command of commands) {
     for (const [depth, word] of command.words.entries()) {
       const parent = command.words.slice(0, depth).join(' ')
-      const words = below.get(parent) ?? new Map<string, string>()
+      const words = children.get(parent) ?? new Map<string, string>()
       const isEnd = depth === command.words.length - 1
       if (isEnd || !words.has(word)) words.set(word, isEnd ? command.summary : (words.get(word) ?? ''))
-      below.set(parent, words)
+      children.set(parent, words)
     }
   }
-  return below
+  return children
 }
 
-function flagWords(command: CompletionCommand): string[] {
-  return command.flags.flatMap(namesOf)
+function listFlagWords(command: CompletionCommand): string[] {
+  return command.flags.flatMap(getFlagNames)
 }
 
-function namesOf({ name, char }: CompletionFlag): string[] {
+function getFlagNames({ name, char }: CompletionFlag): string[] {
   return [`--${name}`, ...(char === undefined ? [] : [`-${char}`])]
 }
 
 /** Flags of all commands, grouped by the values they take. */
-function flagKinds(commands: CompletionCommand[]) {
+function groupFlags(commands: CompletionCommand[]) {
   const flags = commands.flatMap((command) => command.flags)
-  const names = (some: CompletionFlag[]) => [...new Set(some.flatMap(namesOf))]
+  const names = (some: CompletionFlag[]) => [...new Set(some.flatMap(getFlagNames))]
   const fixed = new Map<string, string>()
   for (const flag of flags)
-    if (flag.options.length > 0) for (const name of namesOf(flag)) fixed.set(name, flag.options.join(' '))
+    if (flag.options.length > 0) for (const name of getFlagNames(flag)) fixed.set(name, flag.options.join(' '))
   return {
     /** Flags with a fixed set of values. */
     fixed,
-    asking: names(flags.filter(({ asks }) => asks)),
+    dynamic: names(flags.filter(({ hasDynamicValues: asks }) => asks)),
     // If one command takes a value and another does not, the next word is not treated as a value.
     valued: names(flags.filter(({ takesValue }) => takesValue)).filter(
-      (name) => !flags.some((flag) => !flag.takesValue && namesOf(flag).includes(name)),
+      (name) => !flags.some((flag) => !flag.takesValue && getFlagNames(flag).includes(name)),
     ),
   }
 }
 
-function asking(commands: CompletionCommand[]): string[] {
-  return commands.filter(({ asks }) => asks).map(({ words }) => words.join(' '))
+function listDynamicPaths(commands: CompletionCommand[]): string[] {
+  return commands.filter(({ hasDynamicArguments: asks }) => asks).map(({ words }) => words.join(' '))
 }
 
-function withChoices(commands: CompletionCommand[], line: (path: string, choices: string) => string): string[] {
+function formatChoices(commands: CompletionCommand[], line: (path: string, choices: string) => string): string[] {
   return commands
     .filter(({ choices }) => choices.length > 0)
     .map(({ words, choices }) => line(words.join(' '), choices.join(' ')))
 }
 
-function bash(bin: string, commands: CompletionCommand[]): string {
-  const words = [...tree(commands)].map(([path, below]) => `    '${path}') words='${[...below.keys()].join(' ')}' ;;`)
-  const flags = commands.map(
-    (command) => `    '${command.words.join(' ')}') flags='${flagWords(command).join(' ')}' ;;`,
+function renderBash(bin: string, commands: CompletionCommand[]): string {
+  const words = [...buildWordTree(commands)].map(
+    ([path, children]) => `    '${path}') words='${[...children.keys()].join(' ')}' ;;`,
   )
-  const { fixed, asking: asked, valued } = flagKinds(commands)
+  const flags = commands.map(
+    (command) => `    '${command.words.join(' ')}') flags='${listFlagWords(command).join(' ')}' ;;`,
+  )
+  const { fixed, dynamic: dynamicFlags, valued } = groupFlags(commands)
   const cases = [...fixed].map(
     ([flag, options]) => `    ${flag}) COMPREPLY=($(compgen -W '${options}' -- "$value")); return ;;`,
   )
@@ -110,7 +112,7 @@ _${bin}() {
   done
   case "$flag" in
 ${cases.join('\n')}
-    ${asked.join('|')}) asks=flag ;;
+    ${dynamicFlags.join('|')}) asks=flag ;;
     ${valued.join('|')}) return ;;
   esac
   if [ -z "$asks" ]; then
@@ -125,10 +127,10 @@ ${flags.join('\n')}
 ${words.join('\n')}
     esac
     case "$path" in
-${withChoices(commands, (path, choices) => `    '${path}') words="$words ${choices}" ;;`).join('\n')}
+${formatChoices(commands, (path, choices) => `    '${path}') words="$words ${choices}" ;;`).join('\n')}
     esac
     case "$path" in
-      ${asking(commands)
+      ${listDynamicPaths(commands)
         .map((path) => `'${path}'`)
         .join('|')}) asks=argument ;;
     esac
@@ -149,23 +151,23 @@ ${withChoices(commands, (path, choices) => `    '${path}') words="$words ${choic
       *) printf -v value '%q' "$value" ;;
     esac
     COMPREPLY+=("$value")
-  done < <(${bin} ${COMPLETE} bash "$cur" "\${COMP_LINE:0:COMP_POINT}" 2> /dev/null)
+  done < <(${bin} ${COMPLETE_COMMAND} bash "$cur" "\${COMP_LINE:0:COMP_POINT}" 2> /dev/null)
 }
 complete -o default -F _${bin} ${bin}
 `
 }
 
 // zsh reserves `path` and `words`: the script uses other names.
-function zsh(bin: string, commands: CompletionCommand[]): string {
-  const verbs = [...tree(commands)].map(([trail, below]) => {
-    const entries = [...below].map(([word, summary]) => `'${word}:${zshText(summary)}'`)
+function renderZsh(bin: string, commands: CompletionCommand[]): string {
+  const verbs = [...buildWordTree(commands)].map(([trail, children]) => {
+    const entries = [...children].map(([word, summary]) => `'${word}:${escapeZsh(summary)}'`)
     return `    '${trail}') verbs=(${entries.join(' ')}) ;;`
   })
   const flags = commands.map((command) => {
-    const entries = command.flags.map((flag) => `'--${flag.name}:${zshText(flag.description)}'`)
+    const entries = command.flags.map((flag) => `'--${flag.name}:${escapeZsh(flag.description)}'`)
     return `    '${command.words.join(' ')}') flags=(${entries.join(' ')}) ;;`
   })
-  const { fixed, asking: asked, valued } = flagKinds(commands)
+  const { fixed, dynamic: dynamicFlags, valued } = groupFlags(commands)
   const cases = [...fixed].map(([flag, options]) => `    ${flag}) compadd -- ${options}; return ;;`)
   return `#compdef ${bin}
 # zsh completion for ${bin}: ${bin} completion install zsh
@@ -186,7 +188,7 @@ _${bin}() {
   fi
   case "$flag" in
 ${cases.join('\n')}
-    ${asked.join('|')}) asks=flag ;;
+    ${dynamicFlags.join('|')}) asks=flag ;;
     ${valued.join('|')}) _files; return ;;
   esac
   if [[ -z $asks ]]; then
@@ -206,17 +208,17 @@ ${flags.join('\n')}
 ${verbs.join('\n')}
     esac
     case "$trail" in
-${withChoices(commands, (path, choices) => `    '${path}') compadd -- ${choices} ;;`).join('\n')}
+${formatChoices(commands, (path, choices) => `    '${path}') compadd -- ${choices} ;;`).join('\n')}
     esac
     case "$trail" in
-      ${asking(commands)
+      ${listDynamicPaths(commands)
         .map((path) => `'${path}'`)
         .join('|')}) asks=argument ;;
     esac
   fi
   (( \${#verbs} )) && _describe 'command' verbs
   # names are untrusted: compadd quotes what it inserts
-  [[ -z $asks ]] || values=("\${(@f)$(${bin} ${COMPLETE} zsh "\${(Q)PREFIX}" "\${(@)typed}" 2> /dev/null)}")
+  [[ -z $asks ]] || values=("\${(@f)$(${bin} ${COMPLETE_COMMAND} zsh "\${(Q)PREFIX}" "\${(@)typed}" 2> /dev/null)}")
   values=(\${values:#})
   if (( \${#values} )); then
     # no space after a folder
@@ -230,29 +232,29 @@ if [ "$funcstack[1]" = "_${bin}" ]; then _${bin} "$@"; else compdef _${bin} ${bi
 `
 }
 
-function zshText(text: string): string {
+function escapeZsh(text: string): string {
   return text.replaceAll("'", "'\\''").replaceAll(':', '\\:')
 }
 
-function fish(bin: string, commands: CompletionCommand[]): string {
-  const { valued } = flagKinds(commands)
+function renderFish(bin: string, commands: CompletionCommand[]): string {
+  const { valued } = groupFlags(commands)
   const lines = [
     `# fish completion for ${bin}: ${bin} completion install fish`,
-    ...asksInFish(bin, valued, asking(commands)),
+    ...renderFishCondition(bin, valued, listDynamicPaths(commands)),
   ]
-  for (const [path, below] of tree(commands)) {
+  for (const [path, children] of buildWordTree(commands)) {
     const condition = path === '' ? '__fish_use_subcommand' : `__fish_seen_subcommand_from ${path.split(' ').at(-1)}`
-    for (const [word, summary] of below) {
-      lines.push(`complete -c ${bin} -n '${condition}' -a '${word}' -d '${fishText(summary)}'`)
+    for (const [word, summary] of children) {
+      lines.push(`complete -c ${bin} -n '${condition}' -a '${word}' -d '${escapeFish(summary)}'`)
     }
   }
   lines.push(
-    ...withChoices(commands, (path, choices) => {
+    ...formatChoices(commands, (path, choices) => {
       return `complete -c ${bin} -n '__fish_seen_subcommand_from ${path.split(' ').at(-1)}' -a '${choices}'`
     }),
   )
   // Names are untrusted: fish quotes what it inserts.
-  const values = `(${bin} ${COMPLETE} fish (commandline -ct) (commandline -opc)[2..-1] 2> /dev/null)`
+  const values = `(${bin} ${COMPLETE_COMMAND} fish (commandline -ct) (commandline -opc)[2..-1] 2> /dev/null)`
   lines.push(`complete -c ${bin} -n '__${bin}_asks' -a '${values}'`)
   const seen = new Set<string>()
   for (const command of commands) {
@@ -263,10 +265,10 @@ function fish(bin: string, commands: CompletionCommand[]): string {
       seen.add(key)
       const char = flag.char === undefined ? '' : ` -s ${flag.char}`
       const options = flag.options.length > 0 ? ` -a '${flag.options.join(' ')}'` : ''
-      const known = flag.asks ? ` -a '${values}'` : options
+      const known = flag.hasDynamicValues ? ` -a '${values}'` : options
       const value = flag.takesValue ? ' -r' : ''
       lines.push(
-        `complete -c ${bin} -n '${condition}' -l ${flag.name}${char}${value}${known} -d '${fishText(flag.description)}'`,
+        `complete -c ${bin} -n '${condition}' -l ${flag.name}${char}${value}${known} -d '${escapeFish(flag.description)}'`,
       )
     }
   }
@@ -274,7 +276,7 @@ function fish(bin: string, commands: CompletionCommand[]): string {
 }
 
 /** A fish function that tests whether the program lists values of the current argument. */
-function asksInFish(bin: string, valued: string[], paths: string[]): string[] {
+function renderFishCondition(bin: string, valued: string[], paths: string[]): string[] {
   return [
     `function __${bin}_asks`,
     `  string match -q -- '-*' (commandline -ct); and return 1`,
@@ -297,6 +299,6 @@ function asksInFish(bin: string, valued: string[], paths: string[]): string[] {
   ]
 }
 
-function fishText(text: string): string {
+function escapeFish(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")
 }

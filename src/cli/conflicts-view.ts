@@ -14,26 +14,29 @@ export const CONFLICT_COLUMNS: Column[] = [
 ]
 export const CONFLICT_FIELDS = ['sides', 'decidedBy', 'foundAt', 'knowledgeSpaceId']
 
-interface Marks {
+interface ConflictStyle {
   unicode: boolean
   paint: (colour: Colour, text: string) => string
 }
 
-const RELATIONS = { contradiction: '', newer: 'newer: ', other: 'no contradiction: ' } as const
+const RELATION_PREFIXES = { contradiction: '', newer: 'newer: ', other: 'no contradiction: ' } as const
 
 /** Formats a conflict for people: its kind and reason, then both sides with document, page, heading and day. */
-export function conflictLines({ kind, relation, reason, sides }: SpaceConflict, { unicode, paint }: Marks): string[] {
+export function formatConflict(
+  { kind, relation, reason, sides }: SpaceConflict,
+  { unicode, paint }: ConflictStyle,
+): string[] {
   const title = relation === 'contradiction' ? paint('yellow', ttyLine(kind)) : paint('dim', ttyLine(kind))
-  return [`${title}  ${ttyLine(`${RELATIONS[relation]}${reason}`)}`, ...sides.flatMap(sideLines)]
+  return [`${title}  ${ttyLine(`${RELATION_PREFIXES[relation]}${reason}`)}`, ...sides.flatMap(formatSide)]
 
-  function sideLines(side: ConflictSide): string[] {
-    const mark = unicode ? '·' : '-'
+  function formatSide(side: ConflictSide): string[] {
+    const separator = unicode ? '·' : '-'
     const day = ttyLine(side.storedAt.slice(0, 'yyyy-mm-dd'.length))
     const page = side.pageNumber === undefined ? '' : `, page ${side.pageNumber}`
     const heading = side.sectionPath.at(-1)
-    const where = heading === undefined || heading === side.title ? '' : `, ${heading}`
+    const location = heading === undefined || heading === side.title ? '' : `, ${heading}`
     return [
-      `  ${ttyName(side.filename)}${paint('dim', `${ttyLine(`${page}${where}`)} ${mark} ${day}`)}`,
+      `  ${ttyName(side.filename)}${paint('dim', `${ttyLine(`${page}${location}`)} ${separator} ${day}`)}`,
       `      ${ttyLine(side.quote.replace(/\s+/gu, ' '))}`,
     ]
   }

@@ -2,7 +2,7 @@ import { Client, type ClientOptions } from '../client/client.js'
 import { findDaemon, type LocalDaemon } from '../client/local-daemon.js'
 import { EXIT } from '../contract/errors.js'
 import { CliError } from './cli-error.js'
-import type { Place } from './contexts.js'
+import type { ConfiguredService } from './contexts.js'
 
 export interface ConnectOptions extends ClientOptions {
   autostart: boolean
@@ -11,18 +11,18 @@ export interface ConnectOptions extends ClientOptions {
 }
 
 /** Returns a client of the configured service; starts the local daemon if none is running. */
-export async function connect(place: Place, options: ConnectOptions): Promise<Client> {
-  if (place.kind === 'remote') {
-    if (place.token === undefined) throw noToken(place)
-    return new Client({ url: place.url, token: place.token }, options)
+export async function connect(service: ConfiguredService, options: ConnectOptions): Promise<Client> {
+  if (service.kind === 'remote') {
+    if (service.token === undefined) throw missingTokenError(service)
+    return new Client({ url: service.url, token: service.token }, options)
   }
-  const daemon = await localDaemon(place.dataDir, options)
-  return new Client(place.token === undefined ? daemon.target : { ...daemon.target, token: place.token }, options)
+  const daemon = await findOrStartDaemon(service.dataDir, options)
+  return new Client(service.token === undefined ? daemon.target : { ...daemon.target, token: service.token }, options)
 }
 
-async function localDaemon(dataDir: string, options: ConnectOptions): Promise<LocalDaemon> {
-  const found = await findDaemon(dataDir)
-  if (found !== undefined) return found
+async function findOrStartDaemon(dataDir: string, options: ConnectOptions): Promise<LocalDaemon> {
+  const running = await findDaemon(dataDir)
+  if (running !== undefined) return running
   if (!options.autostart) {
     throw new CliError(`no daemon answers for ${dataDir}`, {
       code: 'unreachable',
@@ -34,11 +34,11 @@ async function localDaemon(dataDir: string, options: ConnectOptions): Promise<Lo
   return await startDaemon({ dataDir, args: ['--mode', 'auto'], onSlow: options.onSlowStart })
 }
 
-function noToken(place: { url: string; context: string | undefined }): CliError {
-  const where = place.context === undefined ? `--url ${place.url}` : `--context ${place.context}`
-  return new CliError(`no token for ${new URL(place.url).origin}`, {
+function missingTokenError(service: { url: string; context: string | undefined }): CliError {
+  const flag = service.context === undefined ? `--url ${service.url}` : `--context ${service.context}`
+  return new CliError(`no token for ${new URL(service.url).origin}`, {
     code: 'unauthenticated',
     exit: EXIT.notAllowed,
-    hint: `\`ks auth login ${where}\`, or KS_TOKEN_FILE`,
+    hint: `\`ks auth login ${flag}\`, or KS_TOKEN_FILE`,
   })
 }

@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Client } from '../client/client.js'
-import { apiError } from '../client/client.js'
+import { toApiError } from '../client/client.js'
 import { readText } from '../client/http.js'
-import { defined } from '../lib/defined.js'
-import { recordIn, textOf } from '../lib/json/values.js'
+import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { writePrivateFile } from '../local/private-file.js'
 
 export interface ConsoleAddress {
@@ -17,26 +17,26 @@ export interface ConsoleAddress {
   sessionId?: string
 }
 
-const TAKEN_MS = 3_000
+const LAUNCH_TIMEOUT_MS = 3_000
 
 /** The caller is not the operator of the daemon, or the service has no such codes: the page asks for a token. */
-const WITHOUT_CODE = new Set([403, 404])
+const NO_CODE_STATUSES = new Set([403, 404])
 
 /** The address of the console, with a code that signs in one tab. @throws ApiError, ConnectionError */
-export async function consoleAddress(client: Client): Promise<ConsoleAddress> {
+export async function requestConsoleAddress(client: Client): Promise<ConsoleAddress> {
   const page = `${client.transport.target.url.replace(/\/$/, '')}/console/`
   const { status, body } = await client.raw({ method: 'POST', path: '/daemon/console/codes' })
-  if (WITHOUT_CODE.has(status)) {
+  if (NO_CODE_STATUSES.has(status)) {
     body.resume()
     return { url: page, expiresInSeconds: undefined }
   }
-  if (status >= 400) throw await apiError(body)
-  const answer = recordIn(await readText(body))
-  const { code, sessionId, expiresInSeconds } = answer ?? {}
+  if (status >= 400) throw await toApiError(body)
+  const reply = parseRecord(await readText(body))
+  const { code, sessionId, expiresInSeconds } = reply ?? {}
   if (typeof code !== 'string' || typeof expiresInSeconds !== 'number')
     return { url: page, expiresInSeconds: undefined }
   // A fragment is not sent to servers and does not appear in logs.
-  return { url: `${page}#code=${code}`, expiresInSeconds, ...defined({ sessionId: textOf(sessionId) }) }
+  return { url: `${page}#code=${code}`, expiresInSeconds, ...omitUndefined({ sessionId: toNonEmptyString(sessionId) }) }
 }
 
 /**
@@ -49,12 +49,12 @@ export async function openInBrowser(url: string, folder: string): Promise<boolea
   if (!hasDesktop()) return false
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const file = join(folder, 'console.html')
-  writePrivateFile(file, redirect(url))
-  const [program, ...args] = opener(process.platform)
+  writePrivateFile(file, renderRedirect(url))
+  const [program, ...args] = getOpener(process.platform)
   return await new Promise((resolve) => {
     const child = spawn(program, [...args, pathToFileURL(file).href], { stdio: 'ignore', detached: true })
     // Some openers become the browser and keep running.
-    setTimeout(() => resolve(true), TAKEN_MS).unref()
+    setTimeout(() => resolve(true), LAUNCH_TIMEOUT_MS).unref()
     child.once('error', () => resolve(false))
     child.once('exit', (code) => resolve(code === 0))
     child.unref()
@@ -67,12 +67,12 @@ function hasDesktop(): boolean {
   return (process.env.DISPLAY ?? process.env.WAYLAND_DISPLAY ?? '') !== ''
 }
 
-function opener(platform: NodeJS.Platform): [string, ...string[]] {
+function getOpener(platform: NodeJS.Platform): [string, ...string[]] {
   if (platform === 'darwin') return ['open']
   return platform === 'win32' ? ['explorer.exe'] : ['xdg-open']
 }
 
-function redirect(url: string): string {
+function renderRedirect(url: string): string {
   const address = JSON.stringify(url).replaceAll('<', '\\u003c')
   return `<!doctype html>\n<meta charset="utf-8">\n<title>Knowledge Spaces</title>\n<script>location.replace(${address})</script>\n`
 }

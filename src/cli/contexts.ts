@@ -1,23 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { EXIT } from '../contract/errors.js'
-import { nearest } from '../lib/text/nearest.js'
+import { findNearest } from '../lib/text/nearest.js'
 import type { LocalDirs } from '../local/dirs.js'
 import { CliError, usageError } from './cli-error.js'
 import { findCredential, readCredentials } from './credentials.js'
-import { type Env, envOn, envValue } from './environment.js'
-import { fileReason } from './file-reason.js'
+import { type Env, envValue, isEnvOn } from './environment.js'
+import { getFileReason } from './file-reason.js'
 import { findProjectFile, type ProjectFile } from './project-file.js'
-import { type ContextEntry, checkUrl, LOCAL_CONTEXT, readUserConfig, type UserConfig } from './user-config.js'
+import {
+  type ContextEntry,
+  LOCAL_CONTEXT,
+  normalizeServiceUrl,
+  readUserConfig,
+  type UserConfig,
+} from './user-config.js'
 
-export type Origin = 'flag' | 'environment' | 'project' | 'user' | 'default'
+export type CliSettingOrigin = 'flag' | 'environment' | 'project' | 'user' | 'default'
 
-export interface WithOrigin<T> {
+export interface SettingWithOrigin<T> {
   value: T
-  origin: Origin
+  origin: CliSettingOrigin
 }
 
 /** The service that a command uses, with its token. */
-export type Place =
+export type ConfiguredService =
   | { kind: 'local'; dataDir: string; token: string | undefined }
   | { kind: 'remote'; url: string; context: string | undefined; token: string | undefined }
 
@@ -31,10 +37,10 @@ export interface ContextFlags {
 }
 
 export interface Settings {
-  place: WithOrigin<Place>
-  space: WithOrigin<string> | undefined
-  mode: WithOrigin<string> | undefined
-  format: WithOrigin<string> | undefined
+  service: SettingWithOrigin<ConfiguredService>
+  space: SettingWithOrigin<string> | undefined
+  mode: SettingWithOrigin<string> | undefined
+  format: SettingWithOrigin<string> | undefined
   autostart: boolean
   /** Patterns of files that ingest excludes. */
   ignore: string[]
@@ -54,57 +60,61 @@ export function resolveSettings(sources: SettingSources): Settings {
   const { flags, env, dirs } = sources
   const user = readUserConfig(dirs.config)
   const project = findProjectFile(sources.cwd)
-  const where = choosePlace(sources, project, user)
-  const entry = where.context === undefined ? undefined : user.contexts[where.context]
+  const chosen = chooseService(sources, project, user)
+  const entry = chosen.context === undefined ? undefined : user.contexts[chosen.context]
   return {
-    place: { value: placeOf(where, sources), origin: where.origin },
-    space: first(
+    service: { value: toConfiguredService(chosen, sources), origin: chosen.origin },
+    space: selectFirst(
       ['flag', flags.space],
       ['environment', envValue(env, 'KS_SPACE')],
       ['project', project?.space],
       ['user', entry?.space],
       ['user', user.defaults.space],
     ),
-    mode: first(['flag', flags.mode], ['project', project?.mode], ['user', user.defaults.mode]),
-    format: first(['environment', envValue(env, 'KS_FORMAT')], ['user', user.defaults.format]),
-    autostart: wantsAutostart(sources, user),
+    mode: selectFirst(['flag', flags.mode], ['project', project?.mode], ['user', user.defaults.mode]),
+    format: selectFirst(['environment', envValue(env, 'KS_FORMAT')], ['user', user.defaults.format]),
+    autostart: isAutostartEnabled(sources, user),
     ignore: project?.ignore ?? [],
     project,
     user,
   }
 }
 
-function wantsAutostart({ flags, env }: SettingSources, user: UserConfig): boolean {
+function isAutostartEnabled({ flags, env }: SettingSources, user: UserConfig): boolean {
   if (flags.autostart !== undefined) return flags.autostart
-  if (envValue(env, 'KS_AUTOSTART') !== undefined) return envOn(env, 'KS_AUTOSTART')
+  if (envValue(env, 'KS_AUTOSTART') !== undefined) return isEnvOn(env, 'KS_AUTOSTART')
   return user.defaults.autostart !== 'off'
 }
 
-interface Where {
-  origin: Origin
+interface ChosenService {
+  origin: CliSettingOrigin
   /** Undefined for the local daemon. */
   url: string | undefined
   context: string | undefined
 }
 
-function choosePlace({ flags, env }: SettingSources, project: ProjectFile | undefined, user: UserConfig): Where {
+function chooseService(
+  { flags, env }: SettingSources,
+  project: ProjectFile | undefined,
+  user: UserConfig,
+): ChosenService {
   if (flags.url !== undefined && flags.context !== undefined) {
     throw usageError('--context and --url both select the service: give one of them')
   }
-  if (flags.url !== undefined) return { origin: 'flag', url: checkUrl(flags.url), context: undefined }
-  if (flags.context !== undefined) return named('flag', flags.context, user)
+  if (flags.url !== undefined) return { origin: 'flag', url: normalizeServiceUrl(flags.url), context: undefined }
+  if (flags.context !== undefined) return chooseContext('flag', flags.context, user)
   const [envUrl, envContext] = [envValue(env, 'KS_URL'), envValue(env, 'KS_CONTEXT')]
   if (envUrl !== undefined && envContext !== undefined) {
     throw usageError('KS_CONTEXT and KS_URL both select the service: set one of them')
   }
-  if (envUrl !== undefined) return { origin: 'environment', url: checkUrl(envUrl), context: undefined }
-  if (envContext !== undefined) return named('environment', envContext, user)
-  if (project?.context !== undefined) return named('project', project.context, user)
-  if (user.currentContext !== undefined) return named('user', user.currentContext, user)
+  if (envUrl !== undefined) return { origin: 'environment', url: normalizeServiceUrl(envUrl), context: undefined }
+  if (envContext !== undefined) return chooseContext('environment', envContext, user)
+  if (project?.context !== undefined) return chooseContext('project', project.context, user)
+  if (user.currentContext !== undefined) return chooseContext('user', user.currentContext, user)
   return { origin: 'default', url: undefined, context: LOCAL_CONTEXT }
 }
 
-function named(origin: Origin, name: string, user: UserConfig): Where {
+function chooseContext(origin: CliSettingOrigin, name: string, user: UserConfig): ChosenService {
   return { origin, url: requireContext(name, user)?.url, context: name }
 }
 
@@ -112,7 +122,7 @@ function named(origin: Origin, name: string, user: UserConfig): Where {
 export function requireContext(name: string, user: UserConfig): ContextEntry | undefined {
   const entry = user.contexts[name]
   if (entry !== undefined || name === LOCAL_CONTEXT) return entry
-  const close = nearest(name, [...Object.keys(user.contexts), LOCAL_CONTEXT])
+  const close = findNearest(name, [...Object.keys(user.contexts), LOCAL_CONTEXT])
   throw new CliError(`unknown context ${JSON.stringify(name)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
@@ -120,33 +130,33 @@ export function requireContext(name: string, user: UserConfig): ContextEntry | u
   })
 }
 
-function placeOf(where: Where, sources: SettingSources): Place {
-  if (where.url === undefined) {
-    return { kind: 'local', dataDir: sources.dirs.data, token: givenToken(sources) }
+function toConfiguredService(chosen: ChosenService, sources: SettingSources): ConfiguredService {
+  if (chosen.url === undefined) {
+    return { kind: 'local', dataDir: sources.dirs.data, token: readGivenToken(sources) }
   }
-  const token = tokenFor(where, where.url, sources)
-  return { kind: 'remote', url: where.url, context: where.context, token }
+  const token = findToken(chosen, chosen.url, sources)
+  return { kind: 'remote', url: chosen.url, context: chosen.context, token }
 }
 
 /**
  * The token for a remote service. A token of the environment is used only if the service was chosen by a flag or the
  * environment: a project file must not redirect it. Stored tokens are used only for the origin they were stored for.
  */
-function tokenFor(where: Where, url: string, sources: SettingSources): string | undefined {
-  const trusted = where.origin !== 'project' || sources.flags.tokenFile !== undefined
-  const given = trusted ? givenToken(sources) : undefined
+function findToken(chosen: ChosenService, url: string, sources: SettingSources): string | undefined {
+  const isTrusted = chosen.origin !== 'project' || sources.flags.tokenFile !== undefined
+  const given = isTrusted ? readGivenToken(sources) : undefined
   if (given !== undefined) return given
-  return findCredential(readCredentials(sources.dirs.config), new URL(url).origin, where.context)?.token
+  return findCredential(readCredentials(sources.dirs.config), new URL(url).origin, chosen.context)?.token
 }
 
-function givenToken({ flags, env }: SettingSources): string | undefined {
+function readGivenToken({ flags, env }: SettingSources): string | undefined {
   const file = flags.tokenFile ?? envValue(env, 'KS_TOKEN_FILE')
   if (file === undefined) return envValue(env, 'KS_TOKEN')
   let text: string
   try {
     text = readFileSync(file, 'utf8').trim()
   } catch (cause) {
-    throw new CliError(`the token file ${file} cannot be read: ${fileReason(cause)}`, {
+    throw new CliError(`the token file ${file} cannot be read: ${getFileReason(cause)}`, {
       code: 'unauthenticated',
       exit: EXIT.notAllowed,
       cause,
@@ -158,7 +168,7 @@ function givenToken({ flags, env }: SettingSources): string | undefined {
   return text
 }
 
-function first(...choices: [Origin, string | undefined][]): WithOrigin<string> | undefined {
+function selectFirst(...choices: [CliSettingOrigin, string | undefined][]): SettingWithOrigin<string> | undefined {
   for (const [origin, value] of choices) {
     if (value !== undefined) return { value, origin }
   }

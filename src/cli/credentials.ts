@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { EXIT } from '../contract/errors.js'
-import { isRecord, textOf } from '../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { CliError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
@@ -20,48 +20,57 @@ export function credentialsPath(configDir: string): string {
 /** @throws CliError exit 4 if others can read the file */
 export function readCredentials(configDir: string): Credential[] {
   const path = credentialsPath(configDir)
-  if (existsSync(path)) refuseShared(path)
+  if (existsSync(path)) checkPrivate(path)
   const raw = readJsonObject(path).credentials
-  const found: Credential[] = []
+  const credentials: Credential[] = []
   for (const entry of Array.isArray(raw) ? raw : []) {
     if (!isRecord(entry)) continue
-    const [origin, token, context] = [textOf(entry.origin), textOf(entry.token), textOf(entry.context)]
+    const [origin, token, context] = [
+      toNonEmptyString(entry.origin),
+      toNonEmptyString(entry.token),
+      toNonEmptyString(entry.context),
+    ]
     if (origin === undefined || token === undefined) continue
-    found.push(context === undefined ? { origin, token } : { origin, token, context })
+    credentials.push(context === undefined ? { origin, token } : { origin, token, context })
   }
-  return found
+  return credentials
 }
 
 /**
  * Finds the token for an origin: of the context, else one without a context. Without a context, the only token of the
  * origin.
  */
-export function findCredential(all: Credential[], origin: string, context: string | undefined): Credential | undefined {
-  const here = all.filter((entry) => entry.origin === origin)
-  const own = here.find((entry) => entry.context === context) ?? here.find((entry) => entry.context === undefined)
-  return own ?? (context === undefined && here.length === 1 ? here[0] : undefined)
+export function findCredential(
+  credentials: Credential[],
+  origin: string,
+  context: string | undefined,
+): Credential | undefined {
+  const matching = credentials.filter((entry) => entry.origin === origin)
+  const exact =
+    matching.find((entry) => entry.context === context) ?? matching.find((entry) => entry.context === undefined)
+  return exact ?? (context === undefined && matching.length === 1 ? matching[0] : undefined)
 }
 
 export function saveCredential(configDir: string, credential: Credential): void {
-  const kept = readCredentials(configDir).filter((entry) => !sameKey(entry, credential))
-  writeJson(credentialsPath(configDir), { credentials: [...kept, credential] })
+  const others = readCredentials(configDir).filter((entry) => !isSameKey(entry, credential))
+  writeJson(credentialsPath(configDir), { credentials: [...others, credential] })
 }
 
 /** @returns whether it existed */
 export function removeCredential(configDir: string, key: { origin: string; context?: string }): boolean {
   const all = readCredentials(configDir)
-  const kept = all.filter((entry) => !sameKey(entry, key))
-  if (kept.length === all.length) return false
-  writeJson(credentialsPath(configDir), { credentials: kept })
+  const others = all.filter((entry) => !isSameKey(entry, key))
+  if (others.length === all.length) return false
+  writeJson(credentialsPath(configDir), { credentials: others })
   return true
 }
 
-function sameKey(a: { origin: string; context?: string }, b: { origin: string; context?: string }): boolean {
+function isSameKey(a: { origin: string; context?: string }, b: { origin: string; context?: string }): boolean {
   return a.origin === b.origin && a.context === b.context
 }
 
 /** Rejects a secret file that others can read. Windows uses access control lists, not modes. */
-export function refuseShared(path: string): void {
+export function checkPrivate(path: string): void {
   if (process.platform === 'win32') return
   const mode = statSync(path).mode & 0o777
   if ((mode & 0o077) === 0) return

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findDaemon } from '../client/local-daemon.js'
 import { EXIT } from '../contract/errors.js'
 import { type DaemonFile, readDaemonFile } from '../local/daemon-file.js'
-import { dataLayout } from '../local/layout.js'
+import { resolveDataLayout } from '../local/layout.js'
 import { CliError } from './cli-error.js'
 
-export interface StopOptions {
+export interface StopDaemonOptions {
   dataDir: string
   /** Kill the daemon if it does not stop in time. */
   force: boolean
@@ -22,10 +22,10 @@ export interface StoppedDaemon {
 }
 
 /** A stopping daemon gives its streams 10 s; an earlier kill would cut them. */
-const FORCE_AFTER_MS = 10_000
+const KILL_AFTER_MS = 10_000
 /** An orderly stop closes indexes and waits until running work reaches its next durable step. */
-const STOP_MS = 60_000
-const POLL_MS = 50
+const STOP_TIMEOUT_MS = 60_000
+const LOCK_POLL_INTERVAL_MS = 50
 
 /**
  * Stops the daemon of a data directory and waits until the directory is unlocked. A process is signalled only after its
@@ -33,66 +33,69 @@ const POLL_MS = 50
  *
  * @returns the stopped daemon, or undefined if none was running
  */
-export async function stopDaemon(options: StopOptions): Promise<StoppedDaemon | undefined> {
+export async function stopDaemon(options: StopDaemonOptions): Promise<StoppedDaemon | undefined> {
   const { isLocked } = await import('../local/lock.js')
-  const layout = dataLayout(options.dataDir)
-  const locked = () => isLocked(layout.lock)
+  const layout = resolveDataLayout(options.dataDir)
+  const isDirectoryLocked = () => isLocked(layout.lock)
   const daemon = await findDaemon(options.dataDir)
   if (daemon === undefined) {
-    if (!locked()) return undefined
-    return await stopUnanswering(options, locked)
+    if (!isDirectoryLocked()) return undefined
+    return await stopUnresponsive(options, isDirectoryLocked)
   }
   const { pid, instance } = daemon.file
   let killed = false
   process.kill(pid, 'SIGTERM')
   const started = Date.now()
-  while (locked()) {
+  while (isDirectoryLocked()) {
     const waited = Date.now() - started
-    if (options.force && waited > FORCE_AFTER_MS) killed = kill(pid) || killed
-    if (waited > STOP_MS) {
-      throw new CliError(`the daemon (pid ${pid}) has not stopped after ${STOP_MS / 1000} s`, {
+    if (options.force && waited > KILL_AFTER_MS) killed = killProcess(pid) || killed
+    if (waited > STOP_TIMEOUT_MS) {
+      throw new CliError(`the daemon (pid ${pid}) has not stopped after ${STOP_TIMEOUT_MS / 1000} s`, {
         code: 'timeout',
         exit: EXIT.unavailable,
         hint: '`ks daemon stop --force`',
       })
     }
-    await sleep(POLL_MS)
+    await sleep(LOCK_POLL_INTERVAL_MS)
   }
   // A daemon that stops in order removes its file.
-  const left = readDaemonFile(layout.daemonFile)?.instance === instance
-  return { pid, manner: killed ? 'killed' : left ? 'at-once' : 'in-order', file: daemon.file }
+  const isFileLeft = readDaemonFile(layout.daemonFile)?.instance === instance
+  return { pid, manner: killed ? 'killed' : isFileLeft ? 'at-once' : 'in-order', file: daemon.file }
 }
 
 /** Handles a locked directory without a responding daemon: it is starting, stopping or hanging. */
-async function stopUnanswering(options: StopOptions, locked: () => boolean): Promise<StoppedDaemon | undefined> {
+async function stopUnresponsive(
+  options: StopDaemonOptions,
+  isDirectoryLocked: () => boolean,
+): Promise<StoppedDaemon | undefined> {
   const started = Date.now()
   let killed: number | undefined
-  while (locked()) {
-    if (Date.now() - started > FORCE_AFTER_MS) {
-      const pid = readDaemonFile(dataLayout(options.dataDir).daemonFile)?.pid
-      if (!options.force || pid === undefined || !(await isOurs(pid))) {
+  while (isDirectoryLocked()) {
+    if (Date.now() - started > KILL_AFTER_MS) {
+      const pid = readDaemonFile(resolveDataLayout(options.dataDir).daemonFile)?.pid
+      if (!options.force || pid === undefined || !(await isDaemonProcess(pid))) {
         throw new CliError(`a process locks ${options.dataDir} but does not respond`, {
           code: 'unreachable',
           exit: EXIT.unavailable,
           hint: options.force ? 'its pid does not belong to a ksd process' : '`ks daemon stop --force`',
         })
       }
-      if (kill(pid)) killed = pid
+      if (killProcess(pid)) killed = pid
     }
-    await sleep(POLL_MS)
+    await sleep(LOCK_POLL_INTERVAL_MS)
   }
   return killed === undefined ? undefined : { pid: killed, manner: 'killed' }
 }
 
 /** Whether the command line of a process is that of a daemon. */
-async function isOurs(pid: number): Promise<boolean> {
+async function isDaemonProcess(pid: number): Promise<boolean> {
   const { execa } = await import('execa')
   const { failed, stdout } = await execa('ps', ['-o', 'args=', '-p', String(pid)], { reject: false })
   return !failed && /ksd(\.js)?\b/.test(stdout)
 }
 
 /** @returns whether the process existed */
-function kill(pid: number): boolean {
+function killProcess(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
   } catch {

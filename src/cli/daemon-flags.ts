@@ -11,7 +11,7 @@ export const daemonFlags = {
 }
 
 /** Converts the flags to arguments of `ksd`. */
-export function daemonWords(flags: {
+export function toDaemonArguments(flags: {
   listen?: string | undefined
   'insecure-listen': boolean
   'log-level'?: string | undefined

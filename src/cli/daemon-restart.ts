@@ -1,10 +1,10 @@
 import { findDaemon, type LocalDaemon } from '../client/local-daemon.js'
 import { startDaemon } from '../client/start-daemon.js'
 import type { LocalDirs } from '../local/dirs.js'
-import { configuredProviders } from './daemon-config.js'
+import { readConfiguredProviders } from './daemon-config.js'
 import { stopDaemon } from './daemon-control.js'
-import { daemonWords } from './daemon-flags.js'
-import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from './service/manager.js'
+import { toDaemonArguments } from './daemon-flags.js'
+import { findInstalledService, managerRuns, runSystemctl, SYSTEMD_UNIT, waitForNewDaemon } from './service/manager.js'
 
 /**
  * Restarts the local daemon at the same address. A daemon managed by systemd is restarted by systemd: otherwise two
@@ -12,20 +12,20 @@ import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from './se
  */
 export async function restartDaemon(
   dirs: LocalDirs,
-  flags: Partial<Parameters<typeof daemonWords>[0]> = {},
+  flags: Partial<Parameters<typeof toDaemonArguments>[0]> = {},
 ): Promise<LocalDaemon> {
-  const service = installedService(dirs, process.env)
-  const before = service === undefined ? undefined : await findDaemon(dirs.data)
-  if (service !== undefined && before?.file.mode === 'service' && (await managerRuns(service.kind))) {
-    await systemctl('restart', UNIT)
-    return nextDaemon(dirs.data, before.file.instance)
+  const service = findInstalledService(dirs, process.env)
+  const previous = service === undefined ? undefined : await findDaemon(dirs.data)
+  if (service !== undefined && previous?.file.mode === 'service' && (await managerRuns(service.kind))) {
+    await runSystemctl('restart', SYSTEMD_UNIT)
+    return waitForNewDaemon(dirs.data, previous.file.instance)
   }
   const stopped = await stopDaemon({ dataDir: dirs.data, force: false })
   const listen = flags.listen ?? (stopped?.file === undefined ? undefined : new URL(stopped.file.url).host)
-  const words = daemonWords({ 'insecure-listen': false, ...flags, listen })
+  const args = toDaemonArguments({ 'insecure-listen': false, ...flags, listen })
   return startDaemon({
     dataDir: dirs.data,
-    args: ['--mode', stopped?.file?.mode ?? 'manual', ...words],
+    args: ['--mode', stopped?.file?.mode ?? 'manual', ...args],
     notInstance: stopped?.file?.instance,
   })
 }
@@ -42,7 +42,9 @@ export async function applySettings(dirs: LocalDirs): Promise<boolean> {
   const { mode } = daemon.file
   if (mode === 'manual') return false
   // A restarted daemon inherits the environment of this command; systemd sets its own.
-  const isKeyMissing = configuredProviders(dirs.data).some(({ apiKeyEnv = '' }) => apiKeyEnv && !process.env[apiKeyEnv])
+  const isKeyMissing = readConfiguredProviders(dirs.data).some(
+    ({ apiKeyEnv = '' }) => apiKeyEnv && !process.env[apiKeyEnv],
+  )
   if (mode === 'auto' && isKeyMissing) return false
   await restartDaemon(dirs)
   return true

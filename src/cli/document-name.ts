@@ -3,82 +3,82 @@ import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
 import { paginate } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
-import { nearest } from '../lib/text/nearest.js'
+import { findNearest } from '../lib/text/nearest.js'
 import { CliError, usageError } from './cli-error.js'
-import { shortId } from './columns.js'
-import { endsIn, rememberIds } from './recent-ids.js'
+import { formatShortId } from './columns.js'
+import { hasIdTail, saveRecentIds } from './recent-ids.js'
 
-interface Named {
+interface NamedDocument {
   id: string
   filename: string
 }
 
 /** Number of documents that the error for an ambiguous name lists. */
-const CANDIDATES = 5
+const MAX_SHOWN_CANDIDATES = 5
 
 /** Finds documents of a space by path or by the end of an id. The list is loaded at the first use. */
 export interface DocumentFinder {
   /** @throws CliError exit 5 if no document matches, exit 2 if several do */
-  byPath(text: string): Promise<string>
-  byTail(tail: string): Promise<string | undefined>
+  findByPath(text: string): Promise<string>
+  findByTail(tail: string): Promise<string | undefined>
 }
 
-export function documentFinder(client: Client, spaceId: string, cacheDir: string): DocumentFinder {
-  let list: Promise<Named[]> | undefined
-  const all = (): Promise<Named[]> => {
-    list ??= documentsOf(client, spaceId)
+export function createDocumentFinder(client: Client, spaceId: string, cacheDir: string): DocumentFinder {
+  let list: Promise<NamedDocument[]> | undefined
+  const listOnce = (): Promise<NamedDocument[]> => {
+    list ??= loadDocuments(client, spaceId)
     return list
   }
   return {
-    async byPath(text) {
-      const documents = await all()
+    async findByPath(text) {
+      const documents = await listOnce()
       const path = text
         .normalize('NFC')
         .replaceAll('\\', '/')
         .replace(/^(?:\.\/+)+/, '')
       const exact = documents.filter(({ filename }) => filename === path)
-      const found = exact.length > 0 ? exact : documents.filter(({ filename }) => filename.endsWith(`/${path}`))
-      const [only, other] = found
+      const matches = exact.length > 0 ? exact : documents.filter(({ filename }) => filename.endsWith(`/${path}`))
+      const [only, second] = matches
       if (only === undefined)
-        return (await ofLocalFile(client, spaceId, documents, text)) ?? throwUnknown(text, documents)
-      if (other === undefined) return only.id
-      throw ambiguous(text, found, cacheDir)
+        return (await findByLocalFile(client, spaceId, documents, text)) ?? throwUnknownDocument(text, documents)
+      if (second === undefined) return only.id
+      throw toAmbiguousError(text, matches, cacheDir)
     },
-    async byTail(tail) {
-      return (await all()).find(({ id }) => endsIn(id, tail))?.id
+    async findByTail(tail) {
+      return (await listOnce()).find(({ id }) => hasIdTail(id, tail))?.id
     },
   }
 }
 
-async function documentsOf(client: Client, spaceId: string): Promise<Named[]> {
+async function loadDocuments(client: Client, spaceId: string): Promise<NamedDocument[]> {
   const pages = paginate(
     (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query }),
     { pageSize: 100 },
   )
-  const documents: Named[] = []
+  const documents: NamedDocument[] = []
   for await (const { id, filename } of pages) documents.push({ id, filename })
   return documents
 }
 
 /** Finds the document of a local file: folders above the ingested one are not part of its path. */
-async function ofLocalFile(
+async function findByLocalFile(
   client: Client,
   spaceId: string,
-  documents: readonly Named[],
+  documents: readonly NamedDocument[],
   text: string,
 ): Promise<string | undefined> {
   const path = resolve(text)
-  const shown = path.split(sep).join('/').normalize('NFC')
-  const names = new Set(documents.flatMap(({ filename }) => (shown.endsWith(`/${filename}`) ? [filename] : [])))
+  const normalized = path.split(sep).join('/').normalize('NFC')
+  const names = new Set(documents.flatMap(({ filename }) => (normalized.endsWith(`/${filename}`) ? [filename] : [])))
   for (const filename of names) {
-    const known = await localFiles(client, spaceId, filename)
+    const known = await loadLocalFiles(client, spaceId, filename)
     const [document] = known.find((file) => file.path === path)?.documents ?? []
     if (document !== undefined) return document.id
   }
   return undefined
 }
 
-async function localFiles(client: Client, spaceId: string, filename: string) {
+async function loadLocalFiles(client: Client, spaceId: string, filename: string) {
   try {
     const { items } = await client.request('GET /knowledge-spaces/{id}/local-files', {
       path: { id: spaceId },
@@ -92,22 +92,22 @@ async function localFiles(client: Client, spaceId: string, filename: string) {
   }
 }
 
-function ambiguous(text: string, found: readonly Named[], cacheDir: string): CliError {
-  const shown = found.slice(0, CANDIDATES)
-  rememberIds(
+function toAmbiguousError(text: string, matches: readonly NamedDocument[], cacheDir: string): CliError {
+  const shown = matches.slice(0, MAX_SHOWN_CANDIDATES)
+  saveRecentIds(
     cacheDir,
     shown.map(({ id }) => id),
   )
-  const names = shown.map(({ id, filename }) => `${shortId(id)} ${filename}`).join(', ')
-  const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : ''
+  const names = shown.map(({ id, filename }) => `${formatShortId(id)} ${filename}`).join(', ')
+  const more = matches.length > shown.length ? ` and ${matches.length - shown.length} more` : ''
   return usageError(
-    `${JSON.stringify(text)} matches ${found.length} documents: ${names}${more}`,
+    `${JSON.stringify(text)} matches ${matches.length} documents: ${names}${more}`,
     'use an id or a longer path',
   )
 }
 
-function throwUnknown(text: string, documents: readonly Named[]): never {
-  const close = nearest(
+function throwUnknownDocument(text: string, documents: readonly NamedDocument[]): never {
+  const close = findNearest(
     text,
     documents.map(({ filename }) => filename),
   )

@@ -1,4 +1,4 @@
-import type { Settings, WithOrigin } from './contexts.js'
+import type { Settings, SettingWithOrigin } from './contexts.js'
 import { DEFAULT_KEYS, type DefaultKey } from './user-config.js'
 
 /** One setting with its effective value. */
@@ -10,19 +10,19 @@ export interface SettingRow {
 }
 
 /** Lists the effective settings of the CLI. */
-export function effectiveDefaults(settings: Settings): SettingRow[] {
-  const autostart: WithOrigin<string> = {
+export function listEffectiveDefaults(settings: Settings): SettingRow[] {
+  const autostart: SettingWithOrigin<string> = {
     value: settings.autostart ? 'on' : 'off',
     origin: settings.user.defaults.autostart === undefined ? 'default' : 'user',
   }
   return [
-    row('space', settings.space),
-    row('format', settings.format),
-    row('mode', settings.mode),
-    row('autostart', autostart),
+    toSettingRow('space', settings.space),
+    toSettingRow('format', settings.format),
+    toSettingRow('mode', settings.mode),
+    toSettingRow('autostart', autostart),
   ]
 }
 
-function row(name: DefaultKey, sourced: WithOrigin<string> | undefined): SettingRow {
-  return { name, value: sourced?.value ?? '', origin: sourced?.origin ?? 'default', about: DEFAULT_KEYS[name] }
+function toSettingRow(name: DefaultKey, setting: SettingWithOrigin<string> | undefined): SettingRow {
+  return { name, value: setting?.value ?? '', origin: setting?.origin ?? 'default', about: DEFAULT_KEYS[name] }
 }

@@ -2,7 +2,7 @@ import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
 import { CliError, usageError } from './cli-error.js'
 import { resolveSpace, type SpaceRef } from './resolve.js'
-import { slugOf } from './resources.js'
+import { toSlug } from './resources.js'
 
 /** Finds a space by slug or name, or creates it. `created` tells whether it was created. */
 export async function ensureSpace(
@@ -11,12 +11,12 @@ export async function ensureSpace(
 ): Promise<SpaceRef & { slug: string; created: boolean }> {
   if (name === undefined) throw usageError('no space given', 'use `--space SLUG`')
   try {
-    const found = await resolveSpace(client, name)
-    return { ...found, slug: found.space?.slug ?? name, created: false }
+    const existing = await resolveSpace(client, name)
+    return { ...existing, slug: existing.space?.slug ?? name, created: false }
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== 'not-found') throw error
   }
-  const slug = slugOf(name)
+  const slug = toSlug(name)
   if (slug === undefined) throw usageError(`the name ${JSON.stringify(name)} cannot be converted to a slug`)
   try {
     const space = await client.request('POST /knowledge-spaces', { body: { name, slug } })

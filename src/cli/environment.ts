@@ -45,7 +45,7 @@ export function envValue(env: Env, name: (typeof ENVIRONMENT)[number][0]): strin
 }
 
 /** Whether a switch variable is on: set and not `0` or `false`. */
-export function envOn(env: Env, name: (typeof ENVIRONMENT)[number][0]): boolean {
+export function isEnvOn(env: Env, name: (typeof ENVIRONMENT)[number][0]): boolean {
   const value = envValue(env, name)
   return value !== undefined && value !== '0' && value.toLowerCase() !== 'false'
 }

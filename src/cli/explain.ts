@@ -1,6 +1,6 @@
-import { unknownCommand } from './command-not-found.js'
+import { toUnknownCommandError } from './command-not-found.js'
+import { loadFullConfig } from './full-config.js'
 import { KsHelp } from './help.js'
-import { wholeConfig } from './whole-config.js'
 
 /**
  * Shows help if it is requested or the words name a topic; otherwise rejects the command.
@@ -8,10 +8,15 @@ import { wholeConfig } from './whole-config.js'
  * @param id topic id of the words, with colons
  * @throws CliError exit 2
  */
-export async function explain(argv: string[], id: string, root: string, asksForHelp: boolean): Promise<void> {
-  const config = await wholeConfig(root)
+export async function showHelpOrFail(
+  argv: string[],
+  id: string,
+  root: string,
+  isHelpRequested: boolean,
+): Promise<void> {
+  const config = await loadFullConfig(root)
   const help = new KsHelp(config, config.pjson.oclif.helpOptions)
-  if (asksForHelp) await help.showHelp(argv)
+  if (isHelpRequested) await help.showHelp(argv)
   else if (config.findTopic(id) !== undefined) await help.showHelp([id])
-  else throw unknownCommand(id.split(':'), config.commandIDs)
+  else throw toUnknownCommandError(id.split(':'), config.commandIDs)
 }

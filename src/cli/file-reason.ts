@@ -13,6 +13,6 @@ export const FILE_REASONS: Readonly<Record<string, string>> = {
 }
 
 /** Why a file or folder cannot be accessed. */
-export function fileReason(error: unknown): string {
+export function getFileReason(error: unknown): string {
   return FILE_REASONS[errnoOf(error) ?? ''] ?? (error instanceof Error ? error.message : String(error))
 }

@@ -18,16 +18,16 @@ export async function withProgressLine<T>(out: Output, line: () => string, work:
 /** Waits until work of the service has ended and shows its progress. @param ask loads the current state */
 export function followWork<Work extends { completedAt?: string | undefined }>(
   out: Output,
-  begun: Work,
-  lineOf: (now: Work) => string,
-  ask: () => Promise<Work>,
+  initial: Work,
+  formatLine: (current: Work) => string,
+  load: () => Promise<Work>,
   signal: AbortSignal,
 ): Promise<Work> {
-  let now = begun
-  const ended = async () => {
-    now = await ask()
-    return now.completedAt === undefined ? undefined : now
+  let current = initial
+  const checkEnded = async () => {
+    current = await load()
+    return current.completedAt === undefined ? undefined : current
   }
-  const line = () => lineOf(now)
-  return withProgressLine(out, line, () => poll(ended, signal))
+  const line = () => formatLine(current)
+  return withProgressLine(out, line, () => poll(checkEnded, signal))
 }

@@ -3,7 +3,7 @@ import { usageError } from './cli-error.js'
 const NAMESPACES = ['/sources', '/knowledge', '/evidence', '/workspaces']
 
 /** Normalizes a path of the virtual file system. @throws CliError exit 2 if it is in no namespace */
-export function virtualPath(text: string): string {
+export function parseVirtualPath(text: string): string {
   const path = text.length > 1 ? text.replace(/\/+$/, '') : text
   if (NAMESPACES.some((name) => path === name || path.startsWith(`${name}/`))) return path
   throw usageError(

@@ -1,8 +1,8 @@
 import type { ExpectedAnswer } from '../contract/gateway/golden-questions.js'
-import { defined } from '../lib/defined.js'
 import { isRecord } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { usageError } from './cli-error.js'
-import { readExpectation } from './golden/expectation.js'
+import { parseExpectation } from './golden/expectation.js'
 import { readInputFile } from './input-file.js'
 import { readStdin } from './stdin.js'
 
@@ -18,8 +18,8 @@ export interface GoldenLine {
 }
 
 /** Keys that belong to the space from which the question was exported. */
-const OF_THE_OLD_SPACE = new Set(['id', 'knowledgeSpaceId', 'createdAt', 'updatedAt'])
-const KNOWN = new Set(['question', 'expectedEvidenceIds', 'expect', 'tags', 'metadata', ...OF_THE_OLD_SPACE])
+const SOURCE_SPACE_KEYS = new Set(['id', 'knowledgeSpaceId', 'createdAt', 'updatedAt'])
+const KNOWN_LINE_KEYS = new Set(['question', 'expectedEvidenceIds', 'expect', 'tags', 'metadata', ...SOURCE_SPACE_KEYS])
 
 /** Reads the questions of a file, or of stdin for `-`. @throws CliError exit 2 if any is invalid */
 export async function readGoldenFile(file: string): Promise<GoldenLine[]> {
@@ -31,31 +31,31 @@ export async function readGoldenFile(file: string): Promise<GoldenLine[]> {
 }
 
 export function parseGoldenLines(text: string): GoldenLine[] {
-  return text.split(/\r?\n/).flatMap((json, index) => (json.trim() === '' ? [] : [parseLine(json, index + 1)]))
+  return text.split(/\r?\n/).flatMap((json, index) => (json.trim() === '' ? [] : [parseGoldenLine(json, index + 1)]))
 }
 
-function parseLine(json: string, line: number): GoldenLine {
-  const value = parse(json, line)
-  const stranger = Object.keys(value).find((key) => !KNOWN.has(key))
-  if (stranger !== undefined) throw usageError(`line ${line}: unknown key ${JSON.stringify(stranger)}`)
+function parseGoldenLine(json: string, line: number): GoldenLine {
+  const value = parseJsonObjectLine(json, line)
+  const unknownKey = Object.keys(value).find((key) => !KNOWN_LINE_KEYS.has(key))
+  if (unknownKey !== undefined) throw usageError(`line ${line}: unknown key ${JSON.stringify(unknownKey)}`)
   const { question, expectedEvidenceIds = [], tags = [], metadata = {} } = value
   if (typeof question !== 'string' || question === '') throw usageError(`line ${line}: question must be a text`)
-  if (!isTexts(expectedEvidenceIds)) throw usageError(`line ${line}: expectedEvidenceIds must be an array of ids`)
-  if (!isTexts(tags)) throw usageError(`line ${line}: tags must be an array of texts`)
+  if (!isTextList(expectedEvidenceIds)) throw usageError(`line ${line}: expectedEvidenceIds must be an array of ids`)
+  if (!isTextList(tags)) throw usageError(`line ${line}: tags must be an array of texts`)
   if (!isRecord(metadata)) throw usageError(`line ${line}: metadata must be an object`)
-  const { anchors, answer } = readExpectation(value.expect, `line ${line}`)
+  const { anchors, answer } = parseExpectation(value.expect, `line ${line}`)
   return {
     line,
     question,
     expectedEvidenceIds,
-    ...defined({ expect: answer }),
+    ...omitUndefined({ expect: answer }),
     tags,
     // Spaces store the anchors in the metadata.
     metadata: anchors.length === 0 ? metadata : { ...metadata, expect: anchors },
   }
 }
 
-function parse(json: string, line: number): Record<string, unknown> {
+function parseJsonObjectLine(json: string, line: number): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(json)
@@ -66,6 +66,6 @@ function parse(json: string, line: number): Record<string, unknown> {
   return value
 }
 
-function isTexts(value: unknown): value is string[] {
+function isTextList(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string')
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../client/client.js'
 import type { GraphReading } from '../contract/gateway/graph-readings.js'
 
-export const READING_FIELDS = [
+export const GRAPH_READING_FIELDS = [
   'id',
   'state',
   'passages',
@@ -15,25 +15,25 @@ export const READING_FIELDS = [
 ]
 
 /** Loads the last graph reading of a space; `undefined` if there was none. */
-export async function lastReading(client: Client, id: string): Promise<GraphReading | undefined> {
+export async function getLastGraphReading(client: Client, id: string): Promise<GraphReading | undefined> {
   const { items } = await client.request('GET /knowledge-spaces/{id}/graph/readings', { path: { id } })
   return items[0]
 }
 
 /** Loads the graph reading that is running, if any. */
-export async function openReading(client: Client, id: string): Promise<GraphReading | undefined> {
-  const last = await lastReading(client, id)
+export async function getRunningGraphReading(client: Client, id: string): Promise<GraphReading | undefined> {
+  const last = await getLastGraphReading(client, id)
   return last?.completedAt === undefined ? last : undefined
 }
 
 /** Formats the progress of a reading as one line. */
-export function readingLine({ state, model, passages, passagesRead, usedTokens, error }: GraphReading): string {
+export function formatGraphReading({ state, model, passages, passagesRead, usedTokens, error }: GraphReading): string {
   const tokens = model === undefined ? '' : `, ${usedTokens} tokens used`
-  const why = state === 'waiting' && error !== undefined ? `; waiting: ${error}` : ''
-  return `graph: ${passagesRead} of ${passages} passages read${tokens}${why}`
+  const cause = state === 'waiting' && error !== undefined ? `; waiting: ${error}` : ''
+  return `graph: ${passagesRead} of ${passages} passages read${tokens}${cause}`
 }
 
 /** How to continue a reading that stopped at its budget; `undefined` for others. */
-export function resumeNote({ message }: GraphReading): string | undefined {
+export function formatResumeNote({ message }: GraphReading): string | undefined {
   return message === undefined ? undefined : `${message} \`ks graph extract --all --budget TOKENS\` continues.`
 }

@@ -1,6 +1,6 @@
 import { ENVIRONMENT } from './environment.js'
 
-const EXIT_CODES: [number, string][] = [
+const EXIT_CODE_DESCRIPTIONS: [number, string][] = [
   [0, 'ok'],
   [1, 'failed, or nothing matched (`fs grep` only)'],
   [2, 'usage or invalid input'],
@@ -16,7 +16,7 @@ const EXIT_CODES: [number, string][] = [
   [143, 'terminated'],
 ]
 
-const FORMATS = [
+const FORMAT_LINES = [
   'table   for people: short ids, relative times, cut to the terminal width',
   'json    one JSON value: the object of the API, or an array of them',
   'jsonl   one JSON object a line, written as pages arrive; events for query, ingest and jobs watch',
@@ -27,7 +27,7 @@ const FORMATS = [
   'Results go to stdout, everything else to stderr. With json or jsonl an error is one JSON object on stderr.',
 ]
 
-const IDS = [
+const ID_LINES = [
   'Spaces: slug, id, or # and the last 8 hex digits of the id.',
   'Others: id, or # and its last 8 hex digits if a table showed it recently.',
   "Quote the # in a shell: ks traces show '#9f31c2aa'",
@@ -35,8 +35,11 @@ const IDS = [
 
 /** Topics of `ks help TOPIC` that are not commands. */
 export const HELP_TOPICS: ReadonlyMap<string, () => string> = new Map([
-  ['exit-codes', () => EXIT_CODES.map(([code, what]) => `${String(code).padStart(3)}  ${what}`).join('\n')],
-  ['environment', () => ENVIRONMENT.map(([name, what]) => `${name.padEnd(15)}  ${what}`).join('\n')],
-  ['formats', () => FORMATS.join('\n')],
-  ['ids', () => IDS.join('\n')],
+  [
+    'exit-codes',
+    () => EXIT_CODE_DESCRIPTIONS.map(([code, description]) => `${String(code).padStart(3)}  ${description}`).join('\n'),
+  ],
+  ['environment', () => ENVIRONMENT.map(([name, description]) => `${name.padEnd(15)}  ${description}`).join('\n')],
+  ['formats', () => FORMAT_LINES.join('\n')],
+  ['ids', () => ID_LINES.join('\n')],
 ])

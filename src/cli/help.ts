@@ -1,12 +1,12 @@
 import { CommandHelp, Help } from '@oclif/core/help'
-import { localDirs } from '../local/dirs.js'
+import { resolveLocalDirs } from '../local/dirs.js'
 import { readAliases } from './aliases.js'
 import { commonFlags } from './common-flags.js'
 import { wrapLines } from './prose.js'
-import { terminalWidth, ttyLine } from './terminal.js'
+import { getTerminalWidth, ttyLine } from './terminal.js'
 
 /** Help of one command: a short usage line, then examples, which most readers look for. */
-class ExamplesFirst extends CommandHelp {
+class ExamplesFirstHelp extends CommandHelp {
   /** Adds the common flags, which the manifest omits: loading them at each start costs time. */
   override generate(): string {
     const common = Object.entries(commonFlags).map(([name, flag]) => [name, { ...flag, name }])
@@ -32,11 +32,11 @@ class ExamplesFirst extends CommandHelp {
 }
 
 export class KsHelp extends Help {
-  protected override CommandHelpClass = ExamplesFirst
+  protected override CommandHelpClass = ExamplesFirstHelp
 
   protected override async showRootHelp(): Promise<void> {
     await super.showRootHelp()
-    const aliases = Object.entries(readAliases(localDirs().config))
+    const aliases = Object.entries(readAliases(resolveLocalDirs().config))
     if (aliases.length === 0) return
     this.log(
       this.section(
@@ -49,8 +49,8 @@ export class KsHelp extends Help {
 
   /** Wraps the sentences above tables; oclif wraps only the tables. */
   protected override log(...args: string[]): void {
-    const fits = (line: string) =>
-      /^\S/.test(line) ? wrapLines(line, terminalWidth(process.stdout, process.env)) : line
-    super.log(...(process.stdout.isTTY ? args.map((text) => text.split('\n').map(fits).join('\n')) : args))
+    const wrapLine = (line: string) =>
+      /^\S/.test(line) ? wrapLines(line, getTerminalWidth(process.stdout, process.env)) : line
+    super.log(...(process.stdout.isTTY ? args.map((text) => text.split('\n').map(wrapLine).join('\n')) : args))
   }
 }

@@ -1,11 +1,11 @@
 import { EXIT } from '../contract/errors.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { CliError } from './cli-error.js'
 
 /** Ctrl-C ended the command; the service may continue the work. */
-export class Interrupted extends CliError {
+export class InterruptedError extends CliError {
   constructor(message: string, hint?: string) {
-    super(message, { code: 'cancelled', exit: EXIT.interrupted, ...defined({ hint }) })
+    super(message, { code: 'cancelled', exit: EXIT.interrupted, ...omitUndefined({ hint }) })
   }
 }
 
@@ -13,22 +13,22 @@ export class Interrupted extends CliError {
  * Makes the first Ctrl-C abort a signal, so that the command can report what continues without it; the second one exits
  * at once.
  */
-export function onInterrupt(outer: AbortSignal): {
+export function listenForInterrupt(outer: AbortSignal): {
   signal: AbortSignal
   wasInterrupted: () => boolean
   done: () => void
 } {
   const controller = new AbortController()
-  let interrupted = false
+  let isInterrupted = false
   const handle = () => {
-    if (interrupted) process.exit(EXIT.interrupted)
-    interrupted = true
-    controller.abort(new Interrupted('interrupted'))
+    if (isInterrupted) process.exit(EXIT.interrupted)
+    isInterrupted = true
+    controller.abort(new InterruptedError('interrupted'))
   }
   process.on('SIGINT', handle)
   return {
     signal: AbortSignal.any([controller.signal, outer]),
-    wasInterrupted: () => interrupted,
+    wasInterrupted: () => isInterrupted,
     done: () => process.off('SIGINT', handle),
   }
 }

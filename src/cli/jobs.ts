@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
-import { defined } from '../lib/defined.js'
-import { readingOf } from './reading.js'
-import { BACKOFF } from './wait.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
+import { findReadingProgress } from './reading.js'
+import { POLL_BACKOFF } from './wait.js'
 
 /** A compilation job or a bulk job, with the fields needed to wait for it. */
 export interface WatchedJob {
@@ -19,16 +19,16 @@ export interface WatchedJob {
   reading?: string
 }
 
-const ENDED = new Set(['published', 'failed', 'canceled'])
+const ENDED_STAGES = new Set(['published', 'failed', 'canceled'])
 
 /** Loads a job by id: a compilation job, else a bulk job. */
-export async function readJob(client: Client, id: string, kind?: WatchedJob['kind']): Promise<WatchedJob> {
+export async function loadJob(client: Client, id: string, kind?: WatchedJob['kind']): Promise<WatchedJob> {
   if (kind !== 'bulk') {
     try {
       const job = await client.request('GET /jobs/{id}', { path: { id } })
-      const reading = job.stage === 'queued' ? await readingOf(client, job) : undefined
-      const read: WatchedJob = { id, kind: 'document', state: job.stage, ended: ENDED.has(job.stage) }
-      return { ...read, ...defined({ error: job.error, reading }) }
+      const reading = job.stage === 'queued' ? await findReadingProgress(client, job) : undefined
+      const base: WatchedJob = { id, kind: 'document', state: job.stage, ended: ENDED_STAGES.has(job.stage) }
+      return { ...base, ...omitUndefined({ error: job.error, reading }) }
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404 || kind === 'document') throw error
     }
@@ -43,34 +43,34 @@ export function hasFailed(job: WatchedJob): boolean {
 }
 
 /** Yields every job at the start and after each change, until all have ended. */
-export async function* jobChanges(client: Client, ids: string[], signal?: AbortSignal): AsyncGenerator<WatchedJob> {
+export async function* watchJobs(client: Client, ids: string[], signal?: AbortSignal): AsyncGenerator<WatchedJob> {
   const seen = new Map<string, WatchedJob>()
-  let open = [...new Set(ids)]
-  let pause: number = BACKOFF.firstMs
-  while (open.length > 0) {
+  let openIds = [...new Set(ids)]
+  let delay: number = POLL_BACKOFF.firstMs
+  while (openIds.length > 0) {
     let changed = false
-    for (const id of open) {
-      const before = seen.get(id)
-      const job = await readJob(client, id, before?.kind)
+    for (const id of openIds) {
+      const previous = seen.get(id)
+      const job = await loadJob(client, id, previous?.kind)
       seen.set(id, job)
-      if (before !== undefined && progressOf(before) === progressOf(job)) continue
+      if (previous !== undefined && toProgressKey(previous) === toProgressKey(job)) continue
       changed = true
       yield job
     }
-    open = open.filter((id) => seen.get(id)?.ended !== true)
-    if (open.length === 0) return
-    pause = changed ? BACKOFF.firstMs : Math.min(BACKOFF.maxMs, pause * BACKOFF.factor)
-    await sleep(pause, undefined, signal === undefined ? {} : { signal })
+    openIds = openIds.filter((id) => seen.get(id)?.ended !== true)
+    if (openIds.length === 0) return
+    delay = changed ? POLL_BACKOFF.firstMs : Math.min(POLL_BACKOFF.maxMs, delay * POLL_BACKOFF.factor)
+    await sleep(delay, undefined, signal === undefined ? {} : { signal })
   }
 }
 
-function progressOf(job: WatchedJob): string {
+function toProgressKey(job: WatchedJob): string {
   return `${job.state} ${job.completed ?? ''} ${job.failed ?? ''} ${job.reading ?? ''}`
 }
 
 /** `#a1b2c3d4 queued, page 120 of 872`, `#a1b2c3d4 projection_built`, `#0c0ffee0 running 3 of 14, 1 failed` */
-export function jobLine(job: WatchedJob, shortId: string): string {
+export function formatJob(job: WatchedJob, idText: string): string {
   const counts = job.total === undefined ? '' : ` ${job.completed ?? 0} of ${job.total}`
   const failed = (job.failed ?? 0) > 0 ? `, ${job.failed} failed` : ''
-  return `${shortId} ${job.state}${counts}${failed}${job.reading === undefined ? '' : `, ${job.reading}`}${job.error === undefined ? '' : `: ${job.error}`}`
+  return `${idText} ${job.state}${counts}${failed}${job.reading === undefined ? '' : `, ${job.reading}`}${job.error === undefined ? '' : `: ${job.error}`}`
 }

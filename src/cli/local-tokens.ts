@@ -12,18 +12,18 @@ export interface LocalTokenOptions {
 }
 
 /** Signs a token with the key of a data directory; needs no daemon. @throws CliError exit 2 */
-export async function createLocalToken(dataDir: string, wishes: LocalTokenOptions) {
-  const scopes = scopesOf(wishes.scope)
+export async function createLocalToken(dataDir: string, options: LocalTokenOptions) {
+  const scopes = parseScopes(options.scope)
   prepareDataDir(dataDir, { allowNetworkDisk: true })
   return await createToken(dataDir, {
-    tenant: wishes.tenant ?? LOCAL_TENANT,
-    subject: wishes.subject ?? userInfo().username,
+    tenant: options.tenant ?? LOCAL_TENANT,
+    subject: options.subject ?? userInfo().username,
     scopes,
-    lifeSeconds: Math.max(1, Math.round(wishes.lifeMs / 1000)),
+    lifeSeconds: Math.max(1, Math.round(options.lifeMs / 1000)),
   })
 }
 
-function scopesOf(text: string): Scope[] {
+function parseScopes(text: string): Scope[] {
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
   const scopes = words.map((word) => {
     const scope = SCOPES.find((known) => known === word)

@@ -1,17 +1,17 @@
 import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { recordIn, textOf } from '../lib/json/values.js'
-import { dataLayout } from '../local/layout.js'
+import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
+import { resolveDataLayout } from '../local/layout.js'
 import { ttyLine } from './terminal.js'
 
-const POLL_MS = 250
+const LOG_POLL_INTERVAL_MS = 250
 const READ_BYTES = 64 * 1024
 
 const LEVELS: Readonly<Record<string, number>> = { debug: 20, info: 30, warn: 40, error: 50, fatal: 60 }
-const NAMES = new Map(Object.entries(LEVELS).map(([name, number]) => [number, name]))
+const LEVEL_NAMES = new Map(Object.entries(LEVELS).map(([name, number]) => [number, name]))
 
 /** Reads the last lines of the log. */
-export function lastLines(path: string, count: number): string[] {
+export function readLastLines(path: string, count: number): string[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').split('\n')
   return lines.filter((line) => line !== '').slice(-count)
@@ -26,22 +26,25 @@ export async function* followLines(path: string, signal: AbortSignal): AsyncGene
   try {
     for (;;) {
       for (;;) {
-        const read = file === undefined ? 0 : readSync(file, buffer, 0, READ_BYTES, offset)
-        if (read === 0) break
-        offset += read
-        const lines = (rest + buffer.toString('utf8', 0, read)).split('\n')
+        const byteCount = file === undefined ? 0 : readSync(file, buffer, 0, READ_BYTES, offset)
+        if (byteCount === 0) break
+        offset += byteCount
+        const lines = (rest + buffer.toString('utf8', 0, byteCount)).split('\n')
         rest = lines.pop() ?? ''
         yield* lines
       }
-      const there = statSync(path, { throwIfNoEntry: false })
-      if (there !== undefined && (file === undefined || fstatSync(file).ino !== there.ino || there.size < offset)) {
+      const current = statSync(path, { throwIfNoEntry: false })
+      if (
+        current !== undefined &&
+        (file === undefined || fstatSync(file).ino !== current.ino || current.size < offset)
+      ) {
         if (file !== undefined) closeSync(file)
         file = openSync(path, 'r')
         offset = 0
         rest = ''
         continue
       }
-      await sleep(POLL_MS, undefined, { signal })
+      await sleep(LOG_POLL_INTERVAL_MS, undefined, { signal })
     }
   } finally {
     if (file !== undefined) closeSync(file)
@@ -50,28 +53,28 @@ export async function* followLines(path: string, signal: AbortSignal): AsyncGene
 
 /** Whether a line of the log has at least this level; lines that are not JSON always pass. */
 export function hasLevel(line: string, level: string): boolean {
-  const entry = recordIn(line)
-  return entry === undefined || numberOf(entry.level) >= (LEVELS[level] ?? 0)
+  const entry = parseRecord(line)
+  return entry === undefined || toLevelNumber(entry.level) >= (LEVELS[level] ?? 0)
 }
 
-function numberOf(level: unknown): number {
+function toLevelNumber(level: unknown): number {
   return typeof level === 'number' ? level : (LEVELS[String(level)] ?? 0)
 }
 
 /** `08:14:02 warn  no unix socket  path=/run/sock` */
-export function prettyLine(line: string): string {
-  const entry = recordIn(line)
+export function formatLogLine(line: string): string {
+  const entry = parseRecord(line)
   if (entry === undefined) return ttyLine(line)
   const { level, time, msg, pid: _, hostname: __, ...rest } = entry
   const clock = new Date(typeof time === 'string' || typeof time === 'number' ? time : Number.NaN)
-  const when = Number.isNaN(clock.getTime()) ? '--:--:--' : clock.toISOString().slice(11, 19)
-  const name = NAMES.get(numberOf(level)) ?? String(level)
+  const clockText = Number.isNaN(clock.getTime()) ? '--:--:--' : clock.toISOString().slice(11, 19)
+  const name = LEVEL_NAMES.get(toLevelNumber(level)) ?? String(level)
   const fields = Object.entries(rest).map(
     ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
   )
-  return ttyLine([when, name.padEnd(5), textOf(msg) ?? '', fields.join(' ')].join(' '))
+  return ttyLine([clockText, name.padEnd(5), toNonEmptyString(msg) ?? '', fields.join(' ')].join(' '))
 }
 
 export function daemonLogPath(dataDir: string): string {
-  return dataLayout(dataDir).log
+  return resolveDataLayout(dataDir).log
 }

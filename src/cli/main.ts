@@ -1,10 +1,10 @@
 import type { Config } from '@oclif/core/config'
 import { run } from '@oclif/core/run'
-import { localDirs } from '../local/dirs.js'
-import { withoutAlias } from './aliases.js'
-import { fail } from './fail.js'
+import { resolveLocalDirs } from '../local/dirs.js'
+import { resolveAlias } from './aliases.js'
+import { reportFailure } from './fail.js'
+import { loadFullConfig } from './full-config.js'
 import { guardOutput } from './guard-output.js'
-import { wholeConfig } from './whole-config.js'
 
 /**
  * Runs one command line from the compiled modules, if there is no bundle (`start.ts`), and sets the exit code. oclif
@@ -16,11 +16,11 @@ export async function main(argv: string[], root: string): Promise<void> {
   guardOutput('ks')
   let config: Config | undefined
   try {
-    config = await wholeConfig(root)
+    config = await loadFullConfig(root)
     const { commandIDs } = config
     const isCommand = (word: string) => commandIDs.some((id) => id === word || id.startsWith(`${word}:`))
-    await run(withoutAlias(argv, localDirs().config, isCommand) ?? argv, config)
+    await run(resolveAlias(argv, resolveLocalDirs().config, isCommand) ?? argv, config)
   } catch (error) {
-    process.exitCode = await fail(error, argv, () => config?.commandIDs ?? [])
+    process.exitCode = await reportFailure(error, argv, () => config?.commandIDs ?? [])
   }
 }

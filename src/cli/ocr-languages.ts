@@ -1,11 +1,11 @@
 import {
-  type ChosenLanguages,
-  chosenLanguages,
-  installedLanguages,
+  findLanguagesOfOtherScripts,
   type LanguageChoice,
+  type LanguageSelection,
   languageSetting,
-  languagesOfOtherScripts,
-  languagesToRead,
+  listInstalledLanguages,
+  parseLanguageSelection,
+  selectLanguages,
 } from '../local/ocr-languages.js'
 import { SETTINGS } from '../local/settings.js'
 import { usageError } from './cli-error.js'
@@ -16,15 +16,15 @@ import { readJsonObject } from './json-file.js'
  * Languages that the local daemon recognizes in pictures, each with the spaces that use it; `all` stands for the
  * default.
  */
-export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
+export function findLanguagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<string, string[]> {
   const { forAll, ofSpaces, folder } = setLanguages(dataDir, env)
   const used = new Map<string, string[]>()
-  const add = (codes: readonly string[], by: string): void => {
-    for (const code of codes) used.set(code, [...(used.get(code) ?? []), by])
+  const add = (codes: readonly string[], user: string): void => {
+    for (const code of codes) used.set(code, [...(used.get(code) ?? []), user])
   }
-  const addChoice = ({ codes, detects }: LanguageChoice, by: string): void => {
-    add(codes, by)
-    if (detects) add(languagesOfOtherScripts(codes, folder), `${by}, by script`)
+  const addChoice = ({ codes, detects }: LanguageChoice, user: string): void => {
+    add(codes, user)
+    if (detects) add(findLanguagesOfOtherScripts(codes, folder), `${user}, by script`)
   }
   addChoice(forAll, 'all')
   for (const [slug, choice] of Object.entries(ofSpaces)) addChoice(choice, slug)
@@ -36,32 +36,35 @@ export function languagesInUse(dataDir: string, env: NodeJS.ProcessEnv): Map<str
  *
  * @throws CliError for an unknown language or one that is not installed
  */
-export function languagesOfRead(
+export function resolveReadLanguages(
   flag: string | undefined,
   dataDir: string,
   env: NodeJS.ProcessEnv,
-): ReturnType<typeof languagesToRead> {
-  const { forAll, folder } = flag === undefined ? setLanguages(dataDir, env) : namedLanguages(flag, dataDir)
-  const installed = installedLanguages(folder)
+): ReturnType<typeof selectLanguages> {
+  const { forAll, folder } = flag === undefined ? setLanguages(dataDir, env) : parseLanguagesFlag(flag, dataDir)
+  const installed = listInstalledLanguages(folder)
   const missing = forAll.codes.find((code) => !installed.includes(code))
   if (missing !== undefined && flag !== undefined)
     throw usageError(
       `language ${missing} for text in pictures is not installed`,
       `\`ks languages add ${missing}\` shows how to install it`,
     )
-  return languagesToRead(forAll, folder)
+  return selectLanguages(forAll, folder)
 }
 
-function namedLanguages(flag: string, dataDir: string): ChosenLanguages {
+function parseLanguagesFlag(flag: string, dataDir: string): LanguageSelection {
   try {
-    return chosenLanguages(dataDir, languageSetting([flag.replaceAll(',', '+')]))
+    return parseLanguageSelection(dataDir, languageSetting([flag.replaceAll(',', '+')]))
   } catch {
     throw usageError(`${JSON.stringify(flag)} is not a list of languages`, 'use codes such as eng or deu+eng, or auto')
   }
 }
 
-function setLanguages(dataDir: string, env: NodeJS.ProcessEnv): ChosenLanguages {
+function setLanguages(dataDir: string, env: NodeJS.ProcessEnv): LanguageSelection {
   const { ocrLanguages } = SETTINGS
-  const set = env[ocrLanguages.env] ?? readJsonObject(daemonConfigPath(dataDir)).ocrLanguages
-  return chosenLanguages(dataDir, set === undefined || set === '' ? ocrLanguages.default : ocrLanguages.read(set))
+  const configured = env[ocrLanguages.env] ?? readJsonObject(daemonConfigPath(dataDir)).ocrLanguages
+  return parseLanguageSelection(
+    dataDir,
+    configured === undefined || configured === '' ? ocrLanguages.default : ocrLanguages.read(configured),
+  )
 }

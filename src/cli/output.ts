@@ -1,18 +1,18 @@
-import type { Span } from '../lib/text/sentences.js'
+import type { SentenceSpan } from '../lib/text/sentences.js'
 import { usageError } from './cli-error.js'
-import { type Column, cell, leafPaths, shortId, show, valueAt } from './columns.js'
-import type { Wrapping } from './prose.js'
+import { type Column, formatCell, formatMachineCell, formatShortId, listLeafPaths, valueAt } from './columns.js'
+import type { ProseWrapper } from './prose.js'
 import {
   type Colour,
-  escapeUnseen,
+  escapeInvisible,
+  getTerminalWidth,
   hasUnicode,
+  isColourEnabled,
   paint,
   type Symbols,
   symbols,
-  terminalWidth,
   tty,
   ttyLine,
-  wantsColour,
 } from './terminal.js'
 
 export const FORMATS = ['table', 'json', 'jsonl', 'tsv'] as const
@@ -35,17 +35,17 @@ export interface OutStream {
 }
 
 /** Functions that wrap lines; `src/cli/prose.ts` is loaded only for terminals. */
-export type Layout = typeof import('./prose.js')
+export type ProseLayout = typeof import('./prose.js')
 
-interface Streams {
+interface OutputStreams {
   out: OutStream
   err: OutStream
   env: NodeJS.ProcessEnv
   /** Absent: lines are not wrapped. */
-  layout?: Layout | undefined
+  layout?: ProseLayout | undefined
 }
 
-export interface ListOptions {
+export interface PrintListOptions {
   columns: Column[]
   /** Fields allowed in `--fields` beside the columns and the items' own. */
   fields?: readonly string[] | undefined
@@ -66,28 +66,28 @@ export class Output {
   readonly symbols: Symbols
   readonly width: number
   /** Ids shown by their end only, for `#tail` arguments of later commands. */
-  readonly shortened = new Set<string>()
+  readonly shortenedIds = new Set<string>()
   private readonly options: OutputOptions
   private readonly out: OutStream
   private readonly err: OutStream
 
-  private readonly layout: Layout | undefined
+  private readonly layout: ProseLayout | undefined
   private readonly errWidth: number
-  private answer: Wrapping | undefined
+  private proseWrapping: ProseWrapper | undefined
 
-  constructor(options: OutputOptions, streams: Streams) {
+  constructor(options: OutputOptions, streams: OutputStreams) {
     this.options = options
     this.out = streams.out
     this.err = streams.err
     this.layout = streams.layout
-    this.errWidth = terminalWidth(this.err, streams.env)
+    this.errWidth = getTerminalWidth(this.err, streams.env)
     const { env } = streams
     this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
-    this.colour = wantsColour({ wish: options.colour, isTTY: this.isTerminal, env })
-    this.errColour = wantsColour({ wish: options.colour, isTTY: this.err.isTTY === true, env })
+    this.colour = isColourEnabled({ override: options.colour, isTTY: this.isTerminal, env })
+    this.errColour = isColourEnabled({ override: options.colour, isTTY: this.err.isTTY === true, env })
     this.unicode = hasUnicode(env)
     this.symbols = symbols(this.unicode)
-    this.width = terminalWidth(this.out, env)
+    this.width = getTerminalWidth(this.out, env)
   }
 
   /** Whether stdout is a terminal. */
@@ -113,9 +113,9 @@ export class Output {
   }
 
   /** Formats an id as `#tail` and records it for later commands. */
-  short(id: string): string {
-    this.shortened.add(id)
-    return ttyLine(shortId(id))
+  shortenId(id: string): string {
+    this.shortenedIds.add(id)
+    return ttyLine(formatShortId(id))
   }
 
   /** Writes text to stdout unchanged; does not wait. */
@@ -129,7 +129,7 @@ export class Output {
   }
 
   /** Whether marked ranges of prose are printed bold. */
-  get emphasizes(): boolean {
+  get canEmphasize(): boolean {
     return this.isTerminal && this.colour
   }
 
@@ -138,15 +138,15 @@ export class Output {
    *
    * @param marks ranges that a terminal with colours shows bold, in order
    */
-  prose(text: string, marks: readonly Span[] = []): void {
-    if (this.isTerminal) this.answer ??= this.layout?.proseWrapping(this.width)
-    const shown = this.emphasizes ? emphasized(text, marks) : this.isTerminal ? tty(text) : text
-    this.raw(this.answer === undefined ? shown : this.answer.push(shown))
+  prose(text: string, marks: readonly SentenceSpan[] = []): void {
+    if (this.isTerminal) this.proseWrapping ??= this.layout?.createProseWrapper(this.width)
+    const shown = this.canEmphasize ? emphasizeMarks(text, marks) : this.isTerminal ? tty(text) : text
+    this.raw(this.proseWrapping === undefined ? shown : this.proseWrapping.push(shown))
   }
 
   endProse(): void {
-    if (this.answer !== undefined) this.raw(this.answer.end())
-    this.answer = undefined
+    if (this.proseWrapping !== undefined) this.raw(this.proseWrapping.end())
+    this.proseWrapping = undefined
   }
 
   /** Writes a line of prose to stdout, escaped for a terminal. */
@@ -156,7 +156,7 @@ export class Output {
 
   /** Writes a line of trusted text with colours to stdout. */
   styled(text = ''): void {
-    this.raw(`${this.isTerminal ? this.wrapped(text, this.width) : text}\n`)
+    this.raw(`${this.isTerminal ? this.wrap(text, this.width) : text}\n`)
   }
 
   /** Writes a note to stderr, unless `--quiet`. */
@@ -167,10 +167,10 @@ export class Output {
   /** Writes a line to stderr, even with `--quiet`. */
   warn(text: string): void {
     const safe = tty(text)
-    this.err.write(`${this.isErrTerminal ? this.wrapped(safe, this.errWidth) : safe}\n`)
+    this.err.write(`${this.isErrTerminal ? this.wrap(safe, this.errWidth) : safe}\n`)
   }
 
-  private wrapped(text: string, width: number): string {
+  private wrap(text: string, width: number): string {
     return this.layout?.wrapLines(text, width) ?? text
   }
 
@@ -185,21 +185,21 @@ export class Output {
   }
 
   /** Prints the items of a list as they arrive; json and tables after the last item. */
-  async list<T>(items: AsyncIterable<T> | Iterable<T>, options: ListOptions): Promise<number> {
+  async list<T>(items: AsyncIterable<T> | Iterable<T>, options: PrintListOptions): Promise<number> {
     let shown = 0
-    const kept: T[] = []
+    const collected: T[] = []
     for await (const item of items) {
       if (shown === 0) this.checkFields(item, options)
       if (this.format === 'jsonl') this.raw(`${toJson(this.pick(item), false)}\n`)
       else if (this.format === 'tsv') this.tsvLine(item, options, shown === 0)
-      else kept.push(item)
+      else collected.push(item)
       shown += 1
     }
     if (this.format === 'json') {
-      const values = kept.map((item) => this.pick(item))
+      const values = collected.map((item) => this.pick(item))
       this.raw(`${toJson(values, this.isTerminal)}\n`)
-    } else if (this.format === 'table' && kept.length > 0) {
-      await this.table(kept, options)
+    } else if (this.format === 'table' && collected.length > 0) {
+      await this.table(collected, options)
     }
     if (shown === 0 && !this.isJson) {
       this.note(options.empty)
@@ -216,30 +216,31 @@ export class Output {
       this.json(value)
       return
     }
-    const shown = this.chosen(columns.length > 0 ? columns : leafPaths(value).map((field) => ({ field })))
+    const shown = this.selectColumns(columns.length > 0 ? columns : listLeafPaths(value).map((field) => ({ field })))
     if (this.format === 'tsv') {
-      for (const { field, kind } of shown) this.raw(`${cell(field)}\t${cell(valueAt(value, field), kind)}\n`)
+      for (const { field, kind } of shown)
+        this.raw(`${formatMachineCell(field)}\t${formatMachineCell(valueAt(value, field), kind)}\n`)
       return
     }
     const titles = shown.map((column) => ttyLine(column.title?.toLowerCase() ?? column.field))
     const width = Math.max(...titles.map((title) => title.length))
     for (const [index, column] of shown.entries()) {
-      const found = valueAt(value, column.field)
-      if (found === undefined || found === null) continue
+      const fieldValue = valueAt(value, column.field)
+      if (fieldValue === undefined || fieldValue === null) continue
       const kind = column.kind === 'id' ? undefined : column.kind
       const label = this.paint('dim', (titles[index] ?? '').padEnd(width))
-      this.styled(`${label}  ${this.state(column, show(found, kind))}`)
+      this.styled(`${label}  ${this.paintState(column, formatCell(fieldValue, kind))}`)
     }
   }
 
-  private async table(items: unknown[], options: ListOptions): Promise<void> {
+  private async table(items: unknown[], options: PrintListOptions): Promise<void> {
     const { renderTable } = await import('./table.js')
-    const columns = this.chosen(options.columns)
+    const columns = this.selectColumns(options.columns)
     const now = Date.now()
     for (const column of columns.filter((one) => one.kind === 'id')) {
-      for (const item of items) this.short(String(valueAt(item, column.field) ?? ''))
+      for (const item of items) this.shortenId(String(valueAt(item, column.field) ?? ''))
     }
-    const rows = items.map((item) => columns.map((column) => show(valueAt(item, column.field), column.kind, now)))
+    const rows = items.map((item) => columns.map((column) => formatCell(valueAt(item, column.field), column.kind, now)))
     const text = renderTable({
       columns,
       rows,
@@ -247,22 +248,22 @@ export class Output {
       width: this.options.truncate && this.isTerminal ? this.width : undefined,
       ellipsis: this.symbols.ellipsis,
       paintHeader: (title) => this.paint('dim', title),
-      paintCell: (column, shown) => this.state(column, shown),
+      paintCell: (column, shown) => this.paintState(column, shown),
     })
     this.raw(text)
   }
 
-  private tsvLine(item: unknown, options: ListOptions, isFirst: boolean): void {
-    const columns = this.chosen(options.columns)
+  private tsvLine(item: unknown, options: PrintListOptions, isFirst: boolean): void {
+    const columns = this.selectColumns(options.columns)
     // A pipe gets no header; a terminal gets one if the format tsv was requested.
     if (isFirst && this.options.header && this.isTerminal) {
-      this.raw(`${columns.map((column) => cell(column.field)).join('\t')}\n`)
+      this.raw(`${columns.map((column) => formatMachineCell(column.field)).join('\t')}\n`)
     }
-    this.raw(`${columns.map((column) => cell(valueAt(item, column.field), column.kind)).join('\t')}\n`)
+    this.raw(`${columns.map((column) => formatMachineCell(valueAt(item, column.field), column.kind)).join('\t')}\n`)
   }
 
   /** The columns of `--fields` in their order, or all. */
-  private chosen(columns: Column[]): Column[] {
+  private selectColumns(columns: Column[]): Column[] {
     const { fields } = this.options
     if (fields === undefined) return columns
     return fields.map((field) => columns.find((column) => column.field === field) ?? { field })
@@ -274,44 +275,44 @@ export class Output {
     return Object.fromEntries(fields.map((field) => [field, valueAt(value, field)]))
   }
 
-  private checkFields(item: unknown, options: ListOptions): void {
+  private checkFields(item: unknown, options: PrintListOptions): void {
     const { fields } = this.options
     if (fields === undefined) return
     const known = new Set([
       ...options.columns.map((column) => column.field),
       ...(options.fields ?? []),
-      ...leafPaths(item),
+      ...listLeafPaths(item),
     ])
     const unknown = fields.find((field) => !known.has(field) && valueAt(item, field) === undefined)
     if (unknown === undefined) return
     throw usageError(`unknown field ${JSON.stringify(unknown)}`, `fields are ${[...known].join(', ')}`)
   }
 
-  private state(column: Column, shown: string): string {
+  private paintState(column: Column, shown: string): string {
     if (column.kind !== 'state') return shown
-    return this.paint(stateColour(shown), shown)
+    return this.paint(getStateColour(shown), shown)
   }
 }
 
 /** The marker at the start of a list item or table row: it is never bold, since line wrapping parses it. */
 const LINE_START = /^[\s|>*+-]*(?:\d{1,3}[.)] +)?/u
 
-function emphasized(text: string, marks: readonly Span[]): string {
+function emphasizeMarks(text: string, marks: readonly SentenceSpan[]): string {
   let shown = ''
-  let from = 0
+  let offset = 0
   for (const { start, end } of marks) {
     const lines = text.slice(start, end).split('\n')
     const bold = lines.map((line) => {
-      const [sign = ''] = LINE_START.exec(line) ?? []
-      return `${tty(sign)}${paint(sign.length < line.length, 'bold', tty(line.slice(sign.length)))}`
+      const [marker = ''] = LINE_START.exec(line) ?? []
+      return `${tty(marker)}${paint(marker.length < line.length, 'bold', tty(line.slice(marker.length)))}`
     })
-    shown += `${tty(text.slice(from, start))}${bold.join('\n')}`
-    from = end
+    shown += `${tty(text.slice(offset, start))}${bold.join('\n')}`
+    offset = end
   }
-  return shown + tty(text.slice(from))
+  return shown + tty(text.slice(offset))
 }
 
-function stateColour(state: string): Colour {
+function getStateColour(state: string): Colour {
   if (/^(ok|ready|parsed|published|completed|running|active|unchanged|answerable)$/.test(state)) return 'green'
   if (/^(failed|error|canceled|failed-.*)$/.test(state)) return 'red'
   return 'yellow'
@@ -319,5 +320,5 @@ function stateColour(state: string): Colour {
 
 /** JSON without invisible or control characters. */
 export function toJson(value: unknown, pretty: boolean): string {
-  return escapeUnseen(JSON.stringify(value ?? null, null, pretty ? 2 : undefined))
+  return escapeInvisible(JSON.stringify(value ?? null, null, pretty ? 2 : undefined))
 }

@@ -2,22 +2,22 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { EXIT } from '../contract/errors.js'
-import { type Env, envOn, envValue } from './environment.js'
+import { type Env, envValue, isEnvOn } from './environment.js'
 import { ttyStyled } from './terminal.js'
 import { writeErr, writeTo } from './terminal-writer.js'
 
 /** Options that `git` sets, too: quit if one screen suffices, show colours, keep the text on the screen. */
-const LESS = 'FRX'
-const COLOURS = /\u001b\[[\d;]*m/g
+const LESS_OPTIONS = 'FRX'
+const COLOUR_SEQUENCE = /\u001b\[[\d;]*m/g
 /** Exit codes of the shell for a program that does not exist or is not executable. */
-const NOT_RUN = new Set([126, 127])
+const NOT_STARTED_CODES = new Set([126, 127])
 
 /** The shell command of the pager, as in `git`, or undefined for none. */
-export function pagerOf(env: Env): string | undefined {
-  if (envOn(env, 'CI') || env.TERM === 'dumb') return undefined
-  const asked = env.KS_PAGER ?? envValue(env, 'PAGER')
-  if (asked === undefined) return 'if command -v less > /dev/null; then exec less; else exec cat; fi'
-  return asked.trim() === '' || asked.trim() === 'cat' ? undefined : asked
+export function findPager(env: Env): string | undefined {
+  if (isEnvOn(env, 'CI') || env.TERM === 'dumb') return undefined
+  const configured = env.KS_PAGER ?? envValue(env, 'PAGER')
+  if (configured === undefined) return 'if command -v less > /dev/null; then exec less; else exec cat; fi'
+  return configured.trim() === '' || configured.trim() === 'cat' ? undefined : configured
 }
 
 /** Output to a terminal that starts a pager once it is longer than the screen. */
@@ -27,7 +27,7 @@ export class PagedOutput {
   readonly #stdout: NodeJS.WriteStream
   #text: string[] = []
   #lines = 0
-  #remarks: string[] = []
+  #notes: string[] = []
   #pager: (ChildProcess & { stdin: Writable }) | undefined
   #ended: Promise<unknown[]> | undefined
 
@@ -40,12 +40,12 @@ export class PagedOutput {
     return this.#stdout.columns
   }
 
-  write(written: string): boolean {
-    const text = ttyStyled(written)
+  write(rawText: string): boolean {
+    const text = ttyStyled(rawText)
     this.#text.push(text)
     if (this.#pager !== undefined) return this.#pager.stdin.write(text)
     for (const line of text.split('\n').slice(0, -1))
-      this.#lines += Math.max(1, Math.ceil(line.replace(COLOURS, '').length / Math.max(1, this.columns)))
+      this.#lines += Math.max(1, Math.ceil(line.replace(COLOUR_SEQUENCE, '').length / Math.max(1, this.columns)))
     // One line is left for the shell's prompt.
     if (this.#lines >= this.#stdout.rows) this.#start()
     return true
@@ -53,7 +53,7 @@ export class PagedOutput {
 
   /** Stores a note for stderr that is printed after the output. */
   later(text: string): boolean {
-    this.#remarks.push(text)
+    this.#notes.push(text)
     return true
   }
 
@@ -63,23 +63,23 @@ export class PagedOutput {
     else {
       this.#pager.stdin.end()
       const [code] = (await this.#ended?.catch(() => [EXIT.failed])) ?? []
-      process.off('SIGINT', nothing)
+      process.off('SIGINT', ignore)
       // The pager did not start: print the text.
-      if (typeof code === 'number' && NOT_RUN.has(code)) writeTo(this.#stdout, this.#text.join(''))
+      if (typeof code === 'number' && NOT_STARTED_CODES.has(code)) writeTo(this.#stdout, this.#text.join(''))
     }
-    for (const remark of this.#remarks) writeErr(remark)
+    for (const note of this.#notes) writeErr(note)
   }
 
   #start(): void {
-    const env = { LESS, LV: '-c', ...process.env }
+    const env = { LESS: LESS_OPTIONS, LV: '-c', ...process.env }
     const pager = spawn('/bin/sh', ['-c', this.#program], { stdio: ['pipe', 'inherit', 'inherit'], env })
     this.#pager = pager
     this.#ended = once(pager, 'exit')
     // Closing the pager early is not an error; Ctrl-C is handled by the pager.
-    pager.stdin.on('error', nothing)
-    process.on('SIGINT', nothing)
+    pager.stdin.on('error', ignore)
+    process.on('SIGINT', ignore)
     pager.stdin.write(this.#text.join(''))
   }
 }
 
-function nothing(): void {}
+function ignore(): void {}

@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { daemonProgram, reducedEnv } from '../client/start-daemon.js'
 import { EXIT } from '../contract/errors.js'
-import { isRecord, textOf } from '../lib/json/values.js'
-import { dataLayout } from '../local/layout.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import { resolveDataLayout } from '../local/layout.js'
 import { CliError } from './cli-error.js'
 
 /** A daemon for the duration of one command: `ks daemon exec`. */
@@ -19,7 +19,7 @@ export interface PrivateDaemon {
   stop: () => Promise<void>
 }
 
-const READY_MS = 30_000
+const READY_TIMEOUT_MS = 30_000
 
 /** @param dataDir kept afterwards; if absent, a temporary directory that is removed with the daemon */
 export async function startPrivateDaemon(dataDir: string | undefined): Promise<PrivateDaemon> {
@@ -36,52 +36,52 @@ export async function startPrivateDaemon(dataDir: string | undefined): Promise<P
     detached: true,
   })
   try {
-    const url = await readyUrl(child)
+    const url = await waitForUrl(child)
     return {
       dataDir: folder,
-      env: { KS_URL: url, KS_TOKEN_FILE: dataLayout(folder).cliToken, KS_DATA_DIR: folder },
+      env: { KS_URL: url, KS_TOKEN_FILE: resolveDataLayout(folder).cliToken, KS_DATA_DIR: folder },
       stop: async () => {
-        await leave(child)
+        await stopChild(child)
         await cleanUp()
       },
     }
   } catch (error) {
-    await leave(child)
+    await stopChild(child)
     await cleanUp()
     throw error
   }
 }
 
-async function readyUrl(child: ChildProcess): Promise<string> {
-  const failure = (how: string) =>
-    new CliError(`the daemon exited before it was ready: ${how}`, { code: 'unreachable', exit: EXIT.unavailable })
-  if (child.stdout === null) throw failure('no output')
+async function waitForUrl(child: ChildProcess): Promise<string> {
+  const toError = (reason: string) =>
+    new CliError(`the daemon exited before it was ready: ${reason}`, { code: 'unreachable', exit: EXIT.unavailable })
+  if (child.stdout === null) throw toError('no output')
   const lines = createInterface({ input: child.stdout })
   const line = await new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(failure(`no output for ${READY_MS / 1000} s`)), READY_MS)
+    const timer = setTimeout(() => reject(toError(`no output for ${READY_TIMEOUT_MS / 1000} s`)), READY_TIMEOUT_MS)
     lines.once('line', (text) => {
       clearTimeout(timer)
       resolve(text)
     })
     child.once('exit', (code, signal) => {
       clearTimeout(timer)
-      reject(failure(signal ?? `exit ${code}`))
+      reject(toError(signal ?? `exit ${code}`))
     })
   })
   const ready: unknown = JSON.parse(line)
-  const url = isRecord(ready) ? textOf(ready.url) : undefined
-  if (url === undefined) throw failure('invalid first line')
+  const url = isRecord(ready) ? toNonEmptyString(ready.url) : undefined
+  if (url === undefined) throw toError('invalid first line')
   return url
 }
 
-async function leave(child: ChildProcess): Promise<void> {
+async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')
   await once(child, 'exit')
 }
 
 /** Runs a command on the terminal's streams. @returns its exit code; 128 + n after signal n */
-export async function runWith(command: string[], env: Record<string, string>): Promise<number> {
+export async function runCommand(command: string[], env: Record<string, string>): Promise<number> {
   const [program, ...args] = command
   if (program === undefined) return EXIT.usage
   const { constants } = await import('node:os')
@@ -99,11 +99,11 @@ export async function runWith(command: string[], env: Record<string, string>): P
     cleanup: false,
     forceKillAfterDelay: false,
   })
-  const pass = (signal: NodeJS.Signals) => child.kill(signal)
+  const forwardSignal = (signal: NodeJS.Signals) => child.kill(signal)
   // The terminal sends Ctrl-C to the command itself; this process must not exit before it.
-  const stay = () => undefined
-  process.on('SIGTERM', pass)
-  process.on('SIGINT', stay)
+  const ignoreSignal = () => undefined
+  process.on('SIGTERM', forwardSignal)
+  process.on('SIGINT', ignoreSignal)
   try {
     const run = await child
     if (run.signal !== undefined) return 128 + constants.signals[run.signal]
@@ -114,7 +114,7 @@ export async function runWith(command: string[], env: Record<string, string>): P
       cause: run.cause,
     })
   } finally {
-    process.off('SIGTERM', pass)
-    process.off('SIGINT', stay)
+    process.off('SIGTERM', forwardSignal)
+    process.off('SIGINT', ignoreSignal)
   }
 }

@@ -21,17 +21,17 @@ export interface ProgressOptions {
 }
 
 /** Shorter work shows no progress. */
-const QUIET_MS = 300
-const FRAME_MS = 100
-const PLAIN_MS = 10_000
+const SHOW_AFTER_MS = 300
+const FRAME_INTERVAL_MS = 100
+const PLAIN_INTERVAL_MS = 10_000
 
 /** A live display of a few lines on a terminal, or a plain line every 10 s elsewhere. */
 export class Progress {
   private readonly options: ProgressOptions
   private readonly now: () => number
-  private readonly started: number
+  private readonly startedAt: number
   private timer: NodeJS.Timeout | undefined
-  private drawn = 0
+  private drawnLineCount = 0
   /** False for a quiet command, which stops its display without starting it. */
   private isShown = false
   private lastPlainAt: number
@@ -40,13 +40,13 @@ export class Progress {
   constructor(options: ProgressOptions) {
     this.options = options
     this.now = options.now ?? (() => Date.now())
-    this.started = this.now()
-    this.lastPlainAt = this.started
+    this.startedAt = this.now()
+    this.lastPlainAt = this.startedAt
   }
 
   start(): void {
     this.isShown = true
-    this.timer = setInterval(() => this.tick(), FRAME_MS)
+    this.timer = setInterval(() => this.tick(), FRAME_INTERVAL_MS)
     this.timer.unref()
   }
 
@@ -54,13 +54,13 @@ export class Progress {
   tick(): void {
     const now = this.now()
     this.isShown = true
-    if (now - this.started < QUIET_MS) return
+    if (now - this.startedAt < SHOW_AFTER_MS) return
     if (this.options.live) this.draw()
-    else if (now - this.lastPlainAt >= PLAIN_MS) this.writePlain(now)
+    else if (now - this.lastPlainAt >= PLAIN_INTERVAL_MS) this.writePlain(now)
   }
 
   /** Writes a permanent line above the live display. */
-  say(line: string): void {
+  printLine(line: string): void {
     this.clear()
     this.options.stream.write(`${ttyLine(line)}\n`)
   }
@@ -70,20 +70,21 @@ export class Progress {
     if (this.timer !== undefined) clearInterval(this.timer)
     this.timer = undefined
     this.clear()
-    if (this.isShown && !this.options.live && this.now() - this.started >= PLAIN_MS) this.writePlain(this.now())
+    if (this.isShown && !this.options.live && this.now() - this.startedAt >= PLAIN_INTERVAL_MS)
+      this.writePlain(this.now())
   }
 
   private draw(): void {
     const lines = this.options.view().lines.map((line) => ttyLine(line).slice(0, this.options.width - 1))
     this.clear()
     this.options.stream.write(`${lines.join('\n')}\n`)
-    this.drawn = lines.length
+    this.drawnLineCount = lines.length
   }
 
   private clear(): void {
     // Moves to the first line of the display and erases everything below.
-    if (this.drawn > 0) writeControls(this.options.stream, `\u001b[${this.drawn}F\u001b[J`)
-    this.drawn = 0
+    if (this.drawnLineCount > 0) writeControls(this.options.stream, `\u001b[${this.drawnLineCount}F\u001b[J`)
+    this.drawnLineCount = 0
   }
 
   private writePlain(now: number): void {
@@ -96,7 +97,7 @@ export class Progress {
 }
 
 /** `████████░░░░` */
-export function bar(share: number, width: number, marks: { full: string; empty: string }): string {
-  const full = Math.round(Math.min(1, Math.max(0, share)) * width)
-  return marks.full.repeat(full) + marks.empty.repeat(width - full)
+export function renderBar(fraction: number, width: number, symbols: { full: string; empty: string }): string {
+  const full = Math.round(Math.min(1, Math.max(0, fraction)) * width)
+  return symbols.full.repeat(full) + symbols.empty.repeat(width - full)
 }

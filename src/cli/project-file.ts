@@ -1,5 +1,5 @@
 import { dirname, join, parse } from 'node:path'
-import { textOf } from '../lib/json/values.js'
+import { toNonEmptyString } from '../lib/json/values.js'
 import { readIfExists } from '../local/private-file.js'
 import { parseJsonObject } from './json-file.js'
 
@@ -20,12 +20,12 @@ export interface ProjectFile {
 
 export const PROJECT_FILE = '.ks.json'
 
-const KNOWN = new Set(['space', 'context', 'mode', 'ignore'])
+const KNOWN_PROJECT_KEYS = new Set(['space', 'context', 'mode', 'ignore'])
 
 /** @returns undefined if no folder up to the root has one. @throws CliError exit 2 for a file that is not JSON */
-export function findProjectFile(from: string): ProjectFile | undefined {
-  const { root } = parse(from)
-  for (let folder = from; ; folder = dirname(folder)) {
+export function findProjectFile(startFolder: string): ProjectFile | undefined {
+  const { root } = parse(startFolder)
+  for (let folder = startFolder; ; folder = dirname(folder)) {
     const path = join(folder, PROJECT_FILE)
     const text = readIfExists(path)
     if (text !== undefined) return parseProjectFile(path, text)
@@ -41,9 +41,13 @@ function parseProjectFile(path: string, text: string): ProjectFile {
     ignore: (Array.isArray(value.ignore) ? value.ignore : []).filter(
       (rule) => typeof rule === 'string' && !rule.trimStart().startsWith('!'),
     ),
-    unknown: Object.keys(value).filter((key) => !KNOWN.has(key)),
+    unknown: Object.keys(value).filter((key) => !KNOWN_PROJECT_KEYS.has(key)),
   }
-  const [space, context, mode] = [textOf(value.space), textOf(value.context), textOf(value.mode)]
+  const [space, context, mode] = [
+    toNonEmptyString(value.space),
+    toNonEmptyString(value.context),
+    toNonEmptyString(value.mode),
+  ]
   if (space !== undefined) file.space = space
   if (context !== undefined) file.context = context
   if (mode !== undefined) file.mode = mode

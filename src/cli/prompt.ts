@@ -1,5 +1,5 @@
 import { usageError } from './cli-error.js'
-import { Interrupted } from './interrupt.js'
+import { InterruptedError } from './interrupt.js'
 import { tty } from './terminal.js'
 import { lineStream, writeErr } from './terminal-writer.js'
 
@@ -14,7 +14,7 @@ export interface PromptOptions {
 export async function confirm(question: string, options: PromptOptions): Promise<boolean> {
   if (options.yes) return true
   if (!options.interactive) throw usageError(`${question} needs confirmation`, 'use `--yes`')
-  const answer = await ask(`${question}? [y/N] `)
+  const answer = await askLine(`${question}? [y/N] `)
   return /^y(es)?$/i.test(answer.trim())
 }
 
@@ -35,16 +35,16 @@ export async function confirmByName(
   if (!options.interactive) {
     throw usageError(`${question} needs its name as confirmation`, `use \`--confirm ${name}\` or \`--yes\``)
   }
-  return (await ask(`${question}. Type ${name} to continue: `)).trim() === name
+  return (await askLine(`${question}. Type ${name} to continue: `)).trim() === name
 }
 
 /** Reads one line from the terminal; the question is written to stderr. */
-export async function ask(question: string): Promise<string> {
+export async function askLine(question: string): Promise<string> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: lineStream(process.stderr) })
   try {
     return await new Promise<string>((resolve, reject) => {
-      lines.once('SIGINT', () => reject(new Interrupted('interrupted')))
+      lines.once('SIGINT', () => reject(new InterruptedError('interrupted')))
       lines.once('close', () => resolve('')) // Ctrl-D gives an empty answer.
       lines.question(tty(question)).then(resolve, reject)
     })
@@ -59,16 +59,16 @@ export async function askSecret(question: string): Promise<string> {
   writeErr(tty(question))
   stdin.setRawMode(true)
   stdin.setEncoding('utf8')
-  let typed = ''
+  let line = ''
   try {
     for await (const chunk of stdin) {
       for (const key of String(chunk)) {
-        if (key === '\r' || key === '\n') return typed
+        if (key === '\r' || key === '\n') return line
         if (key === '\u0003') process.exit(130)
-        typed = key === '\u007f' ? typed.slice(0, -1) : typed + key
+        line = key === '\u007f' ? line.slice(0, -1) : line + key
       }
     }
-    return typed
+    return line
   } finally {
     stdin.setRawMode(false)
     writeErr('\n')

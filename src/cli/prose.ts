@@ -3,9 +3,9 @@ import stringWidth from 'string-width'
 /** Wraps words at the width of a terminal. Loaded only for terminals, since measuring columns needs several modules. */
 
 /** With fewer columns after a hanging indent, continuation lines start at the margin. */
-const LEAST_ROOM = 16
+const MIN_HANGING_COLUMNS = 16
 /** Maximum length of a mark at the start of a line: after this many characters the kind of line is known. */
-const LONGEST_MARK = 12
+const MAX_MARK_CHARACTERS = 12
 
 /** Scripts without spaces: lines may break between any two characters except before closing punctuation. */
 const WIDE = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\u3000-\\u303f\\uff00-\\uffef'
@@ -13,7 +13,7 @@ const CLOSING = '、。，．！？；：」』）】〕〉》ー'
 /** Spaces, a wide character, or a word; text between backticks is one word. */
 const TOKEN = new RegExp(`\\s+|[${WIDE}][${CLOSING}]*|(?:\`[^\`]*\`|[^\\s${WIDE}])+`, 'gu')
 
-interface Start {
+interface LineStart {
   /** Start of the line, printed unchanged. */
   head: string
   /** Start of the continuation lines. */
@@ -21,21 +21,21 @@ interface Start {
 }
 
 /** Parses the start of a line. @returns undefined for a line that is never broken */
-type ReadStart = (line: string) => Start | undefined
+type ParseLineStart = (line: string) => LineStart | undefined
 
 /** Wraps text that arrives in parts: the concatenated results of `push` and `end` are the wrapped text. */
-export class Wrapping {
+export class ProseWrapper {
   private readonly width: number
-  private readonly readStart: ReadStart
+  private readonly parseStart: ParseLineStart
   private pending = ''
   private state: 'start' | 'words' | 'whole' = 'start'
   private hang = ''
   private column = 0
   private space = ''
 
-  constructor(width: number, readStart: ReadStart) {
+  constructor(width: number, parseStart: ParseLineStart) {
     this.width = width
-    this.readStart = readStart
+    this.parseStart = parseStart
   }
 
   push(text: string): string {
@@ -43,92 +43,94 @@ export class Wrapping {
     let out = ''
     for (let end = this.pending.indexOf('\n'); end >= 0; end = this.pending.indexOf('\n')) {
       const rest = this.pending.slice(end + 1)
-      out += `${this.take(this.pending.slice(0, end), true)}\n`
+      out += `${this.wrapPart(this.pending.slice(0, end), true)}\n`
       this.pending = rest
       this.state = 'start'
     }
-    return out + this.take(this.pending, false)
+    return out + this.wrapPart(this.pending, false)
   }
 
   /** Returns the text that was held back as an incomplete word. */
   end(): string {
-    return this.take(this.pending, true)
+    return this.wrapPart(this.pending, true)
   }
 
-  private take(text: string, isWhole: boolean): string {
+  private wrapPart(text: string, isComplete: boolean): string {
     let [rest, out] = [text, '']
     this.pending = ''
     if (this.state === 'start') {
-      if (!isWhole && rest.trimStart().length < LONGEST_MARK) {
+      if (!isComplete && rest.trimStart().length < MAX_MARK_CHARACTERS) {
         this.pending = rest
         return ''
       }
-      const start = this.readStart(rest)
+      const start = this.parseStart(rest)
       this.state = start === undefined ? 'whole' : 'words'
       this.space = ''
       if (start !== undefined) {
         const { head, hang } = start
-        this.hang = this.width - stringWidth(hang) < LEAST_ROOM ? '' : hang
+        this.hang = this.width - stringWidth(hang) < MIN_HANGING_COLUMNS ? '' : hang
         this.column = stringWidth(head)
         out = head
         rest = rest.slice(head.length)
       }
     }
-    return out + (this.state === 'whole' ? rest : this.words(rest, isWhole))
+    return out + (this.state === 'whole' ? rest : this.wrapWords(rest, isComplete))
   }
 
-  private words(text: string, isWhole: boolean): string {
+  private wrapWords(text: string, isComplete: boolean): string {
     let out = ''
     const tokens = [...text.matchAll(TOKEN)]
     for (const { 0: token, index } of tokens) {
-      const mayGoOn = index + token.length === text.length || token.split('`').length % 2 === 0
-      if (!isWhole && mayGoOn) {
+      const isOpen = index + token.length === text.length || token.split('`').length % 2 === 0
+      if (!isComplete && isOpen) {
         this.pending = text.slice(index)
         break
       }
       if (token.trim() === '') this.space = token.replaceAll('\t', '  ')
-      else if (stringWidth(token) + this.hang.length <= this.width) out += this.word(token)
-      else for (const [part] of token.matchAll(/\s+|\S+/g)) out += part.trim() === '' ? this.gap(part) : this.word(part)
+      else if (stringWidth(token) + this.hang.length <= this.width) out += this.placeWord(token)
+      else
+        for (const [part] of token.matchAll(/\s+|\S+/g))
+          out += part.trim() === '' ? this.setSpace(part) : this.placeWord(part)
     }
     return out
   }
 
-  private gap(space: string): string {
+  private setSpace(space: string): string {
     this.space = space
     return ''
   }
 
-  private word(word: string): string {
+  private placeWord(word: string): string {
     const [gap, size] = [stringWidth(this.space), stringWidth(word)]
     const isFirst = this.column <= stringWidth(this.hang)
     const fits = this.column + gap + size <= this.width
-    const before = fits || isFirst ? this.space : `\n${this.hang}`
+    const prefix = fits || isFirst ? this.space : `\n${this.hang}`
     this.column = fits || isFirst ? this.column + gap + size : stringWidth(this.hang) + size
     this.space = ''
-    return before + word
+    return prefix + word
   }
 }
 
 /** Creates a wrapper for an answer or report in Markdown: code and tables are not wrapped, list items hang. */
-export function proseWrapping(width: number): Wrapping {
+export function createProseWrapper(width: number): ProseWrapper {
   let isCode = false
-  return new Wrapping(width, (line) => {
+  return new ProseWrapper(width, (line) => {
     const isFence = /^ {0,3}(```|~~~)/.test(line)
     if (isFence) isCode = !isCode
     if (isFence || isCode || /^( {4}|\t|\s*\|)/.test(line)) return undefined
     const [quote = ''] = /^\s*(?:> ?)+/.exec(line) ?? []
-    const [head = ''] = /^\s*(?:(?:[-*+]|\d{1,3}[.)]) +)?/.exec(line.slice(quote.length)) ?? []
-    return { head: quote + head, hang: quote + ' '.repeat(head.length) }
+    const [marker = ''] = /^\s*(?:(?:[-*+]|\d{1,3}[.)]) +)?/.exec(line.slice(quote.length)) ?? []
+    return { head: quote + marker, hang: quote + ' '.repeat(marker.length) }
   })
 }
 
 /** Wraps lines of a command's output: continuation lines hang below the text after a label, else keep the indent. */
 export function wrapLines(text: string, width: number): string {
-  const wrapping = new Wrapping(width, (line) => {
+  const wrapper = new ProseWrapper(width, (line) => {
     const [label] = /^\s*\S+(?: \S+){0,2}? {2,}(?=\S)/.exec(line) ?? []
     const [indent = ''] = /^\s*/.exec(line) ?? []
     const head = label !== undefined && stringWidth(label) <= width / 2 ? label : indent
     return { head, hang: ' '.repeat(stringWidth(head)) }
   })
-  return wrapping.push(text) + wrapping.end()
+  return wrapper.push(text) + wrapper.end()
 }

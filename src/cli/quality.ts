@@ -6,7 +6,7 @@ import type { Column } from './columns.js'
 
 /** Columns of the lists of traces, golden questions and failed queries. */
 
-export const QUALITY_TRACE_COLUMNS: Column[] = [
+export const TRACE_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
   { field: 'createdAt', title: 'ASKED', kind: 'time' },
   { field: 'mode' },
@@ -15,7 +15,7 @@ export const QUALITY_TRACE_COLUMNS: Column[] = [
   { field: 'finalScore', title: 'SCORE' },
   { field: 'query' },
 ]
-export const QUALITY_TRACE_FIELDS = ['evidenceBundleId', 'scores', 'profile', 'stages']
+export const TRACE_FIELDS = ['evidenceBundleId', 'scores', 'profile', 'stages']
 
 export const MISSING_COLUMNS: Column[] = [
   { field: 'name' },
@@ -56,7 +56,7 @@ export const FAILED_COLUMNS: Column[] = [
 export const FAILED_FIELDS = ['knowledgeSpaceId', 'mode', 'metadata', 'answerTraceId', 'createdAt']
 
 /** An item of a trace's missing evidence as `ks traces missing` lists it, with its review state. */
-export interface ListedMissing {
+export interface ListedMissingEvidence {
   spaceId: string
   itemKey: string
   /** 0 while the item has no review. */
@@ -64,13 +64,17 @@ export interface ListedMissing {
 }
 
 /** Finds an item by its name (`missing-1`) or key (`sha256:…`). @throws CliError exit 5 */
-export async function findMissing(client: Client, traceId: string, item: string): Promise<ListedMissing> {
+export async function findMissingEvidence(
+  client: Client,
+  traceId: string,
+  item: string,
+): Promise<ListedMissingEvidence> {
   const { knowledgeSpaceId: spaceId } = await client.request('GET /queries/{traceId}', { path: { traceId } })
   const { items } = await client.request('GET /queries/{traceId}/missing', { path: { traceId }, query: { limit: 100 } })
   for (const { name, metadata } of items) {
     const { itemKey, review } = metadata
     if (typeof itemKey !== 'string' || (name !== item && itemKey !== item)) continue
-    return { spaceId, itemKey, revision: revisionOf(review) }
+    return { spaceId, itemKey, revision: getRevision(review) }
   }
   throw new CliError(`the query has no missing evidence ${JSON.stringify(item)}`, {
     code: 'not-found',
@@ -79,6 +83,6 @@ export async function findMissing(client: Client, traceId: string, item: string)
   })
 }
 
-function revisionOf(review: unknown): number {
+function getRevision(review: unknown): number {
   return isRecord(review) && typeof review.revision === 'number' ? review.revision : 0
 }

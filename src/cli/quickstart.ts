@@ -5,9 +5,9 @@ import type { Client } from '../client/client.js'
 import { paginate } from '../client/pages.js'
 import { usageError } from './cli-error.js'
 import type { IngestRecord } from './ingest/records.js'
-import type { Evidence } from './query/evidence.js'
-import { slugOf } from './resources.js'
-import { shellWord } from './shell-word.js'
+import type { ShownEvidence } from './query/evidence.js'
+import { toSlug } from './resources.js'
+import { quoteShellWord } from './shell-word.js'
 import { ttyLine } from './terminal.js'
 
 /** The files, space and question of a quickstart. */
@@ -18,23 +18,23 @@ export interface QuickstartPlan {
   question: string | undefined
 }
 
-const OWN_QUESTION = 'How long are answer traces kept?'
+const DOCUMENTATION_QUESTION = 'How long are answer traces kept?'
 
 /** @param path folder or file; by default the documentation of this program */
-export function quickstartPlan(path: string | undefined, space: string | undefined): QuickstartPlan {
+export function makeQuickstartPlan(path: string | undefined, space: string | undefined): QuickstartPlan {
   if (path !== undefined) {
-    const slug = space ?? slugOf(basename(resolve(path)).replace(/\.[A-Za-z0-9]{1,5}$/, '')) ?? 'quickstart'
+    const slug = space ?? toSlug(basename(resolve(path)).replace(/\.[A-Za-z0-9]{1,5}$/, '')) ?? 'quickstart'
     return { paths: [path], slug, question: undefined }
   }
   const root = fileURLToPath(new URL('../..', import.meta.url))
-  const paths = ['README.md', 'docs'].map((name) => join(root, name)).filter((one) => existsSync(one))
+  const paths = ['README.md', 'docs'].map((name) => join(root, name)).filter((candidate) => existsSync(candidate))
   if (paths.length === 0)
     throw usageError('this installation has no documentation', 'name a folder: `ks quickstart ./docs`')
-  return { paths, slug: space ?? 'quickstart', question: OWN_QUESTION }
+  return { paths, slug: space ?? 'quickstart', question: DOCUMENTATION_QUESTION }
 }
 
 /** Makes a question that the largest document of the space should answer. */
-export async function questionFrom(client: Client, spaceId: string): Promise<string | undefined> {
+export async function makeQuestion(client: Client, spaceId: string): Promise<string | undefined> {
   const documents = paginate(
     (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id: spaceId }, query }),
     { pageSize: 100, limit: 500 },
@@ -52,7 +52,7 @@ export async function questionFrom(client: Client, spaceId: string): Promise<str
 }
 
 /** Summarizes the ingest in one line. */
-export function documentsLine(records: readonly IngestRecord[]): string {
+export function formatIngestedDocuments(records: readonly IngestRecord[]): string {
   const count = (status: IngestRecord['status']) => records.filter((record) => record.status === status).length
   const added = count('published') + count('queued')
   const parts = [
@@ -64,12 +64,14 @@ export function documentsLine(records: readonly IngestRecord[]): string {
 }
 
 /** Lists commands to try next. */
-export function nextSteps(slug: string, evidence: readonly Evidence[]): string[] {
+export function listNextSteps(slug: string, evidence: readonly ShownEvidence[]): string[] {
   const [first] = evidence
   // In a fresh clone `ks` is not on the PATH yet.
   const ks = process.env.npm_lifecycle_event === 'quickstart' ? 'node bin/ks.js' : 'ks'
   return [
-    ...(first === undefined ? [] : [`${ks} fs cat ${shellWord(`/sources/uploads/${first.filename}`)} --space ${slug}`]),
+    ...(first === undefined
+      ? []
+      : [`${ks} fs cat ${quoteShellWord(`/sources/uploads/${first.filename}`)} --space ${slug}`]),
     `${ks} query "your question" --space ${slug}`,
     `${ks} ingest ./your-folder --space ${slug} --wait`,
     `${ks} fs tree /knowledge --space ${slug}`,

@@ -2,7 +2,7 @@ import { ApiError, ConnectionError, DaemonStartError, errnoOf } from '../client/
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { CliError } from './cli-error.js'
 import { FILE_REASONS } from './file-reason.js'
-import { escapeUnseen, terminalWidth, tty } from './terminal.js'
+import { escapeInvisible, getTerminalWidth, tty } from './terminal.js'
 import { writeErr } from './terminal-writer.js'
 
 /** An error as shown to the user: one sentence, further lines, a hint, an exit code. */
@@ -17,27 +17,28 @@ export interface ErrorReport {
 }
 
 /** Converts any thrown value to a report. */
-export function errorReport(error: unknown): ErrorReport {
+export function toErrorReport(error: unknown): ErrorReport {
   if (error instanceof CliError) {
     return withHint(
       { code: error.code, message: error.message, exitCode: error.exit, details: error.details },
       error.hint,
     )
   }
-  if (error instanceof ApiError) return apiReport(error)
+  if (error instanceof ApiError) return toApiErrorReport(error)
   if (error instanceof DaemonStartError) {
     const report = { code: 'unreachable', message: error.message, exitCode: EXIT.unavailable, details: error.logTail }
-    return withHint(report, startHint(error.message))
+    return withHint(report, getStartHint(error.message))
   }
   if (error instanceof ConnectionError) {
-    const hint = error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context show` show the address in use'
+    const hint =
+      error.code === 'timeout' ? undefined : '`ks daemon status` or `ks context show` show the address in use'
     return withHint({ code: error.code, message: error.message, exitCode: EXIT.unavailable, details: [] }, hint)
   }
   if (error instanceof KsError) {
     return { code: error.code, message: error.message, exitCode: ERRORS[error.code].exit, details: [] }
   }
-  const unusable = fileReport(error)
-  if (unusable !== undefined) return unusable
+  const fileErrorReport = toFileErrorReport(error)
+  if (fileErrorReport !== undefined) return fileErrorReport
   const message = error instanceof Error ? error.message : String(error)
   return withHint(
     { code: 'unexpected', message: `unexpected error (${message})`, exitCode: EXIT.failed, details: [] },
@@ -46,7 +47,7 @@ export function errorReport(error: unknown): ErrorReport {
 }
 
 /** The report for a file or folder that the system refused: its path and the reason. */
-function fileReport(error: unknown): ErrorReport | undefined {
+function toFileErrorReport(error: unknown): ErrorReport | undefined {
   if (!(error instanceof Error) || !('path' in error) || typeof error.path !== 'string') return undefined
   const errno = errnoOf(error) ?? ''
   const reason = FILE_REASONS[errno]
@@ -56,19 +57,19 @@ function fileReport(error: unknown): ErrorReport | undefined {
   return { code: 'file-not-usable', message, exitCode, details: [] }
 }
 
-function apiReport(error: ApiError): ErrorReport {
+function toApiErrorReport(error: ApiError): ErrorReport {
   const report: ErrorReport = {
     code: error.code,
     message: error.status === 501 ? `${error.message} (status 501)` : error.message,
-    exitCode: exitOf(error),
+    exitCode: getExitCode(error),
     details: [],
     status: error.status,
   }
   if (error.traceId !== undefined) report.traceId = error.traceId
-  return withHint(report, apiHint(error))
+  return withHint(report, getApiHint(error))
 }
 
-const HINTS: Readonly<Record<string, string>> = {
+const HINTS_BY_CODE: Readonly<Record<string, string>> = {
   'slug-taken': 'choose another with `--slug`',
   'embedding-frozen': '`ks spaces set-embedding` moves its documents to another model',
   'migration-active': 'wait until it ends, or cancel it by its id: `ks spaces cancel-embedding SPACE ID`',
@@ -78,10 +79,10 @@ const HINTS: Readonly<Record<string, string>> = {
   'storage-full': 'free space on its disk; `ks gc` removes unused data',
 }
 
-function apiHint(error: ApiError): string | undefined {
+function getApiHint(error: ApiError): string | undefined {
   if (error.hint !== undefined) return error.hint
-  if (Object.hasOwn(HINTS, error.code)) return HINTS[error.code]
-  if (error.code === 'scope-missing') return scopeHint(error.message)
+  if (Object.hasOwn(HINTS_BY_CODE, error.code)) return HINTS_BY_CODE[error.code]
+  if (error.code === 'scope-missing') return getScopeHint(error.message)
   if (error.retryAfter !== undefined) return `try again in ${error.retryAfter} s`
   if (error.status >= 500 && error.status !== 501 && error.traceId !== undefined) {
     return `the log is \`ks daemon logs -n 50\`, the trace id ${error.traceId}`
@@ -90,25 +91,25 @@ function apiHint(error: ApiError): string | undefined {
 }
 
 /** How to get the missing scope or the operator's token; undefined for other refusals. */
-function scopeHint(message: string): string | undefined {
+function getScopeHint(message: string): string | undefined {
   const scope = /\blacks the scope (knowledge-spaces:[a-z*]+)/.exec(message)?.[1]
   const all = 'knowledge-spaces:*'
   if (scope !== undefined) {
-    const wanted = scope === all ? all : 'knowledge-spaces:read knowledge-spaces:write'
-    return `\`ks auth token create --scope "${wanted}"\` creates a token with it`
+    const scopes = scope === all ? all : 'knowledge-spaces:read knowledge-spaces:write'
+    return `\`ks auth token create --scope "${scopes}"\` creates a token with it`
   }
   if (!message.startsWith('only the operator')) return undefined
   return `the operator's token has the tenant local and all scopes: \`ks\` uses it by default, and \`ks auth token create --scope "${all}"\` creates one, both as the owner of the daemon's data directory`
 }
 
-function startHint(message: string): string | undefined {
+function getStartHint(message: string): string | undefined {
   if (/\bin use\b|EADDRINUSE/.test(message)) return '`ks daemon start --listen 127.0.0.1:0`'
   if (/\bis full\b/.test(message)) return 'free disk space, or set another folder with KS_DATA_DIR'
   return '`ks doctor` checks this installation'
 }
 
 /** Exit code of a response: of its error code, or of its status if the code is unknown. */
-export function exitOf(error: ApiError): number {
+export function getExitCode(error: ApiError): number {
   const known = Object.entries(ERRORS).find(([code]) => code === error.code)
   if (known !== undefined) return known[1].exit
   const { status } = error
@@ -125,7 +126,7 @@ export function exitOf(error: ApiError): number {
 export function renderReport(report: ErrorReport, bin: string, asJson: boolean): string {
   if (asJson) {
     const { details: _, ...error } = report
-    return `${escapeUnseen(JSON.stringify({ error }))}\n`
+    return `${escapeInvisible(JSON.stringify({ error }))}\n`
   }
   const lines = [`${bin}: ${tty(report.message)}`, ...report.details.map(tty)]
   if (report.hint !== undefined) lines.push(`hint: ${tty(report.hint)}`)
@@ -133,7 +134,7 @@ export function renderReport(report: ErrorReport, bin: string, asJson: boolean):
 }
 
 /** The stack of an error, for `--debug`. */
-export function stackOf(error: Error): string {
+export function formatStack(error: Error): string {
   return `${tty(error.stack ?? '')}\n`
 }
 
@@ -143,7 +144,7 @@ export async function printReport(report: ErrorReport, bin: string, asJson: bool
   const text = renderReport(report, bin, asJson)
   if (asJson || !stderr.isTTY) return void writeErr(text)
   const { wrapLines } = await import('./prose.js')
-  writeErr(wrapLines(text, terminalWidth(stderr, env)))
+  writeErr(wrapLines(text, getTerminalWidth(stderr, env)))
 }
 
 function withHint(report: ErrorReport, hint: string | undefined): ErrorReport {

@@ -3,14 +3,14 @@ import { paginate } from '../client/pages.js'
 import { EXIT } from '../contract/errors.js'
 import type { KnowledgeSpace } from '../contract/gateway/spaces.js'
 import { isUuid } from '../lib/ids.js'
-import { nearest } from '../lib/text/nearest.js'
+import { findNearest } from '../lib/text/nearest.js'
 import { CliError, usageError } from './cli-error.js'
-import { type DocumentFinder, documentFinder } from './document-name.js'
-import { endsIn, recallIds } from './recent-ids.js'
+import { createDocumentFinder, type DocumentFinder } from './document-name.js'
+import { findRecentIds, hasIdTail } from './recent-ids.js'
 
 /** Resolves user input to ids: a UUID, a slug, or `#` with the last 8 hex digits. */
 
-const TAIL = /^#?([0-9a-f]{8})$/i
+const ID_TAIL = /^#?([0-9a-f]{8})$/i
 
 export interface SpaceRef {
   id: string
@@ -21,17 +21,17 @@ export interface SpaceRef {
 /** @throws CliError exit 5 with the nearest slug as a hint */
 export async function resolveSpace(client: Client, text: string): Promise<SpaceRef> {
   if (isUuid(text)) return { id: text }
-  const tail = TAIL.exec(text)?.[1]?.toLowerCase()
+  const tail = ID_TAIL.exec(text)?.[1]?.toLowerCase()
   const slugs: string[] = []
   const byTail: KnowledgeSpace[] = []
-  for await (const space of allSpaces(client)) {
+  for await (const space of listAllSpaces(client)) {
     if (space.slug === text) return { id: space.id, space }
     slugs.push(space.slug)
-    if (tail !== undefined && endsIn(space.id, tail)) byTail.push(space)
+    if (tail !== undefined && hasIdTail(space.id, tail)) byTail.push(space)
   }
-  const [only, other] = byTail
-  if (only !== undefined && other === undefined) return { id: only.id, space: only }
-  throw noSpace(text, slugs)
+  const [only, second] = byTail
+  if (only !== undefined && second === undefined) return { id: only.id, space: only }
+  throw toUnknownSpaceError(text, slugs)
 }
 
 /**
@@ -39,10 +39,10 @@ export async function resolveSpace(client: Client, text: string): Promise<SpaceR
  *
  * @throws CliError exit 2 if it has several, exit 5 if it has none
  */
-export async function onlySpace(client: Client): Promise<KnowledgeSpace> {
+export async function getOnlySpace(client: Client): Promise<KnowledgeSpace> {
   const { items } = await client.request('GET /knowledge-spaces', { query: { limit: 2 } })
-  const [only, other] = items
-  if (only !== undefined && other === undefined) return only
+  const [only, second] = items
+  if (only !== undefined && second === undefined) return only
   if (only === undefined) {
     const hint = '`ks ingest PATH` creates the first one'
     throw new CliError('there is no space yet', { code: 'not-found', exit: EXIT.notFound, hint })
@@ -53,12 +53,12 @@ export async function onlySpace(client: Client): Promise<KnowledgeSpace> {
   )
 }
 
-export function allSpaces(client: Client): AsyncGenerator<KnowledgeSpace, string | undefined> {
+export function listAllSpaces(client: Client): AsyncGenerator<KnowledgeSpace, string | undefined> {
   return paginate((query) => client.request('GET /knowledge-spaces', { query }), { pageSize: 1000 })
 }
 
-function noSpace(text: string, slugs: string[]): CliError {
-  const close = nearest(text, slugs)
+function toUnknownSpaceError(text: string, slugs: string[]): CliError {
+  const close = findNearest(text, slugs)
   let hint = '`ks spaces` lists all'
   if (close !== undefined) hint = `did you mean \`${close}\`? ${hint}`
   else if (slugs.length === 0) hint = '`ks spaces create NAME` creates the first one'
@@ -73,12 +73,12 @@ function noSpace(text: string, slugs: string[]): CliError {
 export async function resolveDocuments(
   client: Client,
   spaceId: string,
-  words: readonly string[],
+  names: readonly string[],
   cacheDir: string,
 ): Promise<string[]> {
-  const finder = documentFinder(client, spaceId, cacheDir)
+  const finder = createDocumentFinder(client, spaceId, cacheDir)
   const ids: string[] = []
-  for (const word of words) ids.push(await documentId(finder, word, cacheDir))
+  for (const name of names) ids.push(await resolveDocumentId(finder, name, cacheDir))
   return ids
 }
 
@@ -88,38 +88,38 @@ export async function resolveDocument(
   text: string,
   cacheDir: string,
 ): Promise<string> {
-  return await documentId(documentFinder(client, spaceId, cacheDir), text, cacheDir)
+  return await resolveDocumentId(createDocumentFinder(client, spaceId, cacheDir), text, cacheDir)
 }
 
-async function documentId(finder: DocumentFinder, text: string, cacheDir: string): Promise<string> {
+async function resolveDocumentId(finder: DocumentFinder, text: string, cacheDir: string): Promise<string> {
   if (isUuid(text)) return text
-  const tail = TAIL.exec(text)?.[1]?.toLowerCase()
-  if (tail === undefined) return await finder.byPath(text)
-  const recalled = recallIds(cacheDir, tail)
-  if (recalled.length === 1 && recalled[0] !== undefined) return recalled[0]
-  const found = await finder.byTail(tail)
-  if (found !== undefined) return found
-  if (text.startsWith('#')) throw unknownTail('document', text)
-  return await finder.byPath(text)
+  const tail = ID_TAIL.exec(text)?.[1]?.toLowerCase()
+  if (tail === undefined) return await finder.findByPath(text)
+  const recentIds = findRecentIds(cacheDir, tail)
+  if (recentIds.length === 1 && recentIds[0] !== undefined) return recentIds[0]
+  const matchId = await finder.findByTail(tail)
+  if (matchId !== undefined) return matchId
+  if (text.startsWith('#')) throw toUnknownTailError('document', text)
+  return await finder.findByPath(text)
 }
 
 /** Resolves an id of a kind without a list: a UUID, or the end of an id that was shown recently. */
 export function resolveId(kind: string, text: string, cacheDir: string): string {
   if (isUuid(text)) return text
-  const tail = TAIL.exec(text)?.[1]?.toLowerCase()
-  if (tail === undefined) throw notAnId(kind, text)
-  const recalled = recallIds(cacheDir, tail)
-  if (recalled.length > 1) throw usageError(`${text} is the end of ${recalled.length} ids: use the full id`)
-  const [only] = recalled
-  if (only === undefined) throw unknownTail(kind, text)
+  const tail = ID_TAIL.exec(text)?.[1]?.toLowerCase()
+  if (tail === undefined) throw toInvalidIdError(kind, text)
+  const recentIds = findRecentIds(cacheDir, tail)
+  if (recentIds.length > 1) throw usageError(`${text} is the end of ${recentIds.length} ids: use the full id`)
+  const [only] = recentIds
+  if (only === undefined) throw toUnknownTailError(kind, text)
   return only
 }
 
-function notAnId(kind: string, text: string): CliError {
+function toInvalidIdError(kind: string, text: string): CliError {
   return usageError(`${JSON.stringify(text)} is not the id of a ${kind}: a uuid, or # and its last 8 hex digits`)
 }
 
-function unknownTail(kind: string, text: string): CliError {
+function toUnknownTailError(kind: string, text: string): CliError {
   return new CliError(`no recently shown ${kind} has an id that ends in ${text}`, {
     code: 'not-found',
     exit: EXIT.notFound,

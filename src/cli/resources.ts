@@ -67,7 +67,7 @@ export const VIRTUAL_COLUMNS: Column[] = [
 export const VIRTUAL_FIELDS = ['kind', 'name', 'path', 'metadata', 'resourceType', 'targetId', 'version']
 
 /** Parses `pluginId/provider/model`; the model's name may contain slashes. @throws CliError exit 2 */
-export function modelReference(text: string, name: string): { pluginId: string; provider: string; model: string } {
+export function parseModelReference(text: string, name: string): { pluginId: string; provider: string; model: string } {
   const [pluginId, provider, ...rest] = text.split('/')
   const model = rest.join('/')
   if (!pluginId || !provider || model === '') {
@@ -77,7 +77,7 @@ export function modelReference(text: string, name: string): { pluginId: string; 
 }
 
 /** Derives a slug from a name: lower-case letters and digits joined by hyphens; undefined if none remain. */
-export function slugOf(name: string): string | undefined {
+export function toSlug(name: string): string | undefined {
   const slug = name
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
@@ -97,6 +97,6 @@ export const EVIDENCE_COLUMNS: Column[] = [
 ]
 
 /** One path a line for pipes, like the shell tools with the names of the `fs` commands. */
-export function pathColumns(format: string): Column[] {
+export function getPathColumns(format: string): Column[] {
   return format === 'tsv' ? [{ field: 'path' }] : VIRTUAL_COLUMNS
 }

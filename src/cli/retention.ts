@@ -1,10 +1,10 @@
 import type { RetentionPolicy, RetentionPolicyBody } from '../contract/gateway/retention.js'
-import { nearest } from '../lib/text/nearest.js'
+import { findNearest } from '../lib/text/nearest.js'
 import { usageError } from './cli-error.js'
 import type { Column } from './columns.js'
 import type { Output } from './output.js'
 
-const COLUMNS: Column[] = [
+const RETENTION_COLUMNS: Column[] = [
   { field: 'scope' },
   { field: 'answerTraceRetentionDays' },
   { field: 'evidenceCacheRetentionDays' },
@@ -16,14 +16,14 @@ const COLUMNS: Column[] = [
 ]
 
 /** Text of an absent limit, in input and output. */
-const NEVER = 'none'
+const NO_LIMIT = 'none'
 
-export function printPolicy(out: Output, policy: RetentionPolicy): void {
-  const raw = policy.rawDocumentRetentionDays ?? NEVER
-  out.record(out.isJson ? policy : { ...policy, rawDocumentRetentionDays: raw }, { columns: COLUMNS })
+export function printRetentionPolicy(out: Output, policy: RetentionPolicy): void {
+  const raw = policy.rawDocumentRetentionDays ?? NO_LIMIT
+  out.record(out.isJson ? policy : { ...policy, rawDocumentRetentionDays: raw }, { columns: RETENTION_COLUMNS })
 }
 
-const RULES = [
+const RETENTION_RULES = [
   'answerTraceRetentionDays',
   'evidenceCacheRetentionDays',
   'inactiveProjectionRetentionDays',
@@ -33,31 +33,32 @@ const RULES = [
 ] as const
 
 /** Parses `rule=number` arguments to the body of a change. @throws CliError exit 2 */
-export function retentionChanges(words: readonly string[]): RetentionPolicyBody {
+export function parseRetentionChanges(args: readonly string[]): RetentionPolicyBody {
   const body: RetentionPolicyBody = {}
-  for (const word of words) {
-    const at = word.indexOf('=')
-    const name = at === -1 ? word : word.slice(0, at)
-    const rule = RULES.find((known) => known === name)
-    if (rule === undefined) throw unknownRule(name)
-    if (at === -1) throw usageError(`${rule} needs a value, as in ${rule}=30`)
+  for (const arg of args) {
+    const separatorIndex = arg.indexOf('=')
+    const name = separatorIndex === -1 ? arg : arg.slice(0, separatorIndex)
+    const rule = RETENTION_RULES.find((known) => known === name)
+    if (rule === undefined) throw toUnknownRuleError(name)
+    if (separatorIndex === -1) throw usageError(`${rule} needs a value, as in ${rule}=30`)
     if (body[rule] !== undefined) throw usageError(`${rule} is given twice`)
-    const text = word.slice(at + 1)
-    if (rule === 'rawDocumentRetentionDays') body[rule] = text === NEVER ? null : numberOf(rule, text, ', or none')
-    else body[rule] = numberOf(rule, text)
+    const text = arg.slice(separatorIndex + 1)
+    if (rule === 'rawDocumentRetentionDays')
+      body[rule] = text === NO_LIMIT ? null : parsePositiveInteger(rule, text, ', or none')
+    else body[rule] = parsePositiveInteger(rule, text)
   }
   return body
 }
 
-function unknownRule(name: string) {
-  const near = nearest(name, RULES)
+function toUnknownRuleError(name: string) {
+  const near = findNearest(name, RETENTION_RULES)
   return usageError(
     `unknown retention rule ${JSON.stringify(name)}`,
-    near === undefined ? `the rules are ${RULES.join(', ')}` : `did you mean ${near}?`,
+    near === undefined ? `the rules are ${RETENTION_RULES.join(', ')}` : `did you mean ${near}?`,
   )
 }
 
-function numberOf(rule: string, text: string, alternative = ''): number {
+function parsePositiveInteger(rule: string, text: string, alternative = ''): number {
   const value = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < 1)
     throw usageError(`${rule} must be an integer above 0${alternative}, received ${JSON.stringify(text)}`)

@@ -31,46 +31,46 @@ export async function saveBody(body: Readable, file: string | undefined, between
   })
   if (file === undefined) {
     if (between !== undefined)
-      for await (const text of textOf(body)) between.write(between.isTTY === true ? tty(text) : text)
-    else if (process.stdout.isTTY) await pipeline(body, asShown, process.stdout, { end: false })
+      for await (const text of decodeText(body)) between.write(between.isTTY === true ? tty(text) : text)
+    else if (process.stdout.isTTY) await pipeline(body, escapeForTerminal, process.stdout, { end: false })
     else await pipeline(body, process.stdout, { end: false })
     return size
   }
   // A random name, so that nobody could have created a link there before.
   const partial = join(dirname(file), `.${randomBytes(6).toString('hex')}.part`)
   try {
-    const isDevice = takesAsTheyCome(file)
-    await pipeline(body, createWriteStream(isDevice ? file : partial, { flags: isDevice ? 'w' : 'wx', mode: 0o600 }))
-    if (!isDevice) await rename(partial, file)
+    const isStream = isStreamTarget(file)
+    await pipeline(body, createWriteStream(isStream ? file : partial, { flags: isStream ? 'w' : 'wx', mode: 0o600 }))
+    if (!isStream) await rename(partial, file)
   } catch (error) {
     await rm(partial, { force: true })
-    throw asWriteError(error, file)
+    throw toWriteError(error, file)
   }
   return size
 }
 
 /** Decodes and escapes bytes for a terminal. */
-async function* asShown(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  for await (const text of textOf(body)) yield tty(text)
+async function* escapeForTerminal(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  for await (const text of decodeText(body)) yield tty(text)
 }
 
-async function* textOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* decodeText(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  for await (const piece of body) yield decoder.decode(piece, { stream: true })
+  for await (const chunk of body) yield decoder.decode(chunk, { stream: true })
   yield decoder.decode()
 }
 
 /** Whether the target is a pipe or a device; `/dev/stdout` counts as one even if it is a file. */
-function takesAsTheyCome(file: string): boolean {
-  const there = statSync(file, { throwIfNoEntry: false })
-  if (there === undefined || there.isDirectory()) return false
-  return !there.isFile() || /^\/(dev|proc)\//.test(resolve(file))
+function isStreamTarget(file: string): boolean {
+  const stats = statSync(file, { throwIfNoEntry: false })
+  if (stats === undefined || stats.isDirectory()) return false
+  return !stats.isFile() || /^\/(dev|proc)\//.test(resolve(file))
 }
 
-function asWriteError(error: unknown, file: string): unknown {
+function toWriteError(error: unknown, file: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || !('path' in error || error.syscall === 'write'))
     return error
-  const mayNot = ['EACCES', 'EPERM', 'EROFS'].includes(errnoOf(error) ?? '')
-  const exit = error.syscall === 'write' ? EXIT.failed : mayNot ? EXIT.notAllowed : EXIT.usage
+  const isForbidden = ['EACCES', 'EPERM', 'EROFS'].includes(errnoOf(error) ?? '')
+  const exit = error.syscall === 'write' ? EXIT.failed : isForbidden ? EXIT.notAllowed : EXIT.usage
   return new CliError(`${JSON.stringify(file)} cannot be written: ${error.message}`, { exit, cause: error })
 }

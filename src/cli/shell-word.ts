@@ -1,4 +1,4 @@
 /** Quotes a text as one word of a shell command. */
-export function shellWord(text: string): string {
+export function quoteShellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -25,18 +25,21 @@ export const SNAPSHOT_FIELDS = [
 ]
 
 /** Formats a passage as one line: file, sections, score. */
-export function evidenceLine({ nodeId, filename, sectionPath, score }: EvidenceReference, arrow: string): string {
-  const where = filename === undefined ? `passage ${nodeId}` : [filename, ...(sectionPath ?? [])].join(` ${arrow} `)
-  return `${where}  ${score.toFixed(2)}`
+export function formatEvidenceReference(
+  { nodeId, filename, sectionPath, score }: EvidenceReference,
+  arrow: string,
+): string {
+  const location = filename === undefined ? `passage ${nodeId}` : [filename, ...(sectionPath ?? [])].join(` ${arrow} `)
+  return `${location}  ${score.toFixed(2)}`
 }
 
 /** Formats the changes of a replayed query as lines. */
-export function* replayLines(query: ReplayedQuery, arrow: string): Generator<string> {
+export function* formatReplay(query: ReplayedQuery, arrow: string): Generator<string> {
   const { recorded, now } = query.evidenceState
   const change = now === undefined || now === recorded ? recorded : `${recorded}, now ${now}`
   yield `${query.query.replace(/\s+/g, ' ').trim()}  (${query.mode}, ${change})`
   if (query.error !== undefined) yield `  ! ${query.error}`
-  for (const item of query.added) yield `  + ${evidenceLine(item, arrow)}`
-  for (const item of query.lost) yield `  - ${evidenceLine(item, arrow)}  ${item.reason}`
-  for (const item of query.kept) yield `  = ${evidenceLine(item, arrow)}`
+  for (const item of query.added) yield `  + ${formatEvidenceReference(item, arrow)}`
+  for (const item of query.lost) yield `  - ${formatEvidenceReference(item, arrow)}  ${item.reason}`
+  for (const item of query.kept) yield `  = ${formatEvidenceReference(item, arrow)}`
 }

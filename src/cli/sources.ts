@@ -1,12 +1,12 @@
 import { EXIT } from '../contract/errors.js'
 import type { SourceImportResult } from '../contract/gateway/sources.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { ExitWith, usageError } from './cli-error.js'
 import type { Column } from './columns.js'
 import { readJsonObject } from './json-file.js'
 import type { Output } from './output.js'
 import { ttyName } from './terminal.js'
-import { plural } from './units.js'
+import { pluralize } from './units.js'
 
 /** Columns and helpers of the commands on sources. */
 
@@ -21,7 +21,7 @@ export const SOURCE_COLUMNS: Column[] = [
 ]
 export const SOURCE_FIELDS = ['version', 'permissionScope', 'metadata', 'createdAt', 'updatedAt']
 
-export interface MetadataFlags {
+export interface SourceMetadataFlags {
   every?: string | undefined
   daily?: string | undefined
   'utc-offset'?: string | undefined
@@ -33,31 +33,35 @@ export interface MetadataFlags {
 }
 
 /** Converts the flags to metadata keys of a source; undefined without any. @throws CliError exit 2 */
-export function metadataOf(flags: MetadataFlags): Record<string, unknown> | undefined {
-  const syncPolicy = policyOf(flags)
+export function toSourceMetadata(flags: SourceMetadataFlags): Record<string, unknown> | undefined {
+  const syncPolicy = parseSyncPolicy(flags)
   const { 'max-pages': maxPages, 'max-depth': maxDepth, 'credentials-file': file } = flags
   const { provider, set = [] } = flags
   const parameters = {
-    ...Object.fromEntries(set.map(parameterIn)),
-    ...defined({ maxPages, maxDepth }),
+    ...Object.fromEntries(set.map(parseParameter)),
+    ...omitUndefined({ maxPages, maxDepth }),
   }
   const metadata = {
-    ...defined({ provider, syncPolicy }),
+    ...omitUndefined({ provider, syncPolicy }),
     ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
-    ...(file === undefined ? {} : { credentials: credentialsIn(file) }),
+    ...(file === undefined ? {} : { credentials: readSourceCredentials(file) }),
   }
   return Object.keys(metadata).length === 0 ? undefined : metadata
 }
 
 /** Parses `name=value` of `--set`; an integer value becomes a number. @throws CliError exit 2 */
-function parameterIn(text: string): [string, string | number] {
+function parseParameter(text: string): [string, string | number] {
   const [, name, value] = /^([A-Za-z][A-Za-z0-9]{0,40})=(.+)$/s.exec(text) ?? []
   if (name === undefined || value === undefined)
     throw usageError(`--set must be name=value such as branch=main, received ${JSON.stringify(text)}`)
   return [name, /^\d{1,9}$/.test(value) ? Number(value) : value]
 }
 
-function policyOf({ every, daily, 'utc-offset': utcOffset }: MetadataFlags): Record<string, unknown> | undefined {
+function parseSyncPolicy({
+  every,
+  daily,
+  'utc-offset': utcOffset,
+}: SourceMetadataFlags): Record<string, unknown> | undefined {
   if (every !== undefined) {
     const [, count, unit] = /^(\d{1,3})([hd])$/.exec(every) ?? []
     if (count === undefined)
@@ -69,39 +73,39 @@ function policyOf({ every, daily, 'utc-offset': utcOffset }: MetadataFlags): Rec
     return undefined
   }
   const dailyAt = daily.split(',').map((time) => time.trim())
-  return { dailyAt, ...defined({ utcOffset }) }
+  return { dailyAt, ...omitUndefined({ utcOffset }) }
 }
 
 /**
  * Reads the credentials file. A missing or empty file is an error, since it would remove stored credentials. @throws
  * CliError exit 2
  */
-function credentialsIn(file: string): Record<string, unknown> {
+function readSourceCredentials(file: string): Record<string, unknown> {
   const credentials = readJsonObject(file)
   if (Object.keys(credentials).length === 0) throw usageError(`${file} must contain the credentials as a JSON object`)
   return credentials
 }
 
 /** Maximum number of pages or files in one request. */
-export const IMPORT_BATCH = 200
+export const MAX_IMPORT_BATCH = 200
 
 /** Imports items in as many requests as needed. */
-export async function inBatches<T>(
+export async function importInBatches<T>(
   items: readonly T[],
   send: (batch: T[]) => Promise<SourceImportResult>,
 ): Promise<SourceImportResult> {
-  const whole: SourceImportResult = { documents: [], failed: [], skipped: [] }
-  for (let at = 0; at < items.length; at += IMPORT_BATCH) {
-    const { documents, failed, skipped } = await send(items.slice(at, at + IMPORT_BATCH))
-    whole.documents.push(...documents)
-    whole.failed.push(...failed)
-    whole.skipped.push(...skipped)
+  const total: SourceImportResult = { documents: [], failed: [], skipped: [] }
+  for (let start = 0; start < items.length; start += MAX_IMPORT_BATCH) {
+    const { documents, failed, skipped } = await send(items.slice(start, start + MAX_IMPORT_BATCH))
+    total.documents.push(...documents)
+    total.failed.push(...failed)
+    total.skipped.push(...skipped)
   }
-  return whole
+  return total
 }
 
 /** Prints the result of an import. @throws ExitWith if anything failed */
-export async function showImport(out: Output, result: SourceImportResult): Promise<void> {
+export async function printImport(out: Output, result: SourceImportResult): Promise<void> {
   const { documents, failed, skipped } = result
   if (out.isJson) out.json(result)
   else {
@@ -112,7 +116,7 @@ export async function showImport(out: Output, result: SourceImportResult): Promi
       ],
       empty: 'Nothing was imported.',
     })
-    if (skipped.length > 0) out.note(`${plural(skipped.length, 'page')} not edited since the last import`)
+    if (skipped.length > 0) out.note(`${pluralize(skipped.length, 'page')} not edited since the last import`)
     for (const { filename, error } of failed) out.warn(`ks: ${ttyName(filename)}: ${error}`)
   }
   if (failed.length > 0) throw new ExitWith(documents.length + skipped.length === 0 ? EXIT.failed : EXIT.partial)

@@ -5,7 +5,7 @@ import { Config } from '@oclif/core/config'
 import { normalizeArgv } from '@oclif/core/help'
 import type { Hook, Hooks } from '@oclif/core/interfaces'
 import type { BaseCommand } from './base-command.js'
-import { fail } from './fail.js'
+import { reportFailure } from './fail.js'
 import { guardOutput } from './guard-output.js'
 
 /** A command of the bundle: enough to find it without loading others. */
@@ -33,12 +33,12 @@ export async function start(argv: string[], root: string, commands: BundledComma
   guardOutput('ks')
   try {
     const config = new BundledConfig(root, commands)
-    const line = Object.hasOwn(commands, argv[0] ?? '') ? argv : await meant(argv, commands)
+    const line = Object.hasOwn(commands, argv[0] ?? '') ? argv : await expandLine(argv, commands)
     const [id = '', ...rest] = normalizeArgv(config, line)
-    const isHelp = asksForHelp(line)
+    const isHelp = isHelpRequested(line)
     const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
     if (command === undefined) {
-      const { explain } = await import('./explain.js')
+      const { showHelpOrFail: explain } = await import('./explain.js')
       await explain(line, id, root, isHelp)
       return
     }
@@ -46,20 +46,23 @@ export async function start(argv: string[], root: string, commands: BundledComma
     Loaded.id = command.id
     await new Loaded(rest, config).start()
   } catch (error) {
-    process.exitCode = await fail(error, argv, () => Object.keys(commands))
+    process.exitCode = await reportFailure(error, argv, () => Object.keys(commands))
   }
 }
 
 /** The command line, or its expansion if it starts with an alias. */
-async function meant(argv: string[], commands: BundledCommands): Promise<string[]> {
+async function expandLine(argv: string[], commands: BundledCommands): Promise<string[]> {
   const isCommand = (word: string) => Object.keys(commands).some((id) => id === word || id.startsWith(`${word}:`))
   const [first = ''] = argv
   if (first === '' || first.startsWith('-') || isCommand(first)) return argv
-  const [{ withoutAlias }, { localDirs }] = await Promise.all([import('./aliases.js'), import('../local/dirs.js')])
+  const [{ resolveAlias: withoutAlias }, { resolveLocalDirs: localDirs }] = await Promise.all([
+    import('./aliases.js'),
+    import('../local/dirs.js'),
+  ])
   return withoutAlias(argv, localDirs().config, isCommand) ?? argv
 }
 
-function asksForHelp(argv: readonly string[]): boolean {
+function isHelpRequested(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   const words = end === -1 ? argv : argv.slice(0, end)
   return argv.length === 0 || words.includes('--help') || words.includes('-h')
@@ -67,11 +70,11 @@ function asksForHelp(argv: readonly string[]): boolean {
 
 /** A `Config` built from package.json only, with what commands and oclif's parser need. */
 class BundledConfig extends Config {
-  private readonly known: BundledCommands
+  private readonly bundled: BundledCommands
 
   constructor(root: string, commands: BundledCommands) {
     super({ root, userPlugins: false, devPlugins: false })
-    this.known = commands
+    this.bundled = commands
     this.root = root
     this.pjson = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
     this.name = this.pjson.name
@@ -82,7 +85,7 @@ class BundledConfig extends Config {
   }
 
   override get commandIDs(): string[] {
-    return Object.keys(this.known)
+    return Object.keys(this.bundled)
   }
 
   /** Loading a command needs no description; `normalizeArgv` only asks whether words may be arguments. */
@@ -90,7 +93,7 @@ class BundledConfig extends Config {
   override findCommand(id: string, options?: { must: boolean }): Command.Loadable | undefined
   override findCommand(id: string): Command.Loadable | undefined {
     // The type of oclif requires the full description, which is not read here.
-    return (Object.hasOwn(this.known, id) ? this.known[id] : undefined) as unknown as Command.Loadable | undefined
+    return (Object.hasOwn(this.bundled, id) ? this.bundled[id] : undefined) as unknown as Command.Loadable | undefined
   }
 
   /** There are no hooks except for unknown commands. */

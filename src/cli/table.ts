@@ -14,9 +14,9 @@ export interface TableInput {
   paintCell: (column: Column, shown: string) => string
 }
 
-const GAP = 2
+const COLUMN_GAP = 2
 /** Minimum width of a truncated column. */
-const MIN_WIDTH = 8
+const MIN_COLUMN_WIDTH = 8
 
 const NO_BORDERS = {
   top: '',
@@ -33,7 +33,7 @@ const NO_BORDERS = {
   'mid-mid': '',
   right: '',
   'right-mid': '',
-  middle: ' '.repeat(GAP),
+  middle: ' '.repeat(COLUMN_GAP),
 }
 
 /**
@@ -49,42 +49,45 @@ export function renderTable(input: TableInput): string {
       ...input.rows.map((row) => stringWidth(row[index] ?? '')),
     ),
   )
-  const widths = fitWidths(natural, columns.map(isWhole), input.width)
-  if (widths === undefined) return blocks(input, titles)
+  const widths = fitWidths(natural, columns.map(isNeverTruncated), input.width)
+  if (widths === undefined) return renderBlocks(input, titles)
   const table = new Table({
     chars: NO_BORDERS,
     style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
     colAligns: columns.map((column) => (isNumber(column) ? 'right' : 'left')),
   })
-  const fitted = (text: string, index: number) => cut(text, widths[index] ?? MIN_WIDTH, input.ellipsis)
-  if (input.header) table.push(titles.map((title, index) => input.paintHeader(fitted(title, index))))
+  const fitCell = (text: string, index: number) => truncate(text, widths[index] ?? MIN_COLUMN_WIDTH, input.ellipsis)
+  if (input.header) table.push(titles.map((title, index) => input.paintHeader(fitCell(title, index))))
   for (const row of input.rows) {
-    table.push(columns.map((column, index) => input.paintCell(column, fitted(row[index] ?? '', index))))
+    table.push(columns.map((column, index) => input.paintCell(column, fitCell(row[index] ?? '', index))))
   }
   const lines = table.toString().split('\n')
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
 /** Renders rows as blocks of `TITLE value`, separated by empty lines; omits empty values. */
-function blocks(input: TableInput, titles: string[]): string {
+function renderBlocks(input: TableInput, titles: string[]): string {
   const { columns, width = Infinity } = input
-  const label = input.header ? Math.max(...titles.map((title) => stringWidth(title))) : 0
-  const room = Math.max(MIN_WIDTH, width - (label === 0 ? 0 : label + GAP))
+  const labelWidth = input.header ? Math.max(...titles.map((title) => stringWidth(title))) : 0
+  const valueWidth = Math.max(MIN_COLUMN_WIDTH, width - (labelWidth === 0 ? 0 : labelWidth + COLUMN_GAP))
   const rows = input.rows.map((row) =>
     columns.flatMap((column, index) => {
       const value = row[index] ?? ''
       if (value === '') return []
-      const shown = input.paintCell(column, isWhole(column) ? value : cut(value, room, input.ellipsis))
+      const shown = input.paintCell(
+        column,
+        isNeverTruncated(column) ? value : truncate(value, valueWidth, input.ellipsis),
+      )
       const title = titles[index] ?? ''
-      const padding = ' '.repeat(Math.max(0, label - stringWidth(title)) + GAP)
-      return [label === 0 ? shown : `${input.paintHeader(title)}${padding}${shown}`]
+      const padding = ' '.repeat(Math.max(0, labelWidth - stringWidth(title)) + COLUMN_GAP)
+      return [labelWidth === 0 ? shown : `${input.paintHeader(title)}${padding}${shown}`]
     }),
   )
   return `${rows.map((lines) => lines.join('\n')).join('\n\n')}\n`
 }
 
 /** Whether a truncated value is useless: as an argument of the next command, or as a different number. */
-function isWhole(column: Column): boolean {
+function isNeverTruncated(column: Column): boolean {
   return column.kind === 'id' || isNumber(column) || /(^|\.)slug$/.test(column.field)
 }
 
@@ -93,28 +96,28 @@ function isNumber(column: Column): boolean {
 }
 
 /** Narrows the widest truncatable column until the row fits. @returns undefined if it cannot fit */
-function fitWidths(widths: number[], whole: boolean[], room: number | undefined): number[] | undefined {
-  if (room === undefined) return widths
+function fitWidths(widths: number[], neverTruncated: boolean[], maxWidth: number | undefined): number[] | undefined {
+  if (maxWidth === undefined) return widths
   const fitted = [...widths]
-  let excess = fitted.reduce((sum, width) => sum + width, 0) + GAP * (fitted.length - 1) - room
+  let excess = fitted.reduce((sum, width) => sum + width, 0) + COLUMN_GAP * (fitted.length - 1) - maxWidth
   while (excess > 0) {
-    const widest = Math.max(0, ...fitted.filter((_, index) => whole[index] !== true))
-    if (widest <= MIN_WIDTH) return undefined
-    fitted[fitted.findIndex((width, index) => width === widest && whole[index] !== true)] = widest - 1
+    const widest = Math.max(0, ...fitted.filter((_, index) => neverTruncated[index] !== true))
+    if (widest <= MIN_COLUMN_WIDTH) return undefined
+    fitted[fitted.findIndex((width, index) => width === widest && neverTruncated[index] !== true)] = widest - 1
     excess -= 1
   }
   return fitted
 }
 
-function cut(text: string, width: number, ellipsis: string): string {
+function truncate(text: string, width: number, ellipsis: string): string {
   if (stringWidth(text) <= width) return text
   let kept = ''
-  let used = stringWidth(ellipsis)
-  for (const mark of text) {
-    const next = stringWidth(mark)
-    if (used + next > width) break
-    kept += mark
-    used += next
+  let usedWidth = stringWidth(ellipsis)
+  for (const character of text) {
+    const characterWidth = stringWidth(character)
+    if (usedWidth + characterWidth > width) break
+    kept += character
+    usedWidth += characterWidth
   }
   return kept + ellipsis
 }

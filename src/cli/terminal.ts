@@ -1,6 +1,6 @@
 /** Terminal capabilities, and escaping of untrusted text. */
 
-type Env = Readonly<Record<string, string | undefined>>
+type TerminalEnv = Readonly<Record<string, string | undefined>>
 
 /**
  * Escapes untrusted text for a terminal: control characters (C0, DEL, C1), which could move the cursor, change the
@@ -9,7 +9,7 @@ type Env = Readonly<Record<string, string | undefined>>
  */
 export function tty(text: string): string {
   if (!UNSAFE.test(text)) return text
-  return text.replace(/\r\n/g, '\n').replace(UNSAFE_ALL, visible)
+  return text.replace(/\r\n/g, '\n').replace(UNSAFE_ALL, toVisible)
 }
 
 // Newline and tab are the only control characters that pass. U+061C, U+200E/F, U+202A-E and U+2066-9 reorder displayed
@@ -19,8 +19,8 @@ const UNSAFE_SET =
 const UNSAFE = new RegExp(`[${UNSAFE_SET}]`)
 const UNSAFE_ALL = new RegExp(`[${UNSAFE_SET}]`, 'g')
 
-function visible(mark: string): string {
-  const code = mark.charCodeAt(0)
+function toVisible(character: string): string {
+  const code = character.charCodeAt(0)
   if (code < 0x20) return `^${String.fromCharCode(code + 64)}`
   if (code === 0x7f) return '^?'
   return `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`
@@ -35,7 +35,7 @@ export function ttyStyled(text: string): string {
   if (!UNSAFE.test(text)) return text
   return text
     .replace(/\r\n/g, '\n')
-    .replace(UNSAFE_BUT_STYLES, (mark: string, style: string | undefined) => style ?? visible(mark))
+    .replace(UNSAFE_BUT_STYLES, (mark: string, style: string | undefined) => style ?? toVisible(mark))
 }
 
 /** Like `tty`, on one line. */
@@ -46,20 +46,24 @@ export function ttyLine(text: string): string {
 /** A name on one line: unchanged if all of it is visible, else quoted and escaped as JSON. */
 export function ttyName(name: string): string {
   const isPlain = name === ttyLine(name) && !/^"|[\u2028\u2029\ufeff]/.test(name)
-  return isPlain ? name : escapeUnseen(JSON.stringify(name))
+  return isPlain ? name : escapeInvisible(JSON.stringify(name))
 }
 
 /** Escapes characters that JSON leaves unescaped but a terminal does not show: C1 controls, DEL and direction marks. */
-export function escapeUnseen(json: string): string {
+export function escapeInvisible(json: string): string {
   return json.replace(/[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g, (mark) => {
     return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
   })
 }
 
 /** Whether to colour a stream: decided by the explicit option, then the environment, then whether it is a terminal. */
-export function wantsColour(options: { wish?: boolean | undefined; isTTY: boolean; env: Env }): boolean {
+export function isColourEnabled(options: {
+  override?: boolean | undefined
+  isTTY: boolean
+  env: TerminalEnv
+}): boolean {
   const { env } = options
-  if (options.wish !== undefined) return options.wish
+  if (options.override !== undefined) return options.override
   if (isSet(env.NO_COLOR)) return false
   if (isSet(env.FORCE_COLOR) && env.FORCE_COLOR !== '0') return true
   if (isSet(env.CLICOLOR_FORCE) && env.CLICOLOR_FORCE !== '0') return true
@@ -72,7 +76,7 @@ function isSet(value: string | undefined): boolean {
 }
 
 /** Whether the locale prints symbols beyond ASCII. */
-export function hasUnicode(env: Env): boolean {
+export function hasUnicode(env: TerminalEnv): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || ''
   return /utf-?8/i.test(locale) || (locale === '' && process.platform !== 'linux')
 }
@@ -95,7 +99,7 @@ export function symbols(unicode: boolean): Symbols {
 
 export type Colour = 'red' | 'green' | 'yellow' | 'dim' | 'bold'
 
-const CODES: Readonly<Record<Colour, [number, number]>> = {
+const COLOUR_CODES: Readonly<Record<Colour, [number, number]>> = {
   red: [31, 39],
   green: [32, 39],
   yellow: [33, 39],
@@ -104,14 +108,14 @@ const CODES: Readonly<Record<Colour, [number, number]>> = {
 }
 
 /** Wraps text in a colour's escape codes if colours are enabled. */
-export function paint(on: boolean, colour: Colour, text: string): string {
-  const [open, close] = CODES[colour]
-  return on ? `\u001b[${open}m${text}\u001b[${close}m` : text
+export function paint(isEnabled: boolean, colour: Colour, text: string): string {
+  const [open, close] = COLOUR_CODES[colour]
+  return isEnabled ? `\u001b[${open}m${text}\u001b[${close}m` : text
 }
 
-export function terminalWidth(stream: { columns?: number | undefined }, env: Env): number {
-  const asked = Number(env.COLUMNS)
-  if (Number.isInteger(asked) && asked >= 20) return asked
+export function getTerminalWidth(stream: { columns?: number | undefined }, env: TerminalEnv): number {
+  const configured = Number(env.COLUMNS)
+  if (Number.isInteger(configured) && configured >= 20) return configured
   // A terminal without a size reports 0 columns.
   return stream.columns || 80
 }

@@ -7,9 +7,9 @@ import { parseSpan } from './units.js'
  */
 export function parseTime(text: string, name: string, now: number = Date.now()): string {
   if (/^\d+(?:\.\d+)?(?:ms|s|m|h|d)$/.test(text.trim())) return new Date(now - parseSpan(text, name)).toISOString()
-  const at = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(at)) {
+  const ms = /^\d{4}-\d{2}-\d{2}(?:$|[T ])/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms)) {
     throw usageError(`${name} must be a date, a date and time, or a span such as 7d, received ${JSON.stringify(text)}`)
   }
-  return new Date(at).toISOString()
+  return new Date(ms).toISOString()
 }

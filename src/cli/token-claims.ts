@@ -1,4 +1,4 @@
-import { recordIn, textOf } from '../lib/json/values.js'
+import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
 
 /** Claims of a token; unverified, for display only. */
 export interface TokenClaims {
@@ -10,10 +10,10 @@ export interface TokenClaims {
   expiresAt?: number
 }
 
-export function tokenClaims(token: string): TokenClaims {
-  const payload = recordIn(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) ?? {}
+export function parseTokenClaims(token: string): TokenClaims {
+  const payload = parseRecord(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) ?? {}
   const claims: TokenClaims = {}
-  const [subject, tenant, scope, id] = [payload.sub, payload.tenant, payload.scope, payload.jti].map(textOf)
+  const [subject, tenant, scope, id] = [payload.sub, payload.tenant, payload.scope, payload.jti].map(toNonEmptyString)
   if (subject !== undefined) claims.subject = subject
   if (tenant !== undefined) claims.tenant = tenant
   if (scope !== undefined) claims.scope = scope

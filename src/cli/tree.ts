@@ -7,7 +7,7 @@ export function drawTree<T>(
   const [branch, corner, line] = options.unicode ? ['├── ', '└── ', '│   '] : ['|-- ', '`-- ', '|   ']
   return nodes.flatMap((node, index) => {
     const isLast = index === nodes.length - 1
-    const below = drawTree(options.children(node), options, indent + (isLast ? '    ' : line))
-    return [indent + (isLast ? corner : branch) + options.label(node), ...below]
+    const childLines = drawTree(options.children(node), options, indent + (isLast ? '    ' : line))
+    return [indent + (isLast ? corner : branch) + options.label(node), ...childLines]
   })
 }

@@ -6,8 +6,8 @@ const KIB = 1024
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
 
 /** `1.4 MiB` */
-export function bytes(count: number): string {
-  let value = count
+export function formatBytes(size: number): string {
+  let value = size
   let unit = 0
   while (value >= KIB && unit < UNITS.length - 1) {
     value /= KIB
@@ -23,13 +23,13 @@ export function bytes(count: number): string {
 }
 
 /** `1,902` */
-export function count(value: number): string {
+export function formatCount(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',')
 }
 
 /** `3 files`, `1 file` */
-export function plural(value: number, one: string, many = `${one}s`): string {
-  return `${count(value)} ${value === 1 ? one : many}`
+export function pluralize(value: number, singular: string, many = `${singular}s`): string {
+  return `${formatCount(value)} ${value === 1 ? singular : many}`
 }
 
 const MINUTE = 60
@@ -37,7 +37,7 @@ const HOUR = 3600
 const DAY = 86_400
 
 /** `3 min ago`, `yesterday`, `2026-11-21` */
-export function ago(iso: string, now: number = Date.now()): string {
+export function formatAge(iso: string, now: number = Date.now()): string {
   const then = Date.parse(iso)
   if (Number.isNaN(then)) return iso
   const seconds = Math.round((now - then) / 1000)
@@ -52,7 +52,7 @@ export function ago(iso: string, now: number = Date.now()): string {
 }
 
 /** `312 ms`, `4.2 s`, `3 h 12 min` */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   const seconds = ms / 1000
   if (seconds < 10) return `${seconds.toFixed(1)} s`
@@ -62,12 +62,12 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / DAY)} days`
 }
 
-const SPAN: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const SPAN_UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Parses `500ms`, `30s`, `90m`, `12h`, `7d` to milliseconds. @throws CliError exit 2 */
 export function parseSpan(text: string, name: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim())
-  const factor = SPAN[match?.[2] ?? '']
+  const factor = SPAN_UNITS_MS[match?.[2] ?? '']
   if (match === null || factor === undefined) {
     throw usageError(`${name} must be a time such as 30s, 90m, 12h or 7d, received ${JSON.stringify(text)}`)
   }

@@ -1,10 +1,10 @@
 import { isRecord } from '../lib/json/values.js'
-import { nearest } from '../lib/text/nearest.js'
+import { findNearest } from '../lib/text/nearest.js'
 import { type CliError, usageError } from './cli-error.js'
-import { unknownCommand } from './command-not-found.js'
+import { toUnknownCommandError } from './command-not-found.js'
 
 /** Data of a failure of oclif's parser. */
-interface ParseFailure {
+interface ArgumentParseFailure {
   message: string
   flags: string[]
   args: string[]
@@ -18,31 +18,31 @@ interface ParseFailure {
  *
  * @param argv the command line, for errors without a command
  */
-export function reword(error: unknown, commandIds: string[], argv: readonly string[]): CliError | undefined {
-  const read = readFailure(error)
-  if (read === undefined) return undefined
-  const failure = read.id === '' ? { ...read, id: commandOf(argv, commandIds) } : read
+export function rewordParserError(error: unknown, commandIds: string[], argv: readonly string[]): CliError | undefined {
+  const parsed = toParseFailure(error)
+  if (parsed === undefined) return undefined
+  const failure = parsed.id === '' ? { ...parsed, id: findCommandId(argv, commandIds) } : parsed
   const command = `ks ${failure.id.replaceAll(':', ' ')}`.trimEnd()
   const flag = failure.flags[0]
   if (/^Nonexistent flag/.test(failure.message) && flag !== undefined) {
-    const close = nearest(flag.replace(/^-+/, ''), failure.known)
+    const close = findNearest(flag.replace(/^-+/, ''), failure.known)
     const hint = close === undefined ? `\`${command} --help\` lists the flags` : `did you mean \`--${close}\`?`
     return usageError(`unknown flag \`${flag}\` for \`${command}\``, hint)
   }
   const help = failure.id === '' ? '`ks --help`' : `\`${command} --help\``
   if (/^Unexpected argument/.test(failure.message)) {
     const isTopic = commandIds.some((id) => id.startsWith(`${failure.id}:`))
-    if (isTopic) return unknownCommand([...failure.id.split(':'), failure.args[0] ?? ''], commandIds)
+    if (isTopic) return toUnknownCommandError([...failure.id.split(':'), failure.args[0] ?? ''], commandIds)
     return usageError(`\`${command}\` takes no argument ${JSON.stringify(failure.args[0] ?? '')}`, help)
   }
   if (/^Missing \d+ required arg/.test(failure.message)) {
     return usageError(`\`${command}\` needs ${failure.args.map((name) => name.toUpperCase()).join(' and ')}`, help)
   }
-  return usageError(sentence(failure.message), help)
+  return usageError(rewordMessage(failure.message), help)
 }
 
 /** The command that the first words name. */
-function commandOf(argv: readonly string[], commandIds: readonly string[]): string {
+function findCommandId(argv: readonly string[], commandIds: readonly string[]): string {
   for (let count = argv.length; count > 0; count--) {
     const id = argv.slice(0, count).join(':')
     if (commandIds.includes(id)) return id
@@ -55,7 +55,7 @@ function commandOf(argv: readonly string[], commandIds: readonly string[]): stri
  *
  * @throws CliError exit 2
  */
-export function refuseSwitchValues(argv: readonly string[], flags: Readonly<Record<string, { type: string }>>): void {
+export function checkSwitchValues(argv: readonly string[], flags: Readonly<Record<string, { type: string }>>): void {
   const end = argv.indexOf('--')
   for (const word of end === -1 ? argv : argv.slice(0, end)) {
     const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
@@ -67,7 +67,7 @@ export function refuseSwitchValues(argv: readonly string[], flags: Readonly<Reco
   }
 }
 
-function readFailure(error: unknown): ParseFailure | undefined {
+function toParseFailure(error: unknown): ArgumentParseFailure | undefined {
   // Flags that parse their own value fail with a plain oclif error without the command line.
   if (!(error instanceof Error) || !('oclif' in error)) return undefined
   const parse = 'parse' in error ? error.parse : undefined
@@ -75,14 +75,14 @@ function readFailure(error: unknown): ParseFailure | undefined {
   const id = isRecord(input.context) && typeof input.context.id === 'string' ? input.context.id : ''
   return {
     message: error.message,
-    flags: 'flags' in error ? strings(error.flags) : [],
-    args: 'args' in error ? strings(error.args) : [],
+    flags: 'flags' in error ? toNames(error.flags) : [],
+    args: 'args' in error ? toNames(error.args) : [],
     id,
     known: isRecord(input.flags) ? Object.keys(input.flags) : [],
   }
 }
 
-function strings(value: unknown): string[] {
+function toNames(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((entry) => {
     if (typeof entry === 'string') return entry
@@ -91,7 +91,7 @@ function strings(value: unknown): string[] {
 }
 
 /** Extracts the relevant part of oclif's message and rewords it. */
-function sentence(message: string): string {
+function rewordMessage(message: string): string {
   const text = message
     .replace(/\nSee more help with --help\s*$/, '')
     .replace(/^The following errors? occurred:\s*/, '')
@@ -101,13 +101,14 @@ function sentence(message: string): string {
   const options = /^Expected (--[\w-]+)=(.*) to be one of: (.*)$/.exec(text)
   if (options !== null) return `${options[1]} must be one of ${options[3]}, received ${JSON.stringify(options[2])}`
   const integer = /^Parsing (--[\w-]+) ?; ?Expected an? (.*) but received: (.*)$/.exec(text)
-  if (integer !== null) return `${integer[1]} must be ${rule(integer[2] ?? '')}, received ${JSON.stringify(integer[3])}`
+  if (integer !== null)
+    return `${integer[1]} must be ${rewordRule(integer[2] ?? '')}, received ${JSON.stringify(integer[3])}`
   const argument = /^Expected (.*) to be one of: (.*)$/.exec(text)
   if (argument !== null) return `${JSON.stringify(argument[1])} must be one of ${argument[2]}`
   return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
 /** Rewords `integer` or `integer greater than or equal to 1`. */
-function rule(text: string): string {
+function rewordRule(text: string): string {
   return `an ${text.replace('greater than or equal to', 'of at least').replace('less than or equal to', 'of at most')}`
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isRecord, textOf } from '../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { usageError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
@@ -24,7 +24,7 @@ export const DEFAULT_KEYS = {
 } as const
 export type DefaultKey = keyof typeof DEFAULT_KEYS
 
-const ALLOWED: Partial<Record<DefaultKey, readonly string[]>> = {
+const ALLOWED_VALUES: Partial<Record<DefaultKey, readonly string[]>> = {
   format: ['table', 'json', 'jsonl', 'tsv'],
   mode: ['fast', 'deep', 'research', 'auto'],
   autostart: ['on', 'off'],
@@ -41,16 +41,16 @@ export function readUserConfig(configDir: string): UserConfig {
   const raw = readJsonObject(userConfigPath(configDir))
   const config: UserConfig = { contexts: {}, defaults: {} }
   for (const [name, entry] of Object.entries(isRecord(raw.contexts) ? raw.contexts : {})) {
-    const url = isRecord(entry) ? textOf(entry.url) : undefined
+    const url = isRecord(entry) ? toNonEmptyString(entry.url) : undefined
     if (!isRecord(entry) || url === undefined) continue
-    const space = textOf(entry.space)
+    const space = toNonEmptyString(entry.space)
     config.contexts[name] = space === undefined ? { url } : { url, space }
   }
-  const current = textOf(raw.currentContext)
+  const current = toNonEmptyString(raw.currentContext)
   if (current !== undefined) config.currentContext = current
   const defaults = isRecord(raw.defaults) ? raw.defaults : {}
   for (const key of defaultKeys()) {
-    const value = textOf(defaults[key])
+    const value = toNonEmptyString(defaults[key])
     if (value !== undefined) config.defaults[key] = value
   }
   return config
@@ -69,8 +69,8 @@ export function isDefaultKey(key: string): key is DefaultKey {
 }
 
 /** @throws CliError exit 2 if the value is not allowed for the key */
-export function checkDefault(key: DefaultKey, value: string): string {
-  const allowed = ALLOWED[key]
+export function checkDefaultValue(key: DefaultKey, value: string): string {
+  const allowed = ALLOWED_VALUES[key]
   if (allowed !== undefined && !allowed.includes(value)) {
     throw usageError(`${key} must be one of ${allowed.join(', ')}, received ${JSON.stringify(value)}`)
   }
@@ -78,7 +78,7 @@ export function checkDefault(key: DefaultKey, value: string): string {
 }
 
 /** Normalizes a service address to origin and path prefix. @throws CliError exit 2 */
-export function checkUrl(text: string): string {
+export function normalizeServiceUrl(text: string): string {
   let url: URL
   try {
     url = new URL(text)

@@ -4,22 +4,22 @@ import { join } from 'node:path'
 const DAY_MS = 86_400_000
 
 /** Warns once a day if the service and this program have different minor versions. */
-export function warnOfSkew(options: {
+export function warnAboutVersionSkew(options: {
   program: 'ks' | 'kchat'
   stateDir: string
   ours: string
   theirs: string
   warn: (text: string) => void
 }): void {
-  const mark = join(options.stateDir, 'version-skew')
+  const markFile = join(options.stateDir, 'version-skew')
   try {
-    if (Date.now() - statSync(mark).mtimeMs < DAY_MS) return
+    if (Date.now() - statSync(markFile).mtimeMs < DAY_MS) return
   } catch {
     // No warning so far.
   }
   try {
     mkdirSync(options.stateDir, { recursive: true, mode: 0o700 })
-    writeFileSync(mark, `${options.theirs}\n`, { mode: 0o600 })
+    writeFileSync(markFile, `${options.theirs}\n`, { mode: 0o600 })
   } catch {
     // Without the mark the warning is repeated, which is acceptable.
   }

@@ -1,11 +1,11 @@
 import type { MaterializedCommunities, MaterializedTopic } from '../contract/gateway/graph.js'
 
-type Coverage = Pick<MaterializedCommunities, 'coveredDocuments' | 'totalDocuments' | 'stale'>
+type DocumentCoverage = Pick<MaterializedCommunities, 'coveredDocuments' | 'totalDocuments' | 'stale'>
 
 export const COVERAGE_FIELDS = ['coveredDocuments', 'totalDocuments', 'stale']
 
 /** A note about views that do not cover all documents of a space; undefined for complete views. */
-export function coverageNote({ coveredDocuments, totalDocuments, stale }: Coverage): string | undefined {
+export function formatCoverageNote({ coveredDocuments, totalDocuments, stale }: DocumentCoverage): string | undefined {
   if (!stale) return undefined
   const covers = `It covers ${coveredDocuments} of ${totalDocuments} documents`
   return `${covers}: others are still being read, or exceed the limit of a view.`
@@ -14,8 +14,8 @@ export function coverageNote({ coveredDocuments, totalDocuments, stale }: Covera
 export const TOPICS_FIELDS = ['topicCount', 'documentsWithoutTopic', 'passagesInTopics', 'totalPassages']
 
 /** A note about the fraction of a space that its topics cover; undefined for a single named topic. */
-export function topicsNote(made: MaterializedTopic): string | undefined {
-  const { topicCount, documentsWithoutTopic = 0, passagesInTopics = 0, totalPassages = 0, documentCount } = made
+export function formatTopicsNote(topic: MaterializedTopic): string | undefined {
+  const { topicCount, documentsWithoutTopic = 0, passagesInTopics = 0, totalPassages = 0, documentCount } = topic
   if (topicCount === undefined || totalPassages === 0) return undefined
   const passages = Math.round((100 * passagesInTopics) / totalPassages)
   const documents = documentCount - documentsWithoutTopic

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Delays between polls: short at first, so that small jobs respond quickly, then longer. */
-export const BACKOFF = { firstMs: 100, factor: 1.5, maxMs: 2000 } as const
+export const POLL_BACKOFF = { firstMs: 100, factor: 1.5, maxMs: 2000 } as const
 
 /**
  * Calls `check` until it returns a value, with growing delays.
@@ -9,11 +9,11 @@ export const BACKOFF = { firstMs: 100, factor: 1.5, maxMs: 2000 } as const
  * @throws the signal's reason if it aborts
  */
 export async function poll<T>(check: () => Promise<T | undefined>, signal?: AbortSignal): Promise<T> {
-  let pause: number = BACKOFF.firstMs
+  let delay: number = POLL_BACKOFF.firstMs
   for (;;) {
     const value = await check()
     if (value !== undefined) return value
-    await sleep(pause, undefined, signal === undefined ? {} : { signal })
-    pause = Math.min(BACKOFF.maxMs, pause * BACKOFF.factor)
+    await sleep(delay, undefined, signal === undefined ? {} : { signal })
+    delay = Math.min(POLL_BACKOFF.maxMs, delay * POLL_BACKOFF.factor)
   }
 }

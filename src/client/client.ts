@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { recordIn } from '../lib/json/values.js'
+import { parseRecord } from '../lib/json/values.js'
 import { ApiError, ConnectionError, codeOfStatus } from './errors.js'
-import { type HttpRequest, readText, type Target, Transport } from './http.js'
+import { type HttpRequest, readText, type ServiceTarget, Transport } from './http.js'
 import type { UploadPart } from './multipart.js'
 import { type CallInput, type CallResult, type RouteKey, urlPath } from './routes.js'
 import type { ServerEvent } from './sse.js'
@@ -13,20 +13,20 @@ export interface ClientOptions {
   onExchange?: (line: string) => void
 }
 
-export interface StreamAnswer {
+export interface StreamResponse {
   /** response headers, names in lower case */
   headers: IncomingMessage['headers']
   events: AsyncGenerator<ServerEvent>
 }
 
 /** A response whose shape the caller does not know: `ks api`. */
-export interface RawAnswer {
+export interface RawResponse {
   status: number
   headers: IncomingMessage['headers']
   body: IncomingMessage
 }
 
-interface Parts {
+interface UntypedInput {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
@@ -36,7 +36,7 @@ interface Parts {
 
 /** Pauses before the retries of a read. It is retried when no response came or when `Retry-After` is short. */
 const RETRY_PAUSES_MS = [100, 400]
-const RETRY_AFTER_MAX_S = 5
+const MAX_RETRY_AFTER_S = 5
 
 /** Typed client of one service. Calls are named by method and path; the types come from the contract. */
 export class Client {
@@ -45,7 +45,7 @@ export class Client {
   /** version of the service, known after the first response */
   serverVersion: string | undefined
 
-  constructor(target: Target, options: ClientOptions = {}) {
+  constructor(target: ServiceTarget, options: ClientOptions = {}) {
     this.transport = new Transport(target)
     this.options = options
   }
@@ -61,9 +61,9 @@ export class Client {
   async stream<K extends RouteKey>(
     key: K,
     input: CallInput<K> & object & { signal?: AbortSignal },
-  ): Promise<StreamAnswer> {
+  ): Promise<StreamResponse> {
     const response = await this.call(key, input, { accept: 'text/event-stream' })
-    const { serverEvents } = await import('./sse.js')
+    const { readServerEvents: serverEvents } = await import('./sse.js')
     return { headers: response.headers, events: serverEvents(response) }
   }
 
@@ -81,15 +81,15 @@ export class Client {
   ): Promise<CallResult<K>> {
     const { multipartBody } = await import('./multipart.js')
     const { contentType, length, body } = multipartBody(input.field, input.files, input.fields, onBytes)
-    const [method, path] = this.line(key, input)
+    const [method, path] = this.splitKey(key, input)
     const headers: Record<string, string> = { 'content-type': contentType }
     if (length !== undefined) headers['content-length'] = String(length)
-    const response = await this.exchange({ method, path, headers, body, signal: input.signal })
+    const response = await this.sendWithRetry({ method, path, headers, body, signal: input.signal })
     return JSON.parse(await readText(response))
   }
 
   /** Sends any request and returns the response of any status. */
-  async raw(request: HttpRequest): Promise<RawAnswer> {
+  async raw(request: HttpRequest): Promise<RawResponse> {
     const response = await this.send(request)
     return { status: response.statusCode ?? 0, headers: response.headers, body: response }
   }
@@ -99,34 +99,34 @@ export class Client {
   }
 
   private async call(key: RouteKey, input: object, headers: Record<string, string> = {}): Promise<IncomingMessage> {
-    const [method, path] = this.line(key, input)
-    const parts: Parts = input
+    const [method, path] = this.splitKey(key, input)
+    const parts: UntypedInput = input
     const request: HttpRequest = { method, path, headers, signal: parts.signal }
     if (parts.body !== undefined) {
       request.body = JSON.stringify(parts.body)
       request.headers = { ...headers, 'content-type': 'application/json' }
     }
-    return await this.exchange(request)
+    return await this.sendWithRetry(request)
   }
 
-  private line(key: RouteKey, input: object): [string, string] {
-    const parts: Parts = input
-    const space = key.indexOf(' ')
-    return [key.slice(0, space), urlPath(key.slice(space + 1), parts.path, parts.query)]
+  private splitKey(key: RouteKey, input: object): [string, string] {
+    const parts: UntypedInput = input
+    const separator = key.indexOf(' ')
+    return [key.slice(0, separator), urlPath(key.slice(separator + 1), parts.path, parts.query)]
   }
 
   /** Sends one request. A GET is retried when no response came or the service asks for a short wait. */
-  private async exchange(request: HttpRequest): Promise<IncomingMessage> {
+  private async sendWithRetry(request: HttpRequest): Promise<IncomingMessage> {
     for (let attempt = 0; ; attempt++) {
       const pause = request.method === 'GET' ? RETRY_PAUSES_MS[attempt] : undefined
       try {
         const response = await this.send(request)
         if ((response.statusCode ?? 0) < 400) return response
-        throw await apiError(response)
+        throw await toApiError(response)
       } catch (error) {
-        if (pause === undefined || !worthRetry(error)) throw error
-        const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
-        await sleep(Math.max(pause, asked), undefined, this.signalOption())
+        if (pause === undefined || !isRetryable(error)) throw error
+        const requestedMs = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
+        await sleep(Math.max(pause, requestedMs), undefined, this.signalOption())
       }
     }
   }
@@ -148,14 +148,14 @@ export class Client {
   }
 }
 
-function worthRetry(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (error instanceof ConnectionError) return error.code === 'unreachable'
   if (!(error instanceof ApiError)) return false
-  return (error.status === 429 || error.status === 503) && (error.retryAfter ?? Infinity) <= RETRY_AFTER_MAX_S
+  return (error.status === 429 || error.status === 503) && (error.retryAfter ?? Infinity) <= MAX_RETRY_AFTER_S
 }
 
 /** Reads a response of status 400 or above into an error with the service's own message. */
-export async function apiError(response: IncomingMessage): Promise<ApiError> {
+export async function toApiError(response: IncomingMessage): Promise<ApiError> {
   const status = response.statusCode ?? 0
   const text = await readText(response).catch(() => '')
   const code = response.headers['x-error-code']
@@ -164,14 +164,14 @@ export async function apiError(response: IncomingMessage): Promise<ApiError> {
   return new ApiError({
     status,
     code: typeof code === 'string' ? code : codeOfStatus(status),
-    message: sentenceOf(text) ?? `the service answered ${status} ${response.statusMessage ?? ''}`.trimEnd(),
+    message: errorMessageIn(text) ?? `the service answered ${status} ${response.statusMessage ?? ''}`.trimEnd(),
     ...(typeof traceId === 'string' ? { traceId } : {}),
     ...(Number.isFinite(retryAfter) && response.headers['retry-after'] !== undefined ? { retryAfter } : {}),
   })
 }
 
-function sentenceOf(text: string): string | undefined {
+function errorMessageIn(text: string): string | undefined {
   // A proxy may have sent its own page, or nothing.
-  const error = recordIn(text)?.error
+  const error = parseRecord(text)?.error
   return typeof error === 'string' ? error : undefined
 }

@@ -11,7 +11,7 @@ export class ApiError extends Error {
   /** advice of the service, if any */
   readonly hint?: string
 
-  constructor(answer: {
+  constructor(failure: {
     code: string
     status: number
     message: string
@@ -19,13 +19,13 @@ export class ApiError extends Error {
     retryAfter?: number
     hint?: string
   }) {
-    super(answer.message)
+    super(failure.message)
     this.name = 'ApiError'
-    this.code = answer.code
-    this.status = answer.status
-    if (answer.traceId !== undefined) this.traceId = answer.traceId
-    if (answer.retryAfter !== undefined) this.retryAfter = answer.retryAfter
-    if (answer.hint !== undefined) this.hint = answer.hint
+    this.code = failure.code
+    this.status = failure.status
+    if (failure.traceId !== undefined) this.traceId = failure.traceId
+    if (failure.retryAfter !== undefined) this.retryAfter = failure.retryAfter
+    if (failure.hint !== undefined) this.hint = failure.hint
   }
 }
 

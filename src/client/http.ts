@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import http, { type IncomingMessage, type RequestOptions } from 'node:http'
 import { ConnectionError } from './errors.js'
-import { proxyAgent, proxyFor } from './proxy.js'
+import { createProxyAgent, findProxy } from './proxy.js'
 
 /** Where requests are sent and how they authenticate. */
-export interface Target {
+export interface ServiceTarget {
   /** origin of the service, such as `http://127.0.0.1:7733` */
   url: string
   /** unix socket, used instead of the TCP address of a local daemon */
@@ -27,23 +27,23 @@ export interface HttpRequest {
 }
 
 /** Uploads wait for the disk of the service; streams have a ping every 15 s. */
-const IDLE_MS = 120_000
+const IDLE_TIMEOUT_MS = 120_000
 /** The requests that `ks ingest` has in flight, and some for polling. */
 const MAX_SOCKETS = 8
 
 /** Ends the writing of a body because the response has arrived. */
-class Answered extends Error {}
+class RespondedEarly extends Error {}
 
 /** Keep-alive connection pool to one service over node:http, or https if the URL says so; may use a proxy. */
 export class Transport {
-  readonly target: Target
+  readonly target: ServiceTarget
   private readonly secure: boolean
   private agent: http.Agent | undefined
   private requestFn: typeof http.request = http.request
   /** proxy of the environment for this target, if any */
   private proxy: URL | undefined
 
-  constructor(target: Target) {
+  constructor(target: ServiceTarget) {
     this.target = target
     this.secure = target.socketPath === undefined && new URL(target.url).protocol === 'https:'
   }
@@ -52,21 +52,23 @@ export class Transport {
   async send(request: HttpRequest): Promise<IncomingMessage> {
     await this.open()
     const req = this.requestFn(this.options(request))
-    req.setTimeout(request.idleMs ?? IDLE_MS, () => {
+    req.setTimeout(request.idleMs ?? IDLE_TIMEOUT_MS, () => {
       req.destroy(new ConnectionError('timeout', `${this.name()} did not answer in time`))
     })
     req.once('proxyConnect', (answer: { statusCode: number; statusText: string }) => {
       if (answer.statusCode === 200) return
-      const said = `${answer.statusCode} ${answer.statusText}`.trimEnd()
-      req.destroy(new ConnectionError('unreachable', `cannot reach ${this.way()} (the proxy answered ${said})`))
+      const status = `${answer.statusCode} ${answer.statusText}`.trimEnd()
+      req.destroy(
+        new ConnectionError('unreachable', `cannot reach ${this.describeRoute()} (the proxy answered ${status})`),
+      )
     })
-    const answered = this.answer(req, request)
+    const response = this.waitForResponse(req, request)
     if (typeof request.body === 'function') {
-      await this.write(req, request.body, answered)
+      await this.writeBody(req, request.body, response)
     } else {
       req.end(request.body)
     }
-    return await answered
+    return await response
   }
 
   /** Closes the pool and breaks the requests in flight. */
@@ -80,17 +82,17 @@ export class Transport {
   }
 
   /** Name of the service and its proxy for messages, without the proxy's password. */
-  private way(): string {
+  private describeRoute(): string {
     return this.proxy === undefined ? this.name() : `${this.name()} through the proxy ${this.proxy.origin}`
   }
 
   private async open(): Promise<void> {
     if (this.agent !== undefined) return
     const options = { keepAlive: true, maxSockets: MAX_SOCKETS }
-    this.proxy = this.target.socketPath === undefined ? proxyFor(this.target.url) : undefined
+    this.proxy = this.target.socketPath === undefined ? findProxy(this.target.url) : undefined
     const https = this.secure ? await import('node:https') : undefined
     if (https !== undefined) this.requestFn = https.request
-    if (this.proxy !== undefined) this.agent = await proxyAgent(this.proxy, this.secure, options)
+    if (this.proxy !== undefined) this.agent = await createProxyAgent(this.proxy, this.secure, options)
     else this.agent = https === undefined ? new http.Agent(options) : new https.Agent(options)
   }
 
@@ -113,42 +115,46 @@ export class Transport {
     return options
   }
 
-  private answer(req: http.ClientRequest, request: HttpRequest): Promise<IncomingMessage> {
+  private waitForResponse(req: http.ClientRequest, request: HttpRequest): Promise<IncomingMessage> {
     const promise = new Promise<IncomingMessage>((resolve, reject) => {
       req.once('response', resolve)
-      req.on('error', (error) => reject(this.failure(error, request.signal)))
+      req.on('error', (error) => reject(this.toFailure(error, request.signal)))
     })
     // The body may fail before the caller awaits the response.
     promise.catch(() => undefined)
     return promise
   }
 
-  private failure(error: Error, signal: AbortSignal | undefined): Error {
+  private toFailure(error: Error, signal: AbortSignal | undefined): Error {
     if (error instanceof ConnectionError) return error
     if (signal?.aborted === true) return signal.reason instanceof Error ? signal.reason : error
     const detail = 'code' in error && typeof error.code === 'string' ? error.code : error.message
-    return new ConnectionError('unreachable', `cannot reach ${this.way()} (${detail})`, { cause: error })
+    return new ConnectionError('unreachable', `cannot reach ${this.describeRoute()} (${detail})`, { cause: error })
   }
 
   /** Writes the body until it ends or the service responds early, for example to refuse an upload. */
-  private async write(req: http.ClientRequest, body: BodyWriter, answered: Promise<IncomingMessage>): Promise<void> {
-    let early = false
-    const head = answered.then(
+  private async writeBody(
+    req: http.ClientRequest,
+    body: BodyWriter,
+    response: Promise<IncomingMessage>,
+  ): Promise<void> {
+    let hasResponse = false
+    const responded = response.then(
       () => {
-        early = true
+        hasResponse = true
       },
       () => {
-        early = true
+        hasResponse = true
       },
     )
     try {
       await body(async (chunk) => {
-        if (early || req.destroyed) throw new Answered()
-        if (!req.write(chunk)) await Promise.race([once(req, 'drain').catch(() => undefined), head])
+        if (hasResponse || req.destroyed) throw new RespondedEarly()
+        if (!req.write(chunk)) await Promise.race([once(req, 'drain').catch(() => undefined), responded])
       })
       req.end()
     } catch (error) {
-      if (error instanceof Answered) return
+      if (error instanceof RespondedEarly) return
       req.destroy()
       throw error
     }
@@ -159,12 +165,12 @@ export class Transport {
 export async function readText(response: IncomingMessage): Promise<string> {
   // Concatenated at the end: in a short command a stream decoder costs more than the request.
   const chunks: Buffer[] = []
-  for await (const chunk of streamOf(response)) chunks.push(Buffer.from(chunk))
+  for await (const chunk of readChunks(response)) chunks.push(Buffer.from(chunk))
   return Buffer.concat(chunks).toString('utf8')
 }
 
 /** The chunks of a response; a broken connection becomes a `ConnectionError`. */
-export async function* streamOf(response: IncomingMessage): AsyncGenerator<string | Buffer> {
+export async function* readChunks(response: IncomingMessage): AsyncGenerator<string | Buffer> {
   try {
     for await (const chunk of response) yield chunk
   } catch (error) {

@@ -1,25 +1,25 @@
 import { type DaemonFile, readDaemonFile } from '../local/daemon-file.js'
-import { dataLayout } from '../local/layout.js'
+import { resolveDataLayout } from '../local/layout.js'
 import { readIfExists } from '../local/private-file.js'
-import { readText, type Target, Transport } from './http.js'
+import { readText, type ServiceTarget, Transport } from './http.js'
 import { isOfThisMachine } from './this-machine.js'
 
 /** A running local daemon, as its daemon file describes it and confirmed by its instance id. */
 export interface LocalDaemon {
   file: DaemonFile
-  target: Target
+  target: ServiceTarget
 }
 
 /** A busy daemon may be slow. A dead one refuses at once, so this timeout rarely expires. */
-const HEALTH_MS = 2000
+const HEALTH_TIMEOUT_MS = 2000
 
 /** @returns undefined if no daemon of this data directory responds */
 export async function findDaemon(dataDir: string): Promise<LocalDaemon | undefined> {
-  const layout = dataLayout(dataDir)
+  const layout = resolveDataLayout(dataDir)
   const file = readDaemonFile(layout.daemonFile)
   if (file === undefined || !isOfThisMachine(file.url)) return undefined
   for (const target of targetsOf(file)) {
-    if (await answersAs(target, file.instance)) {
+    if (await hasInstance(target, file.instance)) {
       const token = readIfExists(layout.cliToken)?.trim()
       return { file, target: token === undefined ? target : { ...target, token } }
     }
@@ -27,15 +27,15 @@ export async function findDaemon(dataDir: string): Promise<LocalDaemon | undefin
   return undefined
 }
 
-function targetsOf(file: DaemonFile): Target[] {
-  const overTcp: Target = { url: file.url }
+function targetsOf(file: DaemonFile): ServiceTarget[] {
+  const overTcp: ServiceTarget = { url: file.url }
   return file.socket === undefined ? [overTcp] : [{ url: file.url, socketPath: file.socket }, overTcp]
 }
 
-async function answersAs(target: Target, instance: string): Promise<boolean> {
+async function hasInstance(target: ServiceTarget, instance: string): Promise<boolean> {
   const transport = new Transport(target)
   try {
-    const response = await transport.send({ method: 'GET', path: '/health', idleMs: HEALTH_MS })
+    const response = await transport.send({ method: 'GET', path: '/health', idleMs: HEALTH_TIMEOUT_MS })
     await readText(response)
     return response.headers['x-ks-instance'] === instance
   } catch {

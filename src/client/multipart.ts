@@ -28,7 +28,7 @@ export class UploadReadError extends Error {
 
 const READ_BYTES = 256 * 1024
 /** Smaller chunks are joined: each write costs a system call here and one at the receiver. */
-const GATHERED_BYTES = 64 * 1024
+const JOIN_MAX_BYTES = 64 * 1024
 
 /**
  * Builds a multipart/form-data body (RFC 7578) that is read from disk while it is sent, so no complete file is in
@@ -50,27 +50,27 @@ export function multipartBody(
   })
   const end = `--${boundary}--\r\n`
   const body: BodyWriter = async (write) => {
-    const gathered = new Gathered(write)
-    for (const head of heads) await gathered.add(Buffer.from(head))
+    const joiner = new ChunkJoiner(write)
+    for (const head of heads) await joiner.add(Buffer.from(head))
     for (const part of parts) {
-      await gathered.add(Buffer.from(partHead(boundary, field, part)))
-      for await (const chunk of bytesOf(part)) {
-        await gathered.add(chunk)
+      await joiner.add(Buffer.from(formatPartHead(boundary, field, part)))
+      for await (const chunk of readPart(part)) {
+        await joiner.add(chunk)
         // Bytes of a stream are sent at once: the next ones may come late.
-        if ('stream' in part.content) await gathered.send()
+        if ('stream' in part.content) await joiner.flush()
         onBytes(chunk.byteLength)
       }
-      await gathered.add(Buffer.from('\r\n'))
+      await joiner.add(Buffer.from('\r\n'))
     }
-    await gathered.add(Buffer.from(end))
-    await gathered.send()
+    await joiner.add(Buffer.from(end))
+    await joiner.flush()
   }
   const sizes = parts.map((part) => sizeOf(part.content))
   const length = sizes.reduce<number | undefined>(
     (sum, size, index) => {
       const part = parts[index]
       if (sum === undefined || size === undefined || part === undefined) return undefined
-      return sum + Buffer.byteLength(partHead(boundary, field, part)) + size + 2
+      return sum + Buffer.byteLength(formatPartHead(boundary, field, part)) + size + 2
     },
     Buffer.byteLength(heads.join('') + end),
   )
@@ -78,7 +78,7 @@ export function multipartBody(
 }
 
 /** Joins small chunks of a body before they are written. */
-class Gathered {
+class ChunkJoiner {
   private readonly write: (chunk: Uint8Array) => Promise<void>
   private pieces: Uint8Array[] = []
   private bytes = 0
@@ -89,8 +89,8 @@ class Gathered {
 
   /** Resolves when more can be added. */
   async add(piece: Uint8Array): Promise<void> {
-    if (this.bytes + piece.byteLength > GATHERED_BYTES) await this.send()
-    if (piece.byteLength > GATHERED_BYTES) {
+    if (this.bytes + piece.byteLength > JOIN_MAX_BYTES) await this.flush()
+    if (piece.byteLength > JOIN_MAX_BYTES) {
       await this.write(piece)
       return
     }
@@ -98,7 +98,7 @@ class Gathered {
     this.bytes += piece.byteLength
   }
 
-  async send(): Promise<void> {
+  async flush(): Promise<void> {
     const { pieces } = this
     const [only] = pieces
     if (only === undefined) return
@@ -113,33 +113,33 @@ function sizeOf(content: UploadPart['content']): number | undefined {
   return 'size' in content ? content.size : undefined
 }
 
-function partHead(boundary: string, field: string, part: UploadPart): string {
+function formatPartHead(boundary: string, field: string, part: UploadPart): string {
   const type = part.mimeType ?? 'application/octet-stream'
-  const disposition = `form-data; name="${field}"; ${filenameParameter(part.filename)}`
+  const disposition = `form-data; name="${field}"; ${formatFilename(part.filename)}`
   return `--${boundary}\r\ncontent-disposition: ${disposition}\r\ncontent-type: ${type}\r\n\r\n`
 }
 
 /** Plain names are quoted; others become RFC 8187 extended values, which are unambiguous about quotes and encoding. */
-function filenameParameter(filename: string): string {
+function formatFilename(filename: string): string {
   if (/^[A-Za-z0-9._/ -]+$/.test(filename)) return `filename="${filename}"`
   const encoded = encodeURIComponent(filename).replace(
     /['()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+    (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `filename*=UTF-8''${encoded}`
 }
 
-async function* bytesOf(part: UploadPart): AsyncGenerator<Uint8Array> {
+async function* readPart(part: UploadPart): AsyncGenerator<Uint8Array> {
   if ('bytes' in part.content) {
     yield part.content.bytes
   } else if ('stream' in part.content) {
     for await (const chunk of part.content.stream) yield chunk
   } else {
-    yield* fileBytes(part.filename, part.content)
+    yield* readFileChunks(part.filename, part.content)
   }
 }
 
-async function* fileBytes(
+async function* readFileChunks(
   filename: string,
   { path, size, root }: { path: string; size: number; root?: string },
 ): AsyncGenerator<Uint8Array> {
@@ -148,9 +148,9 @@ async function* fileBytes(
     handle = await open(path, READ_FLAGS)
     checkOpened(handle.fd, path, root)
     for (let sent = 0; sent < size; ) {
-      const wanted = Math.min(READ_BYTES, size - sent)
+      const chunkBytes = Math.min(READ_BYTES, size - sent)
       // A new buffer each time: the previous one may not be sent yet.
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(wanted), 0, wanted)
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes)
       if (bytesRead === 0) throw new UploadReadError(filename, 'file became shorter during the upload', true)
       yield buffer.subarray(0, bytesRead)
       sent += bytesRead

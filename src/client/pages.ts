@@ -1,9 +1,9 @@
-interface Page<T> {
+interface ListPage<T> {
   items: T[]
   nextCursor?: string | undefined
 }
 
-export interface PagedOptions {
+export interface PaginationOptions {
   /** maximum number of items; all if absent */
   limit?: number | undefined
   /** cursor of the first page */
@@ -17,16 +17,16 @@ export interface PagedOptions {
  * undefined at the end of the list.
  */
 export async function* paginate<T>(
-  fetchPage: (request: { limit: number; cursor?: string }) => Promise<Page<T>>,
-  options: PagedOptions,
+  fetchPage: (request: { limit: number; cursor?: string }) => Promise<ListPage<T>>,
+  options: PaginationOptions,
 ): AsyncGenerator<T, string | undefined> {
-  let left = options.limit ?? Number.POSITIVE_INFINITY
+  let remaining = options.limit ?? Number.POSITIVE_INFINITY
   let cursor = options.cursor
-  while (left > 0) {
-    const limit = Math.min(options.pageSize, left)
+  while (remaining > 0) {
+    const limit = Math.min(options.pageSize, remaining)
     const page = await fetchPage(cursor === undefined ? { limit } : { limit, cursor })
     for (const item of page.items) yield item
-    left -= page.items.length
+    remaining -= page.items.length
     cursor = page.nextCursor
     if (cursor === undefined) return undefined
   }

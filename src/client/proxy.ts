@@ -14,11 +14,12 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:
  * @throws ConnectionError if the variable holds no HTTP proxy address; the message omits the value, which may hold a
  * password
  */
-export function proxyFor(target: string, env: Env = process.env): URL | undefined {
+export function findProxy(target: string, env: Env = process.env): URL | undefined {
   const { protocol } = new URL(target)
   const name = protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY'
-  const value = either(env, name)
-  if (value === '' || isOfThisMachine(target) || isExempt(new URL(target), either(env, 'NO_PROXY'))) return undefined
+  const value = readVariable(env, name)
+  if (value === '' || isOfThisMachine(target) || isExempt(new URL(target), readVariable(env, 'NO_PROXY')))
+    return undefined
   // As in curl: a proxy without a scheme is contacted by plain HTTP, whatever the scheme of the target.
   const text = value.includes('://') ? value : `http://${value}`
   const proxy = URL.canParse(text) ? new URL(text) : undefined
@@ -28,7 +29,7 @@ export function proxyFor(target: string, env: Env = process.env): URL | undefine
   return proxy
 }
 
-function either(env: Env, name: string): string {
+function readVariable(env: Env, name: string): string {
   return (env[name.toLowerCase()] || env[name] || '').trim()
 }
 
@@ -36,7 +37,7 @@ function either(env: Env, name: string): string {
  * Whether `NO_PROXY` exempts a host: by its name or a parent domain, with or without a port; by a network; or by `*`.
  */
 function isExempt(target: URL, list: string): boolean {
-  const host = bare(target.hostname)
+  const host = normalizeHost(target.hostname)
   const port = target.port || DEFAULT_PORTS[target.protocol]
   return list
     .toLowerCase()
@@ -44,14 +45,14 @@ function isExempt(target: URL, list: string): boolean {
     .filter((entry) => entry !== '')
     .some((entry) => {
       if (entry === '*') return true
-      const [, named = entry, namedPort] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? []
-      if (namedPort !== undefined && namedPort !== port) return false
-      const domain = bare(named).replace(/^\*?\./, '')
+      const [, entryHost = entry, entryPort] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(entry) ?? []
+      if (entryPort !== undefined && entryPort !== port) return false
+      const domain = normalizeHost(entryHost).replace(/^\*?\./, '')
       return host === domain || (isIP(host) === 0 ? host.endsWith(`.${domain}`) : isInNetwork(host, domain))
     })
 }
 
-function bare(host: string): string {
+function normalizeHost(host: string): string {
   return host.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
 
@@ -59,14 +60,14 @@ function isInNetwork(host: string, network: string): boolean {
   const [, address = '', bits] = /^(.+)\/(\d+)$/.exec(network) ?? []
   const family = isIP(address)
   if (family === 0 || Number(bits) > (family === 4 ? 32 : 128)) return false
-  const kind = (of: number) => (of === 6 ? 'ipv6' : 'ipv4')
+  const kind = (version: number) => (version === 6 ? 'ipv6' : 'ipv4')
   const list = new BlockList()
   list.addSubnet(address, Number(bits), kind(family))
   return list.check(host, kind(isIP(host)))
 }
 
 /** Creates a connection pool through a proxy: tunnels (`CONNECT`) for https, absolute URLs for http. */
-export async function proxyAgent(proxy: URL, secure: boolean, options: http.AgentOptions): Promise<http.Agent> {
+export async function createProxyAgent(proxy: URL, secure: boolean, options: http.AgentOptions): Promise<http.Agent> {
   // Credentials are sent in the header only: with `DEBUG` set the agents print the proxy's address.
   const { username, password } = proxy
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`

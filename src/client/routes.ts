@@ -3,24 +3,24 @@ import type { GatewayRoute } from '../contract/gateway/routes.js'
 import type { RouteRequest, RouteResult } from '../contract/route.js'
 
 /** The routes of the contract by method and path: `GET /knowledge-spaces/{id}`. */
-type ByKey = { [R in GatewayRoute | ChatAppRoute as `${R['method']} ${R['path']}`]: R }
+type RoutesByKey = { [R in GatewayRoute | ChatAppRoute as `${R['method']} ${R['path']}`]: R }
 
-export type RouteKey = keyof ByKey
-export type RouteOf<K extends RouteKey> = ByKey[K]
+export type RouteKey = keyof RoutesByKey
+export type RouteOf<K extends RouteKey> = RoutesByKey[K]
 
 /** Query strings accept numbers for parameters that are strings in the contract. */
-type Loose<Q> = { [P in keyof Q]: Q[P] extends string | undefined ? Q[P] | number : Q[P] }
+type WithNumbers<Q> = { [P in keyof Q]: Q[P] extends string | undefined ? Q[P] | number : Q[P] }
 
-type Part<Name extends string, T> = [T] extends [undefined]
+type InputPart<Name extends string, T> = [T] extends [undefined]
   ? unknown
   : Record<never, never> extends T
     ? { [N in Name]?: T }
     : { [N in Name]: T }
 
 /** Input of a call: path parameters, query and body, as far as the route has them. */
-export type CallInput<K extends RouteKey> = Part<'path', RouteRequest<RouteOf<K>>['path']> &
-  Part<'query', Loose<RouteRequest<RouteOf<K>>['query']>> &
-  Part<'body', RouteRequest<RouteOf<K>>['body']>
+export type CallInput<K extends RouteKey> = InputPart<'path', RouteRequest<RouteOf<K>>['path']> &
+  InputPart<'query', WithNumbers<RouteRequest<RouteOf<K>>['query']>> &
+  InputPart<'body', RouteRequest<RouteOf<K>>['body']>
 
 export type CallResult<K extends RouteKey> = RouteResult<RouteOf<K>>
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { createParser } from 'eventsource-parser'
-import { streamOf } from './http.js'
+import { readChunks } from './http.js'
 
 export interface ServerEvent {
   event: string
@@ -10,21 +10,21 @@ export interface ServerEvent {
 }
 
 /** Yields the events of a `text/event-stream` response as they arrive, until the service ends the stream. */
-export async function* serverEvents(response: IncomingMessage): AsyncGenerator<ServerEvent> {
-  const waiting: ServerEvent[] = []
+export async function* readServerEvents(response: IncomingMessage): AsyncGenerator<ServerEvent> {
+  const pending: ServerEvent[] = []
   const parser = createParser({
     onEvent: (frame) => {
       const event: ServerEvent = { event: frame.event ?? 'message', data: frame.data }
       if (frame.id !== undefined) event.id = frame.id
-      waiting.push(event)
+      pending.push(event)
     },
   })
   response.setEncoding('utf8')
   try {
-    for await (const chunk of streamOf(response)) {
+    for await (const chunk of readChunks(response)) {
       parser.feed(String(chunk))
-      while (waiting.length > 0) {
-        const next = waiting.shift()
+      while (pending.length > 0) {
+        const next = pending.shift()
         if (next !== undefined) yield next
       }
     }

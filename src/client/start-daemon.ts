@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../lib/debugger-flags.js'
-import { helperThreads } from '../lib/helper-threads.js'
-import { type DataLayout, dataLayout } from '../local/layout.js'
+import { helperThreadsFlag } from '../lib/helper-threads.js'
+import { type DataLayout, resolveDataLayout } from '../local/layout.js'
 import { readIfExists } from '../local/private-file.js'
 import { ConnectionError, DaemonStartError } from './errors.js'
 import { findDaemon, type LocalDaemon } from './local-daemon.js'
@@ -26,20 +26,20 @@ export const RUNTIME_SETTINGS = { UV_THREADPOOL_SIZE: '8', MALLOC_ARENA_MAX: '2'
  * Young generation for eight concurrent queries, each of which allocates more than 1 MB. With a quarter of this size
  * there are four times as many collections; they copy live objects and take 50 % longer in total. It grows on demand.
  */
-export const NODE_FLAGS = ['--max-semi-space-size=16', helperThreads(), ...NO_DEBUGGER_FLAGS]
-const START_MS = 15_000
-const SLOW_MS = 400
+export const NODE_FLAGS = ['--max-semi-space-size=16', helperThreadsFlag(), ...NO_DEBUGGER_FLAGS]
+const START_TIMEOUT_MS = 15_000
+const SLOW_START_MS = 400
 const POLL_MS = 30
 /**
  * A child that finds the lock taken exits quietly. If no daemon responds this long afterwards, the lock's owner was
  * shutting down.
  */
-const RESPAWN_MS = 700
-const TAIL_LINES = 5
+const RESPAWN_DELAY_MS = 700
+const LOG_TAIL_LINES = 5
 /** With less free space the database does not start and the log cannot be written. */
-const FULL_BYTES = 256 * 1024
+const MIN_FREE_BYTES = 256 * 1024
 /** A caller that has not started a daemon within this time is no longer waited for. */
-const TURN_MS = 4000
+const START_MARKER_MAX_AGE_MS = 4000
 
 /**
  * Starts the daemon of a data directory and waits until one responds. Concurrent callers get the same daemon: children
@@ -48,33 +48,36 @@ const TURN_MS = 4000
  * @throws DaemonStartError if it exits first; ConnectionError `timeout` if it takes longer than 15 s
  */
 export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
-  const layout = dataLayout(options.dataDir)
+  const layout = resolveDataLayout(options.dataDir)
   for (const folder of [layout.logsDir, layout.runDir]) mkdirSync(folder, { recursive: true, mode: 0o700 })
   const log = join(layout.logsDir, `start-${process.pid}.log`)
-  const turn = new StartTurn(join(layout.runDir, 'starting'))
+  const marker = new StartMarker(join(layout.runDir, 'starting'))
   const started = Date.now()
-  let child: Spawned | undefined
+  let child: SpawnedDaemon | undefined
   let slow = options.onSlow
   try {
     for (;;) {
-      const found = await findDaemon(options.dataDir)
-      if (found !== undefined && found.file.instance !== options.notInstance) return found
+      const daemon = await findDaemon(options.dataDir)
+      if (daemon !== undefined && daemon.file.instance !== options.notInstance) return daemon
       const failure = child?.failure()
       if (failure !== undefined) throw failure
-      const isNeeded = child === undefined ? turn.take() : child.leftQuietlyFor() > RESPAWN_MS
+      const isNeeded = child === undefined ? marker.acquire() : child.msSinceCleanExit() > RESPAWN_DELAY_MS
       if (isNeeded) child = spawnDaemon(layout, options.args, log)
-      const waited = Date.now() - started
-      if (waited > START_MS) {
-        throw new ConnectionError('timeout', `the daemon did not answer within ${START_MS / 1000} s of its start`)
+      const waitedMs = Date.now() - started
+      if (waitedMs > START_TIMEOUT_MS) {
+        throw new ConnectionError(
+          'timeout',
+          `the daemon did not answer within ${START_TIMEOUT_MS / 1000} s of its start`,
+        )
       }
-      if (waited > SLOW_MS) {
+      if (waitedMs > SLOW_START_MS) {
         slow?.()
         slow = undefined
       }
       await sleep(POLL_MS)
     }
   } finally {
-    turn.giveBack()
+    marker.release()
     rmSync(log, { force: true })
   }
 }
@@ -84,32 +87,32 @@ export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
  * only to find the lock taken would slow down its owner. This is an optimization, not a lock: the file of a killed
  * caller expires.
  */
-class StartTurn {
+class StartMarker {
   private readonly path: string
-  private isMine = false
+  private isOwned = false
 
   constructor(path: string) {
     this.path = path
   }
 
-  take(): boolean {
+  acquire(): boolean {
     try {
       const { mtimeMs } = statSync(this.path)
-      if (Date.now() - mtimeMs > TURN_MS) rmSync(this.path, { force: true })
+      if (Date.now() - mtimeMs > START_MARKER_MAX_AGE_MS) rmSync(this.path, { force: true })
     } catch {
       // No caller has the marker.
     }
     try {
       closeSync(openSync(this.path, 'wx', 0o600))
-      this.isMine = true
+      this.isOwned = true
     } catch {
-      this.isMine = false
+      this.isOwned = false
     }
-    return this.isMine
+    return this.isOwned
   }
 
-  giveBack(): void {
-    if (this.isMine) rmSync(this.path, { force: true })
+  release(): void {
+    if (this.isOwned) rmSync(this.path, { force: true })
   }
 }
 
@@ -118,13 +121,13 @@ export function daemonProgram(): string {
   return fileURLToPath(new URL('../../bin/ksd.js', import.meta.url))
 }
 
-interface Spawned {
+interface SpawnedDaemon {
   failure(): Error | undefined
   /** milliseconds since the child exited with code 0; 0 while it runs */
-  leftQuietlyFor(): number
+  msSinceCleanExit(): number
 }
 
-function spawnDaemon(layout: DataLayout, args: string[], log: string): Spawned {
+function spawnDaemon(layout: DataLayout, args: string[], log: string): SpawnedDaemon {
   const output = openSync(log, 'a', 0o600)
   let child: ChildProcess
   try {
@@ -138,66 +141,66 @@ function spawnDaemon(layout: DataLayout, args: string[], log: string): Spawned {
   } finally {
     closeSync(output)
   }
-  let failed: Error | undefined
-  let leftAt: number | undefined
+  let failure: Error | undefined
+  let exitedAt: number | undefined
   child.once('error', (error) => {
-    failed = new DaemonStartError(`the daemon could not be started: ${error.message}`, [])
+    failure = new DaemonStartError(`the daemon could not be started: ${error.message}`, [])
   })
   child.once('exit', (code, signal) => {
-    leftAt = Date.now()
-    if (code !== 0) failed = startError(log, signal ?? whyNothingIsSaid(layout.root) ?? `exit ${code}`)
+    exitedAt = Date.now()
+    if (code !== 0) failure = toStartError(log, signal ?? explainMissingLog(layout.root) ?? `exit ${code}`)
   })
   child.unref()
-  return { failure: () => failed, leftQuietlyFor: () => (leftAt === undefined ? 0 : Date.now() - leftAt) }
+  return { failure: () => failure, msSinceCleanExit: () => (exitedAt === undefined ? 0 : Date.now() - exitedAt) }
 }
 
 /** On a full disk the daemon cannot log why it ended. */
-function whyNothingIsSaid(folder: string): string | undefined {
+function explainMissingLog(folder: string): string | undefined {
   try {
     const { bavail, bsize } = statfsSync(folder)
-    return bavail * bsize < FULL_BYTES ? `the disk of ${folder} is full` : undefined
+    return bavail * bsize < MIN_FREE_BYTES ? `the disk of ${folder} is full` : undefined
   } catch {
     return undefined
   }
 }
 
-function startError(log: string, how: string): DaemonStartError {
-  const lines = tail(log)
+function toStartError(log: string, fallbackReason: string): DaemonStartError {
+  const lines = readTail(log)
   const last = lines.filter((line) => !line.startsWith('hint:')).at(-1)
-  const reason = last?.replace(/^ksd?: /, '') ?? how
+  const reason = last?.replace(/^ksd?: /, '') ?? fallbackReason
   // A single line is already the reason in the message.
   return new DaemonStartError(`the daemon exited before it was ready: ${reason}`, lines.length > 1 ? lines : [])
 }
 
-function tail(path: string): string[] {
+function readTail(path: string): string[] {
   try {
     const lines = readFileSync(path, 'utf8').split('\n')
-    return lines.filter((line) => line.trim() !== '').slice(-TAIL_LINES)
+    return lines.filter((line) => line.trim() !== '').slice(-LOG_TAIL_LINES)
   } catch {
     return []
   }
 }
 
 /** Variables of the caller's environment that the daemon, which outlives the caller, inherits. */
-const KEPT = new Set(
+const PASSED_VARIABLES = new Set(
   (
     'PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR TEMP TMP APPDATA LOCALAPPDATA USERPROFILE SYSTEMROOT ' +
     'HTTP_PROXY HTTPS_PROXY NO_PROXY NODE_EXTRA_CA_CERTS'
   ).split(' '),
 )
 /** Variables that direct the caller's own requests; the daemon must not inherit them. */
-const NOT_KEPT = new Set(['KS_URL', 'KS_TOKEN', 'KS_TOKEN_FILE', 'KS_CONTEXT', 'KS_SPACE'])
+const BLOCKED_VARIABLES = new Set(['KS_URL', 'KS_TOKEN', 'KS_TOKEN_FILE', 'KS_CONTEXT', 'KS_SPACE'])
 
 /** Builds the environment of a started daemon: settings, paths, locale, proxies, and the API keys of its providers. */
 export function reducedEnv(env: NodeJS.ProcessEnv, providerKeys: string[] = []): NodeJS.ProcessEnv {
-  const kept: NodeJS.ProcessEnv = {}
+  const passed: NodeJS.ProcessEnv = {}
   for (const [name, value] of Object.entries(env)) {
     const upper = name.toUpperCase()
-    if (NOT_KEPT.has(upper)) continue
-    const wanted = KEPT.has(upper) || /^(KS|LC|XDG)_/.test(upper) || providerKeys.includes(name)
-    if (wanted && value !== undefined) kept[name] = value
+    if (BLOCKED_VARIABLES.has(upper)) continue
+    const isPassed = PASSED_VARIABLES.has(upper) || /^(KS|LC|XDG)_/.test(upper) || providerKeys.includes(name)
+    if (isPassed && value !== undefined) passed[name] = value
   }
-  return kept
+  return passed
 }
 
 /** Names of the environment variables from which the daemon's configuration reads provider keys. */

@@ -9,6 +9,6 @@ import { isLoopbackAddress } from '../lib/loopback.js'
 export function isOfThisMachine(url: string): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : ''
   if (isIP(host) === 0) return host === 'localhost' || (host !== '' && host === hostname().toLowerCase())
-  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
-  return isLoopbackAddress(host) || own.some(({ address }) => address === host)
+  const ownAddresses = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  return isLoopbackAddress(host) || ownAddresses.some(({ address }) => address === host)
 }

@@ -1,14 +1,14 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
-import { apiRequest } from '../cli/api-request.js'
+import { buildApiRequest } from '../cli/api-request.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { readInputFile } from '../cli/input-file.js'
 import { toJson } from '../cli/output.js'
 import { saveBody } from '../cli/save-body.js'
 import { readStdin } from '../cli/stdin.js'
-import { apiError } from '../client/client.js'
+import { toApiError } from '../client/client.js'
 import { readText } from '../client/http.js'
-import { isRecord, textOf } from '../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 
 export default class Api extends BaseCommand {
   static override summary = 'call any operation of the service'
@@ -28,7 +28,8 @@ export default class Api extends BaseCommand {
       multiple: true,
       multipleNonGreedy: true,
       helpValue: 'key=value',
-      description: 'query parameter of GET, otherwise field of the JSON body; true, false, null and numbers keep their type',
+      description:
+        'query parameter of GET, otherwise field of the JSON body; true, false, null and numbers keep their type',
     }),
     'raw-field': Flags.string({
       char: 'f',
@@ -47,7 +48,7 @@ export default class Api extends BaseCommand {
     const { input } = flags
     const source =
       input === '-' ? readStdin('the body') : input === undefined ? undefined : readInputFile(input, 'the body')
-    const request = apiRequest({
+    const request = buildApiRequest({
       method: args.method,
       path: args.path,
       fields: flags.field ?? [],
@@ -56,28 +57,28 @@ export default class Api extends BaseCommand {
     })
     const client = await this.client()
     if (flags.paginate) {
-      await this.pages(request)
+      await this.printPages(request)
       return
     }
-    const answer = await client.raw(request)
-    if (answer.status >= 400) throw await apiError(answer.body)
-    await saveBody(answer.body, flags.output, this.between)
-    const type = String(answer.headers['content-type'] ?? '')
+    const response = await client.raw(request)
+    if (response.status >= 400) throw await toApiError(response.body)
+    await saveBody(response.body, flags.output, this.outputStage)
+    const type = String(response.headers['content-type'] ?? '')
     if (flags.output === undefined && this.out.isTerminal && type.includes('json')) this.out.raw('\n')
   }
 
-  private async pages(request: ReturnType<typeof apiRequest>): Promise<void> {
+  private async printPages(request: ReturnType<typeof buildApiRequest>): Promise<void> {
     const client = await this.client()
     let cursor: string | undefined
     do {
       const url = new URL(request.path, 'http://localhost')
       if (cursor !== undefined) url.searchParams.set('cursor', cursor)
-      const answer = await client.raw({ ...request, path: url.pathname + url.search })
-      if (answer.status >= 400) throw await apiError(answer.body)
-      const page: unknown = JSON.parse(await readText(answer.body))
+      const response = await client.raw({ ...request, path: url.pathname + url.search })
+      if (response.status >= 400) throw await toApiError(response.body)
+      const page: unknown = JSON.parse(await readText(response.body))
       const items = isRecord(page) && Array.isArray(page.items) ? page.items : [page]
       for (const item of items) this.out.raw(`${toJson(item, false)}\n`)
-      cursor = isRecord(page) ? textOf(page.nextCursor) : undefined
+      cursor = isRecord(page) ? toNonEmptyString(page.nextCursor) : undefined
     } while (cursor !== undefined)
   }
 }

@@ -1,31 +1,33 @@
 import * as Args from '@oclif/core/args'
-import { countProgress } from '../cli/backup/progress.js'
+import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
-import { bytes, plural } from '../cli/units.js'
+import { formatBytes, pluralize } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
-import { dataLayout } from '../local/layout.js'
+import { resolveDataLayout } from '../local/layout.js'
 
 export default class Backup extends BaseCommand {
   static override summary = 'back up the local data directory, whether its daemon runs or not'
   static override description =
     'Adds a snapshot to the folder. Snapshots share objects, so a further one copies only new objects. The backup contains keys: keep the folder private. Exits with 3 if bytes of a document cannot be read.'
   static override examples = ['<%= config.bin %> backup ~/backups/ks', '<%= config.bin %> backup ~/backups/ks --json']
-  static override args = { folder: Args.string({ required: true, description: 'folder of backups; created if missing' }) }
+  static override args = {
+    folder: Args.string({ required: true, description: 'folder of backups; created if missing' }),
+  }
 
   async run(): Promise<void> {
     const { args } = await this.parse(Backup)
     const { resolve } = await import('node:path')
     const { takeBackup } = await import('../local/backup/take.js')
-    const progress = countProgress(this.out, 'objects copied')
-    const taken = await takeBackup({
-      layout: dataLayout(this.dirs.data),
+    const progress = showCountProgress(this.out, 'objects copied')
+    const result = await takeBackup({
+      layout: resolveDataLayout(this.dirs.data),
       to: resolve(args.folder),
       version: this.config.version,
       now: new Date(),
-      onProgress: progress.at,
+      onProgress: progress.update,
     }).finally(progress.end)
-    const { snapshot, manifest, alreadyThere } = taken
+    const { snapshot, manifest, alreadyThere } = result
     const size = manifest.objects.reduce((sum, object) => sum + object.size, 0)
     const { missing } = manifest
     if (this.out.isJson)
@@ -39,11 +41,11 @@ export default class Backup extends BaseCommand {
       })
     else
       this.out.line(
-        `snapshot ${snapshot}: ${plural(manifest.objects.length, 'object')}, ${bytes(size)}, ${alreadyThere} already stored`,
+        `snapshot ${snapshot}: ${pluralize(manifest.objects.length, 'object')}, ${formatBytes(size)}, ${alreadyThere} already stored`,
       )
     if (missing.length > 0) {
       this.out.warn(
-        `ks: the bytes of ${plural(missing.length, 'object')} are missing or damaged; \`ks fsck\` lists their documents`,
+        `ks: the bytes of ${pluralize(missing.length, 'object')} are missing or damaged; \`ks fsck\` lists their documents`,
       )
       throw new ExitWith(EXIT.partial)
     }

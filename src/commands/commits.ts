@@ -20,16 +20,16 @@ export default class Commits extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Commits)
-    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
+    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
     const client = await this.client()
-    const status = STAGED_COMMIT_STATUSES.find((one) => one === flags.status)
+    const status = STAGED_COMMIT_STATUSES.find((candidate) => candidate === flags.status)
     const commits = paginate(
       (query) =>
         client.request('GET /knowledge-spaces/{id}/staged-commits', {
           path: { id },
           query: status === undefined ? query : { ...query, status },
         }),
-      { ...this.range(flags), pageSize: LIMITS.page.cap },
+      { ...this.getListRange(flags), pageSize: LIMITS.page.cap },
     )
     await this.list(commits, {
       columns: [

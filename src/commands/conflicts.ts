@@ -1,14 +1,14 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { listFlags, spaceFlag } from '../cli/common-flags.js'
-import { CONFLICT_COLUMNS, CONFLICT_FIELDS, conflictLines } from '../cli/conflicts-view.js'
+import { CONFLICT_COLUMNS, CONFLICT_FIELDS, formatConflict } from '../cli/conflicts-view.js'
 import { resolveDocument } from '../cli/resolve.js'
 import { poll } from '../cli/wait.js'
 import type { Client } from '../client/client.js'
 import { paginate } from '../client/pages.js'
 import type { SpaceConflict } from '../contract/gateway/conflicts.js'
 import { CONFLICT_KINDS } from '../contract/values.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 
 const ROUTE = 'GET /knowledge-spaces/{id}/conflicts'
 const EMPTY = 'No contradictions between documents were found.'
@@ -37,38 +37,39 @@ export default class Conflicts extends BaseCommand {
     const { flags } = await this.parse(Conflicts)
     const { id } = await this.space()
     const client = await this.client()
-    if (flags.wait) await this.untilCompared(client, id)
+    if (flags.wait) await this.waitUntilCompared(client, id)
     const filter = {
-      ...defined({ kind: flags.kind }),
+      ...omitUndefined({ kind: flags.kind }),
       ...(flags.doc === undefined ? {} : { documentId: await resolveDocument(client, id, flags.doc, this.dirs.cache) }),
       ...(flags.differences ? { includeDifferences: 'true' as const } : {}),
     }
     const items = paginate(
-      async (page) => this.tellingLacks(await client.request(ROUTE, { path: { id }, query: { ...filter, ...page } })),
-      { ...this.range(flags), pageSize: 100 },
+      async (page) =>
+        this.reportDegradation(await client.request(ROUTE, { path: { id }, query: { ...filter, ...page } })),
+      { ...this.getListRange(flags), pageSize: 100 },
     )
-    if (this.out.format === 'table' && flags.fields === undefined) await this.show(this.tellingMore(items))
+    if (this.out.format === 'table' && flags.fields === undefined) await this.printConflicts(this.withMoreHint(items))
     else await this.list(items, { columns: CONFLICT_COLUMNS, fields: CONFLICT_FIELDS, empty: EMPTY })
   }
 
-  private async show(conflicts: AsyncGenerator<SpaceConflict>): Promise<void> {
+  private async printConflicts(conflicts: AsyncGenerator<SpaceConflict>): Promise<void> {
     const marks = { unicode: this.out.unicode, paint: this.out.paint.bind(this.out) }
-    let shown = 0
+    let count = 0
     for await (const conflict of conflicts) {
-      if (shown > 0) this.out.styled()
-      for (const line of conflictLines(conflict, marks)) this.out.styled(line)
-      shown++
+      if (count > 0) this.out.styled()
+      for (const line of formatConflict(conflict, marks)) this.out.styled(line)
+      count++
     }
-    if (shown === 0) this.out.note(EMPTY)
+    if (count === 0) this.out.note(EMPTY)
   }
 
-  private async untilCompared(client: Client, id: string): Promise<void> {
-    let told = false
+  private async waitUntilCompared(client: Client, id: string): Promise<void> {
+    let hasNoted = false
     await poll(async () => {
       const { pendingDocuments } = await client.request(ROUTE, { path: { id }, query: { limit: 1 } })
       if (pendingDocuments === 0) return true
-      if (!told) this.out.note(`${pendingDocuments} documents are being compared`)
-      told = true
+      if (!hasNoted) this.out.note(`${pendingDocuments} documents are being compared`)
+      hasNoted = true
       return undefined
     })
   }

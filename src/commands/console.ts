@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
-import { consoleAddress, openInBrowser } from '../cli/console-address.js'
-import { defined } from '../lib/defined.js'
+import { openInBrowser, requestConsoleAddress } from '../cli/console-address.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 
 export default class Console extends BaseCommand {
   static override summary = 'open the console of the service in the browser'
@@ -14,8 +14,9 @@ export default class Console extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Console)
-    const { url, expiresInSeconds, sessionId } = await consoleAddress(await this.client())
-    if (this.out.isJson) this.out.json({ url, signedIn: expiresInSeconds !== undefined, ...defined({ sessionId }) })
+    const { url, expiresInSeconds, sessionId } = await requestConsoleAddress(await this.client())
+    if (this.out.isJson)
+      this.out.json({ url, signedIn: expiresInSeconds !== undefined, ...omitUndefined({ sessionId }) })
     else this.out.line(url)
     if (sessionId !== undefined) this.out.note(`\`ks auth token revoke ${sessionId}\` ends the session of this tab`)
     if (flags['no-open']) return

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
-import { findings } from '../cli/doctor/checks.js'
-import type { Finding } from '../cli/doctor/finding.js'
+import { runChecks } from '../cli/doctor/checks.js'
+import type { CheckFinding } from '../cli/doctor/finding.js'
 import { tty } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
@@ -11,21 +11,21 @@ export default class Doctor extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(Doctor)
-    const all: Finding[] = []
-    for await (const finding of findings({ dirs: this.dirs, env: process.env, version: this.config.version })) {
-      all.push(finding)
-      if (this.out.format === 'table') this.show(finding)
+    const allFindings: CheckFinding[] = []
+    for await (const finding of runChecks({ dirs: this.dirs, env: process.env, version: this.config.version })) {
+      allFindings.push(finding)
+      if (this.out.format === 'table') this.printFinding(finding)
     }
     if (this.out.format !== 'table') {
-      await this.out.list(all, {
+      await this.out.list(allFindings, {
         columns: [{ field: 'check' }, { field: 'state' }, { field: 'found' }, { field: 'fix' }],
         empty: '',
       })
     }
-    if (all.some((finding) => finding.state === 'failed')) throw new ExitWith(EXIT.failed)
+    if (allFindings.some((finding) => finding.state === 'failed')) throw new ExitWith(EXIT.failed)
   }
 
-  private show({ check, state, found, fix }: Finding): void {
+  private printFinding({ check, state, found, fix }: CheckFinding): void {
     const { ok, warn, bad } = this.out.symbols
     const [mark, colour] =
       state === 'ok'

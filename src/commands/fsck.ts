@@ -4,21 +4,21 @@ import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import {
-  CHECKS,
+  FSCK_CHECKS,
   ISSUE_COLUMNS,
   ISSUE_FIELDS,
-  issuesOf,
+  ISSUE_SEVERITIES,
+  listIssues,
   REPAIR_COLUMNS,
-  repairs,
-  SEVERITIES,
+  runRepairs,
   severityRank,
 } from '../cli/integrity/issues.js'
 import { confirm } from '../cli/prompt.js'
-import { plural } from '../cli/units.js'
+import { pluralize } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
 import type { FsckCheck, RepairReport } from '../contract/gateway/integrity.js'
 
-type Repaired = RepairReport['items'][number]
+type FsckRepair = RepairReport['items'][number]
 
 export default class Fsck extends BaseCommand {
   static override summary = 'check that documents, passages and indexes of a space are consistent'
@@ -32,12 +32,12 @@ export default class Fsck extends BaseCommand {
   static override args = { space: Args.string({ description: 'slug or id' }) }
   static override flags = {
     ...spaceFlag,
-    check: Flags.string({ options: [...CHECKS, 'all'], default: 'all', description: 'check to run' }),
+    check: Flags.string({ options: [...FSCK_CHECKS, 'all'], default: 'all', description: 'check to run' }),
     deep: Flags.boolean({ description: 'also search for every passage by its vector and its rarest word' }),
     repair: Flags.boolean({ description: 'repair the repairable issues' }),
     repairable: Flags.boolean({ description: 'only issues that --repair can repair' }),
     'fail-on': Flags.string({
-      options: [...SEVERITIES],
+      options: [...ISSUE_SEVERITIES],
       default: 'error',
       description: 'minimum severity for exit code 10',
     }),
@@ -45,58 +45,59 @@ export default class Fsck extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Fsck)
-    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
-    const checks: readonly FsckCheck[] = CHECKS.filter((check) => flags.check === 'all' || flags.check === check)
-    const which = { id, checks, deep: flags.deep }
-    if (flags.repair) await this.repair(which)
-    else await this.check(which, { repairable: flags.repairable, failOn: flags['fail-on'] })
+    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
+    const checks: readonly FsckCheck[] = FSCK_CHECKS.filter((check) => flags.check === 'all' || flags.check === check)
+    const selection = { id, checks, deep: flags.deep }
+    if (flags.repair) await this.repair(selection)
+    else await this.check(selection, { repairable: flags.repairable, failOn: flags['fail-on'] })
   }
 
   private async check(
-    which: { id: string; checks: readonly FsckCheck[]; deep: boolean },
+    selection: { id: string; checks: readonly FsckCheck[]; deep: boolean },
     { repairable, failOn }: { repairable: boolean; failOn: string },
   ): Promise<void> {
     const client = await this.client()
-    const seen = { scanned: 0, failing: 0, repairable: 0 }
-    async function* wanted() {
-      for await (const issue of issuesOf(client, which, (scanned) => (seen.scanned += scanned))) {
-        const mends = issue.repairability === 'auto-repairable'
-        if (repairable && !mends) continue
-        if (mends) seen.repairable++
-        if (severityRank(issue.severity) >= severityRank(failOn)) seen.failing++
+    const counts = { scanned: 0, failing: 0, repairable: 0 }
+    async function* filterIssues() {
+      for await (const issue of listIssues(client, selection, (scanned) => (counts.scanned += scanned))) {
+        const isRepairable = issue.repairability === 'auto-repairable'
+        if (repairable && !isRepairable) continue
+        if (isRepairable) counts.repairable++
+        if (severityRank(issue.severity) >= severityRank(failOn)) counts.failing++
         yield issue
       }
     }
-    const shown = await this.out.list(wanted(), {
+    const issueCount = await this.out.list(filterIssues(), {
       columns: ISSUE_COLUMNS,
       fields: ISSUE_FIELDS,
       empty: repairable ? 'No issues that can be repaired automatically.' : 'No issues.',
     })
-    this.out.note(`${plural(seen.scanned, 'item')} checked, ${plural(shown, 'issue')}`)
-    if (seen.repairable > 0) this.out.note(`hint: \`ks fsck --repair\` repairs ${plural(seen.repairable, 'issue')}`)
-    if (seen.failing > 0) throw new ExitWith(EXIT.checkFailed)
+    this.out.note(`${pluralize(counts.scanned, 'item')} checked, ${pluralize(issueCount, 'issue')}`)
+    if (counts.repairable > 0)
+      this.out.note(`hint: \`ks fsck --repair\` repairs ${pluralize(counts.repairable, 'issue')}`)
+    if (counts.failing > 0) throw new ExitWith(EXIT.checkFailed)
   }
 
-  private async repair(which: { id: string; checks: readonly FsckCheck[]; deep: boolean }): Promise<void> {
+  private async repair(selection: { id: string; checks: readonly FsckCheck[]; deep: boolean }): Promise<void> {
     const client = await this.client()
-    const planned: Repaired[] = []
-    for await (const item of repairs(client, which, true)) planned.push(item)
-    const mends = planned.filter((item) => item.status === 'would-repair').length
+    const planned: FsckRepair[] = []
+    for await (const item of runRepairs(client, selection, true)) planned.push(item)
+    const repairableCount = planned.filter((item) => item.status === 'would-repair').length
     const interactive = !this.common.yes
-    if (mends === 0 || interactive) await this.show(planned)
-    if (mends > 0) {
-      if (!(await confirm(`repairing ${plural(mends, 'issue')}`, this.prompt))) {
+    if (repairableCount === 0 || interactive) await this.printRepairs(planned)
+    if (repairableCount > 0) {
+      if (!(await confirm(`repairing ${pluralize(repairableCount, 'issue')}`, this.prompt))) {
         this.out.note('Nothing was repaired.')
         return
       }
-      const done: Repaired[] = []
-      for await (const item of repairs(client, which, false)) done.push(item)
-      await this.show(done)
-      if (done.some((item) => item.status !== 'repaired')) throw new ExitWith(EXIT.checkFailed)
+      const repaired: FsckRepair[] = []
+      for await (const item of runRepairs(client, selection, false)) repaired.push(item)
+      await this.printRepairs(repaired)
+      if (repaired.some((item) => item.status !== 'repaired')) throw new ExitWith(EXIT.checkFailed)
     } else if (planned.length > 0) throw new ExitWith(EXIT.checkFailed)
   }
 
-  private async show(items: Repaired[]): Promise<void> {
+  private async printRepairs(items: FsckRepair[]): Promise<void> {
     await this.out.list(items, {
       columns: REPAIR_COLUMNS,
       fields: ISSUE_FIELDS.map((field) => `issue.${field}`),

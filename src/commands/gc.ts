@@ -3,10 +3,10 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { confirm } from '../cli/prompt.js'
-import { bytes, plural } from '../cli/units.js'
+import { formatBytes, pluralize } from '../cli/units.js'
 import type { GcCandidate, GcExecuted } from '../contract/gateway/integrity.js'
 import { LIMITS } from '../contract/limits.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 
 const TYPES = [
   'staged-object',
@@ -33,11 +33,11 @@ export default class Gc extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Gc)
-    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
-    const found = await this.candidates(id, flags.prefix)
-    const candidates = found.filter(({ candidateType }) => flags.type?.includes(candidateType) ?? true)
+    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
+    const allCandidates = await this.candidates(id, flags.prefix)
+    const candidates = allCandidates.filter(({ candidateType }) => flags.type?.includes(candidateType) ?? true)
     const size = candidates.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0)
-    const what = `${plural(candidates.length, 'candidate')} of about ${bytes(size)}`
+    const description = `${pluralize(candidates.length, 'candidate')} of about ${formatBytes(size)}`
     if (!flags.execute) {
       await this.out.list(candidates, {
         columns: [
@@ -49,43 +49,43 @@ export default class Gc extends BaseCommand {
         fields: ['idempotencyKey', 'target.type', 'target.id', 'target.objectKey', 'target.documentAssetId'],
         empty: 'Nothing to collect.',
       })
-      if (candidates.length > 0) this.out.note(`${what}; \`--execute\` removes them`)
+      if (candidates.length > 0) this.out.note(`${description}; \`--execute\` removes them`)
       return
     }
-    if (candidates.length > 0 && !(await confirm(`removing ${what}`, this.prompt))) {
+    if (candidates.length > 0 && !(await confirm(`removing ${description}`, this.prompt))) {
       this.out.note('Nothing was removed.')
       return
     }
-    await this.execute(id, candidates)
+    await this.removeCandidates(id, candidates)
   }
 
   private async candidates(id: string, prefix: string | undefined): Promise<GcCandidate[]> {
     const client = await this.client()
-    const found: GcCandidate[] = []
+    const allCandidates: GcCandidate[] = []
     let cursor: string | undefined
     do {
       const page = await client.request('GET /knowledge-spaces/{id}/gc/staged-objects', {
         path: { id },
         query: {
-          ...defined({ stagedObjectPrefix: prefix, cursor }),
+          ...omitUndefined({ stagedObjectPrefix: prefix, cursor }),
         },
       })
-      found.push(...page.candidates)
+      allCandidates.push(...page.candidates)
       cursor = page.cursor
     } while (cursor !== undefined)
-    return found
+    return allCandidates
   }
 
-  private async execute(id: string, candidates: GcCandidate[]): Promise<void> {
+  private async removeCandidates(id: string, candidates: GcCandidate[]): Promise<void> {
     const client = await this.client()
     const items: GcExecuted['items'] = []
-    for (let from = 0; from < candidates.length; from += LIMITS.gcCandidates) {
-      const some = candidates.slice(from, from + LIMITS.gcCandidates)
-      const done = await client.request('POST /knowledge-spaces/{id}/gc/staged-objects/execute', {
+    for (let start = 0; start < candidates.length; start += LIMITS.gcCandidates) {
+      const batch = candidates.slice(start, start + LIMITS.gcCandidates)
+      const reply = await client.request('POST /knowledge-spaces/{id}/gc/staged-objects/execute', {
         path: { id },
-        body: { candidates: some },
+        body: { candidates: batch },
       })
-      items.push(...done.items)
+      items.push(...reply.items)
     }
     await this.out.list(items, {
       columns: [{ field: 'status' }, { field: 'objectKey', title: 'TARGET' }],

@@ -1,8 +1,8 @@
 import { BaseCommand } from '../cli/base-command.js'
-import { unknownCommand } from '../cli/command-not-found.js'
+import { toUnknownCommandError } from '../cli/command-not-found.js'
+import { loadFullConfig } from '../cli/full-config.js'
 import { KsHelp } from '../cli/help.js'
 import { HELP_TOPICS } from '../cli/help-topics.js'
-import { wholeConfig } from '../cli/whole-config.js'
 
 export default class HelpCommand extends BaseCommand {
   static override summary = 'show help for a command or a topic: exit-codes, environment, formats, ids'
@@ -17,10 +17,10 @@ export default class HelpCommand extends BaseCommand {
       this.out.line(topic())
       return
     }
-    const config = await wholeConfig(this.config.root)
+    const config = await loadFullConfig(this.config.root)
     const id = words.join(':')
     const isKnown = id === '' || config.findTopic(id) !== undefined || config.findCommand(id) !== undefined
-    if (!isKnown) throw unknownCommand(words, config.commandIDs)
+    if (!isKnown) throw toUnknownCommandError(words, config.commandIDs)
     await new KsHelp(config, config.pjson.oclif.helpOptions).showHelp(words)
   }
 }

@@ -7,8 +7,8 @@ import { spaceFlag } from '../cli/common-flags.js'
 import { walkFlags } from '../cli/ingest/flags.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import { ingestFiles } from '../cli/ingest/session.js'
-import { ownFiles } from '../cli/own-files.js'
-import { slugOf } from '../cli/resources.js'
+import { getProtectedFiles } from '../cli/own-files.js'
+import { toSlug } from '../cli/resources.js'
 import { parseSize } from '../cli/units.js'
 
 export default class Ingest extends BaseCommand {
@@ -41,8 +41,7 @@ export default class Ingest extends BaseCommand {
     const words = this.argv.map((word) => (word === '-0' ? '--null' : word))
     const { argv, flags } = await this.parse(Ingest, words)
     const paths = argv.map(String)
-    if (flags.name !== undefined && !paths.includes('-'))
-      throw usageError('--name applies to stdin: give `-`')
+    if (flags.name !== undefined && !paths.includes('-')) throw usageError('--name applies to stdin: give `-`')
     const gathered = await gatherFiles(paths, {
       listOnStdin: flags.null || flags['files-from-stdin'],
       nul: flags.null,
@@ -51,17 +50,17 @@ export default class Ingest extends BaseCommand {
       ignore: [...this.settings.ignore, ...(flags.ignore ?? [])],
       ignoreFiles: !flags['no-ignore'],
       hidden: flags.hidden,
-      own: ownFiles(this.dirs, this.common.context.tokenFile),
+      protectedFiles: getProtectedFiles(this.dirs, this.common.context.tokenFile),
     })
     try {
       const client = await this.client()
-      const space = await this.target(paths, flags.create)
+      const space = await this.resolveTarget(paths, flags.create)
       await ingestFiles(gathered, {
         client,
         out: this.out,
         spaceId: space.id,
         stateDir: this.dirs.state,
-        place: this.settings.place.value,
+        service: this.settings.service.value,
         sourceId: flags.source,
         mimeType: flags.type,
         maxSize: flags['max-size'] === undefined ? undefined : parseSize(flags['max-size'], '--max-size'),
@@ -79,27 +78,27 @@ export default class Ingest extends BaseCommand {
   }
 
   /** The target space. If none is given: the only existing one, or a new one with the name of the folder. */
-  private async target(paths: string[], create: boolean): Promise<{ id: string }> {
-    const named = this.settings.space?.value
+  private async resolveTarget(paths: string[], create: boolean): Promise<{ id: string }> {
+    const spaceName = this.settings.space?.value
     const client = await this.client()
-    if (named === undefined || create) {
+    if (spaceName === undefined || create) {
       const { ensureSpace } = await import('../cli/ensure-space.js')
-      if (create) return await ensureSpace(client, named ?? folderName(paths))
+      if (create) return await ensureSpace(client, spaceName ?? toSpaceName(paths))
       const { items } = await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
-      const space = items.length === 0 ? await ensureSpace(client, folderName(paths)) : await this.space()
+      const space = items.length === 0 ? await ensureSpace(client, toSpaceName(paths)) : await this.space()
       if (space.space !== undefined) this.out.note(`into space ${space.space.slug}`)
       return space
     }
     return await this.space().catch((error: unknown) => {
       if (!(error instanceof CliError) || error.code !== 'not-found') throw error
-      const hint = ['`--create` creates it', error.hint].filter((one) => one !== undefined).join('; ')
+      const hint = ['`--create` creates it', error.hint].filter((text) => text !== undefined).join('; ')
       throw new CliError(error.message, { code: error.code, exit: error.exit, hint })
     })
   }
 }
 
 /** Default name of the first space: the folder's name, if it contains letters or digits. */
-function folderName(paths: string[]): string {
+function toSpaceName(paths: string[]): string {
   const name = basename(resolve(paths[0] ?? '-'))
-  return slugOf(name) === undefined || paths[0] === '-' ? 'documents' : name
+  return toSlug(name) === undefined || paths[0] === '-' ? 'documents' : name
 }

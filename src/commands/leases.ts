@@ -14,11 +14,11 @@ export default class Leases extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Leases)
-    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
+    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
     const client = await this.client()
     const leases = paginate(
       (query) => client.request('GET /knowledge-spaces/{id}/leases/active', { path: { id }, query }),
-      { ...this.range(flags), pageSize: LIMITS.page.cap },
+      { ...this.getListRange(flags), pageSize: LIMITS.page.cap },
     )
     await this.list(leases, {
       columns: [

@@ -5,12 +5,12 @@ import { usageError } from '../cli/cli-error.js'
 import { ensureSpace } from '../cli/ensure-space.js'
 import { gatherFiles } from '../cli/ingest/gather.js'
 import type { IngestRecord } from '../cli/ingest/records.js'
-import { failureOf, ingestFiles } from '../cli/ingest/session.js'
-import { ownFiles } from '../cli/own-files.js'
-import { type Answer, answerJson, askQuestion } from '../cli/query/ask.js'
-import { citationLines, citedEvidence } from '../cli/query/evidence.js'
-import { footer } from '../cli/query/footer.js'
-import { documentsLine, nextSteps, questionFrom, quickstartPlan } from '../cli/quickstart.js'
+import { ingestFiles, toIngestFailure } from '../cli/ingest/session.js'
+import { getProtectedFiles } from '../cli/own-files.js'
+import { askQuestion, type QueryAnswer, toAnswerJson } from '../cli/query/ask.js'
+import { formatCitations, selectCitedEvidence } from '../cli/query/evidence.js'
+import { formatFooter } from '../cli/query/footer.js'
+import { formatIngestedDocuments, listNextSteps, makeQuestion, makeQuickstartPlan } from '../cli/quickstart.js'
 import { EXIT } from '../contract/errors.js'
 
 export default class Quickstart extends BaseCommand {
@@ -20,7 +20,7 @@ export default class Quickstart extends BaseCommand {
     '<%= config.bin %> quickstart ./docs --question "how do I install it?"',
   ]
   static override args = {
-    path: Args.string({ description: "folder or file (default: the documentation of this program)" }),
+    path: Args.string({ description: 'folder or file (default: the documentation of this program)' }),
   }
   static override flags = {
     space: Flags.string({ char: 's', helpValue: 'slug', description: 'space to use (default: from the folder name)' }),
@@ -29,8 +29,8 @@ export default class Quickstart extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Quickstart)
-    const plan = quickstartPlan(args.path, flags.space)
-    const found = await gatherFiles(plan.paths, {
+    const plan = makeQuickstartPlan(args.path, flags.space)
+    const gathered = await gatherFiles(plan.paths, {
       listOnStdin: false,
       nul: false,
       name: undefined,
@@ -38,19 +38,20 @@ export default class Quickstart extends BaseCommand {
       ignore: this.settings.ignore,
       ignoreFiles: true,
       hidden: false,
-      own: ownFiles(this.dirs, this.common.context.tokenFile),
+      protectedFiles: getProtectedFiles(this.dirs, this.common.context.tokenFile),
     })
-    if (found.files.length === 0) throw usageError(`${args.path ?? plan.paths.join(', ')} contains no files to ingest`)
+    if (gathered.files.length === 0)
+      throw usageError(`${args.path ?? plan.paths.join(', ')} contains no files to ingest`)
     const client = await this.client()
     const space = await ensureSpace(client, plan.slug)
-    const prose = !this.out.isJson
-    if (prose) this.out.line(`Space      ${space.slug}${space.created ? ' (new)' : ''}`)
-    const records = await ingestFiles(found, {
+    const isProse = !this.out.isJson
+    if (isProse) this.out.line(`Space      ${space.slug}${space.created ? ' (new)' : ''}`)
+    const records = await ingestFiles(gathered, {
       client,
       out: this.out,
       spaceId: space.id,
       stateDir: this.dirs.state,
-      place: this.settings.place.value,
+      service: this.settings.service.value,
       concurrency: 4,
       wait: true,
       failFast: false,
@@ -59,35 +60,35 @@ export default class Quickstart extends BaseCommand {
       deadline: this.deadline.signal,
       report: false,
     })
-    if (prose) this.out.line(`Documents  ${documentsLine(records)}`)
-    this.sayFailures(records)
-    const question = flags.question ?? plan.question ?? (await questionFrom(client, space.id))
+    if (isProse) this.out.line(`Documents  ${formatIngestedDocuments(records)}`)
+    this.printFailures(records)
+    const question = flags.question ?? plan.question ?? (await makeQuestion(client, space.id))
     if (question === undefined) throw usageError('none of the documents could be read', '`ks docs` lists them')
-    if (prose) this.out.line(`Question   ${question}\n`)
+    if (isProse) this.out.line(`Question   ${question}\n`)
     const answer = await askQuestion(
       client,
       { knowledgeSpaceId: space.id, query: question },
       {
-        onDelta: (text) => (prose ? this.out.prose(text) : undefined),
+        onDelta: (text) => (isProse ? this.out.prose(text) : undefined),
       },
     )
-    if (prose) await this.conclude(answer, space.slug)
-    else this.out.json({ space: space.slug, created: space.created, files: records, question, ...answerJson(answer) })
+    if (isProse) await this.printAnswer(answer, space.slug)
+    else this.out.json({ space: space.slug, created: space.created, files: records, question, ...toAnswerJson(answer) })
   }
 
-  private sayFailures(records: IngestRecord[]): void {
-    const failure = failureOf(records)
+  private printFailures(records: IngestRecord[]): void {
+    const failure = toIngestFailure(records)
     if (failure === undefined) return
     if (failure.exit === EXIT.failed) throw failure
     for (const line of [failure.message, ...failure.details]) this.out.note(line)
   }
 
-  private async conclude(answer: Answer, slug: string): Promise<void> {
-    const shown = citedEvidence(answer)
+  private async printAnswer(answer: QueryAnswer, slug: string): Promise<void> {
+    const cited = selectCitedEvidence(answer)
     this.out.endProse()
     this.out.line(answer.answer.endsWith('\n') ? '' : '\n')
-    for (const line of await citationLines(shown, this.out.unicode)) this.out.line(line)
-    this.out.note(`\n${footer(answer, this.out.symbols, this.out.short(answer.traceId))}\n\nTry next:`)
-    for (const step of nextSteps(slug, shown)) this.out.note(`  ${step}`)
+    for (const line of await formatCitations(cited, this.out.unicode)) this.out.line(line)
+    this.out.note(`\n${formatFooter(answer, this.out.symbols, this.out.shortenId(answer.traceId))}\n\nTry next:`)
+    for (const step of listNextSteps(slug, cited)) this.out.note(`  ${step}`)
   }
 }

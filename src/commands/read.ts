@@ -5,21 +5,21 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../cli/base-command.js'
 import { CliError, usageError } from '../cli/cli-error.js'
-import { FORMS, type Form, formPieces, formValue, NOTHING } from '../cli/document/forms.js'
-import { onInterrupt } from '../cli/interrupt.js'
-import { languagesOfRead } from '../cli/ocr-languages.js'
+import { type DocumentForm, EMPTY_FORM_MESSAGES, FORMS, renderFormParts, toFormValue } from '../cli/document/forms.js'
+import { listenForInterrupt } from '../cli/interrupt.js'
+import { resolveReadLanguages } from '../cli/ocr-languages.js'
 import { toJson } from '../cli/output.js'
 import { Progress } from '../cli/progress.js'
-import { type Input, inputsOf } from '../cli/read/inputs.js'
-import { type FileRead, openReader, type Reader } from '../cli/read/reader.js'
-import { shownOf } from '../cli/read/shown.js'
+import { toDocumentContent } from '../cli/read/file-content.js'
+import { type ReadInput, resolveInputs } from '../cli/read/inputs.js'
+import { type FileRead, type LocalFileReader, openReader } from '../cli/read/reader.js'
 import { saveBody } from '../cli/save-body.js'
 import { ttyName } from '../cli/terminal.js'
 import { EXIT } from '../contract/errors.js'
 
-const WHOLE = 'json'
-const CHOICES = [...FORMS, WHOLE] as const
-const ENDINGS: Readonly<Record<Form | typeof WHOLE, string>> = {
+const COMPLETE = 'json'
+const OUTPUT_FORMS = [...FORMS, COMPLETE] as const
+const EXTENSIONS: Readonly<Record<DocumentForm | typeof COMPLETE, string>> = {
   json: 'json',
   markdown: 'md',
   text: 'txt',
@@ -29,7 +29,7 @@ const ENDINGS: Readonly<Record<Form | typeof WHOLE, string>> = {
   pages: 'pages.txt',
 }
 
-interface Failure {
+interface ReadFailure {
   message: string
   code: string
 }
@@ -50,7 +50,7 @@ export default class Read extends BaseCommand {
   static override args = { file: Args.string({ required: true, description: 'files; `-` reads stdin' }) }
   static override flags = {
     as: Flags.string({
-      options: CHOICES,
+      options: OUTPUT_FORMS,
       description: 'output form (default: markdown; with --json, the complete result)',
     }),
     name: Flags.string({
@@ -71,51 +71,58 @@ export default class Read extends BaseCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(Read)
-    const form = CHOICES.find((one) => one === flags.as)
-    const chosen = form ?? (this.out.isJson ? WHOLE : 'markdown')
-    if (flags['page-marks'] && chosen !== 'markdown') throw usageError('--page-marks applies only to Markdown')
-    const languages = languagesOfRead(flags['ocr-languages'], this.dirs.data, process.env)
-    const { files, done } = await inputsOf(argv.map(String), flags.name)
+    const form = OUTPUT_FORMS.find((candidate) => candidate === flags.as)
+    const outputForm = form ?? (this.out.isJson ? COMPLETE : 'markdown')
+    if (flags['page-marks'] && outputForm !== 'markdown') throw usageError('--page-marks applies only to Markdown')
+    const languages = resolveReadLanguages(flags['ocr-languages'], this.dirs.data, process.env)
+    const { files, cleanUp } = await resolveInputs(argv.map(String), flags.name)
     // Clean-up at a signal: otherwise the reading process would go on, and the temporary file of stdin would stay.
-    const end = () => {
-      done()
+    const onSignal = () => {
+      cleanUp()
       process.exit(EXIT.terminated)
     }
-    process.once('SIGTERM', end).once('SIGHUP', end)
-    const interrupt = onInterrupt(this.deadline.signal)
-    let reader: Reader | undefined
+    process.once('SIGTERM', onSignal).once('SIGHUP', onSignal)
+    const interrupt = listenForInterrupt(this.deadline.signal)
+    let reader: LocalFileReader | undefined
     try {
-      if (flags.out !== undefined) refuseSameNames(files)
+      if (flags.out !== undefined) assertDistinctNames(files)
       reader = await openReader(interrupt.signal, languages.folder)
-      const failed = await this.readAll({ reader, files, languages }, (file) =>
-        this.show(file, chosen, flags.out, flags['page-marks']),
+      const failed = await this.readFiles({ reader, files, languages }, (file) =>
+        this.printFile(file, outputForm, flags.out, flags['page-marks']),
       )
-      this.conclude(failed, files.length)
+      this.reportFailures(failed, files.length)
     } finally {
       interrupt.done()
-      process.off('SIGTERM', end).off('SIGHUP', end)
+      process.off('SIGTERM', onSignal).off('SIGHUP', onSignal)
       await reader?.close()
-      done()
+      cleanUp()
     }
   }
 
-  private async readAll(
-    { reader, files, languages }: { reader: Reader; files: Input[]; languages: ReturnType<typeof languagesOfRead> },
+  private async readFiles(
+    {
+      reader,
+      files,
+      languages,
+    }: { reader: LocalFileReader; files: ReadInput[]; languages: ReturnType<typeof resolveReadLanguages> },
     show: (file: FileRead) => Promise<void>,
-  ): Promise<Failure[]> {
-    const failed: Failure[] = []
+  ): Promise<ReadFailure[]> {
+    const failed: ReadFailure[] = []
     for (const { path, filename } of files) {
-      let at = ''
+      let position = ''
       const progress = new Progress({
         stream: process.stderr,
         live: this.out.isErrTerminal && !process.env.CI && process.env.TERM !== 'dumb',
         width: process.stderr.columns || 80,
-        view: () => ({ lines: [`Reading    ${ttyName(filename)}${at}`], plain: `reading ${ttyName(filename)}${at}` }),
+        view: () => ({
+          lines: [`Reading    ${ttyName(filename)}${position}`],
+          plain: `reading ${ttyName(filename)}${position}`,
+        }),
       })
       if (!this.out.isQuiet) progress.start()
       const result = await reader
-        .read(path, filename, languages, ({ unit, at: reached, total }) => {
-          at = `, ${unit} ${reached}${total === undefined ? '' : ` of ${total}`}`
+        .read(path, filename, languages, ({ unit, at: value, total }) => {
+          position = `, ${unit} ${value}${total === undefined ? '' : ` of ${total}`}`
         })
         .finally(() => progress.stop())
       if (result.ok) await show(result.file)
@@ -125,52 +132,52 @@ export default class Read extends BaseCommand {
     return failed
   }
 
-  private async show(
+  private async printFile(
     file: FileRead,
-    form: Form | typeof WHOLE,
+    form: DocumentForm | typeof COMPLETE,
     out: string | undefined,
     pageMarks: boolean,
   ): Promise<void> {
     const folder = `${file.filename}.pictures`
-    const shown = shownOf(file, out === undefined ? undefined : { path: join(out, folder), name: folder })
-    const { pictures: _bytes, ...whole } = file
+    const content = toDocumentContent(file, out === undefined ? undefined : { path: join(out, folder), name: folder })
+    const { pictures: _bytes, ...result } = file
     const pieces =
-      form === WHOLE
-        ? [`${toJson(whole, false)}\n`]
+      form === COMPLETE
+        ? [`${toJson(result, false)}\n`]
         : this.out.isJson
-          ? [`${toJson(formValue(form, shown), false)}\n`]
-          : formPieces(form, shown, { unicode: this.out.unicode, pageMarks })
+          ? [`${toJson(toFormValue(form, content), false)}\n`]
+          : renderFormParts(form, content, { unicode: this.out.unicode, pageMarks })
     let isEmpty = true
-    const noting = function* () {
+    const encodePieces = function* () {
       for (const piece of pieces) {
         isEmpty = false
         yield Buffer.from(piece)
       }
     }
     if (out !== undefined) mkdirSync(out, { recursive: true, mode: 0o700 })
-    const ending = this.out.isJson ? 'json' : ENDINGS[form]
-    const place = out === undefined ? undefined : join(out, `${file.filename}.${ending}`)
-    await saveBody(Readable.from(noting()), place, this.between)
-    if (isEmpty && form !== WHOLE) this.out.note(`${ttyName(file.filename)}: ${NOTHING[form]}`)
+    const extension = this.out.isJson ? 'json' : EXTENSIONS[form]
+    const path = out === undefined ? undefined : join(out, `${file.filename}.${extension}`)
+    await saveBody(Readable.from(encodePieces()), path, this.outputStage)
+    if (isEmpty && form !== COMPLETE) this.out.note(`${ttyName(file.filename)}: ${EMPTY_FORM_MESSAGES[form]}`)
   }
 
-  private conclude(failed: Failure[], all: number): void {
+  private reportFailures(failed: ReadFailure[], fileCount: number): void {
     const [first] = failed
     if (first === undefined) return
     const exit = failed.every(({ code }) => code === 'limit-exceeded' || code === 'timeout')
       ? EXIT.overLimit
       : EXIT.failed
-    if (all === 1) throw new CliError(first.message, { code: first.code, exit })
-    throw new CliError(`${failed.length} of ${all} files could not be read`, {
+    if (fileCount === 1) throw new CliError(first.message, { code: first.code, exit })
+    throw new CliError(`${failed.length} of ${fileCount} files could not be read`, {
       code: 'partly-failed',
-      exit: failed.length < all ? EXIT.partial : exit,
+      exit: failed.length < fileCount ? EXIT.partial : exit,
     })
   }
 }
 
-function refuseSameNames(files: readonly Input[]): void {
+function assertDistinctNames(files: readonly ReadInput[]): void {
   const names = files.map(({ filename }) => filename)
-  const twice = names.find((name, place) => names.indexOf(name) !== place)
-  if (twice !== undefined)
-    throw usageError(`two of the files have the name ${JSON.stringify(twice)}, and one would overwrite the other`)
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index)
+  if (duplicate !== undefined)
+    throw usageError(`two of the files have the name ${JSON.stringify(duplicate)}, and one would overwrite the other`)
 }

@@ -1,12 +1,12 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
-import { countProgress } from '../cli/backup/progress.js'
+import { showCountProgress } from '../cli/backup/progress.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { ExitWith } from '../cli/cli-error.js'
-import { CHECKS, issuesOf, severityRank } from '../cli/integrity/issues.js'
-import { plural } from '../cli/units.js'
+import { FSCK_CHECKS, listIssues, severityRank } from '../cli/integrity/issues.js'
+import { pluralize } from '../cli/units.js'
 import { EXIT } from '../contract/errors.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 
 export default class Restore extends BaseCommand {
   static override summary = 'restore a backup into an empty data directory and check it'
@@ -24,24 +24,24 @@ export default class Restore extends BaseCommand {
     const { resolve } = await import('node:path')
     const { restoreBackup } = await import('../local/backup/restore.js')
     const dataDir = flags.into === undefined ? this.dirs.data : resolve(flags.into)
-    const progress = countProgress(this.out, 'objects restored')
+    const progress = showCountProgress(this.out, 'objects restored')
     const { snapshot, manifest } = await restoreBackup({
       from: resolve(args.folder),
       snapshot: flags.snapshot,
       dataDir,
-      onProgress: progress.at,
+      onProgress: progress.update,
     }).finally(progress.end)
-    const checked = await this.check(dataDir)
+    const checkResult = await this.check(dataDir)
     const objects = manifest.objects.length
-    if (this.out.isJson) this.out.json({ snapshot, createdAt: manifest.createdAt, dataDir, objects, ...checked })
+    if (this.out.isJson) this.out.json({ snapshot, createdAt: manifest.createdAt, dataDir, objects, ...checkResult })
     else {
       this.out.line(
-        `restored snapshot ${snapshot} to ${dataDir}: ${plural(objects, 'object')}, ${plural(checked.spaces, 'space')}`,
+        `restored snapshot ${snapshot} to ${dataDir}: ${pluralize(objects, 'object')}, ${pluralize(checkResult.spaces, 'space')}`,
       )
-      this.out.line(`fsck: ${plural(checked.issues.length, 'issue')}`)
-      for (const { severity, message } of checked.issues) this.out.line(`${severity}: ${message}`)
+      this.out.line(`fsck: ${pluralize(checkResult.issues.length, 'issue')}`)
+      for (const { severity, message } of checkResult.issues) this.out.line(`${severity}: ${message}`)
     }
-    if (checked.issues.some(({ severity }) => severityRank(severity) >= severityRank('error')))
+    if (checkResult.issues.some(({ severity }) => severityRank(severity) >= severityRank('error')))
       throw new ExitWith(EXIT.checkFailed)
   }
 
@@ -52,7 +52,7 @@ export default class Restore extends BaseCommand {
     const { readIfExists } = await import('../local/private-file.js')
     const daemon = await startPrivateDaemon(dataDir)
     const token = readIfExists(daemon.env.KS_TOKEN_FILE ?? '')?.trim()
-    const client = new Client({ url: daemon.env.KS_URL ?? '', ...defined({ token }) })
+    const client = new Client({ url: daemon.env.KS_URL ?? '', ...omitUndefined({ token }) })
     try {
       const issues: { space: string; severity: string; code: string; message: string }[] = []
       let spaces = 0
@@ -62,7 +62,7 @@ export default class Restore extends BaseCommand {
         const page = await client.request('GET /knowledge-spaces', { query })
         for (const { id, slug } of page.items) {
           spaces++
-          for await (const issue of issuesOf(client, { id, checks: CHECKS, deep: false }, () => {}))
+          for await (const issue of listIssues(client, { id, checks: FSCK_CHECKS, deep: false }, () => {}))
             issues.push({ space: slug, severity: issue.severity, code: issue.code, message: issue.message })
         }
         cursor = page.nextCursor

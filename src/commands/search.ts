@@ -1,17 +1,17 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
+import { readArgumentText } from '../cli/argument-words.js'
 import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { docFlag, spaceFlag } from '../cli/common-flags.js'
-import { documentFilter, filterFlags } from '../cli/query/document-filter.js'
-import { FILE_COLUMNS, FOUND_COLUMNS, filesOf, foundRows } from '../cli/query/found.js'
+import { filterFlags, toDocumentFilter } from '../cli/query/document-filter.js'
+import { FILE_COLUMNS, groupByDocument, SEARCH_COLUMNS, toSearchRows } from '../cli/query/search-rows.js'
 import { resolveDocuments } from '../cli/resolve.js'
 import { ttyLine } from '../cli/terminal.js'
-import { textOfWords } from '../cli/words.js'
 import { LIMITS } from '../contract/limits.js'
 import { CONCRETE_MODES } from '../contract/values.js'
-import { defined } from '../lib/defined.js'
-import { searchedForText } from '../lib/text/searched-for.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
+import { formatCorrections } from '../lib/text/format-corrections.js'
 
 export default class Search extends BaseCommand {
   static override pages = true
@@ -32,7 +32,7 @@ export default class Search extends BaseCommand {
     mode: Flags.option({
       char: 'm',
       options: CONCRETE_MODES,
-      description: "search mode (default: mode of the space)",
+      description: 'search mode (default: mode of the space)',
     })(),
     ...docFlag,
     ...filterFlags,
@@ -41,28 +41,28 @@ export default class Search extends BaseCommand {
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(Search)
-    const query = await textOfWords(raw, 'the search text')
+    const query = await readArgumentText(raw, 'the search text')
     if (query === '') throw usageError('the search text is empty')
     const { id } = await this.space()
     const client = await this.client()
     const mode = CONCRETE_MODES.find((known) => known === this.settings.mode?.value)
-    const found = await client.request('POST /knowledge-spaces/{id}/queries/search', {
+    const result = await client.request('POST /knowledge-spaces/{id}/queries/search', {
       path: { id },
       body: {
         query,
-        ...defined({ mode, limit: flags.limit, filter: documentFilter(flags) }),
+        ...omitUndefined({ mode, limit: flags.limit, filter: toDocumentFilter(flags) }),
         ...(flags.doc === undefined
           ? {}
           : { activeDocumentIds: await resolveDocuments(client, id, flags.doc, this.dirs.cache) }),
       },
     })
-    if (found.degradedReasons.length > 0)
-      this.out.warn(`ks: a part of the space could not be searched: ${found.degradedReasons.join(', ')}`)
-    if (found.searchedFor !== undefined) this.out.note(ttyLine(searchedForText(found.searchedFor)))
-    const rows = foundRows(found.items, this.out.unicode)
+    if (result.degradedReasons.length > 0)
+      this.out.warn(`ks: a part of the space could not be searched: ${result.degradedReasons.join(', ')}`)
+    if (result.searchedFor !== undefined) this.out.note(ttyLine(formatCorrections(result.searchedFor)))
+    const rows = toSearchRows(result.items, this.out.unicode)
     const empty = 'No passage was found.'
-    if (flags['files-with-matches']) await this.out.list(filesOf(rows), { columns: FILE_COLUMNS, empty })
-    else await this.out.list(rows, { columns: FOUND_COLUMNS, empty })
+    if (flags['files-with-matches']) await this.out.list(groupByDocument(rows), { columns: FILE_COLUMNS, empty })
+    else await this.out.list(rows, { columns: SEARCH_COLUMNS, empty })
     if (flags.limit === undefined && rows.length >= LIMITS.searchResults.default)
       this.out.note(`showing the best ${rows.length}; \`-n\` shows more`)
   }

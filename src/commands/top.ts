@@ -4,16 +4,16 @@ import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { connect } from '../cli/connect.js'
-import { wantsColour } from '../cli/terminal.js'
-import { topRecord } from '../cli/top/record.js'
+import { isColourEnabled } from '../cli/terminal.js'
+import { toTopRecord } from '../cli/top/record.js'
 import { TopSession } from '../cli/top/session.js'
-import { SORTS } from '../cli/top/state.js'
+import { TOP_SORTS } from '../cli/top/state.js'
 import { parseSpan } from '../cli/units.js'
 
 /** rates need two readings with this interval */
-const BETWEEN_MS = 500
-const LEAST_MS = 200
-const MOST_MS = 3_600_000
+const READING_INTERVAL_MS = 500
+const MIN_INTERVAL_MS = 200
+const MAX_INTERVAL_MS = 3_600_000
 
 export default class Top extends BaseCommand {
   static override summary = 'monitor a service: its processes, requests, queues, jobs, spaces and models'
@@ -29,60 +29,60 @@ export default class Top extends BaseCommand {
     ...spaceFlag,
     interval: Flags.string({ default: '2s', helpValue: '2s', description: 'time between two readings' }),
     once: Flags.boolean({ description: 'print one reading and exit' }),
-    sort: Flags.option({ options: SORTS, default: 'backlog', description: 'sort order of the spaces' } as const)(),
+    sort: Flags.option({ options: TOP_SORTS, default: 'backlog', description: 'sort order of the spaces' } as const)(),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Top)
     const intervalMs = parseSpan(flags.interval, '--interval')
-    if (intervalMs < LEAST_MS || intervalMs > MOST_MS)
+    if (intervalMs < MIN_INTERVAL_MS || intervalMs > MAX_INTERVAL_MS)
       throw usageError(`--interval must be from 200ms to 1h, received ${JSON.stringify(flags.interval)}`)
-    const filter = flags.space === undefined ? undefined : (await this.spaceNamed(flags.space)).space?.slug
+    const filter = flags.space === undefined ? undefined : (await this.resolveSpace(flags.space)).space?.slug
     // Starts a daemon if needed, like other commands. A daemon that stops later is not started again.
     await this.client()
-    const place = this.settings.place.value
-    const where = place.kind === 'local' ? 'local daemon' : new URL(place.url).host
-    const session = new TopSession(() => connect(place, { autostart: false }), {
-      where,
+    const location = this.settings.service.value
+    const where = location.kind === 'local' ? 'local daemon' : new URL(location.url).host
+    const session = new TopSession(() => connect(location, { autostart: false }), {
+      serviceName: where,
       intervalMs,
       sort: flags.sort,
       filter: filter ?? flags.space,
     })
-    this.deadline.signal.addEventListener('abort', () => session.leave())
+    this.deadline.signal.addEventListener('abort', () => session.stop())
     try {
-      if (this.out.isJson) await this.json(session, flags.once)
-      else if (flags.once || !isTerminal()) await this.once(session)
-      else await this.watch(session)
+      if (this.out.isJson) await this.printJson(session, flags.once)
+      else if (flags.once || !isTerminal()) await this.printOnce(session)
+      else await this.showView(session)
     } finally {
       session.close()
     }
   }
 
   /** Prints one value, or a line for each interval. */
-  private async json(session: TopSession, isOnce: boolean): Promise<void> {
+  private async printJson(session: TopSession, isOnce: boolean): Promise<void> {
     // Reports a missing permission at once.
     await session.read()
     if (isOnce) {
-      await sleep(BETWEEN_MS)
+      await sleep(READING_INTERVAL_MS)
       await session.read()
-      return this.out.json(topRecord(session.state()))
+      return this.out.json(toTopRecord(session.state()))
     }
-    await session.run(() => this.out.event('top', topRecord(session.state())))
+    await session.run(() => this.out.event('top', toTopRecord(session.state())))
   }
 
-  private async once(session: TopSession): Promise<void> {
+  private async printOnce(session: TopSession): Promise<void> {
     await session.read()
-    await sleep(BETWEEN_MS)
+    await sleep(READING_INTERVAL_MS)
     await session.read()
-    const { topLines } = await import('../cli/top/view.js')
+    const { renderTop: topLines } = await import('../cli/top/view.js')
     const lines = topLines(session.state(), { columns: this.out.width, rows: undefined }, Date.now())
     for (const { text } of lines) this.out.line(text)
   }
 
-  private async watch(session: TopSession): Promise<void> {
+  private async showView(session: TopSession): Promise<void> {
     await session.read()
     const { showTop } = await import('../cli/top/screen.js')
-    const colour = wantsColour({ wish: this.common.output.colour, isTTY: true, env: process.env })
+    const colour = isColourEnabled({ override: this.common.output.colour, isTTY: true, env: process.env })
     await showTop(session, { colour })
   }
 }

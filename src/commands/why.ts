@@ -4,7 +4,7 @@ import { BaseCommand } from '../cli/base-command.js'
 import { usageError } from '../cli/cli-error.js'
 import { spaceFlag } from '../cli/common-flags.js'
 import { resolveDocument, resolveId } from '../cli/resolve.js'
-import { textOrStdin } from '../cli/stdin.js'
+import { readTextOrStdin } from '../cli/stdin.js'
 import type { ExplainBody } from '../contract/gateway/explain.js'
 import { QUERY_MODES } from '../contract/values.js'
 
@@ -29,7 +29,7 @@ export default class Why extends BaseCommand {
     mode: Flags.option({
       char: 'm',
       options: QUERY_MODES,
-      description: "query mode (default: mode of the space)",
+      description: 'query mode (default: mode of the space)',
     })(),
     trace: Flags.string({ helpValue: 'id', description: 'explain this recorded query instead of a new one' }),
     doc: Flags.string({
@@ -54,30 +54,30 @@ export default class Why extends BaseCommand {
     const client = await this.client()
     const body: Partial<ExplainBody> = {}
     if (trace !== undefined) body.traceId = resolveId('trace', trace, this.dirs.cache)
-    else body.query = await this.question(question ?? '')
+    else body.query = await this.readQuestion(question ?? '')
     if (ID.test(target)) body.documentId = await resolveDocument(client, id, target, this.dirs.cache)
     else body.path = target
     const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     if (mode !== undefined && trace === undefined) body.mode = mode
     if (flags.quote !== undefined) body.quote = flags.quote
     if (flags.doc !== undefined) {
-      const { documentIds } = await this.documentsNamed(flags.doc)
+      const { documentIds } = await this.resolveDocuments(flags.doc)
       body.activeDocumentIds = documentIds
     }
-    const found = await client.request('POST /knowledge-spaces/{id}/queries/explain', { path: { id }, body })
-    if (this.out.isJson) this.out.json(found)
+    const explanation = await client.request('POST /knowledge-spaces/{id}/queries/explain', { path: { id }, body })
+    if (this.out.isJson) this.out.json(explanation)
     else if (this.out.format === 'tsv') {
       const columns = [{ field: 'stage' }, { field: 'outcome' }, { field: 'reason' }, { field: 'text' }]
-      await this.out.list(found.stages, { columns, empty: 'Nothing was found.' })
+      await this.out.list(explanation.stages, { columns, empty: 'Nothing was found.' })
     } else {
-      const { whyLines } = await import('../cli/why-view.js')
+      const { formatExplanation: whyLines } = await import('../cli/why-view.js')
       const marks = { unicode: this.out.unicode, paint: this.out.paint.bind(this.out) }
-      for (const line of whyLines(found, marks)) this.out.styled(line)
+      for (const line of whyLines(explanation, marks)) this.out.styled(line)
     }
   }
 
-  private async question(text: string): Promise<string> {
-    const query = await textOrStdin(text, 'the question')
+  private async readQuestion(text: string): Promise<string> {
+    const query = await readTextOrStdin(text, 'the question')
     if (query === '') throw usageError('the question is empty')
     return query
   }

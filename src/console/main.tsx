@@ -6,20 +6,20 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 import { ApiError } from './api/client.js'
-import { link } from './api/link.js'
-import { session, takeCode } from './api/session.js'
+import { connection } from './api/connection.js'
+import { exchangeCode, session } from './api/session.js'
 import { Shell } from './shell/shell.js'
 import { SignIn } from './shell/sign-in.js'
 import { applyTheme } from './shell/theme.js'
 
 const RETRIES = 2
 /** Data is shown from the cache at once, and reloaded in the background when it is older than this. */
-const FRESH_MS = 5_000
+const STALE_AFTER_MS = 5_000
 
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      staleTime: FRESH_MS,
+      staleTime: STALE_AFTER_MS,
       // the browser's network state does not apply to a daemon on this machine
       networkMode: 'always',
       // only a busy daemon may respond differently to a retry
@@ -34,8 +34,8 @@ const queries = new QueryClient({
 session.subscribe(() => {
   if (!session.isOpen()) queries.clear()
 })
-link.subscribe(() => {
-  if (!link.isAway()) void queries.invalidateQueries()
+connection.subscribe(() => {
+  if (!connection.isAway()) void queries.invalidateQueries()
 })
 
 function App({ problem }: { problem: string | undefined }) {
@@ -44,7 +44,7 @@ function App({ problem }: { problem: string | undefined }) {
 }
 
 applyTheme()
-const problem = await takeCode()
+const problem = await exchangeCode()
 const root = document.getElementById('root')
 if (root !== null)
   createRoot(root).render(

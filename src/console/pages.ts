@@ -1,7 +1,7 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { IconName } from './ui/icon.js'
 
-export interface Page {
+export interface ConsolePage {
   /** first segment of its URL */
   id: string
   title: string
@@ -14,7 +14,7 @@ export interface Page {
 }
 
 /** The pages in the order of the navigation. Each is loaded when it is first opened. */
-export const PAGES: readonly Page[] = [
+export const PAGES: readonly ConsolePage[] = [
   {
     id: 'spaces',
     title: 'Spaces',

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** Location within the console: `/console/<page>/<rest>?<query>`. */
-export interface Place {
+export interface ConsoleRoute {
   page: string
   /** path segments after the page, decoded */
   rest: readonly string[]
@@ -10,14 +10,14 @@ export interface Place {
 
 const BASE = '/console/'
 const listeners = new Set<() => void>()
-let shown: { address: string; place: Place } | undefined
+let cached: { address: string; place: ConsoleRoute } | undefined
 
-export function usePlace(): Place {
-  return useSyncExternalStore(subscribe, placeNow)
+export function useRoute(): ConsoleRoute {
+  return useSyncExternalStore(subscribe, currentRoute)
 }
 
 /** Builds a URL: `pageHref('documents', [id], { tab: 'outline' })`. */
-export function address(
+export function pageHref(
   page: string,
   rest: readonly string[] = [],
   query: Record<string, string | undefined> = {},
@@ -29,7 +29,7 @@ export function address(
 }
 
 /** @param replace replaces the current entry of the history instead of adding one */
-export function go(to: string, { replace = false } = {}): void {
+export function navigate(to: string, { replace = false } = {}): void {
   if (to === location.pathname + location.search) return
   if (replace) history.replaceState(null, '', to)
   else history.pushState(null, '', to)
@@ -39,8 +39,8 @@ export function go(to: string, { replace = false } = {}): void {
 
 /** Changes parameters of the current URL's query and keeps the others. */
 export function setQuery(changes: Record<string, string | undefined>, options?: { replace?: boolean }): void {
-  const { page, rest, query } = placeNow()
-  go(address(page, rest, { ...Object.fromEntries(query), ...changes }), options)
+  const { page, rest, query } = currentRoute()
+  navigate(pageHref(page, rest, { ...Object.fromEntries(query), ...changes }), options)
 }
 
 function subscribe(listener: () => void): () => void {
@@ -52,20 +52,20 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-function placeNow(): Place {
-  const now = location.pathname + location.search
-  if (shown?.address === now) return shown.place
+function currentRoute(): ConsoleRoute {
+  const url = location.pathname + location.search
+  if (cached?.address === url) return cached.place
   const [page = '', ...rest] = location.pathname
     .slice(BASE.length)
     .split('/')
     .filter((part) => part !== '')
-    .map(decoded)
-  const place = { page, rest, query: new URLSearchParams(location.search) }
-  shown = { address: now, place }
-  return place
+    .map(decodeSegment)
+  const route = { page, rest, query: new URLSearchParams(location.search) }
+  cached = { address: url, place: route }
+  return route
 }
 
-function decoded(part: string): string {
+function decodeSegment(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch {

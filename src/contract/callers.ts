@@ -44,7 +44,7 @@ export const CALLERS: Readonly<Record<string, CallerKind>> = {
 type Access = Pick<RouteDefinition, 'scope' | 'only' | 'visitors'>
 
 /** The right that a token lacks for an operation, as a sentence; undefined if none is missing. */
-export function missingRight(
+export function findMissingRight(
   { scope, only }: Pick<Access, 'scope' | 'only'>,
   { scopes, operator, isTab }: TokenRights,
 ): string | undefined {
@@ -64,12 +64,12 @@ export function isOpenToVisit({ visitors }: Access, { isOwner }: { isOwner: bool
 }
 
 /** The status with which an operation rejects a kind of caller before all other checks; undefined if it does not. */
-export function refusalOf(route: Access, caller: CallerKind): 401 | 403 | undefined {
+export function getRejectionStatus(route: Access, caller: CallerKind): 401 | 403 | undefined {
   if (route.scope === 'public') return undefined
   if (route.scope === 'application') {
     if (caller.carries === 'visit') return isOpenToVisit(route, caller) ? undefined : 403
     return caller.carries === 'key' ? undefined : 401
   }
   if (caller.carries !== 'token') return 401
-  return missingRight(route, caller) === undefined ? undefined : 403
+  return findMissingRight(route, caller) === undefined ? undefined : 403
 }

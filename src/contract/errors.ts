@@ -94,6 +94,6 @@ export class KsError extends Error {
 }
 
 /** The error of a lookup without a result in the caller's tenant. */
-export function notFound(kind: string, id: string): KsError {
+export function notFoundError(kind: string, id: string): KsError {
   return new KsError('not-found', `no ${kind} ${JSON.stringify(id.slice(0, 100))} here`)
 }

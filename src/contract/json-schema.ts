@@ -49,13 +49,13 @@ export function schemaAt(root: JsonSchema, path: readonly PropertyKey[]): JsonSc
   for (const key of path) {
     if (current === undefined) return undefined
     const next: JsonSchema | undefined =
-      typeof key === 'number' ? current.items : (current.properties?.[String(key)] ?? mapValues(current))
+      typeof key === 'number' ? current.items : (current.properties?.[String(key)] ?? mapValueSchema(current))
     current = next === undefined ? undefined : resolveRef(root, next)
   }
   return current
 }
 
-function mapValues(schema: JsonSchema): JsonSchema | undefined {
+function mapValueSchema(schema: JsonSchema): JsonSchema | undefined {
   return typeof schema.additionalProperties === 'object' ? schema.additionalProperties : undefined
 }
 

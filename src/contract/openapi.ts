@@ -1,13 +1,13 @@
 import type { z } from 'zod'
-import { defined } from '../lib/defined.js'
-import { CALLERS, refusalOf } from './callers.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
+import { CALLERS, getRejectionStatus } from './callers.js'
 import { ChatErrorBody } from './chat/routes.js'
 import { ERRORS } from './errors.js'
 import { REQUEST_EXAMPLES } from './examples.js'
 import { ResearchLimitsExceeded } from './gateway/research.js'
 import { type JsonSchema, jsonSchema } from './json-schema.js'
 import { ErrorBody } from './primitives.js'
-import { describeProperties } from './property-words.js'
+import { describeProperties } from './property-descriptions.js'
 import { needsBody, type RouteDefinition } from './route.js'
 import { TAGS } from './tags.js'
 
@@ -16,7 +16,7 @@ type Json = Record<string, unknown>
 const EXAMPLES: ReadonlyMap<string, unknown> = new Map(Object.entries(REQUEST_EXAMPLES))
 
 /** Reasons of rejection by status; the stable code is in the header `x-error-code`. */
-const REFUSALS: Readonly<Record<number, string>> = {
+const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'invalid request',
   401: 'missing or invalid token',
   403: 'the token lacks the scope, or the host or origin is not accepted',
@@ -48,29 +48,29 @@ const IDEMPOTENCY_KEY = {
 }
 
 /** Named schemas of the description. */
-interface Components {
+interface OpenApiComponents {
   schemas: Record<string, JsonSchema>
   /** Names of schemas that occur in responses. */
-  answered: ReadonlySet<string>
+  responseNames: ReadonlySet<string>
 }
 
 /** The OpenAPI 3.1 description of a set of routes. */
-export function openApi(routes: readonly RouteDefinition[], version: string): Json {
-  const components: Components = { schemas: {}, answered: new Set() }
+export function toOpenApi(routes: readonly RouteDefinition[], version: string): Json {
+  const components: OpenApiComponents = { schemas: {}, responseNames: new Set() }
   for (const route of routes) {
-    parametersOf(route.query, 'query', components)
-    successes(route, components)
+    toParameters(route.query, 'query', components)
+    toSuccessResponses(route, components)
   }
-  components.answered = new Set(Object.keys(components.schemas))
+  components.responseNames = new Set(Object.keys(components.schemas))
   const paths: Record<string, Json> = {}
   for (const route of routes) {
     const path = route.path.replace('*}', '}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: toOperation(route, components) }
   }
-  const error = hoist(ErrorBody, 'output', components)
-  const limitsExceeded = hoist(ResearchLimitsExceeded, 'output', components)
-  const chatError = hoist(ChatErrorBody, 'output', components)
-  const used = TAGS.filter((tag) => tag.routes.some((route) => routes.includes(route)))
+  const error = hoistSchema(ErrorBody, 'output', components)
+  const limitsExceeded = hoistSchema(ResearchLimitsExceeded, 'output', components)
+  const chatError = hoistSchema(ChatErrorBody, 'output', components)
+  const usedTags = TAGS.filter((tag) => tag.routes.some((route) => routes.includes(route)))
   const described = {
     openapi: '3.1.0',
     info: {
@@ -80,14 +80,14 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The service that serves this description.' }],
-    tags: used.map(({ name, description }) => ({ name, description })),
+    tags: usedTags.map(({ name, description }) => ({ name, description })),
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: sorted(components.schemas),
+      schemas: sortSchemas(components.schemas),
       responses: {
         ...Object.fromEntries(
-          Object.entries(REFUSALS).map(([status, description]) => [
+          Object.entries(ERROR_DESCRIPTIONS).map(([status, description]) => [
             `Error${status}`,
             {
               description,
@@ -108,25 +108,25 @@ export function openApi(routes: readonly RouteDefinition[], version: string): Js
   return described
 }
 
-function operation(route: RouteDefinition, components: Components): Json {
+function toOperation(route: RouteDefinition, components: OpenApiComponents): Json {
   const parameters = [
-    ...parametersOf(route.params, 'path', components),
-    ...parametersOf(route.query, 'query', components),
+    ...toParameters(route.params, 'path', components),
+    ...toParameters(route.query, 'query', components),
     ...(acceptsIdempotencyKey(route) ? [IDEMPOTENCY_KEY] : []),
   ]
   return {
     operationId: route.id,
     summary: route.summary,
-    description: descriptionOf(route),
+    description: formatDescription(route),
     tags: TAGS.filter(({ routes }) => routes.includes(route)).map(({ name }) => name),
-    security: securityOf(route),
+    security: toSecurity(route),
     'x-callers': Object.entries(CALLERS).flatMap(([name, caller]) =>
-      refusalOf(route, caller) === undefined ? name : [],
+      getRejectionStatus(route, caller) === undefined ? name : [],
     ),
     ...(route.extension === true ? { 'x-extension': true } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...requestBody(route, components),
-    responses: { ...successes(route, components), ...refusals(route) },
+    ...toRequestBody(route, components),
+    responses: { ...toSuccessResponses(route, components), ...toErrorResponses(route) },
   }
 }
 
@@ -144,7 +144,7 @@ const ONLY: Readonly<Record<NonNullable<RouteDefinition['only']>, string>> = {
 }
 
 /** The description of a route: its own text, its events and its access rules. */
-function descriptionOf(route: RouteDefinition): string {
+function formatDescription(route: RouteDefinition): string {
   const events = Object.keys(route.events ?? {}).map((name) => `\`${name}\``)
   return [
     ...(route.description === undefined ? [] : [route.description]),
@@ -155,7 +155,7 @@ function descriptionOf(route: RouteDefinition): string {
   ].join(' ')
 }
 
-function securityOf({ scope }: RouteDefinition): Json[] {
+function toSecurity({ scope }: RouteDefinition): Json[] {
   if (scope === 'public') return []
   return scope === 'application' ? [{ applicationKey: [] }] : [{ bearer: [`knowledge-spaces:${scope}`] }]
 }
@@ -166,14 +166,18 @@ export function acceptsIdempotencyKey(route: RouteDefinition): boolean {
 }
 
 /** Parameters with the type and bounds of the parsed value: an integer in a query is an integer with its bounds. */
-function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query', components: Components): Json[] {
+function toParameters(
+  schema: z.ZodObject | undefined,
+  location: 'path' | 'query',
+  components: OpenApiComponents,
+): Json[] {
   if (schema === undefined) return []
-  const sent = jsonSchema(schema, 'input')
-  const read = hoistDefinitions(jsonSchema(schema, 'output'), components)
-  return Object.entries(read.properties ?? {}).map(([name, property]) => ({
+  const inputSchema = jsonSchema(schema, 'input')
+  const outputSchema = hoistDefinitions(jsonSchema(schema, 'output'), components)
+  return Object.entries(outputSchema.properties ?? {}).map(([name, property]) => ({
     name,
-    in: place,
-    required: place === 'path' || (sent.required ?? []).includes(name),
+    in: location,
+    required: location === 'path' || (inputSchema.required ?? []).includes(name),
     schema: property,
   }))
 }
@@ -181,19 +185,19 @@ function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query', 
 const JSON_TYPE = 'application/json'
 const FORM_TYPES = ['multipart/form-data', 'application/x-www-form-urlencoded']
 
-function requestBody(route: RouteDefinition, components: Components): Json {
+function toRequestBody(route: RouteDefinition, components: OpenApiComponents): Json {
   if (route.body !== undefined) {
-    const schema = hoist(route.body, 'input', components)
+    const schema = hoistSchema(route.body, 'input', components)
     const types = route.forms === true ? [JSON_TYPE, ...FORM_TYPES] : [JSON_TYPE]
     const example = EXAMPLES.get(route.id)
-    const media = { schema, ...defined({ example }) }
+    const media = { schema, ...omitUndefined({ example }) }
     const content = Object.fromEntries(types.map((type) => [type, media]))
     return { requestBody: { required: needsBody(route) || route.scope === 'application', content } }
   }
   if (route.multipart === undefined) return {}
   const { file, fields } = route.multipart
   const binary = { type: 'string', format: 'binary' }
-  const form = hoist(fields, 'input', components)
+  const form = hoistSchema(fields, 'input', components)
   const schema = {
     ...form,
     properties: { [file.name]: file.many ? { type: 'array', items: binary, minItems: 1 } : binary, ...form.properties },
@@ -202,26 +206,29 @@ function requestBody(route: RouteDefinition, components: Components): Json {
   return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } }
 }
 
-function successes(route: RouteDefinition, components: Components): Json {
+function toSuccessResponses(route: RouteDefinition, components: OpenApiComponents): Json {
   return Object.fromEntries(
     Object.entries(route.ok).map(([status, body]) => {
       if (body === 'empty') return [status, { description: 'success' }]
-      if (body === 'binary') return [status, { description: 'bytes', content: binaryContent(route.binary) }]
+      if (body === 'binary') return [status, { description: 'bytes', content: toBinaryContent(route.binary) }]
       if (body === 'text')
         return [
           status,
           { description: 'text', content: { [route.text ?? 'text/plain']: { schema: { type: 'string' } } } },
         ]
-      if (body === 'event-stream') return [status, { ...eventStream(route, components), ...headersOf(route) }]
+      if (body === 'event-stream') return [status, { ...toEventStream(route, components), ...toHeaders(route) }]
       return [
         status,
-        { description: 'success', content: { 'application/json': { schema: hoist(body, 'output', components) } } },
+        {
+          description: 'success',
+          content: { 'application/json': { schema: hoistSchema(body, 'output', components) } },
+        },
       ]
     }),
   )
 }
 
-function headersOf({ headers }: RouteDefinition): Json {
+function toHeaders({ headers }: RouteDefinition): Json {
   if (headers === undefined) return {}
   const described = Object.entries(headers).map(([name, description]) => [
     name,
@@ -230,14 +237,14 @@ function headersOf({ headers }: RouteDefinition): Json {
   return { headers: Object.fromEntries(described) }
 }
 
-function binaryContent(types: readonly string[] = ['application/octet-stream']): Json {
+function toBinaryContent(types: readonly string[] = ['application/octet-stream']): Json {
   return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
 }
 
 /** Frames `event: name`, `data: json`. OpenAPI cannot describe them, so `x-events` holds the payloads. */
-function eventStream(route: RouteDefinition, components: Components): Json {
+function toEventStream(route: RouteDefinition, components: OpenApiComponents): Json {
   const events = Object.entries(route.events ?? {}).map(
-    ([name, schema]) => [name, hoist(schema, 'output', components)] as const,
+    ([name, schema]) => [name, hoistSchema(schema, 'output', components)] as const,
   )
   const data = { contentMediaType: 'application/json', contentSchema: { oneOf: events.map(([, schema]) => schema) } }
   return {
@@ -245,25 +252,29 @@ function eventStream(route: RouteDefinition, components: Components): Json {
     content: {
       'text/event-stream': {
         schema: { type: 'string', ...(events.length === 0 ? {} : data) },
-        ...defined({ example: route.streamExample }),
+        ...omitUndefined({ example: route.streamExample }),
         'x-events': Object.fromEntries(events),
       },
     },
   }
 }
 
-function refusals(route: RouteDefinition): Json {
-  const implied = route.scope === 'public' ? [403, 500] : [401, 403, 500]
-  const refusal = (status: number) => (route.scope === 'application' ? 'ChatError' : `Error${status}`)
-  const statuses = [...new Set([...route.errors, ...implied])].sort((a, b) => a - b)
-  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${refusal(status)}` }]))
+function toErrorResponses(route: RouteDefinition): Json {
+  const impliedStatuses = route.scope === 'public' ? [403, 500] : [401, 403, 500]
+  const responseName = (status: number) => (route.scope === 'application' ? 'ChatError' : `Error${status}`)
+  const statuses = [...new Set([...route.errors, ...impliedStatuses])].sort((a, b) => a - b)
+  return Object.fromEntries(
+    statuses.map((status) => [status, { $ref: `#/components/responses/${responseName(status)}` }]),
+  )
 }
 
 /** The schema, with all named definitions moved to the components. */
-function hoist(schema: z.ZodType, io: 'input' | 'output', components: Components): JsonSchema {
-  const read = jsonSchema(schema, 'output')
+function hoistSchema(schema: z.ZodType, io: 'input' | 'output', components: OpenApiComponents): JsonSchema {
+  const outputSchema = jsonSchema(schema, 'output')
   return hoistDefinitions(
-    io === 'output' ? read : named(jsonSchema(schema, 'input'), read, components.answered),
+    io === 'output'
+      ? outputSchema
+      : renameInputSchemas(jsonSchema(schema, 'input'), outputSchema, components.responseNames),
     components,
   )
 }
@@ -271,38 +282,44 @@ function hoist(schema: z.ZodType, io: 'input' | 'output', components: Components
 /**
  * Renames definitions whose input form differs from the response form, for example by omitted defaults, to `…Input`.
  */
-function named(sent: JsonSchema, read: JsonSchema, answered: ReadonlySet<string>): JsonSchema {
-  const definitions = Object.entries(sent.$defs ?? {}).map(([name, definition]) => [name, textOf(definition)] as const)
+function renameInputSchemas(
+  inputSchema: JsonSchema,
+  outputSchema: JsonSchema,
+  responseNames: ReadonlySet<string>,
+): JsonSchema {
+  const definitions = Object.entries(inputSchema.$defs ?? {}).map(
+    ([name, definition]) => [name, toJsonText(definition)] as const,
+  )
   const renamed = new Set<string>()
-  for (let before = -1; before < renamed.size; ) {
-    before = renamed.size
+  for (let previousSize = -1; previousSize < renamed.size; ) {
+    previousSize = renamed.size
     for (const [name, text] of definitions) {
-      const holdsRenamed = [...renamed].some((other) => text.includes(`"#/$defs/${other}"`))
-      if (answered.has(name) && (holdsRenamed || text !== textOf(read.$defs?.[name]))) renamed.add(name)
+      const usesRenamed = [...renamed].some((other) => text.includes(`"#/$defs/${other}"`))
+      if (responseNames.has(name) && (usesRenamed || text !== toJsonText(outputSchema.$defs?.[name]))) renamed.add(name)
     }
   }
-  const nameOf = (name: string) => (renamed.has(name) ? `${name}Input` : name)
+  const toName = (name: string) => (renamed.has(name) ? `${name}Input` : name)
   const { $defs = {}, ...rest }: JsonSchema = JSON.parse(
-    textOf(sent).replaceAll(/"#\/\$defs\/([^"]+)"/g, (_, name: string) => `"#/$defs/${nameOf(name)}"`),
+    toJsonText(inputSchema).replaceAll(/"#\/\$defs\/([^"]+)"/g, (_, name: string) => `"#/$defs/${toName(name)}"`),
   )
-  return { ...rest, $defs: Object.fromEntries(Object.entries($defs).map(([name, one]) => [nameOf(name), one])) }
+  return { ...rest, $defs: Object.fromEntries(Object.entries($defs).map(([name, one]) => [toName(name), one])) }
 }
 
-function textOf(schema: JsonSchema | undefined): string {
+function toJsonText(schema: JsonSchema | undefined): string {
   return JSON.stringify(schema ?? null)
 }
 
-function hoistDefinitions(schema: JsonSchema, components: Components): JsonSchema {
-  const { $defs, ...rest } = repointed(schema)
+function hoistDefinitions(schema: JsonSchema, components: OpenApiComponents): JsonSchema {
+  const { $defs, ...rest } = rewriteReferences(schema)
   Object.assign(components.schemas, $defs)
   return rest
 }
 
-function repointed(schema: JsonSchema): JsonSchema {
+function rewriteReferences(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema, (key, value) => (key === '$schema' ? undefined : value))
   return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/'))
 }
 
-function sorted(components: Record<string, JsonSchema>): Record<string, JsonSchema> {
+function sortSchemas(components: Record<string, JsonSchema>): Record<string, JsonSchema> {
   return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -64,21 +64,21 @@ export function needsBody({ body, forms }: RouteDefinition): boolean {
   return forms === true || (body !== undefined && !body.safeParse({}).success)
 }
 
-type Parsed<S> = S extends z.ZodType ? z.output<S> : undefined
-type Sent<S> = S extends z.ZodType ? z.input<S> : undefined
+type ParsedInput<S> = S extends z.ZodType ? z.output<S> : undefined
+type SentInput<S> = S extends z.ZodType ? z.input<S> : undefined
 
 /** The validated input of a handler. */
 export interface RouteInput<R extends RouteDefinition> {
-  params: Parsed<R['params']>
-  query: Parsed<R['query']>
-  body: Parsed<R['body']>
+  params: ParsedInput<R['params']>
+  query: ParsedInput<R['query']>
+  body: ParsedInput<R['body']>
 }
 
 /** What a client sends. */
 export interface RouteRequest<R extends RouteDefinition> {
-  path: Sent<R['params']>
-  query: Sent<R['query']>
-  body: Sent<R['body']>
+  path: SentInput<R['params']>
+  query: SentInput<R['query']>
+  body: SentInput<R['body']>
 }
 
 /** Union of the JSON success bodies of a route; `undefined` for an empty one. */

@@ -28,13 +28,13 @@ import { systemRoutes } from './gateway/system.js'
 import type { RouteDefinition } from './route.js'
 
 /** A group of operations in the API description. */
-export interface Tag {
+export interface OperationTag {
   name: string
   description: string
   routes: readonly RouteDefinition[]
 }
 
-export const TAGS: readonly Tag[] = [
+export const TAGS: readonly OperationTag[] = [
   {
     name: 'spaces',
     description: 'Knowledge spaces: create, update, follow and delete.',

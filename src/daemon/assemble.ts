@@ -1,38 +1,38 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
-import { openApi } from '../contract/openapi.js'
+import { toOpenApi } from '../contract/openapi.js'
 import { allRoutes } from '../contract/routes.js'
 import type { Engine } from '../engine/api.js'
 import type { EngineOptions } from '../engine/base/options.js'
-import { defined } from '../lib/defined.js'
-import { type DatabaseAddress, databaseAddress, databasePassword } from '../local/database-address.js'
-import { localDirs } from '../local/dirs.js'
-import type { DiskRoom } from '../local/disk-room.js'
-import { objectPlace } from '../local/object-place.js'
-import { chosenLanguages } from '../local/ocr-languages.js'
-import { keyFilesOf, protectedFiles } from '../local/protected-files.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
+import { type DatabaseAddress, parseDatabaseAddress, readDatabasePassword } from '../local/database-address.js'
+import { resolveLocalDirs } from '../local/dirs.js'
+import type { DiskReserve } from '../local/disk-reserve.js'
+import { parseObjectLocation } from '../local/object-location.js'
+import { parseLanguageSelection } from '../local/ocr-languages.js'
+import { findProtectedFiles, listKeyFiles } from '../local/protected-files.js'
 import type { Settings } from '../local/settings.js'
-import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from './auth/tokens.js'
+import { createTokenVerifier, type ExternalTokenOptions, type TokenVerifier } from './auth/tokens.js'
 import { createPreviewLinks } from './chat/previews.js'
 import { createChatVisits } from './chat/visits.js'
 import { createClientAddress } from './http/client-address.js'
 import { createGuard, isLoopback } from './http/guard.js'
 import { createRateLimit } from './http/rate-limit.js'
 import { FixedJson } from './http/reply.js'
-import { RequestTimes } from './metrics/requests.js'
+import { RequestMetrics } from './metrics/requests.js'
 import type { OpenWork } from './open-work.js'
 import { createApp, type DaemonApp } from './server.js'
-import type { Identity, StatusReader } from './status.js'
-import { noWatching, type WatchControl } from './watch/control.js'
+import type { DaemonIdentity, StatusReader } from './status.js'
+import { createNoWatching, type WatchControl } from './watch/control.js'
 
 const QUERIES_PER_CORE = 4
 const MINUTE_MS = 60_000
 
 /** The parts of an application. */
-export interface Assembly {
+export interface AppParts {
   settings: Settings
-  identity: Identity
+  identity: DaemonIdentity
   engine: Engine
   work: OpenWork
   status: StatusReader
@@ -41,18 +41,18 @@ export interface Assembly {
   signingKey: Uint8Array
   dataDir: string
   /** Absent: a full disk is only detected when a write fails. */
-  room?: DiskRoom
+  room?: DiskReserve
   /** Absent: nothing is watched. */
   watching?: WatchControl
 }
 
 /** Creates the application of a daemon with these settings. */
-export function assembleApp(assembly: Assembly): DaemonApp {
+export function assembleApp(assembly: AppParts): DaemonApp {
   const { settings, identity, engine, work, status, log, signingKey, dataDir } = assembly
-  const watching = assembly.watching ?? noWatching(mayUseLocalFiles(settings))
+  const watching = assembly.watching ?? createNoWatching(mayUseLocalFiles(settings))
   let description: FixedJson | undefined
   const openapi = () => {
-    description ??= new FixedJson(openApi(allRoutes, identity.version))
+    description ??= new FixedJson(toOpenApi(allRoutes, identity.version))
     return description
   }
   return createApp({
@@ -60,7 +60,7 @@ export function assembleApp(assembly: Assembly): DaemonApp {
       engine,
       compilation: settings.compilation,
       status,
-      requests: new RequestTimes(),
+      requests: new RequestMetrics(),
       watching,
       visits: createChatVisits({
         signingKey,
@@ -70,12 +70,12 @@ export function assembleApp(assembly: Assembly): DaemonApp {
         gateways: () => engine.gateways(),
       }),
       dataDir,
-      ownFiles: () => protectedFiles({ ...localDirs(), data: dataDir }, keyFilesOf(settings)),
+      ownFiles: () => findProtectedFiles({ ...resolveLocalDirs(), data: dataDir }, listKeyFiles(settings)),
       openapi,
     },
     identification: identity,
     guard: createGuard(settings),
-    tokens: tokenVerifier(settings, signingKey, engine),
+    tokens: createConfiguredTokenVerifier(settings, signingKey, engine),
     clientAddress: createClientAddress(settings.trustedProxies),
     rateLimit: createRateLimit(settings.rateLimit, () => engine.gateways()),
     uploads: settings,
@@ -95,16 +95,16 @@ export function mayUseLocalFiles({ listen, backend, jwtJwksUrl, jwtPublicKeyFile
   return isLoopback(host) && backend === undefined && jwtJwksUrl === undefined && jwtPublicKeyFile === undefined
 }
 
-function tokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): TokenVerifier {
-  const outside = outsideTokens(settings)
+function createConfiguredTokenVerifier(settings: Settings, key: Uint8Array, engine: Engine): TokenVerifier {
+  const outside = toExternalTokens(settings)
   const acceptLocal = settings.jwtLocalTokens ?? outside === undefined
   return createTokenVerifier({
-    ...defined({ localKey: acceptLocal ? key : undefined, outside }),
+    ...omitUndefined({ localKey: acceptLocal ? key : undefined, outside }),
     isRevoked: (jti) => engine.tokens.isRevoked(jti),
   })
 }
 
-function outsideTokens(settings: Settings): OutsideTokens | undefined {
+function toExternalTokens(settings: Settings): ExternalTokenOptions | undefined {
   const { jwtJwksUrl, jwtPublicKeyFile, jwtIssuer, jwtAudience } = settings
   if (jwtJwksUrl === undefined && jwtPublicKeyFile === undefined) return undefined
   if (jwtIssuer === undefined || jwtAudience === undefined)
@@ -120,22 +120,22 @@ function outsideTokens(settings: Settings): OutsideTokens | undefined {
 }
 
 /** The rest of the compilation has one thread, for which more workers would wait; each takes some 60 MB. */
-const MOST_WORKERS = 4
+const MAX_WORKERS = 4
 
-function workersFor(cores: number): number {
-  return Math.min(MOST_WORKERS, Math.max(1, Math.floor(cores)))
+function computeWorkers(cores: number): number {
+  return Math.min(MAX_WORKERS, Math.max(1, Math.floor(cores)))
 }
 
 /** Derives the engine's options from the settings. */
-export function engineOptions(dataDir: string, settings: Settings, log: Logger): EngineOptions {
+export function toEngineOptions(dataDir: string, settings: Settings, log: Logger): EngineOptions {
   const { compilation, providers, defaultEmbedding, defaultGenerator, uploadBytes, bulkFiles, bulkBytes } = settings
   const { waitingQueries, spacesPerTenant, quotas } = settings
   const concurrentQueries = settings.concurrentQueries ?? QUERIES_PER_CORE * availableParallelism()
   return {
     dataDir,
-    database: backendAddress(settings),
+    database: toDatabaseAddress(settings),
     search: settings.search,
-    objects: settings.objects === undefined ? undefined : objectPlace(settings.objects),
+    objects: settings.objects === undefined ? undefined : parseObjectLocation(settings.objects),
     compilation,
     providers: [...providers],
     converters: settings.converters,
@@ -146,11 +146,11 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
     defaultTranscription: settings.defaultTranscription,
     limits: { uploadBytes, bulkFiles, bulkBytes, concurrentQueries, waitingQueries, spacesPerTenant },
     workers: {
-      reading: settings.readingProcesses ?? workersFor(availableParallelism() / 2),
-      embedding: settings.embeddingThreads ?? workersFor(availableParallelism() / 4),
+      reading: settings.readingProcesses ?? computeWorkers(availableParallelism() / 2),
+      embedding: settings.embeddingThreads ?? computeWorkers(availableParallelism() / 4),
     },
     quotas,
-    ocr: chosenLanguages(dataDir, settings.ocrLanguages),
+    ocr: parseLanguageSelection(dataDir, settings.ocrLanguages),
     retention: {
       intervalMs: settings.retentionIntervalMinutes * MINUTE_MS,
       batchRows: settings.retentionBatchRows,
@@ -161,16 +161,16 @@ export function engineOptions(dataDir: string, settings: Settings, log: Logger):
 }
 
 /** The configured database address; undefined for the database file of the data directory. */
-export function backendAddress({ backend, backendPasswordFile }: Settings): DatabaseAddress | undefined {
-  return backend === undefined ? undefined : databaseAddress(backend, backendPasswordFile)
+export function toDatabaseAddress({ backend, backendPasswordFile }: Settings): DatabaseAddress | undefined {
+  return backend === undefined ? undefined : parseDatabaseAddress(backend, backendPasswordFile)
 }
 
 /** All configured credentials, for removal from the log. */
-export function secretsOf(settings: Settings, env: Readonly<Record<string, string | undefined>>): string[] {
+export function collectSecrets(settings: Settings, env: Readonly<Record<string, string | undefined>>): string[] {
   const { backend, backendPasswordFile } = settings
   const stored = [
     ...(settings.objects === undefined ? [] : [env.AWS_SECRET_ACCESS_KEY, env.AWS_SESSION_TOKEN]),
-    ...(backend === undefined ? [] : [databasePassword(backend, backendPasswordFile), env.PGPASSWORD]),
+    ...(backend === undefined ? [] : [readDatabasePassword(backend, backendPasswordFile), env.PGPASSWORD]),
   ]
   return settings.providers
     .flatMap(({ apiKey, apiKeyEnv, headers }) => [
@@ -183,6 +183,6 @@ export function secretsOf(settings: Settings, env: Readonly<Record<string, strin
 }
 
 /** Upload limits as reported to clients. */
-export function uploadLimits({ uploadBytes, bulkFiles, bulkBytes }: Settings) {
+export function toUploadLimits({ uploadBytes, bulkFiles, bulkBytes }: Settings) {
   return { uploadBytes, bulkFiles, bulkBytes }
 }

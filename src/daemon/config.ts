@@ -1,6 +1,6 @@
 import { KsError } from '../contract/errors.js'
 import { isRecord } from '../lib/json/values.js'
-import { databasePassword } from '../local/database-address.js'
+import { readDatabasePassword } from '../local/database-address.js'
 import { readIfExists } from '../local/private-file.js'
 import { withCanonicalNames } from '../local/setting-spellings.js'
 import { SETTINGS, type SettingName, type Settings } from '../local/settings.js'
@@ -53,31 +53,32 @@ function resolve(
   const setting = SETTINGS[name]
   const fromEnv = env[setting.env]
   if (flags[name] !== undefined) {
-    const value = read(name, flags[name], 'the command line')
+    const value = readSetting(name, flags[name], 'the command line')
     if (name === 'backend') refusePassword(flags[name])
     return { value, origin: 'flag' }
   }
-  if (fromEnv !== undefined && fromEnv !== '') return { value: read(name, fromEnv, setting.env), origin: 'environment' }
-  if (file.has(name)) return { value: read(name, file.get(name), 'config.json'), origin: 'file' }
+  if (fromEnv !== undefined && fromEnv !== '')
+    return { value: readSetting(name, fromEnv, setting.env), origin: 'environment' }
+  if (file.has(name)) return { value: readSetting(name, file.get(name), 'config.json'), origin: 'file' }
   return { value: setting.default, origin: 'default' }
 }
 
 /** Other users of a machine can see the command lines of all programs. */
 function refusePassword(backend: unknown): void {
-  if (typeof backend === 'string' && databasePassword(backend) !== undefined)
+  if (typeof backend === 'string' && readDatabasePassword(backend) !== undefined)
     throw new KsError(
       'invalid-request',
       `a password on the command line is visible to others: remove it from --backend, and provide it by ${SETTINGS.backendPasswordFile.env}, PGPASSWORD or ~/.pgpass`,
     )
 }
 
-function read(name: SettingName, value: unknown, place: string): unknown {
+function readSetting(name: SettingName, value: unknown, origin: string): unknown {
   try {
     return SETTINGS[name].read(value)
   } catch (error) {
     // The value is not part of the message: it may contain a key.
     const rule = error instanceof Error ? error.message : String(error)
-    throw new KsError('invalid-request', `setting ${name} in ${place} must be ${rule}`)
+    throw new KsError('invalid-request', `setting ${name} in ${origin} must be ${rule}`)
   }
 }
 

@@ -2,32 +2,39 @@ import type { IncomingMessage } from 'node:http'
 import type { Context } from 'hono'
 import type { Logger } from 'pino'
 import { newId } from '../lib/ids.js'
-import { diskError } from '../local/disk-error.js'
-import type { DiskRoom } from '../local/disk-room.js'
+import { toDiskError } from '../local/disk-error.js'
+import type { DiskReserve } from '../local/disk-reserve.js'
 import type { TokenVerifier } from './auth/tokens.js'
 import type { PreviewLinks } from './chat/previews.js'
 import { admitWrite } from './full-disk.js'
 import type { UploadLimits } from './gateway/upload-form.js'
 import type { ClientAddress } from './http/client-address.js'
-import type { Guard, Listener } from './http/guard.js'
-import { operationMethod, withoutBody } from './http/head.js'
+import type { HostGuard, RequestListenerInfo } from './http/guard.js'
+import { dropBody, toOperationMethod } from './http/head.js'
 import { lingerBeforeClose } from './http/linger.js'
 import type { RateLimit } from './http/rate-limit.js'
-import { type BaseHeaders, baseHeaders, type Identification, type Reply, toResponse, traceIdOf } from './http/reply.js'
+import {
+  type BaseHeaders,
+  createBaseHeaders,
+  type DaemonIdentification,
+  getTraceId,
+  type HttpReply,
+  toResponse,
+} from './http/reply.js'
 import type { OpenWork } from './open-work.js'
 import type { HandlerDeps } from './operation.js'
-import type { Operation, PathOperations } from './routing.js'
+import type { PathOperations, RoutedOperation } from './routing.js'
 
 /** Data from Node about a request; empty for a request made inside the process. */
 export interface EdgeBindings {
   incoming?: IncomingMessage
-  listener?: Listener
+  listener?: RequestListenerInfo
 }
 
 export interface EdgeOptions {
   deps: HandlerDeps
-  identification: Identification
-  guard: Guard
+  identification: DaemonIdentification
+  guard: HostGuard
   tokens: TokenVerifier
   rateLimit: RateLimit
   clientAddress: ClientAddress
@@ -35,18 +42,18 @@ export interface EdgeOptions {
   previews: PreviewLinks
   work: OpenWork
   /** Absent: the free space of the disk is not checked. */
-  room?: DiskRoom | undefined
+  room?: DiskReserve | undefined
   log: Logger
   /** Validate every response with the schema of its route. */
   checkResponses: boolean
 }
 
 /** A request being handled. */
-export interface Exchange {
+export interface RequestExchange {
   options: EdgeOptions
   request: Request
   incoming: IncomingMessage | undefined
-  listener: Listener | undefined
+  listener: RequestListenerInfo | undefined
   /** Decoded path, without the query. */
   pathname: string
   params: Record<string, string>
@@ -65,26 +72,30 @@ export interface Exchange {
  * The differences between the two APIs; everything else is shared. For one request, each of the first five methods is
  * called at most once, in this order; their errors are sent as the reply of `refusal`.
  */
-export interface Dialect<Session, Failure> {
+export interface ApiDialect<Session, Failure> {
   /**
    * Checks the origin of a request.
    * @returns the reply to a CORS preflight request
    */
-  admitSource(exchange: Exchange): Reply | undefined
+  admitSource(exchange: RequestExchange): HttpReply | undefined
   /** Whether even the absence of a route requires authentication. */
   isGuarded(pathname: string): boolean
   /** Identifies the caller. */
-  authenticate(exchange: Exchange, operation: Operation | undefined): Promise<Session> | Session
+  authenticate(exchange: RequestExchange, operation: RoutedOperation | undefined): Promise<Session> | Session
   /** Checks the permission of the caller, and waits for required earlier work. */
-  admit(exchange: Exchange, operation: Operation, session: Session): Promise<void> | void
+  admit(exchange: RequestExchange, operation: RoutedOperation, session: Session): Promise<void> | void
   /**
    * Reads the request as its route describes it and runs the handler.
    * @param session absent if the route needs none
    */
-  operate(exchange: Exchange, operation: Operation, session: Session | undefined): Promise<Reply | Response>
+  operate(
+    exchange: RequestExchange,
+    operation: RoutedOperation,
+    session: Session | undefined,
+  ): Promise<HttpReply | Response>
   /** Maps an error to a failure of the API; undefined for one outside of its contract. */
   known(error: unknown): Failure | undefined
-  refusal(failure: Failure, headers: Record<string, string>, isVisitor: boolean): Reply
+  refusal(failure: Failure, headers: Record<string, string>, isVisitor: boolean): HttpReply
   /** Failures common to all APIs. */
   readonly failures: {
     stopping(): Failure
@@ -98,17 +109,20 @@ export interface Dialect<Session, Failure> {
 type EdgeContext = Context<{ Bindings: EdgeBindings }>
 
 /** Handles one request; never throws. `path` is undefined if no route has the path. */
-export type Edge = (context: EdgeContext, path: PathOperations | undefined) => Promise<Response>
+export type RequestHandler = (context: EdgeContext, path: PathOperations | undefined) => Promise<Response>
 
 /**
  * Creates the handler of every request. It checks in the order that the contract fixes: host and origin, token, route,
  * scope, shape; then it runs the handler.
  */
-export function createEdge<Session, Failure>(options: EdgeOptions, dialect: Dialect<Session, Failure>): Edge {
+export function createEdge<Session, Failure>(
+  options: EdgeOptions,
+  dialect: ApiDialect<Session, Failure>,
+): RequestHandler {
   return async (context, path) => {
     const request = context.req.raw
-    const traceId = traceIdOf(request.headers, newId)
-    const exchange: Exchange = {
+    const traceId = getTraceId(request.headers, newId)
+    const exchange: RequestExchange = {
       options,
       request,
       incoming: context.env?.incoming,
@@ -116,48 +130,48 @@ export function createEdge<Session, Failure>(options: EdgeOptions, dialect: Dial
       pathname: context.req.path,
       params: path === undefined ? {} : context.req.param(),
       path,
-      base: baseHeaders(traceId, options.identification),
+      base: createBaseHeaders(traceId, options.identification),
       traceId,
       isVisitor: false,
       streaming: false,
       release: options.work.begin(),
     }
     const started = performance.now()
-    const answer = await answered(exchange, dialect)
-    const response = request.method === 'HEAD' ? await withoutBody(answer, exchange.streaming) : answer
+    const answer = await handleSafely(exchange, dialect)
+    const response = request.method === 'HEAD' ? await dropBody(answer, exchange.streaming) : answer
     const ms = performance.now() - started
-    const route = path?.methods.get(operationMethod(request))?.route
-    options.deps.requests.answered(route, response.status, ms)
+    const route = path?.methods.get(toOperationMethod(request))?.route
+    options.deps.requests.record(route, response.status, ms)
     if (options.log.isLevelEnabled('debug')) logRequest(exchange, response, ms)
     return response
   }
 }
 
-async function answered<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promise<Response> {
+async function handleSafely<S, F>(exchange: RequestExchange, dialect: ApiDialect<S, F>): Promise<Response> {
   try {
-    const answer = await answerOf(exchange, dialect)
+    const answer = await handle(exchange, dialect)
     return answer instanceof Response ? answer : toResponse(answer, exchange.base)
   } catch (error) {
-    return refused(exchange, dialect, understood(exchange, dialect, error))
+    return toErrorResponse(exchange, dialect, toApiFailure(exchange, dialect, error))
   } finally {
     if (!exchange.streaming) exchange.release()
   }
 }
 
-async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promise<Reply | Response> {
+async function handle<S, F>(exchange: RequestExchange, dialect: ApiDialect<S, F>): Promise<HttpReply | Response> {
   const { options, request, path, pathname } = exchange
   const { failures } = dialect
   const preflight = dialect.admitSource(exchange)
   if (preflight !== undefined) return preflight
   if (options.work.stopping()) throw failures.stopping()
-  const operation = path?.methods.get(operationMethod(request))
+  const operation = path?.methods.get(toOperationMethod(request))
   // A route defines itself whether it needs a caller.
   const isGuarded =
     operation === undefined ? (path?.guarded ?? dialect.isGuarded(pathname)) : operation.route.scope !== 'public'
   const session = await (isGuarded ? dialect.authenticate(exchange, operation) : undefined)
   if (path === undefined) throw failures.noRoute(pathname)
   if (operation === undefined)
-    return refused(exchange, dialect, failures.wrongMethod(path.allow, request.method), { allow: path.allow })
+    return toErrorResponse(exchange, dialect, failures.wrongMethod(path.allow, request.method), { allow: path.allow })
   if (session !== undefined) await dialect.admit(exchange, operation, session)
   await admitWrite(options.room, operation.route)
   const answer = await dialect.operate(exchange, operation, session)
@@ -167,9 +181,9 @@ async function answerOf<S, F>(exchange: Exchange, dialect: Dialect<S, F>): Promi
 }
 
 /** The response to a rejected request, whose body may still be arriving. */
-function refused<S, F>(
-  { incoming, base, isVisitor }: Exchange,
-  { refusal }: Dialect<S, F>,
+function toErrorResponse<S, F>(
+  { incoming, base, isVisitor }: RequestExchange,
+  { refusal }: ApiDialect<S, F>,
   failure: F,
   headers: Record<string, string> = {},
 ): Response {
@@ -179,20 +193,20 @@ function refused<S, F>(
 }
 
 /** Logs an error and maps it to a failure of the API. Unexpected errors are reported by their trace id only. */
-function understood<S, F>(exchange: Exchange, { known, failures }: Dialect<S, F>, error: unknown): F {
+function toApiFailure<S, F>(exchange: RequestExchange, { known, failures }: ApiDialect<S, F>, error: unknown): F {
   const { options, request, pathname, traceId } = exchange
   const { log, room } = options
-  const refusedByDisk = diskError(error)
-  const failure = known(refusedByDisk ?? error)
+  const diskFailure = toDiskError(error)
+  const failure = known(diskFailure ?? error)
   const facts = { traceId, err: error, method: request.method, path: pathname }
-  room?.note(error)
-  if (refusedByDisk !== undefined) log.error(facts, 'the disk refused to write')
+  room?.noteError(error)
+  if (diskFailure !== undefined) log.error(facts, 'the disk refused to write')
   else if (failure === undefined) log.error(facts, 'request failed')
   else if (error instanceof Error && error.cause !== undefined) log.warn(facts, 'request refused')
   return failure ?? failures.unforeseen(traceId)
 }
 
-function logRequest({ options, request, pathname, traceId }: Exchange, response: Response, ms: number): void {
+function logRequest({ options, request, pathname, traceId }: RequestExchange, response: Response, ms: number): void {
   const { method } = request
   options.log.debug(
     { traceId, method, path: pathname, status: response.status, ms: Math.round(ms * 100) / 100 },

@@ -1,6 +1,6 @@
 import { KsError } from '../contract/errors.js'
 import type { RouteDefinition } from '../contract/route.js'
-import type { DiskRoom } from '../local/disk-room.js'
+import type { DiskReserve } from '../local/disk-reserve.js'
 
 /** Seconds after which a client may retry. */
 const RETRY_SECONDS = 5
@@ -9,7 +9,7 @@ const RETRY_SECONDS = 5
  * Operations allowed on a full disk although they write: they free space or read, or they end running work. The
  * reserved space is enough for their few rows.
  */
-const GOES_ON: ReadonlySet<string> = new Set([
+const ALLOWED_ON_FULL_DISK: ReadonlySet<string> = new Set([
   'checkDocuments',
   'gcExecute',
   'updateTenantRetentionPolicy',
@@ -28,13 +28,13 @@ const GOES_ON: ReadonlySet<string> = new Set([
  * @throws KsError `storage-full`
  */
 export async function admitWrite(
-  room: DiskRoom | undefined,
+  room: DiskReserve | undefined,
   { id, method, scope }: Pick<RouteDefinition, 'id' | 'method' | 'scope'>,
 ): Promise<void> {
   if (room === undefined || method === 'GET') return
-  if (await room.hasRoom()) return
-  if (method === 'DELETE' || GOES_ON.has(id) || !(scope === 'write' || scope === 'application')) return
-  const { missingBytes } = room.state()
+  if (await room.hasSpace()) return
+  if (method === 'DELETE' || ALLOWED_ON_FULL_DISK.has(id) || !(scope === 'write' || scope === 'application')) return
+  const { missingBytes } = room.getState()
   const missing = `${Math.ceil(missingBytes / 1024 / 1024)} MB more must be free`
   throw new KsError('storage-full', `the disk of the data directory is full: ${missing}`, { retryAfter: RETRY_SECONDS })
 }

@@ -8,6 +8,6 @@ import { setFlagsFromString } from 'node:v8'
 const GROWTH_PERCENT = 40
 
 /** Makes this process collect garbage before its heap has grown much. */
-export function collectEarly(): void {
+export function enableEarlyCollection(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`)
 }

@@ -14,11 +14,11 @@ import type { Duplex } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { KsError } from '../contract/errors.js'
 import { newId } from '../lib/ids.js'
-import { portHolder } from '../local/port-holder.js'
-import { isCode } from '../local/private-file.js'
-import { isLoopback, type Listener } from './http/guard.js'
+import { findPortHolder } from '../local/port-holder.js'
+import { hasErrorCode } from '../local/private-file.js'
+import { isLoopback, type RequestListenerInfo } from './http/guard.js'
 import { closeUnreadResponses, serializeRequests } from './http/pipelining.js'
-import { rawErrorReply } from './http/reply.js'
+import { createRawErrorReply } from './http/reply.js'
 import type { DaemonApp } from './server.js'
 
 export interface ListenOptions {
@@ -55,17 +55,18 @@ export async function listenTcp(app: DaemonApp, options: ListenOptions): Promise
       'invalid-request',
       `listen ${options.listen} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
     )
-  const listener: Listener = { kind: 'tcp', loopback, secure: options.tls !== undefined }
+  const listener: RequestListenerInfo = { kind: 'tcp', loopback, secure: options.tls !== undefined }
   const handle = requestListener(app, listener)
   const server = options.tls === undefined ? createServer(SERVER_OPTIONS, handle) : tlsServer(options.tls, handle)
   const bare = host.replace(/^\[|\]$/g, '')
-  if (!(await bind(server, { host: bare, port }))) {
-    if (!options.anyPort) throw new KsError('unavailable', `${options.listen} is already in use by ${holderOf(port)}`)
-    await bind(server, { host: bare, port: 0 })
+  if (!(await tryBind(server, { host: bare, port }))) {
+    if (!options.anyPort)
+      throw new KsError('unavailable', `${options.listen} is already in use by ${describePortHolder(port)}`)
+    await tryBind(server, { host: bare, port: 0 })
   }
-  answerBrokenRequests(server)
+  handleBrokenRequests(server)
   closeUnreadResponses(server)
-  return { server, url: `${options.tls ? 'https' : 'http'}://${reachable(host)}:${boundPort(server)}` }
+  return { server, url: `${options.tls ? 'https' : 'http'}://${toReachableHost(host)}:${boundPort(server)}` }
 }
 
 /**
@@ -77,9 +78,9 @@ export async function listenSocket(app: DaemonApp, path: string): Promise<Server
   if (process.platform === 'win32' || Buffer.byteLength(path) > MAX_SOCKET_PATH_BYTES) return undefined
   rmSync(path, { force: true }) // Left over by a killed daemon; the lock proves that it is gone.
   const server = createServer(SERVER_OPTIONS, requestListener(app, { kind: 'socket' }))
-  await bind(server, { path })
+  await tryBind(server, { path })
   chmodSync(path, 0o600)
-  answerBrokenRequests(server)
+  handleBrokenRequests(server)
   closeUnreadResponses(server)
   return server
 }
@@ -88,20 +89,20 @@ function tlsServer(files: { cert: string; key: string }, handle: RequestListener
   return createTlsServer({ ...SERVER_OPTIONS, cert: readFileSync(files.cert), key: readFileSync(files.key) }, handle)
 }
 
-function requestListener(app: DaemonApp, listener: Listener): RequestListener {
+function requestListener(app: DaemonApp, listener: RequestListenerInfo): RequestListener {
   const listen = getRequestListener(
     (request, { incoming }) =>
       app.fetch(request, incoming instanceof IncomingMessage ? { incoming, listener } : { listener }),
-    { errorHandler: unreadableRequest },
+    { errorHandler: createUnreadableResponse },
   )
   return serializeRequests((incoming, outgoing) => {
-    joinHead(outgoing)
+    corkHead(outgoing)
     void listen(incoming, outgoing)
   })
 }
 
 /** Sends the head of a stream in one packet with its first data, if already available. */
-function joinHead(outgoing: ServerResponse): void {
+function corkHead(outgoing: ServerResponse): void {
   const flush = outgoing.flushHeaders
   outgoing.flushHeaders = () => {
     outgoing.cork()
@@ -111,7 +112,7 @@ function joinHead(outgoing: ServerResponse): void {
 }
 
 /** The response to a target or Host header that is not a URL, before the application sees the request. */
-function unreadableRequest(): Response {
+function createUnreadableResponse(): Response {
   const body = JSON.stringify({ error: 'the request target or the Host header is malformed' })
   const headers = {
     'content-type': 'application/json',
@@ -123,36 +124,36 @@ function unreadableRequest(): Response {
 }
 
 /** @returns false if the port is in use */
-async function bind(server: Server, where: { host: string; port: number } | { path: string }): Promise<boolean> {
-  server.listen(where)
+async function tryBind(server: Server, address: { host: string; port: number } | { path: string }): Promise<boolean> {
+  server.listen(address)
   try {
     await once(server, 'listening')
     return true
   } catch (error) {
-    if (isCode(error, 'EADDRINUSE')) return false
+    if (hasErrorCode(error, 'EADDRINUSE')) return false
     const reason = error instanceof Error ? error.message : String(error)
     throw new KsError('unavailable', `the daemon cannot listen: ${reason}`, { cause: error })
   }
 }
 
 /** Replies to invalid HTTP requests, such as oversized headers, in the format of every other failure. */
-function answerBrokenRequests(server: Server): void {
+function handleBrokenRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
-    socket.end(brokenRequestReply(error.code))
+    socket.end(createBrokenRequestReply(error.code))
   })
 }
 
-function brokenRequestReply(code: string | undefined): string {
+function createBrokenRequestReply(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return rawErrorReply(431, 'headers-too-large', 'the request headers must be at most 16384 bytes long')
+    return createRawErrorReply(431, 'headers-too-large', 'the request headers must be at most 16384 bytes long')
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return rawErrorReply(408, 'request-timeout', 'the request headers took too long to arrive')
-  return rawErrorReply(400, 'invalid-request', 'the request is not valid HTTP')
+    return createRawErrorReply(408, 'request-timeout', 'the request headers took too long to arrive')
+  return createRawErrorReply(400, 'invalid-request', 'the request is not valid HTTP')
 }
 
-function holderOf(port: number): string {
-  const holder = portHolder(port)
+function describePortHolder(port: number): string {
+  const holder = findPortHolder(port)
   return holder === undefined ? 'another program' : `${holder.program} (pid ${holder.pid})`
 }
 
@@ -169,7 +170,7 @@ function boundPort(server: Server): number {
 }
 
 /** A loopback address for one that means all interfaces. */
-function reachable(host: string): string {
+function toReachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '[::]' ? '[::1]' : host
 }

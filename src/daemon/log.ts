@@ -3,11 +3,11 @@ import type { LogLevel } from '../local/settings.js'
 import type { Redactor } from './redact.js'
 import { openRotatingFile } from './rotating-file.js'
 
-const MAX_BYTES = 10 * 1024 * 1024
-const FILES = 5
-const UNSEEN = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+const MAX_FILE_BYTES = 10 * 1024 * 1024
+const MAX_FILES = 5
+const INVISIBLE_CHARS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-function escaped(mark: string): string {
+function escapeChar(mark: string): string {
   return `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
@@ -19,7 +19,7 @@ export interface DaemonLog {
 /** Opens the daemon's log: JSON lines in a file of limited size, and on stderr if a terminal is attached. */
 export function openLog(options: { path: string; level: LogLevel; redactor: Redactor; echo: boolean }): DaemonLog {
   const { redactor } = options
-  const file = openRotatingFile(options.path, { maxBytes: MAX_BYTES, files: FILES })
+  const file = openRotatingFile(options.path, { maxBytes: MAX_FILE_BYTES, files: MAX_FILES })
   const logger = pino(
     {
       level: options.level,
@@ -33,7 +33,7 @@ export function openLog(options: { path: string; level: LogLevel; redactor: Reda
         const safe = redactor.line(line)
         file.write(safe)
         // JSON does not escape C1 controls and bidirectional marks, which could disturb the terminal.
-        if (options.echo) process.stderr.write(safe.replace(UNSEEN, escaped))
+        if (options.echo) process.stderr.write(safe.replace(INVISIBLE_CHARS, escapeChar))
       },
     },
   )

@@ -1,15 +1,15 @@
 import { ERRORS, EXIT, KsError } from '../contract/errors.js'
 import { openEngine } from '../engine/index.js'
-import { localDirs } from '../local/dirs.js'
-import { diskError } from '../local/disk-error.js'
-import { StoreRefused } from '../local/store-refused.js'
-import { collectEarly } from './heap-growth.js'
+import { resolveLocalDirs } from '../local/dirs.js'
+import { toDiskError } from '../local/disk-error.js'
+import { StoreDamagedError } from '../local/store-damaged-error.js'
+import { enableEarlyCollection } from './heap-growth.js'
 import type { MigrateFlags } from './migrate.js'
-import { type DaemonFlags, ksdProgram } from './program.js'
-import { DataDirOwned, type RunningDaemon, StopOverdue, startDaemon } from './run.js'
+import { createKsdProgram, type DaemonFlags } from './program.js'
+import { DataDirInUseError, type RunningDaemon, StopTimeoutError, startDaemon } from './run.js'
 
 /** EX_DATAERR of sysexits.h: the data directory is damaged or incomplete. */
-const EXIT_DATA = 65
+const EXIT_DATA_DAMAGED = 65
 /** EX_TEMPFAIL of sysexits.h: another process owns the data directory, retry later. */
 const EXIT_OWNED = 75
 /** EX_SOFTWARE of sysexits.h: a defect of this program. */
@@ -18,16 +18,16 @@ const EXIT_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const
 
 /** The `ksd` program. Exits when the daemon has stopped. */
 export async function main(argv: string[]): Promise<void> {
-  await ksdProgram({ run, migrate }).parseAsync(argv, { from: 'user' })
+  await createKsdProgram({ run, migrate }).parseAsync(argv, { from: 'user' })
 }
 
 async function run(flags: DaemonFlags): Promise<void> {
-  collectEarly()
+  enableEarlyCollection()
   process.umask(0o077) // Files in the data directory are for its owner only.
-  let asked: () => StopSignal | undefined = () => undefined
+  let getStopSignal: () => StopSignal | undefined = () => undefined
   try {
     const daemon = await startDaemon({
-      dataDir: flags.dataDir ?? localDirs().data,
+      dataDir: flags.dataDir ?? resolveLocalDirs().data,
       mode: flags.mode,
       env: process.env,
       flags: {
@@ -42,17 +42,17 @@ async function run(flags: DaemonFlags): Promise<void> {
       openEngine,
       echoLog: process.stderr.isTTY === true && flags.mode !== 'auto',
     })
-    asked = handleSignals(daemon)
+    getStopSignal = handleSignals(daemon)
     handleDefects(daemon)
-    announce(daemon, flags.readyJson === true)
+    printReady(daemon, flags.readyJson === true)
     await daemon.stopped
     process.exit(0)
   } catch (error) {
-    if (error instanceof StopOverdue) {
+    if (error instanceof StopTimeoutError) {
       process.stderr.write(`ksd: ${error.message}\n`)
-      process.exit(EXIT_SIGNALS[asked() ?? 'SIGTERM'])
+      process.exit(EXIT_SIGNALS[getStopSignal() ?? 'SIGTERM'])
     }
-    process.exit(explain(error, flags.mode))
+    process.exit(reportError(error, flags.mode))
   }
 }
 
@@ -66,11 +66,11 @@ async function migrate(flags: MigrateFlags): Promise<void> {
       flags.json === true ? `${JSON.stringify({ from: from ?? null, to })}\n` : `the database ${what}\n`,
     )
   } catch (error) {
-    process.exit(explain(error, 'manual'))
+    process.exit(reportError(error, 'manual'))
   }
 }
 
-function announce({ file }: RunningDaemon, json: boolean): void {
+function printReady({ file }: RunningDaemon, json: boolean): void {
   process.stdout.on('error', () => {}) // The reader may close stdout.
   const { url, instance, pid, version, dataDir } = file
   process.stdout.write(
@@ -87,14 +87,14 @@ type StopSignal = keyof typeof EXIT_SIGNALS
  * @returns a function that returns the signal that requested the stop
  */
 function handleSignals(daemon: RunningDaemon): () => StopSignal | undefined {
-  let asked: StopSignal | undefined
+  let requested: StopSignal | undefined
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => {
-      if (asked !== undefined) process.exit(EXIT_SIGNALS[signal])
-      asked = signal
+      if (requested !== undefined) process.exit(EXIT_SIGNALS[signal])
+      requested = signal
       daemon.stop(signal)
     })
-  return () => asked
+  return () => requested
 }
 
 /** The state of a process after an unexpected error is unknown; everything acknowledged is on disk. */
@@ -111,20 +111,20 @@ function handleDefects(daemon: RunningDaemon): void {
   })
 }
 
-function codeOf(error: Error): string {
+function getErrorCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
 /** @returns the exit code */
-function explain(error: unknown, mode: DaemonFlags['mode']): number {
-  if (error instanceof DataDirOwned) {
+function reportError(error: unknown, mode: DaemonFlags['mode']): number {
+  if (error instanceof DataDirInUseError) {
     if (mode === 'auto') return 0 // Of several daemons started at once, one serves all callers.
     process.stderr.write(`ksd: ${error.message}\n`)
     return EXIT_OWNED
   }
-  if (error instanceof StoreRefused) {
+  if (error instanceof StoreDamagedError) {
     process.stderr.write(`ksd: ${error.message}\n`)
-    return EXIT_DATA
+    return EXIT_DATA_DAMAGED
   }
   if (error instanceof KsError) {
     process.stderr.write(`ksd: ${error.message}\n`)
@@ -134,12 +134,12 @@ function explain(error: unknown, mode: DaemonFlags['mode']): number {
     error instanceof Error &&
     'syscall' in error &&
     'path' in error &&
-    /^E(ACCES|PERM|ROFS|NOTDIR)$/.test(codeOf(error))
+    /^E(ACCES|PERM|ROFS|NOTDIR)$/.test(getErrorCode(error))
   ) {
     process.stderr.write(`ksd: ${String(error.path)} cannot be used: ${error.message}\n`)
-    return /^E(ACCES|PERM|ROFS)$/.test(codeOf(error)) ? EXIT.notAllowed : EXIT.failed
+    return /^E(ACCES|PERM|ROFS)$/.test(getErrorCode(error)) ? EXIT.notAllowed : EXIT.failed
   }
-  const refused = diskError(error)
+  const refused = toDiskError(error)
   if (refused !== undefined) {
     process.stderr.write(`ksd: ${refused.message}\n`)
     return ERRORS[refused.code].exit

@@ -2,11 +2,11 @@ import type { Hono } from 'hono'
 import { KsError } from '../contract/errors.js'
 import { route } from '../contract/route.js'
 import type { McpSessions } from '../mcp/sessions.js'
-import type { Session } from './auth/tokens.js'
-import { createEdge, type Dialect, type EdgeBindings, type EdgeOptions, type Exchange } from './edge.js'
+import type { TokenSession } from './auth/tokens.js'
+import { type ApiDialect, createEdge, type EdgeBindings, type EdgeOptions, type RequestExchange } from './edge.js'
 import { gatewayDialect } from './gateway/dialect.js'
 import { isBodyless, readJson } from './http/body.js'
-import { errorReply } from './http/reply.js'
+import { createErrorReply } from './http/reply.js'
 import { compileRoutes } from './routing.js'
 
 /**
@@ -39,22 +39,25 @@ export function serveMcp(app: Hono<{ Bindings: EdgeBindings }>, options: EdgeOpt
     )
     return loading
   }
-  const dialect: Dialect<Session, KsError> = {
+  const dialect: ApiDialect<TokenSession, KsError> = {
     ...gatewayDialect,
     operate: async (exchange, _operation, session) => {
       if (session === undefined) throw new KsError('unauthenticated', 'a token is required')
-      return answered(exchange, session, await sessions())
+      return handleMcp(exchange, session, await sessions())
     },
     // Clients of the protocol need to know how to authenticate.
     refusal: (failure, headers) =>
-      errorReply(failure, failure.code === 'unauthenticated' ? { 'www-authenticate': 'Bearer', ...headers } : headers),
+      createErrorReply(
+        failure,
+        failure.code === 'unauthenticated' ? { 'www-authenticate': 'Bearer', ...headers } : headers,
+      ),
   }
   const edge = createEdge(options, dialect)
   const handlers = Object.fromEntries(mcpRoutes.map(({ id }) => [id, () => undefined]))
   for (const path of compileRoutes(mcpRoutes, handlers)) app.all(path.pattern, (context) => edge(context, path))
 }
 
-async function answered(exchange: Exchange, session: Session, sessions: McpSessions): Promise<Response> {
+async function handleMcp(exchange: RequestExchange, session: TokenSession, sessions: McpSessions): Promise<Response> {
   const { request, incoming } = exchange
   const json = isBodyless(request, incoming) ? undefined : await readJson(request, incoming)
   const { tenant, subject } = session.caller
@@ -65,16 +68,16 @@ async function answered(exchange: Exchange, session: Session, sessions: McpSessi
     mayWrite: session.scopes.has('knowledge-spaces:*') || session.scopes.has('knowledge-spaces:write'),
   }
   const space = new URL(request.url).searchParams.get('space') ?? undefined
-  return tracked(exchange, await sessions.handle(bodyless(request), json?.value, caller, space))
+  return trackStream(exchange, await sessions.handle(cloneWithoutBody(request), json?.value, caller, space))
 }
 
 /** What the transport reads of a request whose body is already parsed: its method, headers and signal. */
-function bodyless({ url, method, headers, signal }: Request): Request {
+function cloneWithoutBody({ url, method, headers, signal }: Request): Request {
   return new Request(url, { method, headers, signal })
 }
 
 /** A stream is open work until it ends, and ends with the daemon. */
-function tracked(exchange: Exchange, response: Response): Response {
+function trackStream(exchange: RequestExchange, response: Response): Response {
   const headers = new Headers(response.headers)
   for (const [name, value] of Object.entries(exchange.base)) headers.set(name, value)
   const { status, body } = response
@@ -89,21 +92,21 @@ function tracked(exchange: Exchange, response: Response): Response {
     async pull(controller) {
       const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }))
       if (value !== undefined) return controller.enqueue(value)
-      if (done) over()
+      if (done) end()
     },
     async cancel(reason) {
-      over()
+      end()
       await reader.cancel(reason)
     },
   })
   const forget = exchange.options.work.track({
     body: stream,
-    cut: () => over(),
+    cut: () => end(),
     // Streams of notifications are resumable; results are sent in response to POST.
-    isTakenUpAgain: exchange.request.method === 'GET',
+    isResumable: exchange.request.method === 'GET',
   })
   let isOver = false
-  const over = () => {
+  const end = () => {
     if (isOver) return
     isOver = true
     forget()

@@ -25,7 +25,7 @@ export interface OpenWork {
 
 export function createOpenWork(): OpenWork {
   const streams = new Set<OpenEventStream>()
-  const waiting: (() => void)[] = []
+  const drainWaiters: (() => void)[] = []
   let open = 0
   let lastEnd = performance.now()
   let stopping = false
@@ -33,7 +33,7 @@ export function createOpenWork(): OpenWork {
   const end = () => {
     open--
     lastEnd = performance.now()
-    if (open === 0) for (const resolve of waiting.splice(0)) resolve()
+    if (open === 0) for (const resolve of drainWaiters.splice(0)) resolve()
   }
   return {
     begin: () => {
@@ -56,9 +56,9 @@ export function createOpenWork(): OpenWork {
     },
     stop: () => {
       stopping = true
-      for (const stream of [...streams]) if (stream.isTakenUpAgain === true) stream.cut('the daemon is stopping')
+      for (const stream of [...streams]) if (stream.isResumable === true) stream.cut('the daemon is stopping')
     },
     stopping: () => stopping,
-    drained: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+    drained: () => (open === 0 ? Promise.resolve() : new Promise((resolve) => drainWaiters.push(resolve))),
   }
 }

@@ -9,7 +9,7 @@ import type { ChatVisits } from './chat/visits.js'
 import type { ReceiveUpload } from './gateway/upload-form.js'
 import type { EventStream } from './http/event-stream.js'
 import type { FixedJson } from './http/reply.js'
-import type { RequestTimes } from './metrics/requests.js'
+import type { RequestMetrics } from './metrics/requests.js'
 import type { StatusReader } from './status.js'
 import type { WatchControl } from './watch/control.js'
 
@@ -19,7 +19,7 @@ export interface HandlerDeps {
   compilation: 'durable' | 'inline'
   status: StatusReader
   /** Metrics of both APIs. */
-  requests: RequestTimes
+  requests: RequestMetrics
   watching: WatchControl
   visits: ChatVisits
   dataDir: string
@@ -30,7 +30,7 @@ export interface HandlerDeps {
 }
 
 /** Input of a handler in addition to that of the route. */
-export interface CallContext {
+export interface HandlerContext {
   caller: Caller
   /** May manage the daemon itself. */
   operator: boolean
@@ -48,14 +48,14 @@ export interface ByteStream {
 }
 
 /** A binary body. */
-export interface Binary {
+export interface BinaryBody {
   bytes: Uint8Array
 }
 
 type OkBody<T> = T extends z.ZodType
   ? z.output<T> | FixedJson
   : T extends 'binary'
-    ? Binary
+    ? BinaryBody
     : T extends 'text'
       ? string
       : T extends 'event-stream'
@@ -68,13 +68,13 @@ type StreamedBody<R extends RouteDefinition> = R extends { streamed: true }
     : ByteStream
   : never
 
-type Several<T> = { [S in keyof T]: { status: S; body: OkBody<T[S]> } }[keyof T]
+type ReplyWithStatus<T> = { [S in keyof T]: { status: S; body: OkBody<T[S]> } }[keyof T]
 type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : never
 
 /** A route with one success status returns its body; one with several returns the status, too. */
 export type HandlerReply<R extends RouteDefinition> = [StreamedBody<R>] extends [never]
   ? true extends IsUnion<keyof R['ok']>
-    ? Several<R['ok']>
+    ? ReplyWithStatus<R['ok']>
     : OkBody<R['ok'][keyof R['ok']]>
   : StreamedBody<R>
 
@@ -90,13 +90,13 @@ type StreamInput<R extends RouteDefinition> = R extends { events: object }
   ? { signal: AbortSignal; lastEventId: string | undefined }
   : object
 
-export type Handler<R extends RouteDefinition> = (
-  input: RouteInput<R> & CallContext & UploadInput<R> & StreamInput<R>,
+export type RouteHandler<R extends RouteDefinition> = (
+  input: RouteInput<R> & HandlerContext & UploadInput<R> & StreamInput<R>,
 ) => Promise<HandlerReply<R>> | HandlerReply<R>
 
 /** One handler for each route, by the route's id: a missing or mistyped one does not compile. */
-export type Handlers<Routes extends readonly RouteDefinition[]> = {
-  [R in Routes[number] as R['id']]: Handler<R>
+export type RouteHandlers<Routes extends readonly RouteDefinition[]> = {
+  [R in Routes[number] as R['id']]: RouteHandler<R>
 }
 
 /** A handler with its route type erased. */

@@ -17,21 +17,21 @@ export interface DaemonFlags {
 }
 
 /** The functions of the `ksd` commands. */
-export interface Actions {
+export interface KsdActions {
   run(flags: DaemonFlags): Promise<void> | void
   migrate(flags: MigrateFlags): Promise<void> | void
 }
 
-const BACKEND = 'database server, as postgres://user@host/name (default: a file of the data directory)'
+const BACKEND_HELP = 'database server, as postgres://user@host/name (default: a file of the data directory)'
 
 /** The command line of `ksd`. */
-export function ksdProgram({ run, migrate }: Actions): Command {
+export function createKsdProgram({ run, migrate }: KsdActions): Command {
   const program = new Command('ksd')
     .description('The local daemon of Knowledge Spaces: serves the gateway API of one data directory.')
     .version(programVersion())
     .option('--data-dir <folder>', "data directory (default: KS_DATA_DIR, or the platform's default)")
     .option('--listen <host:port>', 'address to listen on; port 0 selects a free one')
-    .option('--backend <address>', BACKEND)
+    .option('--backend <address>', BACKEND_HELP)
     .option('--objects <address>', 'storage of document bytes, as s3://bucket/prefix (default: the data directory)')
     .addOption(
       new Option(
@@ -56,7 +56,7 @@ export function ksdProgram({ run, migrate }: Actions): Command {
       '--data-dir <folder>',
       "data directory with the config.json to read (default: KS_DATA_DIR, or the platform's default)",
     )
-    .option('--backend <address>', BACKEND)
+    .option('--backend <address>', BACKEND_HELP)
     .option('--new-keys', 'let the next gateway that starts define the keys of all gateways')
     .option('--json', 'print the result as JSON')
     // The program has options of the same names, which apply if they precede the command.

@@ -13,7 +13,7 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
   let file: number | undefined = openSync(path, 'a', 0o600)
   let size = fstatSync(file).size
   /** The last line is incomplete because the disk was full. */
-  let isTorn = size > 0 && !endsLine(path, size)
+  let isTorn = size > 0 && !endsWithNewline(path, size)
 
   /** The next line starts a new file. */
   const rotate = () => {
@@ -21,9 +21,9 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
     file = undefined
     rmSync(`${path}.${options.files - 1}`, { force: true })
     for (let index = options.files - 2; index >= 0; index--) {
-      const from = index === 0 ? path : `${path}.${index}`
+      const source = index === 0 ? path : `${path}.${index}`
       try {
-        renameSync(from, `${path}.${index + 1}`)
+        renameSync(source, `${path}.${index + 1}`)
       } catch {
         // Does not exist yet.
       }
@@ -52,7 +52,7 @@ export function openRotatingFile(path: string, options: { maxBytes: number; file
   }
 }
 
-function endsLine(path: string, size: number): boolean {
+function endsWithNewline(path: string, size: number): boolean {
   const last = Buffer.alloc(1)
   const file = openSync(path, 'r')
   try {

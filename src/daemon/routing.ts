@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { needsBody, type RouteDefinition } from '../contract/route.js'
-import { allowOf } from './http/head.js'
+import { formatAllow } from './http/head.js'
 import type { AnyHandler } from './operation.js'
 
 /** A route with its handler and values precomputed for every request. */
-export interface Operation {
+export interface RoutedOperation {
   route: RouteDefinition
   handler: AnyHandler
   /** False if all keys of the body are optional, so that the body may be omitted. */
@@ -19,7 +19,7 @@ export interface Operation {
 export interface PathOperations {
   /** Pattern in the syntax of the router: `/jobs/:id`. */
   pattern: string
-  methods: ReadonlyMap<string, Operation>
+  methods: ReadonlyMap<string, RoutedOperation>
   /** Value of the Allow header. */
   allow: string
   /** Whether any method of the path needs a token. */
@@ -34,25 +34,25 @@ export function compileRoutes(
   routes: readonly RouteDefinition[],
   handlers: Readonly<Record<string, AnyHandler>>,
 ): PathOperations[] {
-  const paths = new Map<string, Map<string, Operation>>()
+  const paths = new Map<string, Map<string, RoutedOperation>>()
   for (const route of routes) {
     const handler = handlers[route.id]
     if (handler === undefined) throw new Error(`the route ${route.id} has no handler`)
-    const methods = paths.get(route.path) ?? new Map<string, Operation>()
-    methods.set(route.method, operation(route, handler))
+    const methods = paths.get(route.path) ?? new Map<string, RoutedOperation>()
+    methods.set(route.method, toOperation(route, handler))
     paths.set(route.path, methods)
   }
   return [...paths]
     .map(([path, methods]) => ({
-      pattern: pattern(path),
+      pattern: toPattern(path),
       methods,
-      allow: allowOf(methods.keys()),
+      allow: formatAllow(methods.keys()),
       guarded: [...methods.values()].some(({ route }) => route.scope !== 'public'),
     }))
-    .sort((a, b) => parameters(a.pattern) - parameters(b.pattern))
+    .sort((a, b) => countParameters(a.pattern) - countParameters(b.pattern))
 }
 
-function operation(route: RouteDefinition, handler: AnyHandler): Operation {
+function toOperation(route: RouteDefinition, handler: AnyHandler): RoutedOperation {
   const statuses = Object.keys(route.ok).map(Number)
   const bodies = new Map<number, z.ZodType>()
   for (const [status, body] of Object.entries(route.ok)) if (body instanceof z.ZodType) bodies.set(Number(status), body)
@@ -65,10 +65,10 @@ function operation(route: RouteDefinition, handler: AnyHandler): Operation {
   }
 }
 
-function pattern(path: string): string {
+function toPattern(path: string): string {
   return path.replace(/\{(\w+)\*\}$/, ':$1{.+}').replace(/\{(\w+)\}/g, ':$1')
 }
 
-function parameters(path: string): number {
+function countParameters(path: string): number {
   return path.split(':').length - 1
 }

@@ -6,28 +6,28 @@ import type { Logger } from 'pino'
 import { KsError } from '../contract/errors.js'
 import type { Engine } from '../engine/api.js'
 import type { EngineOptions } from '../engine/base/options.js'
-import { allowedPrograms } from '../local/allowed-programs.js'
+import { readAllowedPrograms } from '../local/allowed-programs.js'
 import { type DaemonFile, type DaemonMode, removeDaemonFile, writeDaemonFile } from '../local/daemon-file.js'
 import { prepareDataDir } from '../local/data-dir.js'
-import { localDirs } from '../local/dirs.js'
+import { resolveLocalDirs } from '../local/dirs.js'
 import { isStorageFull } from '../local/disk-error.js'
-import { DiskRoom } from '../local/disk-room.js'
+import { DiskReserve } from '../local/disk-reserve.js'
 import { adoptKeys, ensureCliToken, loadSigningKey, readCliToken } from '../local/keys.js'
 import type { DataLayout } from '../local/layout.js'
 import { acquireLock } from '../local/lock.js'
 import { lockHolder } from '../local/lock-holder.js'
-import { secretPaths } from '../local/secret-paths.js'
+import { listSecretPaths } from '../local/secret-paths.js'
 import { SETTINGS, type Settings } from '../local/settings.js'
-import { assembleApp, engineOptions, mayUseLocalFiles, secretsOf, uploadLimits } from './assemble.js'
+import { assembleApp, collectSecrets, mayUseLocalFiles, toEngineOptions, toUploadLimits } from './assemble.js'
 import { loadSettings } from './config.js'
 import { watchIdle } from './idle.js'
 import { listenSocket, listenTcp } from './listen.js'
 import { openLog } from './log.js'
 import { createOpenWork, type OpenWork } from './open-work.js'
-import { trustedConverters, trustedProviders } from './programs.js'
+import { selectTrustedConverters, selectTrustedProviders } from './programs.js'
 import { createRedactor } from './redact.js'
 import type { DaemonApp } from './server.js'
-import { createStatusReader, type Identity } from './status.js'
+import { createStatusReader, type DaemonIdentity } from './status.js'
 import { keepTokenFresh } from './token-renewal.js'
 import { programVersion } from './version.js'
 import { WatchSupervisor } from './watch/supervisor.js'
@@ -53,7 +53,7 @@ export interface RunningDaemon {
 }
 
 /** Another process owns the data directory. */
-export class DataDirOwned extends Error {
+export class DataDirInUseError extends Error {
   constructor(dataDir: string, pid: number | undefined) {
     super(`the data directory ${dataDir} is in use by ${pid === undefined ? 'another process' : `process ${pid}`}`)
     this.name = 'DataDirOwned'
@@ -61,7 +61,7 @@ export class DataDirOwned extends Error {
 }
 
 /** An orderly stop exceeded its timeout: the rest ends with the process. */
-export class StopOverdue extends Error {
+export class StopTimeoutError extends Error {
   constructor(seconds: number) {
     super(`the daemon could not stop in order within ${seconds} s; everything that was acknowledged is on disk`)
     this.name = 'StopOverdue'
@@ -71,10 +71,10 @@ export class StopOverdue extends Error {
 /** Time for open streams to finish after a stop was requested. */
 const STREAM_GRACE_MS = 10_000
 const CUT_GRACE_MS = 1_000
-const TELL_MS = 1000
+const DAEMON_FILE_RETRY_MS = 1000
 
 /** A path of the data directory that was renamed because it was a folder instead of a file, or vice versa. */
-interface AsidePath {
+interface RenamedPath {
   path: string
   aside: string
 }
@@ -90,17 +90,17 @@ type Closers = (() => void | Promise<void>)[]
  */
 export async function startDaemon(options: DaemonOptions): Promise<RunningDaemon> {
   const allowNetworkDisk = SETTINGS.allowNetworkDisk.read(options.env[SETTINGS.allowNetworkDisk.env] ?? false)
-  const aside: AsidePath[] = []
+  const aside: RenamedPath[] = []
   const onAside = (path: string, to: string) => void aside.push({ path, aside: to })
   const layout = prepareDataDir(options.dataDir, { allowNetworkDisk, onAside })
   const lock = acquireLock(layout.lock)
-  if (lock === undefined) throw new DataDirOwned(options.dataDir, await holderFor(options.mode, layout))
+  if (lock === undefined) throw new DataDirInUseError(options.dataDir, await holderFor(options.mode, layout))
   const closers: Closers = [() => lock.release()]
   try {
-    const room = new DiskRoom(layout.reserve, layout.root)
+    const room = new DiskReserve(layout.reserve, layout.root)
     closers.push(() => room.close())
-    await room.begin()
-    return await startOwned(options, layout, { room, heldLock: lock.name, aside }, closers)
+    await room.start()
+    return await startWithLock(options, layout, { room, heldLock: lock.name, aside }, closers)
   } catch (error) {
     await closeAll(closers)
     throw error
@@ -112,14 +112,14 @@ async function holderFor(mode: DaemonMode, layout: DataLayout): Promise<number |
   return mode === 'auto' ? undefined : await lockHolder(layout)
 }
 
-async function startOwned(
+async function startWithLock(
   options: DaemonOptions,
   layout: DataLayout,
-  owned: { room: DiskRoom; heldLock: string; aside: AsidePath[] },
+  owned: { room: DiskReserve; heldLock: string; aside: RenamedPath[] },
   closers: Closers,
 ): Promise<RunningDaemon> {
   const { room } = owned
-  const identity: Identity = {
+  const identity: DaemonIdentity = {
     instance: randomUUID(),
     pid: process.pid,
     version: programVersion(),
@@ -130,7 +130,7 @@ async function startOwned(
   const loaded = loadSettings({ file: layout.config, env: options.env, flags: options.flags })
   const { origins } = loaded
   const redactor = createRedactor()
-  for (const secret of secretsOf(loaded.settings, options.env)) redactor.register(secret)
+  for (const secret of collectSecrets(loaded.settings, options.env)) redactor.register(secret)
   const { logger: log, close } = openLog({
     path: layout.log,
     level: loaded.settings.logLevel,
@@ -138,17 +138,17 @@ async function startOwned(
     echo: options.echoLog,
   })
   closers.push(close)
-  const given = Object.entries(origins).flatMap(([name, origin]) =>
+  const givenSettings = Object.entries(origins).flatMap(([name, origin]) =>
     origin === 'default' ? [] : [`${name} (${origin})`],
   )
-  log.info({ version: identity.version, mode: options.mode, given }, 'starting')
+  log.info({ version: identity.version, mode: options.mode, given: givenSettings }, 'starting')
   for (const one of owned.aside) log.warn(one, 'a path of the data directory had the wrong type and was renamed')
   const sources = { env: options.env, platform: process.platform, home: homedir() }
-  const allowed = allowedPrograms(localDirs(sources).config)
+  const allowed = readAllowedPrograms(resolveLocalDirs(sources).config)
   const settings = {
     ...loaded.settings,
-    providers: trustedProviders(loaded, allowed, log),
-    converters: trustedConverters(loaded, allowed, log),
+    providers: selectTrustedProviders(loaded, allowed, log),
+    converters: selectTrustedConverters(loaded, allowed, log),
   }
 
   if (settings.keys !== undefined) adoptKeys(settings.keys, layout)
@@ -163,11 +163,11 @@ async function startOwned(
   const watching = new WatchSupervisor({ dataDir: layout.root, allowed: mayUseLocalFiles(settings), log })
   const localFiles = watching.allowed ? { localFiles: { onStale: (path: string) => watching.stale(path) } } : {}
   const engine = await options.openEngine({
-    ...engineOptions(layout.root, settings, log),
+    ...toEngineOptions(layout.root, settings, log),
     ...localFiles,
     ...owned,
     programs: {
-      secrets: () => secretPaths(layout.root, settings, sources),
+      secrets: () => listSecretPaths(layout.root, settings, sources),
       allowUnconfined: settings.unconfinedPrograms,
     },
   })
@@ -178,13 +178,13 @@ async function startOwned(
   const work = createOpenWork()
   const status = createStatusReader({
     identity,
-    limits: uploadLimits(settings),
+    limits: toUploadLimits(settings),
     activity: () => engine.activity(),
     jobsOf: engine.jobsOf,
     openRequests: work.count,
     watcherPid: () => watching.pid,
     models: () => engine.models.inUse(),
-    storage: () => room.state(),
+    storage: () => room.getState(),
     damage: () => engine.damage(),
   })
   closers.push(() => status.close())
@@ -195,33 +195,33 @@ async function startOwned(
   closers.push(() => closeServers(servers))
 
   const file: DaemonFile = { ...identity, ...reachable, dataDir: layout.root }
-  closers.push(tellWhere(layout.daemonFile, file, log))
-  await room.started()
+  closers.push(publishAddress(layout.daemonFile, file, log))
+  await room.restoreStartReserve()
   watching.start(() => engine.localFiles.watches())
   log.info({ ...reachable, instance: file.instance }, 'ready')
-  return running({ file, settings, engine, work, watching, closers, servers, log, renewToken })
+  return createRunningDaemon({ file, settings, engine, work, watching, closers, servers, log, renewToken })
 }
 
 /**
  * Writes the address of the daemon; on a full disk, retries until it succeeds.
  * @returns a function that stops the retries
  */
-function tellWhere(path: string, file: DaemonFile, log: Logger): () => void {
+function publishAddress(path: string, file: DaemonFile, log: Logger): () => void {
   let timer: NodeJS.Timeout | undefined
-  const tell = () => {
+  const publish = () => {
     try {
       writeDaemonFile(path, file)
     } catch (error) {
       if (!isStorageFull(error)) throw error
       if (timer === undefined) log.error({ err: error }, 'daemon.json could not be written and is retried')
-      timer = setTimeout(tell, TELL_MS).unref()
+      timer = setTimeout(publish, DAEMON_FILE_RETRY_MS).unref()
     }
   }
-  tell()
+  publish()
   return () => clearTimeout(timer)
 }
 
-interface Parts {
+interface DaemonParts {
   file: DaemonFile
   settings: Settings
   engine: Engine
@@ -233,9 +233,19 @@ interface Parts {
   renewToken(): Promise<void>
 }
 
-function running({ file, settings, engine, work, watching, closers, servers, log, renewToken }: Parts): RunningDaemon {
+function createRunningDaemon({
+  file,
+  settings,
+  engine,
+  work,
+  watching,
+  closers,
+  servers,
+  log,
+  renewToken,
+}: DaemonParts): RunningDaemon {
   let stop: RunningDaemon['stop'] = () => {}
-  const asked = new Promise<string>((resolve) => {
+  const stopRequested = new Promise<string>((resolve) => {
     stop = resolve
   })
   const renewal = keepTokenFresh(renewToken, (error) =>
@@ -251,7 +261,7 @@ function running({ file, settings, engine, work, watching, closers, servers, log
     },
     leave: () => stop('idle'),
   })
-  const inOrder = async () => {
+  const stopInOrder = async () => {
     renewal.close()
     idle.close()
     work.stop()
@@ -262,22 +272,22 @@ function running({ file, settings, engine, work, watching, closers, servers, log
     await Promise.race([work.drained(), sleep(CUT_GRACE_MS, undefined, { ref: false })])
     await closeAll(closers)
   }
-  const stopped = asked.then(async (reason) => {
+  const stopped = stopRequested.then(async (reason) => {
     log.info({ reason }, 'stopping')
     const ended = new AbortController()
-    const late = overdue(settings.stopSeconds, log, ended.signal)
-    await Promise.race([inOrder().finally(() => ended.abort()), late])
+    const late = rejectAfterTimeout(settings.stopSeconds, log, ended.signal)
+    await Promise.race([stopInOrder().finally(() => ended.abort()), late])
   })
   return { file, log, stop, stopped }
 }
 
 /** Rejects after a timeout, unless the stop has ended. */
-async function overdue(seconds: number, log: Logger, ended: AbortSignal): Promise<void> {
+async function rejectAfterTimeout(seconds: number, log: Logger, ended: AbortSignal): Promise<void> {
   const hasEnded = await sleep(seconds * 1000, false, { signal: ended }).catch(() => true)
   if (hasEnded) return
-  const late = new StopOverdue(seconds)
-  log.error({}, late.message)
-  throw late
+  const error = new StopTimeoutError(seconds)
+  log.error({}, error.message)
+  throw error
 }
 
 async function listenAll(

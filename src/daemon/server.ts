@@ -4,17 +4,17 @@ import { chatAppRoutes } from '../contract/chat/apps.js'
 import { chatRoutes } from '../contract/chat/routes.js'
 import { gatewayRoutes } from '../contract/gateway/routes.js'
 import type { RouteDefinition } from '../contract/route.js'
-import { once } from '../lib/once.js'
+import { lazy } from '../lib/lazy.js'
 import { chatAppHandlers } from './chat/apps.js'
 import { chatDialect } from './chat/dialect.js'
-import { chatHandlers } from './chat/handlers.js'
-import { chatPage } from './chat/page.js'
-import { visitHandlers, visitRoutes } from './chat/visit-routes.js'
+import { createChatHandlers } from './chat/handlers.js'
+import { createChatPageHandler } from './chat/page.js'
+import { createVisitHandlers, visitRoutes } from './chat/visit-routes.js'
 import { welcomeHandlers, welcomeRoutes } from './chat/welcome.js'
 import { consoleHandlers } from './console/handlers.js'
 import { consoleRoutes } from './console/routes.js'
-import { CONSOLE, consolePage } from './console/serve.js'
-import { createEdge, type Edge, type EdgeBindings, type EdgeOptions } from './edge.js'
+import { CONSOLE_PATH, createConsolePageHandler } from './console/serve.js'
+import { createEdge, type EdgeBindings, type EdgeOptions, type RequestHandler } from './edge.js'
 import { gatewayDialect } from './gateway/dialect.js'
 import { gatewayHandlers } from './gateway/handlers.js'
 import { serveMcp } from './mcp.js'
@@ -26,20 +26,24 @@ export type DaemonApp = Hono<{ Bindings: EdgeBindings }>
 /** Creates the application: Hono finds the path, the edge does the rest. */
 export function createApp(options: EdgeOptions): DaemonApp {
   const { deps } = options
-  const app: DaemonApp = new Hono<{ Bindings: EdgeBindings }>({ getPath: routedPath })
-  const serve = (edge: Edge, routes: readonly RouteDefinition[], handlers: Readonly<Record<string, AnyHandler>>) => {
+  const app: DaemonApp = new Hono<{ Bindings: EdgeBindings }>({ getPath: getRoutedPath })
+  const serve = (
+    edge: RequestHandler,
+    routes: readonly RouteDefinition[],
+    handlers: Readonly<Record<string, AnyHandler>>,
+  ) => {
     for (const path of compileRoutes(routes, handlers)) app.all(path.pattern, (context) => edge(context, path))
   }
   const gateway = createEdge(options, gatewayDialect)
   serve(gateway, [...gatewayRoutes, ...chatAppRoutes], { ...gatewayHandlers(deps), ...chatAppHandlers(deps) })
   serve(gateway, consoleRoutes, consoleHandlers(deps))
-  serve(gateway, visitRoutes, visitHandlers(deps))
-  const files = once(async () => (await import('./console/files.js')).createConsoleFiles())
-  app.all('/chat/:app', chatPage(options, files))
-  const page = consolePage(options, files)
-  for (const pattern of [CONSOLE, `${CONSOLE}/*`]) app.all(pattern, page)
+  serve(gateway, visitRoutes, createVisitHandlers(deps))
+  const files = lazy(async () => (await import('./console/files.js')).createConsoleFiles())
+  app.all('/chat/:app', createChatPageHandler(options, files))
+  const page = createConsolePageHandler(options, files)
+  for (const pattern of [CONSOLE_PATH, `${CONSOLE_PATH}/*`]) app.all(pattern, page)
   const chat = createEdge(options, chatDialect)
-  serve(chat, [...chatRoutes, ...welcomeRoutes], { ...chatHandlers(deps.engine), ...welcomeHandlers })
+  serve(chat, [...chatRoutes, ...welcomeRoutes], { ...createChatHandlers(deps.engine), ...welcomeHandlers })
   serveMcp(app, options)
   app.all('/v1/*', (context) => chat(context, undefined))
   app.notFound((context) => gateway(context, undefined))
@@ -50,7 +54,7 @@ export function createApp(options: EdgeOptions): DaemonApp {
  * The path for routing. A base address with a trailing slash turns `/chat-messages` into `/v1//chat-messages`, so
  * repeated slashes below `/v1` count as one.
  */
-function routedPath(request: Request): string {
+function getRoutedPath(request: Request): string {
   const path = getPath(request)
   return /^\/+v1\//.test(path) ? path.replace(/\/{2,}/g, '/') : path
 }

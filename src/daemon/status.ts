@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { DaemonStatus } from '../contract/gateway/system.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import type { DaemonMode } from '../local/daemon-file.js'
-import type { RoomState } from '../local/disk-room.js'
+import type { DiskSpaceState } from '../local/disk-reserve.js'
 
 /** Interval of the measuring timer, which the histogram includes in every delay; it is subtracted again. */
-const RESOLUTION_MS = 10
-const NANOSECONDS = 1e6
+const DELAY_RESOLUTION_MS = 10
+const NANOSECONDS_PER_MS = 1e6
 
 /** Identity of this daemon process. */
-export interface Identity {
+export interface DaemonIdentity {
   instance: string
   pid: number
   version: string
@@ -18,7 +18,7 @@ export interface Identity {
   startedAt: string
 }
 
-export interface Activity {
+export interface DaemonActivity {
   activeJobs: number
   waitingJobs: number
   runningQueries: number
@@ -28,9 +28,9 @@ export interface Activity {
 }
 
 export interface StatusSources {
-  identity: Identity
+  identity: DaemonIdentity
   limits: DaemonStatus['limits']
-  activity(): Promise<Activity>
+  activity(): Promise<DaemonActivity>
   /** The activity of one tenant. */
   jobsOf(tenant: string): Promise<{ activeJobs: number; waitingJobs: number }>
   openRequests(): number
@@ -38,7 +38,7 @@ export interface StatusSources {
   /** The process that watches folders. */
   watcherPid?(): number | undefined
   /** Free space on the disk of the data directory. */
-  storage?(): RoomState
+  storage?(): DiskSpaceState
   /** Damage of the database. */
   damage?(): string | undefined
 }
@@ -53,7 +53,7 @@ export interface StatusReader {
 
 /** Measures the process from now on: memory, event-loop delay, children. */
 export function createStatusReader(sources: StatusSources): StatusReader {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
   delay.enable()
   return {
     read: async ({ reset }) => {
@@ -63,7 +63,7 @@ export function createStatusReader(sources: StatusSources): StatusReader {
       if (indexPid !== undefined) children.unshift([indexPid, 'index'])
       const watcher = sources.watcherPid?.()
       if (watcher !== undefined) children.push([watcher, 'watcher'])
-      const own = ownMemory()
+      const own = measureOwnMemory()
       const storage = sources.storage?.()
       const damage = sources.damage?.()
       const models = await sources.models?.()
@@ -73,17 +73,17 @@ export function createStatusReader(sources: StatusSources): StatusReader {
         limits,
         memory: own,
         eventLoop: {
-          p50: milliseconds(delay.percentile(50)),
-          p99: milliseconds(delay.percentile(99)),
-          p999: milliseconds(delay.percentile(99.9)),
-          max: milliseconds(delay.max),
+          p50: toDelayMs(delay.percentile(50)),
+          p99: toDelayMs(delay.percentile(99)),
+          p999: toDelayMs(delay.percentile(99.9)),
+          max: toDelayMs(delay.max),
         },
         activity: { ...work, openRequests: sources.openRequests() },
-        ...defined({ storage, damage, models }),
+        ...omitUndefined({ storage, damage, models }),
         processes: [
           { role: 'daemon', pid: identity.pid, rss: own.rss, peakRss: own.peakRss },
           ...children.flatMap(([pid, role]) => {
-            const memory = childMemory(pid)
+            const memory = readChildMemory(pid)
             return memory === undefined ? [] : [{ role, pid, ...memory }]
           }),
         ],
@@ -101,27 +101,27 @@ export function createStatusReader(sources: StatusSources): StatusReader {
   }
 }
 
-function milliseconds(nanoseconds: number): number {
-  const beyond = nanoseconds / NANOSECONDS - RESOLUTION_MS
+function toDelayMs(nanoseconds: number): number {
+  const beyond = nanoseconds / NANOSECONDS_PER_MS - DELAY_RESOLUTION_MS
   return beyond > 0 ? Math.round(beyond * 1000) / 1000 : 0
 }
 
-function ownMemory(): NonNullable<DaemonStatus['memory']> {
+function measureOwnMemory(): NonNullable<DaemonStatus['memory']> {
   const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage()
   return { rss, peakRss: Math.max(rss, process.resourceUsage().maxRSS * 1024), heapUsed, external, arrayBuffers }
 }
 
 /** Memory of another process from /proc; undefined without /proc or without such a process. */
-function childMemory(pid: number): { rss: number; peakRss: number } | undefined {
+function readChildMemory(pid: number): { rss: number; peakRss: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/status`, 'utf8')
-    const rss = kibibytes(text, 'VmRSS')
-    return { rss, peakRss: Math.max(rss, kibibytes(text, 'VmHWM')) }
+    const rss = parseKibibytes(text, 'VmRSS')
+    return { rss, peakRss: Math.max(rss, parseKibibytes(text, 'VmHWM')) }
   } catch {
     return undefined
   }
 }
 
-function kibibytes(text: string, name: string): number {
+function parseKibibytes(text: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1024
 }

@@ -42,7 +42,7 @@ import type { ResearchOperations } from './research/operations.js'
 import type { SnapshotOperations } from './snapshots/operations.js'
 import type { SourceOperations } from './sources/operations.js'
 import type { ChangeFrame } from './spaces/changes.js'
-import type { Measured } from './status/measured.js'
+import type { MetricsSnapshot } from './status/collect-metrics.js'
 import type { ModelOperations } from './status/models-in-use.js'
 import type { FileSystemReader } from './vfs/vfs.js'
 import type { GraphOperations } from './views/graph-operations.js'
@@ -165,7 +165,7 @@ export interface Engine {
     parserPids: number[]
   }>
   /** The counters since the start, and the current queues, of all tenants; contains no data of any of them. */
-  measured(): Promise<Measured>
+  measured(): Promise<MetricsSnapshot>
   jobsOf(tenant: string): Promise<{ activeJobs: number; waitingJobs: number }>
   models: ModelOperations
   /** Accepts no more work, lets running work reach its next durable step, then closes everything. */

@@ -1,11 +1,11 @@
 import type { ChangedSpaces } from './base/changed-spaces.js'
 import type { DegradedClass } from './base/degraded.js'
+import type { ForegroundPriority } from './base/foreground-priority.js'
 import type { Leases } from './base/leases.js'
 import type { EngineLog } from './base/log.js'
-import type { Measures } from './base/measures.js'
+import type { EngineMetrics } from './base/metrics.js'
 import type { EngineOptions } from './base/options.js'
-import type { RightOfWay } from './base/right-of-way.js'
-import type { LsaEmbedding } from './models/builtin/lsa-embedder.js'
+import type { LsaEmbedder } from './models/builtin/lsa-embedder.js'
 import type { ModelRegistry } from './models/registry.js'
 import type { Compiler, ReadingProgress } from './parse/compiled.js'
 import type { Drawer } from './parse/draw/drawer.js'
@@ -25,49 +25,49 @@ export interface SpaceHead {
 }
 
 /** The operations of other slices on the vectors of spaces whose model is a provider's. */
-interface Vectors {
+interface VectorService {
   /** Starts a look for due vectors soon. */
   wake(): void
   /** Retries the provider of a space now, rejected passages included. */
-  askAgain(spaceKey: number): Promise<void>
+  retryNow(spaceKey: number): Promise<void>
   /** Number of published passages of a space without a vector, and why. @returns undefined if none is missing */
   missing(spaceKey: number): Promise<{ passages: number; class: DegradedClass | undefined } | undefined>
   /** Waits for the vectors of versions while the provider is being called. */
-  patience(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void>
+  waitForVectors(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void>
 }
 
 /** The operations of other slices on embedding migrations. */
-interface Migrations {
+interface MigrationService {
   wake(): void
   /** Called when the caller's transaction has ended a migration: its work stops, and its vectors are removed. */
-  ended(migration: { key: number; space_key: number }): Promise<void>
+  stopEnded(migration: { key: number; space_key: number }): Promise<void>
 }
 
 /** The operations of other slices on the page index. */
-interface PageIndexes {
+interface PageIndexService {
   /** Called when a space has published. */
-  published(spaceKey: number): void
+  notePublication(spaceKey: number): void
   /**
    * Waits a moment for indexes that are almost built. @returns number of documents without an index; a lower bound if
    * there are many
    */
-  missing(space: SpaceHead): Promise<number>
+  countMissing(space: SpaceHead): Promise<number>
 }
 
 /** The operations of other slices on the descriptions of pictures. */
-interface Pictures {
+interface PictureService {
   /** Called when a space has published. */
-  published(spaceKey: number): void
+  notePublication(spaceKey: number): void
 }
 
 /** The operations of other slices on transcripts of recordings. */
-interface Recordings {
+interface RecordingService {
   /** Releases the job of a recording until its transcript exists. */
-  listenTo(space: SpaceRow, work: { job: JobRow; document: DocumentRow }, mediaType: string): Promise<void>
+  enqueue(space: SpaceRow, work: { job: JobRow; document: DocumentRow }, mediaType: string): Promise<void>
 }
 
 /** The operations of other slices on the comparison of documents. */
-interface Conflicts {
+interface ConflictService {
   /** Called when a space has published. */
   published(spaceKey: number): void
   /** Waits until everything is compared, for at most `milliseconds`. @returns whether it is */
@@ -77,7 +77,7 @@ interface Conflicts {
 }
 
 /** The operations of other slices on the clusters of failed queries. */
-interface FailedClusters {
+interface FailedClusterService {
   /** Called when the row of a captured failed query of a space is committed. */
   captured(spaceKey: number): void
   /** Waits until every failed query is clustered, for at most `milliseconds`; the rest follows in the background. */
@@ -105,29 +105,29 @@ export interface EngineContext {
   reading: Map<string, ReadingProgress>
   /** renders previews of pictures and pages */
   drawer: Drawer
-  lsa: LsaEmbedding
+  lsa: LsaEmbedder
   models: ModelRegistry
   /** computes the vectors of spaces whose model is a provider's */
-  vectors: Vectors
+  vectors: VectorService
   /** migrates spaces to other embedding models */
-  migrations: Migrations
+  migrations: MigrationService
   /** builds the page index of published documents */
-  pageIndexes: PageIndexes
+  pageIndexes: PageIndexService
   /** describes the pictures of published documents by a vision model, if one is configured */
-  pictures: Pictures
+  pictures: PictureService
   /** transcribes recordings by a model, if one is configured */
-  recordings: Recordings
+  recordings: RecordingService
   /** finds conflicts between documents of a space */
-  conflicts: Conflicts
+  conflicts: ConflictService
   /** clusters failed queries that ask the same */
-  failedClusters: FailedClusters
+  failedClusters: FailedClusterService
   /** notifies listeners of changed spaces */
   changes: ChangedSpaces
   leases: Leases
   /** counters for the operator's metrics */
-  measures: Measures
+  measures: EngineMetrics
   /** gives queries priority over background work */
-  rightOfWay: RightOfWay
+  foregroundPriority: ForegroundPriority
   options: EngineOptions
   log: EngineLog
   /** time for ages and expiry, in milliseconds since the epoch */

@@ -1,21 +1,21 @@
-import { defined } from '../lib/defined.js'
 import { newId } from '../lib/ids.js'
-import { type DataLayout, dataLayout } from '../local/layout.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
+import { type DataLayout, resolveDataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
+import { bindTenantScope } from './base/bind-tenant-scope.js'
 import { ChangedSpaces } from './base/changed-spaces.js'
-import { confinementOf } from './base/confinement.js'
+import { createEngineConfinement } from './base/confinement.js'
+import { ForegroundPriority } from './base/foreground-priority.js'
 import { Leases } from './base/leases.js'
-import { Measures } from './base/measures.js'
-import { ofCallers } from './base/of-callers.js'
+import { EngineMetrics } from './base/metrics.js'
 import type { EngineOptions } from './base/options.js'
-import { RightOfWay } from './base/right-of-way.js'
 import { asDeployment, asTenant } from './base/tenant-scope.js'
-import { createBundles } from './bundles/operations.js'
-import { createChat } from './chat/operations.js'
+import { createBundleOperations } from './bundles/operations.js'
+import { createChatService } from './chat/operations.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
-import { Listener } from './compile/listener.js'
 import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
 import { createReplaySource } from './compile/replay.js'
+import { TranscriptionQueue } from './compile/transcription-queue.js'
 import { VectorFiller } from './compile/vector-filler.js'
 import { ConflictFinder } from './conflicts/finder.js'
 import type { EngineContext } from './context.js'
@@ -32,15 +32,15 @@ import { beginUpload } from './documents/upload.js'
 import { explainQuery } from './explain/explain.js'
 import { Gateway } from './gateways/gateway.js'
 import { createIdempotency } from './idempotency/idempotency.js'
-import { createIntegrity } from './integrity/integrity.js'
+import { createIntegrityOperations } from './integrity/integrity.js'
 import { cancelJob, getJob } from './jobs/jobs.js'
 import { retryFailed, retryJob } from './jobs/retry.js'
 import { JobRunner } from './jobs/runner.js'
-import { createLocalFiles } from './local-files/operations.js'
-import { LsaEmbedding } from './models/builtin/lsa-embedder.js'
+import { createLocalFileOperations } from './local-files/operations.js'
+import { LsaEmbedder } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
 import { createCompiler } from './parse/compiler.js'
-import { withConverters } from './parse/convert/converting.js'
+import { withConverters } from './parse/convert/with-converters.js'
 import { createDrawer } from './parse/draw/drawer.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { createQuality } from './quality/operations.js'
@@ -55,35 +55,35 @@ import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { insertBulkJob } from './rows/bulk-jobs.js'
 import { findSpace, toSpace } from './rows/spaces.js'
-import { giveUpExpiredUploads } from './rows/staged-commits.js'
-import { tenantJobs } from './rows/tenant-jobs.js'
-import { checkSearchPlace, openSearchIndexes } from './search/open-indexes.js'
+import { failExpiredUploads } from './rows/staged-commits.js'
+import { countTenantJobs } from './rows/tenant-jobs.js'
+import { checkSearchBackend, openSearchIndexes } from './search/open-indexes.js'
 import { createSnapshots } from './snapshots/operations.js'
-import { createSources } from './sources/operations.js'
+import { createSourceOperations } from './sources/operations.js'
 import { followChanges } from './spaces/changes.js'
-import { setRetrievalProfile, spaceProfile } from './spaces/profile.js'
-import { retentionPolicies } from './spaces/retention-policy.js'
+import { getSpaceProfile, setRetrievalProfile } from './spaces/profile.js'
+import { createRetentionPolicies } from './spaces/retention-policy.js'
 import {
   createSpace,
   deleteSpace,
+  getSpaceManifest,
   listSpaces,
   setEmbeddingProfile,
-  spaceManifest,
   updateSpace,
 } from './spaces/spaces.js'
 import { createBudgetStore } from './spaces/stored-budget.js'
-import { tokenOperations } from './spaces/tokens.js'
-import { health } from './status/health.js'
-import { measured } from './status/measured.js'
-import { modelOperations } from './status/models-in-use.js'
-import { spaceStats, spaceStatus } from './status/status.js'
-import { explainDamage, type OpenStore, openServerStore, openStore } from './storage/open-store.js'
-import { tellOf } from './storage/tell-of.js'
-import { writeAnswer } from './storage/write-answer.js'
+import { createTokenOperations } from './spaces/tokens.js'
+import { collectMetrics } from './status/collect-metrics.js'
+import { getHealth } from './status/health.js'
+import { createModelOperations } from './status/models-in-use.js'
+import { getSpaceStats, getSpaceStatus } from './status/status.js'
+import { logDatabaseEvents } from './storage/log-database-events.js'
+import { type OpenStore, openServerStore, openStore, toDamagedStoreError } from './storage/open-store.js'
+import { writeReply } from './storage/write-reply.js'
 import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
-import { publishedDocuments } from './vfs/published-documents.js'
+import { createPublishedDocumentsReader } from './vfs/published-documents.js'
 import { createFileSystem } from './vfs/vfs.js'
-import { createGraph } from './views/graph-operations.js'
+import { createGraphServices } from './views/graph-operations.js'
 import { SemanticViews } from './views/views.js'
 import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 
@@ -94,22 +94,22 @@ import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
  * @throws StoreRefused if database and objects are not a complete store
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const layout = dataLayout(options.dataDir)
+  const layout = resolveDataLayout(options.dataDir)
   try {
-    return await asDeployment(() => openOn(layout, options))
+    return await asDeployment(() => openLayout(layout, options))
   } catch (error) {
-    throw explainDamage(error, layout)
+    throw toDamagedStoreError(error, layout)
   }
 }
 
-async function openOn(layout: DataLayout, options: EngineOptions): Promise<Engine> {
+async function openLayout(layout: DataLayout, options: EngineOptions): Promise<Engine> {
   const { log, room } = options
-  checkSearchPlace(options.search, options.database)
+  checkSearchBackend(options.search, options.database)
   const instance = newId()
   const { db, databaseFile, objects, identity } = await (options.database === undefined
-    ? openStore(layout, log, (error) => room?.note(error), options.objects)
+    ? openStore(layout, log, (error) => room?.noteError(error), options.objects)
     : openServerStore(layout, log, options.database, `ksd ${instance}`, options.objects))
-  if (databaseFile !== undefined) tellOf(databaseFile, log)
+  if (databaseFile !== undefined) logDatabaseEvents(databaseFile, log)
   try {
     return await openWith(layout, options, instance, { db, databaseFile, objects, identity })
   } catch (error) {
@@ -126,27 +126,33 @@ async function openWith(
   { db, databaseFile, objects, identity }: OpenStore,
 ): Promise<Engine> {
   const { log } = options
-  db.recover(giveUpExpiredUploads)
-  const rightOfWay = new RightOfWay()
-  const place = { search: options.search, dir: layout.indexes, address: options.database, gateway: instance }
-  const giveWay = () => rightOfWay.giveWay()
-  const told = (message: string) => log.info({}, message)
-  const indexes = await openSearchIndexes({ ...place, db, source: createReplaySource(db), giveWay, log: told })
+  db.recover(failExpiredUploads)
+  const foregroundPriority = new ForegroundPriority()
+  const searchLocation = { search: options.search, dir: layout.indexes, address: options.database, gateway: instance }
+  const yieldToQueries = () => foregroundPriority.yieldToQueries()
+  const logInfo = (message: string) => log.info({}, message)
+  const indexes = await openSearchIndexes({
+    ...searchLocation,
+    db,
+    source: createReplaySource(db),
+    yieldToQueries,
+    log: logInfo,
+  })
   const compiler = createCompiler({ children: options.workers?.reading ?? 1, languagesFolder: options.ocr?.folder })
-  const confinement = confinementOf(options)
+  const confinement = createEngineConfinement(options)
   const budgetStore = createBudgetStore(db)
   let runner: JobRunner | undefined
-  const behind: Behind = {
+  const backgroundServices: BackgroundServices = {
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
     pageIndexes: new PageIndexer(),
     pictures: new PictureDescriber(),
-    recordings: new Listener(),
+    recordings: new TranscriptionQueue(),
     conflicts: new ConflictFinder(),
     failedClusters: new FailedQueryClustering(),
   }
   const context: EngineContext = {
-    ...behind,
+    ...backgroundServices,
     instance,
     db,
     databaseFile,
@@ -156,13 +162,13 @@ async function openWith(
     indexes,
     compiler: withConverters(compiler, options.converters ?? [], confinement),
     drawer: createDrawer(),
-    lsa: new LsaEmbedding(options.workers?.embedding),
+    lsa: new LsaEmbedder(options.workers?.embedding),
     models: createModelRegistry(options.providers, { budgetStore, confinement, modelsFolder: layout.models }),
     reading: new Map(),
     changes: new ChangedSpaces(),
     leases: new Leases(),
-    measures: new Measures(),
-    rightOfWay,
+    measures: new EngineMetrics(),
+    foregroundPriority,
     options,
     log,
     now: options.now ?? Date.now,
@@ -171,56 +177,66 @@ async function openWith(
   const jobs = new JobRunner(context)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
-  const sources = createSources(context, (jobId) => jobs.settled(jobId))
+  const sources = createSourceOperations(context, (jobId) => jobs.waitUntilSettled(jobId))
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
-  const wakeAll = () => {
-    for (const one of [jobs, research.runner, ...Object.values(behind)]) one.wake()
+  const wakeServices = () => {
+    for (const service of [jobs, research.runner, ...Object.values(backgroundServices)]) service.wake()
   }
-  const gateway = new Gateway(context, wakeAll)
+  const gateway = new Gateway(context, wakeServices)
   gateway.start()
-  const engine = wire(context, behind, jobs, sweeper, sources, shared, research, gateway)
-  for (const one of Object.values(behind)) await one.start(context)
+  const engine = wireEngine(context, backgroundServices, jobs, sweeper, sources, shared, research, gateway)
+  for (const service of Object.values(backgroundServices)) await service.start(context)
   runner.start()
   research.runner.wake()
   sweeper.start()
   sources.sync.start()
   // work that waited for disk space continues
-  options.room?.onRoom(wakeAll)
+  options.room?.onSpaceAvailable(wakeServices)
   await warmUp(context)
-  return options.database === undefined ? engine : ofCallers(engine)
+  return options.database === undefined ? engine : bindTenantScope(engine)
 }
 
 /** Services that work in the background, in the order in which they start. */
-interface Behind {
+interface BackgroundServices {
   vectors: VectorFiller
   migrations: EmbeddingMigrations
   pageIndexes: PageIndexer
   pictures: PictureDescriber
-  recordings: Listener
+  recordings: TranscriptionQueue
   conflicts: ConflictFinder
   failedClusters: FailedQueryClustering
 }
 
-function wire(
+function wireEngine(
   context: EngineContext,
-  behind: Behind,
+  backgroundServices: BackgroundServices,
   runner: JobRunner,
   sweeper: RetentionSweeper,
-  sources: ReturnType<typeof createSources>,
+  sources: ReturnType<typeof createSourceOperations>,
   { cache, derivations }: QueryShared,
   research: ReturnType<typeof createResearch>,
   gateway: Gateway,
 ): Engine {
   const { db, options } = context
-  const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, context.rightOfWay)
+  const gate = new QueryGate(
+    options.limits.concurrentQueries,
+    options.limits.waitingQueries,
+    context.foregroundPriority,
+  )
   const views = new SemanticViews(context, derivations)
-  const graph = createGraph(context, derivations, views)
+  const graph = createGraphServices(context, derivations, views)
   // compilations, tasks and answers check their claims with each write
-  for (const one of [sources.sync, behind.migrations, graph.readings]) gateway.whenLost(() => one.lost())
+  for (const service of [sources.sync, backgroundServices.migrations, graph.readings])
+    gateway.onLost(() => service.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
-  const bundles = createBundles(context)
-  const chat = createChat(context, { gate, cache, derivations, documents: publishedDocuments(files) })
+  const bundles = createBundleOperations(context)
+  const chat = createChatService(context, {
+    gate,
+    cache,
+    derivations,
+    documents: createPublishedDocumentsReader(files),
+  })
   return {
     spaces: {
       create: (caller, body) => createSpace(context, caller, body),
@@ -228,17 +244,17 @@ function wire(
       get: async (caller, id) => toSpace(await db.read(findSpace(caller.tenant, id))),
       update: (caller, id, body) => updateSpace(db, caller, id, body),
       delete: (caller, id) => deleteSpace(context, caller, id),
-      manifest: (caller, id) => db.read(spaceManifest(context, caller, id)),
+      manifest: (caller, id) => db.read(getSpaceManifest(context, caller, id)),
       setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
       startMigration: (caller, id, model) => startMigration(context, caller, id, model),
       migration: (caller, id, migrationId) => db.read(getMigration(caller, id, migrationId)),
       cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
-      status: async (caller, id) => spaceStatus(context, caller, id),
-      stats: async (caller, id, minutes) => spaceStats(context, caller, id, minutes),
-      retrievalProfile: (caller, id) => db.read(spaceProfile(caller, id)),
+      status: async (caller, id) => getSpaceStatus(context, caller, id),
+      stats: async (caller, id, minutes) => getSpaceStats(context, caller, id, minutes),
+      retrievalProfile: (caller, id) => db.read(getSpaceProfile(caller, id)),
       setRetrievalProfile: (caller, id, body) => setRetrievalProfile(context, caller, id, body),
     },
-    documents: documentOperations(context, runner),
+    documents: createDocumentOperations(context, runner),
     jobs: {
       get: (caller, id) => db.read(getJob(caller, id)),
       cancel: (caller, id) => cancelJob(context, caller, id),
@@ -267,15 +283,15 @@ function wire(
       rm: (caller, id, query) => removeFiles(context, caller, id, query),
     },
     snapshots: createSnapshots(context, { gate, cache, derivations }),
-    localFiles: createLocalFiles(context),
-    retention: retentionPolicies(context),
+    localFiles: createLocalFileOperations(context),
+    retention: createRetentionPolicies(context),
     graph: graph.operations,
     bundles,
-    integrity: createIntegrity(context),
+    integrity: createIntegrityOperations(context),
     chat: chat.operations,
     idempotency: createIdempotency(context),
-    tokens: tokenOperations(db),
-    health: () => health(context),
+    tokens: createTokenOperations(db),
+    health: () => getHealth(context),
     gateways: () => gateway.count,
     durable: () => db.durable(),
     damage: () => db.damage?.message,
@@ -283,7 +299,9 @@ function wire(
       asDeployment(async () => {
         const [jobs, tasks] = [await runner.activity(), await research.runner.activity()]
         const indexPid = context.indexes.pid()
-        const counts = await Promise.all([...Object.values(behind), graph.readings].map(({ active }) => active))
+        const counts = await Promise.all(
+          [...Object.values(backgroundServices), graph.readings].map(({ active }) => active),
+        )
         return {
           activeJobs: jobs.activeJobs + tasks.active,
           waitingJobs: jobs.waitingJobs + tasks.waiting,
@@ -291,38 +309,38 @@ function wire(
           backgroundTasks:
             jobs.training +
             counts.reduce((sum, count) => sum + count, 0) +
-            context.indexes.builds() +
+            context.indexes.countBuilds() +
             derivations.running +
             views.running +
             sources.sync.running,
-          ...defined({ indexPid }),
+          ...omitUndefined({ indexPid }),
           parserPids: [...context.compiler.pids(), ...context.drawer.pids()],
         }
       }),
     measured: () =>
-      asDeployment(() => measured(context, { running: gate.running + chat.running(), waiting: gate.waiting })),
-    jobsOf: (tenant) => asTenant(tenant, () => db.read(tenantJobs(tenant))),
-    models: modelOperations(context),
+      asDeployment(() => collectMetrics(context, { running: gate.running + chat.running(), waiting: gate.waiting })),
+    jobsOf: (tenant) => asTenant(tenant, () => db.read(countTenantJobs(tenant))),
+    models: createModelOperations(context),
     async close() {
       await bundles.close()
-      context.indexes.hurry()
+      context.indexes.beginShutdown()
       await Promise.all([sources.sync.close(), research.runner.close()])
       await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
-      await Promise.all(Object.values(behind).map((one) => one.close()))
+      await Promise.all(Object.values(backgroundServices).map((service) => service.close()))
       context.drawer.close()
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
       await gateway.close()
       context.objects.close()
       // a log that the checkpoint thread is using would look as if it were still needed
-      await db.close(() => context.identity.closed())
-      context.identity.released()
+      await db.close(() => context.identity.markClosed())
+      context.identity.unmarkClosed()
     },
   }
 }
 
-function documentOperations(context: EngineContext, runner: JobRunner): Engine['documents'] {
+function createDocumentOperations(context: EngineContext, runner: JobRunner): Engine['documents'] {
   const { db } = context
   return {
     list: (caller, spaceId, page) => db.read(listDocuments(caller, spaceId, page)),
@@ -333,14 +351,14 @@ function documentOperations(context: EngineContext, runner: JobRunner): Engine['
     itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(context, caller, spaceId, id, item, variant),
     upload: (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
     async bulkUpload(caller, spaceId, items) {
-      const made = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
-      return writeAnswer(db, caller, function* () {
+      const bulkItems = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
+      return writeReply(db, caller, function* () {
         const space = yield* findSpace(caller.tenant, spaceId)
-        return { bulkJobId: yield* insertBulkJob(space, 'document_upload', made), total: items.length, items }
+        return { bulkJobId: yield* insertBulkJob(space, 'document_upload', bulkItems), total: items.length, items }
       })
     },
     async settled(caller, spaceId, accepted) {
-      await runner.settled(accepted.compilationJob.id)
+      await runner.waitUntilSettled(accepted.compilationJob.id)
       return db.read(getDocument(caller, spaceId, accepted.asset.id))
     },
     delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),

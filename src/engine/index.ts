@@ -1,5 +1,5 @@
 import type { DatabaseAddress } from '../local/database-address.js'
-import type { Migrated } from './storage/postgres/migrate.js'
+import type { MigrationResult } from './storage/postgres/migrate.js'
 
 /** The engine's public interface for the daemon and the chat service. */
 export type * from './api.js'
@@ -8,7 +8,10 @@ export type { EngineOptions } from './base/options.js'
 export { openEngine } from './engine.js'
 
 /** Brings a database on a server to the schema of this version. @throws like `migratePostgres` */
-export async function migrateServer(address: DatabaseAddress, options: { newKeys?: boolean }): Promise<Migrated> {
+export async function migrateServerDatabase(
+  address: DatabaseAddress,
+  options: { newKeys?: boolean },
+): Promise<MigrationResult> {
   // loaded on demand: only migrations need their SQL texts
   const { migratePostgres } = await import('./storage/postgres/migrate.js')
   return await migratePostgres(address, options)

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import { EXIT } from '../contract/errors.js'
-import { isRecord, textOf } from '../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { withChat } from './conversations.js'
-import { idOf, inPath } from './ids.js'
-import type { Common } from './options.js'
+import { resolveInPath, resolveTypedId } from './ids.js'
+import type { KchatOptions } from './options.js'
 import { printDone, printOne } from './output.js'
-import { type NumberedRange, numberedPageItems, printNumbered } from './pages.js'
+import { type NumberedRange, printNumbered, readNumberedPages } from './pages.js'
 
 const COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
@@ -18,17 +18,17 @@ const COLUMNS: Column[] = [
 const POLL_MS = 300
 const LIST_DEFAULT = 20
 
-interface Fields {
+interface AnnotationFields {
   question: string
   answer: string
 }
 
-export async function listAnnotations(options: Common & NumberedRange & { keyword?: string }): Promise<void> {
+export async function listAnnotations(options: KchatOptions & NumberedRange & { keyword?: string }): Promise<void> {
   const { keyword } = options
-  const by = keyword === undefined ? '' : `&keyword=${encodeURIComponent(keyword)}`
+  const filter = keyword === undefined ? '' : `&keyword=${encodeURIComponent(keyword)}`
   await withChat(options, async (chat) => {
-    const items = numberedPageItems(
-      (query) => chat.call('GET', `/apps/annotations?${query}${by}`),
+    const items = readNumberedPages(
+      (query) => chat.call('GET', `/apps/annotations?${query}${filter}`),
       options,
       LIST_DEFAULT,
     )
@@ -40,55 +40,55 @@ export async function listAnnotations(options: Common & NumberedRange & { keywor
   })
 }
 
-export async function addAnnotation(options: Common & Fields): Promise<void> {
+export async function addAnnotation(options: KchatOptions & AnnotationFields): Promise<void> {
   const { question, answer } = options
   await withChat(options, async (chat) =>
     printOne(await chat.call('POST', '/apps/annotations', { question, answer }), options, COLUMNS),
   )
 }
 
-export async function updateAnnotation(id: string, options: Common & Fields): Promise<void> {
+export async function updateAnnotation(id: string, options: KchatOptions & AnnotationFields): Promise<void> {
   const { question, answer } = options
-  const path = `/apps/annotations/${inPath('annotation', id)}`
+  const path = `/apps/annotations/${resolveInPath('annotation', id)}`
   await withChat(options, async (chat) =>
     printOne(await chat.call('PUT', path, { question, answer }), options, COLUMNS),
   )
 }
 
-export async function deleteAnnotation(word: string, options: Common): Promise<void> {
-  const id = idOf('annotation', word)
+export async function deleteAnnotation(word: string, options: KchatOptions): Promise<void> {
+  const id = resolveTypedId('annotation', word)
   await withChat(options, (chat) => chat.call('DELETE', `/apps/annotations/${encodeURIComponent(id)}`))
   printDone(options, { id, deleted: true }, 'Deleted.')
 }
 
 /** Enables or disables annotation replies; `--wait` waits for the job. @throws CliError exit 1 if the job fails */
-export async function setReply(
+export async function setAnnotationReply(
   action: 'enable' | 'disable',
-  options: Common & { threshold?: number; wait?: boolean },
+  options: KchatOptions & { threshold?: number; wait?: boolean },
 ): Promise<void> {
   const body = action === 'enable' ? { score_threshold: options.threshold ?? 0.9 } : {}
   await withChat(options, async (chat) => {
     let job = await chat.call('POST', `/apps/annotation-reply/${action}`, body)
-    const id = isRecord(job) ? (textOf(job.job_id) ?? '') : ''
+    const id = isRecord(job) ? (toNonEmptyString(job.job_id) ?? '') : ''
     while (options.wait === true && isRecord(job) && /^(waiting|processing)$/.test(String(job.job_status))) {
       await sleep(POLL_MS)
       job = await chat.call('GET', `/apps/annotation-reply/${action}/status/${encodeURIComponent(id)}`)
     }
-    report(job, options)
+    printJob(job, options)
   })
 }
 
 /** Prints the status of the job that enables or disables annotation replies. */
-export async function replyStatus(job: string, options: Common & { action: string }): Promise<void> {
+export async function showReplyStatus(job: string, options: KchatOptions & { action: string }): Promise<void> {
   const path = `/apps/annotation-reply/${encodeURIComponent(options.action)}/status/${encodeURIComponent(job)}`
-  await withChat(options, async (chat) => report(await chat.call('GET', path), options))
+  await withChat(options, async (chat) => printJob(await chat.call('GET', path), options))
 }
 
-function report(job: unknown, options: Common): void {
+function printJob(job: unknown, options: KchatOptions): void {
   printOne(job, options, [
     { field: 'job_id', title: 'JOB' },
     { field: 'job_status', title: 'STATUS', kind: 'state' },
   ])
   if (isRecord(job) && job.job_status === 'error')
-    throw new CliError(textOf(job.error_msg) ?? 'the job failed', { code: 'job-failed', exit: EXIT.failed })
+    throw new CliError(toNonEmptyString(job.error_msg) ?? 'the job failed', { code: 'job-failed', exit: EXIT.failed })
 }

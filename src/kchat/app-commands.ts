@@ -1,18 +1,20 @@
 import { type Command, Option } from 'commander'
-import { collect, keyCommand, manageCommand, numberOf } from './command.js'
+import { collect, keyCommand, manageCommand, parseNumberOption } from './command.js'
 
 const apps = () => import('./apps.js')
 
 /** Adds `kchat apps …` and the commands for stored keys. */
-export function addApps(root: Command): void {
-  keyCommand(root, 'login <name>', 'Store an application key under a name; reads it from stdin or prompts without echo.').action(
-    async (name, options) => (await apps()).login(name, options),
-  )
+export function addAppCommands(root: Command): void {
+  keyCommand(
+    root,
+    'login <name>',
+    'Store an application key under a name; reads it from stdin or prompts without echo.',
+  ).action(async (name, options) => (await apps()).storeKey(name, options))
   keyCommand(root, 'use [name]', 'Select the current key by name; without a name, list the stored keys.').action(
-    async (name, options) => (await apps()).use(name, options),
+    async (name, options) => (await apps()).selectKey(name, options),
   )
   const group = root.command('apps').description('Manage applications and their keys (with the token of ks).')
-  fields(manageCommand(group, 'create [name]', 'Create an application and store a key for it.'))
+  addFieldOptions(manageCommand(group, 'create [name]', 'Create an application and store a key for it.'))
     .optionsGroup('Application:')
     .option('--use', 'make its key the current one, even if another key is current')
     .action(async (name, options) => (await apps()).createApp(name, options))
@@ -22,12 +24,12 @@ export function addApps(root: Command): void {
   manageCommand(group, 'show <app>', 'Show the settings of an application, by id or name.').action(
     async (app, options) => (await apps()).showApp(app, options),
   )
-  fields(manageCommand(group, 'update <app>', 'Change an application; other fields stay unchanged.'))
+  addFieldOptions(manageCommand(group, 'update <app>', 'Change an application; other fields stay unchanged.'))
     .optionsGroup('Application:')
     .option('--name <name>', 'new name')
     .action(async (app, options) => (await apps()).updateApp(app, options))
-  manageCommand(group, 'delete <app>', 'Delete an application with its keys and conversations.').action(async (app, options) =>
-    (await apps()).deleteApp(app, options),
+  manageCommand(group, 'delete <app>', 'Delete an application with its keys and conversations.').action(
+    async (app, options) => (await apps()).deleteApp(app, options),
   )
   const keys = group.command('keys').description('Keys of an application.')
   manageCommand(keys, 'create <app>', 'Create a key and show it once.').action(async (app, options) =>
@@ -42,33 +44,41 @@ export function addApps(root: Command): void {
 }
 
 /** Adds options for every field of an application. */
-function fields(child: Command): Command {
+function addFieldOptions(child: Command): Command {
   child
     .optionsGroup('Application:')
-    .option('--from <file>', 'JSON or YAML of an application, as show prints it; - reads stdin; options take precedence')
+    .option(
+      '--from <file>',
+      'JSON or YAML of an application, as show prints it; - reads stdin; options take precedence',
+    )
     .option('--description <text>', 'purpose of the application')
     .option('--tag <tag>', 'tag, repeatable', collect)
     .option('--no-tag', 'no tags')
     .option('--enabled', 'accept its keys')
     .option('--no-enabled', 'reject its keys')
-    .option('--max-concurrent <n>', 'maximum concurrent answers; 0 is no limit', numberOf('--max-concurrent'))
-  return [answers, looks, words, senses].reduce((built, add) => add(built), child)
+    .option('--max-concurrent <n>', 'maximum concurrent answers; 0 is no limit', parseNumberOption('--max-concurrent'))
+  return [addAnswerOptions, addAppearanceOptions, addBlockedWordOptions, addMediaOptions].reduce(
+    (command, add) => add(command),
+    child,
+  )
 }
 
-function answers(child: Command): Command {
+function addAnswerOptions(child: Command): Command {
   return child
     .optionsGroup('Answers:')
     .option('--space <space>', 'slug or id of a space to answer from, repeatable', collect)
     .option('--no-space', 'answer from no space')
-    .addOption(new Option('--mode <mode>', 'answer mode; in agent-chat, the model decides what to search').choices(MODES))
+    .addOption(
+      new Option('--mode <mode>', 'answer mode; in agent-chat, the model decides what to search').choices(MODES),
+    )
     .option('--model <plugin/provider/model>', 'model for answers')
     .option('--no-model', 'use the model of the space or daemon')
     .option('--instructions <text>', 'system instructions for the model; - reads stdin')
     .option('--variables <file>', 'conversation variables, a list in JSON or YAML; - reads stdin')
     .option('--no-variables', 'no conversation variables')
-    .option('--temperature <0..2>', 'temperature of the model', numberOf('--temperature'))
+    .option('--temperature <0..2>', 'temperature of the model', parseNumberOption('--temperature'))
     .option('--no-temperature', "use the model's default temperature")
-    .option('--max-tokens <n>', 'maximum length of an answer, in tokens', numberOf('--max-tokens'))
+    .option('--max-tokens <n>', 'maximum length of an answer, in tokens', parseNumberOption('--max-tokens'))
     .option('--no-max-tokens', 'use the default maximum length')
     .option('--citations', 'cite passages in answers')
     .option('--no-citations', 'no citations')
@@ -82,7 +92,7 @@ function answers(child: Command): Command {
 
 const MODES = ['chat', 'agent-chat']
 
-function looks(child: Command): Command {
+function addAppearanceOptions(child: Command): Command {
   return child
     .optionsGroup('Appearance:')
     .option('--opening <text>', 'opening message')
@@ -96,7 +106,7 @@ function looks(child: Command): Command {
     .option('--no-site', 'no settings of the web page')
 }
 
-function words(child: Command): Command {
+function addBlockedWordOptions(child: Command): Command {
   return child
     .optionsGroup('Blocked words:')
     .option('--sensitive-word <word>', 'blocked word, repeatable', collect)
@@ -108,7 +118,7 @@ function words(child: Command): Command {
     .option('--no-output-response', 'do not block answers')
 }
 
-function senses(child: Command): Command {
+function addMediaOptions(child: Command): Command {
   return child
     .optionsGroup('Images and speech:')
     .option('--vision', 'accept images with messages; needs a vision model')
@@ -119,8 +129,10 @@ function senses(child: Command): Command {
         '201',
       ]),
     )
-    .option('--images <n>', 'maximum images of a message, 1 to 10', numberOf('--images'))
-    .addOption(new Option('--image-detail <detail>', 'resolution of images for the model').choices(['low', 'high', 'auto']))
+    .option('--images <n>', 'maximum images of a message, 1 to 10', parseNumberOption('--images'))
+    .addOption(
+      new Option('--image-detail <detail>', 'resolution of images for the model').choices(['low', 'high', 'auto']),
+    )
     .option('--image-transfer <method>', 'transfer method of images, local_file or remote_url, repeatable', collect)
     .option('--speech-to-text', 'transcribe audio; needs a speech-to-text model')
     .option('--no-speech-to-text', 'do not transcribe audio')

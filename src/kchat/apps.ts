@@ -2,66 +2,66 @@ import { CliError, usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import type { Output } from '../cli/output.js'
 import { askSecret, confirm } from '../cli/prompt.js'
-import { endsIn } from '../cli/recent-ids.js'
-import { textOrStdin } from '../cli/stdin.js'
+import { hasIdTail } from '../cli/recent-ids.js'
+import { readTextOrStdin } from '../cli/stdin.js'
 import type { Client } from '../client/client.js'
 import type { NewChatAppKey } from '../contract/chat/apps.js'
 import { EXIT } from '../contract/errors.js'
 import { isUuid } from '../lib/ids.js'
-import { nearest } from '../lib/text/nearest.js'
-import { type AppOptions, appFields } from './app-fields.js'
-import { idOf, isTail } from './ids.js'
-import { chooseKey, readKeys, type SavedKey, saveKey } from './keys.js'
-import type { Common, ManageOptions } from './options.js'
-import { outputOf, printDone, printList, printOne } from './output.js'
+import { findNearest } from '../lib/text/nearest.js'
+import { type AppOptions, buildAppFields } from './app-fields.js'
+import { isIdTail, resolveTypedId } from './ids.js'
+import { readKeys, type SavedKey, saveKey, setCurrentKey } from './keys.js'
+import type { KchatOptions, ManageOptions } from './options.js'
+import { createOutput, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
-import { mayPrompt, serviceOf } from './settings.js'
-import { compareVersions } from './version.js'
+import { canPrompt, resolveService } from './settings.js'
+import { warnOfVersionSkew } from './version.js'
 
 const APP_COLUMNS: Column[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
 
-async function withGateway(common: Common, work: (client: Client) => Promise<void>): Promise<void> {
+async function withGateway(common: KchatOptions, work: (client: Client) => Promise<void>): Promise<void> {
   const client = await openGateway(common)
   try {
     await work(client)
   } finally {
     client.close()
-    compareVersions(client.serverVersion)
+    warnOfVersionSkew(client.serverVersion)
   }
 }
 
 /** Creates an application with one key and stores the key under the application's name. */
 export async function createApp(word: string | undefined, options: AppOptions & { use?: boolean }): Promise<void> {
   await withGateway(options, async (client) => {
-    const fields = await appFields(client, options)
+    const fields = await buildAppFields(client, options)
     const name = word ?? fields.name
     if (typeof name !== 'string')
       throw usageError('an application needs a name', 'give it as the argument, or in `--from`')
     const app = await client.request('POST /chat-apps', { body: { ...fields, name } })
-    const key = keyOf(await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } }))
-    const { service, dirs } = serviceOf(options)
-    const kept = saveKey(dirs.config, name, { service, key }, options.use === true)
-    const out = outputOf(options)
+    const key = requireKey(await client.request('POST /chat-apps/{appId}/keys', { path: { appId: app.id } }))
+    const { service, dirs } = resolveService(options)
+    const savedKey = saveKey(dirs.config, name, { service, key }, options.use === true)
+    const out = createOutput(options)
     if (out.isJson) out.json(app)
     else {
       await printList([app], options, { columns: APP_COLUMNS, empty: '' })
     }
-    sayKept(out, name, kept)
+    reportSavedKey(out, name, savedKey)
   })
 }
 
 /** Reports the current key in every output format, because the next commands go to its application. */
-function sayKept(out: Output, name: string, { current, isReplaced }: SavedKey): void {
-  const said = JSON.stringify(name)
-  if (isReplaced) out.note(`Replaced the key that was stored as ${said}.`)
+function reportSavedKey(out: Output, name: string, { current, isReplaced }: SavedKey): void {
+  const quotedName = JSON.stringify(name)
+  if (isReplaced) out.note(`Replaced the key that was stored as ${quotedName}.`)
   out.note(
     current === name
-      ? `Stored a key as ${said}. It is the current key: \`kchat send TEXT\` uses it.`
-      : `Stored a key as ${said}. ${JSON.stringify(current)} stays the current key: \`kchat use ${name}\` changes that.`,
+      ? `Stored a key as ${quotedName}. It is the current key: \`kchat send TEXT\` uses it.`
+      : `Stored a key as ${quotedName}. ${JSON.stringify(current)} stays the current key: \`kchat use ${name}\` changes that.`,
   )
 }
 
-export async function listApps(options: Common): Promise<void> {
+export async function listApps(options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) => {
     const { items } = await client.request('GET /chat-apps', {})
     await printList(items, options, {
@@ -72,23 +72,23 @@ export async function listApps(options: Common): Promise<void> {
   })
 }
 
-export async function showApp(word: string, options: Common): Promise<void> {
+export async function showApp(word: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) =>
-    printApp(await client.request('GET /chat-apps/{appId}', { path: await pathOf(client, word) }), options),
+    printApp(await client.request('GET /chat-apps/{appId}', { path: await resolveAppPath(client, word) }), options),
   )
 }
 
 /** Prints an application. Unset values become empty texts for people, because a null would not be printed. */
-function printApp(app: object, options: Common): void {
-  const { isJson } = outputOf(options)
+function printApp(app: object, options: KchatOptions): void {
+  const { isJson } = createOutput(options)
   printOne(isJson ? app : JSON.parse(JSON.stringify(app, (_name, value: unknown) => value ?? '')), options)
 }
 
 export async function updateApp(word: string, options: AppOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const path = await pathOf(client, word)
+    const path = await resolveAppPath(client, word)
     const current = async () => ({ ...(await client.request('GET /chat-apps/{appId}', { path })) })
-    const body = await appFields(client, options, current)
+    const body = await buildAppFields(client, options, current)
     if (Object.keys(body).length === 0)
       throw usageError('no field to change is given', '`kchat apps update --help` lists the options')
     printApp(await client.request('PATCH /chat-apps/{appId}', { path, body }), options)
@@ -97,27 +97,27 @@ export async function updateApp(word: string, options: AppOptions): Promise<void
 
 export async function deleteApp(word: string, options: ManageOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const path = await pathOf(client, word)
+    const path = await resolveAppPath(client, word)
     const what = `deleting application ${JSON.stringify(word)} with its keys and conversations`
-    if (!(await confirm(what, { yes: options.yes === true, interactive: mayPrompt(options) })))
-      return outputOf(options).note('Nothing was deleted.')
+    if (!(await confirm(what, { yes: options.yes === true, interactive: canPrompt(options) })))
+      return createOutput(options).note('Nothing was deleted.')
     await client.request('DELETE /chat-apps/{appId}', { path })
     printDone(options, { id: path.appId, deleted: true }, 'Deleted.')
   })
 }
 
 /** Creates and prints a new key, which is never shown again. */
-export async function createKey(word: string, options: Common): Promise<void> {
+export async function createKey(word: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const made = await client.request('POST /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
-    const out = outputOf(options)
-    if (out.isJson) out.json(made)
-    else out.line(keyOf(made))
+    const created = await client.request('POST /chat-apps/{appId}/keys', { path: await resolveAppPath(client, word) })
+    const out = createOutput(options)
+    if (out.isJson) out.json(created)
+    else out.line(requireKey(created))
   })
 }
 
 /** @throws CliError if the service has already answered this request and that response was lost */
-function keyOf({ id, key }: NewChatAppKey): string {
+function requireKey({ id, key }: NewChatAppKey): string {
   if (key !== null) return key
   throw new CliError(`the key ${id} was created, but the response with it was lost`, {
     exit: EXIT.failed,
@@ -125,9 +125,9 @@ function keyOf({ id, key }: NewChatAppKey): string {
   })
 }
 
-export async function listKeys(word: string, options: Common): Promise<void> {
+export async function listKeys(word: string, options: KchatOptions): Promise<void> {
   await withGateway(options, async (client) => {
-    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: await pathOf(client, word) })
+    const { items } = await client.request('GET /chat-apps/{appId}/keys', { path: await resolveAppPath(client, word) })
     await printList(items, options, {
       columns: [
         { field: 'id', kind: 'id' },
@@ -140,50 +140,50 @@ export async function listKeys(word: string, options: Common): Promise<void> {
   })
 }
 
-export async function revokeKey(word: string, key: string, options: Common): Promise<void> {
-  const keyId = idOf('key', key)
+export async function revokeKey(word: string, key: string, options: KchatOptions): Promise<void> {
+  const keyId = resolveTypedId('key', key)
   await withGateway(options, async (client) => {
     await client.request('DELETE /chat-apps/{appId}/keys/{keyId}', {
-      path: { ...(await pathOf(client, word)), keyId },
+      path: { ...(await resolveAppPath(client, word)), keyId },
     })
     printDone(options, { id: keyId, revoked: true }, 'Revoked.')
   })
 }
 
 /** Finds an application by id, end of an id, or name. @throws CliError exit 5, or 2 if several have the name */
-async function pathOf(client: Client, word: string): Promise<{ appId: string }> {
+async function resolveAppPath(client: Client, word: string): Promise<{ appId: string }> {
   if (isUuid(word)) return { appId: word }
   const { items } = await client.request('GET /chat-apps', {})
-  const tail = isTail(word) ? word.replace('#', '').toLowerCase() : undefined
-  const [only, other] = items.filter(({ id, name }) => name === word || (tail !== undefined && endsIn(id, tail)))
-  if (only !== undefined && other === undefined) return { appId: only.id }
+  const tail = isIdTail(word) ? word.replace('#', '').toLowerCase() : undefined
+  const [only, another] = items.filter(({ id, name }) => name === word || (tail !== undefined && hasIdTail(id, tail)))
+  if (only !== undefined && another === undefined) return { appId: only.id }
   if (only !== undefined) throw usageError(`${JSON.stringify(word)} matches several applications`, 'give the id')
   const names = items.map(({ name }) => name)
-  const close = nearest(word, names)
+  const nearestName = findNearest(word, names)
   throw new CliError(`there is no application ${JSON.stringify(word)}`, {
     code: 'not-found',
     exit: EXIT.notFound,
-    hint: `${close === undefined ? '' : `did you mean \`${close}\`? `}\`kchat apps\` lists all`,
+    hint: `${nearestName === undefined ? '' : `did you mean \`${nearestName}\`? `}\`kchat apps\` lists all`,
   })
 }
 
 /** `kchat login NAME`: stores a key from stdin, or from a prompt without echo. */
-export async function login(name: string, options: Common): Promise<void> {
-  const { service, dirs } = serviceOf(options)
-  const isTyped = process.stdin.isTTY === true && mayPrompt({})
-  const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await textOrStdin('-', 'the key')
+export async function storeKey(name: string, options: KchatOptions): Promise<void> {
+  const { service, dirs } = resolveService(options)
+  const isTyped = process.stdin.isTTY === true && canPrompt({})
+  const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await readTextOrStdin('-', 'the key')
   if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key has no spaces' : 'stdin must contain one application key')
   const { isReplaced } = saveKey(dirs.config, name, { service, key }, true)
-  const replaced = isReplaced ? ', replacing the previous one' : ''
-  const remark = `Stored the key for ${service} as ${JSON.stringify(name)}${replaced}. It is the current key.`
+  const replacement = isReplaced ? ', replacing the previous one' : ''
+  const remark = `Stored the key for ${service} as ${JSON.stringify(name)}${replacement}. It is the current key.`
   printDone(options, { name, service, stored: true, current: true }, remark)
 }
 
 /** `kchat use [NAME]`: selects a stored key as the current one, or lists the keys. */
-export async function use(name: string | undefined, options: Common): Promise<void> {
-  const { dirs } = serviceOf(options)
+export async function selectKey(name: string | undefined, options: KchatOptions): Promise<void> {
+  const { dirs } = resolveService(options)
   if (name !== undefined) {
-    chooseKey(dirs.config, name)
+    setCurrentKey(dirs.config, name)
     printDone(options, { name, current: true }, `${JSON.stringify(name)} is the current key.`)
     return
   }

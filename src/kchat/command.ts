@@ -2,35 +2,41 @@ import { type Command, Option } from 'commander'
 import { usageError } from '../cli/cli-error.js'
 
 /** The credential that a command needs: an application key, the token of `ks`, or none. */
-type Kind = 'chat' | 'manage' | 'keys'
+type CommandCredential = 'chat' | 'manage' | 'keys'
 
-const kinds = new WeakMap<Command, Kind>()
+const credentials = new WeakMap<Command, CommandCredential>()
 
 /** Adds a command that acts as an end user of an application. */
 export function chatCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return command(parent, usage, description, 'chat', isDefault)
+  return addCommand(parent, usage, description, 'chat', isDefault)
 }
 
 /** Adds a command that manages applications with the token of `ks`. */
 export function manageCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return command(parent, usage, description, 'manage', isDefault)
+  return addCommand(parent, usage, description, 'manage', isDefault)
 }
 
 /** Adds a command that only manages stored keys. */
 export function keyCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return command(parent, usage, description, 'keys', isDefault)
+  return addCommand(parent, usage, description, 'keys', isDefault)
 }
 
-function command(parent: Command, usage: string, description: string, kind: Kind, isDefault: boolean): Command {
-  const made = parent.command(usage, { isDefault }).description(description)
-  kinds.set(made, kind)
-  return made
+function addCommand(
+  parent: Command,
+  usage: string,
+  description: string,
+  credential: CommandCredential,
+  isDefault: boolean,
+): Command {
+  const child = parent.command(usage, { isDefault }).description(description)
+  credentials.set(child, credential)
+  return child
 }
 
 /** Adds the options that all commands of a kind have in common. */
-export function addCommon(child: Command): void {
-  const kind = kinds.get(child)
-  if (kind === undefined) return
+export function addCommonOptions(child: Command): void {
+  const credential = credentials.get(child)
+  if (credential === undefined) return
   child
     .optionsGroup('Common:')
     .option('--url <url>', 'URL of the service, instead of the local daemon (KCHAT_URL)')
@@ -50,11 +56,11 @@ export function addCommon(child: Command): void {
     .option('--timeout <30s>', 'timeout of the command, such as 30s or 5m')
     .option('--no-autostart', 'fail instead of starting the local daemon')
     .option('--debug', 'print request lines, trace ids and stacks on stderr')
-  if (kind === 'chat')
+  if (credential === 'chat')
     child
       .option('--app <name>', 'stored key to use, instead of the current one (KCHAT_APP)')
       .option('--user <user>', 'end user (KCHAT_USER, else the login name)')
-  if (kind === 'manage')
+  if (credential === 'manage')
     child
       .option('--token-file <file>', 'file with the access token')
       .option('-y, --yes', 'answer yes to all prompts')
@@ -63,19 +69,23 @@ export function addCommon(child: Command): void {
 }
 
 /** Adds the options of a list. */
-export function listOptions(child: Command, byDefault: number): Command {
+export function addListOptions(child: Command, defaultLimit: number): Command {
   return child
-    .option('--limit <n>', `maximum entries (default ${byDefault} at a terminal, else all)`, countOf('--limit'))
+    .option(
+      '--limit <n>',
+      `maximum entries (default ${defaultLimit} at a terminal, else all)`,
+      parseCountOption('--limit'),
+    )
     .option('--all', 'list all entries')
 }
 
 /** Collects the values of a repeatable option. */
-export function collect(value: string, before: string[] | false = []): string[] {
-  return [...(before === false ? [] : before), value]
+export function collect(value: string, previous: string[] | false = []): string[] {
+  return [...(previous === false ? [] : previous), value]
 }
 
 /** Parses the value of a numeric option. @throws CliError exit 2 */
-export function numberOf(option: string): (value: string) => number {
+export function parseNumberOption(option: string): (value: string) => number {
   return (value) => {
     const number = Number(value)
     if (value.trim() !== '' && Number.isFinite(number)) return number
@@ -84,7 +94,7 @@ export function numberOf(option: string): (value: string) => number {
 }
 
 /** Parses the value of an option that is a count. @throws CliError exit 2 */
-export function countOf(option: string): (value: string) => number {
+export function parseCountOption(option: string): (value: string) => number {
   return (value) => {
     if (/^[1-9]\d{0,8}$/.test(value)) return Number(value)
     throw usageError(`${option} must be an integer of at least 1, received ${JSON.stringify(value)}`)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { KCHAT, kindOf } from '../cli/completing/kinds.js'
-import { type CompletionCommand, completionScript, type Shell } from '../cli/completion.js'
+import { findCompletionKind, KCHAT_NAMES } from '../cli/completing/kinds.js'
+import { type CompletionCommand, type CompletionShell, completionScript } from '../cli/completion.js'
 
 /** A command with its words. The default command of a group also has the words of the group. */
 export interface NamedCommand {
@@ -9,15 +9,15 @@ export interface NamedCommand {
 }
 
 /** All commands, in the order of the help. */
-export function leafCommands(parent: Command, before: string[] = []): NamedCommand[] {
+export function leafCommands(parent: Command, parentWords: string[] = []): NamedCommand[] {
   return parent.commands.flatMap((command) => {
-    const words = [...before, command.name()]
+    const words = [...parentWords, command.name()]
     return command.commands.length === 0 ? [{ words, command }] : leafCommands(command, words)
   })
 }
 
 /** `kchat completion SHELL`. */
-export function completion(shell: Shell, root: Command): string {
+export function buildCompletion(shell: CompletionShell, root: Command): string {
   const commands = leafCommands(root).flatMap(({ words, command }): CompletionCommand[] => {
     const flags = command.options.map(({ long, short, description, required, argChoices }) => ({
       name: long?.slice(2) ?? '',
@@ -25,7 +25,7 @@ export function completion(shell: Shell, root: Command): string {
       description,
       takesValue: required,
       options: argChoices ?? [],
-      asks: Object.hasOwn(KCHAT.flags, long ?? ''),
+      hasDynamicValues: Object.hasOwn(KCHAT_NAMES.flags, long ?? ''),
     }))
     const summary = command.description()
     const group = words.slice(0, -1)
@@ -33,13 +33,15 @@ export function completion(shell: Shell, root: Command): string {
     const { registeredArguments: args } = command
     const choices = args[0]?.argChoices ?? []
     return names.map((name) => {
-      const asks = args.some((_, at) => isKnown([...name, ...args.slice(0, at).map(() => 'any')]))
-      return { words: name, summary, flags, asks, choices }
+      const hasDynamicArguments = args.some((_, index) =>
+        hasCandidates([...name, ...args.slice(0, index).map(() => 'any')]),
+      )
+      return { words: name, summary, flags, hasDynamicArguments, choices }
     })
   })
   return completionScript(shell, root.name(), commands)
 }
 
-function isKnown(words: string[]): boolean {
-  return kindOf({ words, typed: '', passed: 0 }, KCHAT) !== undefined
+function hasCandidates(words: string[]): boolean {
+  return findCompletionKind({ words, typed: '', replaceStart: 0 }, KCHAT_NAMES) !== undefined
 }

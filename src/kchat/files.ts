@@ -2,12 +2,12 @@ import { stat } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { basename } from 'node:path'
 import { usageError } from '../cli/cli-error.js'
-import { unreadable } from '../cli/input-file.js'
+import { toUnreadableError } from '../cli/input-file.js'
 import { readText } from '../client/http.js'
 import { multipartBody, type UploadPart, UploadReadError } from '../client/multipart.js'
-import { isRecord, textOf } from '../lib/json/values.js'
-import type { Common } from './options.js'
-import { outputOf, printOne } from './output.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import type { KchatOptions } from './options.js'
+import { createOutput, printOne } from './output.js'
 import { type ChatService, openChat } from './service.js'
 
 /**
@@ -16,8 +16,8 @@ import { type ChatService, openChat } from './service.js'
  * @param name file name to send, instead of the file's own
  * @throws CliError exit 2 for a missing file
  */
-export async function sendFile(chat: ChatService, path: string, file: string, name?: string): Promise<unknown> {
-  const part = file === '-' ? stdinPart(name ?? 'stdin') : await filePart(file, name)
+export async function uploadFile(chat: ChatService, path: string, file: string, name?: string): Promise<unknown> {
+  const part = file === '-' ? toStdinPart(name ?? 'stdin') : await toFilePart(file, name)
   try {
     const response = await chat.upload(path, multipartBody('file', [part], { user: chat.user }))
     return JSON.parse(await readText(response))
@@ -27,45 +27,46 @@ export async function sendFile(chat: ChatService, path: string, file: string, na
   }
 }
 
-function stdinPart(filename: string): UploadPart {
+function toStdinPart(filename: string): UploadPart {
   if (process.stdin.isTTY) throw usageError('the file is read from stdin, but stdin is a terminal')
   return { filename, content: { stream: process.stdin } }
 }
 
-async function filePart(file: string, name: string | undefined): Promise<UploadPart> {
-  const found = await stat(file).catch((error: unknown) => {
-    throw unreadable('the file to send', file, error)
+async function toFilePart(file: string, name: string | undefined): Promise<UploadPart> {
+  const fileInfo = await stat(file).catch((error: unknown) => {
+    throw toUnreadableError('the file to send', file, error)
   })
-  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
-  return { filename: name ?? basename(file), content: { path: file, size: found.size } }
+  if (!fileInfo.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
+  return { filename: name ?? basename(file), content: { path: file, size: fileInfo.size } }
 }
 
 /** Writes the bytes of a response to `-o` or stdout. @throws CliError exit 2 if stdout is a terminal */
 export async function saveBytes(
   open: () => Promise<IncomingMessage>,
-  options: Common & { output?: string },
+  options: KchatOptions & { output?: string },
 ): Promise<void> {
   const { output } = options
-  const out = outputOf(options)
-  if (output === undefined && out.isTerminal) throw usageError('binary output is not written to a terminal', 'give `-o FILE`')
+  const out = createOutput(options)
+  if (output === undefined && out.isTerminal)
+    throw usageError('binary output is not written to a terminal', 'give `-o FILE`')
   const { saveBody } = await import('../cli/save-body.js')
   const size = await saveBody(await open(), output)
   if (output !== undefined) out.note(`Wrote ${output}, ${size} bytes.`)
 }
 
 /** An image as message input: the service fetches a URL; a file is uploaded first. */
-export async function imageInput(chat: ChatService, word: string): Promise<object> {
+export async function toImageInput(chat: ChatService, word: string): Promise<object> {
   if (/^https?:\/\//i.test(word)) return { type: 'image', transfer_method: 'remote_url', url: word }
-  const uploaded = await sendFile(chat, '/files/upload', word)
-  const id = isRecord(uploaded) ? textOf(uploaded.id) : undefined
+  const uploaded = await uploadFile(chat, '/files/upload', word)
+  const id = isRecord(uploaded) ? toNonEmptyString(uploaded.id) : undefined
   return { type: 'image', transfer_method: 'local_file', upload_file_id: id }
 }
 
 /** `kchat upload FILE`. */
-export async function upload(file: string, options: Common & { name?: string }): Promise<void> {
+export async function uploadImage(file: string, options: KchatOptions & { name?: string }): Promise<void> {
   const chat = await openChat(options)
   try {
-    const uploaded = await sendFile(chat, '/files/upload', file, options.name)
+    const uploaded = await uploadFile(chat, '/files/upload', file, options.name)
     printOne(uploaded, options, [
       { field: 'id' },
       { field: 'name' },
@@ -78,7 +79,7 @@ export async function upload(file: string, options: Common & { name?: string }):
 }
 
 /** `kchat preview ID -o FILE`: writes bytes to a file, or to stdout if it is not a terminal. */
-export async function preview(id: string, options: Common & { output?: string }): Promise<void> {
+export async function savePreview(id: string, options: KchatOptions & { output?: string }): Promise<void> {
   const chat = await openChat(options)
   try {
     await saveBytes(() => chat.open('GET', `/files/${encodeURIComponent(id)}/preview`), options)

@@ -1,9 +1,9 @@
 import { CliError } from '../cli/cli-error.js'
 import { envValue } from '../cli/environment.js'
 import { EXIT } from '../contract/errors.js'
-import { storedKey } from './keys.js'
-import type { Common } from './options.js'
-import { serviceOf } from './settings.js'
+import { getStoredKey } from './keys.js'
+import type { KchatOptions } from './options.js'
+import { resolveService } from './settings.js'
 
 /**
  * The key from the environment, otherwise the stored one.
@@ -11,12 +11,12 @@ import { serviceOf } from './settings.js'
  * @param isTrusted whether the user's own flag, environment or file selects the service: a project file must not
  * redirect the environment's key
  */
-export function keyFor(common: Common, isTrusted: boolean): { token: string; name: string } {
-  const given = envValue(process.env, 'KCHAT_API_KEY') ?? envValue(process.env, 'KCHAT_KEY')
-  if (given !== undefined && isTrusted) return { token: given, name: 'the key of KCHAT_API_KEY' }
-  const { service, dirs } = serviceOf(common)
+export function selectApiKey(common: KchatOptions, isTrusted: boolean): { token: string; name: string } {
+  const environmentKey = envValue(process.env, 'KCHAT_API_KEY') ?? envValue(process.env, 'KCHAT_KEY')
+  if (environmentKey !== undefined && isTrusted) return { token: environmentKey, name: 'the key of KCHAT_API_KEY' }
+  const { service, dirs } = resolveService(common)
   const name = common.app ?? envValue(process.env, 'KCHAT_APP')
-  const stored = storedKey(dirs.config, name)
+  const stored = getStoredKey(dirs.config, name)
   if (stored.service === service) return { token: stored.key, name: `the key of ${JSON.stringify(stored.name)}` }
   throw new CliError(`the stored key is for ${stored.service}, not for ${service}`, {
     code: 'unauthenticated',

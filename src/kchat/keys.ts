@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { CliError } from '../cli/cli-error.js'
-import { refuseShared } from '../cli/credentials.js'
+import { checkPrivate } from '../cli/credentials.js'
 import { readJsonObject, writeJson } from '../cli/json-file.js'
 import { EXIT } from '../contract/errors.js'
-import { isRecord, textOf } from '../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 
 /** The key of an application and its service; the key is sent to no other service. */
 export interface StoredKey {
@@ -24,15 +24,15 @@ export function keysPath(configDir: string): string {
 /** @throws CliError exit 4 if other users can read the file */
 export function readKeys(configDir: string): KeyFile {
   const path = keysPath(configDir)
-  if (existsSync(path)) refuseShared(path)
+  if (existsSync(path)) checkPrivate(path)
   const raw = readJsonObject(path)
   const apps: KeyFile['apps'] = {}
   for (const [name, entry] of Object.entries(isRecord(raw.apps) ? raw.apps : {})) {
     if (!isRecord(entry)) continue
-    const [service, key] = [textOf(entry.service), textOf(entry.key)]
+    const [service, key] = [toNonEmptyString(entry.service), toNonEmptyString(entry.key)]
     if (service !== undefined && key !== undefined) apps[name] = { service, key }
   }
-  return { current: textOf(raw.current), apps }
+  return { current: toNonEmptyString(raw.current), apps }
 }
 
 /** The result of storing a key. */
@@ -46,38 +46,38 @@ export interface SavedKey {
 /**
  * Stores a key under a name.
  *
- * @param isWanted whether it becomes the current key in any case; otherwise only if there is none
+ * @param makeCurrent whether it becomes the current key in any case; otherwise only if there is none
  */
-export function saveKey(configDir: string, name: string, entry: StoredKey, isWanted: boolean): SavedKey {
-  const { apps, current: before } = readKeys(configDir)
-  const current = isWanted || before === undefined || apps[before] === undefined ? name : before
+export function saveKey(configDir: string, name: string, entry: StoredKey, makeCurrent: boolean): SavedKey {
+  const { apps, current: previous } = readKeys(configDir)
+  const current = makeCurrent || previous === undefined || apps[previous] === undefined ? name : previous
   writeJson(keysPath(configDir), { current, apps: { ...apps, [name]: entry } })
   return { current, isReplaced: apps[name] !== undefined && apps[name].key !== entry.key }
 }
 
 /** @throws CliError exit 5 */
-export function chooseKey(configDir: string, name: string): void {
+export function setCurrentKey(configDir: string, name: string): void {
   const { apps } = readKeys(configDir)
-  if (apps[name] === undefined) throw noApp(name)
+  if (apps[name] === undefined) throw createMissingKeyError(name)
   writeJson(keysPath(configDir), { current: name, apps })
 }
 
 /** The key with the given name, otherwise the current one. @throws CliError exit 4 or 5 */
-export function storedKey(configDir: string, name: string | undefined): StoredKey & { name: string } {
+export function getStoredKey(configDir: string, name: string | undefined): StoredKey & { name: string } {
   const { current, apps } = readKeys(configDir)
-  const wanted = name ?? current
-  if (wanted === undefined)
+  const selectedName = name ?? current
+  if (selectedName === undefined)
     throw new CliError('no application key is stored', {
       code: 'unauthenticated',
       exit: EXIT.notAllowed,
       hint: '`kchat apps create NAME --space SPACE` creates an application and stores its key, `kchat login NAME` stores an existing key',
     })
-  const entry = apps[wanted]
-  if (entry === undefined) throw noApp(wanted)
-  return { ...entry, name: wanted }
+  const entry = apps[selectedName]
+  if (entry === undefined) throw createMissingKeyError(selectedName)
+  return { ...entry, name: selectedName }
 }
 
-function noApp(name: string): CliError {
+function createMissingKeyError(name: string): CliError {
   return new CliError(`no application key is stored under ${JSON.stringify(name)}`, {
     code: 'not-found',
     exit: EXIT.notFound,

@@ -1,5 +1,5 @@
 /** Options of every command. */
-export interface Common {
+export interface KchatOptions {
   url?: string
   context?: string
   app?: string
@@ -24,7 +24,7 @@ export interface Common {
 }
 
 /** Additional options of commands that manage applications. */
-export interface ManageOptions extends Common {
+export interface ManageOptions extends KchatOptions {
   yes?: boolean
   /** false: never prompt */
   input?: boolean

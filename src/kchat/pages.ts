@@ -1,22 +1,22 @@
 import { usageError } from '../cli/cli-error.js'
 import type { Column } from '../cli/columns.js'
 import { isRecord } from '../lib/json/values.js'
-import type { Common } from './options.js'
-import { outputOf, printList } from './output.js'
+import type { KchatOptions } from './options.js'
+import { createOutput, printList } from './output.js'
 
 /** largest page size that all lists of the service support */
-export const PAGE = 100
+export const MAX_PAGE_SIZE = 100
 
-export type Item = Record<string, unknown>
+export type ListItem = Record<string, unknown>
 
 /** The requested range of a list. */
-export interface Range {
+export interface ListRange {
   limit?: number
   all?: boolean
 }
 
 /** The items of a page of the service. */
-export function dataOf(page: unknown): Item[] {
+export function toItems(page: unknown): ListItem[] {
   return isRecord(page) && Array.isArray(page.data) ? page.data.filter(isRecord) : []
 }
 
@@ -27,21 +27,21 @@ export function dataOf(page: unknown): Item[] {
  * @param limit maximum items; undefined for all
  * @returns whether there are more items
  */
-export async function* pagedItems(
-  read: (size: number, last: Item | undefined, page: number) => Promise<unknown>,
+export async function* readPages(
+  read: (size: number, last: ListItem | undefined, page: number) => Promise<unknown>,
   limit: number | undefined,
-): AsyncGenerator<Item, boolean> {
-  let last: Item | undefined
-  for (let [left, page] = [limit ?? Number.POSITIVE_INFINITY, 1]; ; page++) {
-    const size = Math.min(PAGE, left)
-    const found = await read(size, last, page)
-    const items = dataOf(found)
+): AsyncGenerator<ListItem, boolean> {
+  let last: ListItem | undefined
+  for (let [remaining, page] = [limit ?? Number.POSITIVE_INFINITY, 1]; ; page++) {
+    const size = Math.min(MAX_PAGE_SIZE, remaining)
+    const reply = await read(size, last, page)
+    const items = toItems(reply)
     yield* items
-    left -= items.length
+    remaining -= items.length
     last = items.at(-1)
-    const isLast = isRecord(found) && typeof found.has_more === 'boolean' ? !found.has_more : items.length < size
+    const isLast = isRecord(reply) && typeof reply.has_more === 'boolean' ? !reply.has_more : items.length < size
     if (isLast || last === undefined) return false
-    if (left <= 0) return true
+    if (remaining <= 0) return true
   }
 }
 
@@ -49,17 +49,17 @@ export async function* pagedItems(
  * Item limit of a list command: `--limit`; none with `--all` or in a pipe; otherwise the default. @throws CliError exit
  * 2
  */
-export function limitOf({ limit, all }: Range, byDefault: number): number | undefined {
+export function selectLimit({ limit, all }: ListRange, defaultLimit: number): number | undefined {
   if (all === true && limit !== undefined) throw usageError('--all and --limit both set the count: give one of them')
-  return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? byDefault : undefined))
+  return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? defaultLimit : undefined))
 }
 
 /** Passes items on, and calls `onMore` at the end if the list has more. */
 export async function* withMoreNotice(
-  items: AsyncGenerator<Item, boolean>,
-  onMore: (last: Item) => void,
-): AsyncGenerator<Item> {
-  let last: Item | undefined
+  items: AsyncGenerator<ListItem, boolean>,
+  onMore: (last: ListItem) => void,
+): AsyncGenerator<ListItem> {
+  let last: ListItem | undefined
   for (;;) {
     const next = await items.next()
     if (next.done === true) {
@@ -72,33 +72,36 @@ export async function* withMoreNotice(
 }
 
 /** A range of a list with numbered pages. */
-export interface NumberedRange extends Range {
+export interface NumberedRange extends ListRange {
   page?: number
 }
 
 /** @param read reads a page, given its query parameters. @throws CliError exit 2 */
-export function numberedPageItems(
+export function readNumberedPages(
   read: (query: string) => Promise<unknown>,
   range: NumberedRange,
-  byDefault: number,
-): AsyncGenerator<Item, boolean> {
-  const limit = limitOf(range, byDefault)
+  defaultLimit: number,
+): AsyncGenerator<ListItem, boolean> {
+  const limit = selectLimit(range, defaultLimit)
   if (range.page !== undefined && range.all === true)
     throw usageError('--all and --page both set the range: give one of them')
-  if (range.page !== undefined || (limit !== undefined && limit <= PAGE))
-    return pagedItems(() => read(`page=${range.page ?? 1}&limit=${limit ?? byDefault}`), limit ?? byDefault)
+  if (range.page !== undefined || (limit !== undefined && limit <= MAX_PAGE_SIZE))
+    return readPages(() => read(`page=${range.page ?? 1}&limit=${limit ?? defaultLimit}`), limit ?? defaultLimit)
   // Pages of equal size; the last one is truncated here.
-  return cut(
-    pagedItems((_size, _last, number) => read(`page=${number}&limit=${PAGE}`), undefined),
+  return limitItems(
+    readPages((_size, _last, number) => read(`page=${number}&limit=${MAX_PAGE_SIZE}`), undefined),
     limit,
   )
 }
 
-async function* cut(items: AsyncGenerator<Item, boolean>, limit: number | undefined): AsyncGenerator<Item, boolean> {
-  let shown = 0
+async function* limitItems(
+  items: AsyncGenerator<ListItem, boolean>,
+  limit: number | undefined,
+): AsyncGenerator<ListItem, boolean> {
+  let count = 0
   for await (const item of items) {
-    if (shown === limit) return true
-    shown++
+    if (count === limit) return true
+    count++
     yield item
   }
   return false
@@ -106,9 +109,9 @@ async function* cut(items: AsyncGenerator<Item, boolean>, limit: number | undefi
 
 /** Prints such a list, and how to see more of it. */
 export async function printNumbered(
-  items: AsyncGenerator<Item, boolean>,
-  options: Common & NumberedRange,
-  how: { columns: Column[]; empty: string; hint?: string },
+  items: AsyncGenerator<ListItem, boolean>,
+  options: KchatOptions & NumberedRange,
+  listOptions: { columns: Column[]; empty: string; hint?: string },
 ): Promise<void> {
   let hasMore = false
   await printList(
@@ -116,8 +119,9 @@ export async function printNumbered(
       hasMore = true
     }),
     options,
-    how,
+    listOptions,
   )
-  const isPaged = (options.limit ?? 1) <= PAGE
-  if (hasMore) outputOf(options).note(`more: \`--all\`${isPaged ? `, or \`--page ${(options.page ?? 1) + 1}\`` : ''}`)
+  const isPaged = (options.limit ?? 1) <= MAX_PAGE_SIZE
+  if (hasMore)
+    createOutput(options).note(`more: \`--all\`${isPaged ? `, or \`--page ${(options.page ?? 1) + 1}\`` : ''}`)
 }

@@ -5,44 +5,44 @@ import { delimiter, join } from 'node:path'
 import { CliError } from '../cli/cli-error.js'
 import { saveBody } from '../cli/save-body.js'
 import { EXIT } from '../contract/errors.js'
-import { defined } from '../lib/defined.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 
 /** File extensions by media type of the service's audio. */
-const ENDINGS = {
+const EXTENSIONS = {
   'audio/wav': 'wav',
   'audio/mpeg': 'mp3',
   'audio/ogg': 'ogg',
   'audio/flac': 'flac',
   'audio/mp4': 'm4a',
 } as const
-type Ending = (typeof ENDINGS)[keyof typeof ENDINGS]
+type AudioExtension = (typeof EXTENSIONS)[keyof typeof EXTENSIONS]
 
-interface Player {
+interface AudioPlayer {
   program: string
   args: string[]
-  plays: readonly Ending[]
+  plays: readonly AudioExtension[]
 }
 
-const ALL = Object.values(ENDINGS)
+const ALL_EXTENSIONS = Object.values(EXTENSIONS)
 
 /** Programs that play a file and exit at its end; the file is their last argument. */
-const PLAYERS: readonly Player[] = [
+const PLAYERS: readonly AudioPlayer[] = [
   { program: 'afplay', args: [], plays: ['wav', 'mp3', 'flac', 'm4a'] },
   { program: 'pw-play', args: [], plays: ['wav', 'ogg', 'flac'] },
   { program: 'paplay', args: [], plays: ['wav', 'ogg', 'flac'] },
   { program: 'aplay', args: ['-q'], plays: ['wav'] },
   { program: 'mpg123', args: ['-q'], plays: ['mp3'] },
-  { program: 'ffplay', args: ['-nodisp', '-autoexit', '-loglevel', 'error'], plays: ALL },
-  { program: 'mpv', args: ['--no-video', '--really-quiet'], plays: ALL },
+  { program: 'ffplay', args: ['-nodisp', '-autoexit', '-loglevel', 'error'], plays: ALL_EXTENSIONS },
+  { program: 'mpv', args: ['--no-video', '--really-quiet'], plays: ALL_EXTENSIONS },
   { program: 'play', args: ['-q'], plays: ['wav'] },
 ]
 
 /** Characters from the end of a player's error output. */
-const COMPLAINT_CHARACTERS = 300
+const MAX_ERROR_CHARACTERS = 300
 
 /** @throws CliError exit 9 if this machine has no player */
 export function assertPlayer(): void {
-  if (PLAYERS.every(({ program }) => pathOf(program) === undefined)) throw noPlayer('audio')
+  if (PLAYERS.every(({ program }) => findProgram(program) === undefined)) throw createNoPlayerError('audio')
 }
 
 /**
@@ -51,46 +51,46 @@ export function assertPlayer(): void {
  *
  * @throws CliError exit 9 if no program plays its type, exit 1 if the player fails
  */
-export async function play(body: IncomingMessage, signal?: AbortSignal): Promise<void> {
-  const ending = endingOf(body.headers['content-type'] ?? '')
-  const player = PLAYERS.find(({ plays, program }) => plays.includes(ending) && pathOf(program) !== undefined)
+export async function playAudio(body: IncomingMessage, signal?: AbortSignal): Promise<void> {
+  const extension = getExtension(body.headers['content-type'] ?? '')
+  const player = PLAYERS.find(({ plays, program }) => plays.includes(extension) && findProgram(program) !== undefined)
   if (player === undefined) {
     body.destroy()
-    throw noPlayer(`${ending} audio`)
+    throw createNoPlayerError(`${extension} audio`)
   }
   const folder = mkdtempSync(join(tmpdir(), 'kchat-'))
-  const clean = () => rmSync(folder, { recursive: true, force: true })
-  process.once('exit', clean)
-  const file = join(folder, `answer.${ending}`)
+  const removeFolder = () => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeFolder)
+  const file = join(folder, `answer.${extension}`)
   try {
     await saveBody(body, file)
-    if (signal?.aborted !== true) await run(player, file, signal)
+    if (signal?.aborted !== true) await runPlayer(player, file, signal)
   } finally {
-    clean()
-    process.off('exit', clean)
+    removeFolder()
+    process.off('exit', removeFolder)
   }
 }
 
-function endingOf(contentType: string): Ending {
-  const [, ending] = Object.entries(ENDINGS).find(([type]) => contentType.startsWith(type)) ?? []
-  return ending ?? 'wav'
+function getExtension(contentType: string): AudioExtension {
+  const [, extension] = Object.entries(EXTENSIONS).find(([type]) => contentType.startsWith(type)) ?? []
+  return extension ?? 'wav'
 }
 
-async function run({ program, args }: Player, file: string, signal: AbortSignal | undefined): Promise<void> {
+async function runPlayer({ program, args }: AudioPlayer, file: string, signal: AbortSignal | undefined): Promise<void> {
   const { execa } = await import('execa')
   // The player ends with this process, however this one ends.
   const { failed, stderr, shortMessage } = await execa(program, [...args, file], {
     stdin: 'ignore',
     stdout: 'ignore',
     reject: false,
-    ...defined({ cancelSignal: signal }),
+    ...omitUndefined({ cancelSignal: signal }),
   })
   if (!failed || signal?.aborted === true) return
-  const complaint = (stderr || shortMessage || '').slice(-COMPLAINT_CHARACTERS)
-  throw new CliError(`${program} could not play the audio`, { details: complaint.split('\n').filter(Boolean) })
+  const errorText = (stderr || shortMessage || '').slice(-MAX_ERROR_CHARACTERS)
+  throw new CliError(`${program} could not play the audio`, { details: errorText.split('\n').filter(Boolean) })
 }
 
-function pathOf(program: string): string | undefined {
+function findProgram(program: string): string | undefined {
   return (process.env.PATH ?? '')
     .split(delimiter)
     .filter((folder) => folder !== '')
@@ -107,7 +107,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-function noPlayer(what: string): CliError {
+function createNoPlayerError(what: string): CliError {
   const names = PLAYERS.map(({ program }) => program).join(', ')
   return new CliError(`no player for ${what} is on the PATH (${names})`, {
     code: 'no-player',

@@ -2,17 +2,25 @@ import { Argument, Command, Option } from 'commander'
 import { SHELLS } from '../cli/completion.js'
 import { ENVIRONMENT } from '../cli/environment.js'
 import { writeOut } from '../cli/terminal-writer.js'
-import { addApps } from './app-commands.js'
-import { addCommon, chatCommand, collect, countOf, keyCommand, listOptions, numberOf } from './command.js'
-import { completion, leafCommands } from './completion.js'
+import { addAppCommands } from './app-commands.js'
+import {
+  addCommonOptions,
+  addListOptions,
+  chatCommand,
+  collect,
+  keyCommand,
+  parseCountOption,
+  parseNumberOption,
+} from './command.js'
+import { buildCompletion, leafCommands } from './completion.js'
 import { EXAMPLES } from './examples.js'
-import { version } from './version.js'
+import { readVersion } from './version.js'
 
 // Each command loads its modules when it runs, so that no command waits for those of another.
-const chats = () => import('./conversations.js')
-const files = () => import('./files.js')
-const audio = () => import('./audio.js')
-const annotations = () => import('./annotations.js')
+const loadConversations = () => import('./conversations.js')
+const loadFiles = () => import('./files.js')
+const loadAudio = () => import('./audio.js')
+const loadAnnotations = () => import('./annotations.js')
 
 /** All commands of `kchat`. */
 export function program(): Command {
@@ -21,26 +29,26 @@ export function program(): Command {
     .exitOverride()
     // Usage errors are printed by `usage-errors.ts`.
     .configureOutput({ outputError: () => undefined })
-    .version(`kchat ${version()}`, '--version', 'print the version')
+    .version(`kchat ${readVersion()}`, '--version', 'print the version')
   addChat(root)
   addMessages(root)
   addConversations(root)
   addAnnotations(root)
-  addApps(root)
+  addAppCommands(root)
   addAliases(root)
   root
     .command('completion')
     .description('Print the completion script of a shell.')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .action((shell) => {
-      writeOut(completion(shell, root))
+      writeOut(buildCompletion(shell, root))
     })
   root.hook('preAction', async (_, command) => {
     await (await import('./output.js')).beginOutput(command.opts(), isPaged(command))
   })
   for (const { words, command } of leafCommands(root)) {
-    addCommon(command)
-    command.addHelpText('after', examplesOf(words.join(' ')))
+    addCommonOptions(command)
+    command.addHelpText('after', formatExamples(words.join(' ')))
   }
   const variables = ENVIRONMENT.filter(([name]) => name.startsWith('KCHAT_') || name.endsWith('_PROXY'))
   root.addHelpText(
@@ -51,7 +59,7 @@ export function program(): Command {
 }
 
 /** Words that begin a command and so cannot be aliases. */
-export function topWords(root: Command): ReadonlySet<string> {
+export function listTopWords(root: Command): ReadonlySet<string> {
   return new Set(['help', ...root.commands.flatMap((command) => [command.name(), ...command.aliases()])])
 }
 
@@ -71,14 +79,14 @@ function addAliases(root: Command): void {
     .alias('ls')
     .action(async (options) => (await aliases()).listAliases(options))
   keyCommand(group, 'set <name> <command>', 'Create an alias; $1 to $9 stand for the words after its name.').action(
-    async (name, command, options) => (await aliases()).setAlias(name, command, topWords(root), options),
+    async (name, command, options) => (await aliases()).setAlias(name, command, listTopWords(root), options),
   )
   keyCommand(group, 'delete <name>', 'Delete an alias.').action(async (name, options) =>
     (await aliases()).deleteAlias(name, options),
   )
 }
 
-function examplesOf(name: string): string {
+function formatExamples(name: string): string {
   const lines = EXAMPLES[name] ?? []
   return lines.length === 0 ? '' : `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
@@ -93,103 +101,105 @@ function addChat(root: Command): void {
     .option('--no-name', 'do not generate a name for a new conversation')
     .option('--speak', 'read the answer aloud')
     .option('-o, --output <file>', 'file for the audio, instead of playing it')
-    .action(async (text, options) => (await import('./send.js')).send(text, options))
+    .action(async (text, options) => (await import('./send.js')).sendMessage(text, options))
   chatCommand(root, 'chat', 'Chat in the terminal; in a pipe, each line of stdin is a message.')
     .option('--conversation <id>', 'conversation: id, last or new', 'new')
     .option('--input <key=value>', 'value of a variable of the application, repeatable', collect)
     .option('--thoughts', 'in a pipe, print the thoughts of the model, too')
-    .action(async (options) => (await import('./chat/run.js')).chat(options))
+    .action(async (options) => (await import('./chat/run.js')).runChat(options))
 }
 
 function addMessages(root: Command): void {
   chatCommand(root, 'stop <task>', 'Stop an answer; keep its text so far.').action(async (task, options) =>
-    (await chats()).stop(task, options),
+    (await loadConversations()).stopAnswer(task, options),
   )
   chatCommand(root, 'suggest <message>', 'Suggest questions after an answer.').action(async (message, options) =>
-    (await chats()).suggest(message, options),
+    (await loadConversations()).showSuggestions(message, options),
   )
   chatCommand(root, 'feedback <message>', 'Rate an answer, or remove its rating.')
     .addArgument(new Argument('<rating>').choices(['like', 'dislike', 'none']))
     .option('--note <text>', 'reason for the rating')
-    .action(async (message, rating, options) => (await chats()).feedback(message, rating, options))
-  listOptions(chatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'), 20)
-    .option('--page <n>', 'page number, from 1', countOf('--page'))
-    .action(async (options) => (await chats()).feedbacks(options))
+    .action(async (message, rating, options) => (await loadConversations()).rateMessage(message, rating, options))
+  addListOptions(chatCommand(root, 'feedbacks', 'List the ratings of the application, newest first.'), 20)
+    .option('--page <n>', 'page number, from 1', parseCountOption('--page'))
+    .action(async (options) => (await loadConversations()).listRatings(options))
   chatCommand(root, 'upload <file>', 'Upload an image for a message; - reads stdin.')
     .option('--name <name>', 'name of the file')
-    .action(async (file, options) => (await files()).upload(file, options))
+    .action(async (file, options) => (await loadFiles()).uploadImage(file, options))
   chatCommand(root, 'preview <id>', 'Download an image of a message.')
     .option('-o, --output <file>', 'file to write, instead of stdout')
-    .action(async (id, options) => (await files()).preview(id, options))
+    .action(async (id, options) => (await loadFiles()).savePreview(id, options))
   chatCommand(root, 'transcribe <file>', 'Transcribe an audio file; - reads stdin.')
     .option('--name <name>', 'name of the file, such as talk.mp3, if its bytes do not show its type')
-    .action(async (file, options) => (await audio()).transcribe(file, options))
+    .action(async (file, options) => (await loadAudio()).transcribe(file, options))
   chatCommand(root, 'speak [text]', 'Read a text or an answer aloud; - reads the text from stdin.')
     .option('--message <id>', 'answer to read, instead of a text')
     .option('--voice <name>', "voice, instead of the application's")
     .option('-o, --output <file>', 'file for the audio, instead of the player or, in a pipe, stdout')
-    .action(async (text, options) => (await audio()).speak(text, options))
+    .action(async (text, options) => (await loadAudio()).speak(text, options))
   chatCommand(root, 'app', 'Show information on the application.')
     .addArgument(new Argument('[part]').choices(['info', 'parameters', 'meta', 'site']))
-    .action(async (part, options) => (await chats()).describe(part, options))
+    .action(async (part, options) => (await loadConversations()).showApplication(part, options))
 }
 
-const ORDERS = ['created_at', '-created_at', 'updated_at', '-updated_at']
+const SORT_ORDERS = ['created_at', '-created_at', 'updated_at', '-updated_at']
 
 function addConversations(root: Command): void {
-  listOptions(
+  addListOptions(
     chatCommand(root, 'history <conversation>', 'Show the newest messages of a conversation, oldest first.'),
     100,
-  ).action(async (id, options) => (await chats()).history(id, options))
+  ).action(async (id, options) => (await loadConversations()).showHistory(id, options))
   const group = root.command('conversations').description('List, rename and delete conversations, and their variables.')
-  listOptions(chatCommand(group, 'list', 'List conversations, latest first (default command).', true), 20)
+  addListOptions(chatCommand(group, 'list', 'List conversations, latest first (default command).', true), 20)
     .alias('ls')
-    .addOption(new Option('--sort <order>', 'sort order; a minus reverses it (default -updated_at)').choices(ORDERS))
+    .addOption(
+      new Option('--sort <order>', 'sort order; a minus reverses it (default -updated_at)').choices(SORT_ORDERS),
+    )
     .option('--cursor <id>', 'start after this conversation')
-    .action(async (options) => (await chats()).conversations(options))
+    .action(async (options) => (await loadConversations()).listConversations(options))
   chatCommand(group, 'rename <id> [name]', 'Name a conversation.')
     .option('--auto', 'generate the name from its first question')
-    .action(async (id, name, options) => (await chats()).rename(id, name, options))
+    .action(async (id, name, options) => (await loadConversations()).renameConversation(id, name, options))
   chatCommand(group, 'delete <id>', 'Delete a conversation with its messages.').action(async (id, options) =>
-    (await chats()).remove(id, options),
+    (await loadConversations()).deleteConversation(id, options),
   )
   chatCommand(group, 'vars <id>', 'List the variables of a conversation.')
     .option('--name <name>', 'text that the names contain')
-    .action(async (id, options) => (await chats()).variables(id, options))
+    .action(async (id, options) => (await loadConversations()).listVariables(id, options))
   chatCommand(
     group,
     'set-var <id> <name> <value>',
     'Set a variable of a conversation; - reads the value from stdin.',
-  ).action(async (id, name, value, options) => (await chats()).setVariable(id, name, value, options))
+  ).action(async (id, name, value, options) => (await loadConversations()).setVariable(id, name, value, options))
 }
 
 function addAnnotations(root: Command): void {
   const group = root.command('annotations').description('Manage questions with fixed answers.')
   const fields = (child: Command) =>
     child.requiredOption('--question <text>', 'question text').requiredOption('--answer <text>', 'fixed answer')
-  listOptions(chatCommand(group, 'list', 'List annotations, newest first (default command).', true), 20)
+  addListOptions(chatCommand(group, 'list', 'List annotations, newest first (default command).', true), 20)
     .alias('ls')
     .option('--keyword <text>', 'text that the annotations contain')
-    .option('--page <n>', 'page number, from 1', countOf('--page'))
-    .action(async (options) => (await annotations()).listAnnotations(options))
+    .option('--page <n>', 'page number, from 1', parseCountOption('--page'))
+    .action(async (options) => (await loadAnnotations()).listAnnotations(options))
   fields(chatCommand(group, 'add', 'Add a fixed answer to a question.')).action(async (options) =>
-    (await annotations()).addAnnotation(options),
+    (await loadAnnotations()).addAnnotation(options),
   )
-  fields(chatCommand(group, 'update <id>', 'Change the question and answer of an annotation.')).action(async (id, options) =>
-    (await annotations()).updateAnnotation(id, options),
+  fields(chatCommand(group, 'update <id>', 'Change the question and answer of an annotation.')).action(
+    async (id, options) => (await loadAnnotations()).updateAnnotation(id, options),
   )
   chatCommand(group, 'delete <id>', 'Delete an annotation.').action(async (id, options) =>
-    (await annotations()).deleteAnnotation(id, options),
+    (await loadAnnotations()).deleteAnnotation(id, options),
   )
   const reply = root.command('annotation-reply').description('Answer similar questions with annotations.')
   chatCommand(reply, 'enable', 'Enable annotation replies; starts a job.')
-    .option('--threshold <0..1>', 'minimum similarity of questions (default 0.9)', numberOf('--threshold'))
+    .option('--threshold <0..1>', 'minimum similarity of questions (default 0.9)', parseNumberOption('--threshold'))
     .option('--wait', 'wait until the job is done')
-    .action(async (options) => (await annotations()).setReply('enable', options))
+    .action(async (options) => (await loadAnnotations()).setAnnotationReply('enable', options))
   chatCommand(reply, 'disable', 'Disable annotation replies; starts a job.')
     .option('--wait', 'wait until the job is done')
-    .action(async (options) => (await annotations()).setReply('disable', options))
+    .action(async (options) => (await loadAnnotations()).setAnnotationReply('disable', options))
   chatCommand(reply, 'status <job>', 'Show the status of a job that enables or disables annotation replies.')
     .addOption(new Option('--action <action>', 'action of the job').choices(['enable', 'disable']).default('enable'))
-    .action(async (job, options) => (await annotations()).replyStatus(job, options))
+    .action(async (job, options) => (await loadAnnotations()).showReplyStatus(job, options))
 }

@@ -2,14 +2,22 @@ import { CliError, ExitWith } from '../cli/cli-error.js'
 import type { Output } from '../cli/output.js'
 import { writeOut } from '../cli/terminal-writer.js'
 import { EXIT } from '../contract/errors.js'
-import { isRecord, textOf } from '../lib/json/values.js'
-import { AnswerPrinter, foldedThought } from './answer-printer.js'
-import type { Common } from './options.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import { AnswerPrinter, summarizeThought } from './answer-printer.js'
+import type { KchatOptions } from './options.js'
 import { type ChatService, openChat } from './service.js'
-import { settingsOf } from './settings.js'
-import { citedBy, conversationNamed, degradedReasons, type Source, sourcesOf, Turn, type TurnListener } from './turn.js'
+import { resolveCommandSettings } from './settings.js'
+import {
+  type AnswerSource,
+  ClientTurn,
+  findCitedSources,
+  getDegradedReasons,
+  resolveConversationId,
+  type TurnListener,
+  toSources,
+} from './turn.js'
 
-export interface SendMessageOptions extends Common {
+export interface SendMessageOptions extends KchatOptions {
   conversation?: string
   input?: string[]
   image?: string[]
@@ -23,92 +31,92 @@ export interface SendMessageOptions extends Common {
 }
 
 /** `kchat send`: one turn. The answer streams to stdout; Ctrl-C stops it and keeps its text so far. */
-export async function send(text: string, options: SendMessageOptions): Promise<void> {
-  const out = await outputFor(options)
+export async function sendMessage(text: string, options: SendMessageOptions): Promise<void> {
+  const out = await createTurnOutput(options)
   if (text === '-' && options.image?.includes('-') === true)
     throw new CliError('only one of the message and the image can be read from stdin', { exit: EXIT.usage })
   const query = text === '-' ? await readMessage() : text
-  const inputs = inputsOf(options.input ?? [])
+  const inputs = parseInputs(options.input ?? [])
   const chat = await openChat(options)
   try {
-    const aloud = options.speak === true || options.output !== undefined
-    const voice = aloud ? await (await import('./audio.js')).voiceOf(chat, options) : undefined
+    const readsAloud = options.speak === true || options.output !== undefined
+    const readAloud = readsAloud ? await (await import('./audio.js')).prepareVoice(chat, options) : undefined
     const body = {
       query,
       inputs,
-      conversation_id: await conversationNamed(chat, options.conversation),
+      conversation_id: await resolveConversationId(chat, options.conversation),
       auto_generate_name: options.name !== false,
-      ...(options.image === undefined ? {} : { files: await imagesOf(chat, options.image) }),
+      ...(options.image === undefined ? {} : { files: await toImageInputs(chat, options.image) }),
     }
     const message = await (options.blocking === true
       ? sendBlocking(chat, body, out, options)
       : sendStreaming(chat, body, out, options))
-    if (message !== undefined) await voice?.(message)
+    if (message !== undefined) await readAloud?.(message)
   } finally {
     chat.close()
   }
 }
 
 /** The output of a turn. In a pipe without a format, it prints only the answer. */
-type Said = Pick<
+type TurnOutput = Pick<
   Output,
   'format' | 'isJson' | 'isErrTerminal' | 'prose' | 'endProse' | 'raw' | 'json' | 'event' | 'note'
 >
 
 /** Formats and terminal support are loaded only if needed: half of the calls are in pipes and must answer at once. */
-async function outputFor(options: Common): Promise<Said> {
+async function createTurnOutput(options: KchatOptions): Promise<TurnOutput> {
   const { stdout, stderr } = process
-  const isAsked = options.json === true || (options.format ?? settingsOf(options).format) !== undefined
-  if (isAsked || options.fields !== undefined || stdout.isTTY || stderr.isTTY)
-    return (await import('./output.js')).outputOf(options)
+  const hasFormat = options.json === true || (options.format ?? resolveCommandSettings(options).format) !== undefined
+  if (hasFormat || options.fields !== undefined || stdout.isTTY || stderr.isTTY)
+    return (await import('./output.js')).createOutput(options)
   const write = (text: string) => void writeOut(text)
-  const nothing = () => undefined
+  const ignore = () => undefined
   return {
     format: 'tsv',
     isJson: false,
     isErrTerminal: false,
     prose: write,
-    endProse: nothing,
+    endProse: ignore,
     raw: write,
-    json: nothing,
-    event: nothing,
-    note: nothing,
+    json: ignore,
+    event: ignore,
+    note: ignore,
   }
 }
 
 async function readMessage(): Promise<string> {
-  return (await import('../cli/stdin.js')).textOrStdin('-', 'the message')
+  return (await import('../cli/stdin.js')).readTextOrStdin('-', 'the message')
 }
 
 /** @returns the id of the message, to read it aloud */
 async function sendBlocking(
   chat: ChatService,
   body: object,
-  out: Said,
+  out: TurnOutput,
   { thoughts = false }: SendMessageOptions,
 ): Promise<string | undefined> {
-  const done = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
-  if (!isRecord(done)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
-  const answer = textOf(done.answer) ?? ''
-  if (out.isJson) out.json(done)
+  const reply = await chat.call('POST', '/chat-messages', { ...body, user: chat.user, response_mode: 'blocking' })
+  if (!isRecord(reply)) throw new CliError('the service answered without a message', { exit: EXIT.unavailable })
+  const answer = toNonEmptyString(reply.answer) ?? ''
+  if (out.isJson) out.json(reply)
   else {
-    const spoken = new AnswerPrinter((text) => out.prose(text), thoughts)
-    spoken.add(answer)
-    spoken.end()
+    const printer = new AnswerPrinter((text) => out.prose(text), thoughts)
+    printer.add(answer)
+    printer.end()
     out.endProse()
-    footer(out, spoken, sourcesOf(done), done)
+    printFooter(out, printer, toSources(reply), reply)
   }
-  return textOf(done.message_id)
+  return toNonEmptyString(reply.message_id)
 }
 
 /** Prints a turn while it streams, or its events for programs. */
-export function printingListener(out: Said, spoken: AnswerPrinter): TurnListener {
+export function createPrintingListener(out: TurnOutput, printer: AnswerPrinter): TurnListener {
   return {
     onText: (text) => {
-      if (!out.isJson) spoken.add(text)
+      if (!out.isJson) printer.add(text)
     },
-    onReplace: (whole) => {
-      if (!out.isJson) spoken.replace(whole)
+    onReplace: (answer) => {
+      if (!out.isJson) printer.replace(answer)
     },
     onEvent: (name, event) => {
       if (out.format === 'jsonl') out.event(name, event)
@@ -119,28 +127,28 @@ export function printingListener(out: Said, spoken: AnswerPrinter): TurnListener
 async function sendStreaming(
   chat: ChatService,
   body: object,
-  out: Said,
+  out: TurnOutput,
   { thoughts = false }: SendMessageOptions,
 ): Promise<string | undefined> {
-  const turn = new Turn(chat)
-  const onInterrupt = () => interrupt(turn)
+  const turn = new ClientTurn(chat)
+  const onInterrupt = () => handleInterrupt(turn)
   process.on('SIGINT', onInterrupt)
-  const spoken = new AnswerPrinter((text) => out.prose(text), thoughts)
+  const printer = new AnswerPrinter((text) => out.prose(text), thoughts)
   let message: string | undefined
   try {
-    const { answer, sources, end, messageId } = await turn.run(body, printingListener(out, spoken))
+    const { answer, sources, end, messageId } = await turn.run(body, createPrintingListener(out, printer))
     if (out.format === 'json') {
       const { event: _, files: __, ...rest } = end
       out.json({ ...rest, answer })
     } else if (!out.isJson) {
-      spoken.end()
+      printer.end()
       out.endProse()
-      footer(out, spoken, sources, end)
+      printFooter(out, printer, sources, end)
     }
     message = messageId
   } catch (error) {
     out.endProse()
-    if (spoken.shown !== '') out.raw('\n')
+    if (printer.printed !== '') out.raw('\n')
     throw error
   } finally {
     process.off('SIGINT', onInterrupt)
@@ -150,40 +158,40 @@ async function sendStreaming(
 }
 
 /** The first Ctrl-C requests a stop from the service; the second exits at once. */
-export function interrupt(turn: Turn): void {
+export function handleInterrupt(turn: ClientTurn): void {
   if (turn.isStopping || !turn.isRunning) process.exit(EXIT.interrupted)
   turn.stop().catch(() => process.exit(EXIT.interrupted))
 }
 
 /** Prints information in addition to the answer, except in a pipe. */
-function footer(
-  out: Said,
-  { shown, thought }: AnswerPrinter,
-  sources: readonly Source[],
-  done: Record<string, unknown>,
+function printFooter(
+  out: TurnOutput,
+  { printed, thought }: AnswerPrinter,
+  sources: readonly AnswerSource[],
+  reply: Record<string, unknown>,
 ): void {
-  for (const reason of degradedReasons(done)) out.note(`degraded: ${reason}`)
+  for (const reason of getDegradedReasons(reply)) out.note(`degraded: ${reason}`)
   if (!out.isErrTerminal) return
-  const folded = foldedThought(thought)
-  if (folded !== undefined) out.note(folded)
-  for (const { position, name, address } of citedBy(shown, sources))
+  const thoughtSummary = summarizeThought(thought)
+  if (thoughtSummary !== undefined) out.note(thoughtSummary)
+  for (const { position, name, address } of findCitedSources(printed, sources))
     out.note(`  [${position}] ${name}${address === undefined ? '' : ` ${address}`}`)
-  out.note(`conversation ${textOf(done.conversation_id)} · message ${textOf(done.message_id)}`)
+  out.note(`conversation ${toNonEmptyString(reply.conversation_id)} · message ${toNonEmptyString(reply.message_id)}`)
 }
 
-export function inputsOf(words: readonly string[]): Record<string, string> {
+export function parseInputs(words: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     words.map((word) => {
-      const at = word.indexOf('=')
-      if (at < 1)
+      const separatorIndex = word.indexOf('=')
+      if (separatorIndex < 1)
         throw new CliError(`--input must be key=value, received ${JSON.stringify(word)}`, { exit: EXIT.usage })
-      return [word.slice(0, at), word.slice(at + 1)]
+      return [word.slice(0, separatorIndex), word.slice(separatorIndex + 1)]
     }),
   )
 }
 
-async function imagesOf(chat: ChatService, words: readonly string[]): Promise<object[]> {
-  const { imageInput } = await import('./files.js')
+async function toImageInputs(chat: ChatService, words: readonly string[]): Promise<object[]> {
+  const { toImageInput: imageInput } = await import('./files.js')
   const images: object[] = []
   for (const word of words) images.push(await imageInput(chat, word))
   return images

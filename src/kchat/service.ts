@@ -1,29 +1,29 @@
 import type { IncomingMessage } from 'node:http'
-import type { Place } from '../cli/contexts.js'
+import type { ConfiguredService } from '../cli/contexts.js'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'
 import type { Client } from '../client/client.js'
 import { ApiError, ConnectionError } from '../client/errors.js'
-import { type BodyWriter, readText, type Target, Transport } from '../client/http.js'
-import { defined } from '../lib/defined.js'
-import { isRecord, textOf } from '../lib/json/values.js'
+import { type BodyWriter, readText, type ServiceTarget, Transport } from '../client/http.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import { readDaemonFile } from '../local/daemon-file.js'
-import { dataLayout } from '../local/layout.js'
-import { keyFor } from './key.js'
-import type { Common } from './options.js'
-import { deadlineOf, isDebug, printService, settingsOf, userOf } from './settings.js'
-import { compareVersions } from './version.js'
+import { resolveDataLayout } from '../local/layout.js'
+import { selectApiKey } from './key.js'
+import type { KchatOptions } from './options.js'
+import { createDeadline, isDebug, printService, resolveCommandSettings, selectUser } from './settings.js'
+import { warnOfVersionSkew } from './version.js'
 
-interface ServiceOptions {
+interface ChatServiceOptions {
   user: string
   signal?: AbortSignal | undefined
   debug?: boolean | undefined
   /** starts a daemon and returns its target, if no server listens at the current one */
-  fallback?: ((onSlowStart: () => void) => Promise<Target>) | undefined
+  fallback?: ((printSlowStart: () => void) => Promise<ServiceTarget>) | undefined
 }
 
 /** A body that is not JSON. */
-export interface RawBody {
+export interface UploadBody {
   contentType: string
   length: number | undefined
   body: BodyWriter
@@ -32,12 +32,12 @@ export interface RawBody {
 /** Client of the chat service with one application key. */
 export class ChatService {
   #transport: Transport
-  readonly #options: ServiceOptions
+  readonly #options: ChatServiceOptions
   /** prints remarks; a view that fills the terminal replaces it, because nothing else may write there */
-  say: (remark: string) => void = (remark) => void writeErr(`${tty(remark)}\n`)
+  notify: (text: string) => void = (text) => void writeErr(`${tty(text)}\n`)
   #serverVersion: string | undefined
 
-  constructor(target: Target, options: ServiceOptions) {
+  constructor(target: ServiceTarget, options: ChatServiceOptions) {
     this.#transport = new Transport(target)
     this.#options = options
   }
@@ -59,50 +59,50 @@ export class ChatService {
   }
 
   /** Sends bytes, such as a form with a file. */
-  async upload(path: string, { contentType, length, body }: RawBody): Promise<IncomingMessage> {
-    const headers = { 'content-type': contentType, ...defined({ 'content-length': length?.toString() }) }
+  async upload(path: string, { contentType, length, body }: UploadBody): Promise<IncomingMessage> {
+    const headers = { 'content-type': contentType, ...omitUndefined({ 'content-length': length?.toString() }) }
     return await this.#send({ method: 'POST', path: `/v1${path}`, headers, body })
   }
 
   close(): void {
     this.#transport.close()
-    compareVersions(this.#serverVersion)
+    warnOfVersionSkew(this.#serverVersion)
   }
 
   async #send(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
     const { signal, debug } = this.#options
-    const response = await this.#reach({ ...request, signal })
-    this.#serverVersion = textOf(response.headers['x-ks-version'])
+    const response = await this.#sendWithFallback({ ...request, signal })
+    this.#serverVersion = toNonEmptyString(response.headers['x-ks-version'])
     const status = response.statusCode ?? 0
     if (debug === true) {
       const trace = response.headers['x-trace-id'] ?? '-'
-      this.say(`debug: ${request.method} ${request.path} ${status} trace ${trace}`)
+      this.notify(`debug: ${request.method} ${request.path} ${status} trace ${trace}`)
     }
     if (status < 400) return response
-    throw await chatApiError(response)
+    throw await toApiError(response)
   }
 
-  #sayStarting(): void {
-    if (process.stderr.isTTY) this.say(STARTING)
+  #notifyStarting(): void {
+    if (process.stderr.isTTY) this.notify(STARTING)
   }
 
   /** Tries the target before it is known to run. Only if no server listens there, a daemon is found or started. */
-  async #reach(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
+  async #sendWithFallback(request: Parameters<Transport['send']>[0]): Promise<IncomingMessage> {
     const { fallback } = this.#options
     try {
       return await this.#transport.send(request)
     } catch (error) {
-      if (fallback === undefined || !nobodyListens(error)) throw error
+      if (fallback === undefined || !isNotListening(error)) throw error
       this.#options.fallback = undefined
       this.#transport.close()
-      this.#transport = new Transport(await fallback(() => this.#sayStarting()))
+      this.#transport = new Transport(await fallback(() => this.#notifyStarting()))
       return await this.#transport.send(request)
     }
   }
 }
 
 /** Whether no server listened. Then nothing was sent, so the request can be repeated safely. */
-function nobodyListens(error: unknown): boolean {
+function isNotListening(error: unknown): boolean {
   if (!(error instanceof ConnectionError)) return false
   const { cause } = error
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
@@ -112,52 +112,60 @@ function nobodyListens(error: unknown): boolean {
 /**
  * Opens the chat service with the key that is stored or given by `KCHAT_API_KEY`. Starts the local daemon if needed.
  */
-export async function openChat(common: Common): Promise<ChatService> {
-  const { place: chosen, autostart } = settingsOf(common)
-  const place = chosen.value
-  const { token, name } = keyFor(common, chosen.origin !== 'project')
-  const options: ServiceOptions = { user: userOf(common), signal: await deadlineOf(common), debug: isDebug(common) }
+export async function openChat(common: KchatOptions): Promise<ChatService> {
+  const { service: selected, autostart } = resolveCommandSettings(common)
+  const location = selected.value
+  const { token, name } = selectApiKey(common, selected.origin !== 'project')
+  const options: ChatServiceOptions = {
+    user: selectUser(common),
+    signal: await createDeadline(common),
+    debug: isDebug(common),
+  }
   printService(common, `${name} as ${JSON.stringify(options.user)}`)
-  if (place.kind === 'remote') return new ChatService({ url: place.url, token }, options)
-  const fallback = async (onStart: () => void): Promise<Target> => ({
-    ...(await localTarget(place, autostart, onStart)),
+  if (location.kind === 'remote') return new ChatService({ url: location.url, token }, options)
+  const fallback = async (onSlow: () => void): Promise<ServiceTarget> => ({
+    ...(await startLocalTarget(location, autostart, onSlow)),
     token,
   })
   // The data directory belongs to this user alone, so a listener on a socket in it is the daemon.
-  const file = readDaemonFile(dataLayout(place.dataDir).daemonFile)
+  const file = readDaemonFile(resolveDataLayout(location.dataDir).daemonFile)
   const target =
-    file?.socket === undefined ? await fallback(onSlowStart) : { url: file.url, socketPath: file.socket, token }
+    file?.socket === undefined ? await fallback(printSlowStart) : { url: file.url, socketPath: file.socket, token }
   return new ChatService(target, { ...options, fallback })
 }
 
-async function localTarget(place: Place, autostart: boolean, onSlowStart: () => void): Promise<Target> {
+async function startLocalTarget(
+  location: ConfiguredService,
+  autostart: boolean,
+  printSlowStart: () => void,
+): Promise<ServiceTarget> {
   const { connect } = await import('../cli/connect.js')
-  const client = await connect(place, { autostart, onSlowStart })
+  const client = await connect(location, { autostart, onSlowStart: printSlowStart })
   client.close()
   return client.transport.target
 }
 
 const STARTING = 'Starting the local daemon...'
 
-function onSlowStart(): void {
+function printSlowStart(): void {
   if (process.stderr.isTTY) writeErr(`${STARTING}\n`)
 }
 
 /** Opens the gateway with the token of `ks`, to manage applications. */
-export async function openGateway(common: Common): Promise<Client> {
-  const { place, autostart } = settingsOf(common)
+export async function openGateway(common: KchatOptions): Promise<Client> {
+  const { service: location, autostart } = resolveCommandSettings(common)
   const { connect } = await import('../cli/connect.js')
-  const signal = await deadlineOf(common)
+  const signal = await createDeadline(common)
   printService(common, 'the token of ks')
-  return await connect(place.value, {
+  return await connect(location.value, {
     autostart,
-    onSlowStart,
-    ...defined({ signal }),
+    onSlowStart: printSlowStart,
+    ...omitUndefined({ signal }),
     ...(isDebug(common) ? { onExchange: (line) => writeErr(`debug: ${tty(line)}\n`) } : {}),
   })
 }
 
-async function chatApiError(response: IncomingMessage): Promise<ApiError> {
+async function toApiError(response: IncomingMessage): Promise<ApiError> {
   const status = response.statusCode ?? 0
   let body: unknown
   try {
@@ -166,16 +174,16 @@ async function chatApiError(response: IncomingMessage): Promise<ApiError> {
     body = undefined
   }
   const fields = isRecord(body) ? body : {}
-  const traceId = textOf(response.headers['x-trace-id'])
+  const traceId = toNonEmptyString(response.headers['x-trace-id'])
   const retryAfter = Number(response.headers['retry-after'] ?? Number.NaN)
-  const hint = textOf(fields.hint) ?? (status === 401 ? KEY_HINT : undefined)
+  const hint = toNonEmptyString(fields.hint) ?? (status === 401 ? KEY_HINT : undefined)
   return new ApiError({
     status,
-    code: textOf(fields.code) ?? `http-${status}`,
-    message: textOf(fields.message) ?? `the service answered ${status}`,
-    ...defined({ traceId }),
+    code: toNonEmptyString(fields.code) ?? `http-${status}`,
+    message: toNonEmptyString(fields.message) ?? `the service answered ${status}`,
+    ...omitUndefined({ traceId }),
     ...(Number.isFinite(retryAfter) ? { retryAfter } : {}),
-    ...defined({ hint }),
+    ...omitUndefined({ hint }),
   })
 }
 

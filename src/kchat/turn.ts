@@ -1,11 +1,11 @@
 import { CliError } from '../cli/cli-error.js'
 import { EXIT } from '../contract/errors.js'
-import { defined } from '../lib/defined.js'
-import { isRecord, textOf } from '../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
 import type { ChatService } from './service.js'
 
 /** A passage that supports an answer. */
-export interface Source {
+export interface AnswerSource {
   position: number
   name: string
   /** URL of the web page that the document was imported from */
@@ -14,12 +14,12 @@ export interface Source {
   isCited?: boolean
 }
 
-export interface TurnEnd {
+export interface TurnResult {
   /** the complete answer */
   answer: string
   conversationId: string | undefined
   messageId: string | undefined
-  sources: Source[]
+  sources: AnswerSource[]
   /** the last event, `message_end` */
   end: Record<string, unknown>
 }
@@ -32,17 +32,17 @@ export interface TurnListener {
 }
 
 /** One streamed turn of a conversation. It can be stopped after its first event; its text so far is kept. */
-export class Turn {
+export class ClientTurn {
   readonly #chat: ChatService
   #taskId: string | undefined
-  #stopping = false
+  #isStopping = false
 
   constructor(chat: ChatService) {
     this.#chat = chat
   }
 
   get isStopping(): boolean {
-    return this.#stopping
+    return this.#isStopping
   }
 
   /** Whether the service has started to answer. */
@@ -55,101 +55,101 @@ export class Turn {
    * deferred.
    */
   async stop(): Promise<void> {
-    this.#stopping = true
+    this.#isStopping = true
     if (this.#taskId === undefined) return
     await this.#chat.call('POST', `/chat-messages/${this.#taskId}/stop`, { user: this.#chat.user })
   }
 
   /** @throws ApiError, ConnectionError, CliError if the answer fails or its stream ends early */
-  async run(request: object, listener: TurnListener = {}): Promise<TurnEnd> {
+  async run(request: object, listener: TurnListener = {}): Promise<TurnResult> {
     // Loaded while the model works.
     const parser = import('../client/sse.js')
-    const opening = this.#chat.open('POST', '/chat-messages', {
+    const pendingResponse = this.#chat.open('POST', '/chat-messages', {
       ...request,
       user: this.#chat.user,
       response_mode: 'streaming',
     })
-    const [{ serverEvents }, response] = await Promise.all([parser, opening])
+    const [{ readServerEvents: serverEvents }, response] = await Promise.all([parser, pendingResponse])
     let answer = ''
-    let last: Record<string, unknown> = {}
+    let lastEvent: Record<string, unknown> = {}
     for await (const { data } of serverEvents(response)) {
       const event: unknown = JSON.parse(data)
       if (!isRecord(event)) continue
-      const name = textOf(event.event) ?? ''
+      const name = toNonEmptyString(event.event) ?? ''
       if (this.#taskId === undefined) {
-        this.#taskId = textOf(event.task_id)
-        if (this.#stopping) await this.stop()
+        this.#taskId = toNonEmptyString(event.task_id)
+        if (this.#isStopping) await this.stop()
       }
       if (name !== 'ping') listener.onEvent?.(name, event)
       if (name === 'message' || name === 'agent_message') {
-        const text = textOf(event.answer) ?? ''
+        const text = toNonEmptyString(event.answer) ?? ''
         answer += text
         listener.onText?.(text)
       } else if (name === 'message_replace') {
-        answer = textOf(event.answer) ?? ''
+        answer = toNonEmptyString(event.answer) ?? ''
         listener.onReplace?.(answer)
-      } else if (name === 'error') throw failed(event)
+      } else if (name === 'error') throw createAnswerError(event)
       if (name === 'message_end') {
-        last = event
+        lastEvent = event
         // An application with auto-play continues with audio, which is not used here.
         break
       }
     }
-    if (last.event !== 'message_end')
+    if (lastEvent.event !== 'message_end')
       throw new CliError('the answer stopped early: the service closed the stream', { exit: EXIT.unavailable })
     return {
       answer,
-      conversationId: textOf(last.conversation_id),
-      messageId: textOf(last.message_id),
-      sources: sourcesOf(last),
-      end: last,
+      conversationId: toNonEmptyString(lastEvent.conversation_id),
+      messageId: toNonEmptyString(lastEvent.message_id),
+      sources: toSources(lastEvent),
+      end: lastEvent,
     }
   }
 }
 
-function failed(event: Record<string, unknown>): CliError {
-  return new CliError(`the answer failed: ${textOf(event.message) ?? 'no reason given'}`, {
-    code: textOf(event.code) ?? 'answer-failed',
+function createAnswerError(event: Record<string, unknown>): CliError {
+  return new CliError(`the answer failed: ${toNonEmptyString(event.message) ?? 'no reason given'}`, {
+    code: toNonEmptyString(event.code) ?? 'answer-failed',
     exit: EXIT.unavailable,
   })
 }
 
 /** The passages of a finished answer, in the order of their citation marks. */
-export function sourcesOf(end: Record<string, unknown>): Source[] {
+export function toSources(end: Record<string, unknown>): AnswerSource[] {
   const { metadata } = end
   const resources: unknown[] =
     isRecord(metadata) && Array.isArray(metadata.retriever_resources) ? metadata.retriever_resources : []
   return resources.filter(isRecord).map((resource, index) => {
-    const address = textOf(resource.source_url)
+    const address = toNonEmptyString(resource.source_url)
     return {
       position: typeof resource.position === 'number' ? resource.position : index + 1,
-      name: textOf(resource.document_name) ?? textOf(resource.document_id) ?? '',
-      ...defined({ address }),
+      name: toNonEmptyString(resource.document_name) ?? toNonEmptyString(resource.document_id) ?? '',
+      ...omitUndefined({ address }),
       ...(typeof resource.cited === 'boolean' ? { isCited: resource.cited } : {}),
     }
   })
 }
 
 /** The reasons why a finished answer is degraded, one sentence each. */
-export function degradedReasons({ metadata }: Record<string, unknown>): string[] {
+export function getDegradedReasons({ metadata }: Record<string, unknown>): string[] {
   const reasons = isRecord(metadata) && Array.isArray(metadata.degraded_reasons) ? metadata.degraded_reasons : []
   return reasons.filter((reason) => typeof reason === 'string')
 }
 
 /** The sources that an answer cites: as stated by the service, otherwise those with a mark `[n]` in its text. */
-export function citedBy(answer: string, sources: readonly Source[]): Source[] {
+export function findCitedSources(answer: string, sources: readonly AnswerSource[]): AnswerSource[] {
   if (sources.some(({ isCited }) => isCited !== undefined)) return sources.filter(({ isCited }) => isCited === true)
   const marks = new Set([...answer.matchAll(/\[(\d{1,4})\]/g)].map((match) => Number(match[1])))
   return sources.filter(({ position }) => marks.has(position))
 }
 
 /** Resolves `new` (also the default), `last` or an id to a conversation. @throws CliError exit 5 if there is none */
-export async function conversationNamed(chat: ChatService, word: string | undefined): Promise<string | undefined> {
+export async function resolveConversationId(chat: ChatService, word: string | undefined): Promise<string | undefined> {
   if (word === undefined || word === 'new') return undefined
-  if (word !== 'last') return (await import('./ids.js')).idOf('conversation', word)
+  if (word !== 'last') return (await import('./ids.js')).resolveTypedId('conversation', word)
   const page = await chat.call('GET', `/conversations?limit=1&user=${encodeURIComponent(chat.user)}`)
   const [first]: unknown[] = isRecord(page) && Array.isArray(page.data) ? page.data : []
-  const id = isRecord(first) ? textOf(first.id) : undefined
+  const id = isRecord(first) ? toNonEmptyString(first.id) : undefined
   if (id === undefined) throw new CliError('there is no conversation yet', { code: 'not-found', exit: EXIT.notFound })
   return id
 }

@@ -1,25 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'
-import { warnOfSkew } from '../cli/version-skew.js'
+import { warnAboutVersionSkew } from '../cli/version-skew.js'
 import { isRecord } from '../lib/json/values.js'
-import { localDirs } from '../local/dirs.js'
+import { resolveLocalDirs } from '../local/dirs.js'
 
 /** The version of this program, from its package.json. */
-export function version(): string {
+export function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   return isRecord(manifest) ? String(manifest.version) : ''
 }
 
 /** Warns once a day if the service has another minor version. @param theirs version of the service, if known */
-export function compareVersions(theirs: string | undefined): void {
-  if (theirs === undefined) return
-  const ours = version()
-  if (minor(ours) === minor(theirs)) return
+export function warnOfVersionSkew(serviceVersion: string | undefined): void {
+  if (serviceVersion === undefined) return
+  const ownVersion = readVersion()
+  if (toMinorVersion(ownVersion) === toMinorVersion(serviceVersion)) return
   const warn = (text: string) => void writeErr(`${tty(text)}\n`)
-  warnOfSkew({ program: 'kchat', stateDir: localDirs().state, ours, theirs, warn })
+  warnAboutVersionSkew({
+    program: 'kchat',
+    stateDir: resolveLocalDirs().state,
+    ours: ownVersion,
+    theirs: serviceVersion,
+    warn,
+  })
 }
 
-function minor(version: string): string {
-  return version.split('.').slice(0, 2).join('.')
+function toMinorVersion(readVersion: string): string {
+  return readVersion.split('.').slice(0, 2).join('.')
 }

@@ -44,7 +44,7 @@ export interface Countdown {
   /** Pauses; the remaining time stays. */
   stop(): void
   /** milliseconds */
-  left(): number
+  remainingMs(): number
   /** Restores the full time; keeps running if it was running. */
   reset(): void
 }
@@ -66,7 +66,7 @@ export function createCountdown(ms: number, onExpire: () => void): Countdown {
       clearTimeout(timer)
       timer = undefined
     },
-    left: remaining,
+    remainingMs: remaining,
     reset: () => {
       left = ms
       if (!timer) return

@@ -1,5 +1,5 @@
 /** Polyfills `transferToFixedLength` of ES2024: libraries use it, and Node.js 20 lacks it. */
-export function completeArrayBuffers(): void {
+export function polyfillArrayBufferTransfer(): void {
   if ('transferToFixedLength' in ArrayBuffer.prototype) return
   Object.defineProperty(ArrayBuffer.prototype, 'transferToFixedLength', {
     configurable: true,

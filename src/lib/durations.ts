@@ -10,28 +10,28 @@ export interface DurationCounts {
 export class Durations {
   readonly #bounds: readonly number[]
   /** count above the previous bound up to this one; the last entry counts those above all bounds */
-  readonly #within: number[]
+  readonly #bucketCounts: number[]
   #seconds = 0
 
   /** @param bounds in seconds, rising */
   constructor(bounds: readonly number[]) {
     this.#bounds = bounds
-    this.#within = new Array<number>(bounds.length + 1).fill(0)
+    this.#bucketCounts = new Array<number>(bounds.length + 1).fill(0)
   }
 
-  took(seconds: number): void {
-    const found = this.#bounds.findIndex((most) => seconds <= most)
-    const place = found < 0 ? this.#bounds.length : found
-    this.#within[place] = (this.#within[place] ?? 0) + 1
+  record(seconds: number): void {
+    const found = this.#bounds.findIndex((maxSeconds) => seconds <= maxSeconds)
+    const index = found < 0 ? this.#bounds.length : found
+    this.#bucketCounts[index] = (this.#bucketCounts[index] ?? 0) + 1
     this.#seconds += seconds
   }
 
   counts(): DurationCounts {
     let calls = 0
-    const upTo = this.#bounds.map((most, place) => {
-      calls += this.#within[place] ?? 0
-      return { most, calls }
+    const upTo = this.#bounds.map((maxSeconds, index) => {
+      calls += this.#bucketCounts[index] ?? 0
+      return { most: maxSeconds, calls }
     })
-    return { count: calls + (this.#within.at(-1) ?? 0), seconds: this.#seconds, upTo }
+    return { count: calls + (this.#bucketCounts.at(-1) ?? 0), seconds: this.#seconds, upTo }
   }
 }

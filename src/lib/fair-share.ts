@@ -5,12 +5,12 @@
  * @param slotsByHolder slots of each holder
  * @returns the holder and its slots; undefined if no holder has more than its share
  */
-export function largestShare<T>(
-  held: ReadonlyMap<string, readonly T[]>,
-  asking: string,
+export function findLargestHolder<T>(
+  slotsByHolder: ReadonlyMap<string, readonly T[]>,
+  requester: string,
 ): readonly [string, readonly T[]] | undefined {
-  const own = held.get(asking)?.length ?? 0
+  const ownCount = slotsByHolder.get(requester)?.length ?? 0
   let largest: readonly [string, readonly T[]] = ['', []]
-  for (const entry of held) if (entry[1].length > largest[1].length) largest = entry
-  return largest[1].length > own + 1 ? largest : undefined
+  for (const entry of slotsByHolder) if (entry[1].length > largest[1].length) largest = entry
+  return largest[1].length > ownCount + 1 ? largest : undefined
 }

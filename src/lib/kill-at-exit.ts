@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 
-const living = new Map<ChildProcess, () => void>()
+const killByChild = new Map<ChildProcess, () => void>()
 
 /**
  * Kills a child process when this process exits, even if the child hangs.
@@ -9,14 +9,14 @@ const living = new Map<ChildProcess, () => void>()
  */
 export function killAtExit(child: ChildProcess, kill: () => void = () => child.kill('SIGKILL')): void {
   if (child.pid === undefined) return
-  if (living.size === 0) process.on('exit', killAll)
-  living.set(child, kill)
+  if (killByChild.size === 0) process.on('exit', killAll)
+  killByChild.set(child, kill)
   child.once('exit', () => {
-    living.delete(child)
-    if (living.size === 0) process.off('exit', killAll)
+    killByChild.delete(child)
+    if (killByChild.size === 0) process.off('exit', killAll)
   })
 }
 
 function killAll(): void {
-  for (const kill of living.values()) kill()
+  for (const kill of killByChild.values()) kill()
 }

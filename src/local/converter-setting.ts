@@ -1,4 +1,4 @@
-import { absolutePaths, parseJson, record, someText } from './setting-readers.js'
+import { parseJson, readAbsolutePaths, readNonEmptyText, readRecord } from './setting-readers.js'
 
 /** A program of this machine that converts files of unsupported types. It is started without a shell. */
 export interface ConverterSetting {
@@ -16,28 +16,28 @@ export interface ConverterSetting {
 const KEYS: readonly string[] = ['types', 'argv', 'paths']
 
 /** Reads a list of converters. @throws Error with the rule */
-export function converters(value: unknown): readonly ConverterSetting[] {
+export function readConverters(value: unknown): readonly ConverterSetting[] {
   const list: unknown = typeof value === 'string' ? parseJson(value) : value
   if (!Array.isArray(list)) throw new Error('a list of converters (in the environment: as JSON)')
-  return list.map(converter)
+  return list.map(readConverter)
 }
 
-function converter(value: unknown): ConverterSetting {
-  const fields = record(value, 'a list of objects')
-  const stranger = Object.keys(fields).find((key) => !KEYS.includes(key))
-  if (stranger !== undefined) throw new Error(`a list of converters without the key ${JSON.stringify(stranger)}`)
-  const argv = texts(fields.argv, 'argv as a list of texts, the program first')
-  if (!argv.slice(1).some((word) => word.includes('{input}'))) throw new Error('argv with an argument {input}')
-  const types = texts(fields.types, 'types as a list of endings such as wpd, or media types')
-  const read: ConverterSetting = { types: types.map((type) => type.toLowerCase().replace(/^\./, '')), argv }
-  if (fields.paths !== undefined) read.paths = absolutePaths(fields.paths, 'paths')
-  return read
+function readConverter(value: unknown): ConverterSetting {
+  const fields = readRecord(value, 'a list of objects')
+  const unknownKey = Object.keys(fields).find((key) => !KEYS.includes(key))
+  if (unknownKey !== undefined) throw new Error(`a list of converters without the key ${JSON.stringify(unknownKey)}`)
+  const argv = readTextList(fields.argv, 'argv as a list of texts, the program first')
+  if (!argv.slice(1).some((argument) => argument.includes('{input}'))) throw new Error('argv with an argument {input}')
+  const types = readTextList(fields.types, 'types as a list of endings such as wpd, or media types')
+  const setting: ConverterSetting = { types: types.map((type) => type.toLowerCase().replace(/^\./, '')), argv }
+  if (fields.paths !== undefined) setting.paths = readAbsolutePaths(fields.paths, 'paths')
+  return setting
 }
 
-function texts(value: unknown, rule: string): string[] {
+function readTextList(value: unknown, rule: string): string[] {
   if (!Array.isArray(value) || value.length === 0) throw new Error(rule)
   try {
-    return value.map(someText)
+    return value.map(readNonEmptyText)
   } catch {
     throw new Error(rule)
   }

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statfsSync } from 'node:fs'
 import { KsError } from '../contract/errors.js'
-import { type DataLayout, dataLayout, LAYOUT_VERSION } from './layout.js'
+import { type DataLayout, LAYOUT_VERSION, resolveDataLayout } from './layout.js'
 import { createPrivateFile, readIfExists } from './private-file.js'
-import { makePrivate, type OnAside } from './private-modes.js'
+import { makePrivate, type OnRenamedAside } from './private-modes.js'
 
 /** File systems with unreliable locks or renames, by the magic number of statfs(2). */
 const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
@@ -19,8 +19,11 @@ const NETWORK_FILE_SYSTEMS: Readonly<Record<number, string>> = {
  * @throws KsError `unavailable` for a newer layout, a network file system, a VERSION file that is no number, or a link
  * or another user's file at a path of the directory
  */
-export function prepareDataDir(root: string, options: { allowNetworkDisk: boolean; onAside?: OnAside }): DataLayout {
-  const layout = dataLayout(root)
+export function prepareDataDir(
+  root: string,
+  options: { allowNetworkDisk: boolean; onAside?: OnRenamedAside },
+): DataLayout {
+  const layout = resolveDataLayout(root)
   mkdirSync(root, { recursive: true, mode: 0o700 })
   if (!options.allowNetworkDisk) refuseNetworkDisk(root)
   makePrivate(layout, options.onAside)
@@ -40,12 +43,12 @@ export function prepareDataDir(root: string, options: { allowNetworkDisk: boolea
 }
 
 /** The kind of network file system that contains a path; `undefined` for a local disk. */
-function networkFileSystem(path: string): string | undefined {
+function getNetworkFileSystem(path: string): string | undefined {
   return NETWORK_FILE_SYSTEMS[statfsSync(path).type >>> 0]
 }
 
 function refuseNetworkDisk(root: string): void {
-  const kind = networkFileSystem(root)
+  const kind = getNetworkFileSystem(root)
   if (kind === undefined) return
   throw new KsError(
     'unavailable',

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 /** The location of a database server, without credentials. */
 export interface DatabaseAddress {
   /** for people: hosts and name only */
-  shown: string
+  displayText: string
   /** the same database by each of its hosts, of which one accepts writes; in the format of `pg` */
   hosts: readonly [string, ...string[]]
   /** Called for each connection, so that a changed password takes effect; absent where the environment provides it. */
@@ -12,7 +12,7 @@ export interface DatabaseAddress {
 }
 
 const FORM = 'postgres://user@host:port/name, with several hosts as host:port,host:port'
-const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^/?#]*)(\?[^#]*)?$/i
+const ADDRESS_PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^/?#]*)(\?[^#]*)?$/i
 
 /**
  * Parses the address of a database. The password comes from a file, from `PGPASSWORD` or `~/.pgpass` as `pg` reads
@@ -21,31 +21,31 @@ const PARTS = /^(postgres(?:ql)?:\/\/)([^/?#]*@)?([^/?#@]*)(\/[^/?#]*)(\?[^#]*)?
  * @param passwordFile contains the password on its first line
  * @throws Error with the expected form, without the address: it may contain a password
  */
-export function databaseAddress(address: string, passwordFile?: string): DatabaseAddress {
-  const [, scheme, user = '', named = '', path = '', query = ''] = PARTS.exec(address) ?? []
+export function parseDatabaseAddress(address: string, passwordFile?: string): DatabaseAddress {
+  const [, scheme, user = '', hostList = '', path = '', query = ''] = ADDRESS_PARTS.exec(address) ?? []
   if (scheme === undefined) throw new Error(FORM)
-  const [first, ...others] = named.split(',').map((host) => one(`postgres://${user}${host}${path}${query}`))
+  const [first, ...others] = hostList.split(',').map((host) => parseHostUrl(`postgres://${user}${host}${path}${query}`))
   if (first === undefined) throw new Error(FORM)
   // The path of a unix socket is a parameter: such an address has no host.
-  const shown = `postgres://${first.searchParams.get('host') ?? named}${path}`
-  if (passwordFile === undefined) return { shown, hosts: [first.href, ...others.map(({ href }) => href)] }
+  const displayText = `postgres://${first.searchParams.get('host') ?? hostList}${path}`
+  if (passwordFile === undefined) return { displayText, hosts: [first.href, ...others.map(({ href }) => href)] }
   for (const url of [first, ...others]) url.password = ''
   return {
-    shown,
+    displayText,
     hosts: [first.href, ...others.map(({ href }) => href)],
     password: async () => firstLine(await readFile(passwordFile, 'utf8')),
   }
 }
 
 /** The password in an address or in its file, which the log redacts. */
-export function databasePassword(address: string, passwordFile?: string): string | undefined {
+export function readDatabasePassword(address: string, passwordFile?: string): string | undefined {
   if (passwordFile !== undefined) return firstLine(readFileSync(passwordFile, 'utf8'))
-  const [, , user = ''] = PARTS.exec(address) ?? []
-  const at = user.indexOf(':')
-  return at === -1 ? undefined : decodeURIComponent(user.slice(at + 1, -1))
+  const [, , user = ''] = ADDRESS_PARTS.exec(address) ?? []
+  const colon = user.indexOf(':')
+  return colon === -1 ? undefined : decodeURIComponent(user.slice(colon + 1, -1))
 }
 
-function one(text: string): URL {
+function parseHostUrl(text: string): URL {
   if (!URL.canParse(text)) throw new Error(FORM)
   const url = new URL(text)
   // Any host is tried, and asked whether it accepts writes.

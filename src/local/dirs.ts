@@ -27,30 +27,30 @@ const APP = 'ks'
  * The folders of this user: `KS_DATA_DIR`, `KS_CONFIG_DIR`, `KS_CACHE_DIR` and `KS_STATE_DIR` take precedence over the
  * rules of the platform (XDG Base Directory 0.8 where its variables are set, %APPDATA%, ~/Library).
  */
-export function localDirs(
+export function resolveLocalDirs(
   sources: DirSources = { env: process.env, platform: process.platform, home: homedir() },
 ): LocalDirs {
-  const defaults = platformDirs(sources)
+  const defaults = getPlatformDirs(sources)
   return {
-    data: override(sources, 'KS_DATA_DIR') ?? xdg(sources, 'XDG_DATA_HOME') ?? defaults.data,
-    config: override(sources, 'KS_CONFIG_DIR') ?? xdg(sources, 'XDG_CONFIG_HOME') ?? defaults.config,
-    cache: override(sources, 'KS_CACHE_DIR') ?? xdg(sources, 'XDG_CACHE_HOME') ?? defaults.cache,
-    state: override(sources, 'KS_STATE_DIR') ?? xdg(sources, 'XDG_STATE_HOME') ?? defaults.state,
+    data: readOverride(sources, 'KS_DATA_DIR') ?? readXdgFolder(sources, 'XDG_DATA_HOME') ?? defaults.data,
+    config: readOverride(sources, 'KS_CONFIG_DIR') ?? readXdgFolder(sources, 'XDG_CONFIG_HOME') ?? defaults.config,
+    cache: readOverride(sources, 'KS_CACHE_DIR') ?? readXdgFolder(sources, 'XDG_CACHE_HOME') ?? defaults.cache,
+    state: readOverride(sources, 'KS_STATE_DIR') ?? readXdgFolder(sources, 'XDG_STATE_HOME') ?? defaults.state,
   }
 }
 
-function override({ env }: DirSources, name: string): string | undefined {
+function readOverride({ env }: DirSources, name: string): string | undefined {
   const value = env[name]
   return value === undefined || value === '' ? undefined : resolve(value)
 }
 
 /** A relative path in an XDG variable is invalid and must be ignored (XDG Base Directory 0.8). */
-function xdg({ env, platform }: DirSources, name: string): string | undefined {
+function readXdgFolder({ env, platform }: DirSources, name: string): string | undefined {
   const value = env[name]
   return platform === 'win32' || value === undefined || !isAbsolute(value) ? undefined : join(value, APP)
 }
 
-function platformDirs({ env, platform, home }: DirSources): LocalDirs {
+function getPlatformDirs({ env, platform, home }: DirSources): LocalDirs {
   if (platform === 'win32') {
     const roaming = env.APPDATA ?? join(home, 'AppData', 'Roaming')
     const local = env.LOCALAPPDATA ?? join(home, 'AppData', 'Local')

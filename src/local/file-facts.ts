@@ -14,16 +14,16 @@ export interface FileFacts {
 const TICK_MS = 100
 
 /** @param now milliseconds since the epoch at which the metadata was read */
-export function fileFacts(stats: BigIntStats, now: number): FileFacts {
+export function toFileFacts(stats: BigIntStats, now: number): FileFacts {
   const changed = Math.max(Number(stats.mtimeMs), Number(stats.ctimeMs))
   return {
-    fingerprint: Math.abs(now - changed) < TICK_MS ? '' : plainFingerprint(stats),
+    fingerprint: Math.abs(now - changed) < TICK_MS ? '' : computeFingerprint(stats),
     device: String(stats.dev),
     size: Number(stats.size),
   }
 }
 
 /** The fingerprint without the check of the time: for comparing two scans. */
-export function plainFingerprint({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
+export function computeFingerprint({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size}-${mtimeNs}-${ctimeNs}-${ino}`
 }

@@ -1,6 +1,6 @@
 import { close, fsync, open, statSync, write } from 'node:fs'
 import { promisify } from 'node:util'
-import { isCode } from './private-file.js'
+import { hasErrorCode } from './private-file.js'
 
 const OBJECT_KEY = /^[0-9a-f]{24}\/sha256\/[0-9a-f]{2}\/[0-9a-f]{64}$/
 
@@ -11,14 +11,14 @@ export function isObjectKey(text: string): boolean {
 
 /* Files by descriptor: for a small file, a `FileHandle` costs more than its bytes. */
 
-export const opened = promisify<string, string, number | undefined, number>(open)
-export const synced = promisify(fsync)
-export const closed = promisify(close)
+export const openFile = promisify<string, string, number | undefined, number>(open)
+export const syncFile = promisify(fsync)
+export const closeFile = promisify(close)
 
 /** Writes bytes from an offset on. @returns number of bytes written */
-export function written(file: number, bytes: Uint8Array, from: number): Promise<number> {
+export function writeBytes(file: number, bytes: Uint8Array, offset: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    write(file, bytes, from, bytes.length - from, null, (error, count) =>
+    write(file, bytes, offset, bytes.length - offset, null, (error, count) =>
       error === null ? resolve(count) : reject(error),
     )
   })
@@ -26,21 +26,21 @@ export function written(file: number, bytes: Uint8Array, from: number): Promise<
 
 /** Makes the content of a file, or the entries of a directory, durable. */
 export async function syncPath(path: string): Promise<void> {
-  const file = await opened(path, 'r', undefined)
+  const file = await openFile(path, 'r', undefined)
   try {
-    await synced(file)
+    await syncFile(file)
   } finally {
-    await closed(file)
+    await closeFile(file)
   }
 }
 
 /** Size of a file in bytes; 0 where there is none. */
-export function sizeOf(path: string): number {
+export function getFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** Returns `undefined` for the error of a missing file. @throws any other error */
 export function ignoreMissing(error: unknown): undefined {
-  if (isCode(error, 'ENOENT') || isCode(error, 'ENOTDIR')) return undefined
+  if (hasErrorCode(error, 'ENOENT') || hasErrorCode(error, 'ENOTDIR')) return undefined
   throw error
 }

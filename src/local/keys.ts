@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
 import { KsError } from '../contract/errors.js'
 import { newId } from '../lib/ids.js'
-import { type DataLayout, dataLayout } from './layout.js'
+import { type DataLayout, resolveDataLayout } from './layout.js'
 import { createPrivateFile, readIfExists, writePrivateFile } from './private-file.js'
 
 /** Issuer and audience of tokens signed by a data directory. */
@@ -17,14 +17,14 @@ export const LOCAL_TENANT = 'local'
 export const SCOPES = ['knowledge-spaces:read', 'knowledge-spaces:write', 'knowledge-spaces:*'] as const
 export type Scope = (typeof SCOPES)[number]
 
-export const TOKEN_LIFE_DAYS = 30
+export const TOKEN_LIFETIME_DAYS = 30
 /** tolerated difference between clocks, in seconds; not applied to the expiry of a token of this data directory */
 export const CLOCK_LEEWAY_SECONDS = 60
 
 const KEY_BYTES = 32
 const DAY_SECONDS = 86_400
 /** the CLI's token is replaced when less than this fraction of its life remains */
-const RENEW_BELOW = 0.5
+const RENEW_BELOW_FRACTION = 0.5
 
 export interface TokenRequest {
   subject: string
@@ -58,12 +58,12 @@ export interface CreatedToken {
  * @throws KsError `unavailable` when the file is damaged or others may read it
  */
 export function loadSigningKey(dataDir: string): Uint8Array {
-  return loadKey(dataLayout(dataDir).signingKey)
+  return loadKey(resolveDataLayout(dataDir).signingKey)
 }
 
 /** The key that encrypts the credentials of sources: 256 random bits, created and protected like the signing key. */
 export function loadDataKey(dataDir: string): Uint8Array {
-  return loadKey(dataLayout(dataDir).dataKey).subarray(0, KEY_BYTES)
+  return loadKey(resolveDataLayout(dataDir).dataKey).subarray(0, KEY_BYTES)
 }
 
 /**
@@ -74,17 +74,18 @@ export function loadDataKey(dataDir: string): Uint8Array {
  */
 export function adoptKeys(folder: string, layout: DataLayout): void {
   for (const path of [layout.signingKey, layout.dataKey]) {
-    const given = join(folder, basename(path))
-    const text = readIfExists(given)
-    if (text === undefined) throw new KsError('unavailable', `${given} does not exist: the setting keys names its folder`)
+    const deploymentPath = join(folder, basename(path))
+    const text = readIfExists(deploymentPath)
+    if (text === undefined)
+      throw new KsError('unavailable', `${deploymentPath} does not exist: the setting keys names its folder`)
     if (createPrivateFile(path, text) !== text)
-      throw new KsError('unavailable', `${path} differs from ${given}: move away the one that is not valid`)
+      throw new KsError('unavailable', `${path} differs from ${deploymentPath}: move away the one that is not valid`)
   }
 }
 
 function loadKey(path: string): Uint8Array {
   const text = readIfExists(path) ?? createPrivateFile(path, `${randomBytes(KEY_BYTES).toString('base64url')}\n`)
-  refuseSharedFile(path)
+  assertPrivateFile(path)
   const key = Buffer.from(text.trim(), 'base64url')
   if (key.length < KEY_BYTES)
     throw new KsError('unavailable', `${path} must hold at least ${KEY_BYTES} bytes of key, found ${key.length}`)
@@ -95,7 +96,7 @@ function loadKey(path: string): Uint8Array {
 export async function createToken(dataDir: string, request: TokenRequest): Promise<CreatedToken> {
   const key = loadSigningKey(dataDir)
   const now = Math.floor(Date.now() / 1000)
-  const expires = now + (request.lifeSeconds ?? TOKEN_LIFE_DAYS * DAY_SECONDS)
+  const expires = now + (request.lifeSeconds ?? TOKEN_LIFETIME_DAYS * DAY_SECONDS)
   const jti = request.jti ?? newId()
   const { tenant, session } = request
   const tab = session === undefined ? {} : { session: session.id, began: session.beganAt }
@@ -131,7 +132,7 @@ export async function verifyLocalToken(key: Uint8Array, token: string) {
 
 /** The token of this user's CLI for the daemon; the file exists once a daemon has started. */
 export function readCliToken(dataDir: string): string | undefined {
-  return readIfExists(dataLayout(dataDir).cliToken)?.trim()
+  return readIfExists(resolveDataLayout(dataDir).cliToken)?.trim()
 }
 
 /**
@@ -142,16 +143,16 @@ export async function ensureCliToken(dataDir: string): Promise<string> {
   const current = readCliToken(dataDir)
   if (current !== undefined && (await isFresh(dataDir, current))) return current
   const { token } = await createToken(dataDir, {
-    subject: localUser(),
+    subject: getLocalUser(),
     tenant: LOCAL_TENANT,
     scopes: ['knowledge-spaces:*'],
   })
-  writePrivateFile(dataLayout(dataDir).cliToken, `${token}\n`)
+  writePrivateFile(resolveDataLayout(dataDir).cliToken, `${token}\n`)
   return token
 }
 
 /** The unverified id of a token: for commands that revoke a given token. */
-export function tokenId(token: string): string | undefined {
+export function decodeTokenId(token: string): string | undefined {
   try {
     return decodeJwt(token).jti
   } catch {
@@ -162,16 +163,16 @@ export function tokenId(token: string): string | undefined {
 async function isFresh(dataDir: string, token: string): Promise<boolean> {
   try {
     const { payload } = await verifyLocalToken(loadSigningKey(dataDir), token)
-    const left = (payload.exp ?? 0) - Date.now() / 1000
-    const life = TOKEN_LIFE_DAYS * DAY_SECONDS
+    const remainingSeconds = (payload.exp ?? 0) - Date.now() / 1000
+    const lifetimeSeconds = TOKEN_LIFETIME_DAYS * DAY_SECONDS
     // A longer life than that of tokens means that the clock was set back.
-    return left > life * RENEW_BELOW && left <= life
+    return remainingSeconds > lifetimeSeconds * RENEW_BELOW_FRACTION && remainingSeconds <= lifetimeSeconds
   } catch {
     return false
   }
 }
 
-function localUser(): string {
+function getLocalUser(): string {
   try {
     return userInfo().username || LOCAL_TENANT
   } catch {
@@ -179,7 +180,7 @@ function localUser(): string {
   }
 }
 
-function refuseSharedFile(path: string): void {
+function assertPrivateFile(path: string): void {
   if (process.platform === 'win32') return // Windows protects files by access lists, not by mode.
   const mode = statSync(path).mode & 0o777
   if ((mode & 0o077) !== 0)

@@ -43,7 +43,7 @@ export interface DataLayout {
   models: string
 }
 
-export function dataLayout(root: string): DataLayout {
+export function resolveDataLayout(root: string): DataLayout {
   return {
     root,
     version: join(root, 'VERSION'),

@@ -7,7 +7,7 @@ const POLL_MS = 50
 /**
  * where the system does not report the holder of a lock: time in which a daemon that has just taken it publishes its id
  */
-const STARTING_MS = 10_000
+const STARTUP_TIMEOUT_MS = 10_000
 
 /**
  * The process that holds the lock of a data directory, as the kernel reports it; else as the daemon itself reports it
@@ -16,9 +16,9 @@ const STARTING_MS = 10_000
  * @returns `undefined` where neither does
  */
 export async function lockHolder(layout: DataLayout): Promise<number | undefined> {
-  const known = holderOf(layout.lock)
-  if (known !== undefined) return known
-  for (const end = performance.now() + STARTING_MS; performance.now() < end; await sleep(POLL_MS)) {
+  const holder = readLockHolder(layout.lock)
+  if (holder !== undefined) return holder
+  for (const deadline = performance.now() + STARTUP_TIMEOUT_MS; performance.now() < deadline; await sleep(POLL_MS)) {
     const pid = readDaemonFile(layout.daemonFile)?.pid
     if (pid !== undefined && isAlive(pid)) return pid
   }
@@ -26,20 +26,20 @@ export async function lockHolder(layout: DataLayout): Promise<number | undefined
 }
 
 /** Reads /proc/locks: `1: POSIX ADVISORY WRITE 4711 00:2b:1234 0 EOF`. */
-function holderOf(path: string): number | undefined {
+function readLockHolder(path: string): number | undefined {
   try {
     const { dev, ino } = statSync(path)
     // The device as Linux encodes it for programs (makedev(3)).
     const major = Math.floor(dev / 2 ** 8) % 2 ** 12
     const minor = (dev % 2 ** 8) + Math.floor(dev / 2 ** 20) * 2 ** 8
-    const held = readFileSync('/proc/locks', 'utf8')
+    const locks = readFileSync('/proc/locks', 'utf8')
       .split('\n')
       .map((line) => line.split(/\s+/))
       // A process of another container has no id here.
       .filter(([, , , kind, pid, file]) => kind === 'WRITE' && Number(pid) > 0 && file?.endsWith(`:${ino}`) === true)
     // Layered file systems report another device to programs than to the lock table.
-    const exact = held.find(([, , , , , file]) => file === `${hex(major)}:${hex(minor)}:${ino}`)
-    const [only, ...others] = new Set(held.map(([, , , , pid]) => pid))
+    const exact = locks.find(([, , , , , file]) => file === `${hex(major)}:${hex(minor)}:${ino}`)
+    const [only, ...others] = new Set(locks.map(([, , , , pid]) => pid))
     const pid = exact?.[4] ?? (others.length === 0 ? only : undefined)
     if (pid !== undefined) return Number(pid)
   } catch {

@@ -29,11 +29,11 @@ export function acquireLock(path: string): OwnerLock | undefined {
     if (isBusy(error)) return undefined
     throw error
   }
-  return { name: nameOf(path), release: () => file.close() }
+  return { name: identifyFile(path), release: () => file.close() }
 }
 
 /** Device numbers change with a restart of the machine; the creation time stays, and no copy has it. */
-function nameOf(path: string): string {
+function identifyFile(path: string): string {
   const { dev, ino, birthtimeNs } = statSync(path, { bigint: true })
   return birthtimeNs > 0n ? `${ino}@${birthtimeNs}` : `${dev}:${ino}`
 }

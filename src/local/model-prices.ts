@@ -8,22 +8,25 @@ export interface ModelPrice {
 const RULE = 'prices as {"MODEL": {"inputUsdPerMillion": 0.5, "outputUsdPerMillion": 1.5}}'
 
 /** Reads the prices of a provider's models; `*` is for models without a separate price. @throws Error with the rule */
-export function modelPrices(value: unknown): Record<string, ModelPrice> {
-  return Object.fromEntries(entriesOf(value).map(([model, price]) => [model, modelPrice(price)]))
+export function readModelPrices(value: unknown): Record<string, ModelPrice> {
+  return Object.fromEntries(readEntries(value).map(([model, price]) => [model, readModelPrice(price)]))
 }
 
-function modelPrice(value: unknown): ModelPrice {
-  const fields = new Map(entriesOf(value))
-  const dollars = (name: string): number => {
+function readModelPrice(value: unknown): ModelPrice {
+  const fields = new Map(readEntries(value))
+  const readDollars = (name: string): number => {
     const amount = fields.get(name)
     if (typeof amount !== 'number' || !Number.isFinite(amount) || amount < 0) throw new Error(RULE)
     return amount
   }
   if (fields.size !== 2) throw new Error(RULE)
-  return { inputUsdPerMillion: dollars('inputUsdPerMillion'), outputUsdPerMillion: dollars('outputUsdPerMillion') }
+  return {
+    inputUsdPerMillion: readDollars('inputUsdPerMillion'),
+    outputUsdPerMillion: readDollars('outputUsdPerMillion'),
+  }
 }
 
-function entriesOf(value: unknown): [string, unknown][] {
+function readEntries(value: unknown): [string, unknown][] {
   if (!isRecord(value)) throw new Error(RULE)
   return Object.entries(value)
 }

@@ -9,19 +9,19 @@ const DEFAULT_LANGUAGES: readonly string[] = ['eng']
 /** in the setting: also try installed languages of other scripts where a page needs them */
 const DETECT = 'auto'
 /** maximum number of languages that are tried on one picture */
-const MOST_TRIED = 8
+const MAX_TRIED_LANGUAGES = 8
 /** folder of a user's language data in the data directory */
-const FOLDER = 'languages'
+const LANGUAGES_FOLDER = 'languages'
 
 /** The kind of data that Tesseract's LSTM engine reads fastest, at nearly the best quality. */
-const KIND = '4.0.0_best_int'
-const ENDING = '.traineddata'
+const DATA_KIND = '4.0.0_best_int'
+const DATA_ENDING = '.traineddata'
 /** Codes of Tesseract: ISO 639-2 with additions, such as `chi_sim` and `jpn_vert`. */
-const CODE = /^[a-z]{3}(?:_[a-z]{3,8})?$/
+const LANGUAGE_CODE = /^[a-z]{3}(?:_[a-z]{3,8})?$/
 
 /** Whether a text may be the code of a Tesseract language. */
 export function isLanguageCode(code: string): boolean {
-  return CODE.test(code)
+  return LANGUAGE_CODE.test(code)
 }
 
 /**
@@ -29,18 +29,19 @@ export function isLanguageCode(code: string): boolean {
  *
  * @param folder of a user's files; it need not exist
  */
-export function installedLanguages(folder?: string): string[] {
-  const found = new Set<string>()
+export function listInstalledLanguages(folder?: string): string[] {
+  const codes = new Set<string>()
   for (const path of packageFolders()) {
-    for (const name of namesIn(path)) if (isLanguageCode(name) && exists(packed(path, name))) found.add(name)
+    for (const name of listNames(path))
+      if (isLanguageCode(name) && isReadable(getPackedPath(path, name))) codes.add(name)
   }
   if (folder !== undefined) {
-    for (const name of namesIn(folder)) {
+    for (const name of listNames(folder)) {
       const code = name.replace(/\.traineddata(?:\.gz)?$/, '')
-      if (code !== name && isLanguageCode(code)) found.add(code)
+      if (code !== name && isLanguageCode(code)) codes.add(code)
     }
   }
-  return [...found].sort()
+  return [...codes].sort()
 }
 
 /**
@@ -48,17 +49,18 @@ export function installedLanguages(folder?: string): string[] {
  *
  * @returns `undefined` when it is not installed
  */
-export function languageData(code: string, folder?: string): Uint8Array | undefined {
+export function readLanguageData(code: string, folder?: string): Uint8Array | undefined {
   if (!isLanguageCode(code)) return undefined
-  const own = folder === undefined ? [] : [join(folder, `${code}${ENDING}`), join(folder, `${code}${ENDING}.gz`)]
-  const path = [...own, ...packageFolders().map((scope) => packed(scope, code))].find(exists)
+  const userFiles =
+    folder === undefined ? [] : [join(folder, `${code}${DATA_ENDING}`), join(folder, `${code}${DATA_ENDING}.gz`)]
+  const path = [...userFiles, ...packageFolders().map((scope) => getPackedPath(scope, code))].find(isReadable)
   if (path === undefined) return undefined
   const bytes = readFileSync(path)
   return path.endsWith('.gz') ? gunzipSync(bytes) : bytes
 }
 
 /** Whether a file exists and is readable: the reading process gets an error for paths outside of its folders. */
-function exists(path: string): boolean {
+function isReadable(path: string): boolean {
   try {
     return existsSync(path)
   } catch {
@@ -67,8 +69,8 @@ function exists(path: string): boolean {
 }
 
 /** Folder of a user's language data. */
-export function languagesFolder(dataDir: string): string {
-  return join(dataDir, FOLDER)
+export function getLanguagesFolder(dataDir: string): string {
+  return join(dataDir, LANGUAGES_FOLDER)
 }
 
 /** The languages of a space, or of all spaces. */
@@ -79,7 +81,7 @@ export interface LanguageChoice {
 }
 
 /** Languages that are read in pictures, and the folder of their data. */
-export interface ChosenLanguages {
+export interface LanguageSelection {
   forAll: LanguageChoice
   /** of spaces with separate languages, by slug */
   ofSpaces: Readonly<Record<string, LanguageChoice>>
@@ -90,29 +92,29 @@ export interface ChosenLanguages {
  * Parses the setting `ocrLanguages`: `eng+deu` for all spaces, `letters=deu+eng` for the space letters; `auto` also
  * tries languages of other scripts.
  */
-export function chosenLanguages(dataDir: string, setting: readonly string[]): ChosenLanguages {
+export function parseLanguageSelection(dataDir: string, setting: readonly string[]): LanguageSelection {
   const forAll: string[] = []
   const ofSpaces: Record<string, LanguageChoice> = {}
   for (const entry of setting) {
     const [codes = '', slug] = entry.split('=').reverse()
     if (slug === undefined) forAll.push(...codes.split('+'))
-    else ofSpaces[slug] = choiceOf(codes.split('+'))
+    else ofSpaces[slug] = toLanguageChoice(codes.split('+'))
   }
-  return { forAll: choiceOf(forAll), ofSpaces, folder: languagesFolder(dataDir) }
+  return { forAll: toLanguageChoice(forAll), ofSpaces, folder: getLanguagesFolder(dataDir) }
 }
 
 /** The languages of a choice for reading pictures, and those that are tried where they give poor results. */
-export function languagesToRead(
+export function selectLanguages(
   { codes, detects }: LanguageChoice,
   folder: string,
 ): { codes: readonly string[]; folder: string; others?: readonly string[] } {
-  const others = detects ? languagesOfOtherScripts(codes, folder) : []
+  const others = detects ? findLanguagesOfOtherScripts(codes, folder) : []
   return { codes, folder, ...(others.length > 0 ? { others } : {}) }
 }
 
-function choiceOf(named: readonly string[]): LanguageChoice {
-  const codes = named.filter((code) => code !== DETECT)
-  return { codes: codes.length > 0 ? codes : DEFAULT_LANGUAGES, detects: named.includes(DETECT) }
+function toLanguageChoice(entries: readonly string[]): LanguageChoice {
+  const codes = entries.filter((code) => code !== DETECT)
+  return { codes: codes.length > 0 ? codes : DEFAULT_LANGUAGES, detects: entries.includes(DETECT) }
 }
 
 /**
@@ -121,15 +123,15 @@ function choiceOf(named: readonly string[]): LanguageChoice {
  *
  * @param folder of a user's files; it need not exist
  */
-export function languagesOfOtherScripts(codes: readonly string[], folder?: string): string[] {
-  const known = new Set([undefined, ...codes.map(scriptOf)])
-  return installedLanguages(folder)
-    .filter((code) => !known.has(scriptOf(code)) && !code.endsWith('_vert'))
-    .slice(0, MOST_TRIED)
+export function findLanguagesOfOtherScripts(codes: readonly string[], folder?: string): string[] {
+  const knownScripts = new Set([undefined, ...codes.map(getScript)])
+  return listInstalledLanguages(folder)
+    .filter((code) => !knownScripts.has(getScript(code)) && !code.endsWith('_vert'))
+    .slice(0, MAX_TRIED_LANGUAGES)
 }
 
 /** The main script of a language, such as `Latn`; `undefined` for codes that are no language (`osd`, `equ`). */
-function scriptOf(code: string): string | undefined {
+function getScript(code: string): string | undefined {
   const [language = '', variant] = code.split('_')
   if (variant === 'tra') return 'Hant'
   if (variant === 'latn') return 'Latn'
@@ -148,29 +150,31 @@ export function languageSetting(entries: readonly string[]): readonly string[] {
   return entries
 }
 
-function packed(scope: string, code: string): string {
-  return join(scope, code, KIND, `${code}${ENDING}.gz`)
+function getPackedPath(scope: string, code: string): string {
+  return join(scope, code, DATA_KIND, `${code}${DATA_ENDING}.gz`)
 }
 
 /** Marks the `node_modules` of an installed package: npm does not know its files and would remove them. */
-const NOT_OF_NPM = '.packed'
+const PACKED_MARKER = '.packed'
 
 /** The folder in whose `node_modules` language packages are searched first, next to the bundled one. */
-export function placeOfPackages(): string {
-  const places = packageFolders().filter((place) => !existsSync(join(dirname(place), NOT_OF_NPM)))
-  const folderOf = (place: string) => dirname(dirname(place))
-  const beside = places.find((place) => existsSync(packed(place, 'eng')))
-  const scope = beside ?? places.find((place) => existsSync(join(folderOf(place), 'package.json')))
-  return scope === undefined ? '.' : folderOf(scope)
+export function findPackagesFolder(): string {
+  const folders = packageFolders().filter((folder) => !existsSync(join(dirname(folder), PACKED_MARKER)))
+  const getInstallFolder = (folder: string) => dirname(dirname(folder))
+  const bundled = folders.find((folder) => existsSync(getPackedPath(folder, 'eng')))
+  const scope = bundled ?? folders.find((folder) => existsSync(join(getInstallFolder(folder), 'package.json')))
+  return scope === undefined ? '.' : getInstallFolder(scope)
 }
 
 /** All folders in which a module of this program would search the scope. */
 function packageFolders(): string[] {
-  const places = createRequire(import.meta.url).resolve.paths(`${LANGUAGE_SCOPE}/eng`) ?? []
-  return places.map((place) => join(place, LANGUAGE_SCOPE)).filter((place) => dirname(place).endsWith('node_modules'))
+  const folders = createRequire(import.meta.url).resolve.paths(`${LANGUAGE_SCOPE}/eng`) ?? []
+  return folders
+    .map((folder) => join(folder, LANGUAGE_SCOPE))
+    .filter((folder) => dirname(folder).endsWith('node_modules'))
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {

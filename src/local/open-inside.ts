@@ -21,7 +21,7 @@ import { sep } from 'node:path'
 export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /** `EOUTSIDE` for what is not in its folder, `ENOTFILE` for what is no regular file. */
-export class RefusedFile extends Error {
+export class RefusedFileError extends Error {
   readonly code: 'EOUTSIDE' | 'ENOTFILE'
 
   constructor(code: 'EOUTSIDE' | 'ENOTFILE', message: string) {
@@ -36,14 +36,14 @@ export class RefusedFile extends Error {
  *
  * @param fd opened from `path` with READ_FLAGS
  * @param root real path of the folder; `undefined` for a file that was named directly
- * @throws RefusedFile
+ * @throws RefusedFileError
  */
 export function checkOpened(fd: number, path: string, root: string | undefined): void {
-  if (!fstatSync(fd).isFile()) throw new RefusedFile('ENOTFILE', `${path} is no regular file`)
-  if (root !== undefined && !isBelow(openedPath(fd, path), root)) throw outside(path)
+  if (!fstatSync(fd).isFile()) throw new RefusedFileError('ENOTFILE', `${path} is no regular file`)
+  if (root !== undefined && !isBelow(openedPath(fd, path), root)) throw createOutsideError(path)
 }
 
-/** Opens a file for reading. @throws RefusedFile; the system's error when it cannot be opened */
+/** Opens a file for reading. @throws RefusedFileError; the system's error when it cannot be opened */
 export function openInside(path: string, root: string | undefined): number {
   const fd = openSync(path, READ_FLAGS)
   try {
@@ -76,23 +76,23 @@ export function readInside(path: string, root: string | undefined, size = Number
  * Lists a folder whose path contains no link.
  *
  * @param folder real path
- * @throws RefusedFile `EOUTSIDE` where it or a folder above was replaced by a link; the system's error
+ * @throws RefusedFileError `EOUTSIDE` where it or a folder above was replaced by a link; the system's error
  */
 export function readFolder(folder: string): { entries: Dirent[]; names: () => Buffer[] } {
   if (process.platform !== 'linux') {
     const entries = readdirSync(folder, { withFileTypes: true })
-    if (realpathSync(folder) !== folder) throw outside(folder)
+    if (realpathSync(folder) !== folder) throw createOutsideError(folder)
     return { entries, names: () => readdirSync(folder, { encoding: 'buffer' }) }
   }
   const opened = openFolder(folder)
   try {
-    return { entries: readdirSync(opened.path, { withFileTypes: true }), names: () => namesIn(folder) }
+    return { entries: readdirSync(opened.path, { withFileTypes: true }), names: () => listNames(folder) }
   } finally {
     closeSync(opened.fd)
   }
 }
 
-function namesIn(folder: string): Buffer[] {
+function listNames(folder: string): Buffer[] {
   const { fd, path } = openFolder(folder)
   try {
     return readdirSync(path, { encoding: 'buffer' })
@@ -106,7 +106,7 @@ function openFolder(folder: string): { fd: number; path: string } {
   const fd = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   try {
     const path = `/proc/self/fd/${fd}`
-    if (readlinkSync(path) !== folder) throw outside(folder)
+    if (readlinkSync(path) !== folder) throw createOutsideError(folder)
     return { fd, path }
   } catch (error) {
     closeSync(fd)
@@ -118,16 +118,17 @@ function openFolder(folder: string): { fd: number; path: string } {
 function openedPath(fd: number, path: string): string {
   if (process.platform === 'linux') return readlinkSync(`/proc/self/fd/${fd}`)
   // Other systems have no call for it: the name is resolved again, and must lead to the opened file.
-  const now = realpathSync(path)
-  const [opened, there] = [fstatSync(fd, { bigint: true }), lstatSync(now, { bigint: true })]
-  if (opened.dev !== there.dev || opened.ino !== there.ino || realpathSync(path) !== now) throw outside(path)
-  return now
+  const realPath = realpathSync(path)
+  const [opened, current] = [fstatSync(fd, { bigint: true }), lstatSync(realPath, { bigint: true })]
+  if (opened.dev !== current.dev || opened.ino !== current.ino || realpathSync(path) !== realPath)
+    throw createOutsideError(path)
+  return realPath
 }
 
 function isBelow(path: string, root: string): boolean {
   return path.startsWith(root.endsWith(sep) ? root : root + sep)
 }
 
-function outside(path: string): RefusedFile {
-  return new RefusedFile('EOUTSIDE', `${path} leads out of its folder`)
+function createOutsideError(path: string): RefusedFileError {
+  return new RefusedFileError('EOUTSIDE', `${path} leads out of its folder`)
 }

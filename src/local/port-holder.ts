@@ -17,38 +17,38 @@ const INTERPRETER = /^(?:node|bun|deno|python[\d.]*|ruby|perl|php|java|sh|bash)$
  * Finds the process that listens on a TCP port of this machine, where `/proc` is readable: on Linux, processes of the
  * same user, or all as root.
  */
-export function portHolder(port: number): PortHolder | undefined {
-  const inodes = listeningInodes(port)
-  if (inodes.size === 0) return undefined
-  for (const entry of namesIn('/proc')) {
+export function findPortHolder(port: number): PortHolder | undefined {
+  const sockets = listListeningSockets(port)
+  if (sockets.size === 0) return undefined
+  for (const entry of listNames('/proc')) {
     if (!/^\d+$/.test(entry)) continue
-    if (namesIn(`/proc/${entry}/fd`).some((fd) => inodes.has(linkOf(`/proc/${entry}/fd/${fd}`))))
-      return { pid: Number(entry), program: programOf(entry) }
+    if (listNames(`/proc/${entry}/fd`).some((fd) => sockets.has(readLink(`/proc/${entry}/fd/${fd}`))))
+      return { pid: Number(entry), program: getProgramName(entry) }
   }
   return undefined
 }
 
 /** Names of the port's sockets as links of file descriptors: `socket:[4711]`. */
-function listeningInodes(port: number): Set<string> {
-  const wanted = port.toString(16).toUpperCase().padStart(4, '0')
-  const rows = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => textOf(path).split('\n').slice(1))
+function listListeningSockets(port: number): Set<string> {
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  const rows = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => readTextOrEmpty(path).split('\n').slice(1))
   return new Set(
     rows.flatMap((row) => {
       const [, local = '', , state, , , , , , inode] = row.trim().split(/\s+/)
-      return local.endsWith(`:${wanted}`) && state === LISTENING ? [`socket:[${inode}]`] : []
+      return local.endsWith(`:${hexPort}`) && state === LISTENING ? [`socket:[${inode}]`] : []
     }),
   )
 }
 
-function programOf(pid: string): string {
-  const words = textOf(`/proc/${pid}/cmdline`).split('\0')
-  const program = basename(words[0] ?? '') || textOf(`/proc/${pid}/comm`).trim()
-  const script = words.slice(1).find((word) => word !== '' && !word.startsWith('-'))
-  const runs = INTERPRETER.test(program) && script !== undefined && /^[\w./@+-]+$/.test(script)
-  return (runs ? `${program} ${basename(script)}` : program) || 'an unnamed program'
+function getProgramName(pid: string): string {
+  const argv = readTextOrEmpty(`/proc/${pid}/cmdline`).split('\0')
+  const program = basename(argv[0] ?? '') || readTextOrEmpty(`/proc/${pid}/comm`).trim()
+  const script = argv.slice(1).find((argument) => argument !== '' && !argument.startsWith('-'))
+  const isScript = INTERPRETER.test(program) && script !== undefined && /^[\w./@+-]+$/.test(script)
+  return (isScript ? `${program} ${basename(script)}` : program) || 'an unnamed program'
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {
@@ -57,7 +57,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function linkOf(path: string): string {
+function readLink(path: string): string {
   try {
     return readlinkSync(path)
   } catch {
@@ -65,7 +65,7 @@ function linkOf(path: string): string {
   }
 }
 
-function textOf(path: string): string {
+function readTextOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch {

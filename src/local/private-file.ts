@@ -26,7 +26,7 @@ export function createPrivateFile(path: string, text: string): string {
   try {
     linkSync(temporary, path) // unlike rename, link never replaces
   } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error
+    if (!hasErrorCode(error, 'EEXIST')) throw error
   } finally {
     rmSync(temporary, { force: true })
   }
@@ -39,12 +39,12 @@ export function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
+    if (hasErrorCode(error, 'ENOENT')) return undefined
     throw error
   }
 }
 
-export function isCode(error: unknown, code: string): boolean {
+export function hasErrorCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }
 

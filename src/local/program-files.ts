@@ -7,10 +7,13 @@ import { fileURLToPath } from 'node:url'
  * The files of this program as patterns of `--allow-fs-read`: its code, and the folders in which Node searches its
  * packages.
  */
-export function programFiles(): string[] {
+export function listProgramFiles(): string[] {
   const root = fileURLToPath(new URL('../..', import.meta.url))
   const packages = (createRequire(import.meta.url).resolve.paths('x') ?? []).filter(existsSync)
-  const own = [root, realpathSync(root)].flatMap((folder) => [join(folder, 'dist', '*'), join(folder, 'package.json')])
+  const programPatterns = [root, realpathSync(root)].flatMap((folder) => [
+    join(folder, 'dist', '*'),
+    join(folder, 'package.json'),
+  ])
   // Node exits where a pattern is repeated.
-  return [...new Set([...own, ...packages.map((folder) => join(folder, '*'))])]
+  return [...new Set([...programPatterns, ...packages.map((folder) => join(folder, '*'))])]
 }

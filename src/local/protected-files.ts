@@ -1,9 +1,9 @@
 import { realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname } from 'node:path'
-import { recordIn, textOf } from '../lib/json/values.js'
-import { type LocalDirs, localDirs } from './dirs.js'
-import { dataLayout } from './layout.js'
+import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
+import { type LocalDirs, resolveLocalDirs } from './dirs.js'
+import { resolveDataLayout } from './layout.js'
 import { readIfExists } from './private-file.js'
 import { SETTINGS, type SettingName } from './settings.js'
 
@@ -15,7 +15,7 @@ export interface ProtectedFiles {
   refusal(path: string): string | undefined
 }
 
-type Env = Readonly<Record<string, string | undefined>>
+type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /** Settings of the daemon that name a secret file or a folder of secrets. */
 const KEY_SETTINGS = ['tlsKey', 'jwtPublicKeyFile', 'backendPasswordFile', 'keys'] as const satisfies SettingName[]
@@ -26,30 +26,30 @@ const KEY_SETTINGS = ['tlsKey', 'jwtPublicKeyFile', 'backendPasswordFile', 'keys
  * @param dirs in use; those of this user without overrides are protected, too
  * @param keyFiles from the settings
  */
-export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): ProtectedFiles {
-  const usual = localDirs({
-    env: { ...process.env, ...WITHOUT_OVERRIDES },
+export function findProtectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): ProtectedFiles {
+  const defaultDirs = resolveLocalDirs({
+    env: { ...process.env, ...NO_OVERRIDES },
     platform: process.platform,
     home: homedir(),
   })
-  const folders = [dirs, usual].flatMap(({ data, config, state }) => [data, config, state])
-  const { signingKey, dataKey, cliToken, config, database } = dataLayout(dirs.data)
+  const folders = [dirs, defaultDirs].flatMap(({ data, config, state }) => [data, config, state])
+  const { signingKey, dataKey, cliToken, config, database } = resolveDataLayout(dirs.data)
   // Single files, too: a hard link to one is outside of the folders.
   const paths = [...folders, signingKey, dataKey, cliToken, config, database, ...keyFiles]
   const protectedBy = new Map<string, string>()
   for (const path of paths) {
-    const id = identity(path)
+    const id = getIdentity(path)
     if (id !== undefined && !protectedBy.has(id)) protectedBy.set(id, path)
   }
-  const at = (path: string) => protectedBy.get(identity(path) ?? '')
+  const findProtection = (path: string) => protectedBy.get(getIdentity(path) ?? '')
   return {
-    has: (path) => at(path) !== undefined,
+    has: (path) => findProtection(path) !== undefined,
     refusal: (path) => {
-      for (let above = realPath(path); above !== undefined; above = parentOf(above)) {
-        const found = at(above)
-        if (found !== undefined)
+      for (let ancestor = resolveRealPath(path); ancestor !== undefined; ancestor = getParent(ancestor)) {
+        const protectedPath = findProtection(ancestor)
+        if (protectedPath !== undefined)
           return (
-            `${JSON.stringify(path)} is protected${found === path ? '' : ` by ${JSON.stringify(found)}`}: ` +
+            `${JSON.stringify(path)} is protected${protectedPath === path ? '' : ` by ${JSON.stringify(protectedPath)}`}: ` +
             'data, configuration, state and keys of this program cannot be added to a space'
           )
       }
@@ -59,24 +59,24 @@ export function protectedFiles(dirs: LocalDirs, keyFiles: readonly string[]): Pr
 }
 
 /** The key files in the environment or in `config.json` of a data directory. */
-export function configuredKeyFiles(dataDir: string, env: Env): string[] {
-  const file = recordIn(readIfExists(dataLayout(dataDir).config) ?? '') ?? {}
-  return KEY_SETTINGS.flatMap((name) => textOf(env[SETTINGS[name].env]) ?? textOf(file[name]) ?? [])
+export function readConfiguredKeyFiles(dataDir: string, env: EnvironmentVariables): string[] {
+  const file = parseRecord(readIfExists(resolveDataLayout(dataDir).config) ?? '') ?? {}
+  return KEY_SETTINGS.flatMap((name) => toNonEmptyString(env[SETTINGS[name].env]) ?? toNonEmptyString(file[name]) ?? [])
 }
 
 /** The key files of the effective settings. */
-export function keyFilesOf(settings: Readonly<Partial<Record<SettingName, unknown>>>): string[] {
-  return KEY_SETTINGS.flatMap((name) => textOf(settings[name]) ?? [])
+export function listKeyFiles(settings: Readonly<Partial<Record<SettingName, unknown>>>): string[] {
+  return KEY_SETTINGS.flatMap((name) => toNonEmptyString(settings[name]) ?? [])
 }
 
-const WITHOUT_OVERRIDES: Env = {
+const NO_OVERRIDES: EnvironmentVariables = {
   KS_DATA_DIR: undefined,
   KS_CONFIG_DIR: undefined,
   KS_CACHE_DIR: undefined,
   KS_STATE_DIR: undefined,
 }
 
-function identity(path: string): string | undefined {
+function getIdentity(path: string): string | undefined {
   try {
     const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
     return stats && `${stats.dev}-${stats.ino}`
@@ -85,7 +85,7 @@ function identity(path: string): string | undefined {
   }
 }
 
-function realPath(path: string): string | undefined {
+function resolveRealPath(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch {
@@ -93,7 +93,7 @@ function realPath(path: string): string | undefined {
   }
 }
 
-function parentOf(path: string): string | undefined {
+function getParent(path: string): string | undefined {
   const parent = dirname(path)
   return parent === path ? undefined : parent
 }

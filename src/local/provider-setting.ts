@@ -1,5 +1,13 @@
-import { type ModelPrice, modelPrices } from './model-prices.js'
-import { absolutePaths, atLeast, parseJson, record, someText, text, webAddress } from './setting-readers.js'
+import { type ModelPrice, readModelPrices } from './model-prices.js'
+import {
+  integerFrom,
+  parseJson,
+  readAbsolutePaths,
+  readNonEmptyText,
+  readRecord,
+  readText,
+  readWebAddress,
+} from './setting-readers.js'
 
 /** A program for speech or transcription, as the operator configured it. It is started without a shell. */
 export interface ProgramSetting {
@@ -63,58 +71,61 @@ const PROVIDER_KEYS: readonly string[] = [
 ]
 
 /** Reads a list of providers. @throws Error with the rule */
-export function providers(value: unknown): readonly ProviderSetting[] {
+export function readProviders(value: unknown): readonly ProviderSetting[] {
   const list: unknown = typeof value === 'string' ? parseJson(value) : value
   if (!Array.isArray(list)) throw new Error('a list of providers (in the environment: as JSON)')
-  return list.map(provider)
+  return list.map(readProvider)
 }
 
-function provider(value: unknown): ProviderSetting {
-  const fields = record(value, 'a list of objects')
-  const stranger = Object.keys(fields).find((key) => !PROVIDER_KEYS.includes(key))
-  if (stranger !== undefined) throw new Error(`a list of providers without the key ${JSON.stringify(stranger)}`)
-  const read: ProviderSetting = {
-    pluginId: someText(fields.pluginId),
-    provider: someText(fields.provider),
-    ...(fields.pluginId === 'command' ? {} : { baseUrl: webAddress(fields.baseUrl) }),
+function readProvider(value: unknown): ProviderSetting {
+  const fields = readRecord(value, 'a list of objects')
+  const unknownKey = Object.keys(fields).find((key) => !PROVIDER_KEYS.includes(key))
+  if (unknownKey !== undefined) throw new Error(`a list of providers without the key ${JSON.stringify(unknownKey)}`)
+  const setting: ProviderSetting = {
+    pluginId: readNonEmptyText(fields.pluginId),
+    provider: readNonEmptyText(fields.provider),
+    ...(fields.pluginId === 'command' ? {} : { baseUrl: readWebAddress(fields.baseUrl) }),
   }
   for (const key of ['speech', 'transcription'] as const)
-    if (fields[key] !== undefined) read[key] = program(fields[key], key)
-  for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) read[key] = someText(fields[key])
-  for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) read[key] = atLeast(1)(fields[key])
-  if (fields.prices !== undefined) read.prices = modelPrices(fields.prices)
-  if (fields.contextTokens !== undefined) read.contextTokens = windows(fields.contextTokens)
+    if (fields[key] !== undefined) setting[key] = readProgram(fields[key], key)
+  for (const key of PROVIDER_TEXTS) if (fields[key] !== undefined) setting[key] = readNonEmptyText(fields[key])
+  for (const key of PROVIDER_COUNTS) if (fields[key] !== undefined) setting[key] = integerFrom(1)(fields[key])
+  if (fields.prices !== undefined) setting.prices = readModelPrices(fields.prices)
+  if (fields.contextTokens !== undefined) setting.contextTokens = readContextTokens(fields.contextTokens)
   if (fields.headers !== undefined)
-    read.headers = Object.fromEntries(
-      Object.entries(record(fields.headers, 'headers as an object')).map(([name, header]) => [name, text(header)]),
+    setting.headers = Object.fromEntries(
+      Object.entries(readRecord(fields.headers, 'headers as an object')).map(([name, header]) => [
+        name,
+        readText(header),
+      ]),
     )
-  return read
+  return setting
 }
 
 /** A single number applies to every model. */
-function windows(value: unknown): Record<string, number> {
-  if (typeof value === 'number') return { '*': atLeast(1)(value) }
-  const fields = record(value, 'contextTokens as a number, or as {"MODEL": 32768, "*": 8192}')
-  return Object.fromEntries(Object.entries(fields).map(([model, tokens]) => [model, atLeast(1)(tokens)]))
+function readContextTokens(value: unknown): Record<string, number> {
+  if (typeof value === 'number') return { '*': integerFrom(1)(value) }
+  const fields = readRecord(value, 'contextTokens as a number, or as {"MODEL": 32768, "*": 8192}')
+  return Object.fromEntries(Object.entries(fields).map(([model, tokens]) => [model, integerFrom(1)(tokens)]))
 }
 
 const PROGRAM_KEYS: readonly string[] = ['argv', 'convert', 'paths', 'voice', 'language']
 
-function program(value: unknown, name: string): ProgramSetting {
-  const fields = record(value, `${name} as {"argv": ["program", "argument", …]}`)
-  const stranger = Object.keys(fields).find((key) => !PROGRAM_KEYS.includes(key))
-  if (stranger !== undefined) throw new Error(`${name} without the key ${JSON.stringify(stranger)}`)
-  const read: ProgramSetting = { argv: words(fields.argv, `${name}.argv`) }
-  if (fields.convert !== undefined) read.convert = words(fields.convert, `${name}.convert`)
-  if (fields.paths !== undefined) read.paths = absolutePaths(fields.paths, `${name}.paths`)
-  if (fields.voice !== undefined) read.voice = text(fields.voice)
-  if (fields.language !== undefined) read.language = text(fields.language)
-  return read
+function readProgram(value: unknown, name: string): ProgramSetting {
+  const fields = readRecord(value, `${name} as {"argv": ["program", "argument", …]}`)
+  const unknownKey = Object.keys(fields).find((key) => !PROGRAM_KEYS.includes(key))
+  if (unknownKey !== undefined) throw new Error(`${name} without the key ${JSON.stringify(unknownKey)}`)
+  const setting: ProgramSetting = { argv: readArguments(fields.argv, `${name}.argv`) }
+  if (fields.convert !== undefined) setting.convert = readArguments(fields.convert, `${name}.convert`)
+  if (fields.paths !== undefined) setting.paths = readAbsolutePaths(fields.paths, `${name}.paths`)
+  if (fields.voice !== undefined) setting.voice = readText(fields.voice)
+  if (fields.language !== undefined) setting.language = readText(fields.language)
+  return setting
 }
 
-function words(value: unknown, name: string): string[] {
+function readArguments(value: unknown, name: string): string[] {
   const list: unknown[] = Array.isArray(value) ? value : []
-  const read = list.filter((item) => typeof item === 'string')
-  if (read.length === 0 || read.length < list.length) throw new Error(`${name} as a list of texts, the program first`)
-  return read
+  const texts = list.filter((item) => typeof item === 'string')
+  if (texts.length === 0 || texts.length < list.length) throw new Error(`${name} as a list of texts, the program first`)
+  return texts
 }

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type DirSources, localDirs } from './dirs.js'
+import { type DirSources, resolveLocalDirs } from './dirs.js'
 import type { Settings } from './settings.js'
 
 /** Environment variables that name files or folders with credentials. */
-const VARIABLES = [
+const CREDENTIAL_VARIABLES = [
   'AWS_CONFIG_FILE',
   'AWS_SHARED_CREDENTIALS_FILE',
   'AWS_WEB_IDENTITY_TOKEN_FILE',
@@ -20,27 +20,27 @@ const VARIABLES = [
 ]
 
 /** Folders in which containers and services find their secrets. */
-const MOUNTED = ['/run/secrets', '/var/run/secrets', '/run/credentials']
+const SECRET_MOUNTS = ['/run/secrets', '/var/run/secrets', '/run/credentials']
 
 /**
  * Files and folders that no program which reads documents may see: the data directory, the folders of this user's
  * configuration, keys in the settings, and hidden entries of the home folder. They may not exist.
  */
-export function secretPaths(dataDir: string, settings: Settings, sources: DirSources): string[] {
+export function listSecretPaths(dataDir: string, settings: Settings, sources: DirSources): string[] {
   const { env, home } = sources
   // KUBECONFIG is a list.
-  const variables = VARIABLES.flatMap((name) => [env[name], ...(env[name]?.split(delimiter) ?? [])])
-  const named = [settings.keys, settings.tlsKey, settings.backendPasswordFile, ...variables]
+  const variables = CREDENTIAL_VARIABLES.flatMap((name) => [env[name], ...(env[name]?.split(delimiter) ?? [])])
+  const configured = [settings.keys, settings.tlsKey, settings.backendPasswordFile, ...variables]
   return [
     dataDir,
-    ...Object.values(localDirs(sources)),
-    ...named.filter((path) => path !== undefined && path !== ''),
-    ...MOUNTED,
-    ...hiddenEntries(home),
+    ...Object.values(resolveLocalDirs(sources)),
+    ...configured.filter((path) => path !== undefined && path !== ''),
+    ...SECRET_MOUNTS,
+    ...listHiddenEntries(home),
   ].flatMap((path) => path ?? [])
 }
 
-function hiddenEntries(home: string): string[] {
+function listHiddenEntries(home: string): string[] {
   try {
     return readdirSync(home)
       .filter((name) => name.startsWith('.'))

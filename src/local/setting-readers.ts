@@ -3,30 +3,30 @@ import { isAbsolute } from 'node:path'
 import { isRecord } from '../lib/json/values.js'
 /** Readers of single values from `config.json` or the text of an environment variable. Each throws its rule. */
 
-export function text(value: unknown): string {
+export function readText(value: unknown): string {
   if (typeof value !== 'string') throw new Error('a text')
   return value
 }
 
-export function someText(value: unknown): string {
-  if (text(value).trim() === '') throw new Error('a text that is not empty')
-  return text(value)
+export function readNonEmptyText(value: unknown): string {
+  if (readText(value).trim() === '') throw new Error('a text that is not empty')
+  return readText(value)
 }
 
-export function webAddress(value: unknown): string {
-  if (!/^https?:\/\/\S+$/.test(text(value))) throw new Error('an http or https URL')
-  return text(value)
+export function readWebAddress(value: unknown): string {
+  if (!/^https?:\/\/\S+$/.test(readText(value))) throw new Error('an http or https URL')
+  return readText(value)
 }
 
-export function atLeast(min: number): (value: unknown) => number {
+export function integerFrom(min: number): (value: unknown) => number {
   return (value) => {
-    const number = numeric(value)
+    const number = toNumber(value)
     if (!Number.isSafeInteger(number) || number < min) throw new Error(`an integer of at least ${min}`)
     return number
   }
 }
 
-export function numeric(value: unknown): number {
+export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN
 }
@@ -40,12 +40,12 @@ export function parseJson(json: string): unknown {
   }
 }
 
-export function record(value: unknown, rule: string): Record<string, unknown> {
+export function readRecord(value: unknown, rule: string): Record<string, unknown> {
   if (!isRecord(value)) throw new Error(rule)
   return Object.fromEntries(Object.entries(value))
 }
 
-export function texts(value: unknown): readonly string[] {
+export function readTexts(value: unknown): readonly string[] {
   const list: unknown = typeof value === 'string' ? value.split(',') : value
   if (!Array.isArray(list) || !list.every((item) => typeof item === 'string'))
     throw new Error('a list of texts (in the environment: separated by commas)')
@@ -53,33 +53,33 @@ export function texts(value: unknown): readonly string[] {
 }
 
 /** Reads absolute paths of files and folders. @param rule name of the field */
-export function absolutePaths(value: unknown, rule: string): string[] {
+export function readAbsolutePaths(value: unknown, rule: string): string[] {
   const list: unknown[] = Array.isArray(value) ? value : []
   const paths = list.filter((item) => typeof item === 'string' && isAbsolute(item) && !item.includes('\0'))
   if (!Array.isArray(value) || paths.length < list.length) throw new Error(`${rule} as a list of absolute paths`)
   return paths.map(String)
 }
 
-export function ranges(value: unknown): readonly string[] {
-  const list = texts(value)
-  const wrong = list.find((item) => {
+export function readAddressRanges(value: unknown): readonly string[] {
+  const list = readTexts(value)
+  const invalid = list.find((item) => {
     const [address = '', bits = '0', ...rest] = item.split('/')
-    const most = isIP(address) === 4 ? 32 : 128
-    return isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > most
+    const maxBits = isIP(address) === 4 ? 32 : 128
+    return isIP(address) === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > maxBits
   })
-  if (wrong === undefined) return list
-  throw new Error(`addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(wrong)}`)
+  if (invalid === undefined) return list
+  throw new Error(`addresses or ranges such as 10.0.0.0/8, not ${JSON.stringify(invalid)}`)
 }
 
 /** Reads origins in the form of a content security policy. */
-export function origins(value: unknown): readonly string[] {
-  const list = texts(value)
-  const wrong = list.find((item) => !/^https?:\/\/[a-z0-9.*[\]:-]+$/i.test(item))
-  if (wrong === undefined) return list
-  throw new Error(`origins such as https://www.example.com, not ${JSON.stringify(wrong)}`)
+export function readOrigins(value: unknown): readonly string[] {
+  const list = readTexts(value)
+  const invalid = list.find((item) => !/^https?:\/\/[a-z0-9.*[\]:-]+$/i.test(item))
+  if (invalid === undefined) return list
+  throw new Error(`origins such as https://www.example.com, not ${JSON.stringify(invalid)}`)
 }
 
-export function oneOf<const T extends string>(choices: readonly T[]): (value: unknown) => T {
+export function choiceFrom<const T extends string>(choices: readonly T[]): (value: unknown) => T {
   return (value) => {
     const found = choices.find((choice) => choice === value)
     if (found === undefined) throw new Error(`one of ${choices.join(', ')}`)
@@ -87,7 +87,7 @@ export function oneOf<const T extends string>(choices: readonly T[]): (value: un
   }
 }
 
-export function flag(value: unknown): boolean {
+export function readFlag(value: unknown): boolean {
   if (typeof value === 'boolean') return value
   if (value === 'true' || value === '1') return true
   if (value === 'false' || value === '0') return false

@@ -1,21 +1,21 @@
-import { type ConverterSetting, converters } from './converter-setting.js'
-import { databaseAddress } from './database-address.js'
-import { objectPlace } from './object-place.js'
+import { type ConverterSetting, readConverters } from './converter-setting.js'
+import { parseDatabaseAddress } from './database-address.js'
+import { parseObjectLocation } from './object-location.js'
 import { languageSetting } from './ocr-languages.js'
-import { type ProviderSetting, providers } from './provider-setting.js'
+import { type ProviderSetting, readProviders } from './provider-setting.js'
 import {
-  atLeast,
-  flag,
-  numeric,
-  oneOf,
-  origins,
+  choiceFrom,
+  integerFrom,
   parseJson,
-  ranges,
-  record,
-  someText,
-  text,
-  texts,
-  webAddress,
+  readAddressRanges,
+  readFlag,
+  readNonEmptyText,
+  readOrigins,
+  readRecord,
+  readText,
+  readTexts,
+  readWebAddress,
+  toNumber,
 } from './setting-readers.js'
 
 /**
@@ -49,7 +49,7 @@ const QUOTA_NAMES = [
 
 export type QuotaSetting = { [N in (typeof QUOTA_NAMES)[number]]?: number }
 
-interface Setting<T> {
+interface SettingDefinition<T> {
   env: string
   default: T
   doc: string
@@ -58,232 +58,272 @@ interface Setting<T> {
 }
 
 /** A setting that may be absent. */
-type Optional<T> = T | undefined
+type OptionalSetting<T> = T | undefined
 
 export const SETTINGS = {
-  listen: setting('LISTEN', '127.0.0.1:7733', address, 'address and port; port 0 takes any free one'),
-  socket: setting('SOCKET', true, flag, 'also listen on the unix socket run/sock of the data directory'),
-  allowedHosts: setting(
+  listen: defineSetting('LISTEN', '127.0.0.1:7733', readListenAddress, 'address and port; port 0 takes any free one'),
+  socket: defineSetting('SOCKET', true, readFlag, 'also listen on the unix socket run/sock of the data directory'),
+  allowedHosts: defineSetting(
     'ALLOWED_HOSTS',
-    none<string>(),
-    texts,
+    emptyList<string>(),
+    readTexts,
     'Host headers accepted beside loopback, as name or name:port',
   ),
-  allowedOrigins: setting(
+  allowedOrigins: defineSetting(
     'ALLOWED_ORIGINS',
-    none<string>(),
-    texts,
+    emptyList<string>(),
+    readTexts,
     'browser origins that may call the API, as https://name',
   ),
-  publicUrl: setting<Optional<string>>(
+  publicUrl: defineSetting<OptionalSetting<string>>(
     'PUBLIC_URL',
     undefined,
-    webAddress,
+    readWebAddress,
     'address under which clients reach the daemon, for links in its answers; default that of each request',
   ),
-  tlsCert: setting<Optional<string>>('TLS_CERT', undefined, text, 'PEM file with the certificate chain; needs tlsKey'),
-  tlsKey: setting<Optional<string>>('TLS_KEY', undefined, text, 'PEM file with the private key; needs tlsCert'),
-  insecureListen: setting('INSECURE_LISTEN', false, flag, 'allow an address that is not loopback without TLS'),
-  allowNetworkDisk: setting(
+  tlsCert: defineSetting<OptionalSetting<string>>(
+    'TLS_CERT',
+    undefined,
+    readText,
+    'PEM file with the certificate chain; needs tlsKey',
+  ),
+  tlsKey: defineSetting<OptionalSetting<string>>(
+    'TLS_KEY',
+    undefined,
+    readText,
+    'PEM file with the private key; needs tlsCert',
+  ),
+  insecureListen: defineSetting(
+    'INSECURE_LISTEN',
+    false,
+    readFlag,
+    'allow an address that is not loopback without TLS',
+  ),
+  allowNetworkDisk: defineSetting(
     'ALLOW_NETWORK_DISK',
     false,
-    flag,
+    readFlag,
     'open a data directory on NFS, SMB or 9p (environment only)',
   ),
-  backend: setting<Optional<string>>(
+  backend: defineSetting<OptionalSetting<string>>(
     'BACKEND',
     undefined,
-    backend,
+    readBackend,
     'database server: postgres://user@host:port/name, or several hosts separated by commas; default a file in the data directory',
   ),
-  backendPasswordFile: setting<Optional<string>>(
+  backendPasswordFile: defineSetting<OptionalSetting<string>>(
     'BACKEND_PASSWORD_FILE',
     undefined,
-    text,
+    readText,
     'file with the password for backend; else PGPASSWORD, ~/.pgpass or the address',
   ),
-  search: setting<'index' | 'postgres'>(
+  search: defineSetting<'index' | 'postgres'>(
     'SEARCH',
     'index',
-    oneOf(['index', 'postgres']),
+    choiceFrom(['index', 'postgres']),
     'search for words and vectors: index, an index in the data directory; postgres, the server of backend, which needs pgvector',
   ),
-  keys: setting<Optional<string>>(
+  keys: defineSetting<OptionalSetting<string>>(
     'KEYS',
     undefined,
-    text,
+    readText,
     'folder with the signing.key and data.key of a deployment of several gateways; default each data directory has its own',
   ),
-  objects: setting<Optional<string>>(
+  objects: defineSetting<OptionalSetting<string>>(
     'OBJECTS',
     undefined,
-    placeOfObjects,
+    readObjectLocation,
     'storage of the bytes of documents: s3://bucket/prefix?endpoint=https://host&region=name; default the data directory',
   ),
-  compilation: setting<'durable' | 'inline'>(
+  compilation: defineSetting<'durable' | 'inline'>(
     'COMPILATION',
     'durable',
-    oneOf(['durable', 'inline']),
+    choiceFrom(['durable', 'inline']),
     'durable: an upload answers 202 at once; inline: 201 once the document is published',
   ),
-  uploadBytes: setting('UPLOAD_BYTES', 512 * 1024 ** 2, atLeast(1), 'maximum size of an uploaded file, in bytes'),
-  bulkFiles: setting('BULK_FILES', 1000, atLeast(1), 'maximum number of files in one bulk upload'),
-  bulkBytes: setting('BULK_BYTES', 2 * 1024 ** 3, atLeast(1), 'maximum size of one bulk upload, in bytes'),
-  concurrentQueries: setting<Optional<number>>(
+  uploadBytes: defineSetting(
+    'UPLOAD_BYTES',
+    512 * 1024 ** 2,
+    integerFrom(1),
+    'maximum size of an uploaded file, in bytes',
+  ),
+  bulkFiles: defineSetting('BULK_FILES', 1000, integerFrom(1), 'maximum number of files in one bulk upload'),
+  bulkBytes: defineSetting('BULK_BYTES', 2 * 1024 ** 3, integerFrom(1), 'maximum size of one bulk upload, in bytes'),
+  concurrentQueries: defineSetting<OptionalSetting<number>>(
     'CONCURRENT_QUERIES',
     undefined,
-    atLeast(1),
+    integerFrom(1),
     'maximum number of concurrent queries; default 4 per core',
   ),
-  waitingQueries: setting(
+  waitingQueries: defineSetting(
     'WAITING_QUERIES',
     256,
-    atLeast(0),
+    integerFrom(0),
     'maximum number of queries that wait to run; one more is refused with 429, from the tenant with most waiting queries',
   ),
-  readingProcesses: setting<Optional<number>>(
+  readingProcesses: defineSetting<OptionalSetting<number>>(
     'READING_PROCESSES',
     undefined,
-    atLeast(1),
+    integerFrom(1),
     'maximum number of processes that read documents, started on demand; default one for every two cores, at most four',
   ),
-  converters: setting(
+  converters: defineSetting(
     'CONVERTERS',
-    none<ConverterSetting>(),
-    converters,
+    emptyList<ConverterSetting>(),
+    readConverters,
     'programs that convert files of unsupported types: a list of {types, argv, paths}',
   ),
-  unconfinedPrograms: setting(
+  unconfinedPrograms: defineSetting(
     'UNCONFINED_PROGRAMS',
     false,
-    flag,
+    readFlag,
     'start converters and programs of providers even where neither bubblewrap nor unshare confines them: they can read and write whatever the daemon can',
   ),
-  ocrLanguages: setting<readonly string[]>(
+  ocrLanguages: defineSetting<readonly string[]>(
     'OCR_LANGUAGES',
     ['eng+auto'],
-    (value) => languageSetting(texts(value)),
+    (value) => languageSetting(readTexts(value)),
     'languages of text in pictures, as eng+deu; with auto, installed ones of other scripts, too; for one space, as letters=deu; see `ks languages`',
   ),
-  embeddingThreads: setting<Optional<number>>(
+  embeddingThreads: defineSetting<OptionalSetting<number>>(
     'EMBEDDING_THREADS',
     undefined,
-    atLeast(1),
+    integerFrom(1),
     'threads that embed texts with local models; default one for every four cores, at most four',
   ),
-  spacesPerTenant: setting('SPACES_PER_TENANT', 1000, atLeast(1), 'maximum number of knowledge spaces of one tenant'),
-  quotas: setting<QuotaSetting>(
+  spacesPerTenant: defineSetting(
+    'SPACES_PER_TENANT',
+    1000,
+    integerFrom(1),
+    'maximum number of knowledge spaces of one tenant',
+  ),
+  quotas: defineSetting<QuotaSetting>(
     'QUOTAS',
     {},
-    quotas,
+    readQuotas,
     'quotas of every space instead of those in its manifest, as {"maxNodeCount": 100000}',
   ),
-  retentionIntervalMinutes: setting(
+  retentionIntervalMinutes: defineSetting(
     'RETENTION_INTERVAL_MINUTES',
     60,
-    positiveNumber,
+    readPositiveNumber,
     'interval of the clean-up by retention policies',
   ),
-  retentionBatchRows: setting(
+  retentionBatchRows: defineSetting(
     'RETENTION_BATCH_ROWS',
     200,
-    atLeast(1),
+    integerFrom(1),
     'maximum number of rows that one transaction of the clean-up removes',
   ),
-  egressAllow: setting(
+  egressAllow: defineSetting(
     'EGRESS_ALLOW',
-    none<string>(),
-    ranges,
+    emptyList<string>(),
+    readAddressRanges,
     'addresses and CIDR ranges outside the public internet that sources and images of chat messages may be fetched from',
   ),
-  chatPages: setting(
+  chatPages: defineSetting(
     'CHAT_PAGES',
-    none<string>(),
-    texts,
+    emptyList<string>(),
+    readTexts,
     'chat applications that are public at /chat/ID for everyone who can reach the daemon: an id, or tenant/id',
   ),
-  chatPageFrames: setting(
+  chatPageFrames: defineSetting(
     'CHAT_PAGE_FRAMES',
-    none<string>(),
-    origins,
+    emptyList<string>(),
+    readOrigins,
     'sites that may embed these pages in a frame, as https://name',
   ),
-  trustedProxies: setting('TRUSTED_PROXIES', none<string>(), ranges, 'proxies whose X-Forwarded-For names the client'),
-  rateLimit: setting('RATE_LIMIT', 0, atLeast(0), 'requests per minute and token; 0 for no limit'),
-  providers: setting(
+  trustedProxies: defineSetting(
+    'TRUSTED_PROXIES',
+    emptyList<string>(),
+    readAddressRanges,
+    'proxies whose X-Forwarded-For names the client',
+  ),
+  rateLimit: defineSetting('RATE_LIMIT', 0, integerFrom(0), 'requests per minute and token; 0 for no limit'),
+  providers: defineSetting(
     'PROVIDERS',
-    none<ProviderSetting>(),
-    providers,
+    emptyList<ProviderSetting>(),
+    readProviders,
     'model providers: a list of {pluginId, provider, baseUrl, apiKeyEnv, …}',
   ),
-  defaultEmbedding: setting<ModelSetting>(
+  defaultEmbedding: defineSetting<ModelSetting>(
     'DEFAULT_EMBEDDING',
     { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' },
-    model,
+    readModel,
     'embedding model of spaces that name none, as pluginId/provider/model',
   ),
-  defaultGenerator: setting<ModelSetting>(
+  defaultGenerator: defineSetting<ModelSetting>(
     'DEFAULT_GENERATOR',
     { pluginId: 'builtin', provider: 'extractive', model: 'extractive' },
-    model,
+    readModel,
     'model that answers where a space names none, as pluginId/provider/model',
   ),
-  visionModel: setting<Optional<ModelSetting>>(
+  visionModel: defineSetting<OptionalSetting<ModelSetting>>(
     'VISION_MODEL',
     undefined,
-    model,
+    readModel,
     'model that describes pictures of documents, as pluginId/provider/model; default none: no picture is sent to a model',
   ),
-  defaultSpeech: setting<Optional<ModelSetting>>(
+  defaultSpeech: defineSetting<OptionalSetting<ModelSetting>>(
     'DEFAULT_SPEECH',
     undefined,
-    model,
+    readModel,
     'model that reads texts aloud where a chat application names none, as pluginId/provider/model',
   ),
-  defaultTranscription: setting<Optional<ModelSetting>>(
+  defaultTranscription: defineSetting<OptionalSetting<ModelSetting>>(
     'DEFAULT_TRANSCRIPTION',
     undefined,
-    model,
+    readModel,
     'model that transcribes recordings, and speech in chat applications that name none; as pluginId/provider/model',
   ),
-  jwtJwksUrl: setting<Optional<string>>(
+  jwtJwksUrl: defineSetting<OptionalSetting<string>>(
     'JWT_JWKS_URL',
     undefined,
-    webAddress,
+    readWebAddress,
     'URL of the public keys of an identity provider',
   ),
-  jwtPublicKeyFile: setting<Optional<string>>(
+  jwtPublicKeyFile: defineSetting<OptionalSetting<string>>(
     'JWT_PUBLIC_KEY_FILE',
     undefined,
-    text,
+    readText,
     'PEM file with the public key of an identity provider',
   ),
-  jwtIssuer: setting<Optional<string>>('JWT_ISSUER', undefined, text, 'issuer that outside tokens must name'),
-  jwtAudience: setting<Optional<string>>('JWT_AUDIENCE', undefined, text, 'audience that outside tokens must name'),
-  jwtTenantClaim: setting('JWT_TENANT_CLAIM', 'tenant', someText, 'claim that holds the tenant'),
-  jwtScopeClaim: setting('JWT_SCOPE_CLAIM', 'scope', someText, 'claim that holds the scopes'),
-  jwtLocalTokens: setting<Optional<boolean>>(
+  jwtIssuer: defineSetting<OptionalSetting<string>>(
+    'JWT_ISSUER',
+    undefined,
+    readText,
+    'issuer that outside tokens must name',
+  ),
+  jwtAudience: defineSetting<OptionalSetting<string>>(
+    'JWT_AUDIENCE',
+    undefined,
+    readText,
+    'audience that outside tokens must name',
+  ),
+  jwtTenantClaim: defineSetting('JWT_TENANT_CLAIM', 'tenant', readNonEmptyText, 'claim that holds the tenant'),
+  jwtScopeClaim: defineSetting('JWT_SCOPE_CLAIM', 'scope', readNonEmptyText, 'claim that holds the scopes'),
+  jwtLocalTokens: defineSetting<OptionalSetting<boolean>>(
     'JWT_LOCAL_TOKENS',
     undefined,
-    flag,
+    readFlag,
     'accept tokens signed by the data directory; default yes, unless an identity provider is configured',
   ),
-  idleExitMinutes: setting(
+  idleExitMinutes: defineSetting(
     'IDLE_EXIT_MINUTES',
     30,
-    positiveNumber,
+    readPositiveNumber,
     'idle time after which a daemon started by the CLI exits',
   ),
-  stopSeconds: setting(
+  stopSeconds: defineSetting(
     'STOP_SECONDS',
     20,
-    positiveNumber,
+    readPositiveNumber,
     'maximum duration of an orderly stop; what still runs then is killed, and nothing acknowledged is lost',
   ),
-  logLevel: setting<LogLevel>(
+  logLevel: defineSetting<LogLevel>(
     'LOG_LEVEL',
     'info',
-    oneOf(['debug', 'info', 'warn', 'error']),
+    choiceFrom(['debug', 'info', 'warn', 'error']),
     'lowest level that is logged',
   ),
 } as const
@@ -294,37 +334,37 @@ export type SettingName = keyof typeof SETTINGS
 
 export type Settings = { [N in SettingName]: ReturnType<(typeof SETTINGS)[N]['read']> }
 
-function setting<T>(env: string, fallback: T, read: (value: unknown) => T, doc: string): Setting<T> {
+function defineSetting<T>(env: string, fallback: T, read: (value: unknown) => T, doc: string): SettingDefinition<T> {
   return { env: `KS_DAEMON_${env}`, default: fallback, doc, read }
 }
 
-function none<T>(): readonly T[] {
+function emptyList<T>(): readonly T[] {
   return []
 }
 
-function address(value: unknown): string {
-  if (!/^(\[[0-9a-f:.%\w]+\]|[^\s:[\]/]+):\d{1,5}$/i.test(text(value)))
+function readListenAddress(value: unknown): string {
+  if (!/^(\[[0-9a-f:.%\w]+\]|[^\s:[\]/]+):\d{1,5}$/i.test(readText(value)))
     throw new Error('host:port, as in 127.0.0.1:7733 or [::1]:7733')
-  return text(value)
+  return readText(value)
 }
 
-function backend(value: unknown): string {
-  databaseAddress(text(value))
-  return text(value)
+function readBackend(value: unknown): string {
+  parseDatabaseAddress(readText(value))
+  return readText(value)
 }
 
-function placeOfObjects(value: unknown): string {
-  objectPlace(text(value))
-  return text(value)
+function readObjectLocation(value: unknown): string {
+  parseObjectLocation(readText(value))
+  return readText(value)
 }
 
-function positiveNumber(value: unknown): number {
-  const number = numeric(value)
+function readPositiveNumber(value: unknown): number {
+  const number = toNumber(value)
   if (!(number > 0) || !Number.isFinite(number)) throw new Error('a number above 0')
   return number
 }
 
-function model(value: unknown): ModelSetting {
+function readModel(value: unknown): ModelSetting {
   const rule = 'pluginId/provider/model'
   if (typeof value === 'string') {
     const [pluginId, provider, ...rest] = value.split('/')
@@ -332,17 +372,17 @@ function model(value: unknown): ModelSetting {
     if (!pluginId || !provider || !name) throw new Error(rule)
     return { pluginId, provider, model: name }
   }
-  const fields = record(value, rule)
-  const known = { pluginId: someText(fields.pluginId), provider: someText(fields.provider) }
-  return { ...known, model: someText(fields.model) }
+  const fields = readRecord(value, rule)
+  const reference = { pluginId: readNonEmptyText(fields.pluginId), provider: readNonEmptyText(fields.provider) }
+  return { ...reference, model: readNonEmptyText(fields.model) }
 }
 
-function quotas(value: unknown): QuotaSetting {
+function readQuotas(value: unknown): QuotaSetting {
   const rule = 'an object of quotas (in the environment: as JSON)'
-  const fields = record(typeof value === 'string' ? parseJson(value) : value, rule)
-  const stranger = Object.keys(fields).find((key) => !QUOTA_NAMES.some((name) => name === key))
-  if (stranger !== undefined) throw new Error(`${rule} without the key ${JSON.stringify(stranger)}`)
-  const read: QuotaSetting = {}
-  for (const name of QUOTA_NAMES) if (fields[name] !== undefined) read[name] = atLeast(1)(fields[name])
-  return read
+  const fields = readRecord(typeof value === 'string' ? parseJson(value) : value, rule)
+  const unknownKey = Object.keys(fields).find((key) => !QUOTA_NAMES.some((name) => name === key))
+  if (unknownKey !== undefined) throw new Error(`${rule} without the key ${JSON.stringify(unknownKey)}`)
+  const result: QuotaSetting = {}
+  for (const name of QUOTA_NAMES) if (fields[name] !== undefined) result[name] = integerFrom(1)(fields[name])
+  return result
 }

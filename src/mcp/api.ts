@@ -6,13 +6,13 @@ import type { ServerEvent } from '../client/sse.js'
  * resources and prompts use nothing else of the product. Failures are those of the client: `ApiError` and
  * `ConnectionError`.
  */
-export interface Api {
+export interface GatewayApi {
   request<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<CallResult<K>>
   /** @param input with a signal that ends the stream */
-  stream<K extends RouteKey>(key: K, input: CallInput<K> & object & { signal?: AbortSignal }): Promise<ApiStream>
+  stream<K extends RouteKey>(key: K, input: CallInput<K> & object & { signal?: AbortSignal }): Promise<GatewayStream>
 }
 
-export interface ApiStream {
+export interface GatewayStream {
   /** Header names in lower case. */
   headers: Readonly<Record<string, string | string[] | undefined>>
   events: AsyncGenerator<ServerEvent>

@@ -1,10 +1,10 @@
 import { ApiError } from '../client/errors.js'
 import { LIMITS } from '../contract/limits.js'
-import { recordIn, textOf } from '../lib/json/values.js'
-import type { Api } from './api.js'
+import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
+import type { GatewayApi } from './api.js'
 
 /** Callbacks of the stream of space changes. */
-interface Told {
+interface SpaceChangeListener {
   /** From now on every change is reported. */
   open(): void
   changed(spaceId: string): void
@@ -16,26 +16,26 @@ interface Told {
  * Subscribes to changes of all spaces by one stream, until it breaks.
  * @returns a function that ends the stream, after which no callback is called
  */
-export function followSpaces(api: Api, told: Told): () => void {
-  const leaving = new AbortController()
-  void follow(api, told, leaving.signal)
-  return () => leaving.abort()
+export function subscribeToSpaceChanges(api: GatewayApi, listener: SpaceChangeListener): () => void {
+  const abort = new AbortController()
+  void readSpaceChanges(api, listener, abort.signal)
+  return () => abort.abort()
 }
 
-async function follow(api: Api, told: Told, signal: AbortSignal): Promise<void> {
+async function readSpaceChanges(api: GatewayApi, listener: SpaceChangeListener, signal: AbortSignal): Promise<void> {
   let isAbsent = false
   try {
     const query = { seconds: LIMITS.changesSeconds.max }
     const { events } = await api.stream('GET /changes', { query, signal })
     for await (const { event, data } of events) {
       if (signal.aborted) return
-      if (event === 'changes.open') told.open()
-      const id = event === 'space.changed' ? textOf(recordIn(data)?.knowledgeSpaceId) : undefined
-      if (id !== undefined) told.changed(id)
+      if (event === 'changes.open') listener.open()
+      const id = event === 'space.changed' ? toNonEmptyString(parseRecord(data)?.knowledgeSpaceId) : undefined
+      if (id !== undefined) listener.changed(id)
     }
   } catch (error) {
     // A service that is unreachable comes back.
     isAbsent = error instanceof ApiError && error.status === 404
   }
-  if (!signal.aborted) told.ended(isAbsent)
+  if (!signal.aborted) listener.ended(isAbsent)
 }

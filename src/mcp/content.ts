@@ -5,7 +5,7 @@ import type { ContentBlock } from '@modelcontextprotocol/server'
  * Builds the text of a tool result. Text of documents is enclosed in marks that are random for each result, so that no
  * document can write the closing mark, and the reader can distinguish it from text of the product.
  */
-export class Writer {
+export class ToolTextWriter {
   readonly #mark = randomBytes(6).toString('hex')
   readonly #parts: string[] = []
   #hasContent = false
@@ -29,25 +29,25 @@ export class Writer {
 }
 
 /** A name from a document on one line: control characters could imitate lines of the result. */
-export function oneLine(name: string): string {
+export function toOneLine(name: string): string {
   return name.replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ').slice(0, 300)
 }
 
-export interface Link {
+export interface ResourceLinkTarget {
   uri: string
   name: string
   mimeType?: string | undefined
 }
 
 /** Links repeat addresses that the text contains, and a client may show both to its model. */
-const LINKS = 10
+const MAX_LINKS = 10
 
-export function linkBlocks(links: readonly Link[]): ContentBlock[] {
+export function toLinkBlocks(links: readonly ResourceLinkTarget[]): ContentBlock[] {
   const seen = new Map(links.map((link) => [link.uri, link]))
-  return [...seen.values()].slice(0, LINKS).map(({ uri, name, mimeType }) => ({
+  return [...seen.values()].slice(0, MAX_LINKS).map(({ uri, name, mimeType }) => ({
     type: 'resource_link',
     uri,
-    name: oneLine(name),
+    name: toOneLine(name),
     ...(mimeType === undefined ? {} : { mimeType }),
   }))
 }

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { ToolError } from './failure.js'
 
 /** Cursors for results that no operation pages: an offset, and a fingerprint of the arguments. */
-const CURSOR = /^([0-9a-f]{8})\.(\d{1,12})$/
+const CURSOR_PATTERN = /^([0-9a-f]{8})\.(\d{1,12})$/
 
-export function cursorAt(offset: number, of: unknown): string {
-  return `${fingerprint(of)}.${offset}`
+export function formatCursor(offset: number, args: unknown): string {
+  return `${fingerprintArgs(args)}.${offset}`
 }
 
 /** @throws ToolError `invalid-cursor` for a cursor of other arguments */
-export function offsetOf(cursor: string | undefined, of: unknown): number {
+export function parseCursor(cursor: string | undefined, args: unknown): number {
   if (cursor === undefined) return 0
-  const [, mark, offset] = CURSOR.exec(cursor) ?? []
-  if (mark === fingerprint(of)) return Number(offset)
+  const [, mark, offset] = CURSOR_PATTERN.exec(cursor) ?? []
+  if (mark === fingerprintArgs(args)) return Number(offset)
   throw new ToolError(
     'invalid-cursor',
     'the cursor belongs to a call with different arguments',
@@ -20,6 +20,6 @@ export function offsetOf(cursor: string | undefined, of: unknown): number {
   )
 }
 
-function fingerprint(of: unknown): string {
-  return createHash('sha256').update(JSON.stringify(of)).digest('hex').slice(0, 8)
+function fingerprintArgs(args: unknown): string {
+  return createHash('sha256').update(JSON.stringify(args)).digest('hex').slice(0, 8)
 }

@@ -1,18 +1,18 @@
 import { isUuid } from '../lib/ids.js'
-import type { Api } from './api.js'
-import { oneLine } from './content.js'
+import type { GatewayApi } from './api.js'
+import { toOneLine } from './content.js'
 import { ToolError } from './failure.js'
-import { notReadYet } from './index-state.js'
-import { atPath } from './nearby.js'
-import type { SpaceRef, Spaces } from './spaces.js'
+import { describePending } from './index-state.js'
+import { withPathSuggestions } from './nearby.js'
+import type { SpaceDirectory, SpaceRef } from './spaces.js'
 import { parseUri } from './uri.js'
 
-const NAMESPACE = /^\/(sources|knowledge|evidence|workspaces)(\/|$)/
-const CANDIDATES = 5
-const FOUND = 50
+const NAMESPACE_PATTERN = /^\/(sources|knowledge|evidence|workspaces)(\/|$)/
+const MAX_SUGGESTIONS = 5
+const MAX_MATCHES = 50
 
 /** A file of the virtual file system, or a document. */
-export interface Target {
+export interface FileTarget {
   space: SpaceRef
   /** absolute path in the virtual file system */
   path?: string
@@ -23,7 +23,12 @@ export interface Target {
  * Resolves a name, path, id or ks:// address.
  * @throws ToolError if nothing or several documents match
  */
-export async function targetOf(spaces: Spaces, api: Api, text: string, spaceName?: string): Promise<Target> {
+export async function resolveTarget(
+  spaces: SpaceDirectory,
+  api: GatewayApi,
+  text: string,
+  spaceName?: string,
+): Promise<FileTarget> {
   const address = text.startsWith('ks://') ? parseUri(text) : undefined
   if (text.startsWith('ks://') && address === undefined)
     throw new ToolError(
@@ -40,31 +45,31 @@ export async function targetOf(spaces: Spaces, api: Api, text: string, spaceName
       'this names a space, not a document',
       'Name a document; use `list` or `find` to see the documents.',
     )
-  if (NAMESPACE.test(name)) return { space, path: name }
+  if (NAMESPACE_PATTERN.test(name)) return { space, path: name }
   if (isUuid(name)) return { space, documentId: name.toLowerCase() }
-  return { space, documentId: await byFilename(api, space, name.replace(/^\//, '')) }
+  return { space, documentId: await findIdByFilename(api, space, name.replace(/^\//, '')) }
 }
 
 /** Resolves the id of a document from a name, path, id or ks:// address. */
-export async function documentIdOf(spaces: Spaces, api: Api, text: string, spaceName?: string) {
-  const target = await targetOf(spaces, api, text, spaceName)
+export async function resolveDocumentId(spaces: SpaceDirectory, api: GatewayApi, text: string, spaceName?: string) {
+  const target = await resolveTarget(spaces, api, text, spaceName)
   const { space, path, documentId } = target
   if (documentId !== undefined) return { space, documentId }
   const query = { path: path ?? '/', maxBytes: 1 }
-  const file = await atPath(api, space, path ?? '/', () =>
+  const file = await withPathSuggestions(api, space, path ?? '/', () =>
     api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query }),
   )
   const named = file.resourceType === 'document' ? file.targetId : file.metadata.documentId
   if (typeof named === 'string') return { space, documentId: named }
   throw new ToolError(
     'invalid-request',
-    `${oneLine(text)} is not a document`,
+    `${toOneLine(text)} is not a document`,
     'Use `find` or `list` to find documents.',
   )
 }
 
 /** The path of a document's text. */
-export async function pathOfDocument(api: Api, space: SpaceRef, documentId: string): Promise<string> {
+export async function findDocumentPath(api: GatewayApi, space: SpaceRef, documentId: string): Promise<string> {
   const { filename } = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
     path: { id: space.id, documentId },
   })
@@ -78,39 +83,39 @@ export async function pathOfDocument(api: Api, space: SpaceRef, documentId: stri
   )
 }
 
-async function byFilename(api: Api, space: SpaceRef, filename: string): Promise<string> {
+async function findIdByFilename(api: GatewayApi, space: SpaceRef, filename: string): Promise<string> {
   const exact = await named(api, space, filename)
-  const items = exact.length > 0 ? exact : await bearing(api, space, filename)
+  const items = exact.length > 0 ? exact : await findByName(api, space, filename)
   const [only, other] = items
   if (only?.targetId !== undefined && other === undefined) return only.targetId
   if (only === undefined)
     throw new ToolError(
       'not-found',
-      `no document ${JSON.stringify(oneLine(filename))} in ${space.slug}`,
-      `Use \`find\` with a part of the name, or \`list\` with the path /sources.${await notReadYet(api, space.id)}`,
+      `no document ${JSON.stringify(toOneLine(filename))} in ${space.slug}`,
+      `Use \`find\` with a part of the name, or \`list\` with the path /sources.${await describePending(api, space.id)}`,
     )
-  const paths = items.slice(0, CANDIDATES).map(({ path }) => path)
+  const paths = items.slice(0, MAX_SUGGESTIONS).map(({ path }) => path)
   throw new ToolError(
     'invalid-request',
-    `${items.length} or more documents have ${JSON.stringify(oneLine(filename))} in their name`,
+    `${items.length} or more documents have ${JSON.stringify(toOneLine(filename))} in their name`,
     'Give the path of one of them, such as:',
     paths,
   )
 }
 
-async function named(api: Api, space: SpaceRef, filename: string) {
-  const query = { path: '/sources', limit: FOUND, metadataKey: 'filename', metadataValue: filename }
+async function named(api: GatewayApi, space: SpaceRef, filename: string) {
+  const query = { path: '/sources', limit: MAX_MATCHES, metadataKey: 'filename', metadataValue: filename }
   const { items } = await api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: space.id }, query })
   return items.filter(({ resourceType }) => resourceType === 'document')
 }
 
 /** Documents whose name contains the last part of a path. */
-async function bearing(api: Api, space: SpaceRef, filename: string) {
+async function findByName(api: GatewayApi, space: SpaceRef, filename: string) {
   const last = filename.slice(filename.lastIndexOf('/') + 1)
   if (last === '') return []
-  const query = { path: '/sources', limit: FOUND, nameContains: last.slice(0, 240) }
+  const query = { path: '/sources', limit: MAX_MATCHES, nameContains: last.slice(0, 240) }
   const { items } = await api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: space.id }, query })
   const documents = items.filter(({ resourceType }) => resourceType === 'document')
-  const whole = documents.filter(({ path }) => path.endsWith(`/${filename}`))
-  return whole.length > 0 ? whole : documents
+  const exact = documents.filter(({ path }) => path.endsWith(`/${filename}`))
+  return exact.length > 0 ? exact : documents
 }

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { ApiError, ConnectionError } from '../client/errors.js'
-import { oneLine, Writer } from './content.js'
+import { ToolTextWriter, toOneLine } from './content.js'
 
 /** A failure that the caller can correct: what is wrong, and what to do next. */
 export class ToolError extends Error {
@@ -19,7 +19,7 @@ export class ToolError extends Error {
 }
 
 /** Advice for a model, by error code. */
-const NEXT: Readonly<Record<string, string>> = {
+const NEXT_STEPS: Readonly<Record<string, string>> = {
   'invalid-request': 'Correct the argument that the message names and call again.',
   'invalid-cursor': 'Call again without cursor; a cursor is only valid with the same arguments.',
   unauthenticated: 'Tell the user that the token is missing, has expired or was revoked; calling again does not help.',
@@ -41,9 +41,9 @@ const NEXT: Readonly<Record<string, string>> = {
   timeout: 'Call again, with a narrower question or path.',
   'answer-failed': 'Call again, or use `search` and read the passages yourself.',
 }
-const OTHERWISE = 'Report the message to the user.'
+const DEFAULT_NEXT_STEP = 'Report the message to the user.'
 
-interface Failure {
+interface ToolFailure {
   code: string
   message: string
   next: string
@@ -53,7 +53,7 @@ interface Failure {
 }
 
 /** Rethrows a rejection with the argument names of the tool in place of those of the operation. */
-export function namedAs(names: Readonly<Record<string, string>>): (error: unknown) => never {
+export function rethrowWithArgumentNames(names: Readonly<Record<string, string>>): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ApiError) || error.status !== 400) throw error
     const message = Object.entries(names).reduce(
@@ -61,15 +61,16 @@ export function namedAs(names: Readonly<Record<string, string>>): (error: unknow
         text.replaceAll(new RegExp(`\\b${name}\\b(?= (?:must|is|names|would|or in it))`, 'g'), ours),
       error.message,
     )
-    throw new ToolError(error.code, message, NEXT[error.code] ?? OTHERWISE)
+    throw new ToolError(error.code, message, NEXT_STEPS[error.code] ?? DEFAULT_NEXT_STEP)
   }
 }
 
-export function failureOf(error: unknown): Failure {
+export function toToolFailure(error: unknown): ToolFailure {
   if (error instanceof ToolError) return { code: error.code, message: error.message, next: error.next }
   if (error instanceof ApiError) {
     const { code, message, traceId, retryAfter } = error
-    const next = NEXT[code] ?? (error.status === 400 ? NEXT['invalid-request'] : undefined) ?? OTHERWISE
+    const next =
+      NEXT_STEPS[code] ?? (error.status === 400 ? NEXT_STEPS['invalid-request'] : undefined) ?? DEFAULT_NEXT_STEP
     return {
       code,
       message,
@@ -79,24 +80,24 @@ export function failureOf(error: unknown): Failure {
     }
   }
   if (error instanceof ConnectionError)
-    return { code: error.code, message: error.message, next: NEXT[error.code] ?? '' }
+    return { code: error.code, message: error.message, next: NEXT_STEPS[error.code] ?? '' }
   // Errors of CLI commands have their own code and hint.
   if (error instanceof Error) {
     const code = 'code' in error && typeof error.code === 'string' ? error.code : 'internal'
     const hint = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined
-    return { code, message: error.message, next: hint ?? NEXT[code] ?? OTHERWISE }
+    return { code, message: error.message, next: hint ?? NEXT_STEPS[code] ?? DEFAULT_NEXT_STEP }
   }
-  return { code: 'internal', message: 'the call failed unexpectedly', next: OTHERWISE }
+  return { code: 'internal', message: 'the call failed unexpectedly', next: DEFAULT_NEXT_STEP }
 }
 
 /** A failure as a tool result, which the model reads; it would not see a protocol error. */
-export function toolFailure(error: unknown): CallToolResult {
-  const failure = failureOf(error)
+export function toErrorResult(error: unknown): CallToolResult {
+  const failure = toToolFailure(error)
   const wait = failure.retryAfter === undefined ? '' : ` (after ${failure.retryAfter} s)`
   const trace =
-    failure.next === OTHERWISE && failure.traceId ? ` The daemon’s log has more under ${failure.traceId}.` : ''
-  const writer = new Writer().line(`${failure.code}: ${failure.message}\nNext: ${failure.next}${wait}${trace}`)
-  if (error instanceof ToolError && error.content.length > 0) writer.content(error.content.map(oneLine).join('\n'))
+    failure.next === DEFAULT_NEXT_STEP && failure.traceId ? ` The daemon’s log has more under ${failure.traceId}.` : ''
+  const writer = new ToolTextWriter().line(`${failure.code}: ${failure.message}\nNext: ${failure.next}${wait}${trace}`)
+  if (error instanceof ToolError && error.content.length > 0) writer.content(error.content.map(toOneLine).join('\n'))
   return {
     isError: true,
     content: [{ type: 'text', text: writer.text() }],

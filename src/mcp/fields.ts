@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { LIMITS } from '../contract/limits.js'
-import { TOKENS } from './budget.js'
+import { TOKEN_LIMITS } from './budget.js'
 
 /** Arguments and fields that several tools share. */
 
-export const space = z
+export const spaceField = z
   .string()
   .min(1)
   .max(LIMITS.slug)
@@ -14,29 +14,29 @@ export const space = z
 /** Blank text finds nothing, which would look like a result. */
 export const queryText = z.string().min(1).max(LIMITS.queryText).regex(/\S/, 'a question or search terms')
 
-export const maxTokens = z
+export const maxTokensField = z
   .int()
-  .min(TOKENS.min)
-  .max(TOKENS.max)
-  .default(TOKENS.default)
+  .min(TOKEN_LIMITS.min)
+  .max(TOKEN_LIMITS.max)
+  .default(TOKEN_LIMITS.default)
   .describe(
     'Approximate maximum size of the result in tokens. The result reports omitted content, with a cursor or offset to continue.',
   )
 
-export const cursor = z
+export const cursorField = z
   .string()
   .min(1)
   .max(LIMITS.cursor)
   .optional()
   .describe('nextCursor of the previous result; keep the other arguments.')
 
-export const document = z
+export const documentField = z
   .string()
   .min(1)
   .max(LIMITS.virtualPathBytes * 4)
   .describe('Document: its id, filename, path in the virtual file system, or ks:// address.')
 
-export const nextCursor = z.string().optional().describe('cursor of the next page; absent on the last page')
+export const nextCursorField = z.string().optional().describe('cursor of the next page; absent on the last page')
 
 export const indexState = z
   .strictObject({
@@ -49,7 +49,7 @@ export const indexState = z
     'State of the index. An empty result covers all documents only if isCurrent is true and degradedReasons is empty.',
   )
 
-export const place = {
+export const locationFields = {
   document: z.string().describe('filename'),
   documentId: z.string(),
   uri: z.string().describe('address for `read`'),

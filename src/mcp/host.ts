@@ -1,5 +1,5 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
-import type { Api } from './api.js'
+import type { GatewayApi } from './api.js'
 
 /** Result of ingesting one file. */
 export interface IngestedFile {
@@ -19,11 +19,11 @@ export interface IngestRequest {
 }
 
 /** Files of the machine that the server runs on; only a stdio server has access to them. */
-export interface LocalFiles {
+export interface LocalFileIngester {
   ingest(request: IngestRequest): Promise<IngestedFile[]>
 }
 
-export interface SpacesView {
+export interface SpaceSelection {
   /** The only visible space. */
   only?: string | undefined
   /** The default space of calls that name none. */
@@ -31,13 +31,13 @@ export interface SpacesView {
 }
 
 /** Environment of a session: a command over stdio, or the daemon over HTTP. */
-export interface Host {
+export interface McpHost {
   version: string
   /** Slugs or ids of spaces. */
-  view: SpacesView
+  view: SpaceSelection
   /** The gateway, called with the identity of the sender of a request; without a request, that of the session. */
-  api(context?: ServerContext): Api
+  api(context?: ServerContext): GatewayApi
   /** Whether tools that write are offered. */
   mayWrite: boolean
-  local?: LocalFiles | undefined
+  local?: LocalFileIngester | undefined
 }

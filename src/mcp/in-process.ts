@@ -2,13 +2,13 @@ import { EventSourceParserStream } from 'eventsource-parser/stream'
 import { ApiError, codeOfStatus } from '../client/errors.js'
 import { type CallInput, type CallResult, type RouteKey, urlPath } from '../client/routes.js'
 import type { ServerEvent } from '../client/sse.js'
-import { recordIn, textOf } from '../lib/json/values.js'
-import type { Api, ApiStream } from './api.js'
+import { parseRecord, toNonEmptyString } from '../lib/json/values.js'
+import type { GatewayApi, GatewayStream } from './api.js'
 
 /** Handles a request as if it had arrived over the network. */
 export type Dispatch = (request: Request) => Promise<Response>
 
-interface Parts {
+interface RequestParts {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
@@ -19,22 +19,22 @@ interface Parts {
 const ORIGIN = 'http://in-process'
 
 /** The routes of the gateway, called with a token: its scopes, limits and tenant apply. */
-export function inProcessApi(dispatch: Dispatch, token: string): Api {
+export function createInProcessApi(dispatch: Dispatch, token: string): GatewayApi {
   const call = async (key: RouteKey, input: object, accept: string): Promise<Response> => {
-    const { path, query, body, signal }: Parts = input
-    const space = key.indexOf(' ')
+    const { path, query, body, signal }: RequestParts = input
+    const separator = key.indexOf(' ')
     const headers: Record<string, string> = { authorization: `Bearer ${token}`, accept }
     if (body !== undefined) headers['content-type'] = 'application/json'
     const response = await dispatch(
-      new Request(ORIGIN + urlPath(key.slice(space + 1), path, query), {
-        method: key.slice(0, space),
+      new Request(ORIGIN + urlPath(key.slice(separator + 1), path, query), {
+        method: key.slice(0, separator),
         headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(signal === undefined ? {} : { signal }),
       }),
     )
     if (response.ok) return response
-    throw await apiError(response)
+    throw await toApiError(response)
   }
   return {
     async request<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<CallResult<K>> {
@@ -42,20 +42,20 @@ export function inProcessApi(dispatch: Dispatch, token: string): Api {
       // The contract defines the type of the response.
       return JSON.parse((await response.text()) || 'null')
     },
-    async stream<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<ApiStream> {
+    async stream<K extends RouteKey>(key: K, input: CallInput<K> & object): Promise<GatewayStream> {
       const response = await call(key, input, 'text/event-stream')
-      return { headers: Object.fromEntries(response.headers), events: eventsOf(response) }
+      return { headers: Object.fromEntries(response.headers), events: readEvents(response) }
     },
   }
 }
 
-async function* eventsOf({ body }: Response): AsyncGenerator<ServerEvent> {
+async function* readEvents({ body }: Response): AsyncGenerator<ServerEvent> {
   if (body === null) return
   const frames = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream())
   for await (const { event = 'message', data, id } of frames) yield { event, data, ...(id === undefined ? {} : { id }) }
 }
 
-async function apiError(response: Response): Promise<ApiError> {
+async function toApiError(response: Response): Promise<ApiError> {
   const { status, headers } = response
   const text = await response.text()
   const traceId = headers.get('x-trace-id')
@@ -63,7 +63,7 @@ async function apiError(response: Response): Promise<ApiError> {
   return new ApiError({
     status,
     code: headers.get('x-error-code') ?? codeOfStatus(status),
-    message: textOf(recordIn(text)?.error) ?? `the service returned status ${status}`,
+    message: toNonEmptyString(parseRecord(text)?.error) ?? `the service returned status ${status}`,
     ...(traceId === null ? {} : { traceId }),
     ...(retryAfter === null ? {} : { retryAfter: Number(retryAfter) }),
   })

@@ -1,5 +1,5 @@
 import type { Tool } from '@modelcontextprotocol/server'
-import { allTools } from './tools/all.js'
+import { loadAllTools } from './tools/all.js'
 
 /** A tool as clients see it, with its requirements. */
 export interface ListedTool {
@@ -11,6 +11,6 @@ export interface ListedTool {
 }
 
 /** All tools. Bundled programs contain this list precomputed by their build (`scripts/tools-as-data.js`). */
-export async function listedTools(): Promise<readonly ListedTool[]> {
-  return (await allTools()).map(({ writes, isLocal, describe }) => ({ writes, isLocal, tool: describe() }))
+export async function listTools(): Promise<readonly ListedTool[]> {
+  return (await loadAllTools()).map(({ writes, isLocal, describe }) => ({ writes, isLocal, tool: describe() }))
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import type { EvidenceItem } from '../contract/gateway/queries.js'
-import type { FoundPassage } from '../contract/gateway/search.js'
-import { defined } from '../lib/defined.js'
-import { textOf } from '../lib/json/values.js'
-import { cutText } from './budget.js'
-import { type Link, oneLine, type Writer } from './content.js'
-import { place } from './fields.js'
-import { uriOf } from './uri.js'
+import type { RetrievedPassage } from '../contract/gateway/search.js'
+import { toNonEmptyString } from '../lib/json/values.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
+import { truncateToTokens } from './budget.js'
+import { type ResourceLinkTarget, type ToolTextWriter, toOneLine } from './content.js'
+import { locationFields } from './fields.js'
+import { formatUri } from './uri.js'
 
 /** A passage in the result of a tool. */
 export const passage = z.strictObject({
   number: z.int().describe('number of its citation, such as [1], in the answer'),
-  ...place,
+  ...locationFields,
   text: z.string(),
   isCut: z.boolean().describe('whether the text is truncated'),
   score: z.number(),
@@ -21,17 +21,17 @@ export const passage = z.strictObject({
 })
 export type Passage = z.output<typeof passage>
 
-export function passageOf(item: FoundPassage | EvidenceItem, number: number, space: string): Passage | undefined {
+export function toPassage(item: RetrievedPassage | EvidenceItem, number: number, space: string): Passage | undefined {
   const [citation] = item.citations
   if (citation === undefined) return undefined
   const { documentAssetId: documentId, sectionPath, pageNumber, startOffset, endOffset } = citation
   return {
     number,
-    document: textOf(item.metadata.filename) ?? documentId,
+    document: toNonEmptyString(item.metadata.filename) ?? documentId,
     documentId,
-    uri: uriOf({ space, documentId }),
+    uri: formatUri({ space, documentId }),
     section: sectionPath,
-    ...defined({ page: pageNumber, start: startOffset, end: endOffset }),
+    ...omitUndefined({ page: pageNumber, start: startOffset, end: endOffset }),
     text: item.text,
     isCut: false,
     score: item.score,
@@ -40,22 +40,22 @@ export function passageOf(item: FoundPassage | EvidenceItem, number: number, spa
 }
 
 /** The passage with its text truncated to a number of tokens. */
-export function shortened(passage: Passage, tokens: number): Passage {
-  const { text, isCut } = cutText(passage.text, tokens)
+export function truncatePassage(passage: Passage, tokens: number): Passage {
+  const { text, isTruncated: isCut } = truncateToTokens(passage.text, tokens)
   return isCut ? { ...passage, text, isCut } : passage
 }
 
-export function writePassage(writer: Writer, { number, uri, ...passage }: Passage): void {
-  const where = [...passage.section, ...(passage.page === undefined ? [] : [`p. ${passage.page}`])].join(' › ')
+export function writePassage(writer: ToolTextWriter, { number, uri, ...passage }: Passage): void {
+  const location = [...passage.section, ...(passage.page === undefined ? [] : [`p. ${passage.page}`])].join(' › ')
   const range = passage.start === undefined ? '' : ` characters ${passage.start}–${passage.end ?? ''}`
   const stale = passage.freshness === 'stale' ? '; STALE: the file has changed or was deleted' : ''
   writer.line(`[${number}] score ${passage.score}, ${passage.freshness}${stale}; ${uri}${range}`)
   writer.content(
-    `${oneLine(passage.document)}${where === '' ? '' : ` › ${oneLine(where)}`}\n${passage.text}${passage.isCut ? '\n…' : ''}`,
+    `${toOneLine(passage.document)}${location === '' ? '' : ` › ${toOneLine(location)}`}\n${passage.text}${passage.isCut ? '\n…' : ''}`,
   )
   if (passage.isCut) writer.line('Truncated: `read` with its start and end returns the complete passage.')
 }
 
-export function linksOf(passages: readonly Passage[]): Link[] {
+export function toLinks(passages: readonly Passage[]): ResourceLinkTarget[] {
   return passages.map(({ uri, document }) => ({ uri, name: document }))
 }

@@ -6,21 +6,21 @@ import type {
 } from '@modelcontextprotocol/server'
 import { ApiError } from '../client/errors.js'
 import { LIMITS } from '../contract/limits.js'
-import { defined } from '../lib/defined.js'
-import type { Api } from './api.js'
-import { oneLine } from './content.js'
-import { pathOfDocument, targetOf } from './documents.js'
+import { omitUndefined } from '../lib/omit-undefined.js'
+import type { GatewayApi } from './api.js'
+import { toOneLine } from './content.js'
+import { findDocumentPath, resolveTarget } from './documents.js'
 import { ToolError } from './failure.js'
-import type { Spaces } from './spaces.js'
-import { URI_TEMPLATE, uriOf } from './uri.js'
+import type { SpaceDirectory } from './spaces.js'
+import { formatUri, URI_TEMPLATE } from './uri.js'
 
 /** Documents per page of the list. */
-const PAGE = 50
-const COMPLETED = 100
+const DOCUMENTS_PER_PAGE = 50
+const MAX_COMPLETIONS = 100
 /** Maximum size of a resource in bytes; longer ones are read in parts with the tool `read`. */
 const MAX_BYTES = 1024 * 1024
 
-export const TEMPLATES: ResourceTemplateType[] = [
+export const RESOURCE_TEMPLATES: ResourceTemplateType[] = [
   {
     name: 'file',
     title: 'File of a space',
@@ -32,78 +32,91 @@ export const TEMPLATES: ResourceTemplateType[] = [
 ]
 
 /** The documents of all spaces, page by page: the cursor contains the space and the cursor within it. */
-export async function listResources(api: Api, spaces: Spaces, cursor?: string): Promise<ListResourcesResult> {
+export async function listResources(
+  api: GatewayApi,
+  spaces: SpaceDirectory,
+  cursor?: string,
+): Promise<ListResourcesResult> {
   const all = await spaces.all()
-  const [id = '', at = ''] = cursor?.split(':') ?? []
+  const [id = '', documentsCursor = ''] = cursor?.split(':') ?? []
   const index = cursor === undefined ? 0 : all.findIndex((space) => space.id === id)
   const space = all[index]
   if (space === undefined && cursor === undefined) return { resources: [] }
   if (space === undefined)
     throw new ToolError('invalid-cursor', 'the cursor does not belong to this list', 'List again without cursor.')
-  const query = { limit: PAGE, ...(at === '' ? {} : { cursor: at }) }
+  const query = { limit: DOCUMENTS_PER_PAGE, ...(documentsCursor === '' ? {} : { cursor: documentsCursor }) }
   const page = await api.request('GET /knowledge-spaces/{id}/documents', { path: { id: space.id }, query })
   const next = page.nextCursor === undefined ? all[index + 1]?.id : `${space.id}:${page.nextCursor}`
   return {
     resources: page.items.map(({ id: documentId, filename, sizeBytes, updatedAt, createdAt }) => ({
-      uri: uriOf({ space: space.slug, documentId }),
-      name: oneLine(filename),
+      uri: formatUri({ space: space.slug, documentId }),
+      name: toOneLine(filename),
       // Text extracted from the document, whatever its file type.
       mimeType: 'text/plain',
       size: sizeBytes,
       annotations: { lastModified: updatedAt ?? createdAt },
     })),
-    ...defined({ nextCursor: next }),
+    ...omitUndefined({ nextCursor: next }),
   }
 }
 
 /** @throws ToolError, ApiError */
-export async function readResource(api: Api, spaces: Spaces, uri: string): Promise<ReadResourceResult> {
-  const { space, path, documentId } = await targetOf(spaces, api, asUri(uri))
-  const at = path ?? (await pathOfDocument(api, space, documentId ?? ''))
+export async function readResource(api: GatewayApi, spaces: SpaceDirectory, uri: string): Promise<ReadResourceResult> {
+  const { space, path, documentId } = await resolveTarget(spaces, api, checkScheme(uri))
+  const filePath = path ?? (await findDocumentPath(api, space, documentId ?? ''))
   try {
-    const query = { path: at, maxBytes: MAX_BYTES }
+    const query = { path: filePath, maxBytes: MAX_BYTES }
     const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
     const { content: text, nextOffset, totalChars } = file
     const more = nextOffset === undefined ? {} : { _meta: { 'knowledge-spaces/truncated': { nextOffset, totalChars } } }
     return { contents: [{ uri, mimeType: file.contentType, text, ...more }] }
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 400)) throw error
-    const text = (await names(api, space.id, at)).join('\n') // a folder
+    const text = (await listNames(api, space.id, filePath)).join('\n') // a folder
     return { contents: [{ uri, mimeType: 'text/plain', text }] }
   }
 }
 
-function asUri(uri: string): string {
+function checkScheme(uri: string): string {
   if (uri.startsWith('ks://')) return uri
-  throw new ToolError('not-found', `no resource ${JSON.stringify(oneLine(uri))} here`, 'Addresses are ks://space/path.')
+  throw new ToolError(
+    'not-found',
+    `no resource ${JSON.stringify(toOneLine(uri))} here`,
+    'Addresses are ks://space/path.',
+  )
 }
 
 /** Completes a variable of the resource template from existing spaces and paths. */
-export async function complete(
-  api: Api,
-  spaces: Spaces,
+export async function completeArgument(
+  api: GatewayApi,
+  spaces: SpaceDirectory,
   argument: { name: string; value: string },
-  given: Readonly<Record<string, string>> = {},
+  otherArguments: Readonly<Record<string, string>> = {},
 ): Promise<CompleteResult> {
   const values =
     argument.name === 'space'
       ? (await spaces.all()).map(({ slug }) => slug).filter((slug) => slug.startsWith(argument.value))
       : argument.name === 'path'
-        ? await pathsFrom(api, spaces, argument.value, given.space)
+        ? await completePath(api, spaces, argument.value, otherArguments.space)
         : []
-  const shown = values.slice(0, COMPLETED)
+  const shown = values.slice(0, MAX_COMPLETIONS)
   return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } }
 }
 
 const NAMESPACES = ['sources', 'knowledge', 'evidence', 'workspaces']
 
-async function pathsFrom(api: Api, spaces: Spaces, value: string, name: string | undefined): Promise<string[]> {
+async function completePath(
+  api: GatewayApi,
+  spaces: SpaceDirectory,
+  value: string,
+  name: string | undefined,
+): Promise<string[]> {
   const text = value.replace(/^\//, '')
   const folder = text.slice(0, text.lastIndexOf('/') + 1)
   if (folder === '') return NAMESPACES.filter((one) => one.startsWith(text))
   try {
     const space = await spaces.named(name)
-    const inside = await names(api, space.id, `/${folder.replace(/\/$/, '')}`)
+    const inside = await listNames(api, space.id, `/${folder.replace(/\/$/, '')}`)
     return inside.map((one) => folder + one).filter((one) => one.startsWith(text))
   } catch (error) {
     // A path that does not exist has no completion.
@@ -112,7 +125,7 @@ async function pathsFrom(api: Api, spaces: Spaces, value: string, name: string |
   }
 }
 
-async function names(api: Api, id: string, path: string): Promise<string[]> {
+async function listNames(api: GatewayApi, id: string, path: string): Promise<string[]> {
   const query = { path, limit: LIMITS.page.cap }
   const { items } = await api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query })
   return items.map(({ name, kind }) => (kind === 'directory' ? `${name}/` : name))

@@ -5,14 +5,14 @@ import {
   type ServerContext,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import { largestShare } from '../lib/fair-share.js'
-import type { Api } from './api.js'
-import type { Host } from './host.js'
-import { type Dispatch, inProcessApi } from './in-process.js'
-import { createServer } from './server.js'
+import { findLargestHolder } from '../lib/fair-share.js'
+import type { GatewayApi } from './api.js'
+import type { McpHost } from './host.js'
+import { createInProcessApi, type Dispatch } from './in-process.js'
+import { createMcpServer } from './server.js'
 
 /** Sessions of the streamable HTTP transport, each with its own server. */
-export const SESSIONS = {
+export const SESSION_LIMITS = {
   /** Of all callers together: a session takes some tens of kilobytes. */
   most: 1000,
   /** Of one caller; a further session ends the oldest. */
@@ -22,7 +22,7 @@ export const SESSIONS = {
 }
 const SWEEP_MS = 60_000
 
-export interface Caller {
+export interface McpCaller {
   /** Owner of the session: the id of another caller's session does not match. */
   key: string
   /** The tenant for the fair share of sessions. */
@@ -31,15 +31,15 @@ export interface Caller {
   mayWrite: boolean
 }
 
-export interface SessionsOptions {
+export interface McpSessionsOptions {
   version: string
   dispatch: Dispatch
-  limits?: Partial<typeof SESSIONS>
+  limits?: Partial<typeof SESSION_LIMITS>
   /** Creates the server of a session. */
-  serve?: (host: Host) => Server
+  serve?: (host: McpHost) => Server
 }
 
-interface Session {
+interface McpSession {
   id: string
   key: string
   tenant: string
@@ -53,14 +53,14 @@ interface Session {
 }
 
 export class McpSessions {
-  readonly #sessions = new Map<string, Session>()
-  readonly #options: SessionsOptions
-  readonly #limits: typeof SESSIONS
+  readonly #sessions = new Map<string, McpSession>()
+  readonly #options: McpSessionsOptions
+  readonly #limits: typeof SESSION_LIMITS
   readonly #sweeper: NodeJS.Timeout
 
-  constructor(options: SessionsOptions) {
+  constructor(options: McpSessionsOptions) {
     this.#options = options
-    this.#limits = { ...SESSIONS, ...options.limits }
+    this.#limits = { ...SESSION_LIMITS, ...options.limits }
     // A session that fails to close is forgotten like the others.
     const sweep = () => void this.sweep().catch(() => undefined)
     this.#sweeper = setInterval(sweep, Math.min(SWEEP_MS, this.#limits.idleMs))
@@ -77,12 +77,12 @@ export class McpSessions {
    * @param body parsed body, if the request has one
    * @param space the only space visible to a new session
    */
-  async handle(request: Request, body: unknown, caller: Caller, space?: string): Promise<Response> {
+  async handle(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
     if (id === null) return this.#start(request, body, caller, space)
     const session = this.#sessions.get(id)
     // The protocol requires 404, after which a client starts a new session.
-    if (session === undefined || session.key !== caller.key) return refusal(404, -32001, 'Session not found')
+    if (session === undefined || session.key !== caller.key) return toRpcError(404, -32001, 'Session not found')
     return this.#serve(session, request, body, caller)
   }
 
@@ -98,11 +98,11 @@ export class McpSessions {
     for (const session of [...this.#sessions.values()]) await this.#end(session)
   }
 
-  async #start(request: Request, body: unknown, caller: Caller, space?: string): Promise<Response> {
+  async #start(request: Request, body: unknown, caller: McpCaller, space?: string): Promise<Response> {
     const first: unknown = Array.isArray(body) ? body[0] : body
     if (request.method !== 'POST' || !isInitializeRequest(first))
-      return refusal(400, -32000, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
-    if (!(await this.#ensureCapacity(caller))) return refusal(503, -32000, 'Too many sessions; try again later')
+      return toRpcError(400, -32000, 'Bad Request: Mcp-Session-Id header is required, or a request to initialize')
+    if (!(await this.#ensureCapacity(caller))) return toRpcError(503, -32000, 'Too many sessions; try again later')
     const session = await this.#open(caller, space)
     const response = await this.#serve(session, request, body, caller)
     if (!response.ok) await this.#end(session)
@@ -115,7 +115,7 @@ export class McpSessions {
    *
    * @returns whether the caller may start a session
    */
-  async #ensureCapacity({ key, tenant }: Caller): Promise<boolean> {
+  async #ensureCapacity({ key, tenant }: McpCaller): Promise<boolean> {
     const { perCaller, most } = this.#limits
     const own = this.#sessionsOf((session) => session.key === key)
     // Concurrent requests may have exceeded the limit by several.
@@ -131,9 +131,9 @@ export class McpSessions {
   }
 
   /** The sessions of one caller: of the tenant with the most sessions, the caller with the most. */
-  #largestGroup(tenant: string): Session[] {
+  #largestGroup(tenant: string): McpSession[] {
     const all = this.#sessionsOf(() => true)
-    const [largest = tenant] = largestShare(groupBy(all, 'tenant'), tenant) ?? []
+    const [largest = tenant] = findLargestHolder(groupBy(all, 'tenant'), tenant) ?? []
     const theirs = groupBy(
       all.filter((session) => session.tenant === largest),
       'key',
@@ -142,28 +142,28 @@ export class McpSessions {
   }
 
   /** Sessions without an open stream first, then by last use. */
-  #sessionsOf(isWanted: (session: Session) => boolean): Session[] {
+  #sessionsOf(isWanted: (session: McpSession) => boolean): McpSession[] {
     const found = [...this.#sessions.values()].filter(isWanted)
     return found.sort((a, b) => Number(a.open > 0) - Number(b.open > 0) || a.usedAt - b.usedAt)
   }
 
-  async #open({ key, tenant, token, mayWrite }: Caller, only: string | undefined): Promise<Session> {
+  async #open({ key, tenant, token, mayWrite }: McpCaller, only: string | undefined): Promise<McpSession> {
     const id = randomUUID()
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#forget(id),
     })
-    const { version, dispatch, serve = createServer } = this.#options
-    const api = (context?: ServerContext): Api =>
-      inProcessApi(dispatch, context?.http?.authInfo?.token ?? session.token)
+    const { version, dispatch, serve = createMcpServer } = this.#options
+    const api = (context?: ServerContext): GatewayApi =>
+      createInProcessApi(dispatch, context?.http?.authInfo?.token ?? session.token)
     const server = serve({ version, view: { only }, mayWrite, api })
-    const session: Session = { id, key, tenant, server, transport, token, open: 0, usedAt: performance.now() }
+    const session: McpSession = { id, key, tenant, server, transport, token, open: 0, usedAt: performance.now() }
     this.#sessions.set(id, session)
     await server.connect(transport)
     return session
   }
 
-  async #serve(session: Session, request: Request, body: unknown, caller: Caller): Promise<Response> {
+  async #serve(session: McpSession, request: Request, body: unknown, caller: McpCaller): Promise<Response> {
     session.token = caller.token
     session.open++
     let isOver = false
@@ -179,7 +179,7 @@ export class McpSessions {
         ...(body === undefined ? {} : { parsedBody: body }),
         authInfo: { token: caller.token, clientId: caller.key, scopes: [] },
       })
-      return whenOver(response, ended)
+      return onResponseEnd(response, ended)
     } catch (error) {
       ended()
       throw error
@@ -190,14 +190,14 @@ export class McpSessions {
     this.#sessions.delete(id)
   }
 
-  async #end(session: Session): Promise<void> {
+  async #end(session: McpSession): Promise<void> {
     this.#forget(session.id)
     await session.server.close()
   }
 }
 
-function groupBy(sessions: readonly Session[], field: 'tenant' | 'key'): Map<string, Session[]> {
-  const groups = new Map<string, Session[]>()
+function groupBy(sessions: readonly McpSession[], field: 'tenant' | 'key'): Map<string, McpSession[]> {
+  const groups = new Map<string, McpSession[]>()
   for (const session of sessions) {
     const group = groups.get(session[field])
     if (group === undefined) groups.set(session[field], [session])
@@ -207,7 +207,7 @@ function groupBy(sessions: readonly Session[], field: 'tenant' | 'key'): Map<str
 }
 
 /** Calls `ended` after the last byte of a response, or when its reader has disconnected. */
-function whenOver(response: Response, ended: () => void): Response {
+function onResponseEnd(response: Response, ended: () => void): Response {
   if (response.body === null) {
     ended()
     return response
@@ -234,6 +234,6 @@ function whenOver(response: Response, ended: () => void): Response {
   return new Response(body, { status, headers })
 }
 
-function refusal(status: number, code: number, message: string): Response {
+function toRpcError(status: number, code: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
 }

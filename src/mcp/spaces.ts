@@ -1,8 +1,8 @@
 import { isUuid } from '../lib/ids.js'
-import type { Api } from './api.js'
-import { oneLine } from './content.js'
+import type { GatewayApi } from './api.js'
+import { toOneLine } from './content.js'
 import { ToolError } from './failure.js'
-import type { SpacesView } from './host.js'
+import type { SpaceSelection } from './host.js'
 
 export interface SpaceRef {
   id: string
@@ -12,16 +12,16 @@ export interface SpaceRef {
   updatedAt: string
 }
 
-const PAGE = 1000
-const NAMED = 20
+const SPACES_PER_PAGE = 1000
+const MAX_LISTED_SPACES = 20
 
 /** The spaces visible to a session: all of the caller's, or the one that it is restricted to. */
-export class Spaces {
-  readonly #api: Api
-  readonly #view: SpacesView
+export class SpaceDirectory {
+  readonly #api: GatewayApi
+  readonly #view: SpaceSelection
   #listed: Promise<SpaceRef[]> | undefined
 
-  constructor(api: Api, view: SpacesView = {}) {
+  constructor(api: GatewayApi, view: SpaceSelection = {}) {
     this.#api = api
     this.#view = view
   }
@@ -40,29 +40,29 @@ export class Spaces {
   async named(given?: string): Promise<SpaceRef> {
     const spaces = await this.all()
     const text = given ?? this.#view.only ?? this.#view.preferred
-    const found = text === undefined && spaces.length === 1 ? spaces[0] : spaces.find((one) => isNamed(one, text))
+    const found = text === undefined && spaces.length === 1 ? spaces[0] : spaces.find((one) => matchesSpace(one, text))
     if (found !== undefined) return found
-    const names = spaces.slice(0, NAMED).map(({ slug }) => slug)
-    const list = names.length === 0 ? 'There are none yet.' : `There are: ${names.map(oneLine).join(', ')}.`
+    const names = spaces.slice(0, MAX_LISTED_SPACES).map(({ slug }) => slug)
+    const list = names.length === 0 ? 'There are none yet.' : `There are: ${names.map(toOneLine).join(', ')}.`
     if (text === undefined)
       throw new ToolError('invalid-request', 'space is required unless there is exactly one', list)
-    throw new ToolError('not-found', `no space ${JSON.stringify(oneLine(text))} here`, list)
+    throw new ToolError('not-found', `no space ${JSON.stringify(toOneLine(text))} here`, list)
   }
 
   async #list(): Promise<SpaceRef[]> {
     const spaces: SpaceRef[] = []
     let cursor: string | undefined
     do {
-      const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
+      const query = { limit: SPACES_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
       const page = await this.#api.request('GET /knowledge-spaces', { query })
       spaces.push(...page.items)
       cursor = page.nextCursor
     } while (cursor !== undefined)
     const { only } = this.#view
-    return only === undefined ? spaces : spaces.filter((one) => isNamed(one, only))
+    return only === undefined ? spaces : spaces.filter((one) => matchesSpace(one, only))
   }
 }
 
-function isNamed({ id, slug }: SpaceRef, text: string | undefined): boolean {
+function matchesSpace({ id, slug }: SpaceRef, text: string | undefined): boolean {
   return text !== undefined && (slug === text || (isUuid(text) && id === text.toLowerCase()))
 }

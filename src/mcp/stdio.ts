@@ -1,10 +1,10 @@
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import type { Host } from './host.js'
-import { createServer } from './server.js'
+import type { McpHost } from './host.js'
+import { createMcpServer } from './server.js'
 
 /** Serves one session over standard input and output until the client closes them. */
-export async function serveStdio(host: Host): Promise<void> {
-  const server = createServer(host)
+export async function serveStdio(host: McpHost): Promise<void> {
+  const server = createMcpServer(host)
   const closing = server.onclose
   const closed = new Promise<void>((resolve) => {
     server.onclose = () => {

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '../client/errors.js'
-import type { Api } from './api.js'
-import { followSpaces } from './change-feed.js'
-import { type Target, targetOf } from './documents.js'
+import type { GatewayApi } from './api.js'
+import { subscribeToSpaceChanges } from './change-feed.js'
+import { type FileTarget, resolveTarget } from './documents.js'
 import { ToolError } from './failure.js'
-import type { Spaces } from './spaces.js'
+import type { SpaceDirectory } from './spaces.js'
 
 /**
  * The service streams which spaces change, and subscribed resources in them are checked then. Resources that no
  * publication changes are polled, as are all if the service has no such stream. The interval starts short after an
  * event and grows while nothing happens.
  */
-export const LOOKS = {
+export const CHECK_TIMING = {
   soonestMs: 2000,
   latestMs: 30_000,
   slower: 1.25,
@@ -20,30 +20,30 @@ export const LOOKS = {
   /** Interval while every change is reported, in case one was missed. */
   followedMs: 5 * 60_000,
 }
-const MOST = 100
+const MAX_SUBSCRIPTIONS = 100
 /** With at least this many resources, one request for the revision of their space replaces checking each. */
-const WORTH_ASKING = 2
+const MIN_RESOURCES_PER_REVISION_CHECK = 2
 
-interface Options {
+interface SubscriptionsOptions {
   /** The API with the current token. */
-  api(): Api
-  spaces(api: Api): Spaces
+  api(): GatewayApi
+  spaces(api: GatewayApi): SpaceDirectory
   /** Called for each resource that changed. */
   changed(uri: string): Promise<void>
-  looks?: typeof LOOKS
+  looks?: typeof CHECK_TIMING
 }
 
-interface Watched {
-  target: Target
+interface WatchedResource {
+  target: FileTarget
   /** A text that changes with the resource. */
   state: string
 }
 
 /** The subscriptions of one session. No requests are sent while there are none. */
-export class Subscriptions {
-  readonly #options: Options
-  readonly #timing: typeof LOOKS
-  readonly #resources = new Map<string, Watched>()
+export class ResourceSubscriptions {
+  readonly #options: SubscriptionsOptions
+  readonly #timing: typeof CHECK_TIMING
+  readonly #resources = new Map<string, WatchedResource>()
   /** Revisions of spaces at the last check. */
   #revisions = new Map<string, number>()
   /** Timer of the poll. */
@@ -59,18 +59,18 @@ export class Subscriptions {
   #closeFeed = () => {}
   #isClosed = false
 
-  constructor(options: Options) {
+  constructor(options: SubscriptionsOptions) {
     this.#options = options
-    this.#timing = options.looks ?? LOOKS
+    this.#timing = options.looks ?? CHECK_TIMING
     this.#pauseMs = this.#timing.soonestMs
   }
 
   /** @throws ToolError, ApiError if the resource does not exist */
-  async add(uri: string, api: Api): Promise<void> {
+  async add(uri: string, api: GatewayApi): Promise<void> {
     const { spaces } = this.#options
     this.#assertCapacity(uri)
-    const target = await targetOf(spaces(api), api, uri)
-    const state = await stateOf(api, target)
+    const target = await resolveTarget(spaces(api), api, uri)
+    const state = await readState(api, target)
     // Other calls may have added subscriptions meanwhile.
     this.#assertCapacity(uri)
     if (this.#isClosed) return
@@ -108,14 +108,18 @@ export class Subscriptions {
   }
 
   #assertCapacity(uri: string): void {
-    if (this.#resources.size < MOST || this.#resources.has(uri)) return
-    throw new ToolError('capacity-exceeded', `a session may subscribe to ${MOST} resources`, 'Unsubscribe from one.')
+    if (this.#resources.size < MAX_SUBSCRIPTIONS || this.#resources.has(uri)) return
+    throw new ToolError(
+      'capacity-exceeded',
+      `a session may subscribe to ${MAX_SUBSCRIPTIONS} resources`,
+      'Unsubscribe from one.',
+    )
   }
 
   #openFeed(): void {
     if (this.#feed !== 'none') return
     this.#feed = 'opening'
-    this.#closeFeed = followSpaces(this.#options.api(), {
+    this.#closeFeed = subscribeToSpaceChanges(this.#options.api(), {
       open: () => {
         this.#feed = 'open'
         // Changes before the stream opened were not reported.
@@ -138,9 +142,9 @@ export class Subscriptions {
     this.#promptTimer ??= setTimeout(() => {
       this.#promptTimer = undefined
       this.#checkedAt = performance.now()
-      const told = new Set(this.#reportedSpaceIds)
+      const spaceIds = new Set(this.#reportedSpaceIds)
       this.#reportedSpaceIds.clear()
-      void this.#runExclusive((api) => this.#check(api, ({ space }) => told.has(space.id)))
+      void this.#runExclusive((api) => this.#check(api, ({ space }) => spaceIds.has(space.id)))
     }, pause)
     this.#promptTimer.unref()
   }
@@ -156,21 +160,22 @@ export class Subscriptions {
   async #poll(): Promise<void> {
     this.#openFeed()
     const hasChanged = await this.#runExclusive(async (api) => {
-      const still = await this.#unchangedSpaces(api)
-      return this.#check(api, (target) => !(isPublished(target) && still.has(target.space.id)))
+      const unchanged = await this.#unchangedSpaces(api)
+      return this.#check(api, (target) => !(changesWithRevision(target) && unchanged.has(target.space.id)))
     })
     const { soonestMs, latestMs, slower, followedMs } = this.#timing
-    const isTold = this.#feed === 'open' && [...this.#resources.values()].every(({ target }) => isPublished(target))
-    if (isTold) this.#pauseMs = followedMs
+    const isReported =
+      this.#feed === 'open' && [...this.#resources.values()].every(({ target }) => changesWithRevision(target))
+    if (isReported) this.#pauseMs = followedMs
     else this.#pauseMs = hasChanged ? soonestMs : Math.min(latestMs, this.#pauseMs * slower)
     this.#scheduleNext()
   }
 
-  async #runExclusive(look: (api: Api) => Promise<boolean>): Promise<boolean> {
+  async #runExclusive(look: (api: GatewayApi) => Promise<boolean>): Promise<boolean> {
     const before = this.#checking
-    let over = () => {}
+    let release = () => {}
     this.#checking = new Promise((resolve) => {
-      over = resolve
+      release = resolve
     })
     await before
     try {
@@ -181,16 +186,16 @@ export class Subscriptions {
       this.#revisions.clear()
       return false
     } finally {
-      over()
+      release()
     }
   }
 
   /** @returns whether something changed */
-  async #check(api: Api, isMeant: (target: Target) => boolean): Promise<boolean> {
+  async #check(api: GatewayApi, isMeant: (target: FileTarget) => boolean): Promise<boolean> {
     let hasChanged = false
     for (const [uri, watched] of [...this.#resources]) {
       if (!isMeant(watched.target)) continue
-      const state = await stateOf(api, watched.target).catch(stateOfLack)
+      const state = await readState(api, watched.target).catch(toMissingState)
       // Checks it again next time, whatever its space published since.
       if (state === undefined) this.#revisions.delete(watched.target.space.id)
       if (state === undefined || state === watched.state || this.#resources.get(uri) !== watched) continue
@@ -202,15 +207,15 @@ export class Subscriptions {
   }
 
   /** Spaces of several resources that published nothing since the last check. */
-  async #unchangedSpaces(api: Api): Promise<Set<string>> {
+  async #unchangedSpaces(api: GatewayApi): Promise<Set<string>> {
     const counts = new Map<string, number>()
     for (const { target } of this.#resources.values())
-      if (isPublished(target)) counts.set(target.space.id, (counts.get(target.space.id) ?? 0) + 1)
+      if (changesWithRevision(target)) counts.set(target.space.id, (counts.get(target.space.id) ?? 0) + 1)
     const before = this.#revisions
     this.#revisions = new Map()
     const unchanged = new Set<string>()
     for (const [id, count] of counts) {
-      if (count < WORTH_ASKING) continue
+      if (count < MIN_RESOURCES_PER_REVISION_CHECK) continue
       const { projections } = await api.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
       // Read before the resources: the next check sees publications in between.
       this.#revisions.set(id, projections.projectionVersion)
@@ -221,41 +226,41 @@ export class Subscriptions {
 }
 
 /** Whether it changes only with a revision of its space: files of agents and data derived in the background do not. */
-function isPublished({ path, documentId }: Target): boolean {
+function changesWithRevision({ path, documentId }: FileTarget): boolean {
   return documentId !== undefined || path?.startsWith('/sources/') === true
 }
 
-const GONE = 'gone'
+const DELETED_STATE = 'gone'
 
 /** @returns undefined if the state is unknown because the service is unreachable */
-function stateOfLack(error: unknown): string | undefined {
+function toMissingState(error: unknown): string | undefined {
   const isGone =
     (error instanceof ApiError && error.status === 404) || (error instanceof ToolError && error.code === 'not-found')
-  return isGone ? GONE : undefined
+  return isGone ? DELETED_STATE : undefined
 }
 
-async function stateOf(api: Api, { space, path, documentId }: Target): Promise<string> {
+async function readState(api: GatewayApi, { space, path, documentId }: FileTarget): Promise<string> {
   const at = { id: space.id }
   if (documentId !== undefined) {
     const asset = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
       path: { ...at, documentId },
     })
-    return digest([asset.version, asset.sha256, asset.parserStatus, asset.updatedAt])
+    return digestState([asset.version, asset.sha256, asset.parserStatus, asset.updatedAt])
   }
   try {
-    const query = { path: path ?? '/', maxBytes: MAX_COMPARED }
+    const query = { path: path ?? '/', maxBytes: MAX_COMPARED_BYTES }
     const file = await api.request('GET /knowledge-spaces/{id}/fs/cat', { path: at, query })
-    return digest([file.targetId, file.totalChars, file.metadata, file.content])
+    return digestState([file.targetId, file.totalChars, file.metadata, file.content])
   } catch (error) {
     if (!(error instanceof ApiError && error.status === 400)) throw error
     const query = { path: path ?? '/', limit: 1000 }
-    return digest((await api.request('GET /knowledge-spaces/{id}/fs/ls', { path: at, query })).items)
+    return digestState((await api.request('GET /knowledge-spaces/{id}/fs/ls', { path: at, query })).items)
   }
 }
 
 /** Longer texts have a time in their metadata, too. */
-const MAX_COMPARED = 64 * 1024
+const MAX_COMPARED_BYTES = 64 * 1024
 
-function digest(value: unknown): string {
+function digestState(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64')
 }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallToolResult, CreateTaskResult, ServerContext, Task } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import type { ResearchTaskJob } from '../contract/gateway/research.js'
-import { refusal } from '../contract/issues.js'
+import { describeIssue } from '../contract/issues.js'
 import { LIMITS } from '../contract/limits.js'
-import type { Api } from './api.js'
-import { TOKENS } from './budget.js'
+import type { GatewayApi } from './api.js'
+import { TOKEN_LIMITS } from './budget.js'
 import { ToolError } from './failure.js'
-import type { Spaces } from './spaces.js'
+import type { SpaceDirectory } from './spaces.js'
 import { readStatus, researchResult, startResearch } from './tools/research.js'
 
 /**
@@ -16,71 +16,82 @@ import { readStatus, researchResult, startResearch } from './tools/research.js'
  * the session.
  */
 const POLL_MS = 1000
-const PAGE = 50
+const TASKS_PER_PAGE = 50
 
-export interface TaskCall {
-  api: Api
-  spaces: Spaces
+export interface TaskContext {
+  api: GatewayApi
+  spaces: SpaceDirectory
 }
 
 const TaskParams = z.looseObject({ taskId: z.string() })
 const ListParams = z.looseObject({ cursor: z.string().max(LIMITS.cursor).optional() })
 
-export async function startTask(args: unknown, { api, spaces }: TaskCall): Promise<CreateTaskResult> {
+export async function startTask(args: unknown, { api, spaces }: TaskContext): Promise<CreateTaskResult> {
   const job = await startResearch(api, spaces, args)
-  return { task: taskOf(job) }
+  return { task: toTask(job) }
 }
 
-type Run = (given: unknown, call: TaskCall, context: ServerContext) => Promise<Record<string, unknown>>
+type TaskMethod = (given: unknown, call: TaskContext, context: ServerContext) => Promise<Record<string, unknown>>
 
 /**
  * A method of the protocol with the schema of its parameters.
  * @throws ToolError for invalid parameters
  */
-function method<P>(schema: z.ZodType<P>, run: (params: P, ...rest: [TaskCall, ServerContext]) => ReturnType<Run>): Run {
+function defineMethod<P>(
+  schema: z.ZodType<P>,
+  run: (params: P, ...rest: [TaskContext, ServerContext]) => ReturnType<TaskMethod>,
+): TaskMethod {
   return (given, ...rest) => {
     const { success, data, error } = schema.safeParse(given)
     if (success) return run(data, ...rest)
-    throw new ToolError('invalid-request', refusal(error, schema, given, 'the parameters'), 'Correct the parameters.')
+    throw new ToolError(
+      'invalid-request',
+      describeIssue(error, schema, given, 'the parameters'),
+      'Correct the parameters.',
+    )
   }
 }
 
 export const taskMethods = {
-  'tasks/get': method(TaskParams, async ({ taskId }, call) => ({ ...taskOf(await jobOf(taskId, call)) })),
-  'tasks/list': method(ListParams, async ({ cursor }, { api, spaces }) => {
-    const query = { limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }
+  'tasks/get': defineMethod(TaskParams, async ({ taskId }, call) => ({ ...toTask(await getVisibleJob(taskId, call)) })),
+  'tasks/list': defineMethod(ListParams, async ({ cursor }, { api, spaces }) => {
+    const query = { limit: TASKS_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
     const { items, nextCursor } = await api.request('GET /research-tasks', { query })
-    const seen = new Set((await spaces.all()).map(({ id }) => id))
-    const tasks = items.filter(({ knowledgeSpaceId }) => seen.has(knowledgeSpaceId)).map(taskOf)
+    const visibleIds = new Set((await spaces.all()).map(({ id }) => id))
+    const tasks = items.filter(({ knowledgeSpaceId }) => visibleIds.has(knowledgeSpaceId)).map(toTask)
     return { tasks, ...(nextCursor === undefined ? {} : { nextCursor }) }
   }),
-  'tasks/cancel': method(TaskParams, async ({ taskId }, call) => {
-    await jobOf(taskId, call)
-    return { ...taskOf(await call.api.request('DELETE /research-tasks/{id}', { path: { id: taskId } })) }
+  'tasks/cancel': defineMethod(TaskParams, async ({ taskId }, call) => {
+    await getVisibleJob(taskId, call)
+    return { ...toTask(await call.api.request('DELETE /research-tasks/{id}', { path: { id: taskId } })) }
   }),
-  'tasks/result': method(TaskParams, async ({ taskId }, call, { mcpReq }) => {
-    const result = await resultOf(taskId, call, mcpReq.signal)
+  'tasks/result': defineMethod(TaskParams, async ({ taskId }, call, { mcpReq }) => {
+    const result = await waitForResult(taskId, call, mcpReq.signal)
     return { ...result, _meta: { 'io.modelcontextprotocol/related-task': { taskId } } }
   }),
 }
 
 /** Waits for the end, as the protocol requires. */
-async function resultOf(taskId: string, { api, spaces }: TaskCall, signal: AbortSignal): Promise<CallToolResult> {
+async function waitForResult(
+  taskId: string,
+  { api, spaces }: TaskContext,
+  signal: AbortSignal,
+): Promise<CallToolResult> {
   for (;;) {
-    const status = await readStatus(api, spaces, taskId, { offset: 0, maxTokens: TOKENS.max })
+    const status = await readStatus(api, spaces, taskId, { offset: 0, maxTokens: TOKEN_LIMITS.max })
     // The report is stored a moment after its task is completed.
     if (status.hasEnded && (status.stage !== 'completed' || status.report !== undefined)) return researchResult(status)
     await sleep(POLL_MS, undefined, { signal })
   }
 }
 
-async function jobOf(id: string, { api, spaces }: TaskCall): Promise<ResearchTaskJob> {
+async function getVisibleJob(id: string, { api, spaces }: TaskContext): Promise<ResearchTaskJob> {
   const job = await api.request('GET /research-tasks/{id}', { path: { id } })
   await spaces.named(job.knowledgeSpaceId)
   return job
 }
 
-function taskOf({ id, stage, createdAt, updatedAt, error }: ResearchTaskJob): Task {
+function toTask({ id, stage, createdAt, updatedAt, error }: ResearchTaskJob): Task {
   return {
     taskId: id,
     status: stage === 'completed' || stage === 'failed' ? stage : stage === 'canceled' ? 'cancelled' : 'working',

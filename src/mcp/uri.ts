@@ -1,20 +1,20 @@
 import { isUuid } from '../lib/ids.js'
 
 /** `ks://space/path`: a file of the virtual file system; `ks://space/ID`: a document by its id. */
-export interface Address {
+export interface KsAddress {
   space: string
   /** Absolute path; absent for an address of a document. */
   path?: string
   documentId?: string
 }
 
-const URI = /^ks:\/\/([^/?#]+)(?:\/([^?#]*))?$/
+const URI_PATTERN = /^ks:\/\/([^/?#]+)(?:\/([^?#]*))?$/
 
 export const URI_TEMPLATE = 'ks://{space}/{+path}'
 
 /** @returns undefined for an invalid address */
-export function parseUri(uri: string): Address | undefined {
-  const match = URI.exec(uri)
+export function parseUri(uri: string): KsAddress | undefined {
+  const match = URI_PATTERN.exec(uri)
   if (match?.[1] === undefined) return undefined
   try {
     const space = decodeURIComponent(match[1])
@@ -27,7 +27,7 @@ export function parseUri(uri: string): Address | undefined {
   }
 }
 
-export function uriOf({ space, path, documentId }: Address): string {
+export function formatUri({ space, path, documentId }: KsAddress): string {
   const tail = documentId ?? (path ?? '').replace(/^\//, '').split('/').map(encodeURIComponent).join('/')
   return `ks://${encodeURIComponent(space)}/${tail}`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conflictLines } from '../../src/cli/conflicts-view.js'
+import { formatConflict } from '../../src/cli/conflicts-view.js'
 import type { SpaceConflict } from '../../src/contract/gateway/conflicts.js'
 
 const ID = '01a20862-2c78-7657-a370-04a438ecd374'
@@ -26,7 +26,7 @@ const CONFLICT: SpaceConflict = {
 const MARKS = { unicode: false, paint: (_: string, text: string) => text }
 
 test('the conflict view shows both sides below each other: document, page, heading, date, sentence', () => {
-  expect(conflictLines(CONFLICT, MARKS)).toEqual([
+  expect(formatConflict(CONFLICT, MARKS)).toEqual([
     'number  different numbers: 90 days and 30 days',
     '  guide.md, Retention - 2026-11-23',
     '      Stored for 90 days.',
@@ -36,6 +36,6 @@ test('the conflict view shows both sides below each other: document, page, headi
 })
 
 test('the conflict view labels a difference without a contradiction as such', () => {
-  const [line] = conflictLines({ ...CONFLICT, relation: 'newer', reason: 'of an earlier time' }, MARKS)
+  const [line] = formatConflict({ ...CONFLICT, relation: 'newer', reason: 'of an earlier time' }, MARKS)
   expect(line).toBe('number  newer: of an earlier time')
 })

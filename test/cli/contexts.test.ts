@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { type ContextFlags, resolveSettings } from '../../src/cli/contexts.js'
 import { findCredential, readCredentials, removeCredential, saveCredential } from '../../src/cli/credentials.js'
-import { checkUrl, writeUserConfig } from '../../src/cli/user-config.js'
+import { normalizeServiceUrl, writeUserConfig } from '../../src/cli/user-config.js'
 
 const base = mkdtempSync(join(tmpdir(), 'ks-ctx-'))
 let home = ''
@@ -41,7 +41,7 @@ function user(currentContext?: string): void {
 
 describe('the target of a command', () => {
   it('defaults to the local daemon', () => {
-    expect(settings().place).toEqual({
+    expect(settings().service).toEqual({
       origin: 'default',
       value: { kind: 'local', dataDir: join(home, 'data'), token: undefined },
     })
@@ -49,14 +49,14 @@ describe('the target of a command', () => {
 
   it('comes from the flag, then the environment, the project, the user', () => {
     user('work')
-    expect(settings().place).toMatchObject({ origin: 'user', value: { url: 'https://kb.example.com' } })
+    expect(settings().service).toMatchObject({ origin: 'user', value: { url: 'https://kb.example.com' } })
     project({ context: 'evil' })
-    expect(settings().place).toMatchObject({ origin: 'project', value: { context: 'evil' } })
-    expect(settings({}, { KS_CONTEXT: 'local' }).place).toMatchObject({
+    expect(settings().service).toMatchObject({ origin: 'project', value: { context: 'evil' } })
+    expect(settings({}, { KS_CONTEXT: 'local' }).service).toMatchObject({
       origin: 'environment',
       value: { kind: 'local' },
     })
-    expect(settings({ url: 'http://127.0.0.1:1/' }, { KS_CONTEXT: 'work' }).place).toMatchObject({
+    expect(settings({ url: 'http://127.0.0.1:1/' }, { KS_CONTEXT: 'work' }).service).toMatchObject({
       origin: 'flag',
       value: { url: 'http://127.0.0.1:1' },
     })
@@ -76,8 +76,9 @@ describe('the target of a command', () => {
   })
 
   it('must be an http address without a password', () => {
-    expect(checkUrl('https://kb.example.com/base/')).toBe('https://kb.example.com/base')
-    for (const bad of ['kb.example.com', 'ftp://x', 'https://user:pw@x']) expect(() => checkUrl(bad)).toThrow()
+    expect(normalizeServiceUrl('https://kb.example.com/base/')).toBe('https://kb.example.com/base')
+    for (const bad of ['kb.example.com', 'ftp://x', 'https://user:pw@x'])
+      expect(() => normalizeServiceUrl(bad)).toThrow()
   })
 })
 
@@ -88,16 +89,16 @@ describe('a project file', () => {
     expect(found.space).toEqual({ value: 'docs', origin: 'project' })
     expect(found.mode).toEqual({ value: 'deep', origin: 'project' })
     expect(found.ignore).toEqual(['*.log'])
-    expect(found.place.value.kind).toBe('local')
+    expect(found.service.value.kind).toBe('local')
     expect(found.project?.unknown).toEqual(['url', 'token'])
   })
 
   it('cannot send a token of the environment to another service', () => {
     user()
     project({ context: 'evil' })
-    expect(settings({}, { KS_TOKEN: 'secret' }).place.value.token).toBeUndefined()
+    expect(settings({}, { KS_TOKEN: 'secret' }).service.value.token).toBeUndefined()
     project({})
-    expect(settings({ context: 'work' }, { KS_TOKEN: 'secret' }).place.value.token).toBe('secret')
+    expect(settings({ context: 'work' }, { KS_TOKEN: 'secret' }).service.value.token).toBe('secret')
   })
 
   it('causes an error with its name if it is not valid JSON', () => {
@@ -128,8 +129,8 @@ describe('a stored token', () => {
     expect(findCredential(all, 'https://kb.example.com', undefined)?.token).toBe('a')
     expect(findCredential(all, 'https://kb.example.com:8443', 'work')).toBeUndefined()
     user()
-    expect(settings({ url: 'https://kb.example.com/x' }).place.value.token).toBe('a')
-    expect(settings({ url: 'https://other.example' }).place.value.token).toBeUndefined()
+    expect(settings({ url: 'https://kb.example.com/x' }).service.value.token).toBe('a')
+    expect(settings({ url: 'https://other.example' }).service.value.token).toBeUndefined()
   })
 
   it('replaces the previous one, and can be removed', () => {
@@ -151,8 +152,8 @@ describe('a stored token', () => {
   it('can be in a file that the environment or a flag names', () => {
     const file = join(home, 'token')
     writeFileSync(file, ' abc\n')
-    expect(settings({ url: 'http://x', tokenFile: file }).place.value.token).toBe('abc')
-    expect(settings({}, { KS_URL: 'http://x', KS_TOKEN_FILE: file }).place.value.token).toBe('abc')
+    expect(settings({ url: 'http://x', tokenFile: file }).service.value.token).toBe('abc')
+    expect(settings({}, { KS_URL: 'http://x', KS_TOKEN_FILE: file }).service.value.token).toBe('abc')
     writeFileSync(file, '')
     expect(() => settings({ tokenFile: file })).toThrow('is empty')
   })

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { baselineOf, checkMinimums, compare } from '../../src/cli/golden/gate.js'
-import { junit } from '../../src/cli/golden/junit.js'
-import { type CaseResult, measureEvidence, metricsOf } from '../../src/cli/golden/measure.js'
-import { lettersOf, overlap, placesOf } from '../../src/cli/golden/place.js'
-import { readCase } from '../../src/cli/golden/question.js'
-import { makeReport, reportLines } from '../../src/cli/golden/report.js'
+import { checkMinimums, compareToBaseline, makeBaseline } from '../../src/cli/golden/gate.js'
+import { formatJunit } from '../../src/cli/golden/junit.js'
+import { type CaseResult, computeMetrics, measureEvidence } from '../../src/cli/golden/measure.js'
+import { parseGoldenCase } from '../../src/cli/golden/question.js'
+import { formatGoldenReport, makeGoldenReport } from '../../src/cli/golden/report.js'
+import { findQuoteRanges, overlaps, toLetterText } from '../../src/cli/golden/text-location.js'
 import { parseGoldenLines } from '../../src/cli/golden-file.js'
 
 const result = (id: string, recall: number, more: Partial<CaseResult> = {}): CaseResult => ({
@@ -27,22 +27,22 @@ describe('a quote', () => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 6 }), between, between, (words, theirs, ours) => {
         const text = `Before it. ${words.join(theirs)} After`
-        const places = placesOf(words.join(ours).toUpperCase(), lettersOf(text))
+        const places = findQuoteRanges(words.join(ours).toUpperCase(), toLetterText(text))
         expect(places.length).toBeGreaterThan(0)
-        const own = lettersOf(words.join('')).plain
-        for (const { start, end } of places) expect(lettersOf(text.slice(start, end)).plain).toBe(own)
+        const own = toLetterText(words.join('')).letters
+        for (const { start, end } of places) expect(toLetterText(text.slice(start, end)).letters).toBe(own)
       }),
     )
   })
 
   it('matches nowhere if it consists of punctuation', () => {
-    expect(placesOf('— !', lettersOf('a — ! b'))).toEqual([])
+    expect(findQuoteRanges('— !', toLetterText('a — ! b'))).toEqual([])
   })
 
   it('counts as contained in a passage with at least half of it', () => {
-    expect(overlap({ start: 0, end: 10 }, { start: 5, end: 100 })).toBe(true)
-    expect(overlap({ start: 0, end: 10 }, { start: 6, end: 100 })).toBe(false)
-    expect(overlap({ start: 0, end: 10 }, { start: 10, end: 20 })).toBe(false)
+    expect(overlaps({ start: 0, end: 10 }, { start: 5, end: 100 })).toBe(true)
+    expect(overlaps({ start: 0, end: 10 }, { start: 6, end: 100 })).toBe(false)
+    expect(overlaps({ start: 0, end: 10 }, { start: 10, end: 20 })).toBe(false)
   })
 })
 
@@ -67,19 +67,19 @@ describe('evidence', () => {
 describe('a quality gate', () => {
   it('compares the questions that both runs measured, within the tolerance', () => {
     const run = { mode: 'fast', k: 50 }
-    const baseline = baselineOf([result('a', 1), result('b', 1), result('old', 1)], run)
+    const baseline = makeBaseline([result('a', 1), result('b', 1), result('old', 1)], run)
     const now = [result('a', 1), result('b', 0.9), result('new', 0)]
-    const compared = compare(now, baseline, 0.05)
+    const compared = compareToBaseline(now, baseline, 0.05)
     expect(compared).toMatchObject({ worse: ['b'], added: ['new'], removed: ['old'] })
     expect(compared.checks.map(({ name, holds }) => [name, holds])).toEqual([
       ['baseline-recall', true],
       ['baseline-mrr', true],
     ])
-    expect(compare(now, baseline, 0.04).checks.every(({ holds }) => holds)).toBe(false)
+    expect(compareToBaseline(now, baseline, 0.04).checks.every(({ holds }) => holds)).toBe(false)
   })
 
   it('fails for a minimum without a measured value', () => {
-    const metrics = metricsOf([result('a', 1)])
+    const metrics = computeMetrics([result('a', 1)])
     expect(checkMinimums(metrics, { answerable: 0 })).toMatchObject([{ holds: false }])
     expect(checkMinimums(metrics, { recall: 1 })).toMatchObject([{ holds: true }])
   })
@@ -91,7 +91,7 @@ describe('a quality gate on answers', () => {
   })
 
   it('fails when all passages are found but an answer is wrong', () => {
-    const metrics = metricsOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)])
+    const metrics = computeMetrics([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)])
     expect(metrics).toMatchObject({ recall: 1, mrr: 1, answer: 0.5 })
     expect(checkMinimums(metrics, { recall: 1, answer: 1 })).toMatchObject([
       { name: 'min-recall', holds: true },
@@ -101,22 +101,22 @@ describe('a quality gate on answers', () => {
 
   it('compares answers with the baseline, and reports each newly wrong answer with its fault', () => {
     const run = { mode: 'fast', k: 50 }
-    const baseline = baselineOf([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)], run)
+    const baseline = makeBaseline([result('a', 1, answer(true)), result('b', 1, answer(false)), result('c', 1)], run)
     expect(baseline.questions).toMatchObject({ a: { answer: true }, b: { answer: false } })
     expect(baseline.questions.c).not.toHaveProperty('answer')
     const now = [result('a', 1, answer(false)), result('b', 1, answer(true)), result('c', 1, answer(false))]
-    expect(compare(now, baseline, 0)).toMatchObject({ broken: ['a'], worse: ['a'] })
-    const comparison = compare(now.slice(0, 1), baseline, 0)
+    expect(compareToBaseline(now, baseline, 0)).toMatchObject({ broken: ['a'], worse: ['a'] })
+    const comparison = compareToBaseline(now.slice(0, 1), baseline, 0)
     expect(comparison.checks).toMatchObject([
       { holds: true },
       { holds: true },
       { name: 'baseline-answer', holds: false },
     ])
-    const report = makeReport(now, run, [], comparison)
-    expect(reportLines(report).join('\n')).toMatch(
+    const report = makeGoldenReport(now, run, [], comparison)
+    expect(formatGoldenReport(report).join('\n')).toMatch(
       /Wrong answers:\n {2}a\n {4}not in the answer: "four weeks"\n {4}in the answer: "two weeks"[\s\S]*No longer right:\n {2}a\n/,
     )
-    expect(junit(report)).toContain('name="a"><failure message="the answer is no longer right"/>')
+    expect(formatJunit(report)).toContain('name="a"><failure message="the answer is no longer right"/>')
   })
 })
 
@@ -125,7 +125,7 @@ describe('a JUnit report', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (question) => {
         const results = [result('a', 1, { question }), result('b', 0, { status: 'failed', error: question })]
-        const xml = junit(makeReport(results, { mode: 'fast', k: 50 }, [], undefined))
+        const xml = formatJunit(makeGoldenReport(results, { mode: 'fast', k: 50 }, [], undefined))
         expect(xml).toMatch(/<testsuites tests="2" failures="0" errors="1" skipped="0">/)
         expect(xml.match(/<testcase [^<>]*>/g)).toHaveLength(2)
         expect(xml).not.toMatch(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/)
@@ -139,20 +139,21 @@ describe('a JUnit report', () => {
 
 describe('a golden question', () => {
   it('accepts its labels in each of their forms', () => {
-    expect(readCase({ question: 'x', expect: 'a.md' }, 'f').anchors).toEqual([
+    expect(parseGoldenCase({ question: 'x', expect: 'a.md' }, 'f').anchors).toEqual([
       { document: 'a.md', heading: [], quote: undefined },
     ])
     const stored = { question: 'x', metadata: { expect: [{ document: 'a.md', heading: 'One' }], answerable: true } }
-    expect(readCase(stored, 'f')).toMatchObject({ anchors: [{ heading: ['One'] }], answerable: true })
+    expect(parseGoldenCase(stored, 'f')).toMatchObject({ anchors: [{ heading: ['One'] }], answerable: true })
     const judged = { question: 'x', metadata: { annotation: { answerCorrectness: 'not-answerable' } } }
-    expect(readCase(judged, 'f').answerable).toBe(false)
-    expect(readCase({ question: 'x' }, 'f')).toMatchObject({ anchors: [], answerable: undefined })
+    expect(parseGoldenCase(judged, 'f').answerable).toBe(false)
+    expect(parseGoldenCase({ question: 'x' }, 'f')).toMatchObject({ anchors: [], answerable: undefined })
   })
 
   it('accepts its expected answer next to its labels or in the metadata', () => {
     const anchor = { document: 'a.md', heading: [], quote: 'q' }
     const answer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
-    const read = (expected: unknown, metadata = {}) => readCase({ question: 'x', expect: expected, metadata }, 'f')
+    const read = (expected: unknown, metadata = {}) =>
+      parseGoldenCase({ question: 'x', expect: expected, metadata }, 'f')
     expect(read(answer)).toMatchObject({ anchors: [], expect: answer, answerable: true })
     expect(read([{ document: 'a.md', quote: 'q' }, answer])).toMatchObject({ anchors: [anchor], expect: answer })
     expect(read({ document: 'a.md', quote: 'q', answer: 'four weeks' })).toMatchObject({
@@ -181,6 +182,6 @@ describe('a golden question', () => {
     [{ question: 'x', expect: { answer: [] } }, 'f: expect 1 must contain a text or a state'],
     [{ question: 'x', expect: [{ not: ['a'] }, { not: ['b'] }] }, 'f: expect 2 is a second expected answer'],
   ])('causes an error with its position for %j', (value, message) => {
-    expect(() => readCase(value, 'f')).toThrow(message)
+    expect(() => parseGoldenCase(value, 'f')).toThrow(message)
   })
 })

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { HashCache, hashFile } from '../../src/cli/ingest/hash-cache.js'
-import { groupByReason, type IngestRecord, RecordPrinter, summary } from '../../src/cli/ingest/records.js'
-import { batches } from '../../src/cli/ingest/upload.js'
+import { formatSummary, groupByReason, type IngestRecord, RecordPrinter } from '../../src/cli/ingest/records.js'
+import { splitIntoBatches } from '../../src/cli/ingest/upload.js'
 import { Output } from '../../src/cli/output.js'
 
 const base = mkdtempSync(join(tmpdir(), 'ks-parts-'))
@@ -20,7 +20,7 @@ describe('upload requests', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 40 * MIB }), { maxLength: 300 }), (sizes) => {
         const files = sizes.map((size, index) => ({ index, size, path: '', filename: String(index) }))
-        const all = batches(files)
+        const all = splitIntoBatches(files)
         expect(
           all
             .flat()
@@ -45,35 +45,35 @@ describe('cached hashes', () => {
   it('stay valid while size and times stay, and survive a save', () => {
     writeFileSync(path, 'one')
     const cache = new HashCache(base, 'key')
-    expect(cache.recall(path, stat())).toBeUndefined()
-    cache.remember(path, stat(), 'aa', later)
+    expect(cache.find(path, stat())).toBeUndefined()
+    cache.add(path, stat(), 'aa', later)
     cache.save()
-    expect(new HashCache(base, 'key').recall(path, stat())).toBe('aa')
-    expect(new HashCache(base, 'other').recall(path, stat())).toBeUndefined()
+    expect(new HashCache(base, 'key').find(path, stat())).toBe('aa')
+    expect(new HashCache(base, 'other').find(path, stat())).toBeUndefined()
   })
 
   it('become invalid when the bytes change and the modification time is reset', () => {
     const before = stat()
     writeFileSync(path, 'two')
     utimesSync(path, before.atime, before.mtime)
-    expect(new HashCache(base, 'key').recall(path, stat())).toBeUndefined()
+    expect(new HashCache(base, 'key').find(path, stat())).toBeUndefined()
   })
 
   it('exclude a file that changed just now, whose next change might not be visible', () => {
     writeFileSync(path, 'three')
     const cache = new HashCache(base, 'fresh')
-    cache.remember(path, stat(), 'aa', Number(stat().mtimeMs) + 5)
+    cache.add(path, stat(), 'aa', Number(stat().mtimeMs) + 5)
     cache.save()
-    expect(new HashCache(base, 'fresh').recall(path, stat())).toBeUndefined()
+    expect(new HashCache(base, 'fresh').find(path, stat())).toBeUndefined()
   })
 
   it('become empty, not wrong, when their file is damaged', () => {
     const cache = new HashCache(base, 'damaged')
-    cache.remember(path, stat(), 'aa', later)
+    cache.add(path, stat(), 'aa', later)
     cache.save()
     const { path: file } = cache
     writeFileSync(file, '{"version":1,"files":{"x":[1,2]')
-    expect(new HashCache(base, 'damaged').recall(path, stat())).toBeUndefined()
+    expect(new HashCache(base, 'damaged').find(path, stat())).toBeUndefined()
   })
 
   it('equal the SHA-256 of small and large files', async () => {
@@ -117,12 +117,12 @@ describe('result records', () => {
   })
 
   it('lead to a summary in one line', () => {
-    expect(summary([])).toBe('nothing to ingest')
+    expect(formatSummary([])).toBe('nothing to ingest')
     const records: IngestRecord[] = [
       { filename: 'a', status: 'unchanged' },
       { filename: 'b', status: 'published' },
       { filename: 'c', status: 'unchanged' },
     ]
-    expect(summary(records)).toBe('3 files: 1 published, 2 unchanged')
+    expect(formatSummary(records)).toBe('3 files: 1 published, 2 unchanged')
   })
 })

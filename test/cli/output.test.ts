@@ -1,6 +1,6 @@
 import { execaSync } from 'execa'
 import { describe, expect, it } from 'vitest'
-import { cell } from '../../src/cli/columns.js'
+import { formatMachineCell } from '../../src/cli/columns.js'
 import { Output, type OutputOptions } from '../../src/cli/output.js'
 import { drawTree } from '../../src/cli/tree.js'
 
@@ -48,7 +48,7 @@ describe('a list', () => {
         '',
       ].join('\n'),
     )
-    expect([...shown.shortened]).toEqual(items.map((item) => item.id))
+    expect([...shown.shortenedIds]).toEqual(items.map((item) => item.id))
   })
 
   it('prints one line of complete values for each item into a pipe, without a header', async () => {
@@ -193,12 +193,12 @@ describe('a tree', () => {
 describe('a cell of tsv', () => {
   it('cannot be a formula in a spreadsheet, and keeps its value for a shell', () => {
     const formulas = ['=HYPERLINK("https://evil.example")', '+1+cmd', '-2+3', '@SUM(A1)', '＝1', '=\tx']
-    for (const text of formulas) expect(cell(text)).toMatch(/^\\/)
-    for (const text of ['-5', '+3,5', '1.2e-3', 'a=b', '2026-01-01', '']) expect(cell(text)).toBe(text)
-    expect(cell(-5)).toBe('-5')
+    for (const text of formulas) expect(formatMachineCell(text)).toMatch(/^\\/)
+    for (const text of ['-5', '+3,5', '1.2e-3', 'a=b', '2026-01-01', '']) expect(formatMachineCell(text)).toBe(text)
+    expect(formatMachineCell(-5)).toBe('-5')
     for (const text of [...formulas, 'C:\\x', '@scope/a.md']) {
       const read = execaSync('sh', ['-c', 'IFS= read line; printf %s "$line"'], {
-        input: `${cell(text)}\n`,
+        input: `${formatMachineCell(text)}\n`,
         stripFinalNewline: false,
         reject: false,
       })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ingestView, newCounts } from '../../src/cli/ingest/counts.js'
-import { bar, Progress } from '../../src/cli/progress.js'
+import { createIngestCounts, renderIngest } from '../../src/cli/ingest/counts.js'
+import { Progress, renderBar } from '../../src/cli/progress.js'
 import { symbols } from '../../src/cli/terminal.js'
 
 function progress(live: boolean) {
@@ -39,7 +39,7 @@ describe('a live display', () => {
     at(300)
     view.lines = ['x'.repeat(30), 'two']
     at(400)
-    shown.say('kept')
+    shown.printLine('kept')
     at(500)
     shown.stop()
     expect(written).toEqual([
@@ -79,12 +79,18 @@ describe('progress in a log', () => {
 describe('the view of an ingest', () => {
   it('shows a bar that never exceeds its width', () => {
     const marks = { full: '#', empty: '.' }
-    expect([0, 0.5, 1, 7, -1].map((share) => bar(share, 4, marks))).toEqual(['....', '##..', '####', '####', '....'])
+    expect([0, 0.5, 1, 7, -1].map((share) => renderBar(share, 4, marks))).toEqual([
+      '....',
+      '##..',
+      '####',
+      '####',
+      '....',
+    ])
   })
 
   it('shows the current phase: checking, then uploading with speed, then compiling', () => {
     const counts = {
-      ...newCounts(10),
+      ...createIngestCounts(10),
       startedAt: 0,
       checked: 10,
       toSend: 4,
@@ -92,14 +98,14 @@ describe('the view of an ingest', () => {
       bytesToSend: 4096,
       bytesSent: 1024,
     }
-    expect(ingestView(counts, symbols(false), 2000).lines).toEqual([
+    expect(renderIngest(counts, symbols(false), 2000).lines).toEqual([
       'Uploading  #####.............  1 of 4 files · 1.0 KiB of 4.0 KiB · 512 B/s · 6.0 s left',
     ])
     Object.assign(counts, { sent: 4, waiting: 4, published: 1, failed: 1, unchanged: 6 })
-    const view = ingestView(counts, symbols(false), 2000)
+    const view = renderIngest(counts, symbols(false), 2000)
     expect(view.lines).toEqual(['Compiling  #####.............  1 of 4', '! 1 failed'])
     expect(view.plain).toBe('ingest: 4/4 uploaded, 6 unchanged, 1 published, 1 failed')
-    const reading = ingestView({ ...counts, reading: ['report.pdf, page 120 of 872'] }, symbols(false), 2000)
+    const reading = renderIngest({ ...counts, reading: ['report.pdf, page 120 of 872'] }, symbols(false), 2000)
     expect(reading.lines).toContain('Reading    report.pdf, page 120 of 872')
     expect(reading.plain).toMatch(/, reading report\.pdf, page 120 of 872$/)
   })

@@ -1,10 +1,10 @@
 import { array, assert, constantFrom, integer, property, string } from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
-import { proseWrapping, wrapLines } from '../../src/cli/prose.js'
+import { createProseWrapper, wrapLines } from '../../src/cli/prose.js'
 
 function prose(text: string, width = 40, pieces = [text]): string {
-  const wrapping = proseWrapping(width)
+  const wrapping = createProseWrapper(width)
   return pieces.map((piece) => wrapping.push(piece)).join('') + wrapping.end()
 }
 const widths = (text: string) => text.split('\n').map((line) => stringWidth(line))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CliError } from '../../src/cli/cli-error.js'
-import { unknownCommand } from '../../src/cli/command-not-found.js'
-import { errorReport, exitOf, renderReport } from '../../src/cli/report-error.js'
+import { toUnknownCommandError } from '../../src/cli/command-not-found.js'
+import { getExitCode, renderReport, toErrorReport } from '../../src/cli/report-error.js'
 import { ApiError, ConnectionError, codeOfStatus, DaemonStartError } from '../../src/client/errors.js'
 import { ERRORS } from '../../src/contract/errors.js'
 
@@ -9,7 +9,7 @@ const api = (code: string, status: number, more = {}) => new ApiError({ code, st
 
 describe('the hint of a refusal for a missing scope', () => {
   const hintOf = (message: string) =>
-    errorReport(new ApiError({ code: 'scope-missing', status: 403, message })).hint ?? ''
+    toErrorReport(new ApiError({ code: 'scope-missing', status: 403, message })).hint ?? ''
 
   it.each([
     ['the token lacks the scope knowledge-spaces:write', '--scope "knowledge-spaces:read knowledge-spaces:write"'],
@@ -27,13 +27,13 @@ describe('the hint of a refusal for a missing scope', () => {
 describe('an error on stderr', () => {
   it('consists of one sentence and one hint for people', () => {
     const error = new CliError('no space "note" here', { code: 'not-found', exit: 5, hint: 'did you mean `notes`?' })
-    expect(renderReport(errorReport(error), 'ks', false)).toBe(
+    expect(renderReport(toErrorReport(error), 'ks', false)).toBe(
       'ks: no space "note" here\nhint: did you mean `notes`?\n',
     )
   })
 
   it('consists of one JSON object for programs', () => {
-    const text = renderReport(errorReport(api('slug-taken', 409, { traceId: 't' })), 'ks', true)
+    const text = renderReport(toErrorReport(api('slug-taken', 409, { traceId: 't' })), 'ks', true)
     expect(JSON.parse(text)).toEqual({
       error: {
         code: 'slug-taken',
@@ -49,7 +49,7 @@ describe('an error on stderr', () => {
 
   it("contains the service's sentence with escaped control sequences", () => {
     const text = renderReport(
-      errorReport(new ApiError({ code: 'x', status: 400, message: '\u001b[2Jhm' })),
+      toErrorReport(new ApiError({ code: 'x', status: 400, message: '\u001b[2Jhm' })),
       'ks',
       false,
     )
@@ -61,36 +61,38 @@ describe('an error on stderr', () => {
       'a',
       'b',
     ])
-    expect(renderReport(errorReport(error), 'ks', false)).toBe(
+    expect(renderReport(toErrorReport(error), 'ks', false)).toBe(
       'ks: the daemon exited before it was ready: 127.0.0.1:7733 is already in use\na\nb\nhint: `ks daemon start --listen 127.0.0.1:0`\n',
     )
-    expect(errorReport(error).exitCode).toBe(8)
+    expect(toErrorReport(error).exitCode).toBe(8)
   })
 
   it('contains a remedy if waiting does not help, else the time to wait', () => {
-    expect(errorReport(api('storage-full', 503, { retryAfter: 5 })).hint).toContain('free space on its disk')
-    expect(errorReport(api('rate-limited', 429, { retryAfter: 5 })).hint).toBe('try again in 5 s')
+    expect(toErrorReport(api('storage-full', 503, { retryAfter: 5 })).hint).toContain('free space on its disk')
+    expect(toErrorReport(api('rate-limited', 429, { retryAfter: 5 })).hint).toBe('try again in 5 s')
     const full = new DaemonStartError('the daemon exited before it was ready: the disk of /data is full', [])
-    expect(errorReport(full).hint).toContain('free disk space')
+    expect(toErrorReport(full).hint).toContain('free disk space')
   })
 
   it('reports an unexpected exception as a bug', () => {
-    expect(errorReport(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1, code: 'unexpected' })
+    expect(toErrorReport(new TypeError('x is undefined'))).toMatchObject({ exitCode: 1, code: 'unexpected' })
   })
 })
 
 describe('an exit code', () => {
   it('follows the contract for every known error code', () => {
-    for (const [code, { status, exit }] of Object.entries(ERRORS)) expect(exitOf(api(code, status))).toBe(exit)
+    for (const [code, { status, exit }] of Object.entries(ERRORS)) expect(getExitCode(api(code, status))).toBe(exit)
   })
 
   it('follows the status for an unknown error code', () => {
     const statuses = [400, 401, 403, 404, 409, 413, 422, 429, 500, 501, 502, 503, 504]
-    expect(statuses.map((status) => exitOf(api('new-code', status)))).toEqual([2, 4, 4, 5, 6, 7, 7, 7, 1, 9, 8, 8, 8])
+    expect(statuses.map((status) => getExitCode(api('new-code', status)))).toEqual([
+      2, 4, 4, 5, 6, 7, 7, 7, 1, 9, 8, 8, 8,
+    ])
   })
 
   it('equals 8 without a response', () => {
-    expect(errorReport(new ConnectionError('unreachable', 'x')).exitCode).toBe(8)
+    expect(toErrorReport(new ConnectionError('unreachable', 'x')).exitCode).toBe(8)
   })
 
   it('exists for every status of the contract', () => {
@@ -105,7 +107,7 @@ describe('the hint for an unknown command', () => {
     [['spaces', 'creat'], 'did you mean `ks spaces create`?'],
     [['xyz'], '`ks --help` lists the commands'],
   ])('%s', (words, hint) => {
-    const error = unknownCommand(words, ids)
+    const error = toUnknownCommandError(words, ids)
     expect([error.message, error.hint, error.exit]).toEqual([`unknown command \`ks ${words.join(' ')}\``, hint, 2])
   })
 })

@@ -39,17 +39,14 @@ describe('the output file of `-o`', () => {
     expect(readFileSync(at('second.xml'), 'utf8')).toBe('other')
   })
 
-  it.skipIf(process.platform === 'win32')(
-    'gets mode 600, even if it replaces one that others could read',
-    async () => {
-      for (const _ of ['new', 'replaced']) {
-        await saveText('words of a hidden source', at('out.json'))
-        expect((statSync(at('out.json')).mode & 0o777).toString(8)).toBe('600')
-        writeFileSync(at('out.json'), 'old')
-        chmodSync(at('out.json'), 0o644)
-      }
-    },
-  )
+  it.skipIf(process.platform === 'win32')('gets mode 600, even if it replaces one that others could read', async () => {
+    for (const _ of ['new', 'replaced']) {
+      await saveText('words of a hidden source', at('out.json'))
+      expect((statSync(at('out.json')).mode & 0o777).toString(8)).toBe('600')
+      writeFileSync(at('out.json'), 'old')
+      chmodSync(at('out.json'), 0o644)
+    }
+  })
 
   it.skipIf(process.platform === 'win32')('can be a pipe, which remains one', async () => {
     execaSync('mkfifo', [at('pipe')], { reject: false })

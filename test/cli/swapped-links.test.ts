@@ -16,7 +16,13 @@ import { NOTHING_PROTECTED } from '../helpers/own-files.js'
  * being read. No outside data may be read at any moment.
  */
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'ks-swapped-')))
-const OPTIONS: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false, own: NOTHING_PROTECTED }
+const OPTIONS: WalkOptions = {
+  ignore: [],
+  glob: [],
+  ignoreFiles: true,
+  hidden: false,
+  protectedFiles: NOTHING_PROTECTED,
+}
 const SECRET = 'SECRET of somebody else '.repeat(40)
 const PLAIN = 'what the folder really has '.repeat(40).slice(0, SECRET.length)
 const RACE_MS = 2500

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasUnicode, terminalWidth, tty, ttyLine, wantsColour } from '../../src/cli/terminal.js'
+import { getTerminalWidth, hasUnicode, isColourEnabled, tty, ttyLine } from '../../src/cli/terminal.js'
 
 describe('foreign text on a terminal', () => {
   it('shows escape sequences instead of obeying them', () => {
@@ -41,7 +41,7 @@ describe('colour', () => {
     ['is off where the flag says so', false, true, { FORCE_COLOR: '1' }, false],
   ]
   it.each(cases)('%s', (_, wish, isTTY, env, expected) => {
-    expect(wantsColour({ wish, isTTY, env })).toBe(expected)
+    expect(isColourEnabled({ override: wish, isTTY, env })).toBe(expected)
   })
 })
 
@@ -52,8 +52,8 @@ describe('the detected terminal', () => {
   })
 
   it('uses the width in COLUMNS if it is valid', () => {
-    expect(terminalWidth({ columns: 120 }, { COLUMNS: '100' })).toBe(100)
-    expect(terminalWidth({ columns: 120 }, { COLUMNS: '-3' })).toBe(120)
-    expect(terminalWidth({}, {})).toBe(80)
+    expect(getTerminalWidth({ columns: 120 }, { COLUMNS: '100' })).toBe(100)
+    expect(getTerminalWidth({ columns: 120 }, { COLUMNS: '-3' })).toBe(120)
+    expect(getTerminalWidth({}, {})).toBe(80)
   })
 })

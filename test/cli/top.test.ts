@@ -1,10 +1,10 @@
 import stringWidth from 'string-width'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { figuresOf } from '../../src/cli/top/figures.js'
-import { metricsOf, sumOf } from '../../src/cli/top/metrics-text.js'
+import { computeFigures } from '../../src/cli/top/figures.js'
+import { parseMetrics, sumSamples } from '../../src/cli/top/metrics-text.js'
 import type { TopReading } from '../../src/cli/top/reading.js'
-import { pressed, selectedSlug, type TopState } from '../../src/cli/top/state.js'
-import { topLines } from '../../src/cli/top/view.js'
+import { applyKey, getSelectedSlug, type TopState } from '../../src/cli/top/state.js'
+import { renderTop } from '../../src/cli/top/view.js'
 import { cliHome } from '../helpers/cli.js'
 import { atTerminal, hasTerminal } from '../helpers/terminal.js'
 
@@ -59,7 +59,7 @@ function reading(calls: number, at: number): TopReading {
       activity: { activeJobs: 1, waitingJobs: 99, runningQueries: 2, openRequests: 3 },
       memory: { rss: 1e8, peakRss: 2e8, heapUsed: 1, external: 1, arrayBuffers: 1 },
     },
-    metrics: metricsOf(PAGE(calls)),
+    metrics: parseMetrics(PAGE(calls)),
     spaces,
     hasMoreSpaces: false,
     jobs: Array.from({ length: 40 }, (_, index) => job(index)),
@@ -68,11 +68,11 @@ function reading(calls: number, at: number): TopReading {
 }
 
 const state: TopState = {
-  where: 'local daemon',
+  serviceName: 'local daemon',
   intervalMs: 2000,
-  now: reading(200, CLOCK),
-  before: reading(100, CLOCK - 2000),
-  trouble: undefined,
+  current: reading(200, CLOCK),
+  previous: reading(100, CLOCK - 2000),
+  outage: undefined,
   isPaused: false,
   isHelp: false,
   sort: 'backlog',
@@ -80,24 +80,27 @@ const state: TopState = {
   filter: undefined,
 }
 const text = (of: TopState, columns: number, rows?: number) =>
-  topLines(of, { columns, rows }, CLOCK)
+  renderTop(of, { columns, rows }, CLOCK)
     .map((line) => line.text)
     .join('\n')
 
 describe('the figures between two readings', () => {
   it('equal the differences of the counters', () => {
-    const figures = figuresOf(reading(200, CLOCK), reading(100, CLOCK - 2000))
+    const figures = computeFigures(reading(200, CLOCK), reading(100, CLOCK - 2000))
     expect(figures).toMatchObject({ requestsPerSecond: 55, errorsPerSecond: 5, cpuPercent: 50, p50: 0.005, p95: 0.1 })
     expect(figures.models).toEqual([
       { name: 'p/m', kind: 'generation', calls: 7, failed: 2, callsPerSecond: 0, isLeftAlone: true },
     ])
-    expect(sumOf(metricsOf(PAGE(10)), 'ks_http_requests_total', { route: 'GET /a "b"' })).toBe(10)
+    expect(sumSamples(parseMetrics(PAGE(10)), 'ks_http_requests_total', { route: 'GET /a "b"' })).toBe(10)
   })
 
   it('stay unknown after a restart, which resets the counters', () => {
     const before = reading(100, CLOCK - 2000)
     const other = { ...before, status: { ...before.status, instance: 'two' } }
-    expect(figuresOf(reading(5, CLOCK), other)).toMatchObject({ requestsPerSecond: undefined, cpuPercent: undefined })
+    expect(computeFigures(reading(5, CLOCK), other)).toMatchObject({
+      requestsPerSecond: undefined,
+      cpuPercent: undefined,
+    })
   })
 })
 
@@ -109,7 +112,7 @@ describe('the view of ks top', () => {
     [20, 4],
     [60, 9],
   ])('fills a terminal of %i columns and %i lines exactly', (columns, rows) => {
-    const lines = topLines(state, { columns, rows }, CLOCK)
+    const lines = renderTop(state, { columns, rows }, CLOCK)
     expect(lines).toHaveLength(rows)
     for (const line of lines) expect(stringWidth(line.text), line.text).toBeLessThanOrEqual(columns)
     expect(lines.map((line) => line.text).join('')).not.toContain('\u001b')
@@ -124,23 +127,23 @@ describe('the view of ks top', () => {
   })
 
   it('moves, sorts, filters by space, pauses, and lists its keys', () => {
-    expect(selectedSlug(state)).toBe('space-05')
-    const down = pressed(pressed(state, 'down'), 'down')
-    expect(selectedSlug(down)).toBe('space-01')
+    expect(getSelectedSlug(state)).toBe('space-05')
+    const down = applyKey(applyKey(state, 'down'), 'down')
+    expect(getSelectedSlug(down)).toBe('space-01')
     expect(text(down, 120, 30)).toContain('> space-01')
-    expect(selectedSlug(pressed(state, 'last'))).toBe('space-29')
-    expect(text(pressed(state, 'last'), 80, 23)).toContain('> space-29')
-    const only = pressed(down, 'filter')
+    expect(getSelectedSlug(applyKey(state, 'last'))).toBe('space-29')
+    expect(text(applyKey(state, 'last'), 80, 23)).toContain('> space-29')
+    const only = applyKey(down, 'filter')
     expect(text(only, 120, 30)).not.toContain('space-05')
-    expect(pressed(only, 'clear').filter).toBeUndefined()
-    expect(text(pressed(state, 'sort'), 120, 30)).toContain('SPACES by documents')
-    expect(text(pressed(state, 'pause'), 120, 30)).toContain('PAUSED')
-    expect(text(pressed(state, 'help'), 120, 30)).toContain('j, k, arrows')
+    expect(applyKey(only, 'clear').filter).toBeUndefined()
+    expect(text(applyKey(state, 'sort'), 120, 30)).toContain('SPACES by documents')
+    expect(text(applyKey(state, 'pause'), 120, 30)).toContain('PAUSED')
+    expect(text(applyKey(state, 'help'), 120, 30)).toContain('j, k, arrows')
   })
 
   it('reports missing rights and an unavailable service', () => {
     const lacks = { ...reading(1, CLOCK), lacks: ['only the operator may'], metrics: undefined }
-    const shown = text({ ...state, now: lacks, trouble: { since: CLOCK - 5000, message: 'gone\u001b[2J' } }, 120, 30)
+    const shown = text({ ...state, current: lacks, outage: { since: CLOCK - 5000, message: 'gone\u001b[2J' } }, 120, 30)
     expect(shown).toContain('not shown: only the operator may')
     expect(shown).toContain('no response since')
     expect(shown).not.toContain('requests ')
@@ -206,27 +209,24 @@ describe('ks top', () => {
     expect(code, screen).toBe(0)
   })
 
-  it.skipIf(!hasTerminal)(
-    'restores the terminal on q and Ctrl-C, and uses no colours if unwanted',
-    async () => {
-      for (const [shows, key] of [
-        [/SPACES by/, 'q'],
-        [/SPACES by/, '\u0003'],
-        // Before the first frame.
-        [/\u001b\[\?1049h/, '\u0003'],
-      ] as const) {
-        const line = `${process.execPath} ${process.cwd()}/bin/ks.js top; echo "left with $?"; stty -a`
-        const { screen, raw } = await atTerminal(line, {
-          cwd: home.dir,
-          env: { ...home.env, NO_COLOR: '1' },
-          types: [[shows, key]],
-        })
-        expect(screen).toContain('left with 0')
-        expect(raw).toContain('\u001b[?1049l')
-        expect(screen).toContain('> one')
-        expect(screen).toMatch(/[^-]icanon/)
-        expect(screen).toMatch(/ echo /)
-      }
-    },
-  )
+  it.skipIf(!hasTerminal)('restores the terminal on q and Ctrl-C, and uses no colours if unwanted', async () => {
+    for (const [shows, key] of [
+      [/SPACES by/, 'q'],
+      [/SPACES by/, '\u0003'],
+      // Before the first frame.
+      [/\u001b\[\?1049h/, '\u0003'],
+    ] as const) {
+      const line = `${process.execPath} ${process.cwd()}/bin/ks.js top; echo "left with $?"; stty -a`
+      const { screen, raw } = await atTerminal(line, {
+        cwd: home.dir,
+        env: { ...home.env, NO_COLOR: '1' },
+        types: [[shows, key]],
+      })
+      expect(screen).toContain('left with 0')
+      expect(raw).toContain('\u001b[?1049l')
+      expect(screen).toContain('> one')
+      expect(screen).toMatch(/[^-]icanon/)
+      expect(screen).toMatch(/ echo /)
+    }
+  })
 })

@@ -1,10 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { ago, bytes, count, duration, parseSize, parseSpan, plural } from '../../src/cli/units.js'
-import { editDistance, nearest } from '../../src/lib/text/nearest.js'
+import {
+  formatAge,
+  formatBytes,
+  formatCount,
+  formatDuration,
+  parseSize,
+  parseSpan,
+  pluralize,
+} from '../../src/cli/units.js'
+import { editDistance, findNearest } from '../../src/lib/text/nearest.js'
 
 describe('units for people', () => {
   it('format sizes in powers of 1024 with one digit below a hundred', () => {
-    expect([0, 999, 1024, 1_500_000, 1024 ** 2 - 1, 512 * 1024 ** 2].map(bytes)).toEqual([
+    expect([0, 999, 1024, 1_500_000, 1024 ** 2 - 1, 512 * 1024 ** 2].map(formatBytes)).toEqual([
       '0 B',
       '999 B',
       '1.0 KiB',
@@ -15,9 +23,9 @@ describe('units for people', () => {
   })
 
   it('group thousands and use singular and plural', () => {
-    expect(count(1_234_567)).toBe('1,234,567')
-    expect(count(-1234)).toBe('-1,234')
-    expect([plural(1, 'file'), plural(0, 'file')]).toEqual(['1 file', '0 files'])
+    expect(formatCount(1_234_567)).toBe('1,234,567')
+    expect(formatCount(-1234)).toBe('-1,234')
+    expect([pluralize(1, 'file'), pluralize(0, 'file')]).toEqual(['1 file', '0 files'])
   })
 
   it('format the age of an event', () => {
@@ -32,11 +40,11 @@ describe('units for people', () => {
       ['2026-11-22T08:30:00Z', '2026-11-22 08:30'],
       ['nonsense', 'nonsense'],
     ]
-    for (const [iso, expected] of cases) expect(ago(iso, now)).toBe(expected)
+    for (const [iso, expected] of cases) expect(formatAge(iso, now)).toBe(expected)
   })
 
   it('format durations in a fitting unit', () => {
-    expect([312, 4200, 59_000, 600_000, 11_520_000, 864_000_000].map(duration)).toEqual([
+    expect([312, 4200, 59_000, 600_000, 11_520_000, 864_000_000].map(formatDuration)).toEqual([
       '312 ms',
       '4.2 s',
       '59 s',
@@ -69,10 +77,10 @@ describe('units that people write', () => {
 
 describe('the nearest name', () => {
   it('tolerates a typo and an incomplete name', () => {
-    expect(nearest('spces', ['spaces', 'docs'])).toBe('spaces')
-    expect(nearest('qurey', ['query', 'quickstart'])).toBe('query')
-    expect(nearest('quick', ['query', 'quickstart'])).toBe('quickstart')
-    expect(nearest('zzz', ['spaces', 'docs'])).toBeUndefined()
+    expect(findNearest('spces', ['spaces', 'docs'])).toBe('spaces')
+    expect(findNearest('qurey', ['query', 'quickstart'])).toBe('query')
+    expect(findNearest('quick', ['query', 'quickstart'])).toBe('quickstart')
+    expect(findNearest('zzz', ['spaces', 'docs'])).toBeUndefined()
   })
 
   it('counts a swap of adjacent letters as one edit', () => {

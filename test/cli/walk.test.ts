@@ -7,7 +7,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { gatherFiles } from '../../src/cli/ingest/gather.js'
 import { type WalkOptions, walk, walkPaths } from '../../src/cli/ingest/walk.js'
-import { protectedFiles } from '../../src/local/protected-files.js'
+import { findProtectedFiles } from '../../src/local/protected-files.js'
 import { NOTHING_PROTECTED } from '../helpers/own-files.js'
 
 const base = mkdtempSync(join(tmpdir(), 'ks-walk-'))
@@ -20,7 +20,13 @@ beforeEach(() => {
 })
 afterAll(() => removeFolder(base))
 
-const defaults: WalkOptions = { ignore: [], glob: [], ignoreFiles: true, hidden: false, own: NOTHING_PROTECTED }
+const defaults: WalkOptions = {
+  ignore: [],
+  glob: [],
+  ignoreFiles: true,
+  hidden: false,
+  protectedFiles: NOTHING_PROTECTED,
+}
 
 function put(path: string, content = 'x'): string {
   const full = join(root, path)
@@ -36,14 +42,15 @@ function names(options: Partial<WalkOptions> = {}): string[] {
 }
 
 describe('protected files of the program', () => {
-  const ownIn = (folder: string) => protectedFiles({ data: folder, config: folder, cache: folder, state: folder }, [])
+  const ownIn = (folder: string) =>
+    findProtectedFiles({ data: folder, config: folder, cache: folder, state: folder }, [])
 
   it('stay out of a walk over a parent folder, also through symbolic and hard links', () => {
     put('a.md')
     put('data/signing.key')
     symlinkSync(join(root, 'data', 'signing.key'), join(root, 'link.md'))
     linkSync(join(root, 'data', 'signing.key'), join(root, 'hard.md'))
-    const found = walk([root], { ...defaults, own: ownIn(join(root, 'data')) })
+    const found = walk([root], { ...defaults, protectedFiles: ownIn(join(root, 'data')) })
     expect(found.files.map(({ inside }) => inside)).toEqual(['a.md'])
     expect(found.skipped.map(({ reason }) => reason)).toEqual(Array(3).fill('belongs to this program'))
   })
@@ -62,7 +69,7 @@ describe('protected files of the program', () => {
     symlinkSync(join(root, 'data'), join(root, 'elsewhere'))
     linkSync(key, join(root, 'hard.md'))
     const named = join(root, path)
-    expect(() => walk([named], { ...defaults, own: ownIn(join(root, 'data')) })).toThrow(
+    expect(() => walk([named], { ...defaults, protectedFiles: ownIn(join(root, 'data')) })).toThrow(
       `${JSON.stringify(named)} is protected`,
     )
   })

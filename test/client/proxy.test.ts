@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { proxyFor } from '../../src/client/proxy.js'
+import { findProxy } from '../../src/client/proxy.js'
 
-const through = (url: string, env: Record<string, string>) => proxyFor(url, env)?.href
+const through = (url: string, env: Record<string, string>) => findProxy(url, env)?.href
 
 describe('the proxy for an address', () => {
   it('follows the scheme of the address; the lower-case variable takes precedence', () => {
@@ -56,7 +56,7 @@ describe('the proxy for an address', () => {
 
   it('must be an HTTP proxy: another address is refused without repeating its password', () => {
     for (const value of ['socks5://me:secret@proxy:1', 'http://me:secret@:x', '://secret']) {
-      expect(() => proxyFor('https://knowledge.test', { HTTPS_PROXY: value })).toThrow(
+      expect(() => findProxy('https://knowledge.test', { HTTPS_PROXY: value })).toThrow(
         /^HTTPS_PROXY is not the address of an HTTP proxy, such as http:\/\/proxy:3128$/,
       )
     }

@@ -104,7 +104,9 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold(`promotions ${PROMOTIONS}`)
   })
 
-  it('publish nothing twice when a suspended gateway resumes after its claims have expired', { timeout: 7 * MINUTE_MS }, async () => {
+  it('publish nothing twice when a suspended gateway resumes after its claims have expired', {
+    timeout: 7 * MINUTE_MS,
+  }, async () => {
     const [victim] = deployment.gateways
     victim?.process.child.kill('SIGSTOP')
     await sleep(SILENT_MS + 15_000)

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { takeBackup } from '../../src/local/backup/take.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
 
@@ -81,8 +81,8 @@ test('a backup of a daemon during uploads restores everything acknowledged befor
     names.some((name) => name.endsWith('l0.md')),
     'acknowledged before the backup began',
   ).toBe(true)
-  expect(existsSync(dataLayout(at('restored')).keepUnknown)).toBe(false)
-  expect(statSync(dataLayout(at('restored')).signingKey).mode & 0o077).toBe(0)
+  expect(existsSync(resolveDataLayout(at('restored')).keepUnknown)).toBe(false)
+  expect(statSync(resolveDataLayout(at('restored')).signingKey).mode & 0o077).toBe(0)
   await home.ks(['daemon', 'stop'], { ...LONG, env: elsewhere })
 })
 
@@ -132,7 +132,7 @@ test('an interrupted backup does not affect earlier ones, and during it the daem
   timeout: 600_000,
 }, async () => {
   await filled(4)
-  const layout = dataLayout(home.dataDir)
+  const layout = resolveDataLayout(home.dataDir)
   const first = JSON.parse(await ks('backup', 'kept-here', '--json'))
   const options = { layout, to: at('kept-here'), version: '0', now: new Date() }
   const cut = new Error('cut off')

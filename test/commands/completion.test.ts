@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { execaSync } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { KeptAnswers } from '../../src/cli/completing/kept.js'
-import { KCHAT, KS as KS_NAMES, kindOf } from '../../src/cli/completing/kinds.js'
-import { askedOf, candidateLines, openWords } from '../../src/cli/completing/words.js'
+import { AnswerCache } from '../../src/cli/completing/answer-cache.js'
+import { formatCandidates, parseCompletionLine, splitOpenLine } from '../../src/cli/completing/completion-line.js'
+import { findCompletionKind, KCHAT_NAMES, KS_NAMES } from '../../src/cli/completing/kinds.js'
 import { SHELLS } from '../../src/cli/completion.js'
 import { cliHome, KS } from '../helpers/cli.js'
 import { until } from '../helpers/until.js'
@@ -112,14 +112,14 @@ describe('values for completion', () => {
 
   it('come from the cache if it is recent and complete for the typed prefix', () => {
     const folder = join(home.dir, 'kept')
-    const kept = new KeptAnswers(folder, 'one')
-    kept.keep('q', 'a', { values: ['ab', 'ac'], isWhole: true })
+    const kept = new AnswerCache(folder, 'one')
+    kept.save('q', 'a', { values: ['ab', 'ac'], isComplete: true })
     expect(kept.find('q', 'ab')?.values).toEqual(['ab', 'ac'])
     expect(kept.find('q', 'ad')).toBeUndefined()
     expect(kept.find('q', '')).toBeUndefined()
     expect(kept.find('r', 'a')).toBeUndefined()
-    expect(new KeptAnswers(folder, 'two').find('q', 'a')).toBeUndefined()
-    kept.keep('q', 'a', { values: ['ab'], isWhole: false })
+    expect(new AnswerCache(folder, 'two').find('q', 'a')).toBeUndefined()
+    kept.save('q', 'a', { values: ['ab'], isComplete: false })
     expect(kept.find('q', 'ab')).toBeUndefined()
     expect(kept.find('q', 'a')?.values).toEqual(['ab'])
     for (const name of readdirSync(join(folder, 'completion'))) {
@@ -143,15 +143,15 @@ describe('values for completion', () => {
   })
 
   it('parse the typed word with open quotation marks, and where bash splits it', () => {
-    expect(openWords(`ks docs 'a b`)).toEqual(['ks', 'docs', 'a b'])
-    expect(askedOf(['bash', 'b\\ c', 'ks docs show a:b\\ c'])).toMatchObject({ typed: 'a:b c', passed: 2 })
-    const kind = (...words: string[]) => kindOf(askedOf(['zsh', ...words]), KS_NAMES)
+    expect(splitOpenLine(`ks docs 'a b`)).toEqual(['ks', 'docs', 'a b'])
+    expect(parseCompletionLine(['bash', 'b\\ c', 'ks docs show a:b\\ c'])).toMatchObject({ typed: 'a:b c', passed: 2 })
+    const kind = (...words: string[]) => findCompletionKind(parseCompletionLine(['zsh', ...words]), KS_NAMES)
     expect(kind('', 'docs', '-s', 'x', 'show')?.kind).toBe('document')
     expect(kind('', 'docs', '--format', 'json', 'asset')?.kind).toBe('document')
     expect(kind('', 'docs', 'asset', 'a.md')).toBeUndefined()
     expect(kind('', 'docs', 'delete', 'a.md')?.kind).toBe('document')
     expect(kind('--doc=a', 'query')).toEqual({ kind: 'document', head: '--doc=' })
-    expect(candidateLines(['a\nb', 'a\u001b[2J', 'ab'], { words: [], typed: 'a', passed: 0 })).toBe('ab\n')
+    expect(formatCandidates(['a\nb', 'a\u001b[2J', 'ab'], { words: [], typed: 'a', replaceStart: 0 })).toBe('ab\n')
   })
 
   it('offer only existing commands', async () => {
@@ -159,7 +159,7 @@ describe('values for completion', () => {
     const chat = (await home.kchat(['completion', 'fish'])).stdout
     for (const [names, text] of [
       [KS_NAMES, script],
-      [KCHAT, chat],
+      [KCHAT_NAMES, chat],
     ] as const)
       for (const words of Object.keys(names.args)) expect(text).toContain(` -a '${words.split(' ').at(-1)}' `)
   })

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { isOfDataDir, launchdPlist, systemdUnit } from '../../src/cli/service/unit.js'
+import { isForDataDir, renderLaunchdPlist, renderSystemdUnit } from '../../src/cli/service/unit.js'
 import { cliHome } from '../helpers/cli.js'
 
 const home = cliHome()
@@ -96,7 +96,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
 
   it.skipIf(!canVerify)('writes units that systemd accepts, whatever the names of folders', () => {
     const folder = join(home.dir, 'a b%h "q" $X')
-    const text = systemdUnit({
+    const text = renderSystemdUnit({
       node: process.execPath,
       ksd: join(folder, 'bin', 'ksd.js'),
       dataDir: join(folder, 'data'),
@@ -126,16 +126,16 @@ it('a service belongs to its data directory only, not to one whose name is a pre
   for (const kind of ['systemd', 'launchd'] as const)
     for (const dataDir of ['/home/u/ks data', '/home/u/<50%>']) {
       const program = { node: '/n/node', ksd: '/k/ksd.js', dataDir, folders: {}, environmentFile: '/e' }
-      const text = kind === 'systemd' ? systemdUnit(program) : launchdPlist(program, `${dataDir}/log`)
-      expect(isOfDataDir(kind, text, dataDir)).toBe(true)
+      const text = kind === 'systemd' ? renderSystemdUnit(program) : renderLaunchdPlist(program, `${dataDir}/log`)
+      expect(isForDataDir(kind, text, dataDir)).toBe(true)
       for (const other of [dataDir.slice(0, -1), '/home/u', `${dataDir}2`])
-        expect(isOfDataDir(kind, text, other), other).toBe(false)
+        expect(isForDataDir(kind, text, other), other).toBe(false)
     }
 })
 
 describe('the launchd job', () => {
   it('consists of a property list with the same command, with escaped characters', () => {
-    const text = launchdPlist(
+    const text = renderLaunchdPlist(
       { node: '/n/node', ksd: '/k/ksd.js', dataDir: '/d/<a&b>', folders: {}, environmentFile: '/e' },
       '/d/log',
     )

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expanded, wordsOf } from '../../src/cli/aliases.js'
-import { PagedOutput, pagerOf } from '../../src/cli/pager.js'
+import { expandAlias, splitWords } from '../../src/cli/aliases.js'
+import { findPager, PagedOutput } from '../../src/cli/pager.js'
 import { cliHome } from '../helpers/cli.js'
 
 const home = cliHome()
@@ -75,8 +75,8 @@ describe('an alias', () => {
   })
 
   it('treats each argument as one word, whatever it contains', () => {
-    expect(wordsOf(`a 'b c' "d \\" e" f\\ g ''`)).toEqual(['a', 'b c', 'd " e', 'f g', ''])
-    expect(expanded('x', 'query $1 --since $3', ['$2; rm "x', 'b', 'c', 'd'])).toEqual([
+    expect(splitWords(`a 'b c' "d \\" e" f\\ g ''`)).toEqual(['a', 'b c', 'd " e', 'f g', ''])
+    expect(expandAlias('x', 'query $1 --since $3', ['$2; rm "x', 'b', 'c', 'd'])).toEqual([
       'query',
       '$2; rm "x',
       '--since',
@@ -125,9 +125,9 @@ describe('the pager', () => {
   })
 
   it('comes from KS_PAGER, PAGER, or is less; a flag disables it', () => {
-    expect(pagerOf({ KS_PAGER: 'more', PAGER: 'most' })).toBe('more')
-    expect(pagerOf({ PAGER: 'most' })).toBe('most')
-    expect(pagerOf({})).toContain('less')
+    expect(findPager({ KS_PAGER: 'more', PAGER: 'most' })).toBe('more')
+    expect(findPager({ PAGER: 'most' })).toBe('most')
+    expect(findPager({})).toContain('less')
     for (const env of [
       { KS_PAGER: '' },
       { PAGER: 'cat' },
@@ -135,6 +135,6 @@ describe('the pager', () => {
       { TERM: 'dumb' },
       { KS_PAGER: 'cat', PAGER: 'most' },
     ])
-      expect(pagerOf(env)).toBeUndefined()
+      expect(findPager(env)).toBeUndefined()
   })
 })

@@ -301,10 +301,7 @@ describe('ks why', () => {
     home.file('other.json', '{"version":2}')
     home.file('folder/inner.json', '{}')
     const wrong: [string[], string][] = [
-      [
-        ['--baseline', 'nowhere.json'],
-        'the baseline cannot be read from "nowhere.json": no such file or folder',
-      ],
+      [['--baseline', 'nowhere.json'], 'the baseline cannot be read from "nowhere.json": no such file or folder'],
       [['--baseline', 'folder'], 'the baseline cannot be read from "folder": it is a folder'],
       [['--baseline', 'other.json'], 'other.json is not a baseline of'],
       [['--file', 'nowhere.yaml'], 'the list of questions cannot be read from "nowhere.yaml": there is no such file'],

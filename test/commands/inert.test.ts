@@ -153,47 +153,55 @@ const MALICE: readonly Malice[] = ['text', 'all', 'error']
 const FORMATS = [[], ['--format', 'tsv'], ['--json']]
 
 describe('A43, A73: foreign text in the output of commands', () => {
-  it.each(MALICE)('contains no control sequences for any command of ks (service: %s)', { timeout: 240_000 }, async (malice) => {
-    service.malice = malice
-    const raw: string[] = []
-    let printed = 0
-    for (const { id, args, flags } of commands) {
-      if (SILENT.has(id)) continue
-      const words = args.map((name) => (name === 'path' && id === 'ingest' ? '.' : (WORDS[name] ?? AN_ID)))
-      const yes = flags.includes('yes') ? ['--yes'] : []
-      for (const format of malice === 'text' ? FORMATS : FORMATS.slice(0, 1)) {
-        const argv = [...id.split(':'), ...words, ...(MORE[id] ?? []), ...yes, '--timeout', '2s', ...format]
-        const text = await onTerminal(() => main(argv, ROOT))
-        if (text.includes('bad')) printed += 1
-        const found = rawIn(text)
-        if (found !== undefined) raw.push(`${argv.join(' ')}: ${found}`)
+  it.each(MALICE)(
+    'contains no control sequences for any command of ks (service: %s)',
+    { timeout: 240_000 },
+    async (malice) => {
+      service.malice = malice
+      const raw: string[] = []
+      let printed = 0
+      for (const { id, args, flags } of commands) {
+        if (SILENT.has(id)) continue
+        const words = args.map((name) => (name === 'path' && id === 'ingest' ? '.' : (WORDS[name] ?? AN_ID)))
+        const yes = flags.includes('yes') ? ['--yes'] : []
+        for (const format of malice === 'text' ? FORMATS : FORMATS.slice(0, 1)) {
+          const argv = [...id.split(':'), ...words, ...(MORE[id] ?? []), ...yes, '--timeout', '2s', ...format]
+          const text = await onTerminal(() => main(argv, ROOT))
+          if (text.includes('bad')) printed += 1
+          const found = rawIn(text)
+          if (found !== undefined) raw.push(`${argv.join(' ')}: ${found}`)
+        }
       }
-    }
-    expect(raw).toEqual([])
-    // Most commands printed text of the service.
-    expect(printed).toBeGreaterThan(commands.length / 2)
-  })
+      expect(raw).toEqual([])
+      // Most commands printed text of the service.
+      expect(printed).toBeGreaterThan(commands.length / 2)
+    },
+  )
 
-  it.each(MALICE)('contains no control sequences for any command of kchat (service: %s)', { timeout: 240_000 }, async (malice) => {
-    service.malice = malice
-    const raw: string[] = []
-    const leaves = leafCommands(program()).filter(({ words: [first] }) => first !== 'completion' && first !== 'login')
-    let printed = 0
-    for (const { words, command } of leaves) {
-      const named = command.registeredArguments.filter(({ required }) => required)
-      const args = named.map((one) => one.argChoices?.[0] ?? WORDS[one.name()] ?? AN_ID)
-      const needed = command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [long ?? '', 'why?'])
-      for (const format of malice === 'text' ? FORMATS : FORMATS.slice(0, 1)) {
-        const argv = [...words, ...args, ...needed, '--timeout', '2s', '--debug', ...format]
-        const text = await onTerminal(() => kchat(argv))
-        if (text.includes('bad')) printed += 1
-        const found = rawIn(text)
-        if (found !== undefined) raw.push(`${argv.join(' ')}: ${found}`)
+  it.each(MALICE)(
+    'contains no control sequences for any command of kchat (service: %s)',
+    { timeout: 240_000 },
+    async (malice) => {
+      service.malice = malice
+      const raw: string[] = []
+      const leaves = leafCommands(program()).filter(({ words: [first] }) => first !== 'completion' && first !== 'login')
+      let printed = 0
+      for (const { words, command } of leaves) {
+        const named = command.registeredArguments.filter(({ required }) => required)
+        const args = named.map((one) => one.argChoices?.[0] ?? WORDS[one.name()] ?? AN_ID)
+        const needed = command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [long ?? '', 'why?'])
+        for (const format of malice === 'text' ? FORMATS : FORMATS.slice(0, 1)) {
+          const argv = [...words, ...args, ...needed, '--timeout', '2s', '--debug', ...format]
+          const text = await onTerminal(() => kchat(argv))
+          if (text.includes('bad')) printed += 1
+          const found = rawIn(text)
+          if (found !== undefined) raw.push(`${argv.join(' ')}: ${found}`)
+        }
       }
-    }
-    expect(raw).toEqual([])
-    expect(printed).toBeGreaterThan(leaves.length / 2)
-  })
+      expect(raw).toEqual([])
+      expect(printed).toBeGreaterThan(leaves.length / 2)
+    },
+  )
 
   it('contains no control sequences for the log, a file name or document content', async () => {
     service.malice = 'text'

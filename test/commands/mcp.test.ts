@@ -16,7 +16,7 @@ import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { SKILL } from '../../src/cli/skill.js'
-import { listedTools } from '../../src/mcp/listing.js'
+import { listTools } from '../../src/mcp/listing.js'
 import { type CliHome, cliHome, KS } from '../helpers/cli.js'
 import { textOf } from '../helpers/mcp.js'
 import { until } from '../helpers/until.js'
@@ -138,7 +138,7 @@ describe('ks mcp', () => {
   test('lists the tools of its source code, although its build contains a prepared list', async () => {
     const { client } = await connect()
     const { tools } = await client.listTools()
-    expect(tools).toEqual((await listedTools()).map(({ tool }) => tool))
+    expect(tools).toEqual((await listTools()).map(({ tool }) => tool))
     expect(tools.length).toBe(18)
   })
 

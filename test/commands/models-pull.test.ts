@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sizeOf } from '../../src/local/file-system.js'
+import { getFileSize } from '../../src/local/file-system.js'
 import { type CliHome, cliHome, KS, plainEnv } from '../helpers/cli.js'
 import { fakeNpm } from '../helpers/fake-llama.js'
 import { embedderGguf } from '../helpers/gguf.js'
@@ -115,7 +115,7 @@ it('never lists an incomplete model: after kills at ten points, each pull contin
   writeFileSync(join(home.dir, 'hang'), '')
   await killedAt(() => existsSync(models('runtime/staging/node_modules/node-llama-cpp')))
   rmSync(join(home.dir, 'hang'))
-  const partSize = () => sizeOf(models('all-minilm-l6-v2.part/model.gguf'))
+  const partSize = () => getFileSize(models('all-minilm-l6-v2.part/model.gguf'))
   for (let point = 1; point <= 8; point++) {
     stopAt = Math.floor((FILE.length * point) / 9)
     await killedAt(() => sent === stopAt && partSize() === stopAt)
@@ -169,7 +169,10 @@ it('downloads no model without npm, which installs the runtime', async () => {
   const { code, stderr } = await home.ks(['models', 'pull', 'all-minilm-l6-v2', '--yes'], {
     env: { ...env, PATH: home.dir },
   })
-  expect([code, stderr]).toEqual([9, expect.stringContaining('npm is required to install node-llama-cpp, but not found')])
+  expect([code, stderr]).toEqual([
+    9,
+    expect.stringContaining('npm is required to install node-llama-cpp, but not found'),
+  ])
   expect(seen).toEqual(['HEAD'])
 })
 

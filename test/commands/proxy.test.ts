@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { type CliHome, cliHome } from '../helpers/cli.js'
 import { type RecordingProxy, recordingProxy } from '../helpers/recording-proxy.js'
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   await home.ks(['spaces', 'create', 'notes'])
   port = Number(new URL(JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8')).url).port)
   proxy = await recordingProxy(port)
-  const token = readFileSync(dataLayout(home.dataDir).cliToken, 'utf8').trim()
+  const token = readFileSync(resolveDataLayout(home.dataDir).cliToken, 'utf8').trim()
   remote = { KS_URL: `http://${HOST}`, KS_TOKEN: token, HTTP_PROXY: proxy.url.replace('//', '//me:se%40cret@') }
 })
 

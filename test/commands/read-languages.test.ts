@@ -37,7 +37,10 @@ describe('ks read with text in pictures', { timeout: TIMEOUT_MS }, () => {
 
   it('refuses an invalid language and one that is not installed', async () => {
     const missing = await read(['--ocr-languages', 'deu+eng'])
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('language deu for text in pictures is not installed')])
+    expect([missing.code, missing.stderr]).toEqual([
+      2,
+      expect.stringContaining('language deu for text in pictures is not installed'),
+    ])
     const none = await read(['--ocr-languages', 'Deutsch!'])
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('is not a list of languages')])
   })

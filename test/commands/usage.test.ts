@@ -42,10 +42,7 @@ describe('wrong arguments', () => {
     ],
     [['jobs', 'show', 'x'], 'ks: "x" is not the id of a job: a uuid, or # and its last 8 hex digits\n'],
     [['completion', 'tcsh'], 'ks: "tcsh" must be one of bash, zsh, fish\nhint: `ks completion --help`\n'],
-    [
-      ['spaces', '--json=true'],
-      'ks: --json takes no value, received "true"\nhint: use `--json` alone, or omit it\n',
-    ],
+    [['spaces', '--json=true'], 'ks: --json takes no value, received "true"\nhint: use `--json` alone, or omit it\n'],
     [
       ['query', 'where', '--require-evidence=', 'is it'],
       'ks: --require-evidence takes no value, received ""\nhint: use `--require-evidence` alone, or omit it\n',

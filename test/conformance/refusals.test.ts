@@ -142,19 +142,22 @@ describe('an invalid id in a path', () => {
 
 describe('A65: query parameters', () => {
   const withQuery = routes.filter(({ query }) => query !== undefined)
-  test.each(withQuery.map((route) => [title(route), route] as const))('follow their schema at %s: the last valid values pass, the first invalid ones get 400', async (_title, route) => {
-    for (const each of edges(schemaOf(route.query!, 'query'))) {
-      const path = pathOf(route) + queryOf(route, each.path, each.value)
-      await expectVerdict(
-        await edge.send(route.method, path, { ...requestOf(route), token: tokenFor(route) }),
-        each,
-        route,
-      )
-    }
-    const twice = `${pathOf(route)}${queryOf(route, ['same'], 1)}&same=1`
-    const answer = await refusal(await edge.send(route.method, twice, { token: tokenFor(route) }), route)
-    expect(answer).toMatchObject({ status: 400, error: '"same" is given more than once' })
-  })
+  test.each(withQuery.map((route) => [title(route), route] as const))(
+    'follow their schema at %s: the last valid values pass, the first invalid ones get 400',
+    async (_title, route) => {
+      for (const each of edges(schemaOf(route.query!, 'query'))) {
+        const path = pathOf(route) + queryOf(route, each.path, each.value)
+        await expectVerdict(
+          await edge.send(route.method, path, { ...requestOf(route), token: tokenFor(route) }),
+          each,
+          route,
+        )
+      }
+      const twice = `${pathOf(route)}${queryOf(route, ['same'], 1)}&same=1`
+      const answer = await refusal(await edge.send(route.method, twice, { token: tokenFor(route) }), route)
+      expect(answer).toMatchObject({ status: 400, error: '"same" is given more than once' })
+    },
+  )
 
   const paged = routes.filter(({ query }) => query?.shape.cursor !== undefined)
   test.each(paged.map((route) => [title(route), route] as const))(
@@ -172,13 +175,16 @@ describe('A65: query parameters', () => {
 
 describe('A23: request bodies', () => {
   const withBody = routes.filter(({ body }) => body !== undefined)
-  test.each(withBody.map((route) => [title(route), route] as const))('follow their schema at %s: the last valid values pass, the first invalid ones get 400', async (_title, route) => {
-    const root = schemaOf(route.body!, 'body')
-    for (const each of edges(root)) {
-      const sent = { json: withEdge(root, bodyOf(route), each), token: tokenFor(route) }
-      await expectVerdict(await edge.send(route.method, pathOf(route), sent), each, route)
-    }
-  })
+  test.each(withBody.map((route) => [title(route), route] as const))(
+    'follow their schema at %s: the last valid values pass, the first invalid ones get 400',
+    async (_title, route) => {
+      const root = schemaOf(route.body!, 'body')
+      for (const each of edges(root)) {
+        const sent = { json: withEdge(root, bodyOf(route), each), token: tokenFor(route) }
+        await expectVerdict(await edge.send(route.method, pathOf(route), sent), each, route)
+      }
+    },
+  )
 
   test.each(withBody.map((route) => [title(route), route] as const))(
     'must be JSON objects at %s',

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { missingRight, refusalOf } from '../../src/contract/callers.js'
+import { findMissingRight, getRejectionStatus } from '../../src/contract/callers.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { allRoutes } from '../../src/contract/routes.js'
 import { visitRoutes } from '../../src/daemon/chat/visit-routes.js'
 import { consoleRoutes } from '../../src/daemon/console/routes.js'
 import { mcpRoutes } from '../../src/daemon/mcp.js'
 import { MIGRATIONS } from '../../src/engine/storage/schema.js'
-import { allTools, toolNamed } from '../../src/mcp/tools/all.js'
+import { loadAllTools, loadTool } from '../../src/mcp/tools/all.js'
 import type { Sent, TestEdge } from '../helpers/daemon.js'
 import { rowsOf } from '../helpers/databases.js'
 import { connectTo } from '../helpers/mcp.js'
@@ -57,7 +57,7 @@ export function walk(
 
     test.each(titled)('get the documented refusal from %s, and no data', async (_title, route) => {
       for (const walker of ground.walkers) {
-        const refusal = refusalOf(route, walker.kind)
+        const refusal = getRejectionStatus(route, walker.kind)
         if (refusal === undefined) continue
         for (const { path, sent } of requests(route, ground, walker)) {
           const answer = await ground.edge.send(route.method, path, { ...sent, token: walker.token })
@@ -79,7 +79,7 @@ export function walk(
     '%s returns no data of others to the callers it admits, and 404 for ids of others',
     async (_title, route) => {
       for (const walker of ground.walkers) {
-        if (walker.sees === 'everything' || refusalOf(route, walker.kind) !== undefined) continue
+        if (walker.sees === 'everything' || getRejectionStatus(route, walker.kind) !== undefined) continue
         if (walker.sees === 'tenant' && OF_THE_SPACE.includes(route.id)) continue
         for (const { path, sent } of requests(route, ground, walker)) {
           const answer = await ground.edge.send(route.method, path, { ...sent, token: walker.token })
@@ -95,18 +95,18 @@ export function walk(
   test.each(Object.keys(TOOL_CALLS))(
     'the MCP tool %s returns no data of others and needs a token with its scope',
     async (name) => {
-      const tool = await toolNamed(name)
+      const tool = await loadTool(name)
       for (const walker of ground.walkers) {
         if (walker.kind.carries !== 'token' || walker.token === undefined) continue
         const args = TOOL_CALLS[name]?.(ground.planted) ?? {}
         const request = `${name} ${JSON.stringify(args)}`
-        if (refusalOf(MCP, walker.kind) !== undefined) {
+        if (getRejectionStatus(MCP, walker.kind) !== undefined) {
           await expect(connectTo(ground.edge, walker.token), walker.name).rejects.toThrow()
           continue
         }
         const session = await connectTo(ground.edge, walker.token)
         try {
-          const mayCall = !tool?.writes || missingRight({ scope: 'write' }, walker.kind) === undefined
+          const mayCall = !tool?.writes || findMissingRight({ scope: 'write' }, walker.kind) === undefined
           const { tools } = await session.client.listTools()
           const isListed = tools.some((one) => one.name === name)
           expect([isListed, walker.name]).toEqual([mayCall && !tool?.isLocal, walker.name])
@@ -123,7 +123,7 @@ export function walk(
   )
 
   test('the walk calls every MCP tool', async () => {
-    expect(Object.keys(TOOL_CALLS).sort()).toEqual((await allTools()).map(({ name }) => name).sort())
+    expect(Object.keys(TOOL_CALLS).sort()).toEqual((await loadAllTools()).map(({ name }) => name).sort())
   })
 
   test('all calls together leave the data of the owner unchanged', async () => {

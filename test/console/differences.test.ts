@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { differences } from '../../src/console/pages/documents/differences.js'
+import { diffElements } from '../../src/console/pages/documents/differences.js'
 
 it('differences list added and removed elements in order, with the number of unchanged ones', () => {
-  expect(differences(['Plan', 'Monday', 'tea', 'end'], ['Plan', 'Friday', 'tea', 'cake', 'end'])).toEqual([
+  expect(diffElements(['Plan', 'Monday', 'tea', 'end'], ['Plan', 'Friday', 'tea', 'cake', 'end'])).toEqual([
     { kind: 'unchanged', text: '1 element unchanged' },
     { kind: 'removed', text: 'Monday' },
     { kind: 'added', text: 'Friday' },
@@ -10,13 +10,13 @@ it('differences list added and removed elements in order, with the number of unc
     { kind: 'added', text: 'cake' },
     { kind: 'unchanged', text: '1 element unchanged' },
   ])
-  expect(differences([], ['a'])).toEqual([{ kind: 'added', text: 'a' }])
-  expect(differences(['a', 'b'], ['a', 'b'])).toEqual([{ kind: 'unchanged', text: '2 elements unchanged' }])
+  expect(diffElements([], ['a'])).toEqual([{ kind: 'added', text: 'a' }])
+  expect(diffElements(['a', 'b'], ['a', 'b'])).toEqual([{ kind: 'unchanged', text: '2 elements unchanged' }])
 })
 
 it('differences of texts that are too long for an ordered comparison still list elements of one text only', () => {
   const many = (word: string) => Array.from({ length: 2500 }, (_, at) => `${word} ${at}`)
-  const changes = differences(['x', ...many('old'), 'shared', 'y'], ['z', ...many('new'), 'shared', 'w'])
+  const changes = diffElements(['x', ...many('old'), 'shared', 'y'], ['z', ...many('new'), 'shared', 'w'])
   expect(changes.filter(({ kind }) => kind === 'removed')).toHaveLength(2502)
   expect(changes.filter(({ kind }) => kind === 'added')).toHaveLength(2502)
   expect(changes).toContainEqual({ kind: 'unchanged', text: '1 element unchanged' })

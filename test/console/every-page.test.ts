@@ -25,53 +25,53 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 describe.runIf(hasBrowser)('each page of the console', () => {
+  it.each(pageIds())('%s: passes the accessibility check in both themes and all widths, without errors', async (id) => {
+    const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn(id))
+    await page.locator('.shell').waitFor()
+    for (const theme of ['light', 'dark']) {
+      await page.setViewportSize({ width: 360, height: 800 })
+      await page.evaluate(`localStorage.setItem('ks.theme', '${theme}')`)
+      await page.reload()
+      await page.locator('main h1, main .empty').first().waitFor()
+      for (const width of [360, 900, 1440]) {
+        await page.setViewportSize({ width, height: 800 })
+        await settledPage(page)
+        expect(await overflow(page), `${id} at ${width} pixels`).toBeLessThanOrEqual(0)
+        if (width !== 900) expect(await seriousProblems(page), `${id}, ${theme}, ${width}`).toEqual([])
+      }
+    }
+    expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+    await close()
+  })
+
   it.each(pageIds())(
-    '%s: passes the accessibility check in both themes and all widths, without errors',
+    '%s: passes the accessibility check on each of its tabs, which the arrow keys switch',
     async (id) => {
-      const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn(id))
-      await page.locator('.shell').waitFor()
-      for (const theme of ['light', 'dark']) {
-        await page.setViewportSize({ width: 360, height: 800 })
-        await page.evaluate(`localStorage.setItem('ks.theme', '${theme}')`)
-        await page.reload()
-        await page.locator('main h1, main .empty').first().waitFor()
-        for (const width of [360, 900, 1440]) {
+      const { page, problems, close } = await openTab(console.url, await console.signedIn(id))
+      await page.locator('main h1, main .empty').first().waitFor()
+      await settledPage(page)
+      const tabs = page.getByRole('tab')
+      const names = await tabs.allTextContents()
+      for (const [at, name] of names.entries()) {
+        if (at === 0) await tabs.first().focus()
+        else await page.keyboard.press('ArrowRight')
+        // The selected tab has the focus, and its panel is visible.
+        await page.locator('[role=tab][aria-selected=true]:focus', { hasText: name.replace(/\d+$/, '') }).waitFor()
+        await settledPage(page)
+        for (const [theme, width] of [
+          ['light', 360],
+          ['dark', 1280],
+        ] as const) {
           await page.setViewportSize({ width, height: 800 })
+          await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
           await settledPage(page)
-          expect(await overflow(page), `${id} at ${width} pixels`).toBeLessThanOrEqual(0)
-          if (width !== 900) expect(await seriousProblems(page), `${id}, ${theme}, ${width}`).toEqual([])
+          expect([name, theme, await seriousProblems(page), await overflow(page)]).toEqual([name, theme, [], 0])
         }
       }
-      expect({ problems, strangers }).toEqual({ problems: [], strangers: [] })
+      expect(problems).toEqual([])
       await close()
     },
   )
-
-  it.each(pageIds())('%s: passes the accessibility check on each of its tabs, which the arrow keys switch', async (id) => {
-    const { page, problems, close } = await openTab(console.url, await console.signedIn(id))
-    await page.locator('main h1, main .empty').first().waitFor()
-    await settledPage(page)
-    const tabs = page.getByRole('tab')
-    const names = await tabs.allTextContents()
-    for (const [at, name] of names.entries()) {
-      if (at === 0) await tabs.first().focus()
-      else await page.keyboard.press('ArrowRight')
-      // The selected tab has the focus, and its panel is visible.
-      await page.locator('[role=tab][aria-selected=true]:focus', { hasText: name.replace(/\d+$/, '') }).waitFor()
-      await settledPage(page)
-      for (const [theme, width] of [
-        ['light', 360],
-        ['dark', 1280],
-      ] as const) {
-        await page.setViewportSize({ width, height: 800 })
-        await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`)
-        await settledPage(page)
-        expect([name, theme, await seriousProblems(page), await overflow(page)]).toEqual([name, theme, [], 0])
-      }
-    }
-    expect(problems).toEqual([])
-    await close()
-  })
 
   it('opens by keyboard: with the palette, and with a letter after g', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn())

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { drawnOf, type WholeGraph } from '../../src/console/pages/graph/drawn.js'
-import { layGroups } from '../../src/console/pages/graph/grouped-layout.js'
+import { buildSpaceDrawing, type SpaceGraph } from '../../src/console/pages/graph/drawing.js'
+import { layoutGroups } from '../../src/console/pages/graph/grouped-layout.js'
 import type { Community } from '../../src/contract/gateway/communities.js'
 
 const COMMUNITIES = 40
@@ -22,9 +22,9 @@ const community = (nth: number): Community => ({
 const idOf = (of: number, nth: number) => `e${of}-${nth}`
 
 /** Chains of entities, one for each community, with related ends. */
-function chains(): WholeGraph {
-  const entities: WholeGraph['entities'] = []
-  const relations: WholeGraph['relations'] = []
+function chains(): SpaceGraph {
+  const entities: SpaceGraph['entities'] = []
+  const relations: SpaceGraph['relations'] = []
   for (let of = 0; of < COMMUNITIES; of++)
     for (let nth = 0; nth < EACH; nth++) {
       entities.push({ id: idOf(of, nth), name: `E ${of} ${nth}` })
@@ -34,7 +34,7 @@ function chains(): WholeGraph {
   for (let of = 0; of < COMMUNITIES; of++)
     relations.push({ from: idOf(of, 1), to: idOf((of + 1) % COMMUNITIES, 0), isStated: false })
   entities.push({ id: 'alone', name: 'Alone' })
-  return { entities, relations, isCut: false }
+  return { entities, relations, isTruncated: false }
 }
 
 const communities = Array.from({ length: COMMUNITIES }, (_, nth) => community(nth))
@@ -44,13 +44,13 @@ const members = communities.map(({ slug }, of) => ({
 }))
 
 describe('the picture of a complete graph', () => {
-  const { dots, lines } = drawnOf(communities, members, chains())
+  const { dots, lines } = buildSpaceDrawing(communities, members, chains())
 
   it('contains ten thousand entities, each in the community of its relations, and no isolated one', () => {
     expect(dots).toHaveLength(COMMUNITIES * (EACH + 1))
     expect(dots.find(({ id }) => id === idOf(7, EACH - 2))?.community).toBe(7)
     expect(dots.some(({ id }) => id === 'alone')).toBe(false)
-    const bridges = lines.filter(({ bridges: many }) => many !== undefined)
+    const bridges = lines.filter(({ relationCount: many }) => many !== undefined)
     expect(bridges).toHaveLength(COMMUNITIES)
     expect(dots[0]).toMatchObject({ kind: 'community', label: 'C0' })
   })
@@ -63,7 +63,7 @@ describe('the picture of a complete graph', () => {
       size: dots.map(({ size }) => size),
       groups: dots.map(({ community: of }) => of),
       edges: lines
-        .filter(({ bridges }) => bridges === undefined)
+        .filter(({ relationCount: bridges }) => bridges === undefined)
         .map(({ from, to }): [number, number, number] => [place.get(from) ?? 0, place.get(to) ?? 0, 1]),
     }
     // Forces that scatter all entities, and put two circles on top of each other.
@@ -74,7 +74,7 @@ describe('the picture of a complete graph', () => {
       }
     }
     const told: { x: number[]; y: number[]; isLast: boolean }[] = []
-    layGroups(what, forces, (x, y, isLast) => told.push({ x: [...x], y: [...y], isLast }))
+    layoutGroups(what, forces, (x, y, isLast) => told.push({ x: [...x], y: [...y], isLast }))
     expect(told.map(({ isLast }) => isLast)).toEqual([false, true])
     const radius = 6 * Math.sqrt(EACH + 3)
     for (const { x, y } of told) {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { CALLERS, refusalOf } from '../../src/contract/callers.js'
+import { CALLERS, getRejectionStatus } from '../../src/contract/callers.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { allRoutes } from '../../src/contract/routes.js'
 
@@ -12,8 +12,10 @@ function table(): string {
   const rows = Object.entries(CALLERS).map(([name, caller]) => {
     const of = (isChat: boolean) => {
       const some = routes.filter(({ scope }) => scope !== 'public' && (scope === 'application') === isChat)
-      const admitted = some.filter((route) => refusalOf(route, caller) === undefined)
-      const statuses = [...new Set(some.map((route) => refusalOf(route, caller)).filter((one) => one !== undefined))]
+      const admitted = some.filter((route) => getRejectionStatus(route, caller) === undefined)
+      const statuses = [
+        ...new Set(some.map((route) => getRejectionStatus(route, caller)).filter((one) => one !== undefined)),
+      ]
       if (admitted.length === some.length) return 'all'
       const others = statuses.join(', ')
       return admitted.length === 0 ? others : `${admitted.length} of ${some.length}, others ${others}`

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { DocumentFilter } from '../../src/contract/gateway/document-filter.js'
-import { refusal } from '../../src/contract/issues.js'
+import { describeIssue } from '../../src/contract/issues.js'
 import { ModelReference, opaqueCursor, queryInt, slug } from '../../src/contract/primitives.js'
 
 const Body = z.strictObject({
@@ -25,7 +25,7 @@ const Body = z.strictObject({
 function refuse(input: unknown, schema: z.ZodType = Body): string {
   const result = schema.safeParse(input)
   if (result.success) throw new Error(`${JSON.stringify(input)} was accepted`)
-  return refusal(result.error, schema, input, 'the body')
+  return describeIssue(result.error, schema, input, 'the body')
 }
 
 describe('the message of an invalid input contains key, rule and value', () => {

@@ -10,13 +10,13 @@ import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { openApi } from '../../src/contract/openapi.js'
+import { toOpenApi } from '../../src/contract/openapi.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 import { allRoutes } from '../../src/contract/routes.js'
 import { startEdge, type TestEdge } from '../helpers/daemon.js'
 
 const routes: readonly RouteDefinition[] = allRoutes
-const source = JSON.stringify(openApi(allRoutes, '1.2.3'))
+const source = JSON.stringify(toOpenApi(allRoutes, '1.2.3'))
 
 interface Described {
   info: { license?: { name: string } }

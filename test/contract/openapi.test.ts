@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
-import { openApi } from '../../src/contract/openapi.js'
+import { toOpenApi } from '../../src/contract/openapi.js'
 import type { RouteDefinition } from '../../src/contract/route.js'
 
 const routes: readonly RouteDefinition[] = gatewayRoutes
@@ -16,7 +16,7 @@ interface Operation {
 
 let description: { paths: Record<string, Record<string, Operation>>; components: { schemas: Record<string, unknown> } }
 beforeAll(() => {
-  description = JSON.parse(JSON.stringify(openApi(gatewayRoutes, '1.2.3')))
+  description = JSON.parse(JSON.stringify(toOpenApi(gatewayRoutes, '1.2.3')))
 })
 
 const operation = (id: string): Operation => {

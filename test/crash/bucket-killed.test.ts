@@ -1,14 +1,14 @@
 import { execa } from 'execa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { sweepObjects } from '../../src/engine/objects/sweep.js'
-import { freeRemovals } from '../../src/engine/rows/objects.js'
+import { releaseOrphanedRemovals } from '../../src/engine/rows/objects.js'
 import { type Gateway, temporaryStore } from '../engine/objects/stores.js'
 import { withKeys } from '../engine/storage/object-places.js'
 import { type StrictS3, startStrictS3 } from '../helpers/places/strict-s3.js'
 import { OBJECTS_CHILD } from './objects-child.js'
 
 const HOURS = 3_600_000
-const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
+const CERTAIN = { openedAt: 0, keepUnknownReason: () => undefined, markClosed() {}, unmarkClosed() {} }
 /** More steps and requests than any operation needs. */
 const STEPS = 20
 
@@ -62,7 +62,7 @@ async function killedAtRequest(what: 'upload' | 'delete', size: number, nth: num
 
 /** The work of a start, and of the later clean-up. */
 async function recover(gateway: Gateway): Promise<void> {
-  await gateway.context.db.write(() => freeRemovals())
+  await gateway.context.db.write(() => releaseOrphanedRemovals())
   await sweepObjects({ ...gateway.context, identity: CERTAIN }, Date.now() + 2 * HOURS)
 }
 
@@ -109,7 +109,7 @@ test.each(KILLS)(
         await gateway.upload(bytes, true)
         isOver = await killed('delete', bytes.length, step, when)
         if (!isOver) kills++
-        await gateway.context.db.write(() => freeRemovals())
+        await gateway.context.db.write(() => releaseOrphanedRemovals())
         const id = await gateway.upload(bytes, true)
         expect(await gateway.missing(), `${when} ${step}`).toEqual([])
         await gateway.remove(id, bytes)

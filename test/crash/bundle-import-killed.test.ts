@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { exported } from '../helpers/bundles.js'
 import { ADA, ingest, startEngine } from '../helpers/engine.js'
 import { until } from '../helpers/until.js'
@@ -45,7 +45,7 @@ function send({ client }: BenchDaemon, content: AsyncIterable<Uint8Array>) {
 
 /** Rows of spaces and documents in the database file. */
 function rowsIn(dataDir: string): { spaces: number; documents: number; nodes: number; objects: number } {
-  const sqlite = new Sqlite(dataLayout(dataDir).database, { readonly: true })
+  const sqlite = new Sqlite(resolveDataLayout(dataDir).database, { readonly: true })
   try {
     const count = (table: string) => Number(sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
     return { spaces: count('spaces'), documents: count('documents'), nodes: count('nodes'), objects: count('objects') }

@@ -54,7 +54,7 @@ if (what === 'upload') {
   const row = { id, tenant: 'tenant', app_id: 'app', end_user_id: 'user', name: 'a', extension: 'png',
     mime_type: 'image/png', size_bytes: bytes.length, sha256, object_key: key, created_at: Date.now() }
   const staged = await objects.stage('01900000-0000-7000-8000-000000000002', Readable.from([bytes]), 1e9, 'a')
-  await keepObjects(context, { tenant: 'tenant', incoming: [{ staged, key }], ...(isLoose ? { isLoose } : {}),
+  await keepObjects(context, { tenant: 'tenant', incoming: [{ staged, key }], ...(isLoose ? { isUnreferenced: true } : {}),
     *begin() { if (!isLoose) yield* insertFile(row, 1) },
     commit: (held) => db.write(function* () { yield* held(); if (isLoose) yield* insertFile(row, 1); yield* readyFile({ tenant: 'tenant', id }, 1) }) })
 } else {

@@ -1,12 +1,12 @@
 import { execa } from 'execa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sweepObjects } from '../../src/engine/objects/sweep.js'
-import { freeRemovals } from '../../src/engine/rows/objects.js'
+import { releaseOrphanedRemovals } from '../../src/engine/rows/objects.js'
 import { type Gateway, temporaryStore } from '../engine/objects/stores.js'
 import { OBJECTS_CHILD } from './objects-child.js'
 
 const HOURS = 3_600_000
-const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
+const CERTAIN = { openedAt: 0, keepUnknownReason: () => undefined, markClosed() {}, unmarkClosed() {} }
 /** More steps than any operation needs, in case one is added. */
 const STEPS = 20
 
@@ -29,7 +29,7 @@ async function runKilled(what: 'upload' | 'delete', size: number, isLoose: boole
 
 /** The work of a start, and of the later clean-up. */
 async function recover(gateway: Gateway): Promise<void> {
-  await gateway.context.db.write(() => freeRemovals())
+  await gateway.context.db.write(() => releaseOrphanedRemovals())
   await sweepObjects({ ...gateway.context, identity: CERTAIN }, Date.now() + 2 * HOURS)
 }
 
@@ -86,7 +86,7 @@ test('a process killed at any step of a deletion leaves nothing, and does not af
       const gateway = await store.gateway()
       const name = `${when} step ${step}${comesAgain ? ', uploaded again' : ''}`
       if (comesAgain) {
-        await gateway.context.db.write(() => freeRemovals())
+        await gateway.context.db.write(() => releaseOrphanedRemovals())
         const id = await gateway.upload(bytes, true)
         expect(await gateway.missing(), name).toEqual([])
         await gateway.remove(id, bytes)

@@ -7,7 +7,7 @@ import { followTask, type TaskEvent } from '../../src/cli/research/follow.js'
 import type { Client } from '../../src/client/client.js'
 import { openEngine } from '../../src/engine/index.js'
 import { LOCAL_TENANT } from '../../src/local/keys.js'
-import { FILES, priceless, spaceWith } from '../engine/research/helpers.js'
+import { CHEAP_PRICES, FILES, spaceWith } from '../engine/research/helpers.js'
 import { engineOptions } from '../helpers/engine.js'
 import { startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'
@@ -35,7 +35,7 @@ const fake = await startFakeOpenAi({
       ? JSON.stringify(PARTS)
       : 'The moon pulls the sea. Augustin Fresnel did in 1823. It is 60 metres high. It was 17 knots.',
 })
-const provider = { pluginId: 'openai-compatible', provider: 'local', baseUrl: fake.url, prices: priceless }
+const provider = { pluginId: 'openai-compatible', provider: 'local', baseUrl: fake.url, prices: CHEAP_PRICES }
 const ENV = {
   KS_DAEMON_PROVIDERS: JSON.stringify([provider]),
   KS_DAEMON_DEFAULT_GENERATOR: 'openai-compatible/local/writer',
@@ -89,7 +89,7 @@ const stepsOf = (id: string) =>
 
 /** Follows a task until the connection breaks or the task ends. */
 async function seen(client: Client, id: string, all: TaskEvent[], cursor?: string): Promise<void> {
-  const options = { pageSize: 100, toTheEnd: false, signal: new AbortController().signal, cursor }
+  const options = { pageSize: 100, untilEnd: false, signal: new AbortController().signal, cursor }
   const reconnect = () => Promise.resolve(client)
   try {
     for await (const event of followTask(client, id, { ...options, reconnect })) all.push(event)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { temporaryFolder } from '../../bench/lib/daemon.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { Register } from '../simulation/history.js'
 import { simulate } from '../simulation/run.js'
 import { FAULTS, type FaultKind } from '../simulation/schedule.js'
@@ -88,7 +88,7 @@ test('the simulation reports a document whose row was removed in the database', 
 }, async () => {
   let removed = ''
   const { divergences } = await run(3, 25, [], async (_world, dataDir) => {
-    const sqlite = new Sqlite(dataLayout(dataDir).database, { timeout: 30_000 })
+    const sqlite = new Sqlite(resolveDataLayout(dataDir).database, { timeout: 30_000 })
     const row = sqlite.prepare('SELECT key, filename FROM documents WHERE deleted_at IS NULL ORDER BY key').get()
     const { key, filename } = row as { key: number; filename: string }
     sqlite.prepare('UPDATE documents SET deleted_at = 1 WHERE key = ?').run(key)
@@ -102,7 +102,7 @@ test('the simulation reports a document whose row was removed in the database', 
 test('the simulation reports a chat answer that was changed in the database', { timeout: 300_000 }, async () => {
   let query = ''
   const { divergences } = await run(2, 60, [], async (_world, dataDir) => {
-    const sqlite = new Sqlite(dataLayout(dataDir).database, { timeout: 30_000 })
+    const sqlite = new Sqlite(resolveDataLayout(dataDir).database, { timeout: 30_000 })
     const row = sqlite.prepare("SELECT id, query FROM chat_messages WHERE answer <> '' ORDER BY id").get()
     query = (row as { query: string }).query
     sqlite.prepare("UPDATE chat_messages SET answer = 'never said' WHERE id = ?").run((row as { id: string }).id)

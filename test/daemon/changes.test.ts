@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { inProcessApi } from '../../src/mcp/in-process.js'
+import { createInProcessApi } from '../../src/mcp/in-process.js'
 import { startEdge, type TestEdge } from '../helpers/daemon.js'
 import { ADA, ingest } from '../helpers/engine.js'
 import { until } from '../helpers/until.js'
@@ -20,7 +20,7 @@ afterEach(() => edge.end())
 /** Follows the feed and collects its events in order. */
 async function following(token: string) {
   const leaving = new AbortController()
-  const api = inProcessApi(async (request) => edge.app.fetch(request, {}), token)
+  const api = createInProcessApi(async (request) => edge.app.fetch(request, {}), token)
   const told: string[] = []
   const { events } = await api.stream('GET /changes', { query: { seconds: 3600 }, signal: leaving.signal })
   const over = (async () => {

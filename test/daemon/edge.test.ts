@@ -269,10 +269,13 @@ describe('input that is not HTTP', () => {
     }
   })
 
-  test.each(['TRACE', 'CONNECT', 'PROPFIND', 'QUERY', 'get'])('with the unsupported method %s gets 400 or 405', async (method) => {
-    const answer = await raw(`${method} /health HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`).catch(() => undefined)
-    if (answer !== undefined) expect([400, 405]).toContain(answer.status)
-  })
+  test.each(['TRACE', 'CONNECT', 'PROPFIND', 'QUERY', 'get'])(
+    'with the unsupported method %s gets 400 or 405',
+    async (method) => {
+      const answer = await raw(`${method} /health HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`).catch(() => undefined)
+      if (answer !== undefined) expect([400, 405]).toContain(answer.status)
+    },
+  )
 })
 
 describe('a HEAD request', () => {
@@ -329,11 +332,14 @@ describe('a HEAD request', () => {
 describe('the listener', () => {
   const listen = (address: string) => listenTcp(edge.app, { listen: address, insecure: false, anyPort: false })
 
-  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0'])('A58: refuses %s without TLS or insecureListen', async (address) => {
-    await expect(listen(address)).rejects.toThrow(
-      `listen ${address} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
-    )
-  })
+  test.each(['0.0.0.0:0', '[::]:0', '192.0.2.1:0'])(
+    'A58: refuses %s without TLS or insecureListen',
+    async (address) => {
+      await expect(listen(address)).rejects.toThrow(
+        `listen ${address} is not a loopback address: set tlsCert and tlsKey, or insecureListen`,
+      )
+    },
+  )
 
   test('refuses a port in use, or selects another one if anyPort is set', async () => {
     const address = `127.0.0.1:${port}`

@@ -5,16 +5,16 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import {
   encodeFrame,
-  type Frame,
-  type Framing,
   type OpenEventStream,
   openEventStream,
+  type StreamFrame,
+  type StreamFraming,
 } from '../../src/daemon/http/event-stream.js'
 import { until } from '../helpers/until.js'
 
-const interrupted = (reason: string): Frame => ({ event: 'answer.error', data: { error: reason } })
+const interrupted = (reason: string): StreamFrame => ({ event: 'answer.error', data: { error: reason } })
 
-function open(frames: AsyncIterable<Frame>, check?: (frame: Frame) => void, framing?: Framing) {
+function open(frames: AsyncIterable<StreamFrame>, check?: (frame: StreamFrame) => void, framing?: StreamFraming) {
   const told = { abandoned: 0, closed: 0, error: undefined as unknown }
   const stream = openEventStream(
     { headers: {}, frames, interrupted },
@@ -33,7 +33,7 @@ function open(frames: AsyncIterable<Frame>, check?: (frame: Frame) => void, fram
   return { stream, told }
 }
 
-async function* deltas(count: number): AsyncGenerator<Frame> {
+async function* deltas(count: number): AsyncGenerator<StreamFrame> {
   for (let index = 0; index < count; index++) yield { event: 'answer.delta', data: { delta: `${index}\n` } }
 }
 
@@ -91,7 +91,7 @@ describe('an event stream', () => {
   })
 
   test('reports a failure in its last frame, without details', async () => {
-    async function* failing(): AsyncGenerator<Frame> {
+    async function* failing(): AsyncGenerator<StreamFrame> {
       yield* deltas(1)
       throw new Error('secret detail')
     }
@@ -115,7 +115,7 @@ describe('an event stream', () => {
 
   test('requests the next frame only after the client has read the last one', async () => {
     let asked = 0
-    async function* counted(): AsyncGenerator<Frame> {
+    async function* counted(): AsyncGenerator<StreamFrame> {
       for (;;) {
         asked++
         yield { event: 'answer.delta', data: { delta: 'x' } }
@@ -131,7 +131,7 @@ describe('an event stream', () => {
   })
 
   test('ends with an error frame if the daemon cuts it', async () => {
-    async function* waiting(): AsyncGenerator<Frame> {
+    async function* waiting(): AsyncGenerator<StreamFrame> {
       yield* deltas(1)
       await new Promise(() => {})
     }
@@ -153,7 +153,7 @@ describe('an event stream over time', () => {
     vi.useRealTimers()
   })
 
-  async function* silent(): AsyncGenerator<Frame> {
+  async function* silent(): AsyncGenerator<StreamFrame> {
     await new Promise(() => {})
     yield* deltas(1)
   }
@@ -172,7 +172,7 @@ describe('an event stream over time', () => {
 
   test('sends steady pings by the clock, also between frames', async () => {
     let next = () => {}
-    async function* busy(): AsyncGenerator<Frame> {
+    async function* busy(): AsyncGenerator<StreamFrame> {
       for (;;) {
         await new Promise<void>((resolve) => {
           next = resolve
@@ -181,7 +181,7 @@ describe('an event stream over time', () => {
       }
     }
     const bytes = (text: string) => new TextEncoder().encode(text)
-    const framing: Framing = { encode: () => bytes('m'), ping: () => bytes('p'), pingMs: 10_000, steady: true }
+    const framing: StreamFraming = { encode: () => bytes('m'), ping: () => bytes('p'), pingMs: 10_000, steady: true }
     const { stream } = open(busy(), undefined, framing)
     const reader = stream.body.getReader()
     let seen = ''
@@ -213,7 +213,7 @@ describe('an event stream over a socket', () => {
   let server: Server
   let opened: { stream: OpenEventStream; told: { abandoned: number; closed: number } } | undefined
 
-  const serve = async (frames: () => AsyncIterable<Frame>) => {
+  const serve = async (frames: () => AsyncIterable<StreamFrame>) => {
     server = createServer(
       getRequestListener(() => {
         opened = open(frames())
@@ -231,7 +231,7 @@ describe('an event stream over a socket', () => {
   })
 
   test('sends headers and frames without delay', async () => {
-    async function* slow(): AsyncGenerator<Frame> {
+    async function* slow(): AsyncGenerator<StreamFrame> {
       yield* deltas(1)
       await new Promise(() => {})
     }
@@ -245,7 +245,7 @@ describe('an event stream over a socket', () => {
   })
 
   test('F45: notices at once when the client disconnects', async () => {
-    async function* forever(): AsyncGenerator<Frame> {
+    async function* forever(): AsyncGenerator<StreamFrame> {
       yield* deltas(1)
       await new Promise(() => {})
     }

@@ -29,15 +29,18 @@ test.skipIf(!disk.isMounted)('a log line that a full disk truncated does not dam
   expect(lines.slice(-2)).toEqual(['second', 'third'])
 })
 
-test.skipIf(!disk.isMounted)('a private file on a full disk keeps its previous content, without temporary files', () => {
-  const folder = join(disk.path, 'private')
-  mkdirSync(folder)
-  const path = join(folder, 'settings.json')
-  writePrivateFile(path, 'before')
-  disk.fill(8192)
-  expect(() => writePrivateFile(path, 'y'.repeat(100_000))).toThrow(/ENOSPC/)
-  expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['before', ['settings.json']])
-})
+test.skipIf(!disk.isMounted)(
+  'a private file on a full disk keeps its previous content, without temporary files',
+  () => {
+    const folder = join(disk.path, 'private')
+    mkdirSync(folder)
+    const path = join(folder, 'settings.json')
+    writePrivateFile(path, 'before')
+    disk.fill(8192)
+    expect(() => writePrivateFile(path, 'y'.repeat(100_000))).toThrow(/ENOSPC/)
+    expect([readFileSync(path, 'utf8'), readdirSync(folder)]).toEqual(['before', ['settings.json']])
+  },
+)
 
 test.skipIf(!disk.isMounted)(
   'a daemon that cannot create its data directory on a full disk reports it, and starts once there is space',

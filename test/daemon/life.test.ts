@@ -4,8 +4,8 @@ import { type IncomingMessage, request } from 'node:http'
 import { execa } from 'execa'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readDaemonFile } from '../../src/local/daemon-file.js'
-import { createToken, LOCAL_TENANT, readCliToken, tokenId } from '../../src/local/keys.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { createToken, decodeTokenId, LOCAL_TENANT, readCliToken } from '../../src/local/keys.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
 import { type DaemonProcess, spawnKsd, startKsd, temporaryDir } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
@@ -29,7 +29,7 @@ async function start(args: string[] = [], env: Record<string, string> = {}): Pro
   return daemon
 }
 
-const layout = () => dataLayout(home.path)
+const layout = () => resolveDataLayout(home.path)
 const token = () => readCliToken(home.path) ?? ''
 const ask = (url: string, path: string, init: RequestInit = {}) =>
   fetch(url + path, {
@@ -85,7 +85,7 @@ describe('a running daemon', () => {
     const asGuest = (url: string) =>
       ask(url, '/knowledge-spaces', { headers: { authorization: `Bearer ${made.token}` } })
     expect((await asGuest(first.ready.url)).status).toBe(200)
-    const revoked = await ask(first.ready.url, `/daemon/tokens/${tokenId(made.token)}`, { method: 'DELETE' })
+    const revoked = await ask(first.ready.url, `/daemon/tokens/${decodeTokenId(made.token)}`, { method: 'DELETE' })
     expect(revoked.status).toBe(204)
     expect((await asGuest(first.ready.url)).status).toBe(401)
     expect(await first.end('SIGTERM')).toBe(0)
@@ -173,15 +173,18 @@ describe('a killed daemon', () => {
 })
 
 describe('a stopping daemon', () => {
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('exits with 0 on %s and removes its files and lock', async (signal) => {
-    const daemon = await start()
-    await createSpace(daemon.ready.url, 'one')
-    expect(await daemon.end(signal)).toBe(0)
-    expect(existsSync(layout().daemonFile)).toBe(false)
-    expect(existsSync(layout().socket)).toBe(false)
-    expect(isLocked(layout().lock)).toBe(false)
-    expect(daemon.stderr()).toBe('')
-  })
+  test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+    'exits with 0 on %s and removes its files and lock',
+    async (signal) => {
+      const daemon = await start()
+      await createSpace(daemon.ready.url, 'one')
+      expect(await daemon.end(signal)).toBe(0)
+      expect(existsSync(layout().daemonFile)).toBe(false)
+      expect(existsSync(layout().socket)).toBe(false)
+      expect(isLocked(layout().lock)).toBe(false)
+      expect(daemon.stderr()).toBe('')
+    },
+  )
 
   test('exits after the idle time in mode auto', async () => {
     const daemon = await start(['--mode', 'auto'], { KS_DAEMON_IDLE_EXIT_MINUTES: '0.01' })

@@ -1,22 +1,22 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { plainReply } from '../../src/daemon/answer.js'
-import { fingerprint, underKey } from '../../src/daemon/http/idempotency.js'
-import { jsonBytesReply, jsonReply } from '../../src/daemon/http/reply.js'
-import type { Operation } from '../../src/daemon/routing.js'
+import { createPlainReply } from '../../src/daemon/handler-replies.js'
+import { fingerprintRequest, runIdempotent } from '../../src/daemon/http/idempotency.js'
+import { createJsonBytesReply, createJsonReply } from '../../src/daemon/http/reply.js'
+import type { RoutedOperation } from '../../src/daemon/routing.js'
 import { ADA, startEngine } from '../helpers/engine.js'
 
 afterEach(() => vi.restoreAllMocks())
 
 /** The body that is sent for a handler's reply. */
 async function sent(body: unknown): Promise<string> {
-  // plainReply uses no more of an operation.
+  // createPlainReply uses no more of an operation.
   const operation = {
     status: 200,
     handler: () => body,
     bodies: new Map(),
     route: { id: 'GET /x', ok: { 200: 'json' } },
   }
-  const reply = await plainReply(operation as unknown as Operation, {}, new Headers(), false)
+  const reply = await createPlainReply(operation as unknown as RoutedOperation, {}, new Headers(), false)
   expect(reply.headers['content-type']).toBe('application/json')
   return Buffer.from(reply.body).toString()
 }
@@ -42,16 +42,20 @@ describe('a JSON response', () => {
     const { engine, end } = await startEngine()
     try {
       const body = { items: Array.from({ length: 1_000 }, (_, id) => ({ id, text: 'é漢😀' })) }
-      const claim = { caller: ADA, key: 'long', fingerprint: fingerprint({ method: 'POST', target: '/x', body: '{}' }) }
+      const claim = {
+        caller: ADA,
+        key: 'long',
+        fingerprint: fingerprintRequest({ method: 'POST', target: '/x', body: '{}' }),
+      }
       const runs: string[] = []
       const request = (name: string) =>
-        underKey(
+        runIdempotent(
           engine,
           claim,
-          (result) => jsonReply(200, result),
+          (result) => createJsonReply(200, result),
           async () => {
             runs.push(name)
-            return jsonBytesReply(200, Buffer.from(JSON.stringify(body)))
+            return createJsonBytesReply(200, Buffer.from(JSON.stringify(body)))
           },
         )
       await request('first')

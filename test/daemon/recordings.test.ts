@@ -190,7 +190,9 @@ it('an unreachable provider is retried until the transcript is complete', { time
   }
 })
 
-it('a request that the provider refuses fails at once, with the reason and the media type', { timeout: LONG_MS }, async () => {
+it('a request that the provider refuses fails at once, with the reason and the media type', {
+  timeout: LONG_MS,
+}, async () => {
   const started = await start(listening())
   const space = await spaceOf(started)
   for (const [status, own] of [

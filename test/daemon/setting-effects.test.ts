@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { execaSync } from 'execa'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
 import { SETTINGS, type SettingName } from '../../src/local/settings.js'
 import { picture } from '../engine/parse/picture.js'
@@ -335,7 +335,7 @@ const EFFECTS = {
     await expect(started.daemon.stopped).rejects.toThrow('could not stop in order within 0.05 s')
     process.kill(index, 'SIGKILL')
     // Late connections close before the folder is removed.
-    await until(() => !isLocked(dataLayout(started.dataDir).lock))
+    await until(() => !isLocked(resolveDataLayout(started.dataDir).lock))
     forget(started.daemon)
   },
   logLevel: async () => {

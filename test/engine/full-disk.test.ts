@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { DiskRoom } from '../../src/local/disk-room.js'
+import { DiskReserve } from '../../src/local/disk-reserve.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
 import { page, type Site, startSite } from '../helpers/site.js'
 import { until } from '../helpers/until.js'
@@ -25,14 +25,14 @@ test('a scheduled sync that met a full disk runs again as soon as there is space
   timeout: 2 * LONG_MS,
 }, async () => {
   let now = Date.now()
-  const room = new DiskRoom(join(folder, 'reserve'), tmpdir())
+  const room = new DiskReserve(join(folder, 'reserve'), tmpdir())
   home = await startEngine({ sources: { egressAllow: ['127.0.0.2'], tickMs: 20 }, now: () => now, room })
   const { sources, spaces, documents } = home.engine
   const spaceId = (await spaces.create(ADA, { name: 'Web', slug: 'web' })).id
   site = await startSite()
   site.pages.set('/', (_request, response) => {
     // The disk fills up during the read.
-    room.ranOut()
+    room.release()
     response.setHeader('content-type', 'text/html').end(page('Start', 'Home of things that are read on time.'))
   })
   const metadata = { syncPolicy: { everyHours: 2 } }
@@ -44,7 +44,7 @@ test('a scheduled sync that met a full disk runs again as soon as there is space
   site.pages.set('/', page('Start', 'Home of things that are read on time.'))
   now += 60_000
   expect(room.isFull).toBe(true)
-  expect(await room.hasRoom()).toBe(true)
+  expect(await room.hasSpace()).toBe(true)
   await until(async () => (await documents.list(ADA, spaceId, { limit: 10 })).items.length === 1, LONG_MS)
   await until(async () => (await sources.get(ADA, spaceId, id)).status === 'active', LONG_MS)
 })

@@ -7,7 +7,7 @@ import { type BenchDaemon, KS, privateEnv, startDaemon, temporaryFolder } from '
 import { checkStore } from '../../src/engine/storage/store-identity.js'
 import { isManifest } from '../../src/local/backup/files.js'
 import { restoreBackup } from '../../src/local/backup/restore.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { BULK, ingest, Ledger, makeNote, settled, verify } from '../crash/ledger.js'
 import { seededRandom } from '../crash/random.js'
 import { spawnKsd } from '../helpers/daemon.js'
@@ -70,7 +70,7 @@ const leftIn = (folder: string) =>
 
 /** Checks the files of a restore that reported success. */
 function expectWhole(objects: number): void {
-  const layout = dataLayout(restored)
+  const layout = resolveDataLayout(restored)
   expect(checkStore(layout)).toEqual({ log: 'usable' })
   expect(integrityOf(layout.database)).toBe('ok')
   expect(leftIn(restored)).toEqual([])
@@ -181,7 +181,7 @@ test.skipIf(shimTrouble !== undefined)(
     expect(last.code, last.output).toBe(0)
     expect(JSON.parse(last.output).missing).toEqual([])
     expect(leftIn(backups)).toEqual([])
-    expect(existsSync(dataLayout(dataDir).pin)).toBe(false)
+    expect(existsSync(resolveDataLayout(dataDir).pin)).toBe(false)
   },
 )
 
@@ -202,7 +202,7 @@ test.skipIf(shimTrouble !== undefined)(
       shim.setRules({ on: 'change', effect: 'kill', skip, count: 1, path: '/restored/' })
       const where = `seed ${seed}, step ${skip}`
       expect((await ks('restore', backups, '--into', restored).ended).signal, where).toBe('SIGKILL')
-      const layout = dataLayout(restored)
+      const layout = resolveDataLayout(restored)
       if (existsSync(layout.restoring)) {
         const { exit, stderr } = spawnKsd(restored, ['--listen', '127.0.0.1:0'])
         expect(await exit, where).toBe(EXIT.dataDamaged)

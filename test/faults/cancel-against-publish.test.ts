@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { Database } from '../../src/engine/storage/database.js'
-import type { Changed, Write } from '../../src/engine/storage/program.js'
+import type { ChangeCount, Write } from '../../src/engine/storage/program.js'
 import { seededRandom } from '../crash/random.js'
 import { allIssues, sql } from '../engine/integrity/space.js'
 import { ADA, ingest, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
@@ -78,7 +78,9 @@ class Watch {
     vi.spyOn(Database.prototype, 'execute').mockImplementation(function (this: Database, asked) {
       const done = execute.call(this, asked)
       const [lists, changes] =
-        'lists' in asked ? [asked.lists, done as number[]] : [[asked.values], [(done as Changed | undefined)?.changes]]
+        'lists' in asked
+          ? [asked.lists, done as number[]]
+          : [[asked.values], [(done as ChangeCount | undefined)?.changes]]
       const isAnyMove = asked.sql.startsWith('UPDATE jobs SET stage = ?, error = ?')
       const isPublication = asked.sql.startsWith("UPDATE jobs SET stage = 'published'")
       for (const [place, values] of lists.entries()) {

@@ -8,7 +8,7 @@ import { KsError } from '../../src/contract/errors.js'
 import { type Engine, openEngine } from '../../src/engine/index.js'
 import { TABLE_FORMATS } from '../../src/engine/storage/format-tables.js'
 import { wrongWith } from '../../src/engine/storage/formats.js'
-import { StoreRefused } from '../../src/local/store-refused.js'
+import { StoreDamagedError } from '../../src/local/store-damaged-error.js'
 import { seededRandom } from '../crash/random.js'
 import { allIssues } from '../engine/integrity/space.js'
 import { ADA, ask, engineOptions, ingest } from '../helpers/engine.js'
@@ -197,7 +197,7 @@ async function look(
   try {
     engine = await openEngine(engineOptions(damaged))
   } catch (error) {
-    expect(error, `${where}: ${String(error)}`).toBeInstanceOf(StoreRefused)
+    expect(error, `${where}: ${String(error)}`).toBeInstanceOf(StoreDamagedError)
     return 'refused'
   }
   try {

@@ -191,11 +191,14 @@ test.skipIf(shimTrouble !== undefined)(
   },
 )
 
-test.skipIf(shimTrouble !== undefined)('a file that the disk cannot read is reported as unavailable, and can be read later', async () => {
-  expect(await writeNote()).toEqual(DONE)
-  const note = `/workspaces/notes/${named}.md`
-  shim.setRules({ on: 'read', effect: 'EIO', path: '/sha256/' })
-  expect(await cat(note)).toEqual(UNAVAILABLE)
-  shim.setRules()
-  expect(await cat(note)).toEqual(DONE)
-})
+test.skipIf(shimTrouble !== undefined)(
+  'a file that the disk cannot read is reported as unavailable, and can be read later',
+  async () => {
+    expect(await writeNote()).toEqual(DONE)
+    const note = `/workspaces/notes/${named}.md`
+    shim.setRules({ on: 'read', effect: 'EIO', path: '/sha256/' })
+    expect(await cat(note)).toEqual(UNAVAILABLE)
+    shim.setRules()
+    expect(await cat(note)).toEqual(DONE)
+  },
+)

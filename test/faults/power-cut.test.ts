@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { Ledger, makeNote, type Note, settled, verify } from '../crash/ledger.js'
 import { seededRandom } from '../crash/random.js'
 import { integrityOf, issuesOf } from './rig/checks.js'
@@ -53,8 +53,8 @@ test.skipIf(shimTrouble !== undefined)(
       const target = join(home.path, `image-${image}`)
       rebuild(journal, { at, random, kept }, dataDir, target)
       // The directory after the cut is that before it, and so is its lock file.
-      rmSync(dataLayout(target).lock, { force: true })
-      linkSync(dataLayout(dataDir).lock, dataLayout(target).lock)
+      rmSync(resolveDataLayout(target).lock, { force: true })
+      linkSync(resolveDataLayout(dataDir).lock, resolveDataLayout(target).lock)
       await check(
         target,
         at,

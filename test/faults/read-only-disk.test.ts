@@ -4,7 +4,7 @@ import { execaSync } from 'execa'
 import { afterAll, expect, test } from 'vitest'
 import { ask } from '../../bench/lib/ask.js'
 import { type BenchDaemon, startDaemon } from '../../bench/lib/daemon.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { ingest, Ledger, makeNote, settled, verify } from '../crash/ledger.js'
 import { smallDisk, unmount } from '../helpers/small-disk.js'
 import { until } from '../helpers/until.js'
@@ -113,7 +113,7 @@ test.skipIf(!disk.isMounted || shimTrouble !== undefined)(
     // An answer is complete only with its trace, which cannot be stored.
     await expect(ask(client, id, first[5]!.word)).rejects.toThrow('read-only')
     // Failed writes do not count as damage.
-    expect(existsSync(join(dataLayout(disk.path).indexes, id, 'quarantine'))).toBe(false)
+    expect(existsSync(join(resolveDataLayout(disk.path).indexes, id, 'quarantine'))).toBe(false)
     expect(await client.request('GET /health', {})).toMatchObject({ ok: false, components: { database: false } })
 
     if (isWhole) expect(mount('-o', 'remount,rw', disk.path)).toBe(true)

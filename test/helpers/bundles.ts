@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { BundleEnd, ImportedBundle } from '../../src/contract/gateway/bundles.js'
 import { BUNDLE_CHECKS } from '../../src/daemon/gateway/bundle-checks.js'
 import type { Caller, Engine } from '../../src/engine/index.js'
-import { TAR_END, TarReader, tarHeader, tarPadding } from '../../src/lib/tar.js'
+import { buildTarHeader, buildTarPadding, TAR_END, TarReader } from '../../src/lib/tar.js'
 
 /** The complete bundle of some spaces. */
 export async function exported(engine: Engine, caller: Caller, ids: readonly string[]): Promise<Buffer> {
@@ -44,7 +44,7 @@ export async function filesOf(bundle: Buffer): Promise<BundleFile[]> {
   const reader = new TarReader(Readable.from(inPieces(bundle, 1 << 20)))
   const files: BundleFile[] = []
   for (let entry = await reader.next(); entry !== undefined; entry = await reader.next())
-    files.push({ name: entry.name, bytes: await reader.whole() })
+    files.push({ name: entry.name, bytes: await reader.readAll() })
   return files
 }
 
@@ -66,7 +66,7 @@ export async function bundleOf(files: readonly BundleFile[]): Promise<Buffer> {
 }
 
 function packed({ name, bytes }: BundleFile): Buffer[] {
-  return [tarHeader({ name, size: bytes.length }), bytes, tarPadding(bytes.length)]
+  return [buildTarHeader({ name, size: bytes.length }), bytes, buildTarPadding(bytes.length)]
 }
 
 /** The number of rows of each table that a bundle declares. */

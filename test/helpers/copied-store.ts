@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { backend } from './backend.js'
 import { copyDatabase, rowsOf } from './databases.js'
 
@@ -20,8 +20,8 @@ export function copyOf(dataDir: string): string {
   }
   removeFolder(join(copy, 'db'))
   cpSync(join(dataDir, 'db'), join(copy, 'db'), { recursive: true, filter: (path) => !/main\.sqlite/.test(path) })
-  const db = new Sqlite(dataLayout(dataDir).database, { timeout: 5000 })
-  db.prepare('VACUUM INTO ?').run(dataLayout(copy).database)
+  const db = new Sqlite(resolveDataLayout(dataDir).database, { timeout: 5000 })
+  db.prepare('VACUUM INTO ?').run(resolveDataLayout(copy).database)
   db.close()
   return copy
 }

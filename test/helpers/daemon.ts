@@ -8,11 +8,11 @@ import { execa } from 'execa'
 import { pino } from 'pino'
 import { KSD } from '../../bench/lib/daemon.js'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { assembleApp, uploadLimits } from '../../src/daemon/assemble.js'
+import { assembleApp, toUploadLimits } from '../../src/daemon/assemble.js'
 import { loadSettings } from '../../src/daemon/config.js'
 import { createOpenWork, type OpenWork } from '../../src/daemon/open-work.js'
 import type { DaemonApp } from '../../src/daemon/server.js'
-import { createStatusReader, type Identity } from '../../src/daemon/status.js'
+import { createStatusReader, type DaemonIdentity } from '../../src/daemon/status.js'
 import { type Engine, openEngine } from '../../src/engine/index.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
 import { loadSigningKey } from '../../src/local/keys.js'
@@ -42,7 +42,7 @@ export interface TestEdge {
   end(): Promise<void>
 }
 
-const identity: Identity = {
+const identity: DaemonIdentity = {
   instance: 'test-instance',
   pid: process.pid,
   version: '0.0.0',
@@ -66,7 +66,7 @@ export async function startEdge(
   const work = createOpenWork()
   const status = createStatusReader({
     identity,
-    limits: uploadLimits(settings),
+    limits: toUploadLimits(settings),
     activity: () => engine.activity(),
     jobsOf: engine.jobsOf,
     openRequests: work.count,

@@ -5,7 +5,7 @@ import { Database } from '../../src/engine/storage/database.js'
 import type { Driver } from '../../src/engine/storage/driver.js'
 import type { Bindable } from '../../src/engine/storage/program.js'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { backend } from './backend.js'
 import { addressOf, connect, openPostgres } from './postgres.js'
 import { copyRows, SUPERUSER, TEMPLATE } from './postgres-server.js'
@@ -69,7 +69,7 @@ if (backend === 'pg')
 
 /** Opens the database of a data directory as another process would. */
 export async function anotherDriver(dataDir: string): Promise<Driver> {
-  return backend === 'pg' ? await openPostgres(nameOf(dataDir)) : new Database(dataLayout(dataDir).database)
+  return backend === 'pg' ? await openPostgres(nameOf(dataDir)) : new Database(resolveDataLayout(dataDir).database)
 }
 
 /** The rows of a running engine, in the SQL of SQLite. */
@@ -112,7 +112,7 @@ export function rowsOf(dataDir: string): Rows {
 }
 
 function inFile<T>(dataDir: string, work: (db: Sqlite.Database) => T): T {
-  const db = new Sqlite(dataLayout(dataDir).database, { timeout: 30_000, fileMustExist: true })
+  const db = new Sqlite(resolveDataLayout(dataDir).database, { timeout: 30_000, fileMustExist: true })
   try {
     return work(db)
   } finally {

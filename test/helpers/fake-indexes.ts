@@ -56,7 +56,7 @@ export class FakeIndexes implements SearchIndexes {
   /** the newest entry of each space that was announced */
   readonly told = new Map<string, number>()
 
-  underWay(space: string, seq: number): void {
+  announce(space: string, seq: number): void {
     this.told.set(space, seq)
   }
 
@@ -121,7 +121,7 @@ export class FakeIndexes implements SearchIndexes {
     return { space, textEngine: 'fts5', ...counts, degraded: this.degradedBy }
   }
 
-  async degraded(): Promise<string[]> {
+  async degradedReasons(): Promise<string[]> {
     return this.degradedBy
   }
 
@@ -153,11 +153,11 @@ export class FakeIndexes implements SearchIndexes {
     return undefined
   }
 
-  builds(): number {
+  countBuilds(): number {
     return 0
   }
 
-  hurry(): void {}
+  beginShutdown(): void {}
 
   async close(): Promise<void> {}
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type ModelTask, modelPaths } from '../../src/local/models/pulled.js'
-import { RUNTIME, runtimeBuild, runtimeEntry, runtimeFolder } from '../../src/local/models/runtime.js'
+import { getModelPaths, type ModelTask } from '../../src/local/models/pulled.js'
+import { getRuntimeBuild, getRuntimeEntry, getRuntimeFolder, RUNTIME } from '../../src/local/models/runtime.js'
 import { embedderGguf } from './gguf.js'
 
 /**
@@ -62,8 +62,8 @@ export class LlamaChatSession {
 
 /** Writes the fake runtime into the folder where npm would install it. */
 export function installFakeLlama(folder: string): void {
-  const entry = runtimeEntry(folder)
-  const build = join(folder, 'node_modules', runtimeBuild() ?? '')
+  const entry = getRuntimeEntry(folder)
+  const build = join(folder, 'node_modules', getRuntimeBuild() ?? '')
   for (const path of [dirname(entry), build]) mkdirSync(path, { recursive: true })
   writeFileSync(entry, MODULE)
   writeFileSync(join(dirname(dirname(entry)), 'package.json'), JSON.stringify({ name: RUNTIME.name, type: 'module' }))
@@ -78,8 +78,8 @@ export function pulledModelOf(
   weights: Buffer = embedderGguf(),
 ): string {
   const id = `fake-${task}@0123456789ab`
-  installFakeLlama(runtimeFolder(models))
-  const paths = modelPaths(models, id)
+  installFakeLlama(getRuntimeFolder(models))
+  const paths = getModelPaths(models, id)
   mkdirSync(paths.path, { recursive: true })
   writeFileSync(paths.weights, weights)
   const model = { task, sha256: 'x', bytes: weights.length, source: 'test', contextTokens: 512, ...more }

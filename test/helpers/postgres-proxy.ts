@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
-import { databaseAddress } from '../../src/local/database-address.js'
+import { parseDatabaseAddress } from '../../src/local/database-address.js'
 import { ROLE } from './postgres-server.js'
 
 /** A proxy between a gateway and its server that loses commits. */
@@ -66,7 +66,7 @@ export async function startProxy(folder: string): Promise<PostgresProxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
-    address: (database) => databaseAddress(`postgres://${ROLE}@127.0.0.1:${port}/${database}`),
+    address: (database) => parseDatabaseAddress(`postgres://${ROLE}@127.0.0.1:${port}/${database}`),
     loseCommit: (words, when) => new Promise((done) => losses.push({ words, when, done })),
     async end() {
       for (const socket of open) socket.destroy()

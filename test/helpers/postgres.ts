@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
-import { asDeployment, tenantScope } from '../../src/engine/base/tenant-scope.js'
+import { asDeployment, getTenantScope } from '../../src/engine/base/tenant-scope.js'
 import type { WriteOptions } from '../../src/engine/storage/driver.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
-import { type OpenOptions, Postgres } from '../../src/engine/storage/postgres/postgres.js'
+import { Postgres, type PostgresOpenOptions } from '../../src/engine/storage/postgres/postgres.js'
 import type { Read, Write } from '../../src/engine/storage/program.js'
 import type { DatabaseAddress } from '../../src/local/database-address.js'
-import { databaseAddress } from '../../src/local/database-address.js'
+import { parseDatabaseAddress } from '../../src/local/database-address.js'
 import { addressOn, ROLE, SUPERUSER } from './postgres-server.js'
 
 // A bench that starts its own servers runs without the test runner, which provides the shared one.
@@ -20,7 +20,7 @@ export const hasServer = isTest && inject('postgres') !== undefined
 export const hasVectors = isTest && inject('pgvector')
 
 export function addressOf(name: string, folder = inject('postgres'), role = ROLE): DatabaseAddress {
-  return databaseAddress(addressOn(folder ?? '', name, role))
+  return parseDatabaseAddress(addressOn(folder ?? '', name, role))
 }
 
 /** A client that queries the server directly. */
@@ -59,12 +59,12 @@ export async function searchableDatabase(): Promise<string> {
 export async function openPostgres(
   name: string,
   connections = 10,
-  options: Partial<OpenOptions> = {},
+  options: Partial<PostgresOpenOptions> = {},
 ): Promise<Postgres> {
   const driver = await Postgres.open({ address: addressOf(name), application: 'ks-test', connections, ...options })
   const read = driver.read.bind(driver)
   const write = driver.write.bind(driver)
-  const forAll = <T>(work: () => T): T => (tenantScope() === undefined ? asDeployment(work) : work())
+  const forAll = <T>(work: () => T): T => (getTenantScope() === undefined ? asDeployment(work) : work())
   return Object.assign(driver, {
     read: <T>(program: Read<T>) => forAll(() => read(program)),
     write: <T>(work: () => Write<T> | T, options?: WriteOptions) => forAll(() => write(work, options)),

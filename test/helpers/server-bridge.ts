@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import type { Bindable, Change, Query } from '../../src/engine/base/statements.js'
+import type { Bindable, ReadStatement, WriteStatement } from '../../src/engine/base/statements.js'
 import { AS_SQLITE } from '../../src/engine/storage/postgres/values.js'
 import { addressOf } from './postgres.js'
 import { ROLE, SUPERUSER } from './postgres-server.js'
@@ -79,7 +79,7 @@ function askNow(
 }
 
 /** Runs one statement and blocks without a turn of the event loop. @returns the result as the SQLite driver gives it */
-export function executeNow(database: string, { sql, values, verb }: Query | Change): unknown {
+export function executeNow(database: string, { sql, values, verb }: ReadStatement | WriteStatement): unknown {
   const [text, ...more] = forServer(sql)
   if (text === undefined || more.length > 0) throw new Error(`one statement at a time: ${sql}`)
   const { rows = [], fields = [], rowCount } = askNow(database, SUPERUSER, { text, values })

@@ -1,6 +1,6 @@
-import { postgresDialect } from '../../src/engine/storage/dialect.js'
+import { createPostgresDialect } from '../../src/engine/storage/dialect.js'
 
-const dialect = postgresDialect()
+const dialect = createPostgresDialect()
 
 /**
  * Translates SQL of SQLite in tests for a server. Beyond the dialect of the product it supports what only tests use:

@@ -8,18 +8,18 @@ import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { Caller } from '../../src/engine/base/caller.js'
 import { ChangedSpaces } from '../../src/engine/base/changed-spaces.js'
 import { Leases } from '../../src/engine/base/leases.js'
-import { Measures } from '../../src/engine/base/measures.js'
+import { EngineMetrics } from '../../src/engine/base/metrics.js'
 import type { ModelReference } from '../../src/engine/base/model-reference.js'
 import type { EngineOptions } from '../../src/engine/base/options.js'
-import type { Work } from '../../src/engine/compile/work.js'
+import type { CompileWork } from '../../src/engine/compile/work.js'
 import type { EngineContext } from '../../src/engine/context.js'
 import { beginUpload } from '../../src/engine/documents/upload.js'
 import type { CompileFailure, CompileResult, PreparedDocument } from '../../src/engine/parse/compiled.js'
 import { prepareDocument } from '../../src/engine/parse/prepare.js'
-import { beat } from '../../src/engine/rows/gateways.js'
+import { recordHeartbeat } from '../../src/engine/rows/gateways.js'
 import { claimJobs } from '../../src/engine/rows/job-claims.js'
-import { documentOf } from '../../src/engine/rows/job-documents.js'
-import { beginJobs, type JobRow, latestJob } from '../../src/engine/rows/jobs.js'
+import { findJobDocument } from '../../src/engine/rows/job-documents.js'
+import { findLatestJob, insertJobs, type JobRow } from '../../src/engine/rows/jobs.js'
 import { insertSpace } from '../../src/engine/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { DEFAULT_POLICIES, type Policies } from '../../src/engine/spaces/manifest.js'
@@ -27,7 +27,7 @@ import type { Database } from '../../src/engine/storage/database.js'
 import { openStore } from '../../src/engine/storage/open-store.js'
 import { type Bindable, sql, type Write } from '../../src/engine/storage/program.js'
 import { newId } from '../../src/lib/ids.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { ADA, engineOptions } from './engine.js'
 import { FakeIndexes } from './fake-indexes.js'
 
@@ -61,11 +61,11 @@ export interface SmallStore {
   again(space: SpaceRow): SpaceRow
   upload(space: SpaceRow, files: Record<string, string>, caller?: Caller): Promise<AcceptedDocument[]>
   /** uploads files and claims their jobs for this gateway */
-  work(space: SpaceRow, files: Record<string, string>): Promise<Work[]>
+  work(space: SpaceRow, files: Record<string, string>): Promise<CompileWork[]>
   /** creates another job of a document */
   begin(space: SpaceRow, docKey: number): void
   /** claims the newest job of a document */
-  claimed(docKey: number, gateway?: string): Work
+  claimed(docKey: number, gateway?: string): CompileWork
   job(id: number | string): JobRow
   rows<T = Record<string, unknown>>(text: string, ...values: Bindable[]): T[]
   write<T>(program: () => Write<T>): T
@@ -83,8 +83,8 @@ afterAll(async () => {
 async function makeEmpty(): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ks-empty-'))
   const { log } = engineOptions('')
-  const { db, identity } = await openStore(dataLayout(dataDir), log, () => undefined)
-  await db.close(() => identity.closed())
+  const { db, identity } = await openStore(resolveDataLayout(dataDir), log, () => undefined)
+  await db.close(() => identity.markClosed())
   return dataDir
 }
 
@@ -97,10 +97,10 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     void said.push({ level, fields, message })
   const log = { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') }
   const options = engineOptions(dataDir, { log, database: undefined, ...changes })
-  const opened = await openStore(dataLayout(dataDir), log, (error) => options.room?.note(error))
+  const opened = await openStore(resolveDataLayout(dataDir), log, (error) => options.room?.noteError(error))
   const { db } = opened
   const instance = newId()
-  db.writeNow(() => beat(instance, undefined))
+  db.writeNow(() => recordHeartbeat(instance, undefined))
   const indexes = new FakeIndexes(db)
   const write = <T>(program: () => Write<T>): T => db.writeNow(program)
   const rows = <T>(text: string, ...values: Bindable[]): T[] => db.now(sql.all<T>(text, values))
@@ -134,18 +134,22 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       // A model that is a function of the text, instead of a thread.
       lsa: fakeLsa(() => store) as never,
       models: fakeModels(() => store) as never,
-      vectors: { wake() {}, askAgain: noop, missing: noop as never, patience: noop },
-      migrations: { wake() {}, ended: noop },
-      pageIndexes: { published() {}, missing: async () => 0 },
-      pictures: { published() {} },
-      recordings: { listenTo: noop },
+      vectors: { wake() {}, retryNow: noop, missing: noop as never, waitForVectors: noop },
+      migrations: { wake() {}, stopEnded: noop },
+      pageIndexes: { notePublication() {}, countMissing: async () => 0 },
+      pictures: { notePublication() {} },
+      recordings: { enqueue: noop },
       conflicts: { published() {}, catchUp: async () => true, unreadable: () => 0 },
       changes: new ChangedSpaces(),
       failedClusters: { captured() {}, catchUp: noop },
       reading: new Map(),
       leases: new Leases(),
-      measures: new Measures(),
-      rightOfWay: { begin: () => () => undefined, giveWay: async () => store.betweenSteps(), rest: noop } as never,
+      measures: new EngineMetrics(),
+      foregroundPriority: {
+        begin: () => () => undefined,
+        giveWay: async () => store.betweenSteps(),
+        rest: noop,
+      } as never,
       options,
       log,
       now: options.now ?? Date.now,
@@ -169,14 +173,14 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       return accepted.map(({ compilationJob }) => store.claimed(store.job(compilationJob.id).doc_key))
     },
     begin(space, docKey) {
-      const document = db.now(documentOf({ doc_key: docKey }))
+      const document = db.now(findJobDocument({ doc_key: docKey }))
       if (document === undefined) throw new Error(`there is no document ${docKey}`)
-      write(() => beginJobs(space, [document]))
+      write(() => insertJobs(space, [document]))
     },
     claimed(docKey, gateway = instance) {
-      const latest = db.now(latestJob(docKey))
+      const latest = db.now(findLatestJob(docKey))
       const [job] = latest === undefined ? [] : write(() => claimJobs([latest], gateway))
-      const document = db.now(documentOf({ doc_key: docKey }))
+      const document = db.now(findJobDocument({ doc_key: docKey }))
       if (job === undefined || document === undefined) throw new Error('there is no job to be claimed')
       return { job, document }
     },
@@ -189,7 +193,7 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
     write,
     run: (text, ...values) => void write(() => sql.run(text, values)),
     async end() {
-      await db.close(() => opened.identity.closed())
+      await db.close(() => opened.identity.markClosed())
       removeFolder(dataDir)
     },
   }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { SignJWT } from 'jose'
 import { createToken, type Scope } from '../../src/local/keys.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 
 /** Tokens of one data directory for the callers of a test. */
 export interface TestTokens {
@@ -37,7 +37,7 @@ export async function signedToken(
   claims: Record<string, unknown> = {},
   header: Record<string, unknown> = {},
 ): Promise<string> {
-  const key = Buffer.from(readFileSync(dataLayout(dataDir).signingKey, 'utf8').trim(), 'base64url')
+  const key = Buffer.from(readFileSync(resolveDataLayout(dataDir).signingKey, 'utf8').trim(), 'base64url')
   const now = Math.floor(Date.now() / 1000)
   const all = {
     iss: 'knowledge-spaces',

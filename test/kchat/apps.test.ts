@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { leafPaths, valueAt } from '../../src/cli/columns.js'
+import { listLeafPaths, valueAt } from '../../src/cli/columns.js'
 import { ChatAppUpdate } from '../../src/contract/chat/apps.js'
 import { cliHome } from '../helpers/cli.js'
 
@@ -117,7 +117,7 @@ describe('kchat apps', () => {
   it('offers an option for every field of an application', async () => {
     const before = await made('create', 'Everything')
     const after = await made('update', 'Everything', ...EVERY)
-    const fields = [...new Set([...leafPaths(before), ...leafPaths(after)])]
+    const fields = [...new Set([...listLeafPaths(before), ...listLeafPaths(after)])]
     expect(new Set(fields.map((field) => field.split('.')[0]))).toEqual(
       new Set([...Object.keys(ChatAppUpdate.shape), 'id', 'createdAt', 'updatedAt']),
     )

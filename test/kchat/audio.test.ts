@@ -116,7 +116,11 @@ describe.skipIf(!has)('kchat with audio', () => {
     expect((await home.kchat(['apps', 'update', 'Voice', '--no-text-to-speech'])).code).toBe(0)
     const mute = await home.kchat(['send', 'When?', '-o', 'never.wav'])
     expect((await home.kchat(['apps', 'update', 'Voice', '--text-to-speech'])).code).toBe(0)
-    expect(mute).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/text-to-speech of the application is disabled/) })
+    expect(mute).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/text-to-speech of the application is disabled/),
+    })
     expect(existsSync(join(home.dir, 'never.wav'))).toBe(false)
     expect(await count()).toBe(before)
   })

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { COMMANDS, help } from '../../src/kchat/chat/commands.js'
-import { complete } from '../../src/kchat/chat/completing.js'
+import { COMMANDS, formatHelp } from '../../src/kchat/chat/commands.js'
+import { completeLine } from '../../src/kchat/chat/line-completion.js'
 import { chatTerminal, hasTmux } from '../helpers/chat-terminal.js'
 import { cliHome } from '../helpers/cli.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
@@ -38,13 +38,13 @@ afterAll(async () => {
 
 describe('conversation commands', () => {
   it('appear in /help and in Tab completion', () => {
-    for (const { name, what } of COMMANDS) {
-      expect(help()).toMatch(new RegExp(`^/${name}( .*)? {2,}${what.replace(/[.$[\]()]/g, '\\$&')}$`, 'm'))
-      expect(complete(`/${name}`, [])?.text).toMatch(new RegExp(`^/${name}`))
+    for (const { name, description: what } of COMMANDS) {
+      expect(formatHelp()).toMatch(new RegExp(`^/${name}( .*)? {2,}${what.replace(/[.$[\]()]/g, '\\$&')}$`, 'm'))
+      expect(completeLine(`/${name}`, [])?.text).toMatch(new RegExp(`^/${name}`))
     }
     expect(
       Math.max(
-        ...help()
+        ...formatHelp()
           .split('\n')
           .filter((line) => line.startsWith('/'))
           .map((line) => line.length),
@@ -53,17 +53,17 @@ describe('conversation commands', () => {
   })
 
   it('complete up to their common prefix, and complete files after commands that take one', () => {
-    expect(complete('/re', [])).toEqual({ text: '/re', candidates: ['/rename', '/regenerate', '/resend'] })
-    expect(complete('/exp', [])).toEqual({ text: '/export ', candidates: [] })
-    expect(complete(`/export -f ${home.dir}/handb`, [])?.text).toBe(`/export -f ${home.dir}/handbook/`)
-    expect(complete(`/image ${home.dir}/handbook/`, [])?.text).toBe(`/image ${home.dir}/handbook/shop.md`)
-    expect(complete('/rename ha', [])).toBeUndefined()
-    expect(complete('plain words', ['one'])).toBeUndefined()
-    expect([complete('', ['a', 'b'])?.text, complete('a', ['a', 'b'])?.text, complete('b', ['a', 'b'])?.text]).toEqual([
-      'a',
-      'b',
-      'a',
-    ])
+    expect(completeLine('/re', [])).toEqual({ text: '/re', candidates: ['/rename', '/regenerate', '/resend'] })
+    expect(completeLine('/exp', [])).toEqual({ text: '/export ', candidates: [] })
+    expect(completeLine(`/export -f ${home.dir}/handb`, [])?.text).toBe(`/export -f ${home.dir}/handbook/`)
+    expect(completeLine(`/image ${home.dir}/handbook/`, [])?.text).toBe(`/image ${home.dir}/handbook/shop.md`)
+    expect(completeLine('/rename ha', [])).toBeUndefined()
+    expect(completeLine('plain words', ['one'])).toBeUndefined()
+    expect([
+      completeLine('', ['a', 'b'])?.text,
+      completeLine('a', ['a', 'b'])?.text,
+      completeLine('b', ['a', 'b'])?.text,
+    ]).toEqual(['a', 'b', 'a'])
   })
 })
 

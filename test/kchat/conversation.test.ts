@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import stringWidth from 'string-width'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Conversation } from '../../src/kchat/chat/conversation.js'
-import { linesOf } from '../../src/kchat/chat/lines.js'
-import { FRAME_MS } from '../../src/kchat/chat/paced.js'
+import { renderEntry } from '../../src/kchat/chat/lines.js'
 import { statusOf } from '../../src/kchat/chat/screen.js'
+import { FRAME_MS } from '../../src/kchat/chat/throttle.js'
 import { Transcript } from '../../src/kchat/chat/transcript.js'
 import { ChatService } from '../../src/kchat/service.js'
 
@@ -68,7 +68,7 @@ describe('foreign text in the view', () => {
     for (const kind of ['question', 'answer', 'note', 'error'] as const)
       for (const more of [{}, { isGrowing: true as const }]) {
         const entry = { kind, text: HOSTILE, sources: [{ position: 1, name: HOSTILE }], thought: HOSTILE, ...more }
-        for (const { text } of linesOf(entry, 60)) expect(text).not.toMatch(UNSAFE)
+        for (const { text } of renderEntry(entry, 60)) expect(text).not.toMatch(UNSAFE)
       }
   })
 
@@ -83,7 +83,7 @@ describe('foreign text in the view', () => {
 
   it('shows the address of an image or link without fetching it, and definitions unchanged', () => {
     const text = '![x](https://evil.test/?d=SECRET) [a][1]\n\n[1]: https://evil.test/?d=SECRET'
-    const lines = linesOf({ kind: 'answer', text }, 80).map((line) => plain(line.text))
+    const lines = renderEntry({ kind: 'answer', text }, 80).map((line) => plain(line.text))
     expect(lines).toEqual([
       '[image: x] (https://evil.test/?d=SECRET) [a][1]',
       '',
@@ -96,9 +96,9 @@ describe('foreign text in the view', () => {
     const text = `| ${HOSTILE} | b |\n|---|---|\n| &#27;[2J | &#x9b;31m |\n\n\`\`\`${HOSTILE}\n${HOSTILE}\n\`\`\`\n\n[a](<https://evil.test/&#27;x>) <b>${HOSTILE}</b>\n`
     const transcript = new Transcript()
     const shown = [...text].flatMap((_, at) => [
-      ...transcript.follow([{ kind: 'answer', text: text.slice(0, at), isGrowing: true }], 40),
+      ...transcript.update([{ kind: 'answer', text: text.slice(0, at), isGrowing: true }], 40),
     ])
-    shown.push(...transcript.follow([{ kind: 'answer', text }], 40), ...transcript.pieces.flatMap(({ lines }) => lines))
+    shown.push(...transcript.update([{ kind: 'answer', text }], 40), ...transcript.pieces.flatMap(({ lines }) => lines))
     expect(shown.map((line) => plain(line.text)).join('\n')).toContain('https://evil.test/')
     for (const line of shown) expect(plain(line.text)).not.toMatch(UNSAFE)
   })
@@ -135,17 +135,17 @@ describe('the transcript of a conversation', () => {
   ].join('\n')
 
   it('prints a streamed answer in parts that never change, with the same final lines as the complete one', () => {
-    const whole = linesOf({ kind: 'answer', text: MARKDOWN }, 60)
+    const whole = renderEntry({ kind: 'answer', text: MARKDOWN }, 60)
     for (const step of [1, 3, 7, 50]) {
       const transcript = new Transcript()
       let before: unknown[] = []
       for (let at = 0; at < MARKDOWN.length; at += step) {
-        transcript.follow([{ kind: 'answer', text: MARKDOWN.slice(0, at), isGrowing: true }], 60)
+        transcript.update([{ kind: 'answer', text: MARKDOWN.slice(0, at), isGrowing: true }], 60)
         expect(transcript.pieces.slice(0, before.length)).toEqual(before)
         before = [...transcript.pieces]
       }
       if (step === 1) expect(before.length).toBeGreaterThan(5)
-      expect(transcript.follow([{ kind: 'answer', text: MARKDOWN }], 60)).toEqual([])
+      expect(transcript.update([{ kind: 'answer', text: MARKDOWN }], 60)).toEqual([])
       expect(transcript.pieces.flatMap(({ lines }) => lines)).toEqual(whole)
     }
   })
@@ -153,8 +153,8 @@ describe('the transcript of a conversation', () => {
   it('reports a replaced answer, keeps the order of what follows, and fits narrow terminals', () => {
     const transcript = new Transcript()
     const growing = { kind: 'answer', isGrowing: true } as const
-    transcript.follow([{ ...growing, text: 'one\n\ntwo' }], 30)
-    const open = transcript.follow(
+    transcript.update([{ ...growing, text: 'one\n\ntwo' }], 30)
+    const open = transcript.update(
       [
         { ...growing, text: 'other' },
         { kind: 'note', text: 'a note' },
@@ -162,7 +162,7 @@ describe('the transcript of a conversation', () => {
       30,
     )
     expect(open.map((line) => line.text)).toEqual(['other', 'a note', ''])
-    transcript.follow(
+    transcript.update(
       [
         { kind: 'answer', text: 'other' },
         { kind: 'note', text: 'a note' },
@@ -171,14 +171,14 @@ describe('the transcript of a conversation', () => {
     )
     const written = transcript.pieces.flatMap(({ lines }) => lines.map((line) => line.text))
     expect(written).toEqual(['one', '', '(the service replaced this answer)', '', 'other', '', 'a note', ''])
-    const narrow = linesOf({ kind: 'answer', text: MARKDOWN }, 20).map((line) => stringWidth(line.text))
+    const narrow = renderEntry({ kind: 'answer', text: MARKDOWN }, 20).map((line) => stringWidth(line.text))
     expect(Math.max(...narrow)).toBeLessThanOrEqual(20)
   })
 
   it('folds the steps of an agent, and shows tokens, price and time', () => {
     const step = { id: 'a', thought: '', tool: 'search;read', input: '{}', observation: 'found' }
     const usage = { tokens: 1204, price: '0.0031', currency: 'USD', seconds: 2.44 }
-    const lines = linesOf({ kind: 'answer', text: 'Nine.', steps: [step, { ...step, id: 'b' }], usage }, 80)
+    const lines = renderEntry({ kind: 'answer', text: 'Nine.', steps: [step, { ...step, id: 'b' }], usage }, 80)
     expect(lines.map((line) => line.text.replace('▸', '>'))).toEqual([
       'Nine.',
       '',

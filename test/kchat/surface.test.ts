@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { chatRoutes } from '../../src/contract/chat/routes.js'
 import { leafCommands } from '../../src/kchat/completion.js'
 import { EXAMPLES } from '../../src/kchat/examples.js'
+import { parseSend, SEND_OPTIONS } from '../../src/kchat/parse-send.js'
 import { program } from '../../src/kchat/program.js'
-import { quickSend, SEND_OPTIONS } from '../../src/kchat/quick.js'
 
 const send = program().commands.find((command) => command.name() === 'send')!
 
@@ -39,14 +39,14 @@ describe('the fast path of `kchat send`', () => {
       await whole.parseAsync(line, { from: 'user' })
       // A default of commander counts as absent.
       const filled = { autostart: true, header: true, truncate: true, pager: true, name: true, conversation: 'new' }
-      const quick = quickSend(line)!
+      const quick = parseSend(line)!
       expect({ query: quick.query, options: { ...filled, ...quick.options } }, line.join(' ')).toEqual(parsed)
     }
   })
 
   it('leaves help and errors to the complete parser', () => {
     for (const line of [['send'], ['send', 'a', 'b'], ['send', '--help'], ['send', 'a', '--nothing'], ['chat']])
-      expect(quickSend(line)).toBeUndefined()
+      expect(parseSend(line)).toBeUndefined()
   })
 })
 

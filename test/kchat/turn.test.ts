@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { citedBy, sourcesOf } from '../../src/kchat/turn.js'
+import { findCitedSources, toSources } from '../../src/kchat/turn.js'
 
 const resource = (position: number, more: object = {}) => ({ position, document_name: `${position}.md`, ...more })
 const citedIn = (answer: string, resources: object[]) =>
-  citedBy(answer, sourcesOf({ metadata: { retriever_resources: resources } })).map(({ position }) => position)
+  findCitedSources(answer, toSources({ metadata: { retriever_resources: resources } })).map(({ position }) => position)
 
 describe('the sources of an answer', () => {
   it('include those that the service marks as cited, whatever marks a quoted document contains', () => {

@@ -9,20 +9,20 @@ import {
   deleteToEnd,
   deleteToStart,
   deleteWord,
-  draftOf,
-  EMPTY,
-  end,
-  home,
+  EMPTY_DRAFT,
   insert,
-  left,
-  recall,
-  recallOf,
-  right,
-  toLine,
-  wordLeft,
-  wordRight,
+  moveLeft,
+  moveLine,
+  moveRecall,
+  moveRight,
+  moveToLineEnd,
+  moveToLineStart,
+  moveWordLeft,
+  moveWordRight,
+  startRecall,
+  toDraft,
 } from '../../src/kchat/chat/editor.js'
-import { Keyboard } from '../../src/kchat/chat/keys.js'
+import { KeyReader } from '../../src/kchat/chat/keys.js'
 import { wrap } from '../../src/kchat/chat/wrap.js'
 
 const KEY = {
@@ -50,41 +50,41 @@ const KEY = {
 
 describe('a message draft', () => {
   it('edits by visible characters', () => {
-    let draft: Draft = insert(EMPTY, 'ab👩‍👩‍👧é')
-    draft = backspace(left(draft))
+    let draft: Draft = insert(EMPTY_DRAFT, 'ab👩‍👩‍👧é')
+    draft = backspace(moveLeft(draft))
     expect(draft).toEqual({ text: 'abé', cursor: 2 })
-    expect(right(draft)).toEqual({ text: 'abé', cursor: 3 })
-    expect(backspace(draftOf('')).text).toBe('')
+    expect(moveRight(draft)).toEqual({ text: 'abé', cursor: 3 })
+    expect(backspace(toDraft('')).text).toBe('')
   })
 
   it('edits by words and lines', () => {
-    expect(deleteWord(draftOf('one two  ')).text).toBe('one ')
-    expect(deleteToStart(draftOf('one\ntwo')).text).toBe('one\n')
+    expect(deleteWord(toDraft('one two  ')).text).toBe('one ')
+    expect(deleteToStart(toDraft('one\ntwo')).text).toBe('one\n')
     expect(deleteToEnd({ text: 'one\ntwo', cursor: 1 }).text).toBe('o\ntwo')
-    expect(home(draftOf('one\ntwo')).cursor).toBe(4)
-    expect(end({ text: 'one\ntwo', cursor: 1 }).cursor).toBe(3)
-    expect(wordLeft(draftOf('one two  ')).cursor).toBe(4)
-    expect(wordRight({ text: 'one two  ', cursor: 3 }).cursor).toBe(7)
+    expect(moveToLineStart(toDraft('one\ntwo')).cursor).toBe(4)
+    expect(moveToLineEnd({ text: 'one\ntwo', cursor: 1 }).cursor).toBe(3)
+    expect(moveWordLeft(toDraft('one two  ')).cursor).toBe(4)
+    expect(moveWordRight({ text: 'one two  ', cursor: 3 }).cursor).toBe(7)
     expect(deleteNext({ text: 'a🇩🇪b', cursor: 1 })).toEqual({ text: 'ab', cursor: 1 })
     expect(deleteNextWord({ text: 'one two three', cursor: 3 })).toEqual({ text: 'one three', cursor: 3 })
   })
 
   it('moves its cursor to the line above or below, at the same distance from the start if possible', () => {
     const text = 'long line\n日本語\nlast'
-    const up = toLine({ text, cursor: text.length - 1 }, -1)!
+    const up = moveLine({ text, cursor: text.length - 1 }, -1)!
     expect(text.slice(0, up.cursor)).toBe('long line\n日本語')
-    expect(toLine(up, -1)?.cursor).toBe(3)
-    expect(toLine(toLine(up, -1)!, -1)).toBeUndefined()
-    expect(toLine({ text, cursor: 9 }, 1)?.cursor).toBe(13)
-    expect(toLine(draftOf(text), 1)).toBeUndefined()
+    expect(moveLine(up, -1)?.cursor).toBe(3)
+    expect(moveLine(moveLine(up, -1)!, -1)).toBeUndefined()
+    expect(moveLine({ text, cursor: 9 }, 1)?.cursor).toBe(13)
+    expect(moveLine(toDraft(text), 1)).toBeUndefined()
   })
 
   it('keeps its cursor between two characters after any edit', () => {
     const edit = fc.constantFrom(
-      ...[left, right, home, end, wordLeft, wordRight],
+      ...[moveLeft, moveRight, moveToLineStart, moveToLineEnd, moveWordLeft, moveWordRight],
       ...[backspace, deleteNext, deleteToEnd, deleteWord, deleteNextWord],
-      (draft: Draft) => toLine(draft, -1) ?? draft,
-      (draft: Draft) => toLine(draft, 1) ?? draft,
+      (draft: Draft) => moveLine(draft, -1) ?? draft,
+      (draft: Draft) => moveLine(draft, 1) ?? draft,
     )
     const step = fc.oneof(
       edit,
@@ -92,7 +92,7 @@ describe('a message draft', () => {
     )
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
-        const { text, cursor } = steps.reduce((draft: Draft, change) => change(draft), EMPTY)
+        const { text, cursor } = steps.reduce((draft: Draft, change) => change(draft), EMPTY_DRAFT)
         expect(cursor).toBeGreaterThanOrEqual(0)
         expect(cursor).toBeLessThanOrEqual(text.length)
         expect(text.slice(0, cursor).isWellFormed()).toBe(text.isWellFormed())
@@ -103,19 +103,19 @@ describe('a message draft', () => {
 
 describe('the history of sent messages', () => {
   it('returns them newest first, and keeps the draft at the end', () => {
-    const first = recall(recallOf(['one', 'two']), -1, 'draft')!
-    const second = recall(first.recall, -1, first.text)!
+    const first = moveRecall(startRecall(['one', 'two']), -1, 'draft')!
+    const second = moveRecall(first.recall, -1, first.text)!
     expect([first.text, second.text]).toEqual(['two', 'one'])
-    expect(recall(second.recall, -1, second.text)).toBeUndefined()
-    const back = recall(recall(second.recall, 1, 'one')!.recall, 1, 'two')!
+    expect(moveRecall(second.recall, -1, second.text)).toBeUndefined()
+    const back = moveRecall(moveRecall(second.recall, 1, 'one')!.recall, 1, 'two')!
     expect(back.text).toBe('draft')
-    expect(recall(back.recall, 1, 'draft')).toBeUndefined()
+    expect(moveRecall(back.recall, 1, 'draft')).toBeUndefined()
   })
 })
 
 describe('the keyboard', () => {
-  const typed = (keyboard: Keyboard, input: string, key: Partial<typeof KEY> = {}) => {
-    let draft: Draft = EMPTY
+  const typed = (keyboard: KeyReader, input: string, key: Partial<typeof KEY> = {}) => {
+    let draft: Draft = EMPTY_DRAFT
     const actions: string[] = []
     for (const each of keyboard.read(input, { ...KEY, ...key }))
       if ('action' in each) actions.push(`${each.action}:${draft.text}`)
@@ -123,7 +123,7 @@ describe('the keyboard', () => {
     return { text: draft.text, actions }
   }
   const later = () => {
-    const keyboard = new Keyboard()
+    const keyboard = new KeyReader()
     keyboard.read('', KEY)
     return keyboard
   }
@@ -155,7 +155,7 @@ describe('the keyboard', () => {
   })
 
   it('sends text that was typed before the view was ready', () => {
-    expect(typed(new Keyboard(), 'early\n').actions).toEqual(['submit:early'])
+    expect(typed(new KeyReader(), 'early\n').actions).toEqual(['submit:early'])
   })
 
   it('does not send the lines of a paste', () => {

@@ -30,7 +30,7 @@ test('a countdown measures time only while it runs', async () => {
   countdown.stop()
   await sleep(80)
   expect(expired).toBe(0)
-  expect(countdown.left()).toBeLessThan(50)
+  expect(countdown.remainingMs()).toBeLessThan(50)
   countdown.start()
   await sleep(80)
   expect(expired).toBe(1)

@@ -7,7 +7,7 @@ import { afterEach, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { restoreBackup } from '../../src/local/backup/restore.js'
 import { takeBackup } from '../../src/local/backup/take.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 
 const home = mkdtempSync(join(tmpdir(), 'ks-backup-modes-'))
 afterEach(() => removeFolder(home))
@@ -21,7 +21,7 @@ const openBelow = (folder: string) =>
 it.skipIf(process.platform === 'win32')(
   'backups and restored data directories are accessible to their owner only',
   async () => {
-    const layout = dataLayout(join(home, 'data'))
+    const layout = resolveDataLayout(join(home, 'data'))
     const bytes = 'the words of a document'
     const hash = createHash('sha256').update(bytes).digest('hex')
     const key = `${'ab'.repeat(12)}/sha256/${hash.slice(0, 2)}/${hash}`

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { diskError } from '../../src/local/disk-error.js'
+import { toDiskError } from '../../src/local/disk-error.js'
 
 it.each([
   [
@@ -9,9 +9,9 @@ it.each([
   ['An IO error occurred: Read-only file system (os error 30)', 'read-only'],
   ['No space left on device (os error 28)', 'full'],
 ])('a disk error in the text of a native library is reported like its error number: %s', (said, told) => {
-  expect(diskError(new Error(said))?.message).toContain(told)
+  expect(toDiskError(new Error(said))?.message).toContain(told)
 })
 
 it('other texts of a native library are not reported as disk errors', () => {
-  expect(diskError(new Error('os error 300'))).toBeUndefined()
+  expect(toDiskError(new Error('os error 300'))).toBeUndefined()
 })

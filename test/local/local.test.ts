@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { readDaemonFile, removeDaemonFile, writeDaemonFile } from '../../src/local/daemon-file.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
-import { localDirs } from '../../src/local/dirs.js'
+import { resolveLocalDirs } from '../../src/local/dirs.js'
 import { createToken, ensureCliToken, loadSigningKey, readCliToken, verifyLocalToken } from '../../src/local/keys.js'
-import { dataLayout } from '../../src/local/layout.js'
+import { resolveDataLayout } from '../../src/local/layout.js'
 import { acquireLock, isLocked } from '../../src/local/lock.js'
 import { createPrivateFile } from '../../src/local/private-file.js'
 
@@ -25,20 +25,20 @@ describe('the folders of a user', () => {
   const unix = { platform: 'linux' as const, home: '/home/ada' }
 
   test('follow the platform', () => {
-    expect(localDirs({ ...unix, env: {} })).toEqual({
+    expect(resolveLocalDirs({ ...unix, env: {} })).toEqual({
       data: '/home/ada/.local/share/ks',
       config: '/home/ada/.config/ks',
       cache: '/home/ada/.cache/ks',
       state: '/home/ada/.local/state/ks',
     })
-    expect(localDirs({ platform: 'darwin', home: '/nowhere', env: {} }).data).toBe(
+    expect(resolveLocalDirs({ platform: 'darwin', home: '/nowhere', env: {} }).data).toBe(
       '/nowhere/Library/Application Support/ks',
     )
   })
 
   test('follow absolute XDG variables, and KS_* before those', () => {
     const env = { XDG_DATA_HOME: '/data', XDG_CONFIG_HOME: 'relative', KS_CACHE_DIR: '/mine', XDG_CACHE_HOME: '/other' }
-    expect(localDirs({ ...unix, env })).toMatchObject({
+    expect(resolveLocalDirs({ ...unix, env })).toMatchObject({
       data: '/data/ks',
       config: '/home/ada/.config/ks',
       cache: '/mine',
@@ -54,7 +54,7 @@ describe('the data directory', () => {
   })
 
   test.each(['2\n', '', 'one'])('with a VERSION of %j is refused', (text) => {
-    writeFileSync(dataLayout(root).version, text)
+    writeFileSync(resolveDataLayout(root).version, text)
     expect(prepare).toThrow(/layout/)
   })
 })
@@ -156,16 +156,16 @@ describe('the signing key', () => {
     const key = loadSigningKey(root)
     expect(key).toHaveLength(32)
     expect(loadSigningKey(root)).toEqual(key)
-    expect(statSync(dataLayout(root).signingKey).mode & 0o777).toBe(0o600)
+    expect(statSync(resolveDataLayout(root).signingKey).mode & 0o777).toBe(0o600)
   })
 
   test('causes an error if others may read it or if it is short', () => {
     prepare()
     loadSigningKey(root)
-    chmodSync(dataLayout(root).signingKey, 0o644)
+    chmodSync(resolveDataLayout(root).signingKey, 0o644)
     expect(() => loadSigningKey(root)).toThrow(/readable by its owner only, its mode is 644/)
-    rmSync(dataLayout(root).signingKey)
-    writeFileSync(dataLayout(root).signingKey, 'c2hvcnQ\n', { mode: 0o600 })
+    rmSync(resolveDataLayout(root).signingKey)
+    writeFileSync(resolveDataLayout(root).signingKey, 'c2hvcnQ\n', { mode: 0o600 })
     expect(() => loadSigningKey(root)).toThrow(/at least 32 bytes/)
   })
 
@@ -197,8 +197,8 @@ describe('local tokens', () => {
     const first = await ensureCliToken(root)
     expect(await ensureCliToken(root)).toBe(first)
     expect(readCliToken(root)).toBe(first)
-    expect(statSync(dataLayout(root).cliToken).mode & 0o777).toBe(0o600)
-    rmSync(dataLayout(root).signingKey)
+    expect(statSync(resolveDataLayout(root).cliToken).mode & 0o777).toBe(0o600)
+    rmSync(resolveDataLayout(root).signingKey)
     expect(await ensureCliToken(root)).not.toBe(first)
   })
 })

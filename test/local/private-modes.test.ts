@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import { prepareDataDir } from '../../src/local/data-dir.js'
 import { loadDataKey, loadSigningKey } from '../../src/local/keys.js'
-import { type DataLayout, dataLayout } from '../../src/local/layout.js'
+import { type DataLayout, resolveDataLayout } from '../../src/local/layout.js'
 
 const FOLDERS = ['runDir', 'logsDir', 'databaseDir', 'objects', 'indexes'] as const
 const FILES = ['version', 'lock', 'daemonFile', 'cliToken', 'config', 'log', 'database'] as const
@@ -29,7 +29,7 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), 'ks-modes-'))
-  layout = dataLayout(join(home, 'data'))
+  layout = resolveDataLayout(join(home, 'data'))
   prepare()
   for (const name of ['databaseDir', 'objects', 'indexes'] as const) mkdirSync(layout[name], { mode: 0o700 })
   for (const name of FILES) if (name !== 'version') writeFileSync(layout[name], 'text', { mode: 0o600 })

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import { publishBatch } from '../../src/engine/compile/publish.js'
 import { storeVersions } from '../../src/engine/compile/store-versions.js'
-import type { Work } from '../../src/engine/compile/work.js'
+import type { CompileWork } from '../../src/engine/compile/work.js'
 import type { EngineContext } from '../../src/engine/context.js'
 import { deleteDocuments } from '../../src/engine/documents/delete.js'
 import { reindexDocuments } from '../../src/engine/documents/reindex.js'
 import { beginUpload } from '../../src/engine/documents/upload.js'
-import { beat } from '../../src/engine/rows/gateways.js'
+import { recordHeartbeat } from '../../src/engine/rows/gateways.js'
 import { claimJobs } from '../../src/engine/rows/job-claims.js'
-import { documentsOf } from '../../src/engine/rows/job-documents.js'
+import { listJobDocuments } from '../../src/engine/rows/job-documents.js'
 import type { JobRow } from '../../src/engine/rows/jobs.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
@@ -108,7 +108,7 @@ describe.skipIf(!hasServer)('the number of PostgreSQL statements of a write', ()
     vi.spyOn(store.indexes, 'follow').mockResolvedValue(undefined)
     driver = await openPostgres(await migratedDatabase())
     context = { ...store.context, db: driver }
-    await driver.write(() => beat(context.instance, undefined))
+    await driver.write(() => recordHeartbeat(context.instance, undefined))
     const made = await newSpace(driver, ADA.tenant)
     space = await driver.read(findSpace(ADA.tenant, made.id))
   })
@@ -126,11 +126,11 @@ describe.skipIf(!hasServer)('the number of PostgreSQL statements of a write', ()
   }
 
   /** Uploads files and claims their jobs. */
-  async function claimed(files: Record<string, string>): Promise<Work[]> {
+  async function claimed(files: Record<string, string>): Promise<CompileWork[]> {
     const ids = (await upload(files)).map(({ compilationJob }) => [compilationJob.id])
     const jobs = await driver.read(sql.getEach<JobRow>('SELECT * FROM jobs WHERE id = ?', ids))
     const held = await driver.write(() => claimJobs(defined(jobs), context.instance))
-    const documents = await driver.read(documentsOf(held))
+    const documents = await driver.read(listJobDocuments(held))
     return held.map((job, place) => ({ job, document: documents[place]! }))
   }
 

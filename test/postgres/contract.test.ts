@@ -1,14 +1,20 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asTenant } from '../../src/engine/base/tenant-scope.js'
-import { answerOf, claimKey, keepAnswer } from '../../src/engine/rows/idempotency.js'
-import { claimJobs, countClaimed, dropClaims, giveBack, jobsDue } from '../../src/engine/rows/job-claims.js'
-import { isHeld, type JobRow } from '../../src/engine/rows/jobs.js'
+import { claimKey, findIdempotencyRow, storeAnswer } from '../../src/engine/rows/idempotency.js'
+import {
+  claimJobs,
+  countValidClaims,
+  listDueJobs,
+  releaseClaims,
+  releaseJob,
+} from '../../src/engine/rows/job-claims.js'
+import { isClaimValid, type JobRow } from '../../src/engine/rows/jobs.js'
 import { reserveNodeKeys } from '../../src/engine/rows/nodes.js'
-import { changesBetween, lastSequence, logAdded } from '../../src/engine/rows/projection-log.js'
-import { publishNext } from '../../src/engine/rows/publications.js'
+import { getLastSequence, listLogEntries, logAdded } from '../../src/engine/rows/projection-log.js'
+import { publishNextRevision } from '../../src/engine/rows/publications.js'
 import { removeTrace } from '../../src/engine/rows/purge/parts.js'
-import { usageOf } from '../../src/engine/rows/space-usage.js'
+import { getSpaceUsage } from '../../src/engine/rows/space-usage.js'
 import type { SpaceRow } from '../../src/engine/rows/spaces.js'
 import { insertTrace } from '../../src/engine/rows/traces.js'
 import type { Driver } from '../../src/engine/storage/driver.js'
@@ -113,7 +119,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     const other = await backend.another()
     await together(8, async (writer) => {
       for (let i = 0; i < 25; i++)
-        await (writer % 2 === 0 ? driver : other).write(() => publishNext(published.key, `${writer} ${i}`), {
+        await (writer % 2 === 0 ? driver : other).write(() => publishNextRevision(published.key, `${writer} ${i}`), {
           lock: published.key,
         })
     })
@@ -124,7 +130,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
   it('publish without gaps also without a lock, by running again after a conflict', async () => {
     const published = await newSpace(driver)
     await together(3, async (writer) => {
-      for (let i = 0; i < 10; i++) await driver.write(() => publishNext(published.key, `${writer} ${i}`))
+      for (let i = 0; i < 10; i++) await driver.write(() => publishNextRevision(published.key, `${writer} ${i}`))
     })
     expect(await publications(published)).toHaveLength(31)
   })
@@ -162,7 +168,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
       ),
     )
     function* claim(gateway: string): Write<JobRow[]> {
-      return yield* claimJobs(yield* jobsDue(claimed.key, LATEST, 64), gateway)
+      return yield* claimJobs(yield* listDueJobs(claimed.key, LATEST, 64), gateway)
     }
     const claims = await together(6, async (claimer) => {
       const held: JobRow[] = []
@@ -180,12 +186,12 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     const [mine = []] = claims
     const [first, second] = mine
     if (first === undefined || second === undefined) throw new Error('nothing was claimed')
-    expect(await driver.read(countClaimed('g0', mine))).toBe(mine.length)
-    expect(await driver.write(() => giveBack(first, 5))).toBe(true)
-    expect(await driver.read(isHeld(first))).toBe(false)
-    expect(await driver.read(isHeld(second))).toBe(true)
-    await driver.write(() => dropClaims('g0', mine))
-    expect(await driver.read(countClaimed('g0', mine))).toBe(0)
+    expect(await driver.read(countValidClaims('g0', mine))).toBe(mine.length)
+    expect(await driver.write(() => releaseJob(first, 5))).toBe(true)
+    expect(await driver.read(isClaimValid(first))).toBe(false)
+    expect(await driver.read(isClaimValid(second))).toBe(true)
+    await driver.write(() => releaseClaims('g0', mine))
+    expect(await driver.read(countValidClaims('g0', mine))).toBe(0)
   })
 
   it('number log entries without gaps, and a follower misses none', async () => {
@@ -196,8 +202,8 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     const follower = (async () => {
       for (let last = false; !last; ) {
         last = isOver
-        const to = await driver.read(lastSequence(logged.key))
-        const entries = await driver.read(changesBetween(logged.id, seen.at(-1) ?? 0, to, 1000))
+        const to = await driver.read(getLastSequence(logged.key))
+        const entries = await driver.read(listLogEntries(logged.id, seen.at(-1) ?? 0, to, 1000))
         seen.push(...entries.map(({ seq }) => seq))
         // SQLite answers synchronously.
         await setImmediate()
@@ -226,19 +232,19 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     const owner = { tenant: 'acme', subject: 's' }
     const answer = { status: 201, headers: '{}', body: '{"a":1}' }
     await driver.write(() => claimKey(owner, 'k', { fingerprint: 'f', instance: 'g1', created_at: 1 }))
-    expect(await driver.write(() => keepAnswer(owner, 'k', 'g2', answer, undefined))).toBe(false)
-    expect(await driver.write(() => keepAnswer(owner, 'k', 'g1', answer, 'digest'))).toBe(true)
-    expect(await driver.read(answerOf(owner, 'k'))).toMatchObject({ ...answer, fingerprint: 'f digest' })
+    expect(await driver.write(() => storeAnswer(owner, 'k', 'g2', answer, undefined))).toBe(false)
+    expect(await driver.write(() => storeAnswer(owner, 'k', 'g1', answer, 'digest'))).toBe(true)
+    expect(await driver.read(findIdempotencyRow(owner, 'k'))).toMatchObject({ ...answer, fingerprint: 'f digest' })
     await driver.write(() => claimKey(owner, 'k', { fingerprint: 'g', instance: 'g2', created_at: 2 }))
-    expect(await driver.read(answerOf(owner, 'k'))).toMatchObject({
+    expect(await driver.read(findIdempotencyRow(owner, 'k'))).toMatchObject({
       ...{ fingerprint: 'g', instance: 'g2', status: null, headers: null, body: null, created_at: 2 },
     })
-    expect(await driver.read(answerOf({ ...owner, tenant: 'other' }, 'k'))).toBeUndefined()
+    expect(await driver.read(findIdempotencyRow({ ...owner, tenant: 'other' }, 'k'))).toBeUndefined()
   })
 
   it('count the usage of a space as rows are added and removed', async () => {
     const counted = await newSpace(driver)
-    const usage = () => driver.read(usageOf(counted.key))
+    const usage = () => driver.read(getSpaceUsage(counted.key))
     const none = { documents: 0, rawBytes: 0, artifactBytes: 0, segments: 0, nodes: 0, traceBytes: 0 }
     expect(await usage()).toEqual(none)
     const document = await driver.write(function* () {
@@ -287,14 +293,14 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
   })
 
   it('leave nothing of a failed transaction', async () => {
-    const before = await driver.read(lastSequence(space.key))
+    const before = await driver.read(getLastSequence(space.key))
     const failed = driver.write(function* () {
       yield* logAdded(space.key, 1, 2)
       throw new Error('on the way')
     })
     await expect(failed).rejects.toThrow('on the way')
     await expect(driver.write(() => sql.run('INSERT INTO store (id) VALUES (?)', ['x']))).rejects.toThrow()
-    expect(await driver.read(lastSequence(space.key))).toBe(before)
+    expect(await driver.read(getLastSequence(space.key))).toBe(before)
     expect(await driver.write(() => 5)).toBe(5)
   })
 

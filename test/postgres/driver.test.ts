@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KsError } from '../../src/contract/errors.js'
 import { asDeployment } from '../../src/engine/base/tenant-scope.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
-import { lastChange, nextChange } from '../../src/engine/rows/workspaces.js'
+import { addWorkspaceChange, getLastWorkspaceChange } from '../../src/engine/rows/workspaces.js'
 import { CommitUnknown } from '../../src/engine/storage/postgres/errors.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { type Read, sql, type Write } from '../../src/engine/storage/program.js'
 import { MIGRATIONS } from '../../src/engine/storage/schema.js'
-import { databaseAddress } from '../../src/local/database-address.js'
+import { parseDatabaseAddress } from '../../src/local/database-address.js'
 import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
 import { newSpace } from './backends.js'
 
@@ -54,16 +54,16 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
 
   it('reads one snapshot of the database, whatever is committed meanwhile', async () => {
     function* twice(): Read<number[]> {
-      const before = yield* lastChange(space.key)
+      const before = yield* getLastWorkspaceChange(space.key)
       yield* pause(0.5)
-      return [before, yield* lastChange(space.key)]
+      return [before, yield* getLastWorkspaceChange(space.key)]
     }
     const reading = driver.read(twice())
     await driver.read(pause(0.2))
-    await driver.write(() => nextChange(space.key))
+    await driver.write(() => addWorkspaceChange(space.key))
     const [before, after] = await reading
     expect(after).toBe(before)
-    expect(await driver.read(lastChange(space.key))).toBe((before ?? 0) + 1)
+    expect(await driver.read(getLastWorkspaceChange(space.key))).toBe((before ?? 0) + 1)
   })
 
   it('refuses writes in a read', async () => {
@@ -73,28 +73,28 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
   })
 
   it('locks the row of a space before the first statement, so that nothing runs again', async () => {
-    const { again } = driver.done
+    const { again } = driver.statementCounts
     const seen: string[] = []
     function* slow(which: string): Write<void> {
-      const seq = yield* lastChange(space.key)
+      const seq = yield* getLastWorkspaceChange(space.key)
       yield* pause(0.05)
       yield* sql.run('UPDATE workspace_changes SET seq = ? WHERE space_key = ?', [seq + 1, space.key])
       seen.push(which)
     }
-    const before = await driver.read(lastChange(space.key))
+    const before = await driver.read(getLastWorkspaceChange(space.key))
     await Promise.all(Array.from('abcdef', (which) => driver.write(() => slow(which), { lock: space.key })))
-    expect(await driver.read(lastChange(space.key))).toBe(before + 6)
-    expect([seen.length, driver.done.again]).toEqual([6, again])
+    expect(await driver.read(getLastWorkspaceChange(space.key))).toBe(before + 6)
+    expect([seen.length, driver.statementCounts.again]).toEqual([6, again])
   })
 
   it('waits for the lock of a space for a limited time', async () => {
-    const impatient = await openPostgres(name, 2, { lockMs: 200 })
+    const impatient = await openPostgres(name, 2, { lockTimeoutMs: 200 })
     const holding = driver.write(() => pause(1), { lock: space.key })
     await driver.read(pause(0.2))
-    const refused = impatient.write(() => nextChange(space.key), { lock: space.key })
+    const refused = impatient.write(() => addWorkspaceChange(space.key), { lock: space.key })
     await expect(refused).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('too long') })
     await holding
-    expect(await impatient.write(() => nextChange(space.key), { lock: space.key })).toBeGreaterThan(0)
+    expect(await impatient.write(() => addWorkspaceChange(space.key), { lock: space.key })).toBeGreaterThan(0)
     await impatient.close()
   })
 
@@ -102,7 +102,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     let runs = 0
     const failed = driver.write(function* () {
       runs += 1
-      yield* nextChange(space.key)
+      yield* addWorkspaceChange(space.key)
       yield* sql.get('SELECT conflict()')
     })
     await expect(failed).rejects.toMatchObject({ code: 'unavailable', retryAfter: expect.any(Number) })
@@ -111,8 +111,8 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
 
   it('counts the statements of an operation, over all of its programs', async () => {
     const counted = await driver.counting(async () => {
-      await driver.read(lastChange(space.key))
-      await driver.write(() => nextChange(space.key), { lock: space.key })
+      await driver.read(getLastWorkspaceChange(space.key))
+      await driver.write(() => addWorkspaceChange(space.key), { lock: space.key })
       return await driver.write(() => 7)
     })
     // The lock counts as one.
@@ -141,9 +141,9 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
   })
 
   it('stops after a failed statement, even if the program catches the error', async () => {
-    const before = await driver.read(lastChange(space.key))
+    const before = await driver.read(getLastWorkspaceChange(space.key))
     const deaf = driver.write(function* () {
-      yield* nextChange(space.key)
+      yield* addWorkspaceChange(space.key)
       try {
         yield* sql.run('INSERT INTO store (id) VALUES (?)', ['x'])
       } catch {
@@ -151,7 +151,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
       }
     })
     await expect(deaf).rejects.toThrow('continued after')
-    expect(await driver.read(lastChange(space.key))).toBe(before)
+    expect(await driver.read(getLastWorkspaceChange(space.key))).toBe(before)
   })
 
   it('reports no cell values and no addresses in errors', async () => {
@@ -160,12 +160,12 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     )
     expect(inspect(twice, { depth: 9 })).toContain('23505')
     expect(inspect(twice, { depth: 9 })).not.toContain('private')
-    const address = databaseAddress('postgres://ada:very-secret@127.0.0.1:1/none')
-    expect(address.shown).toBe('postgres://127.0.0.1:1/none')
+    const address = parseDatabaseAddress('postgres://ada:very-secret@127.0.0.1:1/none')
+    expect(address.displayText).toBe('postgres://127.0.0.1:1/none')
     const away = await failure(Postgres.open({ address, application: 'ks-test' }))
     expect(away).toMatchObject({ code: 'unavailable', message: 'the database does not answer' })
     expect(inspect(away, { depth: 9 })).not.toMatch(/very-secret|127\.0\.0\.1/)
-    expect(await failure(Promise.resolve().then(() => databaseAddress('very-secret')))).toMatchObject({
+    expect(await failure(Promise.resolve().then(() => parseDatabaseAddress('very-secret')))).toMatchObject({
       message: expect.not.stringContaining('very-secret'),
     })
   })
@@ -173,41 +173,41 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
   it('answers 503 if all connections have been busy for two seconds', async () => {
     const small = await openPostgres(name, 1)
     const holding = small.read(pause(3.5))
-    const refused = await failure(small.read(lastChange(space.key)))
+    const refused = await failure(small.read(getLastWorkspaceChange(space.key)))
     expect(refused).toBeInstanceOf(KsError)
     expect(refused).toMatchObject({ code: 'unavailable', message: expect.stringContaining('busy') })
     await holding
-    expect(await small.read(lastChange(space.key))).toBeGreaterThan(0)
+    expect(await small.read(getLastWorkspaceChange(space.key))).toBeGreaterThan(0)
     await small.close()
   })
 
   it('repeats a write whose connection is lost before its commit, within its time limit', async () => {
-    const before = await driver.read(lastChange(space.key))
+    const before = await driver.read(getLastWorkspaceChange(space.key))
     let runs = 0
     const cut = (times: number, by: Postgres) => {
       runs = 0
       return by.write(() => {
         const isCut = runs++ < times
         return (function* () {
-          yield* nextChange(space.key)
+          yield* addWorkspaceChange(space.key)
           if (isCut) yield* sql.get('SELECT pg_terminate_backend(pg_backend_pid())')
         })()
       })
     }
     await cut(2, driver)
-    expect([runs, await driver.read(lastChange(space.key))]).toEqual([3, before + 1])
-    const hasty = await openPostgres(name, 2, { patienceMs: 0 })
+    expect([runs, await driver.read(getLastWorkspaceChange(space.key))]).toEqual([3, before + 1])
+    const hasty = await openPostgres(name, 2, { retryMs: 0 })
     await expect(cut(1, hasty)).rejects.toMatchObject({ code: 'unavailable', retryAfter: expect.any(Number) })
-    expect([runs, await driver.read(lastChange(space.key))]).toEqual([1, before + 1])
+    expect([runs, await driver.read(getLastWorkspaceChange(space.key))]).toEqual([1, before + 1])
     await hasty.close()
   })
 
   it('repeats a read on another connection if its connection was lost', async () => {
     const one = await openPostgres(name, 1)
-    const before = await one.read(lastChange(space.key))
+    const before = await one.read(getLastWorkspaceChange(space.key))
     const backend = await one.read(sql.get<{ pid: number }>('SELECT pg_backend_pid() pid'))
     await client.query('SELECT pg_terminate_backend($1)', [backend?.pid])
-    expect(await one.read(lastChange(space.key))).toBe(before)
+    expect(await one.read(getLastWorkspaceChange(space.key))).toBe(before)
     await one.close()
   })
 
@@ -224,16 +224,16 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     const address = addressOf(name)
     const several = { ...address, hosts: ['postgres://ks@127.0.0.1:1/none', ...address.hosts] } as const
     const opened = await Postgres.open({ address: several, application: 'ks-test' })
-    expect(await asDeployment(() => opened.read(lastChange(space.key)))).toBeGreaterThan(0)
+    expect(await asDeployment(() => opened.read(getLastWorkspaceChange(space.key)))).toBeGreaterThan(0)
     await opened.close()
   })
 
   it('answers 503 for a read whose connection is lost, and continues with another connection', async () => {
-    const before = await driver.read(lastChange(space.key))
+    const before = await driver.read(getLastWorkspaceChange(space.key))
     const reading = failure(
       driver.read(
         (function* () {
-          yield* lastChange(space.key)
+          yield* getLastWorkspaceChange(space.key)
           yield* pause(5)
         })(),
       ),
@@ -243,13 +243,13 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND application_name = 'ks-test' AND datname = current_database()",
     )
     expect(await reading).toMatchObject({ code: 'unavailable' })
-    expect(await driver.read(lastChange(space.key))).toBe(before)
+    expect(await driver.read(getLastWorkspaceChange(space.key))).toBe(before)
   })
 
   it('reports that the outcome of a commit is unknown', async () => {
     const lost = await failure(driver.write(() => sql.run('INSERT INTO lost VALUES (1)')))
     expect(lost).toBeInstanceOf(CommitUnknown)
-    expect(await driver.read(lastChange(space.key))).toBeGreaterThan(0)
+    expect(await driver.read(getLastWorkspaceChange(space.key))).toBeGreaterThan(0)
   })
 
   it('repeats a statement on a connection that knows the changed schema', async () => {
@@ -260,7 +260,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     await client.query('ALTER TABLE lost ADD COLUMN later bigint')
     expect(await all()).toEqual([])
     expect(await read()).toEqual([])
-    expect(one.done.again).toBe(1)
+    expect(one.statementCounts.again).toBe(1)
     await one.close()
   })
 
@@ -324,8 +324,11 @@ describe.skipIf(!hasServer)('a database', () => {
   })
 
   it('can get its password from a file, which no displayed address contains', () => {
-    const address = databaseAddress('postgres://ada:old@db.internal:5433/ks?sslmode=verify-full', '/run/secrets/db')
-    expect(address.shown).toBe('postgres://db.internal:5433/ks')
+    const address = parseDatabaseAddress(
+      'postgres://ada:old@db.internal:5433/ks?sslmode=verify-full',
+      '/run/secrets/db',
+    )
+    expect(address.displayText).toBe('postgres://db.internal:5433/ks')
     expect(address.hosts).toEqual(['postgres://ada@db.internal:5433/ks?sslmode=verify-full'])
     expect(address.password).toBeTypeOf('function')
   })

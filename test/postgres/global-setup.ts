@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
-import { databaseAddress } from '../../src/local/database-address.js'
+import { parseDatabaseAddress } from '../../src/local/database-address.js'
 import { hasExtension, makeTemplate, serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
 
 declare module 'vitest' {
@@ -38,7 +38,7 @@ async function start(): Promise<TestServer | undefined> {
   const programs = serverPrograms()
   if (programs !== undefined) {
     const server = startServer(programs)
-    await migratePostgres(databaseAddress(makeTemplate(programs, server)))
+    await migratePostgres(parseDatabaseAddress(makeTemplate(programs, server)))
     if (!hasVectors())
       process.stderr.write('pgvector is not installed: the tests of search in PostgreSQL are skipped\n')
     return server

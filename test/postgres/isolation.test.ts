@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asDeployment, asTenant } from '../../src/engine/base/tenant-scope.js'
-import { appById, keysOf } from '../../src/engine/rows/chat/apps.js'
+import { findAppById, listChatKeys } from '../../src/engine/rows/chat/apps.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { SHARED_TABLES } from '../../src/engine/storage/postgres/schema/isolation.js'
@@ -153,15 +153,16 @@ describe.skipIf(!hasServer)('rows of a tenant on PostgreSQL', () => {
 
   it('stay hidden from a statement that omits the tenant', async () => {
     const driver = await Postgres.open({ address: addressOf(database), application: 'ks-test', connections: 1 })
-    const forgetful = [appById({ tenant: 'a', appId: 'a id' }), keysOf({ tenant: 'a', appId: 'a app_id' })].map(
-      (program) => {
-        const step = program.next()
-        if (step.done === true || 'lists' in step.value) throw new Error('the program asks for one thing')
-        const { sql: text, values } = step.value
-        expect(text).toContain('tenant = ? AND ')
-        return { text: text.replace('tenant = ? AND ', ''), values: values.slice(1) }
-      },
-    )
+    const forgetful = [
+      findAppById({ tenant: 'a', appId: 'a id' }),
+      listChatKeys({ tenant: 'a', appId: 'a app_id' }),
+    ].map((program) => {
+      const step = program.next()
+      if (step.done === true || 'lists' in step.value) throw new Error('the program asks for one thing')
+      const { sql: text, values } = step.value
+      expect(text).toContain('tenant = ? AND ')
+      return { text: text.replace('tenant = ? AND ', ''), values: values.slice(1) }
+    })
     try {
       for (const { text, values } of forgetful) {
         const look = () => driver.read(sql.all(text, values))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { sql } from '../../src/engine/storage/program.js'
-import { databaseAddress } from '../../src/local/database-address.js'
+import { parseDatabaseAddress } from '../../src/local/database-address.js'
 import { addressOf, connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
 import { ROLE, SUPERUSER } from '../helpers/postgres-server.js'
 
@@ -31,7 +31,7 @@ describe.skipIf(!hasServer)('a server with password authentication', () => {
 
   const open = async (passwordFile?: string) =>
     await Postgres.open({
-      address: databaseAddress(String(addressOf(name, undefined, LOCKED).hosts[0]), passwordFile),
+      address: parseDatabaseAddress(String(addressOf(name, undefined, LOCKED).hosts[0]), passwordFile),
       application: 'ks-test',
     })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EngineLog } from '../../src/engine/base/log.js'
 import type { EngineOptions } from '../../src/engine/base/options.js'
-import type { ObjectPlace } from '../../src/local/object-place.js'
+import type { ObjectLocation } from '../../src/local/object-location.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../helpers/engine.js'
 import { startStrictS3 } from '../helpers/places/strict-s3.js'
 import { addressOf, connect, hasVectors, migratedDatabase, searchableDatabase } from '../helpers/postgres.js'
@@ -52,7 +52,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
   }
 
   /** Starts another gateway of the same deployment. */
-  async function beside({ dataDir }: TestEngine, objects: ObjectPlace): Promise<TestEngine> {
+  async function beside({ dataDir }: TestEngine, objects: ObjectLocation): Promise<TestEngine> {
     return await start({ objects, dataDir: withKeysOf(dataDir) })
   }
 

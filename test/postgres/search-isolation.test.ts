@@ -3,15 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asTenant } from '../../src/engine/base/tenant-scope.js'
 import type { IndexedNode, SearchIndexes } from '../../src/engine/search/ports.js'
 import { createPostgresIndexes } from '../../src/engine/search/postgres/indexes.js'
-import { IN } from '../../src/engine/search/postgres/schema.js'
-import { spaceRow } from '../../src/engine/search/postgres/space-rows.js'
+import { SEARCH_SCHEMA } from '../../src/engine/search/postgres/schema.js'
+import { findSpaceRow } from '../../src/engine/search/postgres/space-rows.js'
 import { searchText } from '../../src/engine/search/postgres/text-search.js'
-import { vectorSpacesOf } from '../../src/engine/search/postgres/vector-rows.js'
+import { listVectorSpaces } from '../../src/engine/search/postgres/vector-rows.js'
 import { searchVectors } from '../../src/engine/search/postgres/vector-search.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { type Read, sql } from '../../src/engine/storage/program.js'
 import { newId } from '../../src/lib/ids.js'
-import { FakeSource, told } from '../engine/search/fake-source.js'
+import { FakeSource, followBatch } from '../engine/search/fake-source.js'
 import { clusteredVectors, seeded } from '../engine/search/random.js'
 import { addressOf, connect, hasVectors, searchableDatabase } from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
@@ -42,7 +42,7 @@ function* explained<T>(program: Read<T>, table: string, plans: string[]): Read<T
   let step = program.next()
   while (step.done !== true) {
     const { value } = step
-    if (!('lists' in value) && value.sql.includes(`${IN}.${table}`)) {
+    if (!('lists' in value) && value.sql.includes(`${SEARCH_SCHEMA}.${table}`)) {
       const lines = yield* sql.all<object>(`EXPLAIN ${value.sql}`, value.values)
       plans.push(lines.flatMap((line) => Object.values(line)).join('\n'))
     }
@@ -69,7 +69,8 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
         ...{ db, address: addressOf(database), source, gateway: newId(), graphFrom: 1_000, settleMs: 20 },
       })
       opened.push(indexes)
-      for (let from = 0; from < COUNT; from += 500) await told(indexes, spaces[index] ?? '', source.commit(nodes(from)))
+      for (let from = 0; from < COUNT; from += 500)
+        await followBatch(indexes, spaces[index] ?? '', source.commit(nodes(from)))
       await until(async () => (await indexes.status(spaces[index] ?? '')).graphCount === COUNT)
     }
     const all = await connect(database, SUPERUSER)
@@ -101,7 +102,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
   }
 
   const tenantsIn = async (table: string): Promise<string[]> =>
-    (await client.query<{ tenant: string }>(`SELECT DISTINCT tenant FROM ${IN}.${table}`)).rows.map(
+    (await client.query<{ tenant: string }>(`SELECT DISTINCT tenant FROM ${SEARCH_SCHEMA}.${table}`)).rows.map(
       ({ tenant }) => tenant,
     )
 
@@ -109,12 +110,12 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     const { rows } = await client.query<{ name: string }>(
       `SELECT relname name FROM pg_class WHERE relkind = 'r' AND relnamespace = $1::regnamespace AND relrowsecurity
          AND relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy WHERE polrelid = pg_class.oid)`,
-      [IN],
+      [SEARCH_SCHEMA],
     )
     expect(rows.map(({ name }) => name).sort()).toEqual([...TABLES].sort())
     const found = await client.query<{ n: string }>(
       "SELECT count(*) n FROM pg_class WHERE relkind = 'r' AND relnamespace = $1::regnamespace",
-      [IN],
+      [SEARCH_SCHEMA],
     )
     expect(Number(found.rows[0]?.n)).toBe(TABLES.length)
   })
@@ -124,9 +125,11 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     for (const tenant of TENANTS) expect(await as(tenant, () => tenantsIn(table))).toEqual([tenant])
     expect(await as('nobody', () => tenantsIn(table))).toEqual([])
     const changed = async (text: string) => (await client.query(text)).rowCount
-    expect(await as('acme', () => changed(`DELETE FROM ${IN}.${table} WHERE tenant = 'other'`))).toBe(0)
-    expect(await as(undefined, () => changed(`DELETE FROM ${IN}.${table}`))).toBe(0)
-    await expect(as('acme', () => client.query(`UPDATE ${IN}.${table} SET tenant = 'other'`))).rejects.toMatchObject({
+    expect(await as('acme', () => changed(`DELETE FROM ${SEARCH_SCHEMA}.${table} WHERE tenant = 'other'`))).toBe(0)
+    expect(await as(undefined, () => changed(`DELETE FROM ${SEARCH_SCHEMA}.${table}`))).toBe(0)
+    await expect(
+      as('acme', () => client.query(`UPDATE ${SEARCH_SCHEMA}.${table} SET tenant = 'other'`)),
+    ).rejects.toMatchObject({
       code: '42501',
     })
   })
@@ -135,7 +138,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     const [indexes] = opened
     const request = { terms: ['number7'], vector: vectors[7]!, vectorSpace: MODEL, textK: 10, vectorK: 10 }
     expect((await indexes!.search(spaces[0]!, request)).hits.length).toBeGreaterThan(0)
-    const row = await asTenant('other', () => db.read(spaceRow(spaces[1]!)))
+    const row = await asTenant('other', () => db.read(findSpaceRow(spaces[1]!)))
     const text = { terms: ['number7'], compounds: undefined as never, textK: 10 }
     expect((await asTenant('other', () => db.read(searchText(row!, text)))).keys).toEqual([7])
     expect((await asTenant('acme', () => db.read(searchText(row!, text)))).keys).toEqual([])
@@ -145,10 +148,10 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
   it('use their text and vector indexes in spite of the policies', async () => {
     const plans: string[] = []
     await asTenant('acme', async () => {
-      const row = (await db.read(spaceRow(spaces[0]!)))!
+      const row = (await db.read(findSpaceRow(spaces[0]!)))!
       const text = { terms: ['number7', 'title'], compounds: undefined as never, textK: 10 }
       expect((await db.read(explained(searchText(row, text), 'nodes', plans))).keys).toContain(7)
-      const [vectorSpace] = await db.read(vectorSpacesOf(row.key))
+      const [vectorSpace] = await db.read(listVectorSpaces(row.key))
       const near = { vectorK: 10, docs: undefined as never, wantsBackground: true }
       const found = searchVectors(vectorSpace!, near, vectors[7]!, [], 1_000)
       expect((await db.read(explained(found, 'vectors', plans))).method).toBe('hnsw')
@@ -178,9 +181,9 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
       `INSERT INTO gateways (id, started_at, beat_at) VALUES ('one', ${now}, ${now}), ('two', ${now}, ${now})`,
     )
     await open()
-    expect(await names()).toEqual(['search_1003', IN, 'search_99999'].sort())
+    expect(await names()).toEqual(['search_1003', SEARCH_SCHEMA, 'search_99999'].sort())
     await client.query("DELETE FROM gateways WHERE id = 'two'")
     await open()
-    expect(await names()).toEqual([IN, 'search_99999'].sort())
+    expect(await names()).toEqual([SEARCH_SCHEMA, 'search_99999'].sort())
   })
 })

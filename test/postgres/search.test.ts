@@ -1,12 +1,12 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { IndexedNode, SearchIndexes } from '../../src/engine/search/ports.js'
 import { createPostgresIndexes, type PostgresIndexesOptions } from '../../src/engine/search/postgres/indexes.js'
-import { IN } from '../../src/engine/search/postgres/schema.js'
+import { SEARCH_SCHEMA } from '../../src/engine/search/postgres/schema.js'
 import type { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { newId } from '../../src/lib/ids.js'
-import { FakeSource, told } from '../engine/search/fake-source.js'
+import { FakeSource, followBatch } from '../engine/search/fake-source.js'
 import { clusteredVectors, seeded } from '../engine/search/random.js'
-import { type Place, runSearchIndexesSuite } from '../engine/search/search-indexes.suite.js'
+import { type IndexStorage, runSearchIndexesSuite } from '../engine/search/search-indexes.suite.js'
 import { addressOf, connect, hasVectors, openPostgres, searchableDatabase } from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
 
@@ -27,7 +27,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
     database = await searchableDatabase()
   })
 
-  async function rows(): Promise<Place> {
+  async function rows(): Promise<IndexStorage> {
     const db = await openPostgres(database)
     return {
       textEngine: 'postgres',
@@ -78,13 +78,13 @@ describe.skipIf(!hasVectors)('search in the database', () => {
 
     it('finds at one gateway what another has written, without reading the log', async () => {
       const [one, other] = [await gateway(), await gateway()]
-      await told(one, space, source.commit(nodes(1, 20)))
+      await followBatch(one, space, source.commit(nodes(1, 20)))
       expect(await find(other, 'number7')).toEqual([7])
-      await told(one, space, source.commit(nodes(30, 5), [7]))
-      const read = source.changesAsked.length
+      await followBatch(one, space, source.commit(nodes(30, 5), [7]))
+      const read = source.changeRequests.length
       expect(await find(other, 'number31')).toEqual([31])
       expect(await find(other, 'number7')).toEqual([])
-      expect(source.changesAsked.length).toBe(read)
+      expect(source.changeRequests.length).toBe(read)
       expect(await other.applied()).toEqual(new Map([[space, 2]]))
     })
 
@@ -93,16 +93,16 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       source.delayMs = 30
       const all = [await gateway(), await gateway(), await gateway()]
       await Promise.all(all.map((one) => one.settle(space)))
-      expect(source.changesAsked).toEqual([0])
+      expect(source.changeRequests).toEqual([0])
       for (const one of all) expect(await find(one, 'number499')).toEqual([499])
       expect(await all[0]?.status(space)).toMatchObject({ textCount: 500, vectorCount: 500, textWatermark: 10 })
     })
 
     it('waits for a gateway that died while it read the log no longer than its claim', async () => {
       const one = await gateway()
-      await told(one, space, source.commit(nodes(1, 5)))
+      await followBatch(one, space, source.commit(nodes(1, 5)))
       await asked(
-        `UPDATE ${IN}.spaces SET writer = 'dead', writing_until = now() + interval '1 second' WHERE space = $1`,
+        `UPDATE ${SEARCH_SCHEMA}.spaces SET writer = 'dead', writing_until = now() + interval '1 second' WHERE space = $1`,
         [space],
       )
       source.commit(nodes(10, 5))
@@ -115,17 +115,19 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       const slow = await gateway({ graceMs: 0 })
       const settled = slow.settle(space)
       await expect
-        .poll(async () => (await asked(`SELECT writer FROM ${IN}.spaces WHERE space = $1`, [space]))[0]?.writer)
+        .poll(
+          async () => (await asked(`SELECT writer FROM ${SEARCH_SCHEMA}.spaces WHERE space = $1`, [space]))[0]?.writer,
+        )
         .toBeTruthy()
       await asked(
-        `UPDATE ${IN}.spaces SET writer = 'other', writing_until = now() + interval '1 second', watermark = 0 WHERE space = $1`,
+        `UPDATE ${SEARCH_SCHEMA}.spaces SET writer = 'other', writing_until = now() + interval '1 second', watermark = 0 WHERE space = $1`,
         [space],
       )
       const count = async () =>
         Number(
           (
             await asked(
-              `SELECT count(*) n FROM ${IN}.nodes n JOIN ${IN}.spaces s ON s.key = n.space WHERE s.space = $1`,
+              `SELECT count(*) n FROM ${SEARCH_SCHEMA}.nodes n JOIN ${SEARCH_SCHEMA}.spaces s ON s.key = n.space WHERE s.space = $1`,
               [space],
             )
           )[0]?.n,
@@ -143,18 +145,18 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       for (let i = 0; i < 30; i++) {
         const gone = [...source.nodes.keys()].filter(() => random() < 0.1)
         const batch = source.commit(nodes(Math.floor(random() * 1_000), 8), gone)
-        await told(i % 2 === 0 ? one : other, space, batch)
+        await followBatch(i % 2 === 0 ? one : other, space, batch)
       }
-      const [key] = await asked(`SELECT key, nodes, length FROM ${IN}.spaces WHERE space = $1`, [space])
+      const [key] = await asked(`SELECT key, nodes, length FROM ${SEARCH_SCHEMA}.spaces WHERE space = $1`, [space])
       const differing = await asked(
-        `SELECT coalesce(t.lexeme, n.lexeme) lexeme, t.df, n.df FROM (SELECT * FROM ${IN}.terms WHERE space = $1 AND df <> 0) t
-         FULL JOIN (SELECT lexeme, count(*) df FROM ${IN}.nodes, unnest(tsvector_to_array(terms)) lexeme WHERE space = $1 GROUP BY lexeme) n
+        `SELECT coalesce(t.lexeme, n.lexeme) lexeme, t.df, n.df FROM (SELECT * FROM ${SEARCH_SCHEMA}.terms WHERE space = $1 AND df <> 0) t
+         FULL JOIN (SELECT lexeme, count(*) df FROM ${SEARCH_SCHEMA}.nodes, unnest(tsvector_to_array(terms)) lexeme WHERE space = $1 GROUP BY lexeme) n
          ON n.lexeme = t.lexeme WHERE t.df IS DISTINCT FROM n.df`,
         [key?.key],
       )
       expect(differing).toEqual([])
       const [sums] = await asked(
-        `SELECT count(*) nodes, sum(length)::bigint length FROM ${IN}.nodes WHERE space = $1`,
+        `SELECT count(*) nodes, sum(length)::bigint length FROM ${SEARCH_SCHEMA}.nodes WHERE space = $1`,
         [key?.key],
       )
       expect([key?.nodes, key?.length]).toEqual([sums?.nodes, sums?.length])
@@ -164,7 +166,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
     it('builds a graph for many vectors, uses it, and removes it with its vectors', async () => {
       const one = await gateway({ graphFrom: 1_000, settleMs: 20 })
       // In batches: the space is open while it grows.
-      for (const from of [0, 500, 1_000]) await told(one, space, source.commit(nodes(from, 500)))
+      for (const from of [0, 500, 1_000]) await followBatch(one, space, source.commit(nodes(from, 500)))
       const status = () => one.status(space)
       await expect.poll(async () => (await status()).graphCount).toBe(1_500)
       const search = (docs?: number[]) =>
@@ -179,7 +181,10 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(filtered.vectorMethod).toBe('exact')
       expect(filtered.hits.every(({ key }) => key % 10 === 7)).toBe(true)
       await one.drop(space)
-      const left = await asked('SELECT 1 FROM pg_indexes WHERE schemaname = $1 AND indexname LIKE $2', [IN, 'graph%'])
+      const left = await asked('SELECT 1 FROM pg_indexes WHERE schemaname = $1 AND indexname LIKE $2', [
+        SEARCH_SCHEMA,
+        'graph%',
+      ])
       expect(left).toEqual([])
     })
   })

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { postgresDialect } from '../../src/engine/storage/dialect.js'
+import { createPostgresDialect } from '../../src/engine/storage/dialect.js'
 import { MIGRATIONS } from '../../src/engine/storage/schema.js'
 import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
 import { type Site, statementSites } from '../repo/statements.js'
@@ -17,7 +17,7 @@ const OF_SQLITE = [
 ]
 
 describe.skipIf(!hasServer)('all SQL statements', () => {
-  const dialect = postgresDialect()
+  const dialect = createPostgresDialect()
   let client: Client
   let sites: Site[]
   let sqlite: Sqlite.Database

@@ -6,11 +6,11 @@ import type { EngineContext } from '../../src/engine/context.js'
 import { deleteDocuments } from '../../src/engine/documents/delete.js'
 import { reindexDocuments } from '../../src/engine/documents/reindex.js'
 import { beginUpload } from '../../src/engine/documents/upload.js'
-import { beat } from '../../src/engine/rows/gateways.js'
+import { recordHeartbeat } from '../../src/engine/rows/gateways.js'
 import { claimJobs } from '../../src/engine/rows/job-claims.js'
-import { documentOf } from '../../src/engine/rows/job-documents.js'
+import { findJobDocument } from '../../src/engine/rows/job-documents.js'
 import type { JobRow } from '../../src/engine/rows/jobs.js'
-import { usageOf } from '../../src/engine/rows/space-usage.js'
+import { getSpaceUsage } from '../../src/engine/rows/space-usage.js'
 import type { SpaceRow } from '../../src/engine/rows/spaces.js'
 import type { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { sql } from '../../src/engine/storage/program.js'
@@ -43,7 +43,7 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
     const name = await migratedDatabase()
     drivers = [await openPostgres(name), await openPostgres(name)]
     gateways = drivers.map((db) => ({ ...store.context, db, instance: newId() }))
-    for (const { db, instance } of gateways) await db.write(() => beat(instance, undefined))
+    for (const { db, instance } of gateways) await db.write(() => recordHeartbeat(instance, undefined))
     space = await newSpace(gateways[0]!.db, ADA.tenant)
   })
 
@@ -66,7 +66,7 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
     const job = await context.db.read(sql.get<JobRow>('SELECT * FROM jobs WHERE id = ?', [id]))
     const [claimed] = await context.db.write(() => claimJobs([job!], context.instance))
     if (claimed === undefined) return
-    const document = (await context.db.read(documentOf(claimed)))!
+    const document = (await context.db.read(findJobDocument(claimed)))!
     const work = { job: claimed, document }
     const read = [{ work, document: await preparedDocument(document.filename, text) }]
     const { built } = await storeVersions(context, space, read, signal)
@@ -76,7 +76,7 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
   it('upload, reindex, publish, delete and write files in sequence without conflicts', async () => {
     const shared = await upload(gateways[0]!, 'shared.md', 'shared')
     await compile(gateways[0]!, shared.compilationJob.id, 'shared')
-    const before = drivers.map(({ done }) => done.again)
+    const before = drivers.map(({ statementCounts: done }) => done.again)
     await Promise.all(
       upTo(WRITERS).map(async (writer) => {
         const context = gateways[writer % 2]!
@@ -94,7 +94,7 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
         }
       }),
     )
-    const again = drivers.reduce((sum, { done }, place) => sum + done.again - (before[place] ?? 0), 0)
+    const again = drivers.reduce((sum, { statementCounts: done }, place) => sum + done.again - (before[place] ?? 0), 0)
     process.stdout.write(`FIGURE writers-of-one-space ${JSON.stringify({ uploads: WRITERS * TIMES, again })}\n`)
     const kept = WRITERS * TIMES - (WRITERS * TIMES) / REINDEX_EVERY
 
@@ -121,7 +121,7 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
        WHERE versions.space_key = ? AND until_revision IS NULL AND from_revision IS NOT NULL AND deleted_at IS NULL`,
     )
     expect(live).toHaveLength(kept + 1)
-    expect(await drivers[0]!.read(usageOf(space.key))).toMatchObject({ documents: kept + 1, nodes: kept + 1 })
+    expect(await drivers[0]!.read(getSpaceUsage(space.key))).toMatchObject({ documents: kept + 1, nodes: kept + 1 })
     // Two gateways may conflict only when they claim the same job.
     expect(again).toBeLessThan((WRITERS * TIMES) / REINDEX_EVERY)
   })

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { databaseAddress } from '../../src/local/database-address.js'
-import { objectPlace } from '../../src/local/object-place.js'
+import { parseDatabaseAddress } from '../../src/local/database-address.js'
+import { parseObjectLocation } from '../../src/local/object-location.js'
 import { SETTINGS } from '../../src/local/settings.js'
 
 interface Service {
@@ -44,8 +44,8 @@ describe('the deployment files', () => {
     )
     expect(unknown).toEqual([])
     const { KS_DAEMON_BACKEND = '', KS_DAEMON_OBJECTS = '' } = compose.services['gateway-1']?.environment ?? {}
-    expect(databaseAddress(KS_DAEMON_BACKEND).hosts).toHaveLength(2)
-    expect(objectPlace(KS_DAEMON_OBJECTS)).toMatchObject({ bucket: 'knowledge-spaces', prefix: '' })
+    expect(parseDatabaseAddress(KS_DAEMON_BACKEND).hosts).toHaveLength(2)
+    expect(parseObjectLocation(KS_DAEMON_OBJECTS)).toMatchObject({ bucket: 'knowledge-spaces', prefix: '' })
   })
 
   it('allow gateways to confine the programs that read documents', () => {

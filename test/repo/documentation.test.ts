@@ -7,7 +7,7 @@ import { commonFlags } from '../../src/cli/common-flags.js'
 import { ENVIRONMENT } from '../../src/cli/environment.js'
 import { ERRORS, EXIT } from '../../src/contract/errors.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
-import { openApi } from '../../src/contract/openapi.js'
+import { toOpenApi } from '../../src/contract/openapi.js'
 import { allRoutes } from '../../src/contract/routes.js'
 import { SETTINGS } from '../../src/local/settings.js'
 import { filesBelow, readFile } from './tree.js'
@@ -62,7 +62,7 @@ test('every environment variable that the code reads is documented', () => {
 
 test('docs/openapi.json equals the contract (npm run build writes it)', () => {
   const { version } = JSON.parse(readFile('package.json'))
-  expect(JSON.parse(readFile('docs/openapi.json'))).toEqual(JSON.parse(JSON.stringify(openApi(allRoutes, version))))
+  expect(JSON.parse(readFile('docs/openapi.json'))).toEqual(JSON.parse(JSON.stringify(toOpenApi(allRoutes, version))))
 })
 
 test('docs/cli.md shows the current commands of ks (npm run build writes it)', () => {

@@ -26,9 +26,7 @@ const PARTICIPLE =
   /^([A-Z][a-z]+ed|Held|Said|Told|Found|Made|Built|Sent|Spent|Seen|Drawn|Shown|Known|Given|Taken|Written|Kept|Begun|Laid|Lost|Bound|Caught|Gone|Done|Left|Meant|Heard|Chosen|Hidden|Frozen|Withheld|Broken|Driven)$/
 
 function declaredTypes(paths: readonly string[], declaration: RegExp): { name: string; path: string }[] {
-  return paths.flatMap((path) =>
-    [...readFile(path).matchAll(declaration)].map(([, name = '']) => ({ name, path })),
-  )
+  return paths.flatMap((path) => [...readFile(path).matchAll(declaration)].map(([, name = '']) => ({ name, path })))
 }
 
 test('the name of a type is a noun, not a participle', () => {

@@ -1,6 +1,6 @@
 import { CFB } from '@e965/xlsx'
 import { openZip } from '../../../src/engine/parse/archive/zip.js'
-import { storeZip } from '../../../src/engine/parse/archive/zip-store.js'
+import { buildStoredZip } from '../../../src/engine/parse/archive/zip-store.js'
 import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/parse/limits.js'
 
 /** From 0 to 1. */
@@ -108,7 +108,7 @@ function zipParts(bytes: Buffer): Parts {
   const zip = openZip(bytes, 'archive', DEFAULT_LIMITS)
   return {
     list: [...zip.entries.keys()].map((name) => ({ name, content: zip.read(name) })),
-    pack: (list) => storeZip(list.map(({ name, content }) => [name, content] as const)),
+    pack: (list) => buildStoredZip(list.map(({ name, content }) => [name, content] as const)),
   }
 }
 

@@ -26,7 +26,7 @@ export interface Outcome {
   untold: string[]
 }
 
-const SINK: ContainedSink = { begin() {}, async piece() {}, async end() {} }
+const SINK: ContainedSink = { begin() {}, async write() {}, async end() {} }
 
 /**
  * Reads damaged copies of samples in the reading process.
@@ -45,7 +45,7 @@ export async function readDamaged(
     for (const [place, sample] of samples.entries()) {
       const own = seed + place
       const requests = damagedFiles(sample, each, own, join(folder, String(place)))
-      const results = await compiler.compile(requests, undefined, { inside: SINK })
+      const results = await compiler.compile(requests, undefined, { containedSink: SINK })
       const outcome = judged(sample.name, own, requests, results)
       outcomes.push(outcome)
       onOutcome(outcome)

@@ -110,9 +110,19 @@ function replaySource(db: Database.Database, head: () => number): ReplaySource {
   return {
     inSpace: (_space, work) => work(),
     head: async () => ({ seq: head(), vectorSpace: VECTOR_SPACE, dimension: DIMENSION }),
-    oldest: async () => 1,
-    expected: async () => ({ seq: head(), nodes: head() * BATCH, vectorSpace: VECTOR_SPACE, vectors: head() * BATCH }),
-    counted: async () => ({ seq: head(), nodes: count('nodes'), vectorSpace: VECTOR_SPACE, vectors: count('vectors') }),
+    oldestEntry: async () => 1,
+    expectedCounts: async () => ({
+      seq: head(),
+      nodes: head() * BATCH,
+      vectorSpace: VECTOR_SPACE,
+      vectors: head() * BATCH,
+    }),
+    countRows: async () => ({
+      seq: head(),
+      nodes: count('nodes'),
+      vectorSpace: VECTOR_SPACE,
+      vectors: count('vectors'),
+    }),
     async *changes(_space, after, to): AsyncIterable<IndexBatch> {
       for (let seq = after + 1; seq <= (after === 0 ? head() : to); seq++) {
         const rows = nodes.all((seq - 1) * BATCH, seq * BATCH)
@@ -131,7 +141,7 @@ function replaySource(db: Database.Database, head: () => number): ReplaySource {
       }
     },
     // its indexes are filled and asked in one run: no file of a graph is opened again
-    async *sums() {},
-    async *vectorsOf() {},
+    async *vectorSums() {},
+    async *vectorsOfNodes() {},
   }
 }

@@ -2,7 +2,10 @@ import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
 
 /** Shows on stderr how many of a total are done. */
-export function countProgress(out: Output, what: string): { at(done: number, of: number): void; end(): void } {
+export function showCountProgress(
+  out: Output,
+  label: string,
+): { update(done: number, total: number): void; end(): void } {
   let line = ''
   const view = () => ({ lines: [line], plain: line })
   const progress = new Progress({
@@ -13,8 +16,8 @@ export function countProgress(out: Output, what: string): { at(done: number, of:
   })
   if (!out.isQuiet) progress.start()
   return {
-    at: (done, of) => {
-      line = `${done} of ${of} ${what}`
+    update: (done, total) => {
+      line = `${done} of ${total} ${label}`
     },
     end: () => progress.stop(),
   }

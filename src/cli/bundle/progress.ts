@@ -1,12 +1,16 @@
 import type { Output } from '../output.js'
 import { Progress } from '../progress.js'
-import { bytes } from '../units.js'
+import { formatBytes } from '../units.js'
 
 /** Shows on stderr how many bytes are done, with the total if it is known. */
-export function byteProgress(out: Output, what: string, of?: number): { add(count: number): void; end(): void } {
+export function showByteProgress(
+  out: Output,
+  label: string,
+  total?: number,
+): { add(count: number): void; end(): void } {
   let done = 0
   const view = () => {
-    const line = `${bytes(done)}${of === undefined ? '' : ` of ${bytes(of)}`} ${what}`
+    const line = `${formatBytes(done)}${total === undefined ? '' : ` of ${formatBytes(total)}`} ${label}`
     return { lines: [line], plain: line }
   }
   const { isErrTerminal: live } = out

@@ -1,7 +1,7 @@
-import type { Asked } from './words.js'
+import type { CompletionLine } from './completion-line.js'
 
 /** What a word of a command line names, so that its values can be looked up. */
-export type Kind =
+export type CompletionKind =
   | 'space'
   | 'document'
   | 'path'
@@ -20,44 +20,47 @@ export type Kind =
   | 'model'
 
 /** One kind for all arguments of a command, or one for each position; `undefined` at positions without completion. */
-export type Places = Kind | readonly (Kind | undefined)[]
+export type ArgumentKinds = CompletionKind | readonly (CompletionKind | undefined)[]
 
 /** Kinds of a program's arguments and flag values. */
-export interface Names {
+export interface CompletionNames {
   /** By the words of a command; a topic alone covers its commands without an own entry. */
-  args: Readonly<Record<string, Places>>
-  flags: Readonly<Record<string, Kind>>
+  args: Readonly<Record<string, ArgumentKinds>>
+  flags: Readonly<Record<string, CompletionKind>>
 }
 
 /** Flags of every command that are followed by a value. */
-const VALUED = new Set(
+const FLAGS_WITH_VALUE = new Set(
   '--format --fields --jq --template --url --token-file --timeout --limit --cursor --user'.split(' '),
 )
 
 /** Finds the kind to complete. @returns undefined if unknown */
-export function kindOf({ words, typed }: Asked, names: Names): { kind: Kind; head: string } | undefined {
+export function findCompletionKind(
+  { words, typed }: CompletionLine,
+  names: CompletionNames,
+): { kind: CompletionKind; head: string } | undefined {
   const flag = /^(--[\w-]+)=/.exec(typed)?.[1]
-  if (flag !== undefined) return kindNamed(names.flags, flag, `${flag}=`)
+  if (flag !== undefined) return findKind(names.flags, flag, `${flag}=`)
   if (typed.startsWith('-') && typed !== '-') return undefined
   const last = words.at(-1) ?? ''
-  if (Object.hasOwn(names.flags, last)) return kindNamed(names.flags, last, '')
-  const plain = words.filter((word, at) => !word.startsWith('-') && !isValue(words, at, names))
+  if (Object.hasOwn(names.flags, last)) return findKind(names.flags, last, '')
+  const argumentWords = words.filter((word, index) => !word.startsWith('-') && !isFlagValue(words, index, names))
   for (const length of [3, 2, 1]) {
-    const command = plain.slice(0, length).join(' ')
-    if (plain.length < length || !Object.hasOwn(names.args, command)) continue
-    const places = names.args[command]
-    const kind = typeof places === 'string' ? places : places?.[plain.length - length]
+    const command = argumentWords.slice(0, length).join(' ')
+    if (argumentWords.length < length || !Object.hasOwn(names.args, command)) continue
+    const kinds = names.args[command]
+    const kind = typeof kinds === 'string' ? kinds : kinds?.[argumentWords.length - length]
     return kind === undefined ? undefined : { kind, head: '' }
   }
   return undefined
 }
 
-function isValue(words: readonly string[], at: number, { flags }: Names): boolean {
-  const before = words[at - 1] ?? ''
-  return Object.hasOwn(flags, before) || VALUED.has(before)
+function isFlagValue(words: readonly string[], index: number, { flags }: CompletionNames): boolean {
+  const previous = words[index - 1] ?? ''
+  return Object.hasOwn(flags, previous) || FLAGS_WITH_VALUE.has(previous)
 }
 
-function kindNamed(table: Readonly<Record<string, Kind>>, name: string, head: string) {
+function findKind(table: Readonly<Record<string, CompletionKind>>, name: string, head: string) {
   const kind = Object.hasOwn(table, name) ? table[name] : undefined
   return kind === undefined ? undefined : { kind, head }
 }
@@ -66,7 +69,7 @@ function kindNamed(table: Readonly<Record<string, Kind>>, name: string, head: st
 const SHARED_FLAGS = { '--space': 'space', '--context': 'context' } as const
 
 /** Kinds of `ks`. A topic's entry would cover its create commands, too, so those have an empty entry. */
-export const KS: Names = {
+export const KS_NAMES: CompletionNames = {
   args: {
     spaces: 'space',
     'spaces create': [],
@@ -123,7 +126,7 @@ export const KS: Names = {
 }
 
 /** Kinds of `kchat`. */
-export const KCHAT: Names = {
+export const KCHAT_NAMES: CompletionNames = {
   args: {
     use: 'key',
     apps: 'app',

@@ -1,35 +1,39 @@
-import { isRecord, textOf } from '../../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { readAliases } from '../aliases.js'
 import { readUserConfig } from '../user-config.js'
-import type { Asker } from './asker.js'
-import { documentNames, looksLikeId, virtualPaths } from './documents.js'
-import type { Answer, KeptAnswers } from './kept.js'
-import type { Kind } from './kinds.js'
-import { idsOf, itemsOf } from './pages.js'
+import type { AnswerCache, CompletionAnswer } from './answer-cache.js'
+import { listDocumentNames, listVirtualPaths, looksLikeId } from './documents.js'
+import type { CompletionKind } from './kinds.js'
+import { getIds, getItems } from './pages.js'
+import type { ServiceReader } from './service-reader.js'
 
 /** Page size of lists; only the newest entries are offered. */
-const PAGE = 100
-const MOST_SPACES = 500
-const NONE: Answer = { values: [], isWhole: false }
+const PAGE_SIZE = 100
+const MAX_SPACES = 500
+const NONE: CompletionAnswer = { values: [], isComplete: false }
 
 /** Where values are read, and for which space. */
-export interface Around {
-  asker: Asker
-  kept: KeptAnswers
+export interface CompletionSources {
+  reader: ServiceReader
+  cache: AnswerCache
   /** Slug or id of the space, if one is named. */
   space: string | undefined
 }
 
 /** Lists values from files of this machine; `undefined` if the service has to be queried. */
-export function localValues(kind: Kind, dirs: LocalDirs, program: 'ks' | 'kchat'): readonly string[] | undefined {
+export function listLocalValues(
+  kind: CompletionKind,
+  dirs: LocalDirs,
+  program: 'ks' | 'kchat',
+): readonly string[] | undefined {
   if (kind === 'alias') return Object.keys(readAliases(dirs.config, program))
   if (kind === 'context') return ['local', ...Object.keys(readUserConfig(dirs.config).contexts)]
   return undefined
 }
 
 /** Lists of the service by kind, newest first. */
-const LISTS: Partial<Record<Kind, (id: string) => string>> = {
+const LIST_PATHS: Partial<Record<CompletionKind, (id: string) => string>> = {
   job: (id) => `/knowledge-spaces/${id}/jobs?`,
   source: (id) => `/knowledge-spaces/${id}/sources?`,
   golden: (id) => `/knowledge-spaces/${id}/golden-questions?`,
@@ -39,68 +43,81 @@ const LISTS: Partial<Record<Kind, (id: string) => string>> = {
 }
 
 /** Lists values of a kind from the service, with a short cache. */
-export async function serviceValues(kind: Kind, wanted: string, around: Around): Promise<readonly string[]> {
-  if (kind === 'space') return (await spacesOf(around, ({ slug }) => slug.startsWith(wanted))).map(({ slug }) => slug)
-  if (kind === 'model') return await models(around)
-  const id = await spaceId(around)
+export async function listServiceValues(
+  kind: CompletionKind,
+  prefix: string,
+  sources: CompletionSources,
+): Promise<readonly string[]> {
+  if (kind === 'space')
+    return (await listSpaces(sources, ({ slug }) => slug.startsWith(prefix))).map(({ slug }) => slug)
+  if (kind === 'model') return await listModels(sources)
+  const id = await findSpaceId(sources)
   if (id === undefined) return []
-  const question = questionOf(kind, id, wanted)
-  const known = around.kept.find(question, wanted)
-  if (known !== undefined) return known.values
-  const answer = await ask(kind, id, wanted, around.asker)
-  around.kept.keep(question, wanted, answer)
+  const cacheKey = buildCacheKey(kind, id, prefix)
+  const cached = sources.cache.find(cacheKey, prefix)
+  if (cached !== undefined) return cached.values
+  const answer = await queryValues(kind, id, prefix, sources.reader)
+  sources.cache.save(cacheKey, prefix, answer)
   return answer.values
 }
 
 /** The cache key; for documents and paths one for each folder. */
-function questionOf(kind: Kind, id: string, wanted: string): string {
-  if (kind === 'document' && looksLikeId(wanted)) return `ids ${id}`
+function buildCacheKey(kind: CompletionKind, id: string, prefix: string): string {
+  if (kind === 'document' && looksLikeId(prefix)) return `ids ${id}`
   const isByFolder = kind === 'document' || kind === 'path'
-  return `${kind} ${id} ${isByFolder ? wanted.slice(0, wanted.lastIndexOf('/') + 1) : ''}`
+  return `${kind} ${id} ${isByFolder ? prefix.slice(0, prefix.lastIndexOf('/') + 1) : ''}`
 }
 
-async function ask(kind: Kind, id: string, wanted: string, asker: Asker): Promise<Answer> {
+async function queryValues(
+  kind: CompletionKind,
+  id: string,
+  prefix: string,
+  reader: ServiceReader,
+): Promise<CompletionAnswer> {
   const space = `/knowledge-spaces/${encodeURIComponent(id)}`
-  if (kind === 'document') return await documentNames(asker, space, wanted)
-  if (kind === 'path') return await virtualPaths(asker, space, wanted)
-  const list = LISTS[kind]
+  if (kind === 'document') return await listDocumentNames(reader, space, prefix)
+  if (kind === 'path') return await listVirtualPaths(reader, space, prefix)
+  const list = LIST_PATHS[kind]
   if (list === undefined) return NONE
-  const page = await asker.get(`${list(encodeURIComponent(id))}limit=${PAGE}`)
-  return { values: idsOf(page), isWhole: !isRecord(page) || page.nextCursor === undefined }
+  const page = await reader.get(`${list(encodeURIComponent(id))}limit=${PAGE_SIZE}`)
+  return { values: getIds(page), isComplete: !isRecord(page) || page.nextCursor === undefined }
 }
 
-async function spaceId(around: Around): Promise<string | undefined> {
-  const { space } = around
-  const isMeant = ({ slug, id }: SpaceName) => slug === space || id === space || space === undefined
-  const [meant, other] = (await spacesOf(around, isMeant)).filter(isMeant)
-  return other === undefined || space !== undefined ? meant?.id : undefined
+async function findSpaceId(sources: CompletionSources): Promise<string | undefined> {
+  const { space } = sources
+  const isMatch = ({ slug, id }: SpaceIdentity) => slug === space || id === space || space === undefined
+  const [match, other] = (await listSpaces(sources, isMatch)).filter(isMatch)
+  return other === undefined || space !== undefined ? match?.id : undefined
 }
 
-interface SpaceName {
+interface SpaceIdentity {
   slug: string
   id: string
 }
 
 /** Lists spaces from the cache; reloads them if no cached space matches. */
-async function spacesOf({ asker, kept }: Around, isLookedFor: (space: SpaceName) => boolean): Promise<SpaceName[]> {
-  const known = kept.find('spaces', '')?.values.map(spaceName)
-  if (known?.some(isLookedFor) === true) return known
-  const lines = await askForSpaces(asker)
-  kept.keep('spaces', '', { values: lines, isWhole: true })
-  return lines.map(spaceName)
+async function listSpaces(
+  { reader, cache }: CompletionSources,
+  isMatch: (space: SpaceIdentity) => boolean,
+): Promise<SpaceIdentity[]> {
+  const cached = cache.find('spaces', '')?.values.map(parseSpaceIdentity)
+  if (cached?.some(isMatch) === true) return cached
+  const lines = await loadSpaces(reader)
+  cache.save('spaces', '', { values: lines, isComplete: true })
+  return lines.map(parseSpaceIdentity)
 }
 
-function spaceName(line: string): SpaceName {
+function parseSpaceIdentity(line: string): SpaceIdentity {
   const [slug = '', id = ''] = line.split(' ')
   return { slug, id }
 }
 
-async function askForSpaces(asker: Asker): Promise<string[]> {
+async function loadSpaces(reader: ServiceReader): Promise<string[]> {
   const lines: string[] = []
-  for (let cursor = ''; lines.length < MOST_SPACES; ) {
-    const page = await asker.get(`/knowledge-spaces?limit=${PAGE}${cursor}`)
-    lines.push(...itemsOf(page).map(({ slug, id }) => `${slug} ${id}`))
-    const next = isRecord(page) ? textOf(page.nextCursor) : undefined
+  for (let cursor = ''; lines.length < MAX_SPACES; ) {
+    const page = await reader.get(`/knowledge-spaces?limit=${PAGE_SIZE}${cursor}`)
+    lines.push(...getItems(page).map(({ slug, id }) => `${slug} ${id}`))
+    const next = isRecord(page) ? toNonEmptyString(page.nextCursor) : undefined
     if (next === undefined) break
     cursor = `&cursor=${encodeURIComponent(next)}`
   }
@@ -108,14 +125,16 @@ async function askForSpaces(asker: Asker): Promise<string[]> {
 }
 
 /** Models used since the daemon started, as `plugin/provider/model`; only the operator may read them. */
-async function models({ asker }: Around): Promise<string[]> {
-  const status = await asker.get('/daemon/status')
+async function listModels({ reader }: CompletionSources): Promise<string[]> {
+  const status = await reader.get('/daemon/status')
   const used = isRecord(status) ? status.models : undefined
   const providers: unknown = isRecord(used) ? used.providers : undefined
   if (!Array.isArray(providers)) return []
   return providers.filter(isRecord).flatMap(({ pluginId, provider, circuits, contextTokens }) => {
     const known = isRecord(contextTokens) ? Object.keys(contextTokens) : []
-    const tried = Array.isArray(circuits) ? circuits.filter(isRecord).flatMap(({ model }) => textOf(model) ?? []) : []
+    const tried = Array.isArray(circuits)
+      ? circuits.filter(isRecord).flatMap(({ model }) => toNonEmptyString(model) ?? [])
+      : []
     return [...tried, ...known].filter((name) => name !== '*').map((name) => `${pluginId}/${provider}/${name}`)
   })
 }

@@ -5,18 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import { isRecord } from '../../lib/json/values.js'
-import { allowedPrograms, disallowedPrograms, programsOf } from '../../local/allowed-programs.js'
+import { findDisallowedPrograms, listProviderPrograms, readAllowedPrograms } from '../../local/allowed-programs.js'
 import type { LocalDirs } from '../../local/dirs.js'
-import { dataLayout, LAYOUT_VERSION } from '../../local/layout.js'
+import { LAYOUT_VERSION, resolveDataLayout } from '../../local/layout.js'
 import { withCanonicalNames } from '../../local/setting-spellings.js'
 import { SETTINGS } from '../../local/settings.js'
 import { readCredentials } from '../credentials.js'
-import { fullDisk } from '../daemon-status.js'
+import { formatFullDisk } from '../daemon-status.js'
 import { readJsonObject } from '../json-file.js'
-import { bytes } from '../units.js'
+import { formatBytes } from '../units.js'
 import { readUserConfig } from '../user-config.js'
-import type { Finding } from './finding.js'
-import { programs } from './programs.js'
+import type { CheckFinding } from './finding.js'
+import { checkPrograms } from './programs.js'
 
 export interface DoctorOptions {
   dirs: LocalDirs
@@ -25,45 +25,45 @@ export interface DoctorOptions {
 }
 
 /** With less free space an ingest will probably fail. */
-const LOW_DISK = 1024 ** 3
-const MORE_ROOM = 'free disk space, or move the data with KS_DATA_DIR'
-const NODE_AT_LEAST = [20, 20] as const
+const MIN_FREE_BYTES = 1024 ** 3
+const FREE_SPACE_FIX = 'free disk space, or move the data with KS_DATA_DIR'
+const MIN_NODE_VERSION = [20, 20] as const
 
 /** Runs all checks in sequence; a check that fails to run is a finding, too. */
-export async function* findings(options: DoctorOptions): AsyncGenerator<Finding> {
-  yield nodeVersion()
-  yield await nativeModule('better-sqlite3', 'new m(":memory:").close()', true)
-  yield await nativeModule('hnswlib-node', 'new m.HierarchicalNSW("l2", 2)', true)
-  yield await tantivy()
-  yield dataDirectory(options.dirs.data)
-  yield diskSpace(options.dirs.data)
-  yield await daemon(options)
-  yield* vectors(options)
-  yield userFile('config', () => readUserConfig(options.dirs.config), 'correct or remove config.json')
-  yield userFile('credentials', () => readCredentials(options.dirs.config), 'correct or remove credentials.json')
-  yield daemonConfig(options)
-  yield* providers(options)
-  yield* programs(options.dirs.data, options.env)
+export async function* runChecks(options: DoctorOptions): AsyncGenerator<CheckFinding> {
+  yield checkNodeVersion()
+  yield await checkNativeModule('better-sqlite3', 'new m(":memory:").close()', true)
+  yield await checkNativeModule('hnswlib-node', 'new m.HierarchicalNSW("l2", 2)', true)
+  yield await checkTantivy()
+  yield checkDataDirectory(options.dirs.data)
+  yield checkDiskSpace(options.dirs.data)
+  yield await checkDaemon(options)
+  yield* checkVectors(options)
+  yield checkUserFile('config', () => readUserConfig(options.dirs.config), 'correct or remove config.json')
+  yield checkUserFile('credentials', () => readCredentials(options.dirs.config), 'correct or remove credentials.json')
+  yield checkDaemonConfig(options)
+  yield* checkProviders(options)
+  yield* checkPrograms(options.dirs.data, options.env)
 }
 
-function nodeVersion(): Finding {
+function checkNodeVersion(): CheckFinding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const enough = major > NODE_AT_LEAST[0] || (major === NODE_AT_LEAST[0] && minor >= NODE_AT_LEAST[1])
-  const finding: Finding = { check: 'node', state: enough ? 'ok' : 'failed', found: process.version }
-  return enough ? finding : { ...finding, fix: `install Node ${NODE_AT_LEAST.join('.')} or newer` }
+  const isSupported = major > MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor >= MIN_NODE_VERSION[1])
+  const finding: CheckFinding = { check: 'node', state: isSupported ? 'ok' : 'failed', found: process.version }
+  return isSupported ? finding : { ...finding, fix: `install Node ${MIN_NODE_VERSION.join('.')} or newer` }
 }
 
 /** Loads a native module in a separate process, so that a broken one cannot crash this process. */
-async function nativeModule(name: string, use: string, needed: boolean): Promise<Finding> {
-  const failure = await tryModule(name, use)
+async function checkNativeModule(name: string, testCode: string, isRequired: boolean): Promise<CheckFinding> {
+  const failure = await findLoadFailure(name, testCode)
   if (failure === undefined) return { check: name, state: 'ok', found: 'loads and works' }
   const fix = `\`npm rebuild ${name}\` with a C++ compiler installed`
-  return { check: name, state: needed ? 'failed' : 'warning', found: failure, fix }
+  return { check: name, state: isRequired ? 'failed' : 'warning', found: failure, fix }
 }
 
 /** @returns the failure, or undefined */
-async function tryModule(name: string, use: string): Promise<string | undefined> {
-  const code = `const m = require(${JSON.stringify(name)}); ${use}`
+async function findLoadFailure(name: string, testCode: string): Promise<string | undefined> {
+  const code = `const m = require(${JSON.stringify(name)}); ${testCode}`
   const cwd = fileURLToPath(new URL('../../..', import.meta.url))
   const { execa } = await import('execa')
   const run = await execa(process.execPath, ['-e', code], { cwd, timeout: 20_000, reject: false })
@@ -72,7 +72,7 @@ async function tryModule(name: string, use: string): Promise<string | undefined>
   return line.trim().slice(0, 200)
 }
 
-async function tantivy(): Promise<Finding> {
+async function checkTantivy(): Promise<CheckFinding> {
   const packages = readFileSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), 'utf8')
   const parsed: unknown = JSON.parse(packages)
   const optional = isRecord(parsed) && isRecord(parsed.optionalDependencies) ? parsed.optionalDependencies : {}
@@ -83,7 +83,7 @@ async function tantivy(): Promise<Finding> {
   if (name === undefined) {
     return { check, state: 'warning', found: `no Tantivy binding for ${process.platform}-${process.arch}`, fix }
   }
-  const failure = await tryModule(name, '')
+  const failure = await findLoadFailure(name, '')
   return failure === undefined
     ? { check, state: 'ok', found: 'Tantivy' }
     : { check, state: 'warning', found: `Tantivy does not load: ${failure}`, fix }
@@ -98,9 +98,9 @@ function canResolve(require: NodeJS.Require, name: string): boolean {
   }
 }
 
-function dataDirectory(dataDir: string): Finding {
+function checkDataDirectory(dataDir: string): CheckFinding {
   const check = 'data directory'
-  const problem = problemOfFolder(dataDir)
+  const problem = findFolderProblem(dataDir)
   if (problem !== undefined)
     return { check, state: 'failed', found: problem, fix: 'choose another directory with KS_DATA_DIR' }
   if (!existsSync(dataDir)) return { check, state: 'ok', found: `${dataDir} will be created when a daemon starts` }
@@ -109,7 +109,7 @@ function dataDirectory(dataDir: string): Finding {
     const found = `${dataDir} is accessible to others: mode ${mode.toString(8)}`
     return { check, state: 'failed', found, fix: `\`chmod 700 ${dataDir}\`` }
   }
-  const layout = dataLayout(dataDir)
+  const layout = resolveDataLayout(dataDir)
   const version = existsSync(layout.version) ? Number(readFileSync(layout.version, 'utf8')) : LAYOUT_VERSION
   if (version > LAYOUT_VERSION) {
     const found = `${dataDir} has layout ${version}, this version supports up to ${LAYOUT_VERSION}`
@@ -127,35 +127,42 @@ function dataDirectory(dataDir: string): Finding {
 }
 
 /** Why a folder cannot be created or written, or `undefined`. */
-function problemOfFolder(folder: string): string | undefined {
-  const there = nearestFolder(folder)
-  if (!statSync(there).isDirectory()) return `${folder} cannot be created: ${there} is not a folder`
+function findFolderProblem(folder: string): string | undefined {
+  const existing = findExistingFolder(folder)
+  if (!statSync(existing).isDirectory()) return `${folder} cannot be created: ${existing} is not a folder`
   try {
-    accessSync(there, constants.W_OK | constants.X_OK)
+    accessSync(existing, constants.W_OK | constants.X_OK)
     return undefined
   } catch {
-    return there === folder ? `${folder} cannot be written` : `${folder} cannot be created: ${there} is not writable`
+    return existing === folder
+      ? `${folder} cannot be written`
+      : `${folder} cannot be created: ${existing} is not writable`
   }
 }
 
 /** The folder itself, or its nearest existing ancestor. */
-function nearestFolder(folder: string): string {
-  return existsSync(folder) ? folder : nearestFolder(dirname(folder))
+function findExistingFolder(folder: string): string {
+  return existsSync(folder) ? folder : findExistingFolder(dirname(folder))
 }
 
-function diskSpace(dataDir: string): Finding {
-  const { bavail, bsize } = statfsSync(nearestFolder(dataDir))
+function checkDiskSpace(dataDir: string): CheckFinding {
+  const { bavail, bsize } = statfsSync(findExistingFolder(dataDir))
   const free = bavail * bsize
-  const finding: Finding = { check: 'disk', state: free < LOW_DISK ? 'warning' : 'ok', found: `${bytes(free)} free` }
-  return free < LOW_DISK ? { ...finding, fix: MORE_ROOM } : finding
+  const finding: CheckFinding = {
+    check: 'disk',
+    state: free < MIN_FREE_BYTES ? 'warning' : 'ok',
+    found: `${formatBytes(free)} free`,
+  }
+  return free < MIN_FREE_BYTES ? { ...finding, fix: FREE_SPACE_FIX } : finding
 }
 
-async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
+async function checkDaemon({ dirs, version }: DoctorOptions): Promise<CheckFinding> {
   const check = 'daemon'
   const found = await findDaemon(dirs.data)
   if (found === undefined) {
     const { isLocked } = await import('../../local/lock.js')
-    if (!isLocked(dataLayout(dirs.data).lock)) return { check, state: 'ok', found: 'not running; commands start it' }
+    if (!isLocked(resolveDataLayout(dirs.data).lock))
+      return { check, state: 'ok', found: 'not running; commands start it' }
     const fix = '`ks daemon stop --force`, then `ks daemon logs -n 50`'
     return { check, state: 'failed', found: 'a process locks the data directory but does not respond', fix }
   }
@@ -166,21 +173,25 @@ async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
   const client = new Client(found.target)
   try {
     const { storage, damage } = await client.request('GET /daemon/status', { query: {} })
-    if (damage !== undefined)
-      return { check, state: 'failed', found: damage, fix: 'restore a backup: `ks restore`' }
+    if (damage !== undefined) return { check, state: 'failed', found: damage, fix: 'restore a backup: `ks restore`' }
     if (storage?.isFull === true)
-      return { check, state: 'failed', found: `the disk is ${fullDisk(storage)}`, fix: MORE_ROOM }
+      return { check, state: 'failed', found: `the disk is ${formatFullDisk(storage)}`, fix: FREE_SPACE_FIX }
     await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
     const health = await client.request('GET /health', {})
     const broken = Object.entries(health.components).flatMap(([name, ok]) => (ok ? [] : [name]))
     if (broken.length === 0) return { check, state: 'ok', found: `pid ${found.file.pid}, ${found.file.url}` }
-    return { check, state: 'failed', found: `failed: ${broken.join(', ')}`, fix: '`ks daemon logs -n 50` shows the reason' }
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
     return {
       check,
       state: 'failed',
-      found: `request refused: ${said}`,
+      found: `failed: ${broken.join(', ')}`,
+      fix: '`ks daemon logs -n 50` shows the reason',
+    }
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    return {
+      check,
+      state: 'failed',
+      found: `request refused: ${message}`,
       fix: '`ks daemon restart` renews the token',
     }
   } finally {
@@ -189,22 +200,22 @@ async function daemon({ dirs, version }: DoctorOptions): Promise<Finding> {
 }
 
 /** Checks the vectors of a running daemon; a missing daemon has its own check. */
-async function* vectors({ dirs }: DoctorOptions): AsyncGenerator<Finding> {
+async function* checkVectors({ dirs }: DoctorOptions): AsyncGenerator<CheckFinding> {
   const found = await findDaemon(dirs.data)
   if (found === undefined) return
-  const { vectorFindings } = await import('./vectors.js')
+  const { checkSpaceVectors: vectorFindings } = await import('./vectors.js')
   const client = new Client(found.target)
   try {
     yield* vectorFindings(client)
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error)
-    yield { check: 'vectors', state: 'warning', found: `cannot be checked: ${said}` }
+    const message = error instanceof Error ? error.message : String(error)
+    yield { check: 'vectors', state: 'warning', found: `cannot be checked: ${message}` }
   } finally {
     client.close()
   }
 }
 
-function userFile(check: string, read: () => unknown, fix: string): Finding {
+function checkUserFile(check: string, read: () => unknown, fix: string): CheckFinding {
   try {
     read()
     return { check, state: 'ok', found: 'readable' }
@@ -213,9 +224,9 @@ function userFile(check: string, read: () => unknown, fix: string): Finding {
   }
 }
 
-function daemonConfig({ dirs }: DoctorOptions): Finding {
+function checkDaemonConfig({ dirs }: DoctorOptions): CheckFinding {
   const check = 'daemon config'
-  const path = dataLayout(dirs.data).config
+  const path = resolveDataLayout(dirs.data).config
   try {
     const unknown = Object.keys(withCanonicalNames(readJsonObject(path))).filter((key) => !Object.hasOwn(SETTINGS, key))
     if (unknown.length === 0) return { check, state: 'ok', found: existsSync(path) ? path : 'defaults' }
@@ -228,11 +239,11 @@ function daemonConfig({ dirs }: DoctorOptions): Finding {
 }
 
 /** Checks whether providers could be called, without calling them: calls cost money. */
-function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
+function* checkProviders({ dirs, env }: DoctorOptions): Generator<CheckFinding> {
   const fromEnv = env[SETTINGS.providers.env]
   let list: ReturnType<typeof SETTINGS.providers.read>
   try {
-    list = SETTINGS.providers.read(fromEnv || (readJsonObject(dataLayout(dirs.data).config).providers ?? []))
+    list = SETTINGS.providers.read(fromEnv || (readJsonObject(resolveDataLayout(dirs.data).config).providers ?? []))
   } catch (error) {
     const found = `providers must be ${error instanceof Error ? error.message : String(error)}`
     yield { check: 'providers', state: 'failed', found, fix: '`ks config get providers --daemon` shows them' }
@@ -242,9 +253,11 @@ function* providers({ dirs, env }: DoctorOptions): Generator<Finding> {
   for (const provider of list) {
     const check = `provider ${provider.provider}`
     const { apiKeyEnv } = provider
-    const [strange] = fromEnv ? [] : disallowedPrograms(programsOf(provider), allowedPrograms(dirs.config))
-    if (strange !== undefined) {
-      const found = `disabled: its program ${JSON.stringify(strange)} is not allowed on this machine`
+    const [disallowed] = fromEnv
+      ? []
+      : findDisallowedPrograms(listProviderPrograms(provider), readAllowedPrograms(dirs.config))
+    if (disallowed !== undefined) {
+      const found = `disabled: its program ${JSON.stringify(disallowed)} is not allowed on this machine`
       yield { check, state: 'warning', found, fix: '`ks config allow-programs`, then `ks daemon restart`' }
     } else if (apiKeyEnv !== undefined && !env[apiKeyEnv]) {
       const fix = `set ${apiKeyEnv}, then \`ks daemon restart\``

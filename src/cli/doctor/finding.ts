@@ -1,5 +1,5 @@
 /** The result of one check of this installation. */
-export interface Finding {
+export interface CheckFinding {
   check: string
   state: 'ok' | 'warning' | 'failed'
   found: string

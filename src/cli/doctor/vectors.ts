@@ -2,11 +2,11 @@ import type { Client } from '../../client/client.js'
 import { paginate } from '../../client/pages.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import { LIMITS } from '../../contract/limits.js'
-import { plural } from '../units.js'
-import type { Finding } from './finding.js'
+import { pluralize } from '../units.js'
+import type { CheckFinding } from './finding.js'
 
 /** Reports spaces with missing vectors: their documents are found by text search only. */
-export async function* vectorFindings(client: Client): AsyncGenerator<Finding> {
+export async function* checkSpaceVectors(client: Client): AsyncGenerator<CheckFinding> {
   const spaces = paginate((query) => client.request('GET /knowledge-spaces', { query }), {
     pageSize: LIMITS.page.cap,
   })
@@ -18,9 +18,9 @@ export async function* vectorFindings(client: Client): AsyncGenerator<Finding> {
 
 type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
 
-function toFinding(slug: string, missing: MissingVectors): Finding {
+function toFinding(slug: string, missing: MissingVectors): CheckFinding {
   const check = `vectors of ${slug}`
-  const found = missingInWords(missing)
+  const found = formatMissingVectors(missing)
   if (missing.permanent === true)
     return { check, state: 'failed', found, fix: 'fix the named cause; text search still works' }
   if (missing.passages === 0) {
@@ -31,13 +31,13 @@ function toFinding(slug: string, missing: MissingVectors): Finding {
 }
 
 /** `12 passages in 3 documents without a vector: provider "x" is limiting the rate of calls (429)` */
-export function missingInWords({ passages, refused, error, nextAttemptAt, documents }: MissingVectors): string {
+export function formatMissingVectors({ passages, refused, error, nextAttemptAt, documents }: MissingVectors): string {
   const parts: string[] = []
   if (passages > 0) {
     const next = nextAttemptAt === undefined ? '' : `; next attempt at ${nextAttemptAt}`
     const why = error === undefined ? '' : `: ${error}${next}`
-    parts.push(`${plural(passages, 'passage')} in ${plural(documents.count, 'document')} without a vector${why}`)
+    parts.push(`${pluralize(passages, 'passage')} in ${pluralize(documents.count, 'document')} without a vector${why}`)
   }
-  if (refused > 0) parts.push(`${plural(refused, 'passage')} refused by the model`)
+  if (refused > 0) parts.push(`${pluralize(refused, 'passage')} refused by the model`)
   return parts.join('; ')
 }

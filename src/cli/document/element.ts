@@ -1,7 +1,7 @@
-import { CELL_SEPARATOR, cellsOfLine } from '../../lib/text/table-lines.js'
+import { CELL_SEPARATOR, splitCells } from '../../lib/text/table-lines.js'
 
 /** A part of a document in reading order, as the API and the reader process return it. */
-export interface Element {
+export interface ReadingElement {
   id: string
   type: 'title' | 'heading' | 'paragraph' | 'table' | 'list' | 'image' | 'code' | 'page-break'
   text?: string | undefined
@@ -28,7 +28,7 @@ export interface PageView {
 }
 
 /** Yields the text of all elements, separated by blank lines. */
-export function* textPieces(elements: Iterable<Element>): Generator<string> {
+export function* renderTextParts(elements: Iterable<ReadingElement>): Generator<string> {
   let isFirst = true
   for (const { text } of elements) {
     if (text === undefined || text === '') continue
@@ -38,7 +38,7 @@ export function* textPieces(elements: Iterable<Element>): Generator<string> {
   if (!isFirst) yield '\n'
 }
 
-export function tablesOf(elements: readonly Element[]): TableView[] {
+export function getTables(elements: readonly ReadingElement[]): TableView[] {
   return elements.flatMap((element) => {
     if (element.type !== 'table') return []
     const { caption, headerRows } = element.metadata
@@ -49,36 +49,41 @@ export function tablesOf(elements: readonly Element[]): TableView[] {
         ...(element.pageNumber === undefined ? {} : { pageNumber: element.pageNumber }),
         sectionPath: element.sectionPath,
         headerRows: typeof headerRows === 'number' ? headerRows : 0,
-        rows: tableRows(element),
+        rows: getTableRows(element),
       },
     ]
   })
 }
 
 /** The text of each page, for documents with pages; elements before the first page number belong to the first page. */
-export function pagesOf(elements: readonly Element[]): PageView[] {
-  const pages = new Map<number, Element[]>()
+export function getPages(elements: readonly ReadingElement[]): PageView[] {
+  const pages = new Map<number, ReadingElement[]>()
   let page = elements.find(({ pageNumber }) => pageNumber !== undefined)?.pageNumber
   if (page === undefined) return []
   for (const element of elements) {
     page = element.pageNumber ?? page
-    const some = pages.get(page) ?? []
-    some.push(element)
-    pages.set(page, some)
+    const pageElements = pages.get(page) ?? []
+    pageElements.push(element)
+    pages.set(page, pageElements)
   }
-  return [...pages].map(([pageNumber, some]) => ({ pageNumber, text: [...textPieces(some)].join('').trimEnd() }))
+  return [...pages].map(([pageNumber, pageElements]) => ({
+    pageNumber,
+    text: [...renderTextParts(pageElements)].join('').trimEnd(),
+  }))
 }
 
 /**
  * The cells of a table. Rows have at most the column count of the parser: further separators are part of the last cell.
  */
-export function tableRows({ text = '', metadata }: Element): string[][] {
+export function getTableRows({ text = '', metadata }: ReadingElement): string[][] {
   const { cells, columnCount } = metadata
   if (isGrid(cells)) return cells
-  const most = typeof columnCount === 'number' && columnCount > 0 ? columnCount : Number.POSITIVE_INFINITY
+  const maxColumns = typeof columnCount === 'number' && columnCount > 0 ? columnCount : Number.POSITIVE_INFINITY
   return text.split('\n').map((line) => {
-    const row = cellsOfLine(line)
-    return row.length <= most ? row : [...row.slice(0, most - 1), row.slice(most - 1).join(CELL_SEPARATOR)]
+    const row = splitCells(line)
+    return row.length <= maxColumns
+      ? row
+      : [...row.slice(0, maxColumns - 1), row.slice(maxColumns - 1).join(CELL_SEPARATOR)]
   })
 }
 

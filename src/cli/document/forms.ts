@@ -1,17 +1,17 @@
 import { drawTree } from '../tree.js'
-import { bytes } from '../units.js'
-import { type Element, pagesOf, tablesOf, textPieces } from './element.js'
-import { markdownPieces, markdownTable } from './markdown.js'
+import { formatBytes } from '../units.js'
+import { getPages, getTables, type ReadingElement, renderTextParts } from './element.js'
+import { renderMarkdownParts, renderMarkdownTable } from './markdown.js'
 
 /** Forms in which a document can be shown. */
 export const FORMS = ['markdown', 'text', 'outline', 'tables', 'pictures', 'pages'] as const
-export type Form = (typeof FORMS)[number]
+export type DocumentForm = (typeof FORMS)[number]
 
 /** A section with its subsections, as the API and the reader process return it. */
-interface Section {
+interface ShownSection {
   title: string
   startPage?: number | undefined
-  children: Section[]
+  children: ShownSection[]
 }
 
 export interface PictureView {
@@ -30,52 +30,55 @@ export interface PictureView {
 }
 
 /** The content of a document; only the parts that the form needs are loaded. */
-export interface Shown {
-  elements: readonly Element[]
-  outline: readonly Section[]
+export interface DocumentContent {
+  elements: readonly ReadingElement[]
+  outline: readonly ShownSection[]
   pictures: readonly PictureView[]
   /** Location of the picture of an element, by element id. */
-  places?: ReadonlyMap<string, string>
+  pictureLocations?: ReadonlyMap<string, string>
 }
 
 /** Renders a form of a document for people, in parts. */
-export function* formPieces(
-  form: Form,
-  { elements, outline, pictures, places }: Shown,
+export function* renderFormParts(
+  form: DocumentForm,
+  { elements, outline, pictures, pictureLocations }: DocumentContent,
   options: { unicode: boolean; pageMarks?: boolean },
 ): Generator<string> {
   if (form === 'markdown') {
-    yield* markdownPieces(elements, {
+    yield* renderMarkdownParts(elements, {
       pageMarks: options.pageMarks === true,
-      ...(places === undefined ? {} : { pictures: places }),
+      ...(pictureLocations === undefined ? {} : { pictures: pictureLocations }),
     })
-  } else if (form === 'text') yield* textPieces(elements)
+  } else if (form === 'text') yield* renderTextParts(elements)
   else if (form === 'outline') {
-    const children = (section: Section) => section.children
-    for (const line of drawTree(outline, { label, children, unicode: options.unicode })) yield `${line}\n`
+    const children = (section: ShownSection) => section.children
+    for (const line of drawTree(outline, { label: formatSection, children, unicode: options.unicode }))
+      yield `${line}\n`
   } else if (form === 'tables') {
-    for (const [index, { caption, pageNumber, sectionPath, headerRows, rows }] of tablesOf(elements).entries()) {
-      const where = [...(pageNumber === undefined ? [] : [`page ${pageNumber}`]), ...sectionPath.slice(-1)].join(', ')
-      const head = `Table ${index + 1}${where === '' ? '' : ` (${where})`}`
-      yield `${index === 0 ? '' : '\n'}${head}\n\n${markdownTable(rows, headerRows, caption)}\n`
+    for (const [index, { caption, pageNumber, sectionPath, headerRows, rows }] of getTables(elements).entries()) {
+      const location = [...(pageNumber === undefined ? [] : [`page ${pageNumber}`]), ...sectionPath.slice(-1)].join(
+        ', ',
+      )
+      const head = `Table ${index + 1}${location === '' ? '' : ` (${location})`}`
+      yield `${index === 0 ? '' : '\n'}${head}\n\n${renderMarkdownTable(rows, headerRows, caption)}\n`
     }
   } else if (form === 'pages') {
-    for (const [index, { pageNumber, text }] of pagesOf(elements).entries())
+    for (const [index, { pageNumber, text }] of getPages(elements).entries())
       yield `${index === 0 ? '' : '\n'}--- page ${pageNumber} ---\n\n${text}\n`
-  } else for (const picture of pictures) yield `${pictureLine(picture)}\n`
+  } else for (const picture of pictures) yield `${formatPicture(picture)}\n`
 }
 
 /** Converts a form of a document to a JSON value. */
-export function formValue(form: Form, shown: Shown): unknown {
+export function toFormValue(form: DocumentForm, shown: DocumentContent): unknown {
   if (form === 'markdown' || form === 'text')
-    return { [form]: [...formPieces(form, shown, { unicode: true })].join('') }
+    return { [form]: [...renderFormParts(form, shown, { unicode: true })].join('') }
   if (form === 'outline') return shown.outline
-  if (form === 'tables') return tablesOf(shown.elements)
-  return form === 'pages' ? pagesOf(shown.elements) : shown.pictures
+  if (form === 'tables') return getTables(shown.elements)
+  return form === 'pages' ? getPages(shown.elements) : shown.pictures
 }
 
 /** Messages for forms without content. */
-export const NOTHING: Readonly<Record<Form, string>> = {
+export const EMPTY_FORM_MESSAGES: Readonly<Record<DocumentForm, string>> = {
   markdown: 'The document has no text.',
   text: 'The document has no text.',
   outline: 'The document has no sections.',
@@ -84,12 +87,12 @@ export const NOTHING: Readonly<Record<Form, string>> = {
   pages: 'The document has no pages: its format has none.',
 }
 
-function label({ title, startPage }: Section): string {
+function formatSection({ title, startPage }: ShownSection): string {
   return startPage === undefined ? title : `${title}  p. ${startPage}`
 }
 
 /** `image-3  page 4 · image/png · 12 KiB · A ferry at the quay` */
-function pictureLine({
+function formatPicture({
   id,
   pageNumber,
   contentType,
@@ -102,11 +105,11 @@ function pictureLine({
   const facts = [
     pageNumber === undefined ? undefined : `page ${pageNumber}`,
     contentType,
-    sizeBytes === undefined ? undefined : bytes(sizeBytes),
+    sizeBytes === undefined ? undefined : formatBytes(sizeBytes),
     caption ?? text,
     externalUri,
     file,
   ]
-  const said = facts.flatMap((fact) => fact?.replace(/\s+/g, ' ') ?? []).join(' · ')
-  return said === '' ? id : `${id}  ${said}`
+  const description = facts.flatMap((fact) => fact?.replace(/\s+/g, ' ') ?? []).join(' · ')
+  return description === '' ? id : `${id}  ${description}`
 }

@@ -1,32 +1,35 @@
 import type { Client } from '../../client/client.js'
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
-import { defined } from '../../lib/defined.js'
-import type { Element } from './element.js'
-import type { Form, PictureView, Shown } from './forms.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { ReadingElement } from './element.js'
+import type { DocumentContent, DocumentForm, PictureView } from './forms.js'
 
 /** Loads the parts of a stored document that the form needs. */
-export async function shownOfStored(
+export async function loadStoredDocument(
   client: Client,
   path: { id: string; documentId: string },
-  form: Form,
-): Promise<Shown> {
-  const items = form === 'pictures' || form === 'markdown' ? await itemsOf(client, path) : []
+  form: DocumentForm,
+): Promise<DocumentContent> {
+  const items = form === 'pictures' || form === 'markdown' ? await loadMultimodalItems(client, path) : []
   const outline =
     form === 'outline'
       ? (await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', { path })).nodes
       : []
-  const elements = form === 'pictures' || form === 'outline' ? [] : await elementsOf(client, path)
+  const elements = form === 'pictures' || form === 'outline' ? [] : await loadElements(client, path)
   const images = items.filter(({ modality }) => modality === 'image')
-  const places = images.map((item): [string, string] => [item.parseElementId, item.assetRef?.uri ?? item.id])
-  return { elements, outline, pictures: images.map(pictureOf), places: new Map(places) }
+  const pictureLocations = images.map((item): [string, string] => [item.parseElementId, item.assetRef?.uri ?? item.id])
+  return { elements, outline, pictures: images.map(toPictureView), pictureLocations: new Map(pictureLocations) }
 }
 
-async function itemsOf(client: Client, path: { id: string; documentId: string }): Promise<MultimodalItem[]> {
+async function loadMultimodalItems(
+  client: Client,
+  path: { id: string; documentId: string },
+): Promise<MultimodalItem[]> {
   const manifest = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
   return manifest.items
 }
 
-async function elementsOf(client: Client, path: { id: string; documentId: string }): Promise<Element[]> {
+async function loadElements(client: Client, path: { id: string; documentId: string }): Promise<ReadingElement[]> {
   const { version } = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}', { path })
   const artifact = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}', {
     path: { ...path, version: String(version) },
@@ -34,11 +37,11 @@ async function elementsOf(client: Client, path: { id: string; documentId: string
   return artifact.elements
 }
 
-function pictureOf({ id, sourceMetadata, assetRef, ...item }: MultimodalItem): PictureView {
+function toPictureView({ id, sourceMetadata, assetRef, ...item }: MultimodalItem): PictureView {
   const { sizeBytes } = sourceMetadata
   return {
     id,
-    ...defined({
+    ...omitUndefined({
       pageNumber: item.pageNumber,
       section: item.sectionPath.at(-1),
       caption: item.caption,

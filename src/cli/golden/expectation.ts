@@ -1,12 +1,12 @@
 import type { ExpectedAnswer } from '../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../contract/limits.js'
 import { EVIDENCE_STATES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
-import { isRecord, textOf } from '../../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { usageError } from '../cli-error.js'
 
 /** A position in a document, identified by its text, so that it does not depend on the division into passages. */
-export interface Anchor {
+export interface EvidenceAnchor {
   /** Filename, or its end. */
   document: string
   /** Titles of the section, innermost last; outer titles may be omitted. */
@@ -15,8 +15,8 @@ export interface Anchor {
 }
 
 /** The parsed `expect`: anchors in documents and the expected answer. */
-export interface Expectation {
-  anchors: Anchor[]
+export interface GoldenExpectation {
+  anchors: EvidenceAnchor[]
   answer: ExpectedAnswer | undefined
 }
 
@@ -28,73 +28,75 @@ const ANSWER_KEYS = ['answer', 'not', 'state']
  * @param where location for messages
  * @throws CliError exit 2 with the entry and the rule
  */
-export function readExpectation(value: unknown, where: string): Expectation {
-  const found: Expectation = { anchors: [], answer: undefined }
+export function parseExpectation(value: unknown, location: string): GoldenExpectation {
+  const expectation: GoldenExpectation = { anchors: [], answer: undefined }
   const list: unknown[] = value === undefined ? [] : Array.isArray(value) ? value : [value]
   for (const [index, entry] of list.entries()) {
-    const at = `${where}: expect ${index + 1}`
+    const entryLocation = `${location}: expect ${index + 1}`
     if (!isRecord(entry)) {
-      found.anchors.push(readAnchor(entry, at))
+      expectation.anchors.push(parseAnchor(entry, entryLocation))
       continue
     }
     const keys = Object.entries(entry)
     const answer = Object.fromEntries(keys.filter(([key]) => ANSWER_KEYS.includes(key)))
     const anchor = Object.fromEntries(keys.filter(([key]) => !ANSWER_KEYS.includes(key)))
     const hasAnswer = Object.keys(answer).length > 0
-    if (!hasAnswer || Object.keys(anchor).length > 0) found.anchors.push(readAnchor(anchor, at))
+    if (!hasAnswer || Object.keys(anchor).length > 0) expectation.anchors.push(parseAnchor(anchor, entryLocation))
     if (!hasAnswer) continue
-    if (found.answer !== undefined) throw usageError(`${at} is a second expected answer: merge all texts into one`)
-    found.answer = readAnswer(answer, at)
+    if (expectation.answer !== undefined)
+      throw usageError(`${entryLocation} is a second expected answer: merge all texts into one`)
+    expectation.answer = parseExpectedAnswer(answer, entryLocation)
   }
-  return found
+  return expectation
 }
 
-function readAnchor(value: unknown, where: string): Anchor {
+function parseAnchor(value: unknown, location: string): EvidenceAnchor {
   if (typeof value === 'string' && value !== '') return { document: value, heading: [], quote: undefined }
-  if (!isRecord(value)) throw usageError(`${where} must be a document's path, or an object with document or answer`)
-  const stranger = Object.keys(value).find((key) => !['document', 'heading', 'quote'].includes(key))
-  if (stranger !== undefined) throw usageError(`${where} has an unknown key ${JSON.stringify(stranger)}`)
-  const document = textOf(value.document)
-  if (document === undefined) throw usageError(`${where} must name a document`)
-  if (value.quote !== undefined && textOf(value.quote) === undefined) throw usageError(`${where}: quote must be text`)
+  if (!isRecord(value)) throw usageError(`${location} must be a document's path, or an object with document or answer`)
+  const unknownKey = Object.keys(value).find((key) => !['document', 'heading', 'quote'].includes(key))
+  if (unknownKey !== undefined) throw usageError(`${location} has an unknown key ${JSON.stringify(unknownKey)}`)
+  const document = toNonEmptyString(value.document)
+  if (document === undefined) throw usageError(`${location} must name a document`)
+  if (value.quote !== undefined && toNonEmptyString(value.quote) === undefined)
+    throw usageError(`${location}: quote must be text`)
   const heading = typeof value.heading === 'string' ? [value.heading] : (value.heading ?? [])
-  return { document, heading: readTexts(heading, `${where}: heading`), quote: textOf(value.quote) }
+  return { document, heading: parseTextList(heading, `${location}: heading`), quote: toNonEmptyString(value.quote) }
 }
 
-function readAnswer({ answer, not, state }: Record<string, unknown>, where: string): ExpectedAnswer {
-  const known = EVIDENCE_STATES.find((one) => one === state)
-  if (state !== undefined && known === undefined)
-    throw usageError(`${where}: state must be one of ${EVIDENCE_STATES.join(', ')}`)
-  const read = {
-    answer: readAnswerTexts(answer, `${where}: answer`),
-    not: readAnswerTexts(not, `${where}: not`),
-    state: known,
+function parseExpectedAnswer({ answer, not, state }: Record<string, unknown>, location: string): ExpectedAnswer {
+  const evidenceState = EVIDENCE_STATES.find((name) => name === state)
+  if (state !== undefined && evidenceState === undefined)
+    throw usageError(`${location}: state must be one of ${EVIDENCE_STATES.join(', ')}`)
+  const parsed = {
+    answer: parseAnswerTexts(answer, `${location}: answer`),
+    not: parseAnswerTexts(not, `${location}: not`),
+    state: evidenceState,
   }
-  if ((read.answer?.length ?? 0) + (read.not?.length ?? 0) === 0 && known === undefined)
-    throw usageError(`${where} must contain a text or a state`)
-  return defined(read)
+  if ((parsed.answer?.length ?? 0) + (parsed.not?.length ?? 0) === 0 && evidenceState === undefined)
+    throw usageError(`${location} must contain a text or a state`)
+  return omitUndefined(parsed)
 }
 
-function readAnswerTexts(value: unknown, where: string): string[] | undefined {
+function parseAnswerTexts(value: unknown, location: string): string[] | undefined {
   if (value === undefined) return undefined
-  const texts = readTexts(typeof value === 'string' ? [value] : value, where)
-  if (texts.length > LIMITS.expectedTexts) throw usageError(`${where} has more than ${LIMITS.expectedTexts} texts`)
+  const texts = parseTextList(typeof value === 'string' ? [value] : value, location)
+  if (texts.length > LIMITS.expectedTexts) throw usageError(`${location} has more than ${LIMITS.expectedTexts} texts`)
   for (const text of texts) {
-    if (text.trim() === '') throw usageError(`${where} has a blank text`)
+    if (text.trim() === '') throw usageError(`${location} has a blank text`)
     if (text.length > LIMITS.expectedText)
-      throw usageError(`${where} has a text of more than ${LIMITS.expectedText} characters`)
+      throw usageError(`${location} has a text of more than ${LIMITS.expectedText} characters`)
   }
   return texts
 }
 
-export function readTexts(value: unknown, where: string): string[] {
+export function parseTextList(value: unknown, location: string): string[] {
   if (!Array.isArray(value) || !value.every((entry) => typeof entry === 'string' && entry !== '')) {
-    throw usageError(`${where} must be a list of texts`)
+    throw usageError(`${location} must be a list of texts`)
   }
   return value.map(String)
 }
 
 /** Formats an anchor for reports: `guide.md > Fees > "nine crowns"`. */
-export function anchorText({ document, heading, quote }: Anchor): string {
+export function formatAnchor({ document, heading, quote }: EvidenceAnchor): string {
   return [document, ...heading, ...(quote === undefined ? [] : [JSON.stringify(quote)])].join(' > ')
 }

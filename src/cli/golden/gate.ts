@@ -1,29 +1,29 @@
-import { defined } from '../../lib/defined.js'
-import { isRecord, textOf } from '../../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { usageError } from '../cli-error.js'
 import { readInputFile } from '../input-file.js'
 import { parseJsonObject } from '../json-file.js'
-import { type CaseResult, type Metrics, metricsOf } from './measure.js'
+import { type CaseResult, computeMetrics, type GoldenMetrics } from './measure.js'
 
 /** One threshold and whether it is met. */
-export interface Check {
+export interface GateCheck {
   name: string
-  metric: Measure
+  metric: GateMetric
   value: number | undefined
   /** The minimum allowed value. */
   least: number
   holds: boolean
 }
 
-const MEASURES = ['recall', 'mrr', 'answerable', 'answer'] as const
-type Measure = (typeof MEASURES)[number]
-export type Minimums = Partial<Record<Measure, number | undefined>>
+const GATE_METRICS = ['recall', 'mrr', 'answerable', 'answer'] as const
+type GateMetric = (typeof GATE_METRICS)[number]
+export type MetricMinimums = Partial<Record<GateMetric, number | undefined>>
 
 /** Averages of binary fractions may differ in the last digit although they are equal in decimal. */
 const EPSILON = 1e-9
 
 /** The metrics of one question in a baseline. */
-type Figures = Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'> & {
+type QuestionFigures = Pick<CaseResult, 'recall' | 'reciprocalRank' | 'answerable'> & {
   /** Whether the answer was right. */
   answer?: boolean
 }
@@ -34,15 +34,15 @@ export interface Baseline {
   createdAt: string
   mode: string
   k: number
-  metrics: Metrics
-  questions: Record<string, Figures>
+  metrics: GoldenMetrics
+  questions: Record<string, QuestionFigures>
 }
 
-export function baselineOf(results: readonly CaseResult[], run: { mode: string; k: number }): Baseline {
+export function makeBaseline(results: readonly CaseResult[], run: { mode: string; k: number }): Baseline {
   const questions: Baseline['questions'] = {}
   for (const { id, recall, reciprocalRank, answerable, answer } of results)
-    questions[id] = defined({ recall, reciprocalRank, answerable, answer: answer?.right })
-  return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: metricsOf(results), questions }
+    questions[id] = omitUndefined({ recall, reciprocalRank, answerable, answer: answer?.right })
+  return { version: 1, createdAt: new Date().toISOString(), ...run, metrics: computeMetrics(results), questions }
 }
 
 /** @throws CliError exit 2 if the file is missing, unreadable or not a baseline */
@@ -51,11 +51,11 @@ export function readBaseline(file: string): Baseline {
   const { questions, mode, k, createdAt } = value
   if (value.version !== 1 || !isRecord(questions) || typeof k !== 'number')
     throw usageError(`${file} is not a baseline of \`ks golden run --save-baseline\``)
-  const kept: Baseline['questions'] = {}
+  const parsed: Baseline['questions'] = {}
   for (const [id, figures] of Object.entries(questions)) {
     if (!isRecord(figures)) throw usageError(`${file}: the figures of ${JSON.stringify(id)} must be an object`)
     const { recall, reciprocalRank, answerable, answer } = figures
-    kept[id] = {
+    parsed[id] = {
       ...(typeof recall === 'number' ? { recall } : {}),
       ...(typeof reciprocalRank === 'number' ? { reciprocalRank } : {}),
       ...(typeof answerable === 'boolean' ? { answerable } : {}),
@@ -64,32 +64,40 @@ export function readBaseline(file: string): Baseline {
   }
   return {
     version: 1,
-    createdAt: textOf(createdAt) ?? '',
-    mode: textOf(mode) ?? '',
+    createdAt: toNonEmptyString(createdAt) ?? '',
+    mode: toNonEmptyString(mode) ?? '',
     k,
-    questions: kept,
-    metrics: metricsOf(Object.entries(kept).map(([id, figures]) => asResult(id, figures))),
+    questions: parsed,
+    metrics: computeMetrics(Object.entries(parsed).map(([id, figures]) => toCaseResult(id, figures))),
   }
 }
 
-function asResult(id: string, { answer: right, ...figures }: Figures): CaseResult {
+function toCaseResult(id: string, { answer: right, ...figures }: QuestionFigures): CaseResult {
   const answer = right === undefined ? undefined : { right, missing: [], forbidden: [], text: '' }
   const result = { id, question: id, tags: [], status: 'measured' as const, missing: [], unresolved: [] }
-  return { ...result, ...figures, ...defined({ answer }) }
+  return { ...result, ...figures, ...omitUndefined({ answer }) }
 }
 
 /** Checks the thresholds of `--min-...`. A metric without a value fails. */
-export function checkMinimums(metrics: Metrics, minimums: Minimums): Check[] {
-  return MEASURES.flatMap((metric): Check[] => {
-    const least = minimums[metric]
-    if (least === undefined) return []
+export function checkMinimums(metrics: GoldenMetrics, minimums: MetricMinimums): GateCheck[] {
+  return GATE_METRICS.flatMap((metric): GateCheck[] => {
+    const minimum = minimums[metric]
+    if (minimum === undefined) return []
     const value = metrics[metric]
-    return [{ name: `min-${metric}`, metric, value, least, holds: value !== undefined && value >= least - EPSILON }]
+    return [
+      {
+        name: `min-${metric}`,
+        metric,
+        value,
+        least: minimum,
+        holds: value !== undefined && value >= minimum - EPSILON,
+      },
+    ]
   })
 }
 
-export interface Comparison {
-  checks: Check[]
+export interface BaselineComparison {
+  checks: GateCheck[]
   /** Questions with lower metrics than the baseline. */
   worse: string[]
   /** Questions whose answer was right and is wrong now; also in `worse`. */
@@ -100,40 +108,50 @@ export interface Comparison {
 }
 
 /** Compares the questions that both runs measured; averages may drop by the tolerance. */
-export function compare(results: readonly CaseResult[], baseline: Baseline, tolerance: number): Comparison {
-  const known = new Map(Object.entries(baseline.questions))
+export function compareToBaseline(
+  results: readonly CaseResult[],
+  baseline: Baseline,
+  tolerance: number,
+): BaselineComparison {
+  const previousFigures = new Map(Object.entries(baseline.questions))
   const measured = results.filter(({ status }) => status === 'measured')
-  const common = measured.filter(({ id }) => known.has(id))
-  const before = metricsOf(common.map(({ id }) => asResult(id, known.get(id) ?? {})))
-  const now = metricsOf(common)
-  const checks = MEASURES.flatMap((metric): Check[] => {
-    const was = before[metric]
-    if (was === undefined) return []
-    const least = Math.round(Math.max(0, was - tolerance) * 10_000) / 10_000
-    const value = now[metric]
+  const common = measured.filter(({ id }) => previousFigures.has(id))
+  const previous = computeMetrics(common.map(({ id }) => toCaseResult(id, previousFigures.get(id) ?? {})))
+  const current = computeMetrics(common)
+  const checks = GATE_METRICS.flatMap((metric): GateCheck[] => {
+    const previousValue = previous[metric]
+    if (previousValue === undefined) return []
+    const minimum = Math.round(Math.max(0, previousValue - tolerance) * 10_000) / 10_000
+    const value = current[metric]
     return [
-      { name: `baseline-${metric}`, metric, value, least, holds: value !== undefined && value >= least - EPSILON },
+      {
+        name: `baseline-${metric}`,
+        metric,
+        value,
+        least: minimum,
+        holds: value !== undefined && value >= minimum - EPSILON,
+      },
     ]
   })
   const ids = new Set(results.map(({ id }) => id))
   return {
     checks,
-    worse: common.filter((result) => isWorse(result, known.get(result.id) ?? {})).map(({ id }) => id),
-    broken: common.filter((result) => isBroken(result, known.get(result.id) ?? {})).map(({ id }) => id),
-    added: measured.filter(({ id }) => !known.has(id)).map(({ id }) => id),
-    removed: [...known.keys()].filter((id) => !ids.has(id)),
+    worse: common.filter((result) => isWorse(result, previousFigures.get(result.id) ?? {})).map(({ id }) => id),
+    broken: common.filter((result) => isBroken(result, previousFigures.get(result.id) ?? {})).map(({ id }) => id),
+    added: measured.filter(({ id }) => !previousFigures.has(id)).map(({ id }) => id),
+    removed: [...previousFigures.keys()].filter((id) => !ids.has(id)),
   }
 }
 
-function isBroken(now: CaseResult, was: Figures): boolean {
-  return was.answer === true && now.answer?.right === false
+function isBroken(current: CaseResult, previous: QuestionFigures): boolean {
+  return previous.answer === true && current.answer?.right === false
 }
 
-function isWorse(now: CaseResult, was: Figures): boolean {
+function isWorse(current: CaseResult, previous: QuestionFigures): boolean {
   return (
-    (was.recall ?? 0) > (now.recall ?? 0) + EPSILON ||
-    (was.reciprocalRank ?? 0) > (now.reciprocalRank ?? 0) + EPSILON ||
-    (was.answerable === true && now.answerable === false) ||
-    isBroken(now, was)
+    (previous.recall ?? 0) > (current.recall ?? 0) + EPSILON ||
+    (previous.reciprocalRank ?? 0) > (current.reciprocalRank ?? 0) + EPSILON ||
+    (previous.answerable === true && current.answerable === false) ||
+    isBroken(current, previous)
   )
 }

@@ -1,11 +1,11 @@
-import { defined } from '../../lib/defined.js'
-import { isRecord, textOf } from '../../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { AnswerCheck } from '../../lib/text/expected-answer.js'
-import type { Label } from './anchors.js'
-import { overlap } from './place.js'
+import type { AnchorLocation } from './anchors.js'
+import { overlaps } from './text-location.js'
 
 /** Expected evidence: a location in a document, or a passage id. */
-export type Wanted = { text: string } & ({ label: Label } | { nodeId: string })
+export type GoldenEvidence = { text: string } & ({ label: AnchorLocation } | { nodeId: string })
 
 export type CaseStatus = 'measured' | 'unresolved' | 'unlabelled' | 'failed'
 
@@ -33,7 +33,7 @@ export interface CaseResult {
   error?: string
 }
 
-interface Item {
+interface EvidenceLocation {
   nodeId: string | undefined
   documentId: string | undefined
   start: number
@@ -41,44 +41,46 @@ interface Item {
 }
 
 /** The locations of the first `k` items of an evidence bundle. */
-function itemsOf(bundle: unknown, k: number): Item[] {
+function getEvidenceLocations(bundle: unknown, k: number): EvidenceLocation[] {
   const items = isRecord(bundle) && Array.isArray(bundle.items) ? bundle.items : []
-  return items.slice(0, k).map((item: unknown): Item => {
+  return items.slice(0, k).map((item: unknown): EvidenceLocation => {
     const fields = isRecord(item) ? item : {}
     const [citation] = Array.isArray(fields.citations) ? fields.citations : []
-    const at = isRecord(citation) ? citation : {}
+    const location = isRecord(citation) ? citation : {}
     return {
-      nodeId: textOf(fields.nodeId),
-      documentId: textOf(at.documentAssetId),
-      start: typeof at.startOffset === 'number' ? at.startOffset : 0,
-      end: typeof at.endOffset === 'number' ? at.endOffset : 0,
+      nodeId: toNonEmptyString(fields.nodeId),
+      documentId: toNonEmptyString(location.documentAssetId),
+      start: typeof location.startOffset === 'number' ? location.startOffset : 0,
+      end: typeof location.endOffset === 'number' ? location.endOffset : 0,
     }
   })
 }
 
-function holds(item: Item, wanted: Wanted): boolean {
-  if ('nodeId' in wanted) return item.nodeId === wanted.nodeId
-  const { documentId, ranges } = wanted.label
-  return item.documentId === documentId && (ranges === undefined || ranges.some((range) => overlap(range, item)))
+function containsEvidence(item: EvidenceLocation, expected: GoldenEvidence): boolean {
+  if ('nodeId' in expected) return item.nodeId === expected.nodeId
+  const { documentId, ranges } = expected.label
+  return item.documentId === documentId && (ranges === undefined || ranges.some((range) => overlaps(range, item)))
 }
 
 /** Computes recall and reciprocal rank of one question's evidence. */
 export function measureEvidence(
   bundle: unknown,
-  wanted: readonly Wanted[],
+  expected: readonly GoldenEvidence[],
   k: number,
 ): { recall: number; reciprocalRank: number; missing: string[] } {
-  const items = itemsOf(bundle, k)
-  const missing = wanted.filter((each) => !items.some((item) => holds(item, each))).map(({ text }) => text)
-  const first = items.findIndex((item) => wanted.some((each) => holds(item, each)))
+  const items = getEvidenceLocations(bundle, k)
+  const missing = expected
+    .filter((evidence) => !items.some((item) => containsEvidence(item, evidence)))
+    .map(({ text }) => text)
+  const first = items.findIndex((item) => expected.some((evidence) => containsEvidence(item, evidence)))
   return {
-    recall: (wanted.length - missing.length) / wanted.length,
+    recall: (expected.length - missing.length) / expected.length,
     reciprocalRank: first < 0 ? 0 : 1 / (first + 1),
     missing,
   }
 }
 
-export interface Metrics {
+export interface GoldenMetrics {
   questions: number
   recall?: number
   mrr?: number
@@ -88,18 +90,18 @@ export interface Metrics {
 }
 
 /** Averages each metric over the questions that have it. */
-export function metricsOf(results: readonly CaseResult[]): Metrics {
+export function computeMetrics(results: readonly CaseResult[]): GoldenMetrics {
   const mean = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
-  const of = (pick: (result: CaseResult) => number | undefined): number | undefined => {
-    const values = results.flatMap((result) => pick(result) ?? [])
+  const average = (getValue: (result: CaseResult) => number | undefined): number | undefined => {
+    const values = results.flatMap((result) => getValue(result) ?? [])
     return values.length === 0 ? undefined : Math.round(mean(values) * 10_000) / 10_000
   }
-  const recall = of((result) => result.recall)
-  const mrr = of((result) => result.reciprocalRank)
-  const answerable = of((result) => (result.answerable === undefined ? undefined : Number(result.answerable)))
-  const answer = of((result) => (result.answer === undefined ? undefined : Number(result.answer.right)))
+  const recall = average((result) => result.recall)
+  const mrr = average((result) => result.reciprocalRank)
+  const answerable = average((result) => (result.answerable === undefined ? undefined : Number(result.answerable)))
+  const answer = average((result) => (result.answer === undefined ? undefined : Number(result.answer.right)))
   return {
     questions: results.length,
-    ...defined({ recall, mrr, answerable, answer }),
+    ...omitUndefined({ recall, mrr, answerable, answer }),
   }
 }

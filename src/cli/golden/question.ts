@@ -1,13 +1,13 @@
 import type { ExpectedAnswer } from '../../contract/gateway/golden-questions.js'
-import { isRecord, textOf } from '../../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
-import { type Anchor, readExpectation, readTexts } from './expectation.js'
+import { type EvidenceAnchor, parseExpectation, parseTextList } from './expectation.js'
 
 /** A question with its expected evidence and answer. */
-export interface GoldenCase {
+export interface GoldenRunCase {
   id: string
   question: string
-  anchors: Anchor[]
+  anchors: EvidenceAnchor[]
   /** Passage ids; they change when the document is divided into passages again. */
   evidenceIds: string[]
   /** Undefined if any answer passes. */
@@ -18,7 +18,7 @@ export interface GoldenCase {
 }
 
 /** Known keys of a question, including those written by `ks golden export`. */
-const KNOWN = new Set([
+const KNOWN_CASE_KEYS = new Set([
   'id',
   'question',
   'expect',
@@ -37,40 +37,40 @@ const KNOWN = new Set([
  * @param where location of the entry, for messages
  * @throws CliError exit 2 with the location and the rule
  */
-export function readCase(value: unknown, where: string): GoldenCase {
-  if (!isRecord(value)) throw usageError(`${where} must be an object with a question`)
-  const stranger = Object.keys(value).find((key) => !KNOWN.has(key))
-  if (stranger !== undefined) throw usageError(`${where} has an unknown key ${JSON.stringify(stranger)}`)
-  const question = textOf(value.question)
-  if (question === undefined) throw usageError(`${where} must have a question`)
+export function parseGoldenCase(value: unknown, location: string): GoldenRunCase {
+  if (!isRecord(value)) throw usageError(`${location} must be an object with a question`)
+  const unknownKey = Object.keys(value).find((key) => !KNOWN_CASE_KEYS.has(key))
+  if (unknownKey !== undefined) throw usageError(`${location} has an unknown key ${JSON.stringify(unknownKey)}`)
+  const question = toNonEmptyString(value.question)
+  if (question === undefined) throw usageError(`${location} must have a question`)
   const metadata = isRecord(value.metadata) ? value.metadata : {}
-  const named = readExpectation(value.expect, where)
-  const stored = readExpectation(metadata.expect, where)
-  const anchors = named.anchors.length > 0 ? named.anchors : stored.anchors
-  const expect = named.answer ?? stored.answer
-  const evidenceIds = readTexts(value.expectedEvidenceIds ?? [], `${where}: expectedEvidenceIds`)
-  const answerable = answerableOf(value.answerable ?? metadata.answerable, metadata, where)
-  const labelled = anchors.length + evidenceIds.length > 0
+  const expected = parseExpectation(value.expect, location)
+  const stored = parseExpectation(metadata.expect, location)
+  const anchors = expected.anchors.length > 0 ? expected.anchors : stored.anchors
+  const expect = expected.answer ?? stored.answer
+  const evidenceIds = parseTextList(value.expectedEvidenceIds ?? [], `${location}: expectedEvidenceIds`)
+  const answerable = parseAnswerable(value.answerable ?? metadata.answerable, metadata, location)
+  const isLabelled = anchors.length + evidenceIds.length > 0
   return {
-    id: textOf(value.id) ?? question,
+    id: toNonEmptyString(value.id) ?? question,
     question,
     anchors,
     evidenceIds,
     expect,
-    answerable: answerable ?? impliedAnswerable(expect, labelled),
-    tags: readTexts(value.tags ?? [], `${where}: tags`),
+    answerable: answerable ?? inferAnswerable(expect, isLabelled),
+    tags: parseTextList(value.tags ?? [], `${location}: tags`),
   }
 }
 
 /** A question with expected evidence or answer is answerable, unless its expected state denies that. */
-function impliedAnswerable(expect: ExpectedAnswer | undefined, labelled: boolean): boolean | undefined {
+function inferAnswerable(expect: ExpectedAnswer | undefined, isLabelled: boolean): boolean | undefined {
   if (expect?.state !== undefined) return expect.state !== 'not-enough-evidence'
-  return labelled || (expect?.answer?.length ?? 0) > 0 ? true : undefined
+  return isLabelled || (expect?.answer?.length ?? 0) > 0 ? true : undefined
 }
 
-function answerableOf(value: unknown, metadata: Record<string, unknown>, where: string): boolean | undefined {
+function parseAnswerable(value: unknown, metadata: Record<string, unknown>, location: string): boolean | undefined {
   if (typeof value === 'boolean') return value
-  if (value !== undefined) throw usageError(`${where}: answerable must be true or false`)
+  if (value !== undefined) throw usageError(`${location}: answerable must be true or false`)
   const { annotation } = metadata
   return isRecord(annotation) && annotation.answerCorrectness === 'not-answerable' ? false : undefined
 }

@@ -3,15 +3,15 @@ import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { paginate } from '../../client/pages.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { checkAnswer } from '../../lib/text/expected-answer.js'
-import { type Answer, askQuestion } from '../query/ask.js'
-import { Anchors } from './anchors.js'
-import { anchorText } from './expectation.js'
-import { type CaseResult, measureEvidence, type Wanted } from './measure.js'
-import { type GoldenCase, readCase } from './question.js'
+import { askQuestion, type QueryAnswer } from '../query/ask.js'
+import { AnchorResolver } from './anchors.js'
+import { formatAnchor } from './expectation.js'
+import { type CaseResult, type GoldenEvidence, measureEvidence } from './measure.js'
+import { type GoldenRunCase, parseGoldenCase } from './question.js'
 
-export interface RunOptions {
+export interface GoldenRunOptions {
   spaceId: string
   mode?: NonNullable<QueryBody['mode']>
   /** Number of evidence items that are compared. */
@@ -20,40 +20,44 @@ export interface RunOptions {
   onDone: (result: CaseResult) => void
 }
 
-const PAGE = 100
+const PAGE_SIZE = 100
 /** Delays before retries while the service is busy or does not respond. */
-const RETRY_PAUSES_MS = [250, 1_000, 4_000]
+const RETRY_DELAYS_MS = [250, 1_000, 4_000]
 /** Documents scanned for missing passage ids; more would take minutes. */
-const MAX_LOOKED_THROUGH = 2_000
+const MAX_SCANNED_DOCUMENTS = 2_000
 
 /** Loads the golden questions of a space. */
-export async function storedCases(client: Client, spaceId: string): Promise<GoldenCase[]> {
-  const cases: GoldenCase[] = []
+export async function loadStoredCases(client: Client, spaceId: string): Promise<GoldenRunCase[]> {
+  const cases: GoldenRunCase[] = []
   const pages = paginate(
     ({ limit, cursor }) =>
       client.request('GET /knowledge-spaces/{id}/golden-questions', {
         path: { id: spaceId },
-        query: { limit: String(limit), ...defined({ cursor }) },
+        query: { limit: String(limit), ...omitUndefined({ cursor }) },
       }),
-    { pageSize: PAGE },
+    { pageSize: PAGE_SIZE },
   )
-  for await (const golden of pages) cases.push(readCase(golden, `golden question ${golden.id}`))
+  for await (const golden of pages) cases.push(parseGoldenCase(golden, `golden question ${golden.id}`))
   return cases
 }
 
 /** Sends every question, several in parallel, and measures the evidence. Results are in the order of the questions. */
-export async function runCases(client: Client, cases: readonly GoldenCase[], run: RunOptions): Promise<CaseResult[]> {
-  const anchors = new Anchors(client, run.spaceId)
+export async function runCases(
+  client: Client,
+  cases: readonly GoldenRunCase[],
+  run: GoldenRunOptions,
+): Promise<CaseResult[]> {
+  const anchors = new AnchorResolver(client, run.spaceId)
   const results: CaseResult[] = []
-  const ids = new Ids(client, run.spaceId)
+  const passageIds = new PassageIds(client, run.spaceId)
   let next = 0
   const worker = async (): Promise<void> => {
     for (;;) {
-      const place = next++
-      const golden = cases[place]
+      const index = next++
+      const golden = cases[index]
       if (golden === undefined) return
-      const result = await runCase(client, golden, { anchors, ids }, run)
-      results[place] = result
+      const result = await runCase(client, golden, { anchors, ids: passageIds }, run)
+      results[index] = result
       run.onDone(result)
     }
   }
@@ -64,31 +68,34 @@ export async function runCases(client: Client, cases: readonly GoldenCase[], run
 /** @throws ConnectionError if the service does not respond: then no question can run */
 async function runCase(
   client: Client,
-  golden: GoldenCase,
-  lookUp: { anchors: Anchors; ids: Ids },
-  run: RunOptions,
+  golden: GoldenRunCase,
+  lookups: { anchors: AnchorResolver; ids: PassageIds },
+  run: GoldenRunOptions,
 ): Promise<CaseResult> {
   const { id, question, tags, expect } = golden
   const base = { id, question, tags, missing: [], unresolved: [] }
-  const labelled = golden.anchors.length + golden.evidenceIds.length > 0
-  if (!labelled && golden.answerable === undefined && expect === undefined) return { ...base, status: 'unlabelled' }
+  const isLabelled = golden.anchors.length + golden.evidenceIds.length > 0
+  if (!isLabelled && golden.answerable === undefined && expect === undefined) return { ...base, status: 'unlabelled' }
   try {
-    const { wanted, unresolved } = await resolveAll(golden, lookUp.anchors)
-    const answer = await askPatiently(client, question, run)
-    const gone = await lookUp.ids.gone(wanted, answer.evidenceBundle)
-    const measurable = wanted.filter((each) => !('nodeId' in each) || !gone.has(each.nodeId))
-    const lost = [...unresolved, ...[...gone].map((nodeId) => `no passage has the id ${nodeId} any more`)]
-    const answered = answer.finishReason === 'retrieval-evidence'
+    const { wanted: expected, unresolved } = await resolveEvidence(golden, lookups.anchors)
+    const answer = await askWithRetries(client, question, run)
+    const missingIds = await lookups.ids.findMissing(expected, answer.evidenceBundle)
+    const measurable = expected.filter((evidence) => !('nodeId' in evidence) || !missingIds.has(evidence.nodeId))
+    const unresolvedLabels = [
+      ...unresolved,
+      ...[...missingIds].map((nodeId) => `no passage has the id ${nodeId} any more`),
+    ]
+    const isAnswered = answer.finishReason === 'retrieval-evidence'
     const { answer: text, evidenceState: state = 'unknown' } = answer
     return {
       ...base,
-      status: labelled && measurable.length === 0 && expect === undefined ? 'unresolved' : 'measured',
+      status: isLabelled && measurable.length === 0 && expect === undefined ? 'unresolved' : 'measured',
       traceId: answer.traceId,
-      ...defined({ mode: answer.resolvedMode, evidenceState: answer.evidenceState }),
+      ...omitUndefined({ mode: answer.resolvedMode, evidenceState: answer.evidenceState }),
       ...(measurable.length === 0 ? {} : measureEvidence(answer.evidenceBundle, measurable, run.k)),
-      ...(golden.answerable === undefined ? {} : { answerable: answered === golden.answerable }),
+      ...(golden.answerable === undefined ? {} : { answerable: isAnswered === golden.answerable }),
       ...(expect === undefined ? {} : { answer: { ...checkAnswer(expect, { text, state }), text } }),
-      unresolved: lost,
+      unresolved: unresolvedLabels,
     }
   } catch (error) {
     if (error instanceof ConnectionError) throw error
@@ -96,27 +103,30 @@ async function runCase(
   }
 }
 
-async function resolveAll(golden: GoldenCase, anchors: Anchors): Promise<{ wanted: Wanted[]; unresolved: string[] }> {
-  const wanted: Wanted[] = golden.evidenceIds.map((nodeId) => ({ text: `passage ${nodeId}`, nodeId }))
+async function resolveEvidence(
+  golden: GoldenRunCase,
+  anchors: AnchorResolver,
+): Promise<{ wanted: GoldenEvidence[]; unresolved: string[] }> {
+  const expected: GoldenEvidence[] = golden.evidenceIds.map((nodeId) => ({ text: `passage ${nodeId}`, nodeId }))
   const unresolved: string[] = []
   for (const anchor of golden.anchors) {
-    const found = await anchors.resolve(anchor)
-    if ('label' in found) wanted.push({ text: anchorText(anchor), label: found.label })
-    else unresolved.push(found.unresolved)
+    const resolution = await anchors.resolve(anchor)
+    if ('label' in resolution) expected.push({ text: formatAnchor(anchor), label: resolution.label })
+    else unresolved.push(resolution.unresolved)
   }
-  return { wanted, unresolved }
+  return { wanted: expected, unresolved }
 }
 
-async function askPatiently(client: Client, query: string, run: RunOptions): Promise<Answer> {
+async function askWithRetries(client: Client, query: string, run: GoldenRunOptions): Promise<QueryAnswer> {
   const { spaceId: knowledgeSpaceId, mode } = run
   for (let attempt = 0; ; attempt++) {
     try {
-      return await askQuestion(client, { knowledgeSpaceId, query, ...defined({ mode }) })
+      return await askQuestion(client, { knowledgeSpaceId, query, ...omitUndefined({ mode }) })
     } catch (error) {
-      const pause = RETRY_PAUSES_MS[attempt]
-      const busy = error instanceof ApiError && (error.status === 429 || error.status === 503)
-      if (!busy || pause === undefined) throw error
-      await sleep(Math.max(pause, (error.retryAfter ?? 0) * 1000))
+      const delay = RETRY_DELAYS_MS[attempt]
+      const isBusy = error instanceof ApiError && (error.status === 429 || error.status === 503)
+      if (!isBusy || delay === undefined) throw error
+      await sleep(Math.max(delay, (error.retryAfter ?? 0) * 1000))
     }
   }
 }
@@ -124,7 +134,7 @@ async function askPatiently(client: Client, query: string, run: RunOptions): Pro
 /**
  * Finds passage ids that no longer exist: ids change when a document is divided again, and such a label is not a miss.
  */
-class Ids {
+class PassageIds {
   readonly #client: Client
   readonly #spaceId: string
   #all: Promise<Set<string> | undefined> | undefined
@@ -135,26 +145,28 @@ class Ids {
   }
 
   /** The expected ids that do not exist any more. */
-  async gone(wanted: readonly Wanted[], bundle: unknown): Promise<Set<string>> {
-    const shown = JSON.stringify(bundle ?? null)
-    const asked = wanted.flatMap((each) => ('nodeId' in each && !shown.includes(each.nodeId) ? [each.nodeId] : []))
-    if (asked.length === 0) return new Set()
-    this.#all ??= this.#read()
+  async findMissing(expected: readonly GoldenEvidence[], bundle: unknown): Promise<Set<string>> {
+    const evidenceJson = JSON.stringify(bundle ?? null)
+    const unseen = expected.flatMap((each) =>
+      'nodeId' in each && !evidenceJson.includes(each.nodeId) ? [each.nodeId] : [],
+    )
+    if (unseen.length === 0) return new Set()
+    this.#all ??= this.#loadAll()
     const all = await this.#all
-    return new Set(all === undefined ? [] : asked.filter((id) => !all.has(id)))
+    return new Set(all === undefined ? [] : unseen.filter((id) => !all.has(id)))
   }
 
   /** Loads the ids of all passages; `undefined` for a space with too many documents. */
-  async #read(): Promise<Set<string> | undefined> {
+  async #loadAll(): Promise<Set<string> | undefined> {
     const ids = new Set<string>()
     let documents = 0
     const path = { id: this.#spaceId }
     const pages = paginate((query) => this.#client.request('GET /knowledge-spaces/{id}/documents', { path, query }), {
-      pageSize: PAGE,
+      pageSize: PAGE_SIZE,
     })
     for await (const { id: documentId, parserStatus } of pages) {
       if (parserStatus !== 'parsed') continue
-      if (++documents > MAX_LOOKED_THROUGH) return undefined
+      if (++documents > MAX_SCANNED_DOCUMENTS) return undefined
       const outline = await this.#client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
         path: { ...path, documentId },
       })

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
-import { BACKOFF } from '../wait.js'
+import { POLL_BACKOFF } from '../wait.js'
 
 /** A document whose compilation is running. */
 export interface PendingDocument {
@@ -10,13 +10,13 @@ export interface PendingDocument {
   bulkJobId?: string
 }
 
-export type Outcome = { status: 'published' } | { status: 'failed'; reason: string }
+export type CompilationOutcome = { status: 'published' } | { status: 'failed'; reason: string }
 
-export interface FollowOptions {
+export interface FollowJobsOptions {
   client: Client
   signal: AbortSignal
   /** Called once for each document. */
-  onEnded: (index: number, outcome: Outcome) => void
+  onEnded: (index: number, outcome: CompilationOutcome) => void
   /** Called with the number of documents that have ended without a call of `onEnded` so far. */
   onProgress: (ended: number) => void
   /** Called in each round. */
@@ -24,42 +24,42 @@ export interface FollowOptions {
 }
 
 /** Jobs requested in one round; jobs run in order, so later ones can wait. */
-const ASKED_AT_ONCE = 4
+const MAX_REQUESTS_PER_ROUND = 4
 
 /**
  * Follows compilations to their end with few requests: one for each bulk job, the oldest first, with a backoff while
  * nothing changes.
  */
-export async function followJobs(waiting: readonly PendingDocument[], options: FollowOptions): Promise<void> {
-  let groups = groupsOf(waiting)
-  let pause: number = BACKOFF.firstMs
-  const partly = new Map<Group, number>()
+export async function followJobs(documents: readonly PendingDocument[], options: FollowJobsOptions): Promise<void> {
+  let groups = groupByJob(documents)
+  let delay: number = POLL_BACKOFF.firstMs
+  const endedByGroup = new Map<JobGroup, number>()
   while (groups.length > 0) {
     let changed = false
-    for (const group of groups.slice(0, ASKED_AT_ONCE)) {
-      const ended = await ask(group, options)
-      changed ||= ended !== (partly.get(group) ?? 0)
-      if (ended === group.documents.length) partly.delete(group)
-      else partly.set(group, ended)
+    for (const group of groups.slice(0, MAX_REQUESTS_PER_ROUND)) {
+      const ended = await checkGroup(group, options)
+      changed ||= ended !== (endedByGroup.get(group) ?? 0)
+      if (ended === group.documents.length) endedByGroup.delete(group)
+      else endedByGroup.set(group, ended)
       if (ended === group.documents.length) groups = groups.filter((other) => other !== group)
     }
-    options.onProgress([...partly.values()].reduce((sum, ended) => sum + ended, 0))
+    options.onProgress([...endedByGroup.values()].reduce((sum, ended) => sum + ended, 0))
     if (groups.length === 0) return
     await options.onRound?.()
-    pause = changed ? BACKOFF.firstMs : Math.min(BACKOFF.maxMs, pause * BACKOFF.factor)
-    await sleep(pause, undefined, { signal: options.signal })
+    delay = changed ? POLL_BACKOFF.firstMs : Math.min(POLL_BACKOFF.maxMs, delay * POLL_BACKOFF.factor)
+    await sleep(delay, undefined, { signal: options.signal })
   }
 }
 
 /** Documents covered by one request: those of a bulk job, or a single document. */
-interface Group {
+interface JobGroup {
   bulkJobId: string | undefined
   documents: PendingDocument[]
 }
 
-function groupsOf(waiting: readonly PendingDocument[]): Group[] {
-  const byBulk = new Map<string, Group>()
-  for (const document of waiting) {
+function groupByJob(documents: readonly PendingDocument[]): JobGroup[] {
+  const byBulk = new Map<string, JobGroup>()
+  for (const document of documents) {
     const key = document.bulkJobId ?? document.jobId
     const group = byBulk.get(key) ?? { bulkJobId: document.bulkJobId, documents: [] }
     group.documents.push(document)
@@ -69,13 +69,13 @@ function groupsOf(waiting: readonly PendingDocument[]): Group[] {
 }
 
 /** @returns how many documents of the group have ended */
-async function ask(group: Group, options: FollowOptions): Promise<number> {
+async function checkGroup(group: JobGroup, options: FollowJobsOptions): Promise<number> {
   const { client } = options
   const [first] = group.documents
   if (group.bulkJobId === undefined && first !== undefined) {
     const job = await client.request('GET /jobs/{id}', { path: { id: first.jobId } })
     if (job.stage === 'published') options.onEnded(first.index, { status: 'published' })
-    else if (job.stage === 'failed' || job.stage === 'canceled') options.onEnded(first.index, failure(job))
+    else if (job.stage === 'failed' || job.stage === 'canceled') options.onEnded(first.index, toFailedOutcome(job))
     else return 0
     return 1
   }
@@ -87,13 +87,13 @@ async function ask(group: Group, options: FollowOptions): Promise<number> {
       options.onEnded(document.index, { status: 'published' })
     } else {
       const job = await client.request('GET /jobs/{id}', { path: { id: document.jobId } })
-      options.onEnded(document.index, failure(job))
+      options.onEnded(document.index, toFailedOutcome(job))
     }
   }
   return group.documents.length
 }
 
-function failure(job: { stage: string; error?: string | undefined }): Outcome {
+function toFailedOutcome(job: { stage: string; error?: string | undefined }): CompilationOutcome {
   const reason = job.error ?? (job.stage === 'canceled' ? 'its compilation was canceled' : 'its compilation failed')
   return { status: 'failed', reason }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { usageError } from '../cli-error.js'
 import { saveBody } from '../save-body.js'
 import { readList } from '../stdin.js'
-import { type Found, type WalkOptions, walk } from './walk.js'
+import { type WalkOptions, type WalkResult, walk } from './walk.js'
 
 export interface GatherOptions extends WalkOptions {
   /** Stdin contains a list of paths. */
@@ -14,25 +14,25 @@ export interface GatherOptions extends WalkOptions {
   name: string | undefined
 }
 
-export interface Gathered extends Found {
+export interface GatheredFiles extends WalkResult {
   /** Removes temporary files. */
   cleanUp: () => void
 }
 
 /** Collects the files of the arguments of `ks ingest`: paths, unexpanded patterns, and a list or bytes on stdin. */
-export async function gatherFiles(words: readonly string[], options: GatherOptions): Promise<Gathered> {
-  const stdin = words.filter((word) => word === '-').length
-  if (stdin > 1) throw usageError('stdin can be read only once: use `-` once')
-  if (stdin === 1 && !options.listOnStdin) return await documentFromStdin(words, options)
-  const listed = stdin === 1 ? await readList('the list of files', options.nul) : []
-  const paths = words.flatMap((word) => (word === '-' ? listed : [word]))
-  return { ...walk(await expand(paths), options), cleanUp: () => undefined }
+export async function gatherFiles(args: readonly string[], options: GatherOptions): Promise<GatheredFiles> {
+  const stdinCount = args.filter((word) => word === '-').length
+  if (stdinCount > 1) throw usageError('stdin can be read only once: use `-` once')
+  if (stdinCount === 1 && !options.listOnStdin) return await readDocumentFromStdin(args, options)
+  const listedPaths = stdinCount === 1 ? await readList('the list of files', options.nul) : []
+  const paths = args.flatMap((word) => (word === '-' ? listedPaths : [word]))
+  return { ...walk(await expandPatterns(paths), options), cleanUp: () => undefined }
 }
 
 /** Writes a document from stdin to a file, since its size and hash are needed before the upload. */
-async function documentFromStdin(words: readonly string[], options: GatherOptions): Promise<Gathered> {
+async function readDocumentFromStdin(args: readonly string[], options: GatherOptions): Promise<GatheredFiles> {
   const { name } = options
-  if (words.length > 1) throw usageError('a document from stdin cannot be combined with paths')
+  if (args.length > 1) throw usageError('a document from stdin cannot be combined with paths')
   if (name === undefined) {
     throw usageError(
       'a document from stdin needs a name',
@@ -53,7 +53,7 @@ async function documentFromStdin(words: readonly string[], options: GatherOption
 }
 
 /** Expands patterns that no shell expanded, as on Windows or in quotes. An existing path is never a pattern. */
-async function expand(paths: string[]): Promise<string[]> {
+async function expandPatterns(paths: string[]): Promise<string[]> {
   const expanded: string[] = []
   for (const path of paths) {
     if (existsSync(path) || !/[*?[{]/.test(path)) {

@@ -5,13 +5,13 @@ import { isRecord } from '../../lib/json/values.js'
 import { openInside, readInside } from '../../local/open-inside.js'
 
 /** File metadata at the time of hashing: size in bytes, times in nanoseconds as text, SHA-256 in hex. */
-type Entry = [size: number, mtimeNs: string, ctimeNs: string, sha256: string]
+type HashCacheEntry = [size: number, mtimeNs: string, ctimeNs: string, sha256: string]
 
-const VERSION = 1
+const CACHE_VERSION = 1
 /** A change within the same tick of the file system's clock does not change the times: such entries are not stored. */
-const TICK_MS = 100
+const CLOCK_TICK_MS = 100
 /** Larger files are hashed in chunks, so that the terminal stays responsive. */
-const WHOLE_BYTES = 1024 * 1024
+const MAX_SINGLE_READ_BYTES = 1024 * 1024
 
 /**
  * Hashes of ingested files, so that a second run does not read unchanged files. Only a cache: the service decides by
@@ -19,8 +19,8 @@ const WHOLE_BYTES = 1024 * 1024
  */
 export class HashCache {
   readonly path: string
-  private readonly entries: Map<string, Entry>
-  private readonly seen = new Map<string, Entry>()
+  private readonly entries: Map<string, HashCacheEntry>
+  private readonly seen = new Map<string, HashCacheEntry>()
   private changed = false
 
   constructor(stateDir: string, key: string) {
@@ -29,17 +29,17 @@ export class HashCache {
   }
 
   /** The file's SHA-256, if it has not changed since it was hashed. */
-  recall(path: string, stats: BigIntStats): string | undefined {
+  find(path: string, stats: BigIntStats): string | undefined {
     const entry = this.entries.get(path)
     if (entry === undefined) return undefined
     const [size, mtimeNs, ctimeNs, sha256] = entry
-    const same = size === Number(stats.size) && mtimeNs === String(stats.mtimeNs) && ctimeNs === String(stats.ctimeNs)
-    return same ? sha256 : undefined
+    const isSame = size === Number(stats.size) && mtimeNs === String(stats.mtimeNs) && ctimeNs === String(stats.ctimeNs)
+    return isSame ? sha256 : undefined
   }
 
   /** Stores a hash computed at `hashedAt` (milliseconds since the epoch). */
-  remember(path: string, stats: BigIntStats, sha256: string, hashedAt: number): void {
-    if (hashedAt - Number(stats.mtimeMs) < TICK_MS || hashedAt - Number(stats.ctimeMs) < TICK_MS) return
+  add(path: string, stats: BigIntStats, sha256: string, hashedAt: number): void {
+    if (hashedAt - Number(stats.mtimeMs) < CLOCK_TICK_MS || hashedAt - Number(stats.ctimeMs) < CLOCK_TICK_MS) return
     this.seen.set(path, [Number(stats.size), String(stats.mtimeNs), String(stats.ctimeNs), sha256])
     this.changed = true
   }
@@ -51,7 +51,7 @@ export class HashCache {
       mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
       const files = Object.fromEntries([...this.entries, ...this.seen])
       const temporary = `${this.path}.${process.pid}.tmp`
-      writeFileSync(temporary, JSON.stringify({ version: VERSION, files }), { mode: 0o600 })
+      writeFileSync(temporary, JSON.stringify({ version: CACHE_VERSION, files }), { mode: 0o600 })
       renameSync(temporary, this.path)
     } catch {
       // The next run computes the hashes again.
@@ -59,17 +59,17 @@ export class HashCache {
   }
 }
 
-function readEntries(path: string): Map<string, Entry> {
+function readEntries(path: string): Map<string, HashCacheEntry> {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (!isRecord(value) || value.version !== VERSION || !isRecord(value.files)) return new Map()
+    if (!isRecord(value) || value.version !== CACHE_VERSION || !isRecord(value.files)) return new Map()
     return new Map(Object.entries(value.files).flatMap(([name, entry]) => (isEntry(entry) ? [[name, entry]] : [])))
   } catch {
     return new Map()
   }
 }
 
-function isEntry(value: unknown): value is Entry {
+function isEntry(value: unknown): value is HashCacheEntry {
   if (!Array.isArray(value) || value.length !== 4 || typeof value[0] !== 'number') return false
   return value.slice(1).every((part) => typeof part === 'string')
 }
@@ -82,8 +82,9 @@ function isEntry(value: unknown): value is Entry {
  */
 export async function hashFile(path: string, size: number, root: string | undefined): Promise<string> {
   const hash = createHash('sha256')
-  if (size <= WHOLE_BYTES) return hash.update(readInside(path, root, size)).digest('hex')
+  if (size <= MAX_SINGLE_READ_BYTES) return hash.update(readInside(path, root, size)).digest('hex')
   const fd = openInside(path, root)
-  for await (const chunk of createReadStream('', { fd, highWaterMark: WHOLE_BYTES, end: size - 1 })) hash.update(chunk)
+  for await (const chunk of createReadStream('', { fd, highWaterMark: MAX_SINGLE_READ_BYTES, end: size - 1 }))
+    hash.update(chunk)
   return hash.digest('hex')
 }

@@ -7,28 +7,30 @@ import { readInside } from '../../local/open-inside.js'
 export const IGNORE_FILES = ['.gitignore', '.ksignore']
 
 /** Files that programs leave behind, and incomplete downloads. */
-const ALWAYS = ['Thumbs.db', 'desktop.ini', '~$*', '*~', '*.swp', '*.part', '*.crdownload']
+const DEFAULT_PATTERNS = ['Thumbs.db', 'desktop.ini', '~$*', '*~', '*.swp', '*.part', '*.crdownload']
 
 /** Rules of one folder, applied to the paths below it. */
-interface Layer {
+interface IgnoreLayer {
   rules: Ignore
   /** Length of the path from the root to the rules' folder, removed before matching. */
-  skip: number
+  skippedLength: number
   /** Path from the rules' folder down to the root, for rules of folders above the root. */
   prefix: string
 }
 
 /** Ignore rules of a folder; inner folders take precedence. */
-export type Layers = readonly Layer[]
+export type IgnoreLayers = readonly IgnoreLayer[]
 
 /** Rules at a root: those of the command line, and of the folders above it in the same repository. */
-export function rootLayers(root: string, patterns: readonly string[], useFiles: boolean): Layers {
-  const layers: Layer[] = [{ rules: createIgnore().add([...ALWAYS, ...patterns]), skip: 0, prefix: '' }]
+export function readRootLayers(root: string, patterns: readonly string[], useFiles: boolean): IgnoreLayers {
+  const layers: IgnoreLayer[] = [
+    { rules: createIgnore().add([...DEFAULT_PATTERNS, ...patterns]), skippedLength: 0, prefix: '' },
+  ]
   if (useFiles) {
-    for (const folder of repositoryAbove(root)) {
+    for (const folder of listRepositoryFolders(root)) {
       const text = readRules(folder, IGNORE_FILES, undefined)
       const prefix = `${relative(folder, root).split(sep).join('/')}/`
-      if (text !== '') layers.push({ rules: createIgnore().add(text), skip: 0, prefix })
+      if (text !== '') layers.push({ rules: createIgnore().add(text), skippedLength: 0, prefix })
     }
   }
   return layers
@@ -40,33 +42,38 @@ export function rootLayers(root: string, patterns: readonly string[], useFiles: 
  * @param root real path of the folder that is walked
  * @param folder path from the root, `` for the root
  */
-export function withRulesOf(layers: Layers, root: string, folder: string, names: readonly string[]): Layers {
+export function addFolderRules(
+  layers: IgnoreLayers,
+  root: string,
+  folder: string,
+  names: readonly string[],
+): IgnoreLayers {
   const text = readRules(join(root, folder), names, root)
   if (text === '') return layers
-  const skip = folder === '' ? 0 : folder.length + 1
-  return [...layers, { rules: createIgnore().add(text), skip, prefix: '' }]
+  const skippedLength = folder === '' ? 0 : folder.length + 1
+  return [...layers, { rules: createIgnore().add(text), skippedLength, prefix: '' }]
 }
 
 /** Whether a path from the root is ignored; folders end in `/`. */
-export function isIgnored(layers: Layers, path: string): boolean {
+export function isIgnored(layers: IgnoreLayers, path: string): boolean {
   // The first layer has the patterns of the command line: ignore files cannot override it.
   if (layers[0]?.rules.ignores(path) === true) return true
   for (let index = layers.length - 1; index > 0; index--) {
     const layer = layers[index]
     if (layer === undefined) continue
     // The innermost matching rule decides.
-    const { ignored, unignored } = layer.rules.test(layer.prefix + path.slice(layer.skip))
+    const { ignored, unignored } = layer.rules.test(layer.prefix + path.slice(layer.skippedLength))
     if (ignored || unignored) return ignored
   }
   return false
 }
 
 /** Folders above the root up to the one with `.git`, outermost first; none outside a repository. */
-function repositoryAbove(root: string): string[] {
-  const above: string[] = []
+function listRepositoryFolders(root: string): string[] {
+  const folders: string[] = []
   for (let folder = root; ; folder = dirname(folder)) {
-    if (folder !== root) above.unshift(folder)
-    if (isRepository(folder)) return above
+    if (folder !== root) folders.unshift(folder)
+    if (isRepository(folder)) return folders
     if (dirname(folder) === folder) return []
   }
 }

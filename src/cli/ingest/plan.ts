@@ -1,33 +1,33 @@
 import { type BigIntStats, statSync } from 'node:fs'
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import type { ErrorCode } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
-import { fileFacts } from '../../local/file-facts.js'
-import { bytes } from '../units.js'
-import { overLimit, uploadLimit } from '../upload-limit.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { toFileFacts } from '../../local/file-facts.js'
+import { formatBytes } from '../units.js'
+import { describeOverLimit, getUploadLimit } from '../upload-limit.js'
 import { type HashCache, hashFile } from './hash-cache.js'
 import type { FileToSend, HashedFile } from './known-files.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord } from './records.js'
-import { type FoundFile, readFailure } from './walk.js'
+import { describeFileFailure, type FoundFile } from './walk.js'
 
 /** A file that needs no upload or cannot be uploaded. */
-export interface Settled {
+export interface SettledFile {
   index: number
   record: IngestRecord
   /** Set if the space has the file but its compilation is still running. */
-  pending?: Pending
+  pending?: PendingFile
 }
 
-export interface Pending {
+export interface PendingFile {
   index: number
   filename: string
   sha256: string
 }
 
-export interface PlanOptions {
+export interface PlanChunkOptions {
   client: Client
   spaceId: string
   cache: HashCache
@@ -39,86 +39,91 @@ export interface PlanOptions {
 }
 
 /** Maximum number of files in one check request. */
-export const CHUNK = LIMITS.checkItems
+export const CHUNK_FILES = LIMITS.checkItems
 /** Maximum time that reading small files blocks the event loop. */
-const TURN_MS = 50
+const MAX_BLOCKING_MS = 50
 
 /** Decides which files of a chunk to send: reads metadata, computes missing hashes, asks the service. */
 export async function planChunk(
   files: readonly FoundFile[],
   firstIndex: number,
-  options: PlanOptions,
-): Promise<{ send: FileToSend[]; settled: Settled[] }> {
-  const settled: Settled[] = []
-  const known: HashedFile[] = []
-  const limit = await uploadLimit(options.client)
-  let lastTurn = performance.now()
+  options: PlanChunkOptions,
+): Promise<{ send: FileToSend[]; settled: SettledFile[] }> {
+  const settled: SettledFile[] = []
+  const hashed: HashedFile[] = []
+  const limit = await getUploadLimit(options.client)
+  let lastYield = performance.now()
   for (const [offset, file] of files.entries()) {
-    const inspected = await inspect(file, firstIndex + offset, options, limit)
+    const inspected = await inspectFile(file, firstIndex + offset, options, limit)
     if ('record' in inspected) settled.push(inspected)
-    else known.push(inspected)
+    else hashed.push(inspected)
     options.onHashed()
-    if (performance.now() - lastTurn > TURN_MS) {
-      await turn()
-      lastTurn = performance.now()
+    if (performance.now() - lastYield > MAX_BLOCKING_MS) {
+      await yieldToEventLoop()
+      lastYield = performance.now()
     }
   }
-  await options.recorder?.record(known)
-  const send = await ask(known, options, settled)
+  await options.recorder?.record(hashed)
+  const send = await selectUnknown(hashed, options, settled)
   return { send, settled }
 }
 
-async function inspect(
+async function inspectFile(
   file: FoundFile,
   index: number,
-  options: PlanOptions,
+  options: PlanChunkOptions,
   limit: number,
-): Promise<HashedFile | Settled> {
+): Promise<HashedFile | SettledFile> {
   const { filename } = file
-  const settle = (status: 'failed' | 'skipped', reason: string, code?: ErrorCode): Settled => ({
+  const settle = (status: 'failed' | 'skipped', reason: string, code?: ErrorCode): SettledFile => ({
     index,
-    record: { filename, status, reason, ...defined({ code }) },
+    record: { filename, status, reason, ...omitUndefined({ code }) },
   })
   let stats: BigIntStats
   try {
     stats = statSync(file.path, { bigint: true })
   } catch (error) {
-    return settle('failed', readFailure(error))
+    return settle('failed', describeFileFailure(error))
   }
   const size = Number(stats.size)
-  if (filename.length > LIMITS.filename) return settle('failed', `its name is longer than ${LIMITS.filename} characters`)
+  if (filename.length > LIMITS.filename)
+    return settle('failed', `its name is longer than ${LIMITS.filename} characters`)
   if (size === 0) return settle('skipped', 'is empty')
   if (options.maxSize !== undefined && size > options.maxSize) {
-    return settle('skipped', `${bytes(size)} is over --max-size ${bytes(options.maxSize)}`)
+    return settle('skipped', `${formatBytes(size)} is over --max-size ${formatBytes(options.maxSize)}`)
   }
-  const tooLarge = overLimit(size, limit)
+  const tooLarge = describeOverLimit(size, limit)
   if (tooLarge !== undefined) return settle('failed', tooLarge, 'upload-too-large')
   try {
-    let sha256 = options.cache.recall(file.path, stats)
+    let sha256 = options.cache.find(file.path, stats)
     if (sha256 === undefined) {
       const hashedAt = Date.now()
       sha256 = await hashFile(file.path, size, file.root)
-      options.cache.remember(file.path, stats, sha256, hashedAt)
+      options.cache.add(file.path, stats, sha256, hashedAt)
     }
-    return { ...file, index, size, sha256, facts: fileFacts(stats, Date.now()) }
+    return { ...file, index, size, sha256, facts: toFileFacts(stats, Date.now()) }
   } catch (error) {
-    return settle('failed', readFailure(error))
+    return settle('failed', describeFileFailure(error))
   }
 }
 
 /** Returns the files that the space does not have; appends the others to `settled`. */
-async function ask(known: HashedFile[], options: PlanOptions, settled: Settled[]): Promise<FileToSend[]> {
-  if (known.length === 0) return []
-  const answer = await options.client.request('POST /knowledge-spaces/{id}/documents/check', {
+async function selectUnknown(
+  hashed: HashedFile[],
+  options: PlanChunkOptions,
+  settled: SettledFile[],
+): Promise<FileToSend[]> {
+  if (hashed.length === 0) return []
+  const reply = await options.client.request('POST /knowledge-spaces/{id}/documents/check', {
     path: { id: options.spaceId },
     body: {
-      items: known.map(({ filename, sha256 }) => ({ filename, sha256 })),
-      ...defined({ sourceId: options.sourceId }),
+      items: hashed.map(({ filename, sha256 }) => ({ filename, sha256 })),
+      ...omitUndefined({ sourceId: options.sourceId }),
     },
   })
   const send: FileToSend[] = []
-  for (const [position, file] of known.entries()) {
-    const state = answer.items[position]
+  for (const [position, file] of hashed.entries()) {
+    const state = reply.items[position]
     const documentId = state?.documentId === undefined ? {} : { documentId: state.documentId }
     if (state?.status === 'unchanged') {
       const record: IngestRecord = { filename: file.filename, status: 'unchanged', ...documentId }

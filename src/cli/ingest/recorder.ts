@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 import type { HashedFile } from './known-files.js'
 
@@ -12,7 +12,7 @@ import type { HashedFile } from './known-files.js'
 export class FileRecorder {
   readonly #client: Client
   readonly #spaceId: string
-  #isWanted = true
+  #isEnabled = true
 
   constructor(client: Client, spaceId: string) {
     this.#client = client
@@ -23,15 +23,15 @@ export class FileRecorder {
   async record(files: readonly HashedFile[]): Promise<void> {
     const folders = new Map<string | undefined, HashedFile[]>()
     for (const file of files) folders.set(file.folder, [...(folders.get(file.folder) ?? []), file])
-    for (const [folder, of] of folders) if (this.#isWanted) await this.#tell(folder, of)
+    for (const [folder, group] of folders) if (this.#isEnabled) await this.#send(folder, group)
   }
 
-  async #tell(root: string | undefined, files: readonly HashedFile[]): Promise<void> {
+  async #send(root: string | undefined, files: readonly HashedFile[]): Promise<void> {
     try {
       await this.#client.request('POST /knowledge-spaces/{id}/local-files', {
         path: { id: this.#spaceId },
         body: {
-          ...defined({ root }),
+          ...omitUndefined({ root }),
           files: files.map(({ filename, path, inside, size, sha256, facts: { fingerprint, device } }) => ({
             filename,
             fingerprint,
@@ -44,7 +44,7 @@ export class FileRecorder {
       })
     } catch (error) {
       if (!(error instanceof ApiError) || ![400, 403, 404, 501].includes(error.status)) throw error
-      this.#isWanted = false
+      this.#isEnabled = false
     }
   }
 }

@@ -1,15 +1,15 @@
-import { cell } from '../columns.js'
+import { formatMachineCell } from '../columns.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
-import { plural } from '../units.js'
+import { pluralize } from '../units.js'
 
-export const STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
-export type Status = (typeof STATUSES)[number]
+export const INGEST_STATUSES = ['queued', 'published', 'unchanged', 'skipped', 'failed'] as const
+export type IngestStatus = (typeof INGEST_STATUSES)[number]
 
 /** The result of one file. */
 export interface IngestRecord {
   filename: string
-  status: Status
+  status: IngestStatus
   documentId?: string
   jobId?: string
   /** Set if its last compilation failed or was canceled and is started again. */
@@ -20,12 +20,12 @@ export interface IngestRecord {
   code?: string
 }
 
-const SHOWN_NAMES = 5
+const MAX_SHOWN_NAMES = 5
 
 /** Prints records in the order of the files, each once all records before it are available. */
 export class RecordPrinter {
   readonly all: IngestRecord[] = []
-  private readonly known: (IngestRecord | undefined)[] = []
+  private readonly records: (IngestRecord | undefined)[] = []
   private readonly out: Output | undefined
   private next = 0
 
@@ -35,11 +35,11 @@ export class RecordPrinter {
   }
 
   set(index: number, record: IngestRecord): void {
-    this.known[index] = record
+    this.records[index] = record
     for (;;) {
-      const ready = this.known[this.next]
+      const ready = this.records[this.next]
       if (ready === undefined) return
-      this.known[this.next] = undefined
+      this.records[this.next] = undefined
       this.next += 1
       this.print(ready)
     }
@@ -51,39 +51,44 @@ export class RecordPrinter {
       this.out.event('ingest.file', record)
     } else if (this.out?.format === 'tsv') {
       const values = [record.status, record.filename, record.documentId ?? '', record.reason ?? '']
-      this.out.raw(`${values.map((value) => cell(value)).join('\t')}\n`)
+      this.out.raw(`${values.map((value) => formatMachineCell(value)).join('\t')}\n`)
     }
   }
 }
 
 /** `212 files: 12 queued, 200 unchanged; 3 of them were retried` */
-export function summary(records: readonly IngestRecord[]): string {
-  const parts = STATUSES.flatMap((status) => {
+export function formatSummary(records: readonly IngestRecord[]): string {
+  const parts = INGEST_STATUSES.flatMap((status) => {
     const number = records.filter((record) => record.status === status).length
     return number === 0 ? [] : `${number} ${status}`
   })
   const retried = records.filter((record) => record.retried).length
-  const again = retried === 0 ? '' : `; ${retried} of them ${retried === 1 ? 'was' : 'were'} retried`
-  return parts.length === 0 ? 'nothing to ingest' : `${plural(records.length, 'file')}: ${parts.join(', ')}${again}`
+  const retryText = retried === 0 ? '' : `; ${retried} of them ${retried === 1 ? 'was' : 'were'} retried`
+  return parts.length === 0
+    ? 'nothing to ingest'
+    : `${pluralize(records.length, 'file')}: ${parts.join(', ')}${retryText}`
 }
 
 /** Groups names by reason, the largest group first, with at most five names each. */
 export function groupByReason(records: readonly IngestRecord[]): string[] {
   const groups = new Map<string, string[]>()
   for (const { reason = 'no reason given', filename } of records) {
-    const general = withoutName(reason, filename)
-    groups.set(general, [...(groups.get(general) ?? []), filename])
+    const reasonText = removeNamePrefix(reason, filename)
+    groups.set(reasonText, [...(groups.get(reasonText) ?? []), filename])
   }
   return [...groups]
     .sort((a, b) => b[1].length - a[1].length)
     .map(([reason, names]) => {
-      const more = names.length > SHOWN_NAMES ? `, and ${names.length - SHOWN_NAMES} more` : ''
-      return ttyLine(`  ${reason}: ${names.slice(0, SHOWN_NAMES).map(ttyName).join(', ')}${more}`).replace(/^/, '  ')
+      const more = names.length > MAX_SHOWN_NAMES ? `, and ${names.length - MAX_SHOWN_NAMES} more` : ''
+      return ttyLine(`  ${reason}: ${names.slice(0, MAX_SHOWN_NAMES).map(ttyName).join(', ')}${more}`).replace(
+        /^/,
+        '  ',
+      )
     })
 }
 
 /** Removes the file's name from the start of a reason, so that equal reasons of several files form one group. */
-export function withoutName(reason: string, filename: string): string {
+export function removeNamePrefix(reason: string, filename: string): string {
   for (const name of [filename, filename.split('/').at(-1) ?? filename]) {
     for (const start of [`${name} `, `${name}: `, `"${name}" `, `"${name}": `]) {
       if (reason.startsWith(start)) return reason.slice(start.length)

@@ -1,17 +1,17 @@
 import pLimit from 'p-limit'
 import type { Client } from '../../client/client.js'
-import { defined } from '../../lib/defined.js'
-import { progressInWords, readings } from '../reading.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { formatReadingProgress, listReadings } from '../reading.js'
 import { ttyName } from '../terminal.js'
 import { poll } from '../wait.js'
-import type { Counts } from './counts.js'
+import type { IngestCounts } from './counts.js'
 import { followJobs, type PendingDocument } from './follow.js'
 import type { HashCache } from './hash-cache.js'
 import type { FileToSend } from './known-files.js'
-import { CHUNK, type Pending, planChunk, type Settled } from './plan.js'
+import { CHUNK_FILES, type PendingFile, planChunk, type SettledFile } from './plan.js'
 import type { FileRecorder } from './recorder.js'
 import type { IngestRecord, RecordPrinter } from './records.js'
-import { batches, type Sent, sendBatch } from './upload.js'
+import { type FileUploadResult, sendBatch, splitIntoBatches } from './upload.js'
 import type { FoundFile } from './walk.js'
 
 export interface IngestOptions {
@@ -21,7 +21,7 @@ export interface IngestOptions {
   cache: HashCache
   recorder?: FileRecorder | undefined
   printer: RecordPrinter
-  counts: Counts
+  counts: IngestCounts
   maxSize?: number | undefined
   mimeType?: string | undefined
   concurrency: number
@@ -33,7 +33,7 @@ export interface IngestOptions {
 }
 
 /** Reads the next chunk while the service compares one. */
-const PLANNED_AT_ONCE = 2
+const CONCURRENT_CHUNKS = 2
 
 /** Work that continues in the service after the command. */
 export interface IngestResult {
@@ -63,11 +63,11 @@ class IngestRun {
   private readonly options: IngestOptions
   private readonly waiting = new Map<number, PendingDocument>()
   /** Files of an earlier run whose compilation is still pending. */
-  private readonly pending: Pending[] = []
+  private readonly pending: PendingFile[] = []
   /** Files whose last compilation failed or was canceled. */
   private readonly retried = new Set<number>()
   private ended = 0
-  private stopped = false
+  private isStopped = false
   private failure: unknown
 
   constructor(files: readonly FoundFile[], options: IngestOptions) {
@@ -80,19 +80,19 @@ class IngestRun {
   }
 
   async send(): Promise<void> {
-    const planning = pLimit(PLANNED_AT_ONCE)
+    const planning = pLimit(CONCURRENT_CHUNKS)
     const uploading = pLimit(this.options.concurrency)
     const chunks: Promise<void>[] = []
-    for (let start = 0; start < this.files.length; start += CHUNK) {
+    for (let start = 0; start < this.files.length; start += CHUNK_FILES) {
       const chunk = planning(async () => {
-        if (this.stopped) return []
+        if (this.isStopped) return []
         this.options.signal.throwIfAborted()
-        return batches(await this.plan(start))
+        return splitIntoBatches(await this.plan(start))
       })
       const uploads = chunk.then(async (ready) => {
         await Promise.all(ready.map((batch) => uploading(() => this.sendBatch(batch))))
       })
-      chunks.push(uploads.catch((error: unknown) => this.fail(error)))
+      chunks.push(uploads.catch((error: unknown) => this.stop(error)))
     }
     await Promise.all(chunks)
     if (this.failure !== undefined) throw this.failure
@@ -106,29 +106,31 @@ class IngestRun {
       client,
       signal,
       onProgress: (ended) => {
-        counts.endedElsewhere = ended
+        counts.endedInBulk = ended
       },
       onRound: async () => {
-        const now = await readings(client, this.options.spaceId)
-        counts.reading = now.map(({ filename, progress }) => `${ttyName(filename)}, ${progressInWords(progress)}`)
+        const current = await listReadings(client, this.options.spaceId)
+        counts.reading = current.map(
+          ({ filename, progress }) => `${ttyName(filename)}, ${formatReadingProgress(progress)}`,
+        )
       },
       onEnded: (index, outcome) => {
         const job = this.waiting.get(index)
         const ids = job === undefined ? {} : { documentId: job.documentId, jobId: job.jobId }
         this.ended += 1
-        this.record(index, { filename: this.nameOf(index), ...outcome, ...ids })
+        this.record(index, { filename: this.getFilename(index), ...outcome, ...ids })
       },
     })
     counts.reading = []
-    for (let start = 0; start < this.pending.length; start += CHUNK) {
-      await this.followPending(this.pending.slice(start, start + CHUNK))
+    for (let start = 0; start < this.pending.length; start += CHUNK_FILES) {
+      await this.followPending(this.pending.slice(start, start + CHUNK_FILES))
     }
   }
 
   /** Inspects a chunk of files. @returns those to send */
   private async plan(start: number): Promise<FileToSend[]> {
     const { options } = this
-    const plan = await planChunk(this.files.slice(start, start + CHUNK), start, {
+    const plan = await planChunk(this.files.slice(start, start + CHUNK_FILES), start, {
       client: options.client,
       spaceId: options.spaceId,
       cache: options.cache,
@@ -145,32 +147,32 @@ class IngestRun {
       for (const { index, filename } of plan.send) this.record(index, { filename, status: 'queued' })
       return []
     }
-    options.counts.toSend += plan.send.length
+    options.counts.filesToSend += plan.send.length
     options.counts.bytesToSend += plan.send.reduce((sum, file) => sum + file.size, 0)
     return plan.send
   }
 
-  private fail(error: unknown): void {
+  private stop(error: unknown): void {
     this.failure ??= error
-    this.stopped = true
+    this.isStopped = true
   }
 
   private async sendBatch(batch: FileToSend[]): Promise<void> {
-    if (this.stopped) return
+    if (this.isStopped) return
     const { client, spaceId, sourceId, signal, mimeType, counts } = this.options
-    let handed = 0
+    let sentBytes = 0
     const onBytes = (bytes: number) => {
-      handed += bytes
+      sentBytes += bytes
       counts.bytesSent += bytes
     }
-    const sent = await sendBatch(batch, { client, spaceId, sourceId, signal, mimeType, onBytes })
+    const results = await sendBatch(batch, { client, spaceId, sourceId, signal, mimeType, onBytes })
     // Corrects the count for bytes that were sent twice or only in part.
-    counts.bytesSent += batch.reduce((sum, file) => sum + file.size, 0) - handed
-    counts.sent += batch.length
-    for (const result of sent) this.took(result)
+    counts.bytesSent += batch.reduce((sum, file) => sum + file.size, 0) - sentBytes
+    counts.filesSent += batch.length
+    for (const result of results) this.recordSent(result)
   }
 
-  private took(result: Sent): void {
+  private recordSent(result: FileUploadResult): void {
     const { index, filename } = result.file
     if ('failed' in result) {
       const code = result.code === undefined ? {} : { code: result.code }
@@ -183,29 +185,29 @@ class IngestRun {
       return
     }
     const { jobId, bulkJobId } = result
-    this.waiting.set(index, { index, documentId, jobId, ...defined({ bulkJobId }) })
+    this.waiting.set(index, { index, documentId, jobId, ...omitUndefined({ bulkJobId }) })
     if (!this.options.wait) this.record(index, { filename, status: 'queued', documentId, jobId })
   }
 
-  private settle({ index, record, pending }: Settled): void {
+  private settle({ index, record, pending }: SettledFile): void {
     if (record.status === 'unchanged') this.options.counts.unchanged += 1
     if (pending !== undefined && this.options.wait && !this.options.dryRun) this.pending.push(pending)
     else this.record(index, record)
   }
 
   /** Polls documents of an earlier run until none is pending. */
-  private async followPending(documents: Pending[]): Promise<void> {
+  private async followPending(documents: PendingFile[]): Promise<void> {
     const { client, spaceId, sourceId, signal } = this.options
-    let left = documents
+    let remaining = documents
     await poll(async () => {
       const { items } = await client.request('POST /knowledge-spaces/{id}/documents/check', {
         path: { id: spaceId },
         body: {
-          items: left.map(({ filename, sha256 }) => ({ filename, sha256 })),
-          ...defined({ sourceId }),
+          items: remaining.map(({ filename, sha256 }) => ({ filename, sha256 })),
+          ...omitUndefined({ sourceId }),
         },
       })
-      left = left.filter((document, position) => {
+      remaining = remaining.filter((document, position) => {
         const state = items[position]
         if (state?.status === 'unchanged' && state.parserStatus === 'pending') return true
         const { index, filename } = document
@@ -214,7 +216,7 @@ class IngestRun {
         else this.record(index, { filename, status: 'failed', reason: state?.error ?? 'its compilation failed' })
         return false
       })
-      return left.length === 0 ? true : undefined
+      return remaining.length === 0 ? true : undefined
     }, signal)
   }
 
@@ -222,12 +224,12 @@ class IngestRun {
     if (record.status === 'published') this.options.counts.published += 1
     if (record.status === 'failed') {
       this.options.counts.failed += 1
-      if (this.options.failFast) this.stopped = true
+      if (this.options.failFast) this.isStopped = true
     }
     this.options.printer.set(index, this.retried.has(index) ? { ...record, retried: true } : record)
   }
 
-  private nameOf(index: number): string {
+  private getFilename(index: number): string {
     return this.files[index]?.filename ?? ''
   }
 }

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError } from '../../client/errors.js'
 import { type UploadPart, UploadReadError } from '../../client/multipart.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { FileToSend } from './known-files.js'
-import { readFailure } from './walk.js'
+import { describeFileFailure } from './walk.js'
 
 /** The service's result for one file. */
-export type Sent =
+export type FileUploadResult =
   | { file: FileToSend; documentId: string; jobId: string; stage: string; bulkJobId?: string }
   | { file: FileToSend; documentId: string; stage: 'published' }
   | { file: FileToSend; failed: string; code?: string }
 
-export interface UploadOptions {
+export interface UploadBatchOptions {
   client: Client
   spaceId: string
   sourceId: string | undefined
@@ -22,61 +22,61 @@ export interface UploadOptions {
 }
 
 /** Large enough to amortize a request and its commit, small enough that one refusal is cheap. */
-const BATCH_FILES = 64
-const BATCH_BYTES = 16 * 1024 * 1024
+const MAX_BATCH_FILES = 64
+const MAX_BATCH_BYTES = 16 * 1024 * 1024
 /** Retries of a full or restarting service, with backoff, for about five minutes. */
-const RETRIES = 20
-const RETRY_FIRST_MS = 250
-const RETRY_MAX_MS = 20_000
+const MAX_RETRIES = 20
+const INITIAL_RETRY_DELAY_MS = 250
+const MAX_RETRY_DELAY_MS = 20_000
 /** Retries after a broken connection; repeated uploads are safe, since content is identified by hash. */
-const CONNECTION_RETRIES = 3
+const MAX_CONNECTION_RETRIES = 3
 
 /** Groups files into requests: small ones together, large ones alone. */
-export function batches(files: readonly FileToSend[]): FileToSend[][] {
-  const all: FileToSend[][] = []
+export function splitIntoBatches(files: readonly FileToSend[]): FileToSend[][] {
+  const groups: FileToSend[][] = []
   let current: FileToSend[] = []
   let size = 0
   for (const file of files) {
-    if (file.size > BATCH_BYTES) {
-      all.push([file])
+    if (file.size > MAX_BATCH_BYTES) {
+      groups.push([file])
       continue
     }
-    if (current.length === BATCH_FILES || size + file.size > BATCH_BYTES) {
-      all.push(current)
+    if (current.length === MAX_BATCH_FILES || size + file.size > MAX_BATCH_BYTES) {
+      groups.push(current)
       current = []
       size = 0
     }
     current.push(file)
     size += file.size
   }
-  if (current.length > 0) all.push(current)
-  return all
+  if (current.length > 0) groups.push(current)
+  return groups
 }
 
 /**
  * Sends one batch. An unreadable file fails alone and the others are sent again. A refusal that one file may have
  * caused is narrowed down by halving the batch, so that only this file fails, with the service's message.
  */
-export async function sendBatch(files: FileToSend[], options: UploadOptions): Promise<Sent[]> {
-  const failed: Sent[] = []
-  let left = files
-  while (left.length > 0) {
+export async function sendBatch(files: FileToSend[], options: UploadBatchOptions): Promise<FileUploadResult[]> {
+  const failed: FileUploadResult[] = []
+  let remaining = files
+  while (remaining.length > 0) {
     try {
-      return [...failed, ...(await withRetries(left, options))]
+      return [...failed, ...(await sendWithRetries(remaining, options))]
     } catch (error) {
       if (error instanceof UploadReadError) {
-        const file = left.find((one) => one.filename === error.filename)
+        const file = remaining.find((candidate) => candidate.filename === error.filename)
         if (file === undefined) throw error
-        failed.push({ file, failed: readReason(error) })
-        left = left.filter((one) => one !== file)
-      } else if (error instanceof ApiError && !endsAll(error)) {
+        failed.push({ file, failed: describeReadFailure(error) })
+        remaining = remaining.filter((candidate) => candidate !== file)
+      } else if (error instanceof ApiError && !isGlobalFailure(error)) {
         const { code, message, status } = error
-        if (left.length > 1 && (status === 413 || status === 400)) {
-          const half = Math.ceil(left.length / 2)
-          const first = await sendBatch(left.slice(0, half), options)
-          return [...failed, ...first, ...(await sendBatch(left.slice(half), options))]
+        if (remaining.length > 1 && (status === 413 || status === 400)) {
+          const half = Math.ceil(remaining.length / 2)
+          const first = await sendBatch(remaining.slice(0, half), options)
+          return [...failed, ...first, ...(await sendBatch(remaining.slice(half), options))]
         }
-        return [...failed, ...left.map((file) => ({ file, failed: message, code }))]
+        return [...failed, ...remaining.map((file) => ({ file, failed: message, code }))]
       } else {
         throw error
       }
@@ -86,63 +86,63 @@ export async function sendBatch(files: FileToSend[], options: UploadOptions): Pr
 }
 
 /** Whether the error concerns all files: a missing space, a refused token or a full disk. */
-function endsAll(error: ApiError): boolean {
+function isGlobalFailure(error: ApiError): boolean {
   if (error.code === 'storage-full') return true
   return error.status === 401 || error.status === 403 || error.status === 404 || error.status === 501
 }
 
-function readReason(error: UploadReadError): string {
-  return error.changed ? 'changed while it was read' : readFailure(error.cause)
+function describeReadFailure(error: UploadReadError): string {
+  return error.changed ? 'changed while it was read' : describeFileFailure(error.cause)
 }
 
-async function withRetries(files: FileToSend[], options: UploadOptions): Promise<Sent[]> {
-  let pause = RETRY_FIRST_MS
+async function sendWithRetries(files: FileToSend[], options: UploadBatchOptions): Promise<FileUploadResult[]> {
+  let delayMs = INITIAL_RETRY_DELAY_MS
   for (let attempt = 0; ; attempt++) {
     try {
       return files.length === 1 && files[0] !== undefined
-        ? await sendOne(files[0], options)
-        : await sendMany(files, options)
+        ? await uploadOne(files[0], options)
+        : await uploadMany(files, options)
     } catch (error) {
-      if (!mayRetry(error, attempt)) throw error
-      const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
-      await sleep(Math.max(asked, pause), undefined, { signal: options.signal })
-      pause = Math.min(RETRY_MAX_MS, pause * 2)
+      if (!isRetryable(error, attempt)) throw error
+      const serverDelayMs = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0
+      await sleep(Math.max(serverDelayMs, delayMs), undefined, { signal: options.signal })
+      delayMs = Math.min(MAX_RETRY_DELAY_MS, delayMs * 2)
     }
   }
 }
 
-function mayRetry(error: unknown, attempt: number): boolean {
-  if (error instanceof ConnectionError) return attempt < CONNECTION_RETRIES
-  if (!(error instanceof ApiError) || attempt >= RETRIES) return false
+function isRetryable(error: unknown, attempt: number): boolean {
+  if (error instanceof ConnectionError) return attempt < MAX_CONNECTION_RETRIES
+  if (!(error instanceof ApiError) || attempt >= MAX_RETRIES) return false
   // A full storage needs an operator, so it is reported at once.
   if (error.code === 'storage-full') return false
   return error.status === 503 || (error.status === 429 && error.code !== 'quota-exceeded')
 }
 
-async function sendOne(file: FileToSend, options: UploadOptions): Promise<Sent[]> {
-  const answer = await options.client.upload(
+async function uploadOne(file: FileToSend, options: UploadBatchOptions): Promise<FileUploadResult[]> {
+  const reply = await options.client.upload(
     'POST /knowledge-spaces/{id}/documents',
-    { path: { id: options.spaceId }, field: 'file', files: [part(file, options)], ...partsOf(options) },
+    { path: { id: options.spaceId }, field: 'file', files: [toUploadPart(file, options)], ...toRequestParts(options) },
     options.onBytes,
   )
-  if (!('asset' in answer)) return [{ file, documentId: answer.id, stage: 'published' }]
-  const { asset, compilationJob } = answer
+  if (!('asset' in reply)) return [{ file, documentId: reply.id, stage: 'published' }]
+  const { asset, compilationJob } = reply
   return [{ file, documentId: asset.id, jobId: compilationJob.id, stage: compilationJob.stage }]
 }
 
-async function sendMany(files: FileToSend[], options: UploadOptions): Promise<Sent[]> {
-  const parts = files.map((file) => part(file, options))
-  const answer = await options.client.upload(
+async function uploadMany(files: FileToSend[], options: UploadBatchOptions): Promise<FileUploadResult[]> {
+  const parts = files.map((file) => toUploadPart(file, options))
+  const reply = await options.client.upload(
     'POST /knowledge-spaces/{id}/documents/bulk',
-    { path: { id: options.spaceId }, field: 'files', files: parts, ...partsOf(options) },
+    { path: { id: options.spaceId }, field: 'files', files: parts, ...toRequestParts(options) },
     options.onBytes,
   )
-  const take = itemsByName(answer.items)
+  const takeItem = indexItemsByName(reply.items)
   return files.map((file) => {
-    const item = take(file.filename)
+    const item = takeItem(file.filename)
     if (item === undefined) return { file, failed: 'missing in the reply of the service' }
     const { asset, compilationJob } = item
-    const { bulkJobId } = answer
+    const { bulkJobId } = reply
     return { file, documentId: asset.id, jobId: compilationJob.id, stage: compilationJob.stage, bulkJobId }
   })
 }
@@ -150,31 +150,36 @@ async function sendMany(files: FileToSend[], options: UploadOptions): Promise<Se
 /**
  * Items are in the order in which files were stored. An item that the service renamed is matched by similar letters.
  */
-function itemsByName<T extends { asset: { filename: string } }>(items: readonly T[]): (name: string) => T | undefined {
-  const left = new Map(items.map((item) => [item.asset.filename, item]))
+function indexItemsByName<T extends { asset: { filename: string } }>(
+  items: readonly T[],
+): (name: string) => T | undefined {
+  const remaining = new Map(items.map((item) => [item.asset.filename, item]))
   return (name) => {
-    const key = left.has(name) ? name : renamed(name, left.keys())
-    const item = left.get(key)
-    left.delete(key)
+    const key = remaining.has(name) ? name : findSimilarName(name, remaining.keys())
+    const item = remaining.get(key)
+    remaining.delete(key)
     return item
   }
 }
 
 /** The most similar name: older versions of the service trimmed names and removed punctuation. */
-function renamed(name: string, candidates: Iterable<string>): string {
-  const letters = (text: string) => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '')
-  const wanted = letters(name)
-  return [...candidates].find((candidate) => wanted.endsWith(letters(candidate))) ?? name
+function findSimilarName(name: string, candidates: Iterable<string>): string {
+  const toLetters = (text: string) => text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '')
+  const ending = toLetters(name)
+  return [...candidates].find((candidate) => ending.endsWith(toLetters(candidate))) ?? name
 }
 
-function part(file: FileToSend, options: UploadOptions): UploadPart {
+function toUploadPart(file: FileToSend, options: UploadBatchOptions): UploadPart {
   const { path, size, root } = file
-  const content = { path, size, ...defined({ root }) }
+  const content = { path, size, ...omitUndefined({ root }) }
   return options.mimeType === undefined
     ? { filename: file.filename, content }
     : { filename: file.filename, content, mimeType: options.mimeType }
 }
 
-function partsOf({ sourceId, signal }: UploadOptions): { fields?: Record<string, string>; signal: AbortSignal } {
+function toRequestParts({ sourceId, signal }: UploadBatchOptions): {
+  fields?: Record<string, string>
+  signal: AbortSignal
+} {
   return sourceId === undefined ? { signal } : { fields: { sourceId }, signal }
 }

@@ -6,13 +6,13 @@ import { errnoOf } from '../../client/errors.js'
 import { readFolder } from '../../local/open-inside.js'
 import type { ProtectedFiles } from '../../local/protected-files.js'
 import { usageError } from '../cli-error.js'
-import { missingHint, nameOf } from './given-path.js'
-import { IGNORE_FILES, isIgnored, type Layers, rootLayers, withRulesOf } from './ignore-rules.js'
+import { addFolderRules, IGNORE_FILES, type IgnoreLayers, isIgnored, readRootLayers } from './ignore-rules.js'
+import { getMissingPathHint, toDocumentName } from './path-names.js'
 
 /** Reason for skipping a file with a name in another encoding. */
 export const NOT_UTF8 = 'its name is not UTF-8'
 /** Reason for skipping data, configuration, state and keys of this program. */
-const OWN = 'belongs to this program'
+const OWN_FILE_REASON = 'belongs to this program'
 
 export interface WalkOptions {
   /** Patterns to exclude, in .gitignore syntax. */
@@ -24,7 +24,7 @@ export interface WalkOptions {
   /** Include files and folders whose names start with a dot. */
   hidden: boolean
   /** Files of this program: skipped in walks, rejected as arguments. */
-  own: ProtectedFiles
+  protectedFiles: ProtectedFiles
 }
 
 /** A file to ingest. */
@@ -40,17 +40,17 @@ export interface FoundFile {
   inside?: string
 }
 
-export interface PassedFile {
+export interface ReportedFile {
   filename: string
   reason: string
 }
 
-export interface Found {
+export interface WalkResult {
   files: FoundFile[]
   /** Excluded on purpose and reported. */
-  skipped: PassedFile[]
+  skipped: ReportedFile[]
   /** Unreadable files and folders. */
-  failed: PassedFile[]
+  failed: ReportedFile[]
 }
 
 /**
@@ -59,26 +59,26 @@ export interface Found {
  *
  * @throws CliError exit 2 if a path does not exist or is protected, or two files would get the same name
  */
-export function walk(paths: readonly string[], options: WalkOptions): Found {
-  const found: Found = { files: [], skipped: [], failed: [] }
+export function walk(paths: readonly string[], options: WalkOptions): WalkResult {
+  const result: WalkResult = { files: [], skipped: [], failed: [] }
   for (const path of paths) {
     const absolute = resolve(path)
     const stats = statSync(absolute, { throwIfNoEntry: false })
     if (stats === undefined) {
-      throw usageError(`${JSON.stringify(path)} does not exist`, missingHint(path))
+      throw usageError(`${JSON.stringify(path)} does not exist`, getMissingPathHint(path))
     }
     if (stats.isDirectory()) {
-      const walker = walkerOf(absolute, options, found)
+      const walker = createWalker(absolute, options, result)
       walkFolder(walker, '', walker.layers)
     } else if (stats.isFile()) {
-      refuseOwn(absolute, options)
-      found.files.push({ path: absolute, filename: nameOf(path, paths.length > 1) })
+      checkNotProtected(absolute, options)
+      result.files.push({ path: absolute, filename: toDocumentName(path, paths.length > 1) })
     } else {
-      found.skipped.push({ filename: path, reason: 'not a regular file' })
+      result.skipped.push({ filename: path, reason: 'not a regular file' })
     }
   }
-  refuseSameNames(found.files)
-  return found
+  checkUniqueNames(result.files)
+  return result
 }
 
 /** Callbacks of a walk over parts of a folder; paths are relative to the root, `` for the root itself. */
@@ -97,33 +97,38 @@ export interface WalkEvents {
  * @param paths relative to the folder with `/`, `` for the folder itself
  * @throws the system's error if the folder does not exist
  */
-export function walkPaths(folder: string, paths: Iterable<string>, options: WalkOptions, events: WalkEvents): Found {
-  const found: Found = { files: [], skipped: [], failed: [] }
-  const walker = { ...walkerOf(folder, options, found), events }
-  const known = new Map<string, Layers | undefined>([['', insideOf(walker, '', walker.layers)]])
+export function walkPaths(
+  folder: string,
+  paths: Iterable<string>,
+  options: WalkOptions,
+  events: WalkEvents,
+): WalkResult {
+  const result: WalkResult = { files: [], skipped: [], failed: [] }
+  const walker = { ...createWalker(folder, options, result), events }
+  const knownLayers = new Map<string, IgnoreLayers | undefined>([['', addLayersInside(walker, '', walker.layers)]])
   for (const path of paths) {
     if (path === '') walkFolder(walker, '', walker.layers)
-    else walkPath(walker, path, layersIn(walker, posix.dirname(path), known))
+    else walkPath(walker, path, findLayers(walker, posix.dirname(path), knownLayers))
   }
-  return found
+  return result
 }
 
 /**
  * Creates a filter that tells whether the rules exclude a path of a folder, relative with `/`. Ignore files are read
  * once: create a new filter after they change.
  */
-export function rulesOfFolder(folder: string, options: WalkOptions): (path: string, isFolder: boolean) => boolean {
-  const walker = walkerOf(folder, options, { files: [], skipped: [], failed: [] })
-  const known = new Map<string, Layers | undefined>([['', insideOf(walker, '', walker.layers)]])
+export function createFolderFilter(folder: string, options: WalkOptions): (path: string, isFolder: boolean) => boolean {
+  const walker = createWalker(folder, options, { files: [], skipped: [], failed: [] })
+  const knownLayers = new Map<string, IgnoreLayers | undefined>([['', addLayersInside(walker, '', walker.layers)]])
   return (path, isFolder) => {
-    const layers = layersIn(walker, posix.dirname(path), known)
+    const layers = findLayers(walker, posix.dirname(path), knownLayers)
     if (layers === undefined || isHidden(options, posix.basename(path))) return true
     if (isIgnored(layers, isFolder ? `${path}/` : path)) return true
-    return !isFolder && walker.only !== undefined && !walker.only.ignores(path)
+    return !isFolder && walker.globFilter !== undefined && !walker.globFilter.ignores(path)
   }
 }
 
-function walkPath(walker: Walker, path: string, layers: Layers | undefined): void {
+function walkPath(walker: Walker, path: string, layers: IgnoreLayers | undefined): void {
   if (layers === undefined || isHidden(walker.options, posix.basename(path))) return
   try {
     const stats = lstatSync(join(walker.root, path), { throwIfNoEntry: false })
@@ -134,18 +139,22 @@ function walkPath(walker: Walker, path: string, layers: Layers | undefined): voi
 }
 
 /** Rules inside a folder; `undefined` for an excluded folder. */
-function layersIn(walker: Walker, path: string, known: Map<string, Layers | undefined>): Layers | undefined {
+function findLayers(
+  walker: Walker,
+  path: string,
+  knownLayers: Map<string, IgnoreLayers | undefined>,
+): IgnoreLayers | undefined {
   const folder = path === '.' ? '' : path
-  if (known.has(folder)) return known.get(folder)
-  const above = layersIn(walker, posix.dirname(folder), known)
-  const isOut =
-    above === undefined ||
+  if (knownLayers.has(folder)) return knownLayers.get(folder)
+  const parentLayers = findLayers(walker, posix.dirname(folder), knownLayers)
+  const isExcluded =
+    parentLayers === undefined ||
     isHidden(walker.options, posix.basename(folder)) ||
-    isIgnored(above, `${folder}/`) ||
+    isIgnored(parentLayers, `${folder}/`) ||
     isLink(join(walker.root, folder)) ||
-    walker.options.own.has(join(walker.root, folder))
-  const layers = isOut ? undefined : insideOf(walker, folder, above)
-  known.set(folder, layers)
+    walker.options.protectedFiles.has(join(walker.root, folder))
+  const layers = isExcluded ? undefined : addLayersInside(walker, folder, parentLayers)
+  knownLayers.set(folder, layers)
   return layers
 }
 
@@ -158,8 +167,8 @@ function isLink(path: string): boolean {
   }
 }
 
-function insideOf({ root, options }: Walker, folder: string, above: Layers): Layers {
-  return options.ignoreFiles ? withRulesOf(above, root, folder, IGNORE_FILES) : above
+function addLayersInside({ root, options }: Walker, folder: string, parentLayers: IgnoreLayers): IgnoreLayers {
+  return options.ignoreFiles ? addFolderRules(parentLayers, root, folder, IGNORE_FILES) : parentLayers
 }
 
 function isHidden({ hidden }: WalkOptions, name: string): boolean {
@@ -167,23 +176,23 @@ function isHidden({ hidden }: WalkOptions, name: string): boolean {
 }
 
 /** @throws CliError exit 2 */
-function refuseOwn(path: string, { own }: WalkOptions): void {
+function checkNotProtected(path: string, { protectedFiles: own }: WalkOptions): void {
   const refusal = own.refusal(path)
   if (refusal !== undefined) throw usageError(refusal)
 }
 
-function walkerOf(folder: string, options: WalkOptions, found: Found): Walker {
+function createWalker(folder: string, options: WalkOptions, result: WalkResult): Walker {
   const root = realpathSync(folder)
-  refuseOwn(folder, options)
-  const only = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
+  checkNotProtected(folder, options)
+  const globFilter = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
   return {
     root,
     folder,
     name: basename(folder),
     options,
-    only,
-    found,
-    layers: rootLayers(root, options.ignore, options.ignoreFiles),
+    globFilter,
+    result,
+    layers: readRootLayers(root, options.ignore, options.ignoreFiles),
   }
 }
 
@@ -195,32 +204,33 @@ interface Walker {
   /** Its name as given. */
   name: string
   options: WalkOptions
-  only: ReturnType<typeof createIgnore> | undefined
-  found: Found
+  globFilter: ReturnType<typeof createIgnore> | undefined
+  result: WalkResult
   /** Rules at the root. */
-  layers: Layers
+  layers: IgnoreLayers
   events?: WalkEvents
 }
 
 /** @param folder path from the root, `` for the root itself */
-function walkFolder(walker: Walker, folder: string, above: Layers): void {
+function walkFolder(walker: Walker, folder: string, parentLayers: IgnoreLayers): void {
   const absolute = folder === '' ? walker.root : join(walker.root, folder)
   let content: ReturnType<typeof readFolder>
   walker.events?.onFolder(folder)
   try {
     content = readFolder(absolute)
   } catch (error) {
-    walker.found.failed.push({ filename: sentName(walker, folder), reason: readFailure(error) })
+    walker.result.failed.push({ filename: toDocumentPath(walker, folder), reason: describeFileFailure(error) })
     walker.events?.onUnread(folder)
     return
   }
   const { entries } = content
-  const own = walker.options.ignoreFiles ? ruleFiles(entries) : []
-  const layers = own.length === 0 ? above : withRulesOf(above, walker.root, folder, own)
+  const ignoreFileNames = walker.options.ignoreFiles ? listIgnoreFiles(entries) : []
+  const layers =
+    ignoreFileNames.length === 0 ? parentLayers : addFolderRules(parentLayers, walker.root, folder, ignoreFileNames)
   entries.sort((a, b) => (a.name < b.name ? -1 : 1))
-  const kept = namesThatCanBeKept(walker, folder, content, layers)
+  const validNames = selectUtf8Names(walker, folder, content, layers)
   for (const entry of entries) {
-    if (!kept.delete(entry.name)) continue
+    if (!validNames.delete(entry.name)) continue
     if (isHidden(walker.options, entry.name)) continue
     visit(walker, entry, folder === '' ? entry.name : `${folder}/${entry.name}`, layers)
   }
@@ -230,50 +240,54 @@ function walkFolder(walker: Walker, folder: string, above: Layers): void {
  * The names of a folder that are valid UTF-8. Others are reported as failed: Node returns their bytes as U+FFFD, a name
  * that does not exist.
  */
-function namesThatCanBeKept(
+function selectUtf8Names(
   walker: Walker,
   folder: string,
   { entries, names }: ReturnType<typeof readFolder>,
-  layers: Layers,
+  layers: IgnoreLayers,
 ): Set<string> {
   const all = new Set(entries.map(({ name }) => name))
   if ([...all].every((name) => name.isWellFormed() && !name.includes('\ufffd'))) return all
-  const kept = new Set<string>()
+  const validNames = new Set<string>()
   for (const bytes of names()) {
     const name = bytes.toString()
     const path = folder === '' ? name : `${folder}/${name}`
-    if (isUtf8(bytes) && name.isWellFormed()) kept.add(name)
-    else if (!isHidden(walker.options, name) && !isIgnored(layers, path) && walker.only?.ignores(path) !== false) {
-      const shown = bytes.toString('latin1').replace(/[\u0080-\u00ff]/g, (byte) => `\\x${byteHex(byte)}`)
-      walker.found.failed.push({
-        filename: sentName(walker, folder === '' ? shown : `${folder}/${shown}`),
+    if (isUtf8(bytes) && name.isWellFormed()) validNames.add(name)
+    else if (
+      !isHidden(walker.options, name) &&
+      !isIgnored(layers, path) &&
+      walker.globFilter?.ignores(path) !== false
+    ) {
+      const shown = bytes.toString('latin1').replace(/[\u0080-\u00ff]/g, (byte) => `\\x${toHex(byte)}`)
+      walker.result.failed.push({
+        filename: toDocumentPath(walker, folder === '' ? shown : `${folder}/${shown}`),
         reason: NOT_UTF8,
       })
     }
   }
-  return kept
+  return validNames
 }
 
-function byteHex(byte: string): string {
+function toHex(byte: string): string {
   return byte.charCodeAt(0).toString(16).toUpperCase()
 }
 
-function visit(walker: Walker, entry: Dirent | Stats, path: string, layers: Layers): void {
+function visit(walker: Walker, entry: Dirent | Stats, path: string, layers: IgnoreLayers): void {
   if (entry.isDirectory()) {
     if (isIgnored(layers, `${path}/`)) return
-    if (walker.options.own.has(join(walker.root, path))) leaveOut(walker, path, OWN)
+    if (walker.options.protectedFiles.has(join(walker.root, path))) skipPath(walker, path, OWN_FILE_REASON)
     else walkFolder(walker, path, layers)
     return
   }
   if (isIgnored(layers, path)) return
-  if (walker.only !== undefined && !walker.only.ignores(path)) return
-  if (entry.isFile()) take(walker, path)
+  if (walker.globFilter !== undefined && !walker.globFilter.ignores(path)) return
+  if (entry.isFile()) addFile(walker, path)
   else if (entry.isSymbolicLink()) visitLink(walker, path)
-  else leaveOut(walker, path, 'not a regular file')
+  else skipPath(walker, path, 'not a regular file')
 }
 
-function leaveOut(walker: Walker, path: string, reason: string): void {
-  walker.found.skipped.push({ filename: sentName(walker, path), reason })
+function skipPath(walker: Walker, path: string, reason: string): void {
+  walker.result.skipped.push({ filename: toDocumentPath(walker, path), reason })
 }
 
 /** Visits a link to a file inside the root. Folders inside the root are walked at their own path only. */
@@ -282,44 +296,44 @@ function visitLink(walker: Walker, path: string): void {
   try {
     target = realpathSync(join(walker.root, path))
   } catch {
-    leaveOut(walker, path, 'a broken symbolic link')
+    skipPath(walker, path, 'a broken symbolic link')
     return
   }
-  const inside =
+  const isInside =
     target === walker.root || target.startsWith(walker.root.endsWith(sep) ? walker.root : walker.root + sep)
-  if (!inside) {
-    leaveOut(walker, path, 'a symbolic link to outside of the folder')
+  if (!isInside) {
+    skipPath(walker, path, 'a symbolic link to outside of the folder')
   } else if (
     relative(walker.root, target)
       .split(sep)
       .some((part) => isHidden(walker.options, part))
   ) {
-    leaveOut(walker, path, 'a symbolic link to a hidden file')
-  } else if (walker.options.own.refusal(target) !== undefined) {
-    leaveOut(walker, path, OWN)
+    skipPath(walker, path, 'a symbolic link to a hidden file')
+  } else if (walker.options.protectedFiles.refusal(target) !== undefined) {
+    skipPath(walker, path, OWN_FILE_REASON)
   } else if (statSync(target, { throwIfNoEntry: false })?.isFile() === true) {
-    take(walker, path)
+    addFile(walker, path)
   }
 }
 
-function take(walker: Walker, path: string): void {
+function addFile(walker: Walker, path: string): void {
   const absolute = join(walker.root, path)
-  const { folder, root, options, found } = walker
+  const { folder, root, options, result } = walker
   // A key file of a setting, or a hard link to a file of the program.
-  if (options.own.has(absolute)) leaveOut(walker, path, OWN)
-  else found.files.push({ path: absolute, filename: sentName(walker, path), folder, root, inside: path })
+  if (options.protectedFiles.has(absolute)) skipPath(walker, path, OWN_FILE_REASON)
+  else result.files.push({ path: absolute, filename: toDocumentPath(walker, path), folder, root, inside: path })
 }
 
-function sentName(walker: Walker, path: string): string {
+function toDocumentPath(walker: Walker, path: string): string {
   return walker.name === '' ? path : path === '' ? walker.name : `${walker.name}/${path}`
 }
 
-function ruleFiles(entries: Dirent[]): string[] {
+function listIgnoreFiles(entries: Dirent[]): string[] {
   return IGNORE_FILES.filter((name) => entries.some((entry) => entry.name === name && entry.isFile()))
 }
 
 /** Describes why a file or folder could not be read. */
-export function readFailure(error: unknown): string {
+export function describeFileFailure(error: unknown): string {
   const errno = errnoOf(error)
   if (errno === 'EACCES' || errno === 'EPERM') return 'permission denied'
   if (errno === 'ENOENT') return 'no longer exists'
@@ -328,13 +342,13 @@ export function readFailure(error: unknown): string {
   return `cannot be read (${errno ?? String(error)})`
 }
 
-function refuseSameNames(files: FoundFile[]): void {
+function checkUniqueNames(files: FoundFile[]): void {
   const paths = new Map<string, string>()
   for (const { path, filename } of files) {
-    const other = paths.get(filename)
-    if (other !== undefined && other !== path) {
+    const previous = paths.get(filename)
+    if (previous !== undefined && previous !== path) {
       throw usageError(
-        `${other} and ${path} would both be named ${JSON.stringify(filename)}`,
+        `${previous} and ${path} would both be named ${JSON.stringify(filename)}`,
         'ingest their common folder, or ingest them into two spaces',
       )
     }

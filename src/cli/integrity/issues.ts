@@ -1,14 +1,14 @@
 import type { Client } from '../../client/client.js'
 import type { ConsistencyIssue, FsckCheck, RepairReport } from '../../contract/gateway/integrity.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Column } from '../columns.js'
 
-export const CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
-export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+export const FSCK_CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
+export const ISSUE_SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
 /** Numeric rank of a severity; the worst is the highest. */
 export function severityRank(severity: string): number {
-  const ranks: readonly string[] = SEVERITIES
+  const ranks: readonly string[] = ISSUE_SEVERITIES
   return ranks.indexOf(severity)
 }
 
@@ -35,7 +35,7 @@ export const REPAIR_COLUMNS: Column[] = [
   { field: 'action' },
 ]
 
-interface Which {
+interface FsckSelection {
   id: string
   checks: readonly FsckCheck[]
   deep: boolean
@@ -45,12 +45,12 @@ interface Which {
  * Lists issues of the given checks, over all pages, in the order of the checks. Checks run in parallel: one waits for
  * the disk or a thread while another computes. `onPage` receives the number of scanned things.
  */
-export async function* issuesOf(
+export async function* listIssues(
   client: Client,
-  { id, checks, deep }: Which,
+  { id, checks, deep }: FsckSelection,
   onPage: (scanned: number) => void,
 ): AsyncGenerator<ConsistencyIssue> {
-  const running = checks.map((check) => ahead(pagesOf(client, { id, check, deep })))
+  const running = checks.map((check) => prefetch(loadPages(client, { id, check, deep })))
   for (const pages of running)
     for await (const page of pages) {
       onPage(page.summary.scanned)
@@ -58,12 +58,12 @@ export async function* issuesOf(
     }
 }
 
-async function* pagesOf(client: Client, { id, check, deep }: { id: string; check: FsckCheck; deep: boolean }) {
+async function* loadPages(client: Client, { id, check, deep }: { id: string; check: FsckCheck; deep: boolean }) {
   let cursor: string | undefined
   do {
     const page = await client.request('GET /knowledge-spaces/{id}/fsck', {
       path: { id },
-      query: { check, deep: deep ? 'true' : 'false', ...defined({ cursor }) },
+      query: { check, deep: deep ? 'true' : 'false', ...omitUndefined({ cursor }) },
     })
     yield page
     cursor = page.cursor
@@ -71,14 +71,14 @@ async function* pagesOf(client: Client, { id, check, deep }: { id: string; check
 }
 
 /** Maximum number of pages that wait to be shown; a check with many issues pauses there. */
-const PAGES_AHEAD = 16
+const MAX_PREFETCHED_PAGES = 16
 
 /** Fetches values of a generator before they are consumed; starts at once. */
-function ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
+function prefetch<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
   const fetched: Promise<IteratorResult<T, unknown>>[] = []
   const fill = (): void => {
     // A generator handles its calls in sequence.
-    while (fetched.length < PAGES_AHEAD) {
+    while (fetched.length < MAX_PREFETCHED_PAGES) {
       const next = pages.next()
       // The consumer gets the error.
       next.catch(() => {})
@@ -95,9 +95,9 @@ function ahead<T>(pages: AsyncGenerator<T>): AsyncGenerator<T> {
 }
 
 /** Repairs issues, or reports what would be repaired, by check and page. */
-export async function* repairs(
+export async function* runRepairs(
   client: Client,
-  { id, checks, deep }: Which,
+  { id, checks, deep }: FsckSelection,
   dryRun: boolean,
 ): AsyncGenerator<RepairReport['items'][number]> {
   for (const check of checks) {
@@ -105,7 +105,7 @@ export async function* repairs(
     do {
       const page = await client.request('POST /knowledge-spaces/{id}/fsck/repair', {
         path: { id },
-        body: { dryRun, check, deep, ...defined({ cursor }) },
+        body: { dryRun, check, deep, ...omitUndefined({ cursor }) },
       })
       yield* page.items
       cursor = page.cursor

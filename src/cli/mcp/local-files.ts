@@ -1,57 +1,58 @@
 import type { Client } from '../../client/client.js'
 import type { ProtectedFiles } from '../../local/protected-files.js'
-import type { IngestedFile, IngestRequest, LocalFiles } from '../../mcp/host.js'
+import type { IngestedFile, IngestRequest, LocalFileIngester } from '../../mcp/host.js'
 import { usageError } from '../cli-error.js'
-import type { Place } from '../contexts.js'
-import { newCounts } from '../ingest/counts.js'
+import type { ConfiguredService } from '../contexts.js'
+import { createIngestCounts } from '../ingest/counts.js'
 import { HashCache } from '../ingest/hash-cache.js'
 import { FileRecorder } from '../ingest/recorder.js'
 import { RecordPrinter } from '../ingest/records.js'
 import { ingest } from '../ingest/run.js'
 import { walk } from '../ingest/walk.js'
 
-const TELL_MS = 500
-const UPLOADS = 4
+const PROGRESS_INTERVAL_MS = 500
+const CONCURRENT_UPLOADS = 4
 
-interface Options {
+interface LocalFilesOptions {
   client(): Promise<Client>
-  place: Place
+  service: ConfiguredService
   stateDir: string
   /** Patterns that the settings exclude. */
   ignore: string[]
-  own: ProtectedFiles
+  protectedFiles: ProtectedFiles
 }
 
 /** Ingests files of this machine as `ks ingest` does. */
-export function localFiles(options: Options): LocalFiles {
-  return { ingest: (request) => ingestFiles(request, options) }
+export function createLocalFiles(options: LocalFilesOptions): LocalFileIngester {
+  return { ingest: (request) => ingestPaths(request, options) }
 }
 
-async function ingestFiles(request: IngestRequest, options: Options): Promise<IngestedFile[]> {
+async function ingestPaths(request: IngestRequest, options: LocalFilesOptions): Promise<IngestedFile[]> {
   const { paths, spaceId, wait, signal } = request
-  const { place, stateDir, ignore, own } = options
+  const { service, stateDir, ignore, protectedFiles } = options
   const client = await options.client()
   // No patterns here: they could match outside of the allowed folders.
-  const found = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false, own })
-  const [lost] = found.failed
-  if (lost !== undefined && found.files.length === 0) throw usageError(`${lost.filename}: ${lost.reason}`)
-  const counts = newCounts(found.files.length)
+  const walked = walk(paths, { glob: [], ignore, ignoreFiles: true, hidden: false, protectedFiles })
+  const [firstFailure] = walked.failed
+  if (firstFailure !== undefined && walked.files.length === 0)
+    throw usageError(`${firstFailure.filename}: ${firstFailure.reason}`)
+  const counts = createIngestCounts(walked.files.length)
   const printer = new RecordPrinter(undefined)
-  const where = place.kind === 'local' ? place.dataDir : place.url
+  const serviceKey = service.kind === 'local' ? service.dataDir : service.url
   const timer = setInterval(() => {
-    request.progress(counts.unchanged + (wait ? counts.published + counts.failed : counts.sent), counts.total)
-  }, TELL_MS)
+    request.progress(counts.unchanged + (wait ? counts.published + counts.failed : counts.filesSent), counts.total)
+  }, PROGRESS_INTERVAL_MS)
   try {
-    await ingest(found.files, {
+    await ingest(walked.files, {
       client,
       spaceId,
       signal,
       wait,
-      concurrency: UPLOADS,
+      concurrency: CONCURRENT_UPLOADS,
       failFast: false,
       dryRun: false,
-      cache: new HashCache(stateDir, `${where}\n${spaceId}`),
-      recorder: place.kind === 'local' ? new FileRecorder(client, spaceId) : undefined,
+      cache: new HashCache(stateDir, `${serviceKey}\n${spaceId}`),
+      recorder: service.kind === 'local' ? new FileRecorder(client, spaceId) : undefined,
       printer,
       counts,
     })
@@ -60,7 +61,7 @@ async function ingestFiles(request: IngestRequest, options: Options): Promise<In
   }
   return [
     ...printer.all,
-    ...found.skipped.map((file) => ({ ...file, status: 'skipped' })),
-    ...found.failed.map((file) => ({ ...file, status: 'failed' })),
+    ...walked.skipped.map((file) => ({ ...file, status: 'skipped' })),
+    ...walked.failed.map((file) => ({ ...file, status: 'failed' })),
   ]
 }

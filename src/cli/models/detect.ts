@@ -1,5 +1,5 @@
-import { defined } from '../../lib/defined.js'
-import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server } from './ask-server.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { getField, getList, type ModelServer, parseReplyJson, requestServer, toApiAddress } from './server-request.js'
 
 /** Purpose of a model. */
 export type ModelUse = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription' | 'other'
@@ -22,14 +22,14 @@ export interface DetectedServer {
 }
 
 /** Timeout in milliseconds; a local server replies at once unless it is busy. */
-const TIMEOUT_MS = 3000
+const DETECTION_TIMEOUT_MS = 3000
 /** Maximum number of models that are queried one by one. */
-const DESCRIBED = 50
+const MAX_DESCRIBED_MODELS = 50
 /**
  * Default window of Ollama and LM Studio. They silently truncate longer input, so this window is assumed for models
  * that are not loaded.
  */
-const USUALLY_LOADED = 4096
+const DEFAULT_CONTEXT_TOKENS = 4096
 
 /**
  * Lists the models of servers; omits servers that do not respond.
@@ -42,111 +42,124 @@ export async function detectServers(
   const found = await Promise.all(
     candidates.map(async ({ provider, url, headers = {} }) => {
       const server = { baseUrl: url, headers }
-      return (await ollama(server)) ?? (await lmStudio(server)) ?? (await openAi(server, provider))
+      return (await detectOllama(server)) ?? (await detectLmStudio(server)) ?? (await detectOpenAi(server, provider))
     }),
   )
   return found.flatMap((server) => (server === undefined ? [] : [server]))
 }
 
-async function ollama(server: Server): Promise<DetectedServer | undefined> {
-  const tags = await getJson(server, rooted(server, '/api/tags'))
-  if (!Array.isArray(fieldOf(tags, 'models'))) return undefined
-  const names = namesIn(listOf(tags, 'models'), 'name').slice(0, DESCRIBED)
-  const running = listOf(await getJson(server, rooted(server, '/api/ps')), 'models')
+async function detectOllama(server: ModelServer): Promise<DetectedServer | undefined> {
+  const tags = await getJson(server, toRootAddress(server, '/api/tags'))
+  if (!Array.isArray(getField(tags, 'models'))) return undefined
+  const names = getNames(getList(tags, 'models'), 'name').slice(0, MAX_DESCRIBED_MODELS)
+  const running = getList(await getJson(server, toRootAddress(server, '/api/ps')), 'models')
   const models = await Promise.all(
     names.map(async (name): Promise<DetectedModel> => {
-      const shown = await getJson(server, rooted(server, '/api/show'), { model: name })
-      const can = listOf(shown, 'capabilities').filter((one) => typeof one === 'string')
-      const info = fieldOf(shown, 'model_info')
-      const most = Object.entries(typeof info === 'object' && info !== null ? info : {}).find(([key]) =>
+      const details = await getJson(server, toRootAddress(server, '/api/show'), { model: name })
+      const capabilities = getList(details, 'capabilities').filter((capability) => typeof capability === 'string')
+      const info = getField(details, 'model_info')
+      const maxTokens = Object.entries(typeof info === 'object' && info !== null ? info : {}).find(([key]) =>
         key.endsWith('.context_length'),
       )?.[1]
-      const loaded = running.find((entry) => fieldOf(entry, 'name') === name || fieldOf(entry, 'model') === name)
-      const use = can.includes('completion') ? 'chat' : can.includes('embedding') ? 'embedding' : guessUse(name)
-      const window = tokensIn(fieldOf(loaded, 'context_length')) ?? contextOf(fieldOf(shown, 'parameters'))
-      return modelOf(name, use, can, window ?? USUALLY_LOADED, most)
+      const loaded = running.find((entry) => getField(entry, 'name') === name || getField(entry, 'model') === name)
+      const use = capabilities.includes('completion')
+        ? 'chat'
+        : capabilities.includes('embedding')
+          ? 'embedding'
+          : guessUse(name)
+      const window =
+        asTokenCount(getField(loaded, 'context_length')) ?? parseContextTokens(getField(details, 'parameters'))
+      return toDetectedModel(name, use, capabilities, window ?? DEFAULT_CONTEXT_TOKENS, maxTokens)
     }),
   )
-  return { provider: 'ollama', baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
+  return { provider: 'ollama', baseUrl: toApiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
 
 /** Parses the window from the parameters of an Ollama model, one a line: `num_ctx 8192`. */
-function contextOf(parameters: unknown): number | undefined {
-  const told = typeof parameters === 'string' ? /^\s*num_ctx\s+(\d+)\s*$/m.exec(parameters)?.[1] : undefined
-  return told === undefined ? undefined : tokensIn(Number(told))
+function parseContextTokens(parameters: unknown): number | undefined {
+  const digits = typeof parameters === 'string' ? /^\s*num_ctx\s+(\d+)\s*$/m.exec(parameters)?.[1] : undefined
+  return digits === undefined ? undefined : asTokenCount(Number(digits))
 }
 
-async function lmStudio(server: Server): Promise<DetectedServer | undefined> {
-  const listed = listOf(await getJson(server, rooted(server, '/api/v0/models')), 'data')
+async function detectLmStudio(server: ModelServer): Promise<DetectedServer | undefined> {
+  const listed = getList(await getJson(server, toRootAddress(server, '/api/v0/models')), 'data')
   if (listed.length === 0) return undefined
   const models = listed.flatMap((entry): DetectedModel[] => {
-    const [name] = namesIn([entry], 'id')
+    const [name] = getNames([entry], 'id')
     if (name === undefined) return []
-    const type = fieldOf(entry, 'type')
-    const can = [
+    const type = getField(entry, 'type')
+    const capabilities = [
       ...(type === 'vlm' ? ['vision'] : []),
-      ...listOf(entry, 'capabilities').filter((one) => typeof one === 'string'),
+      ...getList(entry, 'capabilities').filter((capability) => typeof capability === 'string'),
     ]
     const use = type === 'embeddings' ? 'embedding' : guessUse(name)
-    const window = tokensIn(fieldOf(entry, 'loaded_context_length')) ?? USUALLY_LOADED
-    return [modelOf(name, use, can, window, fieldOf(entry, 'max_context_length'))]
+    const window = asTokenCount(getField(entry, 'loaded_context_length')) ?? DEFAULT_CONTEXT_TOKENS
+    return [toDetectedModel(name, use, capabilities, window, getField(entry, 'max_context_length'))]
   })
-  return { provider: 'lmstudio', baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
+  return { provider: 'lmstudio', baseUrl: toApiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
 
 /** Detects any other server: `GET /v1/models`, with the extensions of vLLM and llama.cpp. */
-async function openAi(server: Server, guess: string): Promise<DetectedServer | undefined> {
-  const listed = await getJson(server, apiAddress(server.baseUrl, 'models'))
-  if (!Array.isArray(fieldOf(listed, 'data'))) return undefined
-  const entries = listOf(listed, 'data')
-  const owners = entries.map((entry) => fieldOf(entry, 'owned_by'))
-  const props = owners.includes('llamacpp') ? await getJson(server, rooted(server, '/props')) : undefined
-  const window = fieldOf(fieldOf(props, 'default_generation_settings'), 'n_ctx')
-  const sees = fieldOf(fieldOf(props, 'modalities'), 'vision') === true
+async function detectOpenAi(server: ModelServer, guess: string): Promise<DetectedServer | undefined> {
+  const listed = await getJson(server, toApiAddress(server.baseUrl, 'models'))
+  if (!Array.isArray(getField(listed, 'data'))) return undefined
+  const entries = getList(listed, 'data')
+  const owners = entries.map((entry) => getField(entry, 'owned_by'))
+  const props = owners.includes('llamacpp') ? await getJson(server, toRootAddress(server, '/props')) : undefined
+  const window = getField(getField(props, 'default_generation_settings'), 'n_ctx')
+  const hasVision = getField(getField(props, 'modalities'), 'vision') === true
   const models = entries.flatMap((entry): DetectedModel[] => {
-    const [name] = namesIn([entry], 'id')
+    const [name] = getNames([entry], 'id')
     if (name === undefined) return []
-    const most = fieldOf(fieldOf(entry, 'meta'), 'n_ctx_train')
-    const served = tokensIn(fieldOf(entry, 'max_model_len')) ?? tokensIn(window)
-    return [modelOf(name, guessUse(name), sees ? ['vision'] : [], served, most)]
+    const maxTokens = getField(getField(entry, 'meta'), 'n_ctx_train')
+    const served = asTokenCount(getField(entry, 'max_model_len')) ?? asTokenCount(window)
+    return [toDetectedModel(name, guessUse(name), hasVision ? ['vision'] : [], served, maxTokens)]
   })
   const provider = owners.includes('vllm') ? 'vllm' : owners.includes('llamacpp') ? 'llamacpp' : guess
-  return { provider, baseUrl: apiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
+  return { provider, baseUrl: toApiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
 
-async function getJson(server: Server, url: string, json?: unknown): Promise<unknown> {
+async function getJson(server: ModelServer, url: string, json?: unknown): Promise<unknown> {
   try {
-    return jsonOf(await askServer(server, url, { timeoutMs: TIMEOUT_MS, ...defined({ json }) }))
+    return parseReplyJson(
+      await requestServer(server, url, { timeoutMs: DETECTION_TIMEOUT_MS, ...omitUndefined({ json }) }),
+    )
   } catch {
     return undefined // No server, or not a model server.
   }
 }
 
-function rooted({ baseUrl }: Server, path: string): string {
+function toRootAddress({ baseUrl }: ModelServer, path: string): string {
   return new URL(path, baseUrl).href
 }
 
-function namesIn(entries: readonly unknown[], key: string): string[] {
+function getNames(entries: readonly unknown[], key: string): string[] {
   return entries.flatMap((entry) => {
-    const name = fieldOf(entry, key)
+    const name = getField(entry, key)
     return typeof name === 'string' && name !== '' && name.length <= 200 ? [name] : []
   })
 }
 
 /** @param window configured window; `most` is the window of the trained weights, an upper bound */
-function modelOf(name: string, use: ModelUse, can: string[], window: number | undefined, most: unknown): DetectedModel {
-  const largest = tokensIn(most)
-  const served = window === undefined || largest === undefined ? window : Math.min(window, largest)
+function toDetectedModel(
+  name: string,
+  use: ModelUse,
+  capabilities: string[],
+  window: number | undefined,
+  maxTokens: unknown,
+): DetectedModel {
+  const maxWindow = asTokenCount(maxTokens)
+  const served = window === undefined || maxWindow === undefined ? window : Math.min(window, maxWindow)
   return {
     name,
     use,
-    can,
-    ...defined({ contextTokens: served }),
-    ...(largest === undefined || served === undefined || largest <= served ? {} : { mostContextTokens: largest }),
+    can: capabilities,
+    ...omitUndefined({ contextTokens: served }),
+    ...(maxWindow === undefined || served === undefined || maxWindow <= served ? {} : { mostContextTokens: maxWindow }),
   }
 }
 
-function tokensIn(value: unknown): number | undefined {
+function asTokenCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : undefined
 }
 

@@ -1,5 +1,5 @@
 /** A hosted service with the OpenAI-compatible protocol: its address and the usual variable of its key. */
-export interface Preset {
+export interface ProviderPreset {
   baseUrl: string
   apiKeyEnv: string
   /** Minimum window of its current chat models; absent without chat models. */
@@ -7,35 +7,35 @@ export interface Preset {
 }
 
 /** Hosted services reject longer input; for a model with a smaller window, the request is repeated with half of it. */
-const HOSTED_WINDOW = 32_768
+const HOSTED_CONTEXT_TOKENS = 32_768
 
-function chat(baseUrl: string, apiKeyEnv: string): Preset {
-  return { baseUrl, apiKeyEnv, contextTokens: HOSTED_WINDOW }
+function chatPreset(baseUrl: string, apiKeyEnv: string): ProviderPreset {
+  return { baseUrl, apiKeyEnv, contextTokens: HOSTED_CONTEXT_TOKENS }
 }
 
-export const PRESETS: Readonly<Record<string, Preset>> = {
-  anthropic: chat('https://api.anthropic.com/v1', 'ANTHROPIC_API_KEY'),
-  cerebras: chat('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
-  cohere: chat('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
+export const PRESETS: Readonly<Record<string, ProviderPreset>> = {
+  anthropic: chatPreset('https://api.anthropic.com/v1', 'ANTHROPIC_API_KEY'),
+  cerebras: chatPreset('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY'),
+  cohere: chatPreset('https://api.cohere.ai/compatibility/v1', 'COHERE_API_KEY'),
   'cohere-rerank': { baseUrl: 'https://api.cohere.com/v2', apiKeyEnv: 'COHERE_API_KEY' },
-  deepinfra: chat('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
-  deepseek: chat('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
-  fireworks: chat('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
-  gemini: chat('https://generativelanguage.googleapis.com/v1beta/openai', 'GEMINI_API_KEY'),
-  groq: chat('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
-  huggingface: chat('https://router.huggingface.co/v1', 'HF_TOKEN'),
+  deepinfra: chatPreset('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY'),
+  deepseek: chatPreset('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY'),
+  fireworks: chatPreset('https://api.fireworks.ai/inference/v1', 'FIREWORKS_API_KEY'),
+  gemini: chatPreset('https://generativelanguage.googleapis.com/v1beta/openai', 'GEMINI_API_KEY'),
+  groq: chatPreset('https://api.groq.com/openai/v1', 'GROQ_API_KEY'),
+  huggingface: chatPreset('https://router.huggingface.co/v1', 'HF_TOKEN'),
   jina: { baseUrl: 'https://api.jina.ai/v1', apiKeyEnv: 'JINA_API_KEY' },
-  mistral: chat('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
-  nvidia: chat('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
-  openai: chat('https://api.openai.com/v1', 'OPENAI_API_KEY'),
-  openrouter: chat('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
-  together: chat('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
+  mistral: chatPreset('https://api.mistral.ai/v1', 'MISTRAL_API_KEY'),
+  nvidia: chatPreset('https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY'),
+  openai: chatPreset('https://api.openai.com/v1', 'OPENAI_API_KEY'),
+  openrouter: chatPreset('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY'),
+  together: chatPreset('https://api.together.xyz/v1', 'TOGETHER_API_KEY'),
   voyage: { baseUrl: 'https://api.voyageai.com/v1', apiKeyEnv: 'VOYAGE_API_KEY' },
-  xai: chat('https://api.x.ai/v1', 'XAI_API_KEY'),
+  xai: chatPreset('https://api.x.ai/v1', 'XAI_API_KEY'),
 }
 
 /** Services whose address contains the name of a customer's resource. */
-export const OWN_ADDRESS: Readonly<Record<string, string>> = {
+export const CUSTOM_ADDRESS_HINTS: Readonly<Record<string, string>> = {
   azure:
     '`ks models add https://RESOURCE.openai.azure.com/openai/v1 --provider azure --key-env AZURE_OPENAI_API_KEY`; its models have the names of your deployments',
 }

@@ -1,5 +1,13 @@
-import { apiAddress, askServer, fieldOf, jsonOf, listOf, type Server, type ServerAnswer } from './ask-server.js'
 import type { ModelUse } from './detect.js'
+import {
+  getField,
+  getList,
+  type ModelServer,
+  type ModelServerReply,
+  parseReplyJson,
+  requestServer,
+  toApiAddress,
+} from './server-request.js'
 
 export const ABILITIES = [
   'chat',
@@ -23,7 +31,7 @@ export interface ProbeResult {
 }
 
 /** Abilities that are tested for each use of a model; the others are not tested. */
-const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
+const ABILITIES_BY_USE: Readonly<Record<ModelUse, readonly Ability[]>> = {
   chat: ['chat', 'answers', 'stream', 'tools', 'json', 'vision'],
   embedding: ['embeddings'],
   rerank: ['rerank'],
@@ -33,22 +41,22 @@ const ASKED: Readonly<Record<ModelUse, readonly Ability[]>> = {
 }
 
 /** One red pixel. */
-const PICTURE =
+const TEST_PICTURE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
 /** The number that answers the question; no other text contains it. */
-const PAGE_ANSWER = 'KV-3817'
-const PAGE = `Answer the question from the source only, briefly.
+const TEST_ANSWER = 'KV-3817'
+const TEST_PROMPT = `Answer the question from the source only, briefly.
 
 <source 1>
 File: workshop.md
 Section: Keys
 Date: 2024-03-05
 
-The key of the workshop has the number ${PAGE_ANSWER}. The key of the cellar has the number KV-2204.
+The key of the workshop has the number ${TEST_ANSWER}. The key of the cellar has the number KV-2204.
 </source 1>
 
 Question: What is the number of the key of the workshop?`
-const TOOL = {
+const TEST_TOOL = {
   type: 'function',
   function: {
     name: 'weather',
@@ -59,93 +67,98 @@ const TOOL = {
 
 /** Tests the abilities of a model with one request each, in sequence: a local server handles one at a time. */
 export async function probeModel(
-  server: Server,
+  server: ModelServer,
   model: { name: string; use: ModelUse },
   timeoutMs: number,
 ): Promise<ProbeResult[]> {
   const results: ProbeResult[] = []
   for (const ability of ABILITIES) {
-    const isAsked = ASKED[model.use].includes(ability)
-    results.push(isAsked ? await probe(server, model, ability, timeoutMs) : { ability, result: 'not asked' })
+    const isTested = ABILITIES_BY_USE[model.use].includes(ability)
+    results.push(isTested ? await probeAbility(server, model, ability, timeoutMs) : { ability, result: 'not asked' })
   }
   return results
 }
 
-async function probe(
-  server: Server,
+async function probeAbility(
+  server: ModelServer,
   { name, use }: { name: string; use: ModelUse },
   ability: Ability,
   timeoutMs: number,
 ): Promise<ProbeResult> {
-  const { path, body, works } = use === 'transcription' ? TRANSCRIPTION : PROBES[ability]
+  const { path, body, works: isWorking } = use === 'transcription' ? TRANSCRIPTION : PROBES[ability]
   const started = performance.now()
   try {
-    const sent = use === 'transcription' ? { form: audioForm(name) } : { json: { model: name, ...body } }
-    const answer = await askServer(server, apiAddress(server.baseUrl, path), { ...sent, timeoutMs })
+    const payload = use === 'transcription' ? { form: createAudioForm(name) } : { json: { model: name, ...body } }
+    const answer = await requestServer(server, toApiAddress(server.baseUrl, path), { ...payload, timeoutMs })
     const latencyMs = Math.round(performance.now() - started)
     if (answer.status < 200 || answer.status > 299)
-      return { ability, result: "doesn't", latencyMs, note: refusal(answer) }
-    if (works(answer)) return { ability, result: 'works', latencyMs }
+      return { ability, result: "doesn't", latencyMs, note: describeRefusal(answer) }
+    if (isWorking(answer)) return { ability, result: 'works', latencyMs }
     return { ability, result: "doesn't", latencyMs, note: 'unexpected reply' }
   } catch (error) {
     return { ability, result: "doesn't", note: error instanceof Error ? error.message : 'request failed' }
   }
 }
 
-function refusal({ status }: ServerAnswer): string {
+function describeRefusal({ status }: ModelServerReply): string {
   if (status === 401 || status === 403) return `key refused (${status})`
   if (status === 404) return 'model not found at this address (404)'
   if (status === 429) return 'rate limit of the server (429)'
   return `request refused (${status})`
 }
 
-interface Probe {
+interface AbilityProbe {
   path: string
   body: Record<string, unknown>
-  works: (answer: ServerAnswer) => boolean
+  works: (answer: ModelServerReply) => boolean
 }
 
-const PROBES: Readonly<Record<Ability, Probe>> = {
-  chat: asking({ messages: user('Reply with the word yes.') }, (answer) => contentOf(answer) !== ''),
-  answers: asking({ messages: user(PAGE) }, (answer) => contentOf(answer).includes(PAGE_ANSWER)),
-  stream: asking(
-    { messages: user('Reply with the word yes.'), stream: true },
+const PROBES: Readonly<Record<Ability, AbilityProbe>> = {
+  chat: createChatProbe(
+    { messages: toUserMessages('Reply with the word yes.') },
+    (answer) => getContent(answer) !== '',
+  ),
+  answers: createChatProbe({ messages: toUserMessages(TEST_PROMPT) }, (answer) =>
+    getContent(answer).includes(TEST_ANSWER),
+  ),
+  stream: createChatProbe(
+    { messages: toUserMessages('Reply with the word yes.'), stream: true },
     ({ type, text }) => type.startsWith('text/event-stream') && /^data: *\{/m.test(text),
   ),
-  tools: asking(
-    { messages: user('How is the weather in Oslo? Use the tool.'), tools: [TOOL] },
-    (answer) => listOf(messageOf(answer), 'tool_calls').length > 0,
+  tools: createChatProbe(
+    { messages: toUserMessages('How is the weather in Oslo? Use the tool.'), tools: [TEST_TOOL] },
+    (answer) => getList(getMessage(answer), 'tool_calls').length > 0,
   ),
-  json: asking(
-    { messages: user('Reply with the JSON object {"ok": true}.'), response_format: { type: 'json_object' } },
-    (answer) => isJson(contentOf(answer)),
+  json: createChatProbe(
+    { messages: toUserMessages('Reply with the JSON object {"ok": true}.'), response_format: { type: 'json_object' } },
+    (answer) => isJsonObject(getContent(answer)),
   ),
-  vision: asking(
+  vision: createChatProbe(
     {
       messages: [
         {
           role: 'user',
           content: [
             { type: 'text', text: 'Which colour is this?' },
-            { type: 'image_url', image_url: { url: PICTURE } },
+            { type: 'image_url', image_url: { url: TEST_PICTURE } },
           ],
         },
       ],
     },
-    (answer) => contentOf(answer) !== '',
+    (answer) => getContent(answer) !== '',
   ),
   embeddings: {
     path: 'embeddings',
     body: { input: ['a word', 'another'] },
     works: (answer) => {
-      const vectors = listOf(jsonOf(answer), 'data').map((entry) => listOf(entry, 'embedding').length)
+      const vectors = getList(parseReplyJson(answer), 'data').map((entry) => getList(entry, 'embedding').length)
       return vectors.length === 2 && vectors[0] === vectors[1] && (vectors[0] ?? 0) > 0
     },
   },
   rerank: {
     path: 'rerank',
     body: { query: 'What is red?', documents: ['Blood is red.', 'Grass is green.'] },
-    works: (answer) => ['results', 'data'].some((key) => listOf(jsonOf(answer), key).length === 2),
+    works: (answer) => ['results', 'data'].some((key) => getList(parseReplyJson(answer), key).length === 2),
   },
   audio: {
     path: 'audio/speech',
@@ -154,14 +167,14 @@ const PROBES: Readonly<Record<Ability, Probe>> = {
   },
 }
 
-const TRANSCRIPTION: Probe = {
+const TRANSCRIPTION: AbilityProbe = {
   path: 'audio/transcriptions',
   body: {},
-  works: (answer) => typeof fieldOf(jsonOf(answer), 'text') === 'string',
+  works: (answer) => typeof getField(parseReplyJson(answer), 'text') === 'string',
 }
 
 /** Half a second of silence as a WAV file with 16-bit samples. */
-function audioForm(model: string): FormData {
+function createAudioForm(model: string): FormData {
   const rate = 16_000
   const wav = Buffer.alloc(44 + rate)
   wav.write('RIFF', 0)
@@ -182,24 +195,24 @@ function audioForm(model: string): FormData {
   return form
 }
 
-function asking(body: Record<string, unknown>, works: Probe['works']): Probe {
+function createChatProbe(body: Record<string, unknown>, works: AbilityProbe['works']): AbilityProbe {
   return { path: 'chat/completions', body, works }
 }
 
-function user(content: string) {
+function toUserMessages(content: string) {
   return [{ role: 'user', content }]
 }
 
-function messageOf(answer: ServerAnswer): unknown {
-  return fieldOf(listOf(jsonOf(answer), 'choices')[0], 'message')
+function getMessage(answer: ModelServerReply): unknown {
+  return getField(getList(parseReplyJson(answer), 'choices')[0], 'message')
 }
 
-function contentOf(answer: ServerAnswer): string {
-  const content = fieldOf(messageOf(answer), 'content')
+function getContent(answer: ModelServerReply): string {
+  const content = getField(getMessage(answer), 'content')
   return typeof content === 'string' ? content.trim() : ''
 }
 
-function isJson(text: string): boolean {
+function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null

@@ -1,17 +1,17 @@
 import type { Client } from '../../client/client.js'
 import { ConnectionError } from '../../client/errors.js'
 import { EXIT } from '../../contract/errors.js'
-import type { QueryBody, SearchedFor } from '../../contract/gateway/queries.js'
-import { isRecord, textOf } from '../../lib/json/values.js'
+import type { QueryBody, TermCorrection } from '../../contract/gateway/queries.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { CliError } from '../cli-error.js'
-import { shortId } from '../columns.js'
-import { readDegraded } from './degraded.js'
-import { type Evidence, readEvidence } from './evidence.js'
+import { formatShortId } from '../columns.js'
+import { parseDegradations } from './degraded.js'
+import { parseEvidence, type ShownEvidence } from './evidence.js'
 
 /** The request; absent fields have their defaults in the service. */
-export type Question = Pick<QueryBody, 'knowledgeSpaceId' | 'query'> & Partial<QueryBody>
+export type QueryAskRequest = Pick<QueryBody, 'knowledgeSpaceId' | 'query'> & Partial<QueryBody>
 
-export interface Answer {
+export interface QueryAnswer {
   answer: string
   finishReason: string
   requestedMode: string | undefined
@@ -25,9 +25,9 @@ export interface Answer {
   /** Degradations of the answer; not part of the JSON, since the metadata contain them. */
   degraded: { class: string; reason: string }[]
   /** Corrected words of the question; part of the metadata in the JSON. */
-  searchedFor: SearchedFor[] | undefined
+  searchedFor: TermCorrection[] | undefined
   /** Evidence as shown to people; not part of the JSON. */
-  evidence: Evidence[]
+  evidence: ShownEvidence[]
   /** Time from sending the question to the last frame, in milliseconds. */
   tookMs: number
 }
@@ -43,69 +43,74 @@ export interface AskHandlers {
  *
  * @throws CliError exit 8 if the stream reports a failure or breaks off
  */
-export async function askQuestion(client: Client, question: Question, handlers: AskHandlers = {}): Promise<Answer> {
+export async function askQuestion(
+  client: Client,
+  question: QueryAskRequest,
+  handlers: AskHandlers = {},
+): Promise<QueryAnswer> {
   const started = performance.now()
   const stream = await client.stream('POST /queries', { body: question })
-  const header = (name: string) => textOf(stream.headers[name])
+  const readHeader = (name: string) => toNonEmptyString(stream.headers[name])
   let answer = ''
-  let traceId = header('x-query-run-id') ?? ''
+  let traceId = readHeader('x-query-run-id') ?? ''
   try {
     for await (const frame of stream.events) {
       const data: unknown = JSON.parse(frame.data)
       if (!isRecord(data)) continue
       handlers.onFrame?.(frame.event, data)
-      traceId = textOf(data.traceId) ?? traceId
+      traceId = toNonEmptyString(data.traceId) ?? traceId
       if (frame.event === 'answer.delta') {
-        const delta = textOf(data.delta) ?? ''
+        const delta = toNonEmptyString(data.delta) ?? ''
         answer += delta
         handlers.onDelta?.(delta)
       } else if (frame.event === 'answer.error') {
-        throw stoppedEarly(textOf(data.error) ?? 'no reason given', traceId)
+        throw toIncompleteAnswerError(toNonEmptyString(data.error) ?? 'no reason given', traceId)
       } else if (frame.event === 'answer.done') {
         const tookMs = performance.now() - started
-        return { ...readDone(data), answer, traceId, sessionId: header('x-session-id'), tookMs }
+        return { ...parseDoneFrame(data), answer, traceId, sessionId: readHeader('x-session-id'), tookMs }
       }
     }
   } catch (error) {
-    if (error instanceof ConnectionError && error.code === 'unreachable') throw stoppedEarly(error.message, traceId)
+    if (error instanceof ConnectionError && error.code === 'unreachable')
+      throw toIncompleteAnswerError(error.message, traceId)
     throw error
   }
-  throw stoppedEarly('the service closed the stream', traceId)
+  throw toIncompleteAnswerError('the service closed the stream', traceId)
 }
 
-function stoppedEarly(reason: string, traceId: string): CliError {
-  const trace = traceId === '' ? '' : ` (trace ${shortId(traceId)})`
+function toIncompleteAnswerError(reason: string, traceId: string): CliError {
+  const trace = traceId === '' ? '' : ` (trace ${formatShortId(traceId)})`
   return new CliError(`the answer stopped early: ${reason}${trace}`, { code: 'answer-failed', exit: EXIT.unavailable })
 }
 
-function readDone(data: Record<string, unknown>) {
+function parseDoneFrame(data: Record<string, unknown>) {
   const metadata = isRecord(data.metadata) ? data.metadata : {}
   const { evidenceBundle } = metadata
-  const state = isRecord(evidenceBundle) ? textOf(evidenceBundle.state) : undefined
+  const state = isRecord(evidenceBundle) ? toNonEmptyString(evidenceBundle.state) : undefined
   return {
-    finishReason: textOf(data.finishReason) ?? 'unknown',
-    requestedMode: textOf(metadata.requestedMode),
-    resolvedMode: textOf(metadata.mode),
+    finishReason: toNonEmptyString(data.finishReason) ?? 'unknown',
+    requestedMode: toNonEmptyString(metadata.requestedMode),
+    resolvedMode: toNonEmptyString(metadata.mode),
     evidenceState: state,
     citations: metadata.citations ?? [],
     evidenceBundle: evidenceBundle ?? null,
     metadata,
-    degraded: readDegraded(metadata),
-    searchedFor: readSearchedFor(metadata),
-    evidence: readEvidence(evidenceBundle),
+    degraded: parseDegradations(metadata),
+    searchedFor: parseSearchedFor(metadata),
+    evidence: parseEvidence(evidenceBundle),
   }
 }
 
-function readSearchedFor({ searchedFor }: Record<string, unknown>): SearchedFor[] | undefined {
+function parseSearchedFor({ searchedFor }: Record<string, unknown>): TermCorrection[] | undefined {
   if (!Array.isArray(searchedFor)) return undefined
-  return searchedFor.filter(isRecord).map((word) => ({
-    asked: textOf(word.asked) ?? '',
-    searched: textOf(word.searched) ?? '',
+  return searchedFor.filter(isRecord).map((correction) => ({
+    asked: toNonEmptyString(correction.asked) ?? '',
+    searched: toNonEmptyString(correction.searched) ?? '',
   }))
 }
 
 /** The JSON value of `ks query --json`. */
-export function answerJson(answer: Answer): object {
+export function toAnswerJson(answer: QueryAnswer): object {
   const { evidence: _, tookMs: __, degraded: _____, searchedFor: ______, metadata, ...rest } = answer
   const { evidenceBundle: ___, citations: ____, ...others } = metadata
   return { ...rest, metadata: others }

@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags'
 import type { DocumentFilter } from '../../contract/gateway/document-filter.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { usageError } from '../cli-error.js'
 
 /** Flags of commands that filter documents by their metadata. */
@@ -11,26 +11,31 @@ export const filterFlags = {
   language: Flags.string({ helpValue: 'code', description: 'only documents in this language, such as en' }),
 }
 
-type Given = { [name in keyof typeof filterFlags]?: string | undefined }
+type DocumentFilterFlags = { [name in keyof typeof filterFlags]?: string | undefined }
 
 /** Converts the flags to a filter; `undefined` without any. @throws CliError exit 2 for an invalid date or language */
-export function documentFilter({ since, until, author, language }: Given): DocumentFilter | undefined {
+export function toDocumentFilter({ since, until, author, language }: DocumentFilterFlags): DocumentFilter | undefined {
   if (language !== undefined && !/^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}$/.test(language))
     throw usageError(`--language must be a code such as en or pt-BR, received ${JSON.stringify(language)}`)
   if (author?.trim() === '') throw usageError('--author is empty')
-  const filter = defined({ dateFrom: dateOf(since, '--since'), dateTo: dateOf(until, '--until'), author, language })
+  const filter = omitUndefined({
+    dateFrom: parseDate(since, '--since'),
+    dateTo: parseDate(until, '--until'),
+    author,
+    language,
+  })
   return Object.keys(filter).length === 0 ? undefined : filter
 }
 
-function dateOf(text: string | undefined, flag: string): string | undefined {
+function parseDate(text: string | undefined, flag: string): string | undefined {
   if (text === undefined) return undefined
-  const given = text.trim()
-  const whole = /^\d{4}$/.test(given) ? `${given}-${flag === '--since' ? '01-01' : '12-31'}` : given
-  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(whole)
-  const isInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/.test(whole)
-  const time = Date.parse(whole)
-  const isReal = !Number.isNaN(time) && (!isDay || new Date(time).toISOString().startsWith(whole))
-  if ((isDay || isInstant) && isReal) return whole
+  const trimmed = text.trim()
+  const fullDate = /^\d{4}$/.test(trimmed) ? `${trimmed}-${flag === '--since' ? '01-01' : '12-31'}` : trimmed
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(fullDate)
+  const isInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/.test(fullDate)
+  const time = Date.parse(fullDate)
+  const isReal = !Number.isNaN(time) && (!isDay || new Date(time).toISOString().startsWith(fullDate))
+  if ((isDay || isInstant) && isReal) return fullDate
   throw usageError(
     `${flag} must be a year, a day such as 2024-03-05, or an instant with its offset, received ${JSON.stringify(text)}`,
   )

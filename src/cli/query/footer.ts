@@ -1,23 +1,23 @@
-import { duration } from '../units.js'
-import type { Answer } from './ask.js'
-import { degradedWord } from './degraded.js'
-import { citedEvidence } from './evidence.js'
+import { formatDuration } from '../units.js'
+import type { QueryAnswer } from './ask.js'
+import { formatDegradations } from './degraded.js'
+import { selectCitedEvidence } from './evidence.js'
 
 /** `auto → fast · answerable · 2 of 10 items · 312 ms · trace #9f31c2aa` */
-export function footer(answer: Answer, marks: { arrow: string }, traceShort: string): string {
+export function formatFooter(answer: QueryAnswer, symbols: { arrow: string }, traceText: string): string {
   const { requestedMode, resolvedMode } = answer
   const mode =
     requestedMode === resolvedMode || requestedMode === undefined
       ? resolvedMode
-      : `${requestedMode} ${marks.arrow} ${resolvedMode ?? '?'}`
-  const used = citedEvidence(answer).length
+      : `${requestedMode} ${symbols.arrow} ${resolvedMode ?? '?'}`
+  const used = selectCitedEvidence(answer).length
   const parts = [
     mode,
     answer.evidenceState ?? answer.finishReason,
     `${used} of ${answer.evidence.length} items`,
-    degradedWord(answer.degraded),
-    duration(answer.tookMs),
-    `trace ${traceShort}`,
+    formatDegradations(answer.degraded),
+    formatDuration(answer.tookMs),
+    `trace ${traceText}`,
   ]
   return parts.filter((part) => part !== undefined).join(' · ')
 }

@@ -1,29 +1,29 @@
 import { EXIT } from '../../contract/errors.js'
 import { CliError } from '../cli-error.js'
-import type { Answer } from './ask.js'
+import type { QueryAnswer } from './ask.js'
 
 /** Documents of the evidence that differ from their current files, each once, with the reason. */
-export function staleDocuments(answer: Answer): { filename: string; matter: string }[] {
+export function listStaleDocuments(answer: QueryAnswer): { filename: string; reason: string }[] {
   const stale = new Map<string, string>()
   for (const { freshness, file, filename } of answer.evidence) {
-    if (freshness === 'stale') stale.set(filename, MATTERS[file ?? ''] ?? 'a newer version is not published yet')
+    if (freshness === 'stale') stale.set(filename, STALE_REASONS[file ?? ''] ?? 'a newer version is not published yet')
   }
-  return [...stale].map(([filename, matter]) => ({ filename, matter }))
+  return [...stale].map(([filename, reason]) => ({ filename, reason }))
 }
 
-const MATTERS: Readonly<Record<string, string>> = {
+const STALE_REASONS: Readonly<Record<string, string>> = {
   changed: 'its file changed since it was ingested',
   gone: 'its file no longer exists',
 }
 
-const NAMED = 5
+const MAX_NAMED = 5
 
 /** @throws CliError exit 10 if any evidence is stale */
-export function requireFresh(answer: Answer): void {
-  const stale = staleDocuments(answer)
+export function checkFresh(answer: QueryAnswer): void {
+  const stale = listStaleDocuments(answer)
   if (stale.length === 0) return
-  const names = stale.slice(0, NAMED).map(({ filename, matter }) => `${filename} (${matter})`)
-  const more = stale.length > NAMED ? `, and ${stale.length - NAMED} more` : ''
+  const names = stale.slice(0, MAX_NAMED).map(({ filename, reason }) => `${filename} (${reason})`)
+  const more = stale.length > MAX_NAMED ? `, and ${stale.length - MAX_NAMED} more` : ''
   throw new CliError(`the evidence is not fresh: ${names.join(', ')}${more}`, {
     code: 'stale-evidence',
     exit: EXIT.checkFailed,

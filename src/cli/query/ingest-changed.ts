@@ -1,13 +1,13 @@
 import { relative, sep } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
-import { newCounts } from '../ingest/counts.js'
+import { createIngestCounts } from '../ingest/counts.js'
 import { HashCache } from '../ingest/hash-cache.js'
 import { FileRecorder } from '../ingest/recorder.js'
 import { RecordPrinter } from '../ingest/records.js'
 import { ingest } from '../ingest/run.js'
 import type { FoundFile } from '../ingest/walk.js'
-import type { Answer } from './ask.js'
+import type { QueryAnswer } from './ask.js'
 
 export interface IngestChangedOptions {
   client: Client
@@ -21,11 +21,11 @@ export interface IngestChangedOptions {
  *
  * @returns whether any file was ingested, so that asking again may help
  */
-export async function ingestChanged(answer: Answer, options: IngestChangedOptions): Promise<boolean> {
+export async function ingestChanged(answer: QueryAnswer, options: IngestChangedOptions): Promise<boolean> {
   const { client, spaceId, stateDir, signal } = options
   const names = new Set(answer.evidence.flatMap((item) => (item.file === 'changed' ? [item.filename] : [])))
   const files: FoundFile[] = []
-  for (const filename of names) files.push(...(await filesNamed(client, spaceId, filename)))
+  for (const filename of names) files.push(...(await loadFiles(client, spaceId, filename)))
   if (files.length === 0) return false
   await ingest(files, {
     client,
@@ -38,12 +38,12 @@ export async function ingestChanged(answer: Answer, options: IngestChangedOption
     cache: new HashCache(stateDir, `fresh\n${spaceId}`),
     recorder: new FileRecorder(client, spaceId),
     printer: new RecordPrinter(undefined),
-    counts: newCounts(files.length),
+    counts: createIngestCounts(files.length),
   })
   return true
 }
 
-async function filesNamed(client: Client, spaceId: string, filename: string): Promise<FoundFile[]> {
+async function loadFiles(client: Client, spaceId: string, filename: string): Promise<FoundFile[]> {
   try {
     const { items } = await client.request('GET /knowledge-spaces/{id}/local-files', {
       path: { id: spaceId },

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { usageError } from '../cli-error.js'
 import { saveBody } from '../save-body.js'
-import { shellWord } from '../shell-word.js'
+import { quoteShellWord } from '../shell-word.js'
 
 /** A file to read: its path and display name. */
-export interface Input {
+export interface ReadInput {
   path: string
   filename: string
 }
 
-export interface Inputs {
-  files: Input[]
+export interface ReadInputs {
+  files: ReadInput[]
   /** Removes the copy of stdin; synchronous, since a terminating process does not wait. */
-  done(): void
+  cleanUp(): void
 }
 
 /**
@@ -22,44 +22,45 @@ export interface Inputs {
  *
  * @throws CliError exit 2 for an address, a folder, a missing file, and stdin without a name
  */
-export async function inputsOf(args: readonly string[], name: string | undefined): Promise<Inputs> {
-  for (const arg of args) refuse(arg)
-  const fromStdin = args.includes('-')
-  if (name !== undefined && !fromStdin)
-    throw usageError('--name is only for input from stdin: `-`')
-  if (fromStdin && args.filter((arg) => arg === '-').length > 1) throw usageError('stdin can be read only once')
-  if (fromStdin && name === undefined)
+export async function resolveInputs(args: readonly string[], name: string | undefined): Promise<ReadInputs> {
+  for (const arg of args) checkInput(arg)
+  const hasStdin = args.includes('-')
+  if (name !== undefined && !hasStdin) throw usageError('--name is only for input from stdin: `-`')
+  if (hasStdin && args.filter((arg) => arg === '-').length > 1) throw usageError('stdin can be read only once')
+  if (hasStdin && name === undefined)
     throw usageError('input from stdin needs a name, which determines its format', 'add `--name report.pdf`')
-  if (fromStdin && process.stdin.isTTY) throw usageError('a file is read from stdin, but stdin is a terminal')
-  const folder = fromStdin ? mkdtempSync(join(tmpdir(), 'ks-read-')) : undefined
-  const kept = folder === undefined ? '' : join(folder, 'stdin')
-  const done = () => {
+  if (hasStdin && process.stdin.isTTY) throw usageError('a file is read from stdin, but stdin is a terminal')
+  const folder = hasStdin ? mkdtempSync(join(tmpdir(), 'ks-read-')) : undefined
+  const stdinCopy = folder === undefined ? '' : join(folder, 'stdin')
+  const cleanUp = () => {
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
   }
   try {
-    if (fromStdin) await saveBody(process.stdin, kept)
+    if (hasStdin) await saveBody(process.stdin, stdinCopy)
   } catch (error) {
-    done()
+    cleanUp()
     throw error
   }
   const files = args.map((arg) =>
-    arg === '-' ? { path: kept, filename: basename(name ?? arg) } : { path: resolve(arg), filename: basename(arg) },
+    arg === '-'
+      ? { path: stdinCopy, filename: basename(name ?? arg) }
+      : { path: resolve(arg), filename: basename(arg) },
   )
-  return { files, done }
+  return { files, cleanUp }
 }
 
-function refuse(arg: string): void {
+function checkInput(arg: string): void {
   if (arg === '-') return
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(arg))
     throw usageError(
       `${JSON.stringify(arg)} is an address, not a file`,
-      `\`curl -sL ${shellWord(arg)} | ks read - --name page.html\` reads one page, \`ks sources\` complete sites`,
+      `\`curl -sL ${quoteShellWord(arg)} | ks read - --name page.html\` reads one page, \`ks sources\` complete sites`,
     )
-  const there = statSync(arg, { throwIfNoEntry: false })
-  if (there === undefined) throw usageError(`no file ${JSON.stringify(arg)}`)
-  if (there.isDirectory())
+  const stats = statSync(arg, { throwIfNoEntry: false })
+  if (stats === undefined) throw usageError(`no file ${JSON.stringify(arg)}`)
+  if (stats.isDirectory())
     throw usageError(
       `${JSON.stringify(arg)} is a folder, not a file`,
-      `list its files: \`ks read ${shellWord(`${arg.replace(/\/+$/, '')}/`)}*\`; \`ks ingest\` takes folders`,
+      `list its files: \`ks read ${quoteShellWord(`${arg.replace(/\/+$/, '')}/`)}*\`; \`ks ingest\` takes folders`,
     )
 }

@@ -5,9 +5,9 @@ import type {
   CompileResult,
   ReadingProgress,
 } from '../../engine/parse/compiled.js'
-import { type OcrLanguages, type RecognisedPage, waitsForPages } from '../../engine/parse/ocr/pages-read.js'
-import type { StoredItem } from '../../engine/parse/stored.js'
-import { defined } from '../../lib/defined.js'
+import { hasPendingPages, type OcrLanguages, type RecognisedPage } from '../../engine/parse/ocr/ocr-types.js'
+import type { StoredItem } from '../../engine/parse/stored-parts.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 /**
  * The only CLI module that uses a part of the engine: its reader process. A file without a space needs no engine, data
@@ -30,9 +30,9 @@ export interface FileRead {
   pictures: Map<string, Uint8Array>
 }
 
-export type Reading = { ok: true; file: FileRead } | { ok: false; failure: CompileFailure }
+export type LocalReadResult = { ok: true; file: FileRead } | { ok: false; failure: CompileFailure }
 
-export interface Reader {
+export interface LocalFileReader {
   /**
    * Never throws for the content of a file. @throws the signal's reason if aborted; KsError `unavailable` if no process
    * starts
@@ -42,7 +42,7 @@ export interface Reader {
     filename: string,
     languages: OcrLanguages,
     onProgress: (progress: ReadingProgress) => void,
-  ): Promise<Reading>
+  ): Promise<LocalReadResult>
   /** Ends the reader process at once. */
   close(): Promise<void>
 }
@@ -51,15 +51,17 @@ export interface Reader {
  * Processor time for pictures in one pass, after which the next pass continues: far below the limit that kills the
  * process.
  */
-const SLICE_MS = 30_000
+const PICTURE_SLICE_MS = 30_000
 
 /** Repeats passes until no page or picture is waiting, as the daemon does after a publication. */
-async function readWhole(once: (known: readonly RecognisedPage[]) => Promise<CompileResult>): Promise<CompileResult> {
-  const known: RecognisedPage[] = []
-  let result = await once(known)
-  while (result.ok && waitsForPages(result.document.metadata) && result.document.recognised.length > 0) {
-    known.push(...result.document.recognised)
-    const next = await once(known)
+async function readAllPages(
+  readOnce: (recognised: readonly RecognisedPage[]) => Promise<CompileResult>,
+): Promise<CompileResult> {
+  const recognised: RecognisedPage[] = []
+  let result = await readOnce(recognised)
+  while (result.ok && hasPendingPages(result.document.metadata) && result.document.recognised.length > 0) {
+    recognised.push(...result.document.recognised)
+    const next = await readOnce(recognised)
     // A partial result is better than none.
     if (!next.ok) break
     result = next
@@ -68,30 +70,33 @@ async function readWhole(once: (known: readonly RecognisedPage[]) => Promise<Com
 }
 
 /** Only the daemon calls transcription models, since it stores their results. */
-function unheard(filename: string): CompileFailure {
+function toRecordingFailure(filename: string): CompileFailure {
   const message = `${filename} is a recording, which \`ks read\` does not transcribe: \`ks config set defaultTranscription PLUGIN/PROVIDER/MODEL --daemon\` sets a model, \`ks daemon restart\` applies it, \`ks ingest\` transcribes the file in a space`
   return { code: 'unsupported-type', message }
 }
 
 /** @param languagesFolder folder of recognition data that the user added */
-export async function openReader(signal: AbortSignal, languagesFolder: string): Promise<Reader> {
+export async function openReader(signal: AbortSignal, languagesFolder: string): Promise<LocalFileReader> {
   const { createCompiler } = await import('../../engine/parse/compiler.js')
   const { isRecording } = await import('../../engine/parse/recording.js')
-  const { itemName } = await import('../../engine/parse/stored.js')
+  const { itemName } = await import('../../engine/parse/stored-parts.js')
   const { unpack } = await import('../../engine/storage/packed.js')
   const compiler = createCompiler({ inForeground: true, languagesFolder })
   return {
     async read(path, filename, languages, onProgress) {
-      const once = async (known: readonly RecognisedPage[]) => {
-        const ocr = { languages, budgetMs: SLICE_MS, known }
+      const readOnce = async (recognised: readonly RecognisedPage[]) => {
+        const ocr = { languages, budgetMs: PICTURE_SLICE_MS, known: recognised }
         const listeners = { onProgress: (_place: number, progress: ReadingProgress) => onProgress(progress) }
         const [result] = await compiler.compile([{ path, filename, ocr }], signal, listeners)
         if (result === undefined) throw new Error(`no result for ${filename}`)
         return result
       }
-      const result = await readWhole(once)
+      const result = await readAllPages(readOnce)
       if (!result.ok)
-        return { ok: false, failure: isRecording(result.failure.mediaType) ? unheard(filename) : result.failure }
+        return {
+          ok: false,
+          failure: isRecording(result.failure.mediaType) ? toRecordingFailure(filename) : result.failure,
+        }
       const { title, mediaType, language, contentType, parser, metadata, ...packed } = result.document
       const { elements } = await unpack<{ elements: CompiledElement[] }>(packed.artifact)
       const outline = await unpack<CompiledOutlineNode[]>(packed.outline)
@@ -100,7 +105,7 @@ export async function openReader(signal: AbortSignal, languagesFolder: string): 
         ...item,
       }))
       const pictures = new Map(packed.assets.map(({ itemId, bytes }) => [itemId, bytes]))
-      const facts = { filename, title, mediaType, ...defined({ language }), contentType, parser, metadata }
+      const facts = { filename, title, mediaType, ...omitUndefined({ language }), contentType, parser, metadata }
       return { ok: true, file: { ...facts, elements, outline, items, pictures } }
     },
     close: () => compiler.close(),

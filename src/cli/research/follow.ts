@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../../client/client.js'
 import { ConnectionError } from '../../client/errors.js'
-import { defined } from '../../lib/defined.js'
-import { isRecord, textOf } from '../../lib/json/values.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 /** One event of a research task, unchanged. */
 export interface TaskEvent {
@@ -12,66 +12,66 @@ export interface TaskEvent {
   data: Record<string, unknown>
 }
 
-export interface FollowOptions {
+export interface FollowTaskOptions {
   /** Cursor at which to continue. */
   cursor?: string | undefined
   /** Maximum number of events of one request; the service closes the stream after them. */
   pageSize: number
   /** Continue until the task has ended, over pages and restarts of the service. */
-  toTheEnd: boolean
+  untilEnd: boolean
   /** Read all pages until there are no more events for now. */
-  everyPage?: boolean
+  allPages?: boolean
   signal: AbortSignal
   /** Opens a client of the current service after the connection broke. */
   reconnect: () => Promise<Client>
 }
 
-const LAST = new Set(['research.completed', 'research.failed', 'research.canceled'])
-const RECONNECTS = 5
-const RECONNECT_PAUSE_MS = 500
+const FINAL_EVENTS = new Set(['research.completed', 'research.failed', 'research.canceled'])
+const MAX_RECONNECTS = 5
+const RECONNECT_DELAY_MS = 500
 
-export function isLast({ event }: TaskEvent): boolean {
-  return LAST.has(event)
+export function isFinalEvent({ event }: TaskEvent): boolean {
+  return FINAL_EVENTS.has(event)
 }
 
 /** Yields events of a task as they arrive. A broken stream is resumed after the last event. */
-export async function* followTask(client: Client, id: string, options: FollowOptions): AsyncGenerator<TaskEvent> {
+export async function* followTask(client: Client, id: string, options: FollowTaskOptions): AsyncGenerator<TaskEvent> {
   let { cursor } = options
   let current = client
-  let broken = 0
+  let failureCount = 0
   for (;;) {
-    let seen = 0
+    let eventCount = 0
     try {
-      for await (const event of onePage(current, id, cursor, options)) {
+      for await (const event of streamPage(current, id, cursor, options)) {
         cursor = event.id ?? cursor
-        seen += 1
-        broken = 0
+        eventCount += 1
+        failureCount = 0
         yield event
-        if (isLast(event)) return
+        if (isFinalEvent(event)) return
       }
     } catch (error) {
-      if (!options.toTheEnd || !(error instanceof ConnectionError) || ++broken > RECONNECTS) throw error
-      await sleep(RECONNECT_PAUSE_MS * broken, undefined, { signal: options.signal })
+      if (!options.untilEnd || !(error instanceof ConnectionError) || ++failureCount > MAX_RECONNECTS) throw error
+      await sleep(RECONNECT_DELAY_MS * failureCount, undefined, { signal: options.signal })
       current = await options.reconnect()
       continue
     }
     // A stream without an event has no more events, unless the service was stopped.
-    if (!options.toTheEnd && options.everyPage && seen >= options.pageSize) continue
-    if (!options.toTheEnd) return
-    if (seen === 0 && ++broken > RECONNECTS) return
-    if (seen >= options.pageSize) continue
-    await sleep(RECONNECT_PAUSE_MS, undefined, { signal: options.signal })
+    if (!options.untilEnd && options.allPages && eventCount >= options.pageSize) continue
+    if (!options.untilEnd) return
+    if (eventCount === 0 && ++failureCount > MAX_RECONNECTS) return
+    if (eventCount >= options.pageSize) continue
+    await sleep(RECONNECT_DELAY_MS, undefined, { signal: options.signal })
     current = await options.reconnect()
   }
 }
 
-async function* onePage(
+async function* streamPage(
   client: Client,
   id: string,
   cursor: string | undefined,
-  { pageSize, signal }: FollowOptions,
+  { pageSize, signal }: FollowTaskOptions,
 ): AsyncGenerator<TaskEvent> {
-  const query = { limit: pageSize, ...defined({ cursor }) }
+  const query = { limit: pageSize, ...omitUndefined({ cursor }) }
   const { events } = await client.stream('GET /research-tasks/{id}/events', { path: { id }, query })
   const stopped = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -88,8 +88,8 @@ async function* onePage(
 }
 
 /** Formats an event for people: `retrieving`, `evidence 3: 8 passages, answerable`. */
-export function eventLine({ event, data }: TaskEvent): string {
-  const text = (key: string): string => textOf(data[key]) ?? String(data[key] ?? '')
+export function formatTaskEvent({ event, data }: TaskEvent): string {
+  const text = (key: string): string => toNonEmptyString(data[key]) ?? String(data[key] ?? '')
   switch (event) {
     case 'research.stage':
       return text('stage')

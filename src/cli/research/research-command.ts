@@ -2,10 +2,10 @@ import type { Client } from '../../client/client.js'
 import { EXIT } from '../../contract/errors.js'
 import { BaseCommand } from '../base-command.js'
 import { CliError } from '../cli-error.js'
-import { Interrupted, onInterrupt } from '../interrupt.js'
-import { eventLine, followTask, isLast, type TaskEvent } from './follow.js'
+import { InterruptedError, listenForInterrupt } from '../interrupt.js'
+import { followTask, formatTaskEvent, isFinalEvent, type TaskEvent } from './follow.js'
 
-const PAGE = 100
+const EVENTS_PAGE_SIZE = 100
 
 /** Base of the commands that follow a task. */
 export abstract class ResearchCommand extends BaseCommand {
@@ -18,19 +18,19 @@ export abstract class ResearchCommand extends BaseCommand {
     id: string,
     options: { cursor?: string | undefined; onEvent: (event: TaskEvent) => void },
   ): Promise<void> {
-    const interrupt = onInterrupt(this.deadline.signal)
+    const interrupt = listenForInterrupt(this.deadline.signal)
     let last: TaskEvent | undefined
     try {
-      const follow = { pageSize: PAGE, toTheEnd: true, cursor: options.cursor, signal: interrupt.signal }
-      const reconnect = (): Promise<Client> => this.reconnected()
+      const follow = { pageSize: EVENTS_PAGE_SIZE, untilEnd: true, cursor: options.cursor, signal: interrupt.signal }
+      const reconnect = (): Promise<Client> => this.reconnect()
       for await (const event of followTask(await this.client(), id, { ...follow, reconnect })) {
         options.onEvent(event)
         last = event
       }
     } catch (error) {
       if (interrupt.wasInterrupted())
-        throw new Interrupted(
-          `the task ${this.out.short(id)} continues in the background`,
+        throw new InterruptedError(
+          `the task ${this.out.shortenId(id)} continues in the background`,
           `\`ks research events ${id} --follow\` follows it again, \`ks research cancel ${id}\` ends it`,
         )
       throw error
@@ -38,7 +38,7 @@ export abstract class ResearchCommand extends BaseCommand {
       interrupt.done()
     }
     if (last?.event === 'research.failed' || last?.event === 'research.canceled')
-      throw new CliError(`the task ${this.out.short(id)} ${eventLine(last)}`, {
+      throw new CliError(`the task ${this.out.shortenId(id)} ${formatTaskEvent(last)}`, {
         code: last.event.replace('.', '-'),
         exit: EXIT.failed,
         hint: `\`ks research partials ${id}\` shows what it found`,
@@ -48,7 +48,7 @@ export abstract class ResearchCommand extends BaseCommand {
   /** Prints a progress line on stderr, or the event as JSON on stdout with the format jsonl. */
   protected progress(event: TaskEvent): void {
     if (this.out.format === 'jsonl') this.out.event(event.event, event.data)
-    else if (!isLast(event)) this.out.note(eventLine(event))
+    else if (!isFinalEvent(event)) this.out.note(formatTaskEvent(event))
   }
 
   /** Prints the report of a completed task. */
@@ -61,6 +61,6 @@ export abstract class ResearchCommand extends BaseCommand {
     const { sections, sources, open } = report
     const answered = `${sections.length - open.length} of ${sections.length} questions answered`
     const facts = [report.resolvedMode, report.state, answered, `${sources.length} sources`]
-    this.out.note(`\n${[...facts, `task ${this.out.short(id)}`].join(', ')}`)
+    this.out.note(`\n${[...facts, `task ${this.out.shortenId(id)}`].join(', ')}`)
   }
 }

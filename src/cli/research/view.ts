@@ -1,6 +1,6 @@
 import type { ResearchTaskDryRunPlan } from '../../contract/gateway/research.js'
 import type { Column } from '../columns.js'
-import { duration } from '../units.js'
+import { formatDuration } from '../units.js'
 
 export const TASK_COLUMNS: Column[] = [
   { field: 'id', kind: 'id' },
@@ -28,21 +28,21 @@ export const STEP_COLUMNS: Column[] = [
   { field: 'estimatedCostUsd', title: 'USD' },
 ]
 
-const BASIS: Readonly<Record<string, string>> = {
+const ESTIMATE_BASES: Readonly<Record<string, string>> = {
   'measured-space': 'measured on tasks of this space',
   'measured-tenant': 'measured on tasks of other spaces',
   assumed: 'assumed: no measured tasks yet',
 }
 
 /** Formats the estimates of a plan, printed above its steps. */
-export function planLines({ estimates, retrievalPlan, strategyVersion, budget }: ResearchTaskDryRunPlan): string[] {
+export function formatPlan({ estimates, retrievalPlan, strategyVersion, budget }: ResearchTaskDryRunPlan): string[] {
   const { latencyMs, costUsd, retrievalSteps, scannedResources, toolCalls } = estimates
   const { requestedMode, resolvedMode } = retrievalPlan
   const mode = requestedMode === resolvedMode ? resolvedMode : `${requestedMode}, that is ${resolvedMode}`
-  const basis = BASIS[strategyVersion.split('+')[1] ?? ''] ?? strategyVersion
+  const basis = ESTIMATE_BASES[strategyVersion.split('+')[1] ?? ''] ?? strategyVersion
   return [
     `mode ${mode}, ${retrievalSteps} retrievals, ${scannedResources} passages, ${toolCalls} tool calls`,
-    `about ${duration(latencyMs.p50)}, at most ${duration(latencyMs.p95)} in 19 of 20 tasks (${basis})`,
+    `about ${formatDuration(latencyMs.p50)}, at most ${formatDuration(latencyMs.p95)} in 19 of 20 tasks (${basis})`,
     `about $${costUsd.estimated} (from $${costUsd.min} to $${costUsd.max})`,
     ...(budget.exceedsBudget ? [`over the budget of $${budget.budgetUsd}: the task would be refused`] : []),
   ]

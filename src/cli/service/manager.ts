@@ -5,28 +5,42 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findDaemon, type LocalDaemon } from '../../client/local-daemon.js'
 import { EXIT } from '../../contract/errors.js'
 import type { LocalDirs } from '../../local/dirs.js'
-import { dataLayout } from '../../local/layout.js'
+import { resolveDataLayout } from '../../local/layout.js'
 import { CliError } from '../cli-error.js'
-import { shellWord } from '../shell-word.js'
-import { isOfDataDir, LABEL, launchdPlist, MARK, type ServiceProgram, systemdUnit } from './unit.js'
+import { quoteShellWord } from '../shell-word.js'
+import {
+  GENERATED_MARK,
+  isForDataDir,
+  LAUNCHD_LABEL,
+  renderLaunchdPlist,
+  renderSystemdUnit,
+  type ServiceProgram,
+} from './unit.js'
 
 /** Uses the service manager of this user: systemd or launchd. */
 
 export type ManagerKind = 'systemd' | 'launchd'
-export const UNIT = 'ksd.service'
+export const SYSTEMD_UNIT = 'ksd.service'
 
 export interface ServiceFile {
   kind: ManagerKind
   path: string
   /** The current content, if the file exists. */
-  before: string | undefined
+  existing: string | undefined
 }
 
 /** Variables of directories; a service manager has none of the shell's variables. */
-const FOLDERS = ['KS_CONFIG_DIR', 'KS_CACHE_DIR', 'KS_STATE_DIR', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_STATE_HOME']
+const FOLDER_VARIABLES = [
+  'KS_CONFIG_DIR',
+  'KS_CACHE_DIR',
+  'KS_STATE_DIR',
+  'XDG_CONFIG_HOME',
+  'XDG_CACHE_HOME',
+  'XDG_STATE_HOME',
+]
 
 /** @throws CliError on a platform without a supported service manager */
-export function serviceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): ServiceFile {
+export function findServiceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): ServiceFile {
   const kind = platform === 'linux' ? 'systemd' : platform === 'darwin' ? 'launchd' : undefined
   if (kind === undefined)
     throw new CliError(`no supported service manager on ${platform === 'win32' ? 'Windows' : platform}`, {
@@ -38,37 +52,42 @@ export function serviceFile(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = 
     env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : join(homedir(), '.config')
   const path =
     kind === 'systemd'
-      ? join(config, 'systemd', 'user', UNIT)
-      : join(homedir(), 'Library', 'LaunchAgents', `${LABEL}.plist`)
-  return { kind, path, before: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
+      ? join(config, 'systemd', 'user', SYSTEMD_UNIT)
+      : join(homedir(), 'Library', 'LaunchAgents', `${LAUNCHD_LABEL}.plist`)
+  return { kind, path, existing: existsSync(path) ? readFileSync(path, 'utf8') : undefined }
 }
 
 /** Renders the content of the service file. @param root folder of the package */
-export function serviceText({ kind }: ServiceFile, dirs: LocalDirs, root: string, env: NodeJS.ProcessEnv): string {
+export function renderServiceFile(
+  { kind }: ServiceFile,
+  dirs: LocalDirs,
+  root: string,
+  env: NodeJS.ProcessEnv,
+): string {
   const program: ServiceProgram = {
     node: process.execPath,
     ksd: join(root, 'bin', 'ksd.js'),
     dataDir: dirs.data,
-    folders: Object.fromEntries(FOLDERS.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
-    environmentFile: environmentFile(dirs),
+    folders: Object.fromEntries(FOLDER_VARIABLES.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+    environmentFile: getEnvironmentFile(dirs),
   }
-  return kind === 'systemd' ? systemdUnit(program) : launchdPlist(program, dataLayout(dirs.data).log)
+  return kind === 'systemd' ? renderSystemdUnit(program) : renderLaunchdPlist(program, resolveDataLayout(dirs.data).log)
 }
 
 /** Path of an optional file with provider keys, one `NAME=value` a line, only for the service. */
-export function environmentFile(dirs: LocalDirs): string {
+export function getEnvironmentFile(dirs: LocalDirs): string {
   return join(dirs.config, 'ksd.env')
 }
 
-export function isOurs({ before }: ServiceFile): boolean {
-  return before?.includes(MARK) === true
+export function isInstalledByUs({ existing }: ServiceFile): boolean {
+  return existing?.includes(GENERATED_MARK) === true
 }
 
 /** The service of a data directory's daemon, if `ks daemon install` created one. */
-export function installedService(dirs: LocalDirs, env: NodeJS.ProcessEnv): ServiceFile | undefined {
+export function findInstalledService(dirs: LocalDirs, env: NodeJS.ProcessEnv): ServiceFile | undefined {
   if (process.platform !== 'linux' && process.platform !== 'darwin') return undefined
-  const file = serviceFile(env)
-  return isOurs(file) && isOfDataDir(file.kind, file.before ?? '', dirs.data) ? file : undefined
+  const file = findServiceFile(env)
+  return isInstalledByUs(file) && isForDataDir(file.kind, file.existing ?? '', dirs.data) ? file : undefined
 }
 
 /** Whether the service manager of this user is running. */
@@ -81,48 +100,48 @@ export async function managerRuns(kind: ManagerKind): Promise<boolean> {
 }
 
 /** @throws CliError with the manager's message */
-export async function systemctl(...args: string[]): Promise<void> {
+export async function runSystemctl(...args: string[]): Promise<void> {
   const { execa } = await import('execa')
   const { failed, stderr, shortMessage } = await execa('systemctl', ['--user', ...args], { reject: false })
   if (!failed) return
   throw new CliError(`\`systemctl --user ${args.join(' ')}\` failed: ${stderr.split('\n')[0] || shortMessage}`, {
     code: 'failed',
     exit: EXIT.failed,
-    hint: `\`journalctl --user -u ${UNIT}\``,
+    hint: `\`journalctl --user -u ${SYSTEMD_UNIT}\``,
   })
 }
 
 /** Commands to run by hand if the manager is not running here or must not be called. */
-export function commandsFor(kind: ManagerKind, path: string, what: 'install' | 'uninstall'): string[] {
+export function listManualCommands(kind: ManagerKind, path: string, action: 'install' | 'uninstall'): string[] {
   if (kind === 'launchd')
-    return what === 'install'
-      ? [`launchctl bootstrap gui/$(id -u) ${shellWord(path)}`]
-      : [`launchctl bootout gui/$(id -u)/${LABEL}`]
-  return what === 'install'
-    ? ['systemctl --user daemon-reload', `systemctl --user enable --now ${UNIT}`]
-    : [`systemctl --user disable --now ${UNIT}`]
+    return action === 'install'
+      ? [`launchctl bootstrap gui/$(id -u) ${quoteShellWord(path)}`]
+      : [`launchctl bootout gui/$(id -u)/${LAUNCHD_LABEL}`]
+  return action === 'install'
+    ? ['systemctl --user daemon-reload', `systemctl --user enable --now ${SYSTEMD_UNIT}`]
+    : [`systemctl --user disable --now ${SYSTEMD_UNIT}`]
 }
 
 /** `active`, `inactive`, `failed` and the like; undefined if unknown. */
-export async function serviceState(kind: ManagerKind): Promise<string | undefined> {
+export async function getServiceState(kind: ManagerKind): Promise<string | undefined> {
   if (kind === 'launchd') return undefined
   const { execa } = await import('execa')
-  const { stdout } = await execa('systemctl', ['--user', 'is-active', UNIT], { reject: false, timeout: 5000 })
+  const { stdout } = await execa('systemctl', ['--user', 'is-active', SYSTEMD_UNIT], { reject: false, timeout: 5000 })
   return typeof stdout === 'string' && /^[a-z-]+$/.test(stdout) ? stdout : undefined
 }
 
-const START_MS = 30_000
-const POLL_MS = 100
+const START_TIMEOUT_MS = 30_000
+const START_POLL_INTERVAL_MS = 100
 
 /** Waits until the daemon that the manager starts responds. @throws CliError on a timeout */
-export async function nextDaemon(dataDir: string, notInstance?: string): Promise<LocalDaemon> {
-  for (const started = Date.now(); Date.now() - started < START_MS; await sleep(POLL_MS)) {
+export async function waitForNewDaemon(dataDir: string, notInstance?: string): Promise<LocalDaemon> {
+  for (const started = Date.now(); Date.now() - started < START_TIMEOUT_MS; await sleep(START_POLL_INTERVAL_MS)) {
     const daemon = await findDaemon(dataDir)
     if (daemon !== undefined && daemon.file.instance !== notInstance) return daemon
   }
-  throw new CliError(`the service did not respond within ${START_MS / 1000} s`, {
+  throw new CliError(`the service did not respond within ${START_TIMEOUT_MS / 1000} s`, {
     code: 'timeout',
     exit: EXIT.unavailable,
-    hint: `\`journalctl --user -u ${UNIT}\``,
+    hint: `\`journalctl --user -u ${SYSTEMD_UNIT}\``,
   })
 }

@@ -14,19 +14,19 @@ export interface ServiceProgram {
 }
 
 /** First line of a file written by `ks daemon install`. */
-export const MARK = 'written by `ks daemon install`'
-export const LABEL = 'knowledge-spaces.ksd'
+export const GENERATED_MARK = 'written by `ks daemon install`'
+export const LAUNCHD_LABEL = 'knowledge-spaces.ksd'
 /** An orderly stop closes indexes and waits until running work reaches its next durable step. */
 const STOP_SECONDS = 60
 const RESTART_SECONDS = 5
 /** Exit codes of `ksd` after which a restart is useless: a data directory of another version, or invalid settings. */
-const NO_RESTART = '2 9 65'
+const NO_RESTART_EXIT_CODES = '2 9 65'
 
 /** Renders a systemd user unit. */
-export function systemdUnit(program: ServiceProgram): string {
+export function renderSystemdUnit(program: ServiceProgram): string {
   const { environmentFile } = program
   return [
-    `# ${MARK}`,
+    `# ${GENERATED_MARK}`,
     '[Unit]',
     'Description=Knowledge Spaces daemon',
     // A data directory that another daemon has locked becomes free when it stops.
@@ -34,12 +34,14 @@ export function systemdUnit(program: ServiceProgram): string {
     '',
     '[Service]',
     'Type=exec',
-    ...Object.entries(environment(program)).map(([name, value]) => `Environment=${unitWord(`${name}=${value}`)}`),
+    ...Object.entries(getEnvironment(program)).map(
+      ([name, value]) => `Environment=${quoteUnitWord(`${name}=${value}`)}`,
+    ),
     `EnvironmentFile=-${environmentFile.replaceAll('%', '%%')}`,
-    `ExecStart=${argv(program).map(unitArgument).join(' ')}`,
+    `ExecStart=${getArguments(program).map(quoteUnitArgument).join(' ')}`,
     'Restart=on-failure',
     `RestartSec=${RESTART_SECONDS}`,
-    `RestartPreventExitStatus=${NO_RESTART}`,
+    `RestartPreventExitStatus=${NO_RESTART_EXIT_CODES}`,
     `TimeoutStopSec=${STOP_SECONDS}`,
     'UMask=0077',
     // Hardening of a user unit without namespaces, which some systems do not allow to users.
@@ -56,23 +58,23 @@ export function systemdUnit(program: ServiceProgram): string {
 }
 
 /** Renders a launchd job of a user. */
-export function launchdPlist(program: ServiceProgram, logFile: string): string {
-  const texts = (values: readonly string[]) => values.map((value) => `    <string>${xml(value)}</string>`)
-  const pairs = Object.entries(environment(program)).flatMap(([name, value]) => [
-    `    <key>${xml(name)}</key>`,
-    `    <string>${xml(value)}</string>`,
+export function renderLaunchdPlist(program: ServiceProgram, logFile: string): string {
+  const texts = (values: readonly string[]) => values.map((value) => `    <string>${escapeXml(value)}</string>`)
+  const pairs = Object.entries(getEnvironment(program)).flatMap(([name, value]) => [
+    `    <key>${escapeXml(name)}</key>`,
+    `    <string>${escapeXml(value)}</string>`,
   ])
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
-    `<!-- ${MARK} -->`,
+    `<!-- ${GENERATED_MARK} -->`,
     '<plist version="1.0">',
     '<dict>',
     '  <key>Label</key>',
-    `  <string>${LABEL}</string>`,
+    `  <string>${LAUNCHD_LABEL}</string>`,
     '  <key>ProgramArguments</key>',
     '  <array>',
-    ...texts(argv(program)),
+    ...texts(getArguments(program)),
     '  </array>',
     '  <key>EnvironmentVariables</key>',
     '  <dict>',
@@ -90,7 +92,7 @@ export function launchdPlist(program: ServiceProgram, logFile: string): string {
     '  <key>Umask</key>',
     '  <integer>63</integer>',
     '  <key>StandardErrorPath</key>',
-    `  <string>${xml(logFile)}</string>`,
+    `  <string>${escapeXml(logFile)}</string>`,
     '</dict>',
     '</plist>',
     '',
@@ -98,33 +100,35 @@ export function launchdPlist(program: ServiceProgram, logFile: string): string {
 }
 
 /** Whether a generated unit or job is for exactly this data directory. */
-export function isOfDataDir(kind: 'systemd' | 'launchd', text: string, dataDir: string): boolean {
-  const written =
-    kind === 'systemd' ? ` ${DATA_DIR} ${unitArgument(dataDir)}\n` : `<string>${xml(dataDir)}</string>\n  </array>`
-  return text.includes(written)
+export function isForDataDir(kind: 'systemd' | 'launchd', text: string, dataDir: string): boolean {
+  const expected =
+    kind === 'systemd'
+      ? ` ${DATA_DIR_FLAG} ${quoteUnitArgument(dataDir)}\n`
+      : `<string>${escapeXml(dataDir)}</string>\n  </array>`
+  return text.includes(expected)
 }
 
-const DATA_DIR = '--data-dir'
+const DATA_DIR_FLAG = '--data-dir'
 
 /** The data directory is the last argument, where `isForDataDir` looks for it. */
-function argv({ node, ksd, dataDir }: ServiceProgram): string[] {
-  return [node, ...NODE_FLAGS, ksd, '--mode', 'service', DATA_DIR, dataDir]
+function getArguments({ node, ksd, dataDir }: ServiceProgram): string[] {
+  return [node, ...NODE_FLAGS, ksd, '--mode', 'service', DATA_DIR_FLAG, dataDir]
 }
 
-function environment({ folders }: ServiceProgram): Record<string, string> {
+function getEnvironment({ folders }: ServiceProgram): Record<string, string> {
   return { ...RUNTIME_SETTINGS, ...folders }
 }
 
 /** Quotes a word and escapes systemd's specifiers and escapes. */
-function unitWord(text: string): string {
+function quoteUnitWord(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`
 }
 
 /** Quotes an argument of a command, where systemd also expands variables. */
-function unitArgument(text: string): string {
-  return /^[\w./:=@,+-]+$/.test(text) ? text : unitWord(text).replaceAll('$', '$$$$')
+function quoteUnitArgument(text: string): string {
+  return /^[\w./:=@,+-]+$/.test(text) ? text : quoteUnitWord(text).replaceAll('$', '$$$$')
 }
 
-function xml(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

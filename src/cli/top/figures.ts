@@ -1,4 +1,4 @@
-import { bucketsOf, type Metrics, sumOf } from './metrics-text.js'
+import { type PrometheusMetrics, sumBuckets, sumSamples } from './metrics-text.js'
 import type { TopReading } from './reading.js'
 
 /** Computes rates from two successive readings. */
@@ -29,69 +29,70 @@ export interface TopModel {
   isLeftAlone: boolean
 }
 
-const DURATIONS = 'ks_http_request_duration_seconds'
+const DURATION_METRIC = 'ks_http_request_duration_seconds'
 
-export function figuresOf(now: TopReading, before: TopReading | undefined): TopFigures {
-  const { metrics } = now
-  const isSame = before?.status.instance === now.status.instance
-  const earlier = isSame ? before?.metrics : undefined
-  const seconds = before === undefined ? 0 : (now.at - before.at) / 1000
-  const rate = (of: (page: Metrics) => number | undefined) => {
+export function computeFigures(current: TopReading, previous: TopReading | undefined): TopFigures {
+  const { metrics } = current
+  const isSameInstance = previous?.status.instance === current.status.instance
+  const earlier = isSameInstance ? previous?.metrics : undefined
+  const seconds = previous === undefined ? 0 : (current.at - previous.at) / 1000
+  const rate = (getValue: (page: PrometheusMetrics) => number | undefined) => {
     if (metrics === undefined || earlier === undefined || seconds <= 0) return undefined
-    return Math.max(0, (of(metrics) ?? 0) - (of(earlier) ?? 0)) / seconds
+    return Math.max(0, (getValue(metrics) ?? 0) - (getValue(earlier) ?? 0)) / seconds
   }
-  const processor = rate((page) => sumOf(page, 'process_cpu_seconds_total'))
-  const gauge = (name: string, labels?: Record<string, string>) =>
-    metrics === undefined ? undefined : sumOf(metrics, name, labels)
+  const processor = rate((page) => sumSamples(page, 'process_cpu_seconds_total'))
+  const readGauge = (name: string, labels?: Record<string, string>) =>
+    metrics === undefined ? undefined : sumSamples(metrics, name, labels)
   return {
     cpuPercent: processor === undefined ? undefined : processor * 100,
-    requestsPerSecond: rate((page) => sumOf(page, 'ks_http_requests_total')),
-    errorsPerSecond: rate(failures),
-    ...latencies(metrics, earlier),
-    waitingQueries: gauge('ks_waiting', { queue: 'queries' }),
-    waitingWrites: gauge('ks_waiting', { queue: 'writes' }),
-    indexLag: gauge('ks_index_lag_entries', { of: 'all' }),
+    requestsPerSecond: rate((page) => sumSamples(page, 'ks_http_requests_total')),
+    errorsPerSecond: rate(sumServerErrors),
+    ...computeLatencies(metrics, earlier),
+    waitingQueries: readGauge('ks_waiting', { queue: 'queries' }),
+    waitingWrites: readGauge('ks_waiting', { queue: 'writes' }),
+    indexLag: readGauge('ks_index_lag_entries', { of: 'all' }),
     stages: (metrics?.get('ks_jobs_open') ?? []).map(({ labels, value }) => ({
       stage: labels.stage ?? '',
       jobs: value,
     })),
-    models: modelsOf(metrics, (labels) => rate((page) => sumOf(page, 'ks_model_calls_total', labels))),
+    models: listModels(metrics, (labels) => rate((page) => sumSamples(page, 'ks_model_calls_total', labels))),
   }
 }
 
-function failures(page: Metrics): number {
+function sumServerErrors(page: PrometheusMetrics): number {
   const failed = (page.get('ks_http_requests_total') ?? []).filter(({ labels }) => Number(labels.status) >= 500)
   return failed.reduce((sum, { value }) => sum + value, 0)
 }
 
 /** Upper bounds of latencies between two readings: the histogram has only its bucket bounds. */
-function latencies(now: Metrics | undefined, before: Metrics | undefined) {
-  if (now === undefined || before === undefined) return { p50: undefined, p95: undefined }
-  const earlier = bucketsOf(before, DURATIONS)
-  const added = [...bucketsOf(now, DURATIONS)]
-    .map(([most, calls]) => ({ most, calls: calls - (earlier.get(most) ?? 0) }))
+function computeLatencies(current: PrometheusMetrics | undefined, previous: PrometheusMetrics | undefined) {
+  if (current === undefined || previous === undefined) return { p50: undefined, p95: undefined }
+  const earlier = sumBuckets(previous, DURATION_METRIC)
+  const added = [...sumBuckets(current, DURATION_METRIC)]
+    .map(([bound, calls]) => ({ most: bound, calls: calls - (earlier.get(bound) ?? 0) }))
     .sort((a, b) => a.most - b.most)
-  const all = added.at(-1)?.calls ?? 0
-  const at = (share: number) => (all <= 0 ? undefined : added.find(({ calls }) => calls >= all * share)?.most)
-  return { p50: at(0.5), p95: at(0.95) }
+  const total = added.at(-1)?.calls ?? 0
+  const findQuantile = (fraction: number) =>
+    total <= 0 ? undefined : added.find(({ calls }) => calls >= total * fraction)?.most
+  return { p50: findQuantile(0.5), p95: findQuantile(0.95) }
 }
 
-function modelsOf(
-  metrics: Metrics | undefined,
+function listModels(
+  metrics: PrometheusMetrics | undefined,
   rate: (labels: Record<string, string>) => number | undefined,
 ): TopModel[] {
   if (metrics === undefined) return []
   const calls = metrics.get('ks_model_calls_total') ?? []
   return calls.map(({ labels, value }) => {
     const { provider = '', model = '', kind = '' } = labels
-    const own = { provider, model, kind }
+    const modelLabels = { provider, model, kind }
     return {
       name: `${provider}/${model}`,
       kind,
       calls: value,
-      failed: sumOf(metrics, 'ks_model_failures_total', own) ?? 0,
-      callsPerSecond: rate(own),
-      isLeftAlone: sumOf(metrics, 'ks_model_left_alone', own) === 1,
+      failed: sumSamples(metrics, 'ks_model_failures_total', modelLabels) ?? 0,
+      callsPerSecond: rate(modelLabels),
+      isLeftAlone: sumSamples(metrics, 'ks_model_left_alone', modelLabels) === 1,
     }
   })
 }

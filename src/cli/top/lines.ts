@@ -8,13 +8,13 @@ export interface TopLine {
   look?: Colour | undefined
 }
 
-export interface Segment {
+export interface TopSegment {
   text: string
   look?: Colour | undefined
 }
 
 /** A column of a table. */
-export interface Cell {
+export interface TopColumn {
   title: string
   isRight?: boolean
   /** Whether the column takes the remaining width. */
@@ -23,47 +23,48 @@ export interface Cell {
   needed: number
 }
 
-const GAP = 2
+const COLUMN_GAP = 2
 const ELLIPSIS = '…'
 /** Minimum width of a growing column. */
-const LEAST = 12
+const MIN_GROWING_WIDTH = 12
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
 /** Truncates text to a number of terminal columns. */
-export function cut(text: string, columns: number): string {
-  if (stringWidth(text) <= columns) return text
-  let kept = ''
+export function truncate(text: string, maxColumns: number): string {
+  if (stringWidth(text) <= maxColumns) return text
+  let shown = ''
   let width = 0
   for (const { segment } of characters.segment(text)) {
     width += stringWidth(segment)
-    if (width > columns - 1) break
-    kept += segment
+    if (width > maxColumns - 1) break
+    shown += segment
   }
-  return columns < 1 ? '' : kept + ELLIPSIS
+  return maxColumns < 1 ? '' : shown + ELLIPSIS
 }
 
 /** Joins segments to lines, starting a new line if one does not fit. */
-export function flow(segments: readonly Segment[], columns: number): TopLine[] {
+export function flowSegments(segments: readonly TopSegment[], columns: number): TopLine[] {
   const lines: TopLine[] = []
-  let open: TopLine | undefined
+  let current: TopLine | undefined
   for (const { text, look } of segments) {
-    const joined: string | undefined = open === undefined ? undefined : `${open.text}${' '.repeat(GAP)}${text}`
-    if (open !== undefined && joined !== undefined && stringWidth(joined) <= columns) open.text = joined
+    const joinCells: string | undefined =
+      current === undefined ? undefined : `${current.text}${' '.repeat(COLUMN_GAP)}${text}`
+    if (current !== undefined && joinCells !== undefined && stringWidth(joinCells) <= columns) current.text = joinCells
     else {
-      open = { text: cut(text, columns), look }
-      lines.push(open)
+      current = { text: truncate(text, columns), look }
+      lines.push(current)
     }
   }
   return lines
 }
 
-interface Table {
+interface TopTable {
   title: string
-  heads: readonly Cell[]
+  heads: readonly TopColumn[]
   cells: readonly (readonly string[])[]
   looks: readonly (Colour | undefined)[]
   /** Index of a row that must be visible. */
-  at?: number
+  visibleRow?: number
   columns: number
   /** Number of lines for the table; undefined for no limit. */
   rows: number | undefined
@@ -72,17 +73,17 @@ interface Table {
 /**
  * Renders a table with its title and headings; hides columns that do not fit, and reports the number of hidden rows.
  */
-export function tableLines({ title, heads, cells, looks, at = 0, columns, rows }: Table): TopLine[] {
-  const room = rows === undefined ? cells.length : rows - 2
+export function renderTopTable({ title, heads, cells, looks, visibleRow = 0, columns, rows }: TopTable): TopLine[] {
+  const maxRows = rows === undefined ? cells.length : rows - 2
   if (rows !== undefined && rows <= 0) return []
-  const first = Math.max(0, Math.min(at - Math.floor(room / 2), cells.length - room))
-  const shown = cells.slice(first, first + Math.max(0, room))
-  const widths = widthsOf(heads, shown, columns)
+  const first = Math.max(0, Math.min(visibleRow - Math.floor(maxRows / 2), cells.length - maxRows))
+  const shown = cells.slice(first, first + Math.max(0, maxRows))
+  const widths = computeWidths(heads, shown, columns)
   const hidden = cells.length - shown.length
   const more = hidden === 0 ? '' : `  ${shown.length} of ${cells.length}`
-  const line = (texts: readonly string[]) => joined(texts, heads, widths)
+  const line = (texts: readonly string[]) => joinCells(texts, heads, widths)
   const all: TopLine[] = [
-    { text: cut(`${title}${more}`, columns), look: 'bold' },
+    { text: truncate(`${title}${more}`, columns), look: 'bold' },
     { text: line(heads.map((head) => head.title)), look: 'dim' },
     ...shown.map((texts, row) => ({ text: line(texts), look: looks[first + row] })),
   ]
@@ -90,33 +91,33 @@ export function tableLines({ title, heads, cells, looks, at = 0, columns, rows }
 }
 
 /** The width of each column; 0 for a hidden column. */
-function widthsOf(heads: readonly Cell[], cells: readonly (readonly string[])[], columns: number): number[] {
-  const natural = heads.map((head, at) =>
-    Math.max(stringWidth(head.title), ...cells.map((texts) => stringWidth(texts[at] ?? ''))),
+function computeWidths(heads: readonly TopColumn[], cells: readonly (readonly string[])[], columns: number): number[] {
+  const natural = heads.map((head, index) =>
+    Math.max(stringWidth(head.title), ...cells.map((texts) => stringWidth(texts[index] ?? ''))),
   )
-  const kept = new Set(heads.keys())
+  const visible = new Set(heads.keys())
   for (;;) {
-    const fixed = [...kept].filter((at) => heads[at]?.grows !== true)
-    const used = fixed.reduce((sum, at) => sum + (natural[at] ?? 0) + GAP, 0)
-    const left = columns - used
-    const least = [...kept].sort((a, b) => (heads[a]?.needed ?? 0) - (heads[b]?.needed ?? 0))[0]
-    if (left >= LEAST || kept.size <= 1 || least === undefined)
-      return heads.map((head, at) => {
-        if (!kept.has(at)) return 0
-        return head.grows === true ? Math.max(1, Math.min(natural[at] ?? 0, left)) : (natural[at] ?? 0)
+    const fixed = [...visible].filter((index) => heads[index]?.grows !== true)
+    const used = fixed.reduce((sum, index) => sum + (natural[index] ?? 0) + COLUMN_GAP, 0)
+    const remaining = columns - used
+    const leastNeeded = [...visible].sort((a, b) => (heads[a]?.needed ?? 0) - (heads[b]?.needed ?? 0))[0]
+    if (remaining >= MIN_GROWING_WIDTH || visible.size <= 1 || leastNeeded === undefined)
+      return heads.map((head, index) => {
+        if (!visible.has(index)) return 0
+        return head.grows === true ? Math.max(1, Math.min(natural[index] ?? 0, remaining)) : (natural[index] ?? 0)
       })
-    kept.delete(least)
+    visible.delete(leastNeeded)
   }
 }
 
-function joined(texts: readonly string[], heads: readonly Cell[], widths: readonly number[]): string {
+function joinCells(texts: readonly string[], heads: readonly TopColumn[], widths: readonly number[]): string {
   return widths
-    .flatMap((width, at) => {
+    .flatMap((width, index) => {
       if (width === 0) return []
-      const text = cut(texts[at] ?? '', width)
+      const text = truncate(texts[index] ?? '', width)
       const space = ' '.repeat(width - stringWidth(text))
-      return [heads[at]?.isRight === true ? space + text : text + space]
+      return [heads[index]?.isRight === true ? space + text : text + space]
     })
-    .join(' '.repeat(GAP))
+    .join(' '.repeat(COLUMN_GAP))
     .trimEnd()
 }

@@ -1,56 +1,58 @@
 /** Parses metrics in the Prometheus text format, as the daemon writes them. */
 
-export interface Sample {
+export interface PrometheusSample {
   labels: Readonly<Record<string, string>>
   value: number
 }
 
-export type Metrics = ReadonlyMap<string, readonly Sample[]>
+export type PrometheusMetrics = ReadonlyMap<string, readonly PrometheusSample[]>
 
-const LINE = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
-const LABEL = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g
+const SAMPLE_LINE = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
+const LABEL_PAIR = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)"/g
 
 /** Parses samples; ignores other lines, which a newer daemon may write. */
-export function metricsOf(text: string): Metrics {
-  const families = new Map<string, Sample[]>()
+export function parseMetrics(text: string): PrometheusMetrics {
+  const families = new Map<string, PrometheusSample[]>()
   for (const line of text.split('\n')) {
-    const [, name, labels = '', number] = line.startsWith('#') ? [] : (LINE.exec(line) ?? [])
+    const [, name, labels = '', number] = line.startsWith('#') ? [] : (SAMPLE_LINE.exec(line) ?? [])
     const value = Number(number)
     if (name === undefined || Number.isNaN(value)) continue
     const samples = families.get(name) ?? []
-    samples.push({ labels: labelsOf(labels), value })
+    samples.push({ labels: parseLabels(labels), value })
     families.set(name, samples)
   }
   return families
 }
 
-function labelsOf(text: string): Record<string, string> {
-  return Object.fromEntries([...text.matchAll(LABEL)].map(([, name = '', value = '']) => [name, unescaped(value)]))
+function parseLabels(text: string): Record<string, string> {
+  return Object.fromEntries(
+    [...text.matchAll(LABEL_PAIR)].map(([, name = '', value = '']) => [name, unescapeLabel(value)]),
+  )
 }
 
-function unescaped(text: string): string {
-  return text.replace(/\\(.)/g, (_, mark) => (mark === 'n' ? '\n' : mark))
+function unescapeLabel(text: string): string {
+  return text.replace(/\\(.)/g, (_, character) => (character === 'n' ? '\n' : character))
 }
 
 /** The sum of a family's samples with these labels; undefined if there are none. */
-export function sumOf(
-  metrics: Metrics,
+export function sumSamples(
+  metrics: PrometheusMetrics,
   name: string,
   labels: Readonly<Record<string, string>> = {},
 ): number | undefined {
-  const wanted = Object.entries(labels)
-  const found = (metrics.get(name) ?? []).filter((sample) =>
-    wanted.every(([key, value]) => sample.labels[key] === value),
+  const requiredLabels = Object.entries(labels)
+  const matching = (metrics.get(name) ?? []).filter((sample) =>
+    requiredLabels.every(([key, value]) => sample.labels[key] === value),
   )
-  return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0)
+  return matching.length === 0 ? undefined : matching.reduce((sum, { value }) => sum + value, 0)
 }
 
 /** Cumulative call counts by upper bound in seconds, over all series of a histogram. */
-export function bucketsOf(metrics: Metrics, name: string): ReadonlyMap<number, number> {
+export function sumBuckets(metrics: PrometheusMetrics, name: string): ReadonlyMap<number, number> {
   const buckets = new Map<number, number>()
   for (const { labels, value } of metrics.get(`${name}_bucket`) ?? []) {
-    const most = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le)
-    buckets.set(most, (buckets.get(most) ?? 0) + value)
+    const bound = labels.le === '+Inf' ? Number.POSITIVE_INFINITY : Number(labels.le)
+    buckets.set(bound, (buckets.get(bound) ?? 0) + value)
   }
   return buckets
 }

@@ -1,21 +1,21 @@
 import type { Client } from '../../client/client.js'
-import { apiError } from '../../client/client.js'
+import { toApiError } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { readText } from '../../client/http.js'
 import type { ListedJob } from '../../contract/gateway/jobs.js'
 import type { DaemonStatus } from '../../contract/gateway/system.js'
-import { type Metrics, metricsOf } from './metrics-text.js'
+import { type PrometheusMetrics, parseMetrics } from './metrics-text.js'
 
 /** The data of `ks top`, read at one time through public operations. */
 
 /** Maximum number of spaces shown individually. */
-const MOST_SPACES = 100
+const MAX_SPACES = 100
 /** Maximum number of open jobs read for a space, newest first. */
-const MOST_JOBS = 100
+const MAX_JOBS = 100
 /** Document counts are reloaded after this time, or while the space has work. */
-const COUNT_LIVES_MS = 30_000
+const MAX_COUNT_AGE_MS = 30_000
 /** Maximum number of counts loaded in one reading. */
-const COUNTS_AT_ONCE = 10
+const MAX_COUNTS_PER_READING = 10
 const FORBIDDEN = 403
 
 export interface TopSpace {
@@ -40,7 +40,7 @@ export interface TopReading {
   /** Time of the reading in milliseconds. */
   at: number
   status: DaemonStatus
-  metrics: Metrics | undefined
+  metrics: PrometheusMetrics | undefined
   spaces: readonly TopSpace[]
   hasMoreSpaces: boolean
   jobs: readonly TopJob[]
@@ -48,7 +48,7 @@ export interface TopReading {
   lacks: readonly string[]
 }
 
-interface Counted {
+interface SpaceCounts {
   documents: number
   bytes: number
   at: number
@@ -56,41 +56,47 @@ interface Counted {
 
 /** Reads repeatedly; requests slowly changing data less often. */
 export class TopReader {
-  readonly #counts = new Map<string, Counted>()
+  readonly #counts = new Map<string, SpaceCounts>()
 
   /** @throws ApiError, ConnectionError */
   async read(client: Client): Promise<TopReading> {
     const lacks: string[] = []
     const [status, metrics, listed] = await Promise.all([
       client.request('GET /daemon/status', { query: {} }),
-      metricsFrom(client, lacks),
-      client.request('GET /knowledge-spaces', { query: { limit: MOST_SPACES } }),
+      loadMetrics(client, lacks),
+      client.request('GET /knowledge-spaces', { query: { limit: MAX_SPACES } }),
     ])
     const { activeJobs, waitingJobs } = status.activity
     const isIdle = activeJobs + waitingJobs === 0
-    const found = await Promise.all(
-      listed.items.map(async ({ id, slug }) => ({ id, slug, ...(isIdle ? NO_JOBS : await jobsOf(client, id, slug)) })),
+    const loaded = await Promise.all(
+      listed.items.map(async ({ id, slug }) => ({
+        id,
+        slug,
+        ...(isIdle ? NO_JOBS : await loadJobs(client, id, slug)),
+      })),
     )
-    await this.#count(client, found)
-    const spaces = found.map(({ id, slug, jobs, hasMore }): TopSpace => {
+    await this.#loadCounts(client, loaded)
+    const spaces = loaded.map(({ id, slug, jobs, hasMore }): TopSpace => {
       const { documents, bytes } = this.#counts.get(id) ?? {}
       const oldest = jobs.length === 0 ? undefined : Math.min(...jobs.map(({ createdAt }) => createdAt))
       return { id, slug, documents, bytes, open: jobs.length, hasMore, oldest }
     })
-    const jobs = found.flatMap((space) => space.jobs)
+    const jobs = loaded.flatMap((space) => space.jobs)
     return { at: Date.now(), status, metrics, spaces, hasMoreSpaces: listed.nextCursor !== undefined, jobs, lacks }
   }
 
-  async #count(client: Client, spaces: readonly { id: string; jobs: readonly TopJob[] }[]): Promise<void> {
+  async #loadCounts(client: Client, spaces: readonly { id: string; jobs: readonly TopJob[] }[]): Promise<void> {
     const now = Date.now()
     const due = spaces
       .map(({ id, jobs }) => ({ id, age: now - (this.#counts.get(id)?.at ?? 0), isBusy: jobs.length > 0 }))
-      .filter(({ age, isBusy }) => isBusy || age > COUNT_LIVES_MS)
+      .filter(({ age, isBusy }) => isBusy || age > MAX_COUNT_AGE_MS)
       .sort((a, b) => b.age - a.age)
-      .slice(0, COUNTS_AT_ONCE)
+      .slice(0, MAX_COUNTS_PER_READING)
     await Promise.all(
       due.map(async ({ id }) => {
-        const stats = await orGone(client.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} }))
+        const stats = await unlessDeleted(
+          client.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} }),
+        )
         if (stats === undefined) return
         const { documentCount, rawDocumentBytes } = stats.storage
         this.#counts.set(id, { documents: documentCount, bytes: rawDocumentBytes, at: now })
@@ -101,25 +107,27 @@ export class TopReader {
 
 const NO_JOBS: { jobs: TopJob[]; hasMore: boolean } = { jobs: [], hasMore: false }
 
-async function jobsOf(client: Client, id: string, slug: string): Promise<{ jobs: TopJob[]; hasMore: boolean }> {
+async function loadJobs(client: Client, id: string, slug: string): Promise<{ jobs: TopJob[]; hasMore: boolean }> {
   const list = (state: 'open' | 'reading') =>
-    orGone(client.request('GET /knowledge-spaces/{id}/jobs', { path: { id }, query: { state, limit: MOST_JOBS } }))
+    unlessDeleted(
+      client.request('GET /knowledge-spaces/{id}/jobs', { path: { id }, query: { state, limit: MAX_JOBS } }),
+    )
   const open = await list('open')
   if (open === undefined || open.items.length === 0) return NO_JOBS
   // A space with a long queue may be reading files that are not among its newest.
   const reading = (await list('reading'))?.items ?? []
-  const read = new Set(reading.map((job) => job.id))
-  const jobs = [...reading, ...open.items.filter((job) => !read.has(job.id))]
+  const readingIds = new Set(reading.map((job) => job.id))
+  const jobs = [...reading, ...open.items.filter((job) => !readingIds.has(job.id))]
   return {
-    jobs: jobs.map((job) => ({ ...job, space: slug, isReading: read.has(job.id) })),
+    jobs: jobs.map((job) => ({ ...job, space: slug, isReading: readingIds.has(job.id) })),
     hasMore: open.nextCursor !== undefined,
   }
 }
 
 /** A space may be deleted between two requests. */
-async function orGone<T>(asked: Promise<T>): Promise<T | undefined> {
+async function unlessDeleted<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error
@@ -127,10 +135,10 @@ async function orGone<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /** Loads the metrics of the daemon, which only its operator may read. */
-async function metricsFrom(client: Client, lacks: string[]): Promise<Metrics | undefined> {
-  const answer = await client.raw({ method: 'GET', path: '/metrics' })
-  if (answer.status === 200) return metricsOf(await readText(answer.body))
-  const error = await apiError(answer.body)
+async function loadMetrics(client: Client, lacks: string[]): Promise<PrometheusMetrics | undefined> {
+  const response = await client.raw({ method: 'GET', path: '/metrics' })
+  if (response.status === 200) return parseMetrics(await readText(response.body))
+  const error = await toApiError(response.body)
   if (error.status !== FORBIDDEN) throw error
   lacks.push(error.message)
   return undefined

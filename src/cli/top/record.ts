@@ -1,19 +1,19 @@
-import { figuresOf } from './figures.js'
-import { sortedSpaces, type TopState } from './state.js'
+import { computeFigures } from './figures.js'
+import { sortSpaces, type TopState } from './state.js'
 
 /** One reading as JSON: the status of the service, and rates since the previous reading. */
-export function topRecord(state: TopState): object {
-  const { now, before, filter } = state
+export function toTopRecord(state: TopState): object {
+  const { current: now, previous: before, filter } = state
   if (now === undefined) return {}
-  const { stages, models, ...figures } = figuresOf(now, before)
+  const { stages, models, ...figures } = computeFigures(now, before)
   const isShown = (slug: string) => filter === undefined || slug === filter
   return {
     at: new Date(now.at).toISOString(),
     status: now.status,
-    figures: Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, finite(value)])),
+    figures: Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, finiteOrNull(value)])),
     stages,
-    models: models.map((model) => ({ ...model, callsPerSecond: finite(model.callsPerSecond) })),
-    spaces: sortedSpaces(state)
+    models: models.map((model) => ({ ...model, callsPerSecond: finiteOrNull(model.callsPerSecond) })),
+    spaces: sortSpaces(state)
       .filter(({ slug }) => isShown(slug))
       .map((space) => ({
         ...space,
@@ -25,6 +25,6 @@ export function topRecord(state: TopState): object {
 }
 
 /** Null without a previous reading, or beyond the last bucket bound. */
-function finite(value: number | undefined): number | null {
+function finiteOrNull(value: number | undefined): number | null {
   return value === undefined || !Number.isFinite(value) ? null : value
 }

@@ -2,19 +2,19 @@ import { EXIT } from '../../contract/errors.js'
 import { paint } from '../terminal.js'
 import { frameStream, writeControls } from '../terminal-writer.js'
 import type { TopSession } from './session.js'
-import type { Key } from './state.js'
-import { topLines } from './view.js'
+import type { TopKey } from './state.js'
+import { renderTop } from './view.js'
 
 /** The view of `ks top` on the alternate screen, so that the terminal's content is restored afterwards. */
 
-const BEGIN = '\u001b[?1049h\u001b[2J\u001b[H'
-const END = '\u001b[?25h\u001b[?1049l'
-const CLEAR = '\u001b[2J\u001b[H'
-const SMALLEST = { columns: 20, rows: 4 }
+const ENTER_SCREEN = '\u001b[?1049h\u001b[2J\u001b[H'
+const LEAVE_SCREEN = '\u001b[?25h\u001b[?1049l'
+const CLEAR_SCREEN = '\u001b[2J\u001b[H'
+const MIN_SIZE = { columns: 20, rows: 4 }
 /** Redraws the clock and the outage time between readings. */
-const TICK_MS = 1000
+const REDRAW_INTERVAL_MS = 1000
 
-const KEYS: Readonly<Record<string, Key>> = {
+const KEY_ACTIONS: Readonly<Record<string, TopKey>> = {
   j: 'down',
   k: 'up',
   g: 'first',
@@ -39,18 +39,18 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
     const state = useSyncExternalStore(session.subscribe, session.state)
     const size = useSize()
     useInput((input, key) => {
-      if (input === 'q' || (key.ctrl && input === 'c')) session.leave()
+      if (input === 'q' || (key.ctrl && input === 'c')) session.stop()
       else if (key.upArrow || key.downArrow) session.press(key.upArrow ? 'up' : 'down')
       else if (key.return) session.press('filter')
       else if (key.escape) session.press('clear')
       else if (!key.ctrl && !key.meta)
         for (const letter of input) {
-          const meant = Object.hasOwn(KEYS, letter) ? KEYS[letter] : undefined
-          if (letter === 'q') session.leave()
-          else if (meant !== undefined) session.press(meant)
+          const action = Object.hasOwn(KEY_ACTIONS, letter) ? KEY_ACTIONS[letter] : undefined
+          if (letter === 'q') session.stop()
+          else if (action !== undefined) session.press(action)
         }
     })
-    const lines = topLines(state, size, Date.now()).map(({ text, look }) =>
+    const lines = renderTop(state, size, Date.now()).map(({ text, look }) =>
       look === undefined ? text : paint(colour, look, text),
     )
     // An empty text has no height.
@@ -61,33 +61,33 @@ export async function showTop(session: TopSession, { colour }: { colour: boolean
   function useSize() {
     const [, draw] = useState({})
     useEffect(() => {
-      const again = () => draw({})
-      process.stdout.on('resize', again)
-      const timer = setInterval(again, TICK_MS)
+      const redraw = () => draw({})
+      process.stdout.on('resize', redraw)
+      const timer = setInterval(redraw, REDRAW_INTERVAL_MS)
       return () => {
-        process.stdout.off('resize', again)
+        process.stdout.off('resize', redraw)
         clearInterval(timer)
       }
     }, [])
     const { columns, rows } = process.stdout
     // The last line is unused: for a view of the full height, ink clears the entire screen at each draw.
     return {
-      columns: Math.max(SMALLEST.columns, columns ?? 80),
-      rows: Math.max(SMALLEST.rows, (rows ?? 24) - 1),
+      columns: Math.max(MIN_SIZE.columns, columns ?? 80),
+      rows: Math.max(MIN_SIZE.rows, (rows ?? 24) - 1),
     }
   }
 
   const restore = () => {
     process.stdin.setRawMode(false)
-    writeControls(process.stdout, END)
+    writeControls(process.stdout, LEAVE_SCREEN)
   }
   const onTerm = () => process.exit(EXIT.terminated)
-  const clear = () => void writeControls(process.stdout, CLEAR)
+  const clear = () => void writeControls(process.stdout, CLEAR_SCREEN)
   process.once('exit', restore)
   process.once('SIGTERM', onTerm).once('SIGHUP', onTerm)
   // ink does this after its first frame; an earlier Ctrl-C would end the program on the alternate screen.
   process.stdin.setRawMode(true)
-  writeControls(process.stdout, BEGIN)
+  writeControls(process.stdout, ENTER_SCREEN)
   process.stdout.prependListener('resize', clear)
   const app = render(h(Top), { stdout: frameStream(process.stdout), exitOnCtrlC: false, patchConsole: false })
   try {

@@ -1,16 +1,16 @@
 import type { Colour } from '../terminal.js'
 import { ttyLine } from '../terminal.js'
-import { bytes, count, duration } from '../units.js'
-import { figuresOf, type TopFigures } from './figures.js'
-import { type Cell, flow, type Segment, type TopLine, tableLines } from './lines.js'
+import { formatBytes, formatCount, formatDuration } from '../units.js'
+import { computeFigures, type TopFigures } from './figures.js'
+import { flowSegments, renderTopTable, type TopColumn, type TopLine, type TopSegment } from './lines.js'
 import type { TopJob, TopReading } from './reading.js'
-import { selectedSlug, sortedSpaces, type TopState } from './state.js'
+import { getSelectedSlug, sortSpaces, type TopState } from './state.js'
 
 /** Renders the lines of `ks top` for a terminal of any size. */
 
-const NAME = 'ks top'
-const KEYS = 'q quit  j/k move  Enter only this space  s sort  p pause  ? keys'
-const HELP = [
+const PROGRAM_NAME = 'ks top'
+const KEYS_LINE = 'q quit  j/k move  Enter only this space  s sort  p pause  ? keys'
+const HELP_LINES = [
   ['q, Ctrl-C', 'quit'],
   ['j, k, arrows', 'select another space; g and G select the first and last'],
   ['Enter, f', 'show only jobs of this space; again, or Esc, shows all'],
@@ -19,185 +19,193 @@ const HELP = [
   ['?', 'show or hide this help'],
 ] as const
 /** Maximum fraction of the screen for the head. */
-const HEAD_SHARE = 0.4
-const MANY_MS = 10_000
+const MAX_HEAD_FRACTION = 0.4
+const SECONDS_FORMAT_MAX_MS = 10_000
 
-export interface Size {
+export interface ViewSize {
   columns: number
   /** Undefined for no limit. */
   rows: number | undefined
 }
 
 /** @param clock current time in milliseconds */
-export function topLines(state: TopState, { columns, rows }: Size, clock: number): TopLine[] {
-  const { now } = state
-  const most = rows === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(rows * HEAD_SHARE))
-  const figures = now === undefined ? undefined : figuresOf(now, state.before)
-  const title = flow([titleOf(state, clock)], columns).slice(0, 1)
-  const warnings = warningsOf(state, clock).flatMap((segment) => flow([segment], columns))
+export function renderTop(state: TopState, { columns, rows }: ViewSize, clock: number): TopLine[] {
+  const { current } = state
+  const maxHeadLines = rows === undefined ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(rows * MAX_HEAD_FRACTION))
+  const figures = current === undefined ? undefined : computeFigures(current, state.previous)
+  const title = flowSegments([renderTitle(state, clock)], columns).slice(0, 1)
+  const warnings = listWarnings(state, clock).flatMap((segment) => flowSegments([segment], columns))
   const head =
-    now === undefined || figures === undefined
+    current === undefined || figures === undefined
       ? []
-      : headOf(now, figures, clock).flatMap((segments) => flow(segments, columns))
-  const top = [...title, ...warnings.slice(0, most), ...head.slice(0, Math.max(0, most - 1 - warnings.length))]
-  const foot = rows === undefined ? [] : flow([{ text: KEYS, look: 'dim' }], columns).slice(0, 1)
-  const room = rows === undefined ? undefined : Math.max(0, rows - top.length - foot.length)
-  const body = state.isHelp ? helpLines(columns) : bodyOf(state, figures, { columns, rows: room }, clock)
-  const shown = room === undefined ? body : body.slice(0, room)
-  const gap = room === undefined ? [] : Array.from({ length: room - shown.length }, (): TopLine => ({ text: '' }))
+      : renderHead(current, figures, clock).flatMap((segments) => flowSegments(segments, columns))
+  const top = [
+    ...title,
+    ...warnings.slice(0, maxHeadLines),
+    ...head.slice(0, Math.max(0, maxHeadLines - 1 - warnings.length)),
+  ]
+  const foot = rows === undefined ? [] : flowSegments([{ text: KEYS_LINE, look: 'dim' }], columns).slice(0, 1)
+  const bodyRows = rows === undefined ? undefined : Math.max(0, rows - top.length - foot.length)
+  const body = state.isHelp ? renderHelp(columns) : renderBody(state, figures, { columns, rows: bodyRows }, clock)
+  const shown = bodyRows === undefined ? body : body.slice(0, bodyRows)
+  const gap =
+    bodyRows === undefined ? [] : Array.from({ length: bodyRows - shown.length }, (): TopLine => ({ text: '' }))
   return [...top, ...shown, ...gap, ...foot]
 }
 
-function titleOf({ where, now, intervalMs, isPaused }: TopState, clock: number): Segment {
+function renderTitle({ serviceName, current, intervalMs, isPaused }: TopState, clock: number): TopSegment {
   const time = new Date(clock).toTimeString().slice(0, 8)
-  const up = now === undefined ? [] : [now.status.version, `up ${duration(now.status.uptimeMs)}`]
-  const pace = isPaused ? 'PAUSED' : `every ${duration(intervalMs).replace('.0 s', ' s')}`
-  return { text: [NAME, where, ...up, time, pace].join(' · '), look: 'bold' }
+  const uptime = current === undefined ? [] : [current.status.version, `up ${formatDuration(current.status.uptimeMs)}`]
+  const interval = isPaused ? 'PAUSED' : `every ${formatDuration(intervalMs).replace('.0 s', ' s')}`
+  return { text: [PROGRAM_NAME, serviceName, ...uptime, time, interval].join(' · '), look: 'bold' }
 }
 
 /** Warnings that a reader must see before any numbers. */
-function warningsOf({ trouble, now }: TopState, clock: number): Segment[] {
-  const warnings: Segment[] = []
-  if (trouble !== undefined) {
-    const at = new Date(trouble.since).toTimeString().slice(0, 8)
-    const text = `no response since ${at} (${duration(clock - trouble.since)}), retrying: ${ttyLine(trouble.message)}`
+function listWarnings({ outage, current }: TopState, clock: number): TopSegment[] {
+  const warnings: TopSegment[] = []
+  if (outage !== undefined) {
+    const at = new Date(outage.since).toTimeString().slice(0, 8)
+    const text = `no response since ${at} (${formatDuration(clock - outage.since)}), retrying: ${ttyLine(outage.message)}`
     warnings.push({ text, look: 'red' })
   }
-  if (now === undefined) return trouble === undefined ? [{ text: 'loading', look: 'dim' }] : warnings
-  const { damage, storage } = now.status
+  if (current === undefined) return outage === undefined ? [{ text: 'loading', look: 'dim' }] : warnings
+  const { damage, storage } = current.status
   if (damage !== undefined) warnings.push({ text: `database: ${ttyLine(damage)}`, look: 'red' })
   if (storage?.isFull === true)
-    warnings.push({ text: `disk full: ${bytes(storage.missingBytes)} more needed`, look: 'red' })
-  for (const lack of now.lacks) warnings.push({ text: `not shown: ${ttyLine(lack)}`, look: 'yellow' })
+    warnings.push({ text: `disk full: ${formatBytes(storage.missingBytes)} more needed`, look: 'red' })
+  for (const lack of current.lacks) warnings.push({ text: `not shown: ${ttyLine(lack)}`, look: 'yellow' })
   return warnings
 }
 
-function headOf(now: TopReading, figures: TopFigures, clock: number): Segment[][] {
-  return [processesOf(now, figures), requestsOf(now, figures), queuesOf(now, figures, clock)].map((texts) =>
-    texts.map((text) => ({ text })),
-  )
+function renderHead(current: TopReading, figures: TopFigures, clock: number): TopSegment[][] {
+  return [
+    formatProcesses(current, figures),
+    formatRequests(current, figures),
+    formatQueues(current, figures, clock),
+  ].map((texts) => texts.map((text) => ({ text })))
 }
 
-function processesOf({ status }: TopReading, { cpuPercent }: TopFigures): string[] {
+function formatProcesses({ status }: TopReading, { cpuPercent }: TopFigures): string[] {
   const { memory, processes = [], eventLoop, storage } = status
   const children = processes.filter(({ role }) => role !== 'daemon')
   return [
     ...(cpuPercent === undefined ? [] : [`cpu ${cpuPercent.toFixed(0)} %`]),
-    ...(memory === undefined ? [] : [`memory ${bytes(memory.rss)} (peak ${bytes(memory.peakRss)})`]),
-    ...children.map(({ role, rss }) => `${role} ${bytes(rss)}`),
+    ...(memory === undefined ? [] : [`memory ${formatBytes(memory.rss)} (peak ${formatBytes(memory.peakRss)})`]),
+    ...children.map(({ role, rss }) => `${role} ${formatBytes(rss)}`),
     ...(eventLoop === undefined ? [] : [`loop ${eventLoop.p99.toFixed(0)} ms p99`]),
-    ...(storage === undefined ? [] : [`disk ${bytes(storage.freeBytes)} free`]),
+    ...(storage === undefined ? [] : [`disk ${formatBytes(storage.freeBytes)} free`]),
   ]
 }
 
-function requestsOf({ status, metrics }: TopReading, figures: TopFigures): string[] {
+function formatRequests({ status, metrics }: TopReading, figures: TopFigures): string[] {
   const { runningQueries, openRequests } = status.activity
   const rate = (value: number | undefined) => (value === undefined ? '–' : value.toFixed(1))
-  const waiting = figures.waitingQueries === undefined ? '' : `, ${count(figures.waitingQueries)} waiting`
+  const waiting = figures.waitingQueries === undefined ? '' : `, ${formatCount(figures.waitingQueries)} waiting`
   return [
     ...(metrics === undefined
       ? []
       : [
           `requests ${rate(figures.requestsPerSecond)}/s`,
-          `p50 ${seconds(figures.p50)}`,
-          `p95 ${seconds(figures.p95)}`,
+          `p50 ${formatLatency(figures.p50)}`,
+          `p95 ${formatLatency(figures.p95)}`,
           `errors ${rate(figures.errorsPerSecond)}/s`,
         ]),
-    ...(openRequests === undefined ? [] : [`open ${count(openRequests)}`]),
-    ...(runningQueries === undefined ? [] : [`queries ${count(runningQueries)} running${waiting}`]),
+    ...(openRequests === undefined ? [] : [`open ${formatCount(openRequests)}`]),
+    ...(runningQueries === undefined ? [] : [`queries ${formatCount(runningQueries)} running${waiting}`]),
   ]
 }
 
-function queuesOf({ status, spaces }: TopReading, figures: TopFigures, clock: number): string[] {
+function formatQueues({ status, spaces }: TopReading, figures: TopFigures, clock: number): string[] {
   const { activeJobs, waitingJobs, backgroundTasks = 0 } = status.activity
   const oldest = spaces.flatMap((space) => space.oldest ?? [])
-  const isLeast = spaces.some(({ hasMore }) => hasMore)
-  const age = oldest.length === 0 ? '' : `, oldest ${isLeast ? 'over ' : ''}${duration(clock - Math.min(...oldest))}`
+  const isMinimum = spaces.some(({ hasMore }) => hasMore)
+  const age =
+    oldest.length === 0 ? '' : `, oldest ${isMinimum ? 'over ' : ''}${formatDuration(clock - Math.min(...oldest))}`
   return [
-    `jobs ${count(activeJobs)} running, ${count(waitingJobs)} waiting${age}`,
-    ...figures.stages.map(({ stage, jobs }) => `${ttyLine(stage)} ${count(jobs)}`),
-    ...(figures.waitingWrites === undefined ? [] : [`writes ${count(figures.waitingWrites)} waiting`]),
-    ...(figures.indexLag === undefined ? [] : [`index lag ${count(figures.indexLag)}`]),
-    ...(backgroundTasks === 0 ? [] : [`${count(backgroundTasks)} background builds`]),
+    `jobs ${formatCount(activeJobs)} running, ${formatCount(waitingJobs)} waiting${age}`,
+    ...figures.stages.map(({ stage, jobs }) => `${ttyLine(stage)} ${formatCount(jobs)}`),
+    ...(figures.waitingWrites === undefined ? [] : [`writes ${formatCount(figures.waitingWrites)} waiting`]),
+    ...(figures.indexLag === undefined ? [] : [`index lag ${formatCount(figures.indexLag)}`]),
+    ...(backgroundTasks === 0 ? [] : [`${formatCount(backgroundTasks)} background builds`]),
   ]
 }
 
 /** Formats a latency: an upper bound of a histogram bucket. */
-function seconds(value: number | undefined): string {
+function formatLatency(value: number | undefined): string {
   if (value === undefined) return '–'
-  return value === Number.POSITIVE_INFINITY ? 'over 60 s' : `≤${duration(value * 1000)}`
+  return value === Number.POSITIVE_INFINITY ? 'over 60 s' : `≤${formatDuration(value * 1000)}`
 }
 
-function bodyOf(state: TopState, figures: TopFigures | undefined, size: Size, clock: number): TopLine[] {
-  const { now, filter } = state
-  if (now === undefined || figures === undefined) return []
+function renderBody(state: TopState, figures: TopFigures | undefined, size: ViewSize, clock: number): TopLine[] {
+  const { current, filter } = state
+  if (current === undefined || figures === undefined) return []
   const { columns, rows } = size
-  const spaces = sortedSpaces(state).filter(({ slug }) => filter === undefined || slug === filter)
-  const jobs = inOrder(now.jobs).filter(({ space }) => filter === undefined || space === filter)
+  const spaces = sortSpaces(state).filter(({ slug }) => filter === undefined || slug === filter)
+  const jobs = sortJobs(current.jobs).filter(({ space }) => filter === undefined || space === filter)
   const models = figures.models
-  const [forSpaces, forJobs, forModels] = shares(rows, [spaces.length, jobs.length, models.length])
-  const chosen = selectedSlug(state)
+  const [spaceRows, jobRows, modelRows] = distributeRows(rows, [spaces.length, jobs.length, models.length])
+  const selected = getSelectedSlug(state)
   const note = [
     ...(filter === undefined ? [] : ['only this space']),
-    ...(now.hasMoreSpaces ? ['more not shown'] : []),
+    ...(current.hasMoreSpaces ? ['more not shown'] : []),
   ]
   return [
-    ...tableLines({
+    ...renderTopTable({
       title: `SPACES by ${state.sort}${note.length === 0 ? '' : ` (${note.join(', ')})`}`,
       heads: SPACE_HEADS,
       cells: spaces.map(({ slug, documents, bytes: size, open, hasMore, oldest }) => [
-        `${slug === chosen ? '>' : ' '} ${ttyLine(slug)}`,
-        documents === undefined ? '' : count(documents),
-        `${count(open)}${hasMore ? '+' : ''}`,
-        oldest === undefined ? '' : `${hasMore ? 'over ' : ''}${duration(clock - oldest)}`,
-        size === undefined ? '' : bytes(size),
+        `${slug === selected ? '>' : ' '} ${ttyLine(slug)}`,
+        documents === undefined ? '' : formatCount(documents),
+        `${formatCount(open)}${hasMore ? '+' : ''}`,
+        oldest === undefined ? '' : `${hasMore ? 'over ' : ''}${formatDuration(clock - oldest)}`,
+        size === undefined ? '' : formatBytes(size),
       ]),
-      looks: spaces.map(({ slug, open }) => (slug === chosen ? 'bold' : open > 0 ? 'yellow' : undefined)),
-      at: spaces.findIndex(({ slug }) => slug === chosen),
+      looks: spaces.map(({ slug, open }) => (slug === selected ? 'bold' : open > 0 ? 'yellow' : undefined)),
+      visibleRow: spaces.findIndex(({ slug }) => slug === selected),
       columns,
-      rows: forSpaces,
+      rows: spaceRows,
     }),
     ...(jobs.length === 0
       ? []
-      : tableLines({
+      : renderTopTable({
           title: 'JOBS',
           heads: JOB_HEADS,
-          cells: jobs.map((job) => jobCells(job, clock)),
+          cells: jobs.map((job) => formatJobCells(job, clock)),
           looks: jobs.map(({ isReading, error, attempts }): Colour | undefined =>
             error !== undefined || attempts > 0 ? 'red' : isReading ? 'green' : undefined,
           ),
           columns,
-          rows: forJobs,
+          rows: jobRows,
         })),
     ...(models.length === 0
       ? []
-      : tableLines({
+      : renderTopTable({
           title: 'MODELS',
           heads: MODEL_HEADS,
           cells: models.map(({ name, kind, calls, failed, callsPerSecond, isLeftAlone }) => [
             ttyLine(name),
-            count(calls),
-            count(failed),
+            formatCount(calls),
+            formatCount(failed),
             callsPerSecond === undefined ? '–' : callsPerSecond.toFixed(1),
             ttyLine(kind),
             isLeftAlone ? 'suspended' : 'ok',
           ]),
           looks: models.map(({ isLeftAlone }): Colour | undefined => (isLeftAlone ? 'red' : undefined)),
           columns,
-          rows: forModels,
+          rows: modelRows,
         })),
   ]
 }
 
 /** Columns with a lower priority are hidden first. */
-const SPACE_HEADS: readonly Cell[] = [
+const SPACE_HEADS: readonly TopColumn[] = [
   { title: 'SPACE', grows: true, needed: 9 },
   { title: 'DOCUMENTS', isRight: true, needed: 5 },
   { title: 'BACKLOG', isRight: true, needed: 8 },
   { title: 'OLDEST', isRight: true, needed: 6 },
   { title: 'SIZE', isRight: true, needed: 3 },
 ]
-const JOB_HEADS: readonly Cell[] = [
+const JOB_HEADS: readonly TopColumn[] = [
   { title: 'FILE', grows: true, needed: 9 },
   { title: 'STAGE', needed: 8 },
   { title: 'PROGRESS', needed: 7 },
@@ -205,7 +213,7 @@ const JOB_HEADS: readonly Cell[] = [
   { title: 'SPACE', needed: 5 },
   { title: 'TRIES', isRight: true, needed: 3 },
 ]
-const MODEL_HEADS: readonly Cell[] = [
+const MODEL_HEADS: readonly TopColumn[] = [
   { title: 'MODEL', grows: true, needed: 9 },
   { title: 'CALLS', isRight: true, needed: 8 },
   { title: 'FAILED', isRight: true, needed: 7 },
@@ -215,43 +223,44 @@ const MODEL_HEADS: readonly Cell[] = [
 ]
 
 /** Sorts jobs: files that are being read first, then the oldest. */
-function inOrder(jobs: readonly TopJob[]): TopJob[] {
+function sortJobs(jobs: readonly TopJob[]): TopJob[] {
   return [...jobs].sort((a, b) => Number(b.isReading) - Number(a.isReading) || a.createdAt - b.createdAt)
 }
 
-function jobCells(job: TopJob, clock: number): string[] {
+function formatJobCells(job: TopJob, clock: number): string[] {
   const { filename, stage, progress, createdAt, space, attempts, retryAt } = job
-  const of = progress?.total === undefined ? '' : ` of ${count(progress.total)}`
-  const waits = retryAt !== undefined && retryAt > clock ? `retry in ${duration(retryAt - clock)}` : ''
-  const reads = progress === undefined ? (job.isReading ? 'reading' : waits) : `${progress.unit} ${progress.at}${of}`
+  const totalText = progress?.total === undefined ? '' : ` of ${formatCount(progress.total)}`
+  const retryText = retryAt !== undefined && retryAt > clock ? `retry in ${formatDuration(retryAt - clock)}` : ''
+  const progressText =
+    progress === undefined ? (job.isReading ? 'reading' : retryText) : `${progress.unit} ${progress.at}${totalText}`
   const age = clock - createdAt
   return [
     ttyLine(filename),
     stage,
-    reads,
-    age < MANY_MS ? `${Math.max(0, Math.round(age / 1000))} s` : duration(age),
+    progressText,
+    age < SECONDS_FORMAT_MAX_MS ? `${Math.max(0, Math.round(age / 1000))} s` : formatDuration(age),
     ttyLine(space),
-    attempts === 0 ? '' : count(attempts),
+    attempts === 0 ? '' : formatCount(attempts),
   ]
 }
 
 /** Distributes rows among the tables, each with two heading lines; unused rows go to other tables. */
-function shares(rows: number | undefined, sizes: readonly [number, number, number]): (number | undefined)[] {
+function distributeRows(rows: number | undefined, sizes: readonly [number, number, number]): (number | undefined)[] {
   if (rows === undefined) return [undefined, undefined, undefined]
-  const tables = sizes.map((size, at) => (size === 0 && at > 0 ? 0 : size + 2))
-  let left = rows
-  const given = [0, 0, 0]
+  const tables = sizes.map((size, index) => (size === 0 && index > 0 ? 0 : size + 2))
+  let remaining = rows
+  const assigned = [0, 0, 0]
   // One row at a time, so that no table is starved by a long one.
-  while (left > 0 && given.some((lines, at) => lines < (tables[at] ?? 0))) {
-    for (const at of [0, 1, 2]) {
-      if (left === 0 || (given[at] ?? 0) >= (tables[at] ?? 0)) continue
-      given[at] = (given[at] ?? 0) + 1
-      left--
+  while (remaining > 0 && assigned.some((lines, index) => lines < (tables[index] ?? 0))) {
+    for (const index of [0, 1, 2]) {
+      if (remaining === 0 || (assigned[index] ?? 0) >= (tables[index] ?? 0)) continue
+      assigned[index] = (assigned[index] ?? 0) + 1
+      remaining--
     }
   }
-  return given
+  return assigned
 }
 
-function helpLines(columns: number): TopLine[] {
-  return HELP.flatMap(([key, what]) => flow([{ text: key.padEnd(13) }, { text: what }], columns))
+function renderHelp(columns: number): TopLine[] {
+  return HELP_LINES.flatMap(([key, what]) => flowSegments([{ text: key.padEnd(13) }, { text: what }], columns))
 }

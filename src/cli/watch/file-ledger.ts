@@ -3,28 +3,28 @@ import { closeSync, fdatasyncSync, mkdirSync, openSync, readFileSync, renameSync
 import { dirname, join } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
-import { recordIn, textOf } from '../../lib/json/values.js'
-import { chunks, type Entry, heldOf, type Ledger } from './ledger.js'
+import { parseRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { checkDocuments, type LedgerEntry, splitIntoChunks, type WatchLedger } from './ledger.js'
 
 /** Path of the local files about one folder and space, without an extension. */
-export function watchFile(stateDir: string, place: string, spaceId: string, folder: string): string {
-  const key = createHash('sha256').update(`${place}\n${spaceId}\n${folder}`).digest('hex').slice(0, 16)
+export function getWatchFile(stateDir: string, serviceKey: string, spaceId: string, folder: string): string {
+  const key = createHash('sha256').update(`${serviceKey}\n${spaceId}\n${folder}`).digest('hex').slice(0, 16)
   return join(stateDir, 'watch', key)
 }
 
 /**
  * A ledger in a local file, for services without knowledge of local files: one line for each claim, applied in order.
  */
-export function fileLedger(file: string, spaceId: string): Ledger {
+export function createFileLedger(file: string, spaceId: string): WatchLedger {
   return {
     async load(client) {
       const entries = readLines(file)
-      writeAnew(file, entries)
-      for (const chunk of chunks(entries, LIMITS.checkItems)) await askFor(client, spaceId, chunk)
+      rewriteFile(file, entries)
+      for (const chunk of splitIntoChunks(entries, LIMITS.checkItems)) await loadDocumentStates(client, spaceId, chunk)
       return entries
     },
     async claim(_client, entries) {
-      append(file, 'a', entries.map(lineOf))
+      append(file, 'a', entries.map(toLine))
     },
     announce: async () => undefined,
     async forget(_client, entries) {
@@ -37,32 +37,36 @@ export function fileLedger(file: string, spaceId: string): Ledger {
   }
 }
 
-function lineOf({ path, filename, fingerprint, device, size, sha256 }: Entry): string {
+function toLine({ path, filename, fingerprint, device, size, sha256 }: LedgerEntry): string {
   return JSON.stringify({ path, filename, fingerprint, device, size, sha256 })
 }
 
 /** Reads the entries. A line truncated by a crash is skipped: its file is read again. */
-function readLines(file: string): Entry[] {
+function readLines(file: string): LedgerEntry[] {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch {
     return []
   }
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, LedgerEntry>()
   for (const line of text.split('\n')) {
-    const value = recordIn(line)
-    const gone = textOf(value?.gone)
-    if (gone !== undefined) entries.delete(gone)
+    const value = parseRecord(line)
+    const removedPath = toNonEmptyString(value?.gone)
+    if (removedPath !== undefined) entries.delete(removedPath)
     const entry = value === undefined ? undefined : toEntry(value)
     if (entry !== undefined) entries.set(entry.path, entry)
   }
   return [...entries.values()]
 }
 
-function toEntry(value: Record<string, unknown>): Entry | undefined {
-  const [path, filename] = [textOf(value.path), textOf(value.filename)]
-  const [fingerprint, device, sha256] = [textOf(value.fingerprint), textOf(value.device), textOf(value.sha256)]
+function toEntry(value: Record<string, unknown>): LedgerEntry | undefined {
+  const [path, filename] = [toNonEmptyString(value.path), toNonEmptyString(value.filename)]
+  const [fingerprint, device, sha256] = [
+    toNonEmptyString(value.fingerprint),
+    toNonEmptyString(value.device),
+    toNonEmptyString(value.sha256),
+  ]
   const { size } = value
   if (path === undefined || filename === undefined || sha256 === undefined || typeof size !== 'number') return undefined
   return {
@@ -78,9 +82,9 @@ function toEntry(value: Record<string, unknown>): Entry | undefined {
 }
 
 /** Rewrites the file without superseded lines. */
-function writeAnew(file: string, entries: readonly Entry[]): void {
+function rewriteFile(file: string, entries: readonly LedgerEntry[]): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  append(`${file}.tmp`, 'w', entries.map(lineOf))
+  append(`${file}.tmp`, 'w', entries.map(toLine))
   renameSync(`${file}.tmp`, file)
 }
 
@@ -95,13 +99,13 @@ function append(file: string, flags: 'a' | 'w', lines: readonly string[]): void 
   }
 }
 
-async function askFor(client: Client, spaceId: string, entries: readonly Entry[]): Promise<void> {
-  const documents = await heldOf(client, spaceId, entries)
+async function loadDocumentStates(client: Client, spaceId: string, entries: readonly LedgerEntry[]): Promise<void> {
+  const documents = await checkDocuments(client, spaceId, entries)
   for (const [index, entry] of entries.entries()) {
-    const held = documents[index]
-    if (held?.documentId === undefined) continue
-    entry.documentIds = [held.documentId]
-    if (held.status === 'changed') entry.documentSha = 'another'
-    else if (held.status !== 'failed') entry.documentSha = entry.sha256
+    const document = documents[index]
+    if (document?.documentId === undefined) continue
+    entry.documentIds = [document.documentId]
+    if (document.status === 'changed') entry.documentSha = 'another'
+    else if (document.status !== 'failed') entry.documentSha = entry.sha256
   }
 }

@@ -25,7 +25,7 @@ export const watchFlags = {
 }
 
 /** @param ignore patterns of the project file */
-export function rulesOf(
+export function toWatchRules(
   flags: { glob?: string[] | undefined; ignore?: string[] | undefined; hidden: boolean; 'no-ignore': boolean },
   ignore: readonly string[],
 ): WatchRules {
@@ -38,7 +38,7 @@ export function rulesOf(
 }
 
 /** Parses `--poll` to milliseconds. @throws CliError exit 2 */
-export function pollMsOf(flag: string | undefined): number | undefined {
+export function parsePollMs(flag: string | undefined): number | undefined {
   if (flag === undefined) return undefined
   const ms = parseSpan(flag, '--poll')
   if (ms >= LIMITS.pollMs.min && ms <= LIMITS.pollMs.max) return ms

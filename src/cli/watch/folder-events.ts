@@ -2,7 +2,7 @@ import { type FSWatcher, statSync, watch } from 'node:fs'
 import { join, sep } from 'node:path'
 import { errnoOf } from '../../client/errors.js'
 
-interface Watched {
+interface WatchedFolder {
   handle: FSWatcher
   inode: bigint
 }
@@ -19,7 +19,7 @@ export class FolderEvents {
   isLimited = false
   readonly #root: string
   readonly #onHint: (path: string) => void
-  readonly #watched = new Map<string, Watched>()
+  readonly #watched = new Map<string, WatchedFolder>()
 
   /** @param onHint called with paths relative to the root with `/`, `` if anything may have changed */
   constructor(root: string, onHint: (path: string) => void) {
@@ -33,12 +33,12 @@ export class FolderEvents {
     const absolute = path === '' ? this.#root : join(this.#root, path)
     try {
       const inode = statSync(absolute, { bigint: true }).ino
-      const known = this.#watched.get(path)
-      if (known?.inode === inode) return
-      known?.handle.close()
+      const existing = this.#watched.get(path)
+      if (existing?.inode === inode) return
+      existing?.handle.close()
       const handle = watch(absolute, { recursive: HAS_TREE_EVENTS }, (_event, name) => this.#hint(path, name))
       handle.on('error', () => {
-        this.drop(path)
+        this.remove(path)
         this.#onHint(path)
       })
       this.#watched.set(path, { handle, inode })
@@ -50,12 +50,12 @@ export class FolderEvents {
   }
 
   /** Stops watching a folder and its descendants. */
-  drop(path: string): void {
+  remove(path: string): void {
     if (!this.#watched.has(path)) return
-    for (const [known, { handle }] of this.#watched) {
-      if (path !== '' && known !== path && !known.startsWith(`${path}/`)) continue
+    for (const [watchedPath, { handle }] of this.#watched) {
+      if (path !== '' && watchedPath !== path && !watchedPath.startsWith(`${path}/`)) continue
       handle.close()
-      this.#watched.delete(known)
+      this.#watched.delete(watchedPath)
     }
   }
 
@@ -66,7 +66,7 @@ export class FolderEvents {
   }
 
   #hint(folder: string, name: string | null): void {
-    const inside = name?.split(sep).join('/') ?? ''
-    this.#onHint([folder, inside].filter((part) => part !== '').join('/'))
+    const relativePath = name?.split(sep).join('/') ?? ''
+    this.#onHint([folder, relativePath].filter((part) => part !== '').join('/'))
   }
 }

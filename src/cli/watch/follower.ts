@@ -1,24 +1,28 @@
 import type { Client } from '../../client/client.js'
-import { defined } from '../../lib/defined.js'
-import { followJobs, type Outcome, type PendingDocument } from '../ingest/follow.js'
-import type { Change } from './sync.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { type CompilationOutcome, followJobs, type PendingDocument } from '../ingest/follow.js'
+import type { FileChange } from './sync.js'
 
 /** Reports the outcomes of uploads, with few requests at a time. */
-export class Follower {
+export class UploadFollower {
   readonly #client: Client
   readonly #signal: AbortSignal
-  readonly #tell: (change: Change, outcome: Outcome) => void
-  #waiting: Change[] = []
+  readonly #onOutcome: (change: FileChange, outcome: CompilationOutcome) => void
+  #queue: FileChange[] = []
   #isRunning = false
 
-  constructor(client: Client, signal: AbortSignal, tell: (change: Change, outcome: Outcome) => void) {
+  constructor(
+    client: Client,
+    signal: AbortSignal,
+    onOutcome: (change: FileChange, outcome: CompilationOutcome) => void,
+  ) {
     this.#client = client
     this.#signal = signal
-    this.#tell = tell
+    this.#onOutcome = onOutcome
   }
 
-  add(change: Change): void {
-    this.#waiting.push(change)
+  add(change: FileChange): void {
+    this.#queue.push(change)
     if (this.#isRunning) return
     this.#isRunning = true
     setImmediate(() => {
@@ -31,12 +35,12 @@ export class Follower {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const changes = this.#waiting
-      this.#waiting = []
+    while (this.#queue.length > 0) {
+      const changes = this.#queue
+      this.#queue = []
       const awaited = changes.flatMap(({ documentId, jobId, bulkJobId }, index): PendingDocument[] => {
         if (documentId === undefined || jobId === undefined) return []
-        return [{ index, documentId, jobId, ...defined({ bulkJobId }) }]
+        return [{ index, documentId, jobId, ...omitUndefined({ bulkJobId }) }]
       })
       await followJobs(awaited, {
         client: this.#client,
@@ -44,7 +48,7 @@ export class Follower {
         onProgress: () => undefined,
         onEnded: (index, outcome) => {
           const change = changes[index]
-          if (change !== undefined) this.#tell(change, outcome)
+          if (change !== undefined) this.#onOutcome(change, outcome)
         },
       })
     }

@@ -1,10 +1,10 @@
 import { join, relative, sep } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 /** A file of a watched folder at its last reading, and its documents in the space. */
-export interface Entry {
+export interface LedgerEntry {
   /** Relative to the folder, with `/`. */
   path: string
   filename: string
@@ -23,27 +23,27 @@ export interface Entry {
  * Records which documents of a space come from the folder. A file is claimed before its upload, so that a crash leaves
  * no document without an owner.
  */
-export interface Ledger {
+export interface WatchLedger {
   /** Loads the claimed files with the current state of their documents. */
-  load(client: Client): Promise<Entry[]>
-  claim(client: Client, entries: readonly Entry[]): Promise<void>
-  forget(client: Client, entries: readonly Entry[]): Promise<void>
+  load(client: Client): Promise<LedgerEntry[]>
+  claim(client: Client, entries: readonly LedgerEntry[]): Promise<void>
+  forget(client: Client, entries: readonly LedgerEntry[]): Promise<void>
   /** Announces uploads, so that the service can prepare for them. */
   announce(client: Client): Promise<void>
 }
 
 /** A ledger in the local daemon, which `ks ingest` uses, too. */
-export function serviceLedger(spaceId: string, folder: string): Ledger {
+export function createServiceLedger(spaceId: string, folder: string): WatchLedger {
   const path = { id: spaceId }
   return {
     async load(client) {
-      const entries: Entry[] = []
+      const entries: LedgerEntry[] = []
       let after: string | undefined
       do {
         const query = {
           root: folder,
           limit: String(LIMITS.localFilesPage.max),
-          ...defined({ after }),
+          ...omitUndefined({ after }),
         }
         const page = await client.request('GET /knowledge-spaces/{id}/local-files', { path, query })
         for (const { path: absolute, sizeBytes, documents, root: _, ...file } of page.items)
@@ -60,10 +60,10 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
       return entries
     },
     async claim(client, entries) {
-      for (const chunk of chunks(entries)) {
-        const files = chunk.map(({ path: inside, filename, fingerprint, device, size, sha256 }) => ({
+      for (const chunk of splitIntoChunks(entries)) {
+        const files = chunk.map(({ path: relativePath, filename, fingerprint, device, size, sha256 }) => ({
           filename,
-          path: join(folder, inside),
+          path: join(folder, relativePath),
           fingerprint,
           device,
           sizeBytes: size,
@@ -76,7 +76,7 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
       await client.request('POST /knowledge-spaces/{id}/local-files', { path, body: {} })
     },
     async forget(client, entries) {
-      for (const chunk of chunks(entries)) {
+      for (const chunk of splitIntoChunks(entries)) {
         const forget = chunk.map(({ filename }) => filename)
         await client.request('POST /knowledge-spaces/{id}/local-files', { path, body: { forget } })
       }
@@ -85,15 +85,15 @@ export function serviceLedger(spaceId: string, folder: string): Ledger {
 }
 
 /** Asks which of the entries the space has; results are in their order. */
-export async function heldOf(client: Client, spaceId: string, entries: readonly Entry[]) {
+export async function checkDocuments(client: Client, spaceId: string, entries: readonly LedgerEntry[]) {
   const items = entries.map(({ filename, sha256 }) => ({ filename, sha256 }))
-  const answer = await client.request('POST /knowledge-spaces/{id}/documents/check', {
+  const reply = await client.request('POST /knowledge-spaces/{id}/documents/check', {
     path: { id: spaceId },
     body: { items },
   })
-  return answer.items
+  return reply.items
 }
 
-export function* chunks<T>(items: readonly T[], size: number = LIMITS.localFiles): Generator<T[]> {
+export function* splitIntoChunks<T>(items: readonly T[], size: number = LIMITS.localFiles): Generator<T[]> {
   for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
 }

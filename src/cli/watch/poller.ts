@@ -2,24 +2,24 @@ import { realpathSync, type Stats } from 'node:fs'
 import { join, posix, relative, sep } from 'node:path'
 import type { FSWatcher } from 'chokidar'
 import { IGNORE_FILES } from '../ingest/ignore-rules.js'
-import { rulesOfFolder, type WalkOptions } from '../ingest/walk.js'
+import { createFolderFilter, type WalkOptions } from '../ingest/walk.js'
 import type { PollPlan } from './poll-plan.js'
 
 /** Variables for other programs: they would disable polling or change its interval. */
-const VARIABLES = ['CHOKIDAR_USEPOLLING', 'CHOKIDAR_INTERVAL']
+const CHOKIDAR_VARIABLES = ['CHOKIDAR_USEPOLLING', 'CHOKIDAR_INTERVAL']
 
 /**
  * Polls files for changes and reports hints. Polls only paths that the watch's rules include. Loaded, with its package,
  * only if a folder is polled.
  */
-export class Poller {
+export class FolderPoller {
   /** Whether an ignore file changed, so that polling must be arranged again. */
   isOutdated = false
   readonly #folder: string
   readonly #walk: WalkOptions
   readonly #onHint: (path: string) => void
   #watcher: FSWatcher | undefined
-  #arranged = ''
+  #planKey = ''
 
   /** @param onHint called with paths relative to the folder with `/` */
   constructor(folder: string, walk: WalkOptions, onHint: (path: string) => void) {
@@ -30,45 +30,45 @@ export class Poller {
 
   /** Polls according to the plan; an equivalent plan changes nothing. */
   async arrange(plan: PollPlan | undefined): Promise<void> {
-    const wanted = plan?.isSingle === true ? JSON.stringify([plan.everyMs, plan.roots]) : ''
-    if (wanted === this.#arranged && !this.isOutdated) return
+    const planKey = plan?.isPolledByPath === true ? JSON.stringify([plan.intervalMs, plan.roots]) : ''
+    if (planKey === this.#planKey && !this.isOutdated) return
     this.close()
     this.isOutdated = false
-    if (plan === undefined || wanted === '') return
+    if (plan === undefined || planKey === '') return
     const { watch } = await import('chokidar')
-    for (const name of VARIABLES) delete process.env[name]
+    for (const name of CHOKIDAR_VARIABLES) delete process.env[name]
     const folder = this.#open()
     if (folder === undefined) return
-    const { root, isOut } = folder
+    const { root, isOut: isExcluded } = folder
     const watcher = watch(
       plan.roots.map((path) => join(root, path)),
       {
         usePolling: true,
-        interval: plan.everyMs,
-        binaryInterval: plan.everyMs,
+        interval: plan.intervalMs,
+        binaryInterval: plan.intervalMs,
         persistent: false,
         ignoreInitial: true,
         followSymlinks: false,
         ignorePermissionErrors: true,
         atomic: false,
-        ignored: (path, stats) => this.#isIgnored(inside(root, path), stats, isOut),
+        ignored: (path, stats) => this.#isIgnored(toRelativePath(root, path), stats, isExcluded),
       },
     )
-    watcher.on('all', (_event, path) => this.#hint(inside(root, path)))
+    watcher.on('all', (_event, path) => this.#hint(toRelativePath(root, path)))
     // Also without a change of size and times, such as after `mv` of an older file.
     watcher.on('raw', (_event, path, details) => {
-      if (!isFolder(details)) this.#hint(inside(root, path))
+      if (!isFolderEvent(details)) this.#hint(toRelativePath(root, path))
     })
     // Scans report unreadable paths.
     watcher.on('error', () => undefined)
     this.#watcher = watcher
-    this.#arranged = wanted
+    this.#planKey = planKey
   }
 
   /** Undefined for a missing folder: the next scan reports it, and the scan after its return arranges polling again. */
-  #open(): { root: string; isOut: ReturnType<typeof rulesOfFolder> } | undefined {
+  #open(): { root: string; isOut: ReturnType<typeof createFolderFilter> } | undefined {
     try {
-      return { root: realpathSync(this.#folder), isOut: rulesOfFolder(this.#folder, this.#walk) }
+      return { root: realpathSync(this.#folder), isOut: createFolderFilter(this.#folder, this.#walk) }
     } catch {
       return undefined
     }
@@ -77,15 +77,19 @@ export class Poller {
   close(): void {
     void this.#watcher?.close()
     this.#watcher = undefined
-    this.#arranged = ''
+    this.#planKey = ''
   }
 
-  #isIgnored(path: string, stats: Stats | undefined, isOut: (path: string, isFolder: boolean) => boolean): boolean {
+  #isIgnored(
+    path: string,
+    stats: Stats | undefined,
+    isExcluded: (path: string, isFolderEvent: boolean) => boolean,
+  ): boolean {
     if (path === '' || path.startsWith('..')) return false
     if (this.#walk.ignoreFiles && IGNORE_FILES.includes(posix.basename(path))) return false
     // chokidar asks first without stats.
-    if (stats === undefined) return isOut(path, true) && isOut(path, false)
-    return isOut(path, stats.isDirectory())
+    if (stats === undefined) return isExcluded(path, true) && isExcluded(path, false)
+    return isExcluded(path, stats.isDirectory())
   }
 
   #hint(path: string): void {
@@ -94,11 +98,11 @@ export class Poller {
   }
 }
 
-function inside(root: string, path: string): string {
+function toRelativePath(root: string, path: string): string {
   return relative(root, path).split(sep).join('/')
 }
 
-function isFolder(details: unknown): boolean {
+function isFolderEvent(details: unknown): boolean {
   if (typeof details !== 'object' || details === null || !('curr' in details)) return false
   const { curr } = details
   return typeof curr === 'object' && curr !== null && 'mode' in curr && (Number(curr.mode) & 0o170000) === 0o040000

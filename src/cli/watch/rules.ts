@@ -3,7 +3,7 @@ import { dirname, relative, sep } from 'node:path'
 import type { LocalDirs } from '../../local/dirs.js'
 import { usageError } from '../cli-error.js'
 import type { WalkOptions } from '../ingest/walk.js'
-import { ownFiles } from '../own-files.js'
+import { getProtectedFiles } from '../own-files.js'
 
 /** File selection of a watched folder. */
 export interface WatchRules {
@@ -14,47 +14,49 @@ export interface WatchRules {
 }
 
 /** Adds the folders of this program to the excluded ones: they change with every scan. */
-export function walkOptionsOf(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
-  const ownFolders = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap((dir) => pathBelow(folder, dir) ?? [])
+export function toWalkOptions(folder: string, rules: WatchRules, dirs: LocalDirs): WalkOptions {
+  const excludedFolders = [dirs.data, dirs.state, dirs.cache, dirs.config].flatMap(
+    (dir) => findPathBelow(folder, dir) ?? [],
+  )
   const { ignore, glob, hidden, ignoreFiles } = rules
   return {
     glob,
     hidden,
     ignoreFiles,
-    own: ownFiles(dirs),
-    ignore: [...ignore, ...ownFolders.map((path) => `/${escaped(path)}/`)],
+    protectedFiles: getProtectedFiles(dirs),
+    ignore: [...ignore, ...excludedFolders.map((path) => `/${escapePattern(path)}/`)],
   }
 }
 
 /** @throws CliError exit 2 if the path is not a folder, or is in a directory of this program */
-export function checkFolder(folder: string, dirs: LocalDirs): void {
+export function checkWatchFolder(folder: string, dirs: LocalDirs): void {
   const stats = statSync(folder, { throwIfNoEntry: false })
   if (stats === undefined) throw usageError(`${JSON.stringify(folder)} does not exist`)
   if (!stats.isDirectory()) {
     throw usageError(`${JSON.stringify(folder)} is not a folder`, '`ks ingest` takes single files')
   }
-  const refusal = ownFiles(dirs).refusal(folder)
+  const refusal = getProtectedFiles(dirs).refusal(folder)
   if (refusal !== undefined) throw usageError(refusal)
 }
 
 /** The path of a descendant folder, compared by device and inode; undefined if it is not below. */
-function pathBelow(folder: string, other: string): string | undefined {
-  const wanted = identity(folder)
-  if (wanted === undefined || identity(other) === undefined) return undefined
-  const real = realpathSync(other)
-  for (let above = real; dirname(above) !== above; ) {
-    above = dirname(above)
-    if (identity(above) === wanted) return relative(above, real).split(sep).join('/')
+function findPathBelow(folder: string, descendant: string): string | undefined {
+  const folderIdentity = getIdentity(folder)
+  if (folderIdentity === undefined || getIdentity(descendant) === undefined) return undefined
+  const real = realpathSync(descendant)
+  for (let ancestor = real; dirname(ancestor) !== ancestor; ) {
+    ancestor = dirname(ancestor)
+    if (getIdentity(ancestor) === folderIdentity) return relative(ancestor, real).split(sep).join('/')
   }
   return undefined
 }
 
-function identity(path: string): string | undefined {
+function getIdentity(path: string): string | undefined {
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
   return stats === undefined ? undefined : `${stats.dev}-${stats.ino}`
 }
 
 /** Escapes a path as a literal pattern. */
-function escaped(path: string): string {
+function escapePattern(path: string): string {
   return path.replace(/[\\*?[\]!# ]/g, '\\$&')
 }

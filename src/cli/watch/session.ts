@@ -4,21 +4,21 @@ import type { Client } from '../../client/client.js'
 import { ApiError } from '../../client/errors.js'
 import { EXIT } from '../../contract/errors.js'
 import type { WatchState } from '../../contract/gateway/local-files.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { LocalDirs } from '../../local/dirs.js'
 import { acquireLock } from '../../local/lock.js'
 import { CliError } from '../cli-error.js'
-import { cell } from '../columns.js'
-import type { Place } from '../contexts.js'
-import { withoutName } from '../ingest/records.js'
-import { Interrupted, onInterrupt } from '../interrupt.js'
+import { formatMachineCell } from '../columns.js'
+import type { ConfiguredService } from '../contexts.js'
+import { removeNamePrefix } from '../ingest/records.js'
+import { InterruptedError, listenForInterrupt } from '../interrupt.js'
 import type { Output } from '../output.js'
 import { ttyLine, ttyName } from '../terminal.js'
-import { plural } from '../units.js'
-import { fileLedger, watchFile } from './file-ledger.js'
-import { Follower } from './follower.js'
-import { type Ledger, serviceLedger } from './ledger.js'
-import { type WatchRules, walkOptionsOf } from './rules.js'
+import { pluralize } from '../units.js'
+import { createFileLedger, getWatchFile } from './file-ledger.js'
+import { UploadFollower } from './follower.js'
+import { createServiceLedger, type WatchLedger } from './ledger.js'
+import { toWalkOptions, type WatchRules } from './rules.js'
 import { FolderWatcher } from './watcher.js'
 
 export interface WatchSessionOptions {
@@ -34,15 +34,15 @@ export interface WatchSessionOptions {
   spaceId: string
   /** Name of the space for messages. */
   spaceName: string
-  place: Place
+  service: ConfiguredService
   dirs: LocalDirs
   out: Output
   connect: () => Promise<Client>
   deadline: AbortSignal
 }
 
-const MARKS = { added: '+', changed: '~', removed: '-', published: '=', failed: '!' } as const
-const SHOWN_SKIPPED = 5
+const STATUS_MARKS = { added: '+', changed: '~', removed: '-', published: '=', failed: '!' } as const
+const MAX_SHOWN_SKIPPED = 5
 
 /**
  * Watches folders in the foreground until Ctrl-C and prints a line for each change; with `once`, updates the space and
@@ -52,7 +52,7 @@ const SHOWN_SKIPPED = 5
  */
 export async function watchFolders(options: WatchSessionOptions): Promise<void> {
   const { out, once } = options
-  const interrupt = onInterrupt(options.deadline)
+  const interrupt = listenForInterrupt(options.deadline)
   const closers: (() => void)[] = []
   const tally = { changes: 0, failed: 0 }
   try {
@@ -62,8 +62,8 @@ export async function watchFolders(options: WatchSessionOptions): Promise<void> 
     if (!once && !out.isQuiet) out.note('Ctrl-C stops watching; the documents are kept')
     await Promise.all(watchers.map((watcher) => (once ? watcher.once() : watcher.run())))
     options.deadline.throwIfAborted()
-    if (interrupt.wasInterrupted()) throw stopped(tally.changes)
-    if (once) concludeOnce(watchers, tally, out)
+    if (interrupt.wasInterrupted()) throw toStoppedError(tally.changes)
+    if (once) reportOnce(watchers, tally, out)
   } finally {
     interrupt.done()
     for (const close of closers) close()
@@ -77,15 +77,15 @@ async function openWatcher(
   closers: (() => void)[],
   tally: { changes: number; failed: number },
 ): Promise<FolderWatcher> {
-  const { spaceId, place, dirs, out, rules } = options
-  const file = watchFile(dirs.state, place.kind === 'local' ? place.dataDir : place.url, spaceId, folder)
-  closers.push(lockOf(file, folder))
+  const { spaceId, service, dirs, out, rules } = options
+  const file = getWatchFile(dirs.state, service.kind === 'local' ? service.dataDir : service.url, spaceId, folder)
+  closers.push(lockWatch(file, folder))
   const ledger =
-    place.kind === 'local' ? await localLedger(options, folder, file) : fileLedger(`${file}.jsonl`, spaceId)
+    service.kind === 'local' ? await openLocalLedger(options, folder, file) : createFileLedger(`${file}.jsonl`, spaceId)
   const client = await options.connect()
   closers.push(() => client.close())
-  const follower = new Follower(client, signal, ({ filename, documentId }, outcome) =>
-    print({ filename, ...defined({ documentId }), ...outcome }, out, tally),
+  const follower = new UploadFollower(client, signal, ({ filename, documentId }, outcome) =>
+    printChange({ filename, ...omitUndefined({ documentId }), ...outcome }, out, tally),
   )
   const watcher = new FolderWatcher({
     folder,
@@ -94,18 +94,18 @@ async function openWatcher(
     signal,
     onDelete: options.onDelete,
     everyMs: options.everyMs,
-    ...defined({ pollMs: options.pollMs }),
+    ...omitUndefined({ pollMs: options.pollMs }),
     connect: options.connect,
-    walk: walkOptionsOf(folder, rules, dirs),
+    walk: toWalkOptions(folder, rules, dirs),
     onChange: (change) => {
-      print(change, out, tally)
+      printChange(change, out, tally)
       if (change.jobId !== undefined && !options.once) follower.add(change)
     },
-    onState: stateTeller(folder, options),
+    onState: createStateReporter(folder, options),
     onSkipped: (skipped) => {
-      for (const { filename, reason } of skipped.slice(0, SHOWN_SKIPPED))
+      for (const { filename, reason } of skipped.slice(0, MAX_SHOWN_SKIPPED))
         out.note(`skipped ${ttyName(filename)}: ${reason}`)
-      if (skipped.length > SHOWN_SKIPPED) out.note(`skipped ${skipped.length - SHOWN_SKIPPED} more`)
+      if (skipped.length > MAX_SHOWN_SKIPPED) out.note(`skipped ${skipped.length - MAX_SHOWN_SKIPPED} more`)
     },
   })
   if (options.acceptMissing) watcher.accept()
@@ -113,8 +113,8 @@ async function openWatcher(
 }
 
 /** A ledger in the daemon; in a local file if the daemon has no access to local files. */
-async function localLedger(options: WatchSessionOptions, folder: string, file: string): Promise<Ledger> {
-  const ledger = serviceLedger(options.spaceId, folder)
+async function openLocalLedger(options: WatchSessionOptions, folder: string, file: string): Promise<WatchLedger> {
+  const ledger = createServiceLedger(options.spaceId, folder)
   const client = await options.connect()
   try {
     await client.request('GET /knowledge-spaces/{id}/local-files', {
@@ -124,7 +124,7 @@ async function localLedger(options: WatchSessionOptions, folder: string, file: s
     return ledger
   } catch (error) {
     if (error instanceof ApiError && (error.status === 403 || error.status === 501)) {
-      return fileLedger(`${file}.jsonl`, options.spaceId)
+      return createFileLedger(`${file}.jsonl`, options.spaceId)
     }
     throw error
   } finally {
@@ -133,7 +133,7 @@ async function localLedger(options: WatchSessionOptions, folder: string, file: s
 }
 
 /** Locks a folder for a space, since two processes would repeat all work. @throws CliError exit 6 */
-export function lockOf(file: string, folder: string): () => void {
+export function lockWatch(file: string, folder: string): () => void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   const lock = acquireLock(`${file}.lock`)
   if (lock !== undefined) return () => lock.release()
@@ -144,46 +144,49 @@ export function lockOf(file: string, folder: string): () => void {
   })
 }
 
-interface Seen {
+interface ReportedChange {
   filename: string
-  status: keyof typeof MARKS
+  status: keyof typeof STATUS_MARKS
   reason?: string
   documentId?: string
 }
 
-function print(seen: Seen, out: Output, tally: { changes: number; failed: number }): void {
-  const { status, filename, reason } = seen
+function printChange(change: ReportedChange, out: Output, tally: { changes: number; failed: number }): void {
+  const { status, filename, reason } = change
   if (status === 'failed') tally.failed += 1
   else if (status !== 'published') tally.changes += 1
   if (out.isJson) {
-    out.event('watch.file', seen)
+    out.event('watch.file', change)
   } else if (out.format === 'tsv') {
-    out.raw(`${[status, filename, reason ?? ''].map((value) => cell(value)).join('\t')}\n`)
+    out.raw(`${[status, filename, reason ?? ''].map((value) => formatMachineCell(value)).join('\t')}\n`)
   } else if (status !== 'published') {
-    const why = reason === undefined ? '' : `: ${withoutName(reason, filename)}`
-    out.line(ttyLine(`${MARKS[status]} ${ttyName(filename)}${why}`))
+    const reasonText = reason === undefined ? '' : `: ${removeNamePrefix(reason, filename)}`
+    out.line(ttyLine(`${STATUS_MARKS[status]} ${ttyName(filename)}${reasonText}`))
   }
 }
 
 /** Reports a state once, not again when only its numbers change. */
-function stateTeller(folder: string, { out, spaceName, once }: WatchSessionOptions): (state: WatchState) => void {
-  let told = ''
+function createStateReporter(
+  folder: string,
+  { out, spaceName, once }: WatchSessionOptions,
+): (state: WatchState) => void {
+  let lastReported = ''
   return (state) => {
     const detail = state.detail === undefined ? '' : `: ${state.detail}`
-    if (told === state.state + detail || state.state === 'starting' || state.state === 'syncing') return
-    told = state.state + detail
+    if (lastReported === state.state + detail || state.state === 'starting' || state.state === 'syncing') return
+    lastReported = state.state + detail
     if (out.isJson) out.event('watch.state', { folder, ...state })
     else if (state.state !== 'watching') out.warn(`ks: ${folder} ${state.state}${detail}`)
-    else if (!once) out.note(`ks: watching ${folder} for ${spaceName}, ${plural(state.files ?? 0, 'file')}${detail}`)
+    else if (!once) out.note(`ks: watching ${folder} for ${spaceName}, ${pluralize(state.files ?? 0, 'file')}${detail}`)
   }
 }
 
-function concludeOnce(watchers: FolderWatcher[], tally: { changes: number; failed: number }, out: Output): void {
+function reportOnce(watchers: FolderWatcher[], tally: { changes: number; failed: number }, out: Output): void {
   const withheld = watchers.reduce((sum, watcher) => sum + watcher.withheld, 0)
   if (tally.changes + tally.failed + withheld === 0) out.note('ks: nothing changed')
   if (withheld + tally.failed === 0) return
-  const missing = withheld === 0 ? [] : [`${plural(withheld, 'missing file')} not treated as deleted`]
-  const failed = tally.failed === 0 ? [] : [`${plural(tally.failed, 'file')} not ingested`]
+  const missing = withheld === 0 ? [] : [`${pluralize(withheld, 'missing file')} not treated as deleted`]
+  const failed = tally.failed === 0 ? [] : [`${pluralize(tally.failed, 'file')} not ingested`]
   throw new CliError([...failed, ...missing].join(', '), {
     code: 'partly-failed',
     exit: EXIT.partial,
@@ -191,9 +194,9 @@ function concludeOnce(watchers: FolderWatcher[], tally: { changes: number; faile
   })
 }
 
-function stopped(changes: number): Interrupted {
-  return new Interrupted(
-    `stopped watching after ${plural(changes, 'change')}`,
+function toStoppedError(changes: number): InterruptedError {
+  return new InterruptedError(
+    `stopped watching after ${pluralize(changes, 'change')}`,
     '`ks watch add` keeps a watch in the daemon',
   )
 }

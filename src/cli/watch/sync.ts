@@ -2,26 +2,26 @@ import { join } from 'node:path'
 import pLimit from 'p-limit'
 import type { Client } from '../../client/client.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { hashFile } from '../ingest/hash-cache.js'
 import type { FileToSend } from '../ingest/known-files.js'
-import { batches, type Sent, sendBatch } from '../ingest/upload.js'
-import { type PassedFile, readFailure, type WalkOptions } from '../ingest/walk.js'
-import { overLimit, uploadLimit } from '../upload-limit.js'
-import { chunks, type Entry, heldOf, type Ledger } from './ledger.js'
+import { type FileUploadResult, sendBatch, splitIntoBatches } from '../ingest/upload.js'
+import { describeFileFailure, type ReportedFile, type WalkOptions } from '../ingest/walk.js'
+import { describeOverLimit, getUploadLimit } from '../upload-limit.js'
+import { ChangeDebouncer, SETTLE_MS } from './change-debouncer.js'
+import { checkDocuments, type LedgerEntry, splitIntoChunks, type WatchLedger } from './ledger.js'
 import {
-  deviceAbove,
   type FolderScan,
-  folderIdentity,
-  plainFingerprintOf,
+  findDeviceAbove,
+  getFolderIdentity,
+  inspectMissingPath,
+  readPlainFingerprint,
   type ScannedFile,
   scanFolder,
-  whatIsAt,
 } from './scan.js'
-import { SETTLE_MS, Settling } from './settling.js'
 
 /** The result of one file. */
-export interface Change {
+export interface FileChange {
   filename: string
   status: 'added' | 'changed' | 'removed' | 'failed'
   reason?: string
@@ -30,45 +30,45 @@ export interface Change {
   bulkJobId?: string
 }
 
-export interface SyncOptions {
+export interface FolderSyncOptions {
   folder: string
   spaceId: string
   walk: WalkOptions
   onDelete: 'remove' | 'keep'
-  ledger: Ledger
+  ledger: WatchLedger
   signal: AbortSignal
   onFolder: (path: string) => void
-  onChange: (change: Change) => void
+  onChange: (change: FileChange) => void
   /** Called repeatedly during long work. */
   onProgress: () => void
 }
 
-export interface SyncResult {
+export interface FolderSyncResult {
   /** Paths to scan again, and the delay in milliseconds. */
-  again: string[]
-  afterMs: number
-  skipped: PassedFile[]
+  retryPaths: string[]
+  retryAfterMs: number
+  skipped: ReportedFile[]
 }
 
-const UPLOADS_AT_ONCE = 4
+const CONCURRENT_UPLOADS = 4
 /** Retry delay for unreadable paths. */
-const UNREAD_MS = 2000
+const UNREAD_RETRY_MS = 2000
 /** Validity of the permission to remove missing files. */
-const ACCEPTED_MS = 30_000
+const ACCEPTANCE_MS = 30_000
 /** Number of files that are hashed, claimed and sent before the next ones are read. */
-const CHUNK = 256
+const CHUNK_FILES = 256
 /** From this number of files on, asking the space before sending saves time. */
-const ASK_FROM = 16
+const MIN_FILES_TO_CHECK = 16
 
 /** Synchronizes a space with a folder. `sync` must not be called again before its promise has settled. */
 export class FolderSync {
-  readonly #options: SyncOptions
-  readonly #settling = new Settling()
+  readonly #options: FolderSyncOptions
+  readonly #debouncer = new ChangeDebouncer()
   /** Fingerprints of files that could not be ingested. */
   readonly #failed = new Map<string, string>()
   /** Device numbers that changed, for example after a restart of the machine. */
-  readonly #renumbered = new Map<string, Set<string>>()
-  #entries = new Map<string, Entry>()
+  readonly #deviceAliases = new Map<string, Set<string>>()
+  #entries = new Map<string, LedgerEntry>()
   /** Device and inode of the last trusted folder. */
   #identity: string | undefined
   /** Device and inode at the last full scan. */
@@ -80,7 +80,7 @@ export class FolderSync {
   #acceptedUntil = 0
   #scanMs = 0
 
-  constructor(options: SyncOptions) {
+  constructor(options: FolderSyncOptions) {
     this.#options = options
   }
 
@@ -113,12 +113,12 @@ export class FolderSync {
 
   /** Treats currently missing files as deleted, even on another disk. */
   accept(): void {
-    this.#acceptedUntil = Date.now() + ACCEPTED_MS
+    this.#acceptedUntil = Date.now() + ACCEPTANCE_MS
   }
 
   /** Whether the folder was replaced by another one. @throws FolderMissingError */
   isReplaced(): boolean {
-    const identity = folderIdentity(this.#options.folder)
+    const identity = getFolderIdentity(this.#options.folder)
     return this.#scannedIdentity !== undefined && identity !== this.#scannedIdentity
   }
 
@@ -127,24 +127,25 @@ export class FolderSync {
    *
    * @throws FolderMissingError; ApiError, ConnectionError, after which `reload` is required
    */
-  async sync(client: Client, paths: ReadonlySet<string>): Promise<SyncResult> {
+  async sync(client: Client, paths: ReadonlySet<string>): Promise<FolderSyncResult> {
     const { folder, walk, onFolder, signal } = this.#options
-    const identity = folderIdentity(folder)
-    const began = performance.now()
+    const identity = getFolderIdentity(folder)
+    const startedAt = performance.now()
     const scan = scanFolder(paths.has('') ? [''] : paths, { folder, walk, onFolder })
-    if (paths.has('')) this.#scanMs = performance.now() - began
-    const pass: SyncResult = { again: [], afterMs: 0, skipped: scan.skipped }
-    for (const path of scan.unread) postpone(pass, path, UNREAD_MS)
+    if (paths.has('')) this.#scanMs = performance.now() - startedAt
+    const syncResult: FolderSyncResult = { retryPaths: [], retryAfterMs: 0, skipped: scan.skipped }
+    for (const path of scan.unread) postpone(syncResult, path, UNREAD_RETRY_MS)
     if (paths.has('')) this.#checkFolder(identity, scan)
-    const { fresh, moved } = this.#compare(scan, pass)
-    if (fresh.length === 0 && scan.files.size > 0 && pass.again.length > 0) await this.#options.ledger.announce(client)
+    const { fresh: changed, moved } = this.#compare(scan, syncResult)
+    if (changed.length === 0 && scan.files.size > 0 && syncResult.retryPaths.length > 0)
+      await this.#options.ledger.announce(client)
     await this.#refresh(client, moved)
-    for (const chunk of chunks(fresh, CHUNK)) {
+    for (const chunk of splitIntoChunks(changed, CHUNK_FILES)) {
       signal.throwIfAborted()
-      await this.#send(client, chunk, pass)
+      await this.#send(client, chunk, syncResult)
     }
-    await this.#remove(client, this.#missing(scan, paths, pass), pass)
-    return pass
+    await this.#remove(client, this.#findMissing(scan, paths, syncResult), syncResult)
+    return syncResult
   }
 
   /** An empty folder with a new identity may be an unmounted mount point: its files are not treated as deleted. */
@@ -155,103 +156,106 @@ export class FolderSync {
   }
 
   /** @returns files to read, and entries of unchanged files with a new device number */
-  #compare({ files }: FolderScan, pass: SyncResult): { fresh: ScannedFile[]; moved: Entry[] } {
-    const fresh: ScannedFile[] = []
-    const moved: Entry[] = []
+  #compare({ files }: FolderScan, syncResult: FolderSyncResult): { fresh: ScannedFile[]; moved: LedgerEntry[] } {
+    const changed: ScannedFile[] = []
+    const moved: LedgerEntry[] = []
     for (const file of files.values()) {
       const entry = this.#entries.get(file.path)
-      const isHeld = entry !== undefined && entry.documentSha === entry.sha256
+      const isPublished = entry !== undefined && entry.documentSha === entry.sha256
       this.#withheld.delete(file.path)
-      if (isHeld && entry.fingerprint !== '' && entry.fingerprint === file.plainFingerprint) {
-        this.#settling.forget(file.path)
+      if (isPublished && entry.fingerprint !== '' && entry.fingerprint === file.plainFingerprint) {
+        this.#debouncer.forget(file.path)
         if (entry.device !== file.device) {
-          this.#noteRenumbered(entry.device, file.device)
+          this.#recordDeviceAlias(entry.device, file.device)
           moved.push({ ...entry, device: file.device })
         }
         continue
       }
       if (this.#failed.get(file.path) === file.plainFingerprint) continue
-      const wait = this.#settling.present(file.path, file.plainFingerprint, file.changedAt, Date.now())
-      if (wait === 0) fresh.push(file)
-      else postpone(pass, file.path, wait)
+      const wait = this.#debouncer.getPresentDelay(file.path, file.plainFingerprint, file.changedAt, Date.now())
+      if (wait === 0) changed.push(file)
+      else postpone(syncResult, file.path, wait)
     }
-    return { fresh, moved }
+    return { fresh: changed, moved }
   }
 
-  #noteRenumbered(before: string, now: string): void {
-    const numbers = this.#renumbered.get(before) ?? new Set()
-    this.#renumbered.set(before, numbers.add(now))
+  #recordDeviceAlias(previous: string, current: string): void {
+    const numbers = this.#deviceAliases.get(previous) ?? new Set()
+    this.#deviceAliases.set(previous, numbers.add(current))
   }
 
-  async #refresh(client: Client, entries: readonly Entry[]): Promise<void> {
+  async #refresh(client: Client, entries: readonly LedgerEntry[]): Promise<void> {
     if (entries.length === 0) return
     await this.#options.ledger.claim(client, entries)
     for (const entry of entries) this.#entries.set(entry.path, entry)
   }
 
   /** Hashes, claims and uploads files whose content may be new to the space. */
-  async #send(client: Client, files: readonly ScannedFile[], pass: SyncResult): Promise<void> {
+  async #send(client: Client, files: readonly ScannedFile[], syncResult: FolderSyncResult): Promise<void> {
     const { folder, onProgress } = this.#options
-    const claims: Entry[] = []
-    const most = files.length === 0 ? 0 : await uploadLimit(client)
+    const claims: LedgerEntry[] = []
+    const maxBytes = files.length === 0 ? 0 : await getUploadLimit(client)
     for (const file of files) {
-      const tooLarge = overLimit(file.size, most)
+      const tooLarge = describeOverLimit(file.size, maxBytes)
       if (tooLarge !== undefined) {
-        this.#fail(file, tooLarge)
+        this.#recordFailure(file, tooLarge)
         continue
       }
       try {
         const sha256 = await hashFile(join(folder, file.path), file.size, file.root)
         const { path, filename, fingerprint, device, size } = file
-        const known = this.#entries.get(path)
-        const { documentSha, documentIds } = known ?? { documentSha: undefined, documentIds: [] }
+        const existing = this.#entries.get(path)
+        const { documentSha, documentIds } = existing ?? { documentSha: undefined, documentIds: [] }
         claims.push({ path, filename, fingerprint, device, size, sha256, documentSha, documentIds })
       } catch (error) {
-        this.#fail(file, readFailure(error))
+        this.#recordFailure(file, describeFileFailure(error))
       }
     }
     await this.#refresh(client, claims)
     onProgress()
-    const unheld = claims.filter((entry) => entry.documentSha !== entry.sha256)
-    const wanted = unheld.length < ASK_FROM ? unheld : await this.#leaveOutHeld(client, unheld)
+    const unpublished = claims.filter((entry) => entry.documentSha !== entry.sha256)
+    const selected =
+      unpublished.length < MIN_FILES_TO_CHECK ? unpublished : await this.#selectMissing(client, unpublished)
     const fingerprints = new Map(files.map(({ path, plainFingerprint }) => [path, plainFingerprint]))
     // All files are of one scan with one root.
-    const root = defined({ root: files[0]?.root })
-    const toSend = wanted.map(
+    const root = omitUndefined({ root: files[0]?.root })
+    const toSend = selected.map(
       ({ path, filename, size }, index): FileToSend => ({ path: join(folder, path), filename, size, index, ...root }),
     )
-    const limit = pLimit(UPLOADS_AT_ONCE)
-    const sent = await Promise.all(batches(toSend).map((batch) => limit(() => this.#upload(client, batch))))
-    for (const result of sent.flat()) {
-      const entry = wanted[result.file.index]
+    const limit = pLimit(CONCURRENT_UPLOADS)
+    const batchResults = await Promise.all(
+      splitIntoBatches(toSend).map((batch) => limit(() => this.#upload(client, batch))),
+    )
+    for (const result of batchResults.flat()) {
+      const entry = selected[result.file.index]
       if (entry === undefined) continue
       this.#recordUpload(entry, fingerprints.get(entry.path) ?? '', result)
-      if (plainFingerprintOf(join(folder, entry.path)) === fingerprints.get(entry.path)) continue
+      if (readPlainFingerprint(join(folder, entry.path)) === fingerprints.get(entry.path)) continue
       // The uploaded content may be newer than the hash.
       entry.documentSha = undefined
-      postpone(pass, entry.path, SETTLE_MS)
+      postpone(syncResult, entry.path, SETTLE_MS)
     }
     onProgress()
   }
 
   /** Excludes entries that the space already has; failed ones are sent again. */
-  async #leaveOutHeld(client: Client, entries: Entry[]): Promise<Entry[]> {
-    const documents = await heldOf(client, this.#options.spaceId, entries)
+  async #selectMissing(client: Client, entries: LedgerEntry[]): Promise<LedgerEntry[]> {
+    const documents = await checkDocuments(client, this.#options.spaceId, entries)
     return entries.filter((entry, index) => {
-      const held = documents[index]
-      if (held?.documentId === undefined || held.status !== 'unchanged') return true
+      const document = documents[index]
+      if (document?.documentId === undefined || document.status !== 'unchanged') return true
       entry.documentSha = entry.sha256
-      entry.documentIds = [held.documentId]
+      entry.documentIds = [document.documentId]
       return false
     })
   }
 
-  #upload(client: Client, batch: FileToSend[]): Promise<Sent[]> {
+  #upload(client: Client, batch: FileToSend[]): Promise<FileUploadResult[]> {
     const { spaceId, signal } = this.#options
     return sendBatch(batch, { client, spaceId, sourceId: undefined, signal, onBytes: () => undefined })
   }
 
-  #recordUpload(entry: Entry, fingerprint: string, result: Sent): void {
+  #recordUpload(entry: LedgerEntry, fingerprint: string, result: FileUploadResult): void {
     const { filename } = entry
     if ('failed' in result) {
       this.#failed.set(entry.path, fingerprint)
@@ -266,41 +270,41 @@ export class FolderSync {
     this.#options.onChange({ filename, status, documentId: result.documentId, ...job })
   }
 
-  #fail({ path, filename, plainFingerprint }: ScannedFile, reason: string): void {
+  #recordFailure({ path, filename, plainFingerprint }: ScannedFile, reason: string): void {
     this.#failed.set(path, plainFingerprint)
     this.#options.onChange({ filename, status: 'failed', reason })
   }
 
   /** Entries below the paths without a file, missing for long enough. */
-  #missing({ files, unread }: FolderScan, paths: ReadonlySet<string>, pass: SyncResult): Entry[] {
-    const candidates = paths.has('') ? [...this.#entries.values()] : this.#below(paths, files)
-    const gone: Entry[] = []
+  #findMissing({ files, unread }: FolderScan, paths: ReadonlySet<string>, syncResult: FolderSyncResult): LedgerEntry[] {
+    const candidates = paths.has('') ? [...this.#entries.values()] : this.#listEntriesBelow(paths, files)
+    const missing: LedgerEntry[] = []
     for (const entry of candidates) {
       if (files.has(entry.path) || isUnder(entry.path, unread)) continue
-      const wait = this.#settling.gone(entry.path, Date.now())
-      if (wait === 0) gone.push(entry)
-      else postpone(pass, entry.path, wait)
+      const wait = this.#debouncer.getMissingDelay(entry.path, Date.now())
+      if (wait === 0) missing.push(entry)
+      else postpone(syncResult, entry.path, wait)
     }
-    return gone
+    return missing
   }
 
-  #below(paths: ReadonlySet<string>, files: ReadonlyMap<string, ScannedFile>): Entry[] {
-    const own = [...paths].flatMap((path) => this.#entries.get(path) ?? [])
+  #listEntriesBelow(paths: ReadonlySet<string>, files: ReadonlyMap<string, ScannedFile>): LedgerEntry[] {
+    const exact = [...paths].flatMap((path) => this.#entries.get(path) ?? [])
     const areFiles = [...paths].every((path) => files.has(path) || this.#entries.has(path))
-    if (areFiles) return own
+    if (areFiles) return exact
     return [...this.#entries.values()].filter(
-      ({ path }) => paths.has(path) || ancestors(path).some((one) => paths.has(one)),
+      ({ path }) => paths.has(path) || listAncestors(path).some((ancestor) => paths.has(ancestor)),
     )
   }
 
-  async #remove(client: Client, gone: readonly Entry[], pass: SyncResult): Promise<void> {
+  async #remove(client: Client, missing: readonly LedgerEntry[], syncResult: FolderSyncResult): Promise<void> {
     const { folder, onDelete, ledger, onChange, spaceId } = this.#options
-    if (gone.length === 0 || onDelete === 'keep') return
-    const sure = gone.filter((entry) => this.#isSurelyGone(entry, pass))
-    folderIdentity(folder) // Throws if the folder was removed meanwhile.
-    for (const chunk of chunks(sure, LIMITS.localFiles)) {
+    if (missing.length === 0 || onDelete === 'keep') return
+    const confirmed = missing.filter((entry) => this.#isConfirmedDeleted(entry, syncResult))
+    getFolderIdentity(folder) // Throws if the folder was removed meanwhile.
+    for (const chunk of splitIntoChunks(confirmed, LIMITS.localFiles)) {
       const documentIds = chunk.flatMap((entry) => entry.documentIds)
-      for (const ids of chunks(documentIds, LIMITS.documentIds))
+      for (const ids of splitIntoChunks(documentIds, LIMITS.documentIds))
         await client.request('DELETE /knowledge-spaces/{id}/documents/bulk', {
           path: { id: spaceId },
           body: { documentIds: ids },
@@ -315,10 +319,10 @@ export class FolderSync {
     }
   }
 
-  #isSurelyGone(entry: Entry, pass: SyncResult): boolean {
-    const what = whatIsAt(this.#options.folder, entry.path)
-    if (what === 'unknown') postpone(pass, entry.path, UNREAD_MS)
-    if (what !== 'nothing') return what === 'left-out'
+  #isConfirmedDeleted(entry: LedgerEntry, syncResult: FolderSyncResult): boolean {
+    const content = inspectMissingPath(this.#options.folder, entry.path)
+    if (content === 'unknown') postpone(syncResult, entry.path, UNREAD_RETRY_MS)
+    if (content !== 'nothing') return content === 'left-out'
     const isDoubtful = this.#isSuspect || this.#isOnOtherDisk(entry)
     if (!isDoubtful || Date.now() < this.#acceptedUntil) return true
     this.#withheld.add(entry.path)
@@ -326,22 +330,22 @@ export class FolderSync {
   }
 
   /** Whether the path of a missing file is now on another file system. */
-  #isOnOtherDisk({ path, device }: Entry): boolean {
-    const now = deviceAbove(this.#options.folder, path)
-    return device !== '' && now !== device && this.#renumbered.get(device)?.has(now) !== true
+  #isOnOtherDisk({ path, device }: LedgerEntry): boolean {
+    const currentDevice = findDeviceAbove(this.#options.folder, path)
+    return device !== '' && currentDevice !== device && this.#deviceAliases.get(device)?.has(currentDevice) !== true
   }
 }
 
-function postpone(pass: SyncResult, path: string, ms: number): void {
-  pass.afterMs = pass.again.length === 0 ? ms : Math.min(pass.afterMs, ms)
-  pass.again.push(path)
+function postpone(syncResult: FolderSyncResult, path: string, ms: number): void {
+  syncResult.retryAfterMs = syncResult.retryPaths.length === 0 ? ms : Math.min(syncResult.retryAfterMs, ms)
+  syncResult.retryPaths.push(path)
 }
 
 function isUnder(path: string, folders: readonly string[]): boolean {
   return folders.some((folder) => folder === '' || path === folder || path.startsWith(`${folder}/`))
 }
 
-function ancestors(path: string): string[] {
+function listAncestors(path: string): string[] {
   const parts = path.split('/')
   return parts.slice(1).map((_part, index) => parts.slice(0, index + 1).join('/'))
 }

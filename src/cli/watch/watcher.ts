@@ -2,77 +2,77 @@ import { posix } from 'node:path'
 import type { Client } from '../../client/client.js'
 import { ApiError, ConnectionError, DaemonStartError } from '../../client/errors.js'
 import type { WatchState } from '../../contract/gateway/local-files.js'
-import { defined } from '../../lib/defined.js'
-import { silentDisks } from '../../local/file-systems.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { findSilentDisks } from '../../local/silent-disks.js'
 import { IGNORE_FILES } from '../ingest/ignore-rules.js'
-import type { PassedFile, WalkOptions } from '../ingest/walk.js'
-import { plural } from '../units.js'
+import type { ReportedFile, WalkOptions } from '../ingest/walk.js'
+import { pluralize } from '../units.js'
 import { FolderEvents } from './folder-events.js'
-import type { Ledger } from './ledger.js'
-import { type PollPlan, pollPlan } from './poll-plan.js'
-import { Poller } from './poller.js'
-import { FolderMissing } from './scan.js'
-import { type Change, FolderSync } from './sync.js'
+import type { WatchLedger } from './ledger.js'
+import { computePollPlan, type PollPlan } from './poll-plan.js'
+import { FolderPoller } from './poller.js'
+import { FolderMissingError } from './scan.js'
+import { type FileChange, FolderSync } from './sync.js'
 
-export interface WatcherOptions {
+export interface FolderWatcherOptions {
   /** Absolute path, as given. */
   folder: string
   spaceId: string
   walk: WalkOptions
   onDelete: 'remove' | 'keep'
-  ledger: Ledger
+  ledger: WatchLedger
   /** Interval of full scans in milliseconds. */
   everyMs: number
   /** Interval of polls, which replace file system events; absent: only disks without events are polled. */
   pollMs?: number
   /** Opens a client of the service; called again after a connection broke. */
   connect: () => Promise<Client>
-  onChange: (change: Change) => void
+  onChange: (change: FileChange) => void
   onState: (state: WatchState) => void
   /** Called with the files that the first scan skipped. */
-  onSkipped: (skipped: PassedFile[]) => void
+  onSkipped: (skipped: ReportedFile[]) => void
   signal: AbortSignal
 }
 
 /** Groups the hints of one save. */
-const GATHER_MS = 15
+const GATHER_DELAY_MS = 15
 /** With more paths than this, the entire folder is scanned. */
-const MAX_PATHS = 20_000
+const MAX_DUE_PATHS = 20_000
 /** Interval of checks of the folder itself: an unmounted disk sends no event. */
-const PULSE_MS = 2000
+const FOLDER_CHECK_INTERVAL_MS = 2000
 /** Interval of full scans if some folders send no events. */
-const BLIND_EVERY_MS = 10_000
-const FIRST_RETRY_MS = 250
-const MAX_RETRY_MS = 30_000
+const LIMITED_SCAN_INTERVAL_MS = 10_000
+const INITIAL_RETRY_DELAY_MS = 250
+const MAX_RETRY_DELAY_MS = 30_000
 
 /**
  * Keeps a space in sync with a folder. Events only mark paths to scan; a scan compares files with the space, and
  * regular full scans find changes without events.
  */
 export class FolderWatcher {
-  readonly #options: WatcherOptions
+  readonly #options: FolderWatcherOptions
   readonly #sync: FolderSync
   readonly #events: FolderEvents
-  readonly #poller: Poller
-  #plan: PollPlan | undefined
+  readonly #poller: FolderPoller
+  #pollPlan: PollPlan | undefined
   /** Whether polling must be arranged for a new plan. */
-  #isPlanNew = false
+  #isPlanChanged = false
   /** Paths to scan, with the earliest time. */
   readonly #due = new Map<string, number>()
   #wake: () => void = () => {}
   #client: Client | undefined
   #isLoaded = false
-  #fullAt = 0
-  #retryMs = FIRST_RETRY_MS
+  #nextFullScanAt = 0
+  #retryMs = INITIAL_RETRY_DELAY_MS
   #hasReportedSkipped = false
   /** Whether a full scan is complete without pending paths. */
   #isSettled = false
   #lastSyncAt: string | undefined
 
-  constructor(options: WatcherOptions) {
+  constructor(options: FolderWatcherOptions) {
     this.#options = options
     this.#events = new FolderEvents(options.folder, (path) => this.touch(path))
-    this.#poller = new Poller(options.folder, options.walk, (path) => this.touch(path))
+    this.#poller = new FolderPoller(options.folder, options.walk, (path) => this.touch(path))
     this.#sync = new FolderSync({
       ...options,
       onFolder: (path) => {
@@ -88,8 +88,8 @@ export class FolderWatcher {
     const name = posix.basename(path)
     const isRule = IGNORE_FILES.includes(name)
     if (!isRule && !this.#options.walk.hidden && name.startsWith('.')) return
-    const place = isRule ? posix.dirname(path).replace(/^\.$/, '') : path
-    this.#due.set(place, Math.min(this.#due.get(place) ?? Number.POSITIVE_INFINITY, Date.now() + GATHER_MS))
+    const scanPath = isRule ? posix.dirname(path).replace(/^\.$/, '') : path
+    this.#due.set(scanPath, Math.min(this.#due.get(scanPath) ?? Number.POSITIVE_INFINITY, Date.now() + GATHER_DELAY_MS))
     this.#wake()
   }
 
@@ -136,7 +136,7 @@ export class FolderWatcher {
     return {
       state: 'watching',
       files: this.#sync.size,
-      ...defined({ lastSyncAt: this.#lastSyncAt, polledEveryMs: this.#plan?.everyMs }),
+      ...omitUndefined({ lastSyncAt: this.#lastSyncAt, polledEveryMs: this.#pollPlan?.intervalMs }),
     }
   }
 
@@ -146,28 +146,28 @@ export class FolderWatcher {
 
   async #step(): Promise<void> {
     try {
-      if (Date.now() >= this.#fullAt || this.#sync.isReplaced()) this.#due.set('', 0)
-      if ([...this.#due.values()].some((at) => at <= Date.now())) await this.#syncDue()
-      if (this.#isPlanNew || this.#poller.isOutdated) await this.#poller.arrange(this.#plan)
-      this.#isPlanNew = false
-      this.#retryMs = FIRST_RETRY_MS
+      if (Date.now() >= this.#nextFullScanAt || this.#sync.isReplaced()) this.#due.set('', 0)
+      if ([...this.#due.values()].some((dueAt) => dueAt <= Date.now())) await this.#syncDue()
+      if (this.#isPlanChanged || this.#poller.isOutdated) await this.#poller.arrange(this.#pollPlan)
+      this.#isPlanChanged = false
+      this.#retryMs = INITIAL_RETRY_DELAY_MS
     } catch (error) {
       if (this.#options.signal.aborted) return
-      if (!(error instanceof FolderMissing) && !mayRetry(error)) throw error
+      if (!(error instanceof FolderMissingError) && !isRetryable(error)) throw error
       this.#isLoaded = false
-      this.#fullAt = 0
-      if (error instanceof FolderMissing) {
+      this.#nextFullScanAt = 0
+      if (error instanceof FolderMissingError) {
         this.#events.close()
         this.#poller.close()
         this.#due.clear()
-        this.#fullAt = Date.now() + PULSE_MS
+        this.#nextFullScanAt = Date.now() + FOLDER_CHECK_INTERVAL_MS
         this.#setState('folder-missing', `${error.message}; its documents are kept until it returns`)
       } else {
         this.#client?.close()
         this.#client = undefined
         this.#due.clear()
-        this.#fullAt = Date.now() + this.#retryMs
-        this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 2)
+        this.#nextFullScanAt = Date.now() + this.#retryMs
+        this.#retryMs = Math.min(MAX_RETRY_DELAY_MS, this.#retryMs * 2)
         this.#setState('waiting', `retrying soon: ${error instanceof Error ? error.message : String(error)}`)
       }
     }
@@ -175,7 +175,7 @@ export class FolderWatcher {
 
   async #syncDue(): Promise<void> {
     this.#client ??= await this.#options.connect()
-    const isFull = !this.#isLoaded || this.#due.has('') || this.#due.size > MAX_PATHS
+    const isFull = !this.#isLoaded || this.#due.has('') || this.#due.size > MAX_DUE_PATHS
     if (isFull) await this.#sync.reload(this.#client)
     this.#isLoaded = true
     const paths = isFull ? new Set(['']) : this.#takeDue()
@@ -183,39 +183,39 @@ export class FolderWatcher {
       this.#due.clear()
       this.#events.isLimited = false
     }
-    for (const path of paths) if (path !== '') this.#events.drop(path)
-    const pass = await this.#sync.sync(this.#client, paths)
-    const again = Date.now() + pass.afterMs
-    for (const path of pass.again) this.#due.set(path, Math.min(this.#due.get(path) ?? again, again))
+    for (const path of paths) if (path !== '') this.#events.remove(path)
+    const result = await this.#sync.sync(this.#client, paths)
+    const retryAt = Date.now() + result.retryAfterMs
+    for (const path of result.retryPaths) this.#due.set(path, Math.min(this.#due.get(path) ?? retryAt, retryAt))
     this.#lastSyncAt = new Date().toISOString()
-    if (isFull) this.#planPolls()
-    if (isFull) this.#fullAt = Date.now() + this.#scanEveryMs()
-    if (!this.#hasReportedSkipped && isFull) this.#options.onSkipped(pass.skipped)
+    if (isFull) this.#updatePollPlan()
+    if (isFull) this.#nextFullScanAt = Date.now() + this.#getScanIntervalMs()
+    if (!this.#hasReportedSkipped && isFull) this.#options.onSkipped(result.skipped)
     this.#hasReportedSkipped = true
-    if (pass.again.length === 0) this.#isSettled = true
+    if (result.retryPaths.length === 0) this.#isSettled = true
     this.#reportState()
   }
 
   #takeDue(): Set<string> {
     const now = Date.now()
-    const paths = [...this.#due].filter(([, at]) => at <= now).map(([path]) => path)
+    const paths = [...this.#due].filter(([, dueAt]) => dueAt <= now).map(([path]) => path)
     for (const path of paths) this.#due.delete(path)
     return new Set(paths)
   }
 
-  #scanEveryMs(): number {
-    const blindMs = this.#events.isLimited ? BLIND_EVERY_MS : Number.POSITIVE_INFINITY
-    return Math.min(this.#options.everyMs, this.#plan?.scanEveryMs ?? blindMs, blindMs)
+  #getScanIntervalMs(): number {
+    const limitedMs = this.#events.isLimited ? LIMITED_SCAN_INTERVAL_MS : Number.POSITIVE_INFINITY
+    return Math.min(this.#options.everyMs, this.#pollPlan?.scanIntervalMs ?? limitedMs, limitedMs)
   }
 
   /** Runs after each full scan: disks below the folder and the number of files may have changed. */
-  #planPolls(): void {
+  #updatePollPlan(): void {
     const { folder, pollMs } = this.#options
-    const disks = silentDisks(folder)
+    const disks = findSilentDisks(folder)
     const roots = pollMs === undefined ? disks.map(({ path }) => path) : ['']
-    const paths = this.#sync.sizeBelow(roots)
-    this.#plan = pollPlan({ askedMs: pollMs, disks, paths, scanMs: this.#sync.scanMs })
-    this.#isPlanNew = true
+    const pathCount = this.#sync.sizeBelow(roots)
+    this.#pollPlan = computePollPlan({ requestedMs: pollMs, disks, pathCount, scanMs: this.#sync.scanMs })
+    this.#isPlanChanged = true
   }
 
   #reportState(): void {
@@ -223,31 +223,34 @@ export class FolderWatcher {
     if (!this.#isSettled) {
       this.#setState('syncing')
     } else if (withheld > 0) {
-      const files = `${plural(withheld, 'file')} ${withheld === 1 ? 'is' : 'are'}`
-      this.#setState('withheld', `${files} missing, probably since another disk or folder is mounted; the documents are kept`)
+      const files = `${pluralize(withheld, 'file')} ${withheld === 1 ? 'is' : 'are'}`
+      this.#setState(
+        'withheld',
+        `${files} missing, probably since another disk or folder is mounted; the documents are kept`,
+      )
     } else if (this.#events.isLimited) {
       this.#setState('watching', 'the system has no more watches (fs.inotify.max_user_watches): scanned every 10 s')
     } else {
-      this.#setState('watching', this.#plan?.description)
+      this.#setState('watching', this.#pollPlan?.description)
     }
   }
 
   #setState(state: WatchState['state'], detail?: string): void {
-    const shown = { ...this.state, state, ...defined({ detail }) }
-    this.#options.onState(shown)
+    const watchState = { ...this.state, state, ...omitUndefined({ detail }) }
+    this.#options.onState(watchState)
   }
 
   /** Sleeps until the next due path, full scan or folder check. */
   async #sleep(): Promise<void> {
     if (this.#options.signal.aborted) return
-    const next = Math.min(...this.#due.values(), this.#fullAt, Date.now() + PULSE_MS)
+    const next = Math.min(...this.#due.values(), this.#nextFullScanAt, Date.now() + FOLDER_CHECK_INTERVAL_MS)
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.max(1, next - Date.now()))
       this.#wake = () => {
-        if (!this.#options.signal.aborted && Math.min(...this.#due.values()) > Date.now() + GATHER_MS) return
+        if (!this.#options.signal.aborted && Math.min(...this.#due.values()) > Date.now() + GATHER_DELAY_MS) return
         this.#wake = () => {}
         clearTimeout(timer)
-        setTimeout(resolve, this.#options.signal.aborted ? 0 : GATHER_MS)
+        setTimeout(resolve, this.#options.signal.aborted ? 0 : GATHER_DELAY_MS)
       }
     })
     this.#wake = () => {}
@@ -255,7 +258,7 @@ export class FolderWatcher {
 }
 
 /** Whether the service may become available, or have space, later. */
-function mayRetry(error: unknown): boolean {
+function isRetryable(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof DaemonStartError) return true
   return error instanceof ApiError && (error.status === 429 || error.status >= 500) && error.status !== 501
 }

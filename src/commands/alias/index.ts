@@ -9,8 +9,8 @@ export default class Alias extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(Alias)
-    const all = Object.entries(readAliases(this.dirs.config)).map(([name, command]) => ({ name, command }))
-    await this.out.list(all, {
+    const entries = Object.entries(readAliases(this.dirs.config)).map(([name, command]) => ({ name, command }))
+    await this.out.list(entries, {
       columns: [{ field: 'name' }, { field: 'command' }],
       empty: 'No aliases yet.',
       hint: "`ks alias set NAME 'query $1 --space example-space'` creates one",

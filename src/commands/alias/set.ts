@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { checkAlias, readAliases, writeAliases } from '../../cli/aliases.js'
 import { BaseCommand } from '../../cli/base-command.js'
-import { wholeConfig } from '../../cli/whole-config.js'
+import { loadFullConfig } from '../../cli/full-config.js'
 
 export default class AliasSet extends BaseCommand {
   static override summary = 'create an alias for a command; $1 to $9 stand for the words after the alias'
@@ -17,7 +17,7 @@ export default class AliasSet extends BaseCommand {
   async run(): Promise<void> {
     const { args } = await this.parse(AliasSet)
     const { name, command } = args
-    const config = await wholeConfig(this.config.root)
+    const config = await loadFullConfig(this.config.root)
     const known = new Set(config.commandIDs.flatMap((id) => id.split(':').slice(0, 1)))
     checkAlias(name, command, known, 'ks')
     writeAliases(this.dirs.config, { ...readAliases(this.dirs.config), [name]: command })

@@ -14,20 +14,20 @@ export default class AuthLogin extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(AuthLogin)
-    const place = this.settings.place.value
-    if (place.kind === 'local') {
+    const location = this.settings.service.value
+    if (location.kind === 'local') {
       throw usageError('the local daemon needs no login', 'give `--url URL` or `--context NAME`')
     }
-    const origin = new URL(place.url).origin
+    const origin = new URL(location.url).origin
     const token = (await this.readToken(origin)).trim()
     if (token === '' || /\s/.test(token)) throw usageError('a token has no spaces')
-    const client = new Client({ url: place.url, token })
+    const client = new Client({ url: location.url, token })
     try {
       await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
     } finally {
       client.close()
     }
-    const credential = place.context === undefined ? { origin, token } : { origin, token, context: place.context }
+    const credential = location.context === undefined ? { origin, token } : { origin, token, context: location.context }
     saveCredential(this.dirs.config, credential)
     if (this.out.isJson) this.out.json({ origin, stored: true })
     else this.out.note(`Stored a token for ${origin}.`)

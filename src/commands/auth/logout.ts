@@ -9,12 +9,12 @@ export default class AuthLogout extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(AuthLogout)
-    const place = this.settings.place.value
-    if (place.kind === 'local') {
+    const location = this.settings.service.value
+    if (location.kind === 'local') {
       throw usageError('the local daemon needs no login', 'give `--url URL` or `--context NAME`')
     }
-    const { origin } = new URL(place.url)
-    const key = place.context === undefined ? { origin } : { origin, context: place.context }
+    const { origin } = new URL(location.url)
+    const key = location.context === undefined ? { origin } : { origin, context: location.context }
     if (!removeCredential(this.dirs.config, key)) {
       throw new CliError(`no token is stored for ${origin}`, { code: 'not-found', exit: EXIT.notFound })
     }

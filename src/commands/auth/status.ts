@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { tokenClaims } from '../../cli/token-claims.js'
+import { parseTokenClaims } from '../../cli/token-claims.js'
 
 export default class AuthStatus extends BaseCommand {
   static override summary = 'show the current token: its subject, expiry and whether the service accepts it'
@@ -7,14 +7,15 @@ export default class AuthStatus extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(AuthStatus)
-    const { value: place, origin } = this.settings.place
+    const { value: location, origin } = this.settings.service
     const client = await this.client()
     const { token = '' } = client.transport.target
-    const { expiresAt, ...claims } = tokenClaims(token)
-    const where = place.kind === 'local' ? { service: 'local', dataDir: place.dataDir } : { service: place.url }
+    const { expiresAt, ...claims } = parseTokenClaims(token)
+    const target =
+      location.kind === 'local' ? { service: 'local', dataDir: location.dataDir } : { service: location.url }
     const spaces = await client.request('GET /knowledge-spaces', { query: { limit: 1 } })
     this.out.record({
-      ...where,
+      ...target,
       chosenBy: origin,
       ...claims,
       ...(expiresAt === undefined ? {} : { expiresAt: new Date(expiresAt).toISOString() }),

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { byteProgress } from '../../cli/bundle/progress.js'
+import { showByteProgress } from '../../cli/bundle/progress.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
-import { onInterrupt } from '../../cli/interrupt.js'
+import { listenForInterrupt } from '../../cli/interrupt.js'
 import { saveBody } from '../../cli/save-body.js'
-import { bytes, plural } from '../../cli/units.js'
+import { formatBytes, pluralize } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
 
 export default class BundleExport extends BaseCommand {
@@ -35,22 +35,22 @@ export default class BundleExport extends BaseCommand {
         hint: '`--force` replaces it',
       })
     const ids = new Set<string>()
-    for (const name of argv) ids.add((await this.spaceNamed(String(name))).id)
+    for (const name of argv) ids.add((await this.resolveSpace(String(name))).id)
     const client = await this.client()
     const body = await client.download('GET /knowledge-spaces/bundle', { query: { ids: [...ids].join(',') } })
-    const progress = byteProgress(this.out, 'written')
-    const interrupt = onInterrupt(this.deadline.signal)
+    const progress = showByteProgress(this.out, 'written')
+    const interrupt = listenForInterrupt(this.deadline.signal)
     const stop = () => body.destroy(interrupt.signal.reason)
     interrupt.signal.addEventListener('abort', stop, { once: true })
-    body.on('data', (piece: Buffer) => progress.add(piece.length))
+    body.on('data', (chunk: Buffer) => progress.add(chunk.length))
     try {
       const size = await saveBody(body, file)
       if (file === undefined) return
       if (this.out.isJson) this.out.json({ file, bytes: size, spaces: [...ids] })
-      else this.out.line(`${file}: ${plural(ids.size, 'space')}, ${bytes(size)}`)
+      else this.out.line(`${file}: ${pluralize(ids.size, 'space')}, ${formatBytes(size)}`)
     } catch (error) {
       if (interrupt.wasInterrupted()) throw interrupt.signal.reason
-      throw broken(error)
+      throw toExportError(error)
     } finally {
       progress.end()
       interrupt.done()
@@ -59,7 +59,7 @@ export default class BundleExport extends BaseCommand {
 }
 
 /** The service closes the connection if it cannot complete a bundle. */
-function broken(error: unknown): unknown {
+function toExportError(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error) || error.code !== 'ECONNRESET') return error
   return new CliError('the bundle ended early, and nothing was written', {
     code: 'unreachable',

@@ -3,14 +3,14 @@ import { basename } from 'node:path'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { byteProgress } from '../../cli/bundle/progress.js'
+import { showByteProgress } from '../../cli/bundle/progress.js'
 import { usageError } from '../../cli/cli-error.js'
-import { unreadable } from '../../cli/input-file.js'
-import { plural } from '../../cli/units.js'
+import { toUnreadableError } from '../../cli/input-file.js'
+import { pluralize } from '../../cli/units.js'
 import { ApiError } from '../../client/errors.js'
 import type { UploadPart } from '../../client/multipart.js'
 import type { ImportedBundle } from '../../contract/gateway/bundles.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class BundleImport extends BaseCommand {
   static override summary = 'import the spaces of a bundle, all or none'
@@ -30,18 +30,18 @@ export default class BundleImport extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(BundleImport)
-    const { part, size } = await partOf(args.file)
+    const { part, size } = await toUploadPart(args.file)
     const client = await this.client()
-    const progress = byteProgress(this.out, 'sent', size)
-    const query = { ...defined({ as: flags.as }) }
+    const progress = showByteProgress(this.out, 'sent', size)
+    const query = { ...omitUndefined({ as: flags.as }) }
     const imported = await client
       .upload('POST /knowledge-spaces/bundle', { query, field: 'file', files: [part] }, progress.add)
       .catch(adviseCopy)
       .finally(progress.end)
-    await this.tell(imported)
+    await this.printResult(imported)
   }
 
-  private async tell(imported: ImportedBundle): Promise<void> {
+  private async printResult(imported: ImportedBundle): Promise<void> {
     if (this.out.isJson) this.out.json(imported)
     else
       await this.out.list(imported.spaces, {
@@ -61,7 +61,7 @@ export default class BundleImport extends BaseCommand {
           `ks: this service does not have the embedding model of ${JSON.stringify(slug)}: search uses words only until it is added (\`ks models add\`)`,
         )
       else if (withoutVectors > 0)
-        this.out.warn(`ks: ${plural(withoutVectors, 'passage')} of ${JSON.stringify(slug)} has no vectors`)
+        this.out.warn(`ks: ${pluralize(withoutVectors, 'passage')} of ${JSON.stringify(slug)} has no vectors`)
   }
 }
 
@@ -75,15 +75,18 @@ function adviseCopy(error: unknown): never {
   })
 }
 
-async function partOf(file: string): Promise<{ part: UploadPart; size?: number }> {
+async function toUploadPart(file: string): Promise<{ part: UploadPart; size?: number }> {
   const mimeType = 'application/x-tar'
   if (file === '-') {
     if (process.stdin.isTTY) throw usageError('the bundle is read from stdin, but stdin is a terminal')
     return { part: { filename: 'bundle.tar', mimeType, content: { stream: process.stdin } } }
   }
-  const found = await stat(file).catch((error: unknown) => {
-    throw unreadable('the bundle', file, error)
+  const fileInfo = await stat(file).catch((error: unknown) => {
+    throw toUnreadableError('the bundle', file, error)
   })
-  if (!found.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
-  return { part: { filename: basename(file), mimeType, content: { path: file, size: found.size } }, size: found.size }
+  if (!fileInfo.isFile()) throw usageError(`${JSON.stringify(file)} is not a file`)
+  return {
+    part: { filename: basename(file), mimeType, content: { path: file, size: fileInfo.size } },
+    size: fileInfo.size,
+  }
 }

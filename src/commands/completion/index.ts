@@ -3,9 +3,9 @@ import type { Command } from '@oclif/core/command'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { commonFlags } from '../../cli/common-flags.js'
-import { KS, kindOf } from '../../cli/completing/kinds.js'
+import { findCompletionKind, KS_NAMES } from '../../cli/completing/kinds.js'
 import { type CompletionCommand, completionScript, SHELLS } from '../../cli/completion.js'
-import { wholeConfig } from '../../cli/whole-config.js'
+import { loadFullConfig } from '../../cli/full-config.js'
 
 export default class Completion extends BaseCommand {
   static override summary = 'print the completion script of a shell'
@@ -17,16 +17,16 @@ export default class Completion extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(Completion)
-    const shell = SHELLS.find((known) => known === args.shell)
+    const shell = SHELLS.find((loadable) => loadable === args.shell)
     if (shell === undefined) throw usageError(`no completion for ${JSON.stringify(args.shell)}`)
-    const { bin, commands } = await wholeConfig(this.config.root)
-    this.out.raw(completionScript(shell, bin, this.table(commands)))
+    const { bin, commands } = await loadFullConfig(this.config.root)
+    this.out.raw(completionScript(shell, bin, this.toCompletionCommands(commands)))
   }
 
-  private table(known: Command.Loadable[]): CompletionCommand[] {
+  private toCompletionCommands(loadable: Command.Loadable[]): CompletionCommand[] {
     // oclif lists a command again for each of its aliases.
-    const aliases = new Set(known.flatMap((command) => command.aliases))
-    const commands = known.filter((command) => !aliases.has(command.id))
+    const aliases = new Set(loadable.flatMap((command) => command.aliases))
+    const commands = loadable.filter((command) => !aliases.has(command.id))
     return commands.flatMap((command) => {
       const flags = Object.entries({ ...command.flags, ...commonFlags }).map(([name, flag]) => ({
         name,
@@ -34,20 +34,22 @@ export default class Completion extends BaseCommand {
         description: flag.description ?? '',
         takesValue: flag.type === 'option',
         options: flag.type === 'option' ? (flag.options ?? []) : [],
-        asks: Object.hasOwn(KS.flags, `--${name}`),
+        hasDynamicValues: Object.hasOwn(KS_NAMES.flags, `--${name}`),
       }))
       const summary = command.summary ?? ''
       const args = Object.values(command.args)
       const choices = args[0]?.options ?? []
       return [command.id, ...command.aliases].map((id) => {
         const words = id.split(':')
-        const asks = args.some((_, at) => isKnown([...words, ...args.slice(0, at).map(() => 'any')]))
-        return { words, summary, flags, asks, choices }
+        const hasDynamicArguments = args.some((_, index) =>
+          hasCandidates([...words, ...args.slice(0, index).map(() => 'any')]),
+        )
+        return { words, summary, flags, hasDynamicArguments, choices }
       })
     })
   }
 }
 
-function isKnown(words: string[]): boolean {
-  return kindOf({ words, typed: '', passed: 0 }, KS) !== undefined
+function hasCandidates(words: string[]): boolean {
+  return findCompletionKind({ words, typed: '', replaceStart: 0 }, KS_NAMES) !== undefined
 }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
+import { writeWithBackup } from '../../cli/backup-write.js'
 import { BaseCommand } from '../../cli/base-command.js'
-import { scriptFiles, scriptOf, shellNamed, stillToDo } from '../../cli/completion-files.js'
-import { writeKept } from '../../cli/kept-file.js'
+import { describeRemainingStep, generateScript, listScriptFiles, resolveShell } from '../../cli/completion-files.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class CompletionInstall extends BaseCommand {
@@ -18,28 +18,28 @@ export default class CompletionInstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(CompletionInstall)
-    const shell = shellNamed(args.shell, process.env)
+    const shell = resolveShell(args.shell, process.env)
     const plans = await Promise.all(
-      scriptFiles(shell, process.env).map(async (file) => {
-        const text = await scriptOf(file.program, shell, this.config.root)
-        return { ...file, text, changes: text !== file.before }
+      listScriptFiles(shell, process.env).map(async (file) => {
+        const text = await generateScript(file.program, shell, this.config.root)
+        return { ...file, text, changes: text !== file.existing }
       }),
     )
     const changed = plans.filter(({ changes }) => changes)
-    const todo = stillToDo(shell, process.env)
+    const nextStep = describeRemainingStep(shell, process.env)
     const isDry = flags['dry-run']
     if (changed.length > 0 && !isDry) {
       const paths = changed.map(({ path }) => path).join(' and ')
       if (!(await confirm(`write ${paths}`, this.prompt))) return
     }
-    const written = changed.map(({ path, text, before }) => {
-      return { path, backup: isDry ? undefined : writeKept({ path, text, isNew: before === undefined }) }
+    const written = changed.map(({ path, text, existing: before }) => {
+      return { path, backup: isDry ? undefined : writeWithBackup({ path, text, isNew: before === undefined }) }
     })
-    if (this.out.isJson) return this.out.json({ shell, written, dryRun: isDry, toDo: todo ?? null })
+    if (this.out.isJson) return this.out.json({ shell, written, dryRun: isDry, toDo: nextStep ?? null })
     for (const { path, changes } of plans)
       this.out.line(`${!changes ? 'up to date' : isDry ? 'would be written' : 'written'}: ${path}`)
     for (const { backup } of written) if (backup !== undefined) this.out.note(`backup: ${backup}`)
-    if (todo !== undefined) this.out.note(todo)
+    if (nextStep !== undefined) this.out.note(nextStep)
     else if (!isDry) this.out.note(`takes effect in the next ${shell} that starts`)
   }
 }

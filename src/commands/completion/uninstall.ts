@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { isOurs, scriptFiles, shellNamed } from '../../cli/completion-files.js'
+import { isInstalledByUs, listScriptFiles, resolveShell } from '../../cli/completion-files.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class CompletionUninstall extends BaseCommand {
@@ -13,15 +13,15 @@ export default class CompletionUninstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(CompletionUninstall)
-    const shell = shellNamed(args.shell, process.env)
-    const all = scriptFiles(shell, process.env)
-    const paths = all.filter(isOurs).map(({ path }) => path)
+    const shell = resolveShell(args.shell, process.env)
+    const files = listScriptFiles(shell, process.env)
+    const paths = files.filter(isInstalledByUs).map(({ path }) => path)
     const isDry = flags['dry-run']
     if (paths.length > 0 && !isDry && !(await confirm(`remove ${paths.join(' and ')}`, this.prompt))) return
     if (!isDry) for (const path of paths) rmSync(path, { force: true })
     if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDry })
     for (const path of paths) this.out.line(`${isDry ? 'would be removed' : 'removed'}: ${path}`)
-    for (const { path, before } of all)
+    for (const { path, existing: before } of files)
       if (before !== undefined && !paths.includes(path)) this.out.note(`not installed by ks, kept: ${path}`)
     if (paths.length === 0) this.out.note(`no completion script is installed for ${shell}`)
   }

@@ -1,7 +1,7 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { configuredPrograms } from '../../cli/daemon-config.js'
+import { readConfiguredPrograms } from '../../cli/daemon-config.js'
 import { confirm } from '../../cli/prompt.js'
-import { allowedPrograms, allowPrograms, disallowedPrograms } from '../../local/allowed-programs.js'
+import { allowPrograms, findDisallowedPrograms, readAllowedPrograms } from '../../local/allowed-programs.js'
 
 export default class ConfigAllowPrograms extends BaseCommand {
   static override summary = "allow the daemon to start the programs in its data directory's config.json"
@@ -14,18 +14,21 @@ export default class ConfigAllowPrograms extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(ConfigAllowPrograms)
-    const strange = disallowedPrograms(configuredPrograms(this.dirs.data), allowedPrograms(this.dirs.config))
-    if (strange.length === 0) {
+    const disallowed = findDisallowedPrograms(
+      readConfiguredPrograms(this.dirs.data),
+      readAllowedPrograms(this.dirs.config),
+    )
+    if (disallowed.length === 0) {
       this.out.note('All programs in config.json are allowed.')
       return
     }
-    for (const argv of strange) this.out.line(JSON.stringify(argv))
-    const what = strange.length === 1 ? 'this program' : `these ${strange.length} programs`
-    if (!(await confirm(`allowing the daemon to start ${what}`, this.prompt))) {
+    for (const argv of disallowed) this.out.line(JSON.stringify(argv))
+    const description = disallowed.length === 1 ? 'this program' : `these ${disallowed.length} programs`
+    if (!(await confirm(`allowing the daemon to start ${description}`, this.prompt))) {
       this.out.note('Nothing was allowed.')
       return
     }
-    allowPrograms(this.dirs.config, strange)
+    allowPrograms(this.dirs.config, disallowed)
     this.out.note('hint: `ks daemon restart` applies it')
   }
 }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { daemonSettings, unknownSetting } from '../../cli/daemon-config.js'
-import { effectiveDefaults } from '../../cli/effective-config.js'
+import { listDaemonSettings, toUnknownSettingError } from '../../cli/daemon-config.js'
+import { listEffectiveDefaults } from '../../cli/effective-config.js'
 
 export default class ConfigGet extends BaseCommand {
   static override summary = 'print the value of one setting'
@@ -12,12 +12,12 @@ export default class ConfigGet extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ConfigGet)
-    const rows = flags.daemon ? daemonSettings(this.dirs.data, process.env) : effectiveDefaults(this.settings)
-    const row = rows.find((one) => one.name === args.key)
+    const rows = flags.daemon ? listDaemonSettings(this.dirs.data, process.env) : listEffectiveDefaults(this.settings)
+    const row = rows.find((candidate) => candidate.name === args.key)
     if (row === undefined)
-      throw unknownSetting(
+      throw toUnknownSettingError(
         args.key,
-        rows.map((one) => one.name),
+        rows.map((candidate) => candidate.name),
       )
     if (this.out.isJson) this.out.json(row)
     else this.out.line(row.value)

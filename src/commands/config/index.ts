@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { daemonSettings } from '../../cli/daemon-config.js'
-import { effectiveDefaults } from '../../cli/effective-config.js'
+import { listDaemonSettings } from '../../cli/daemon-config.js'
+import { listEffectiveDefaults } from '../../cli/effective-config.js'
 
 export default class Config extends BaseCommand {
   static override pages = true
@@ -15,7 +15,7 @@ export default class Config extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(Config)
-    const rows = flags.daemon ? daemonSettings(this.dirs.data, process.env) : effectiveDefaults(this.settings)
+    const rows = flags.daemon ? listDaemonSettings(this.dirs.data, process.env) : listEffectiveDefaults(this.settings)
     await this.out.list(rows, {
       columns: [{ field: 'name' }, { field: 'value' }, ...(flags.origin ? [{ field: 'origin' }] : [])],
       fields: ['origin', 'about'],

@@ -2,8 +2,8 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { credentialsPath } from '../../cli/credentials.js'
 import { daemonConfigPath } from '../../cli/daemon-config.js'
 import { userConfigPath } from '../../cli/user-config.js'
-import { defined } from '../../lib/defined.js'
-import { programsPath } from '../../local/allowed-programs.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { getProgramsPath } from '../../local/allowed-programs.js'
 
 export default class ConfigPath extends BaseCommand {
   static override summary = 'print the paths of settings and data'
@@ -15,12 +15,12 @@ export default class ConfigPath extends BaseCommand {
     this.out.record({
       config: userConfigPath(this.dirs.config),
       credentials: credentialsPath(this.dirs.config),
-      programs: programsPath(this.dirs.config),
+      programs: getProgramsPath(this.dirs.config),
       daemonConfig: daemonConfigPath(this.dirs.data),
       data: this.dirs.data,
       state: this.dirs.state,
       cache: this.dirs.cache,
-      ...defined({ project: project?.path }),
+      ...omitUndefined({ project: project?.path }),
     })
   }
 }

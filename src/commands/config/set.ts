@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { configuredPrograms, setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
-import { checkDefault, defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
+import { readConfiguredPrograms, setDaemonSetting, toUnknownSettingError } from '../../cli/daemon-config.js'
+import { checkDefaultValue, defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
 import { allowPrograms } from '../../local/allowed-programs.js'
 
 export default class ConfigSet extends BaseCommand {
@@ -23,14 +23,14 @@ export default class ConfigSet extends BaseCommand {
       setDaemonSetting(this.dirs.data, args.key, args.value)
       // A program that the user types here is allowed on this machine.
       if (args.key === 'providers' || args.key === 'converters') {
-        allowPrograms(this.dirs.config, configuredPrograms(this.dirs.data))
+        allowPrograms(this.dirs.config, readConfiguredPrograms(this.dirs.data))
       }
       this.out.note('hint: `ks daemon restart` applies it')
       return
     }
-    if (!isDefaultKey(args.key)) throw unknownSetting(args.key, defaultKeys())
+    if (!isDefaultKey(args.key)) throw toUnknownSettingError(args.key, defaultKeys())
     const config = readUserConfig(this.dirs.config)
-    config.defaults[args.key] = checkDefault(args.key, args.value)
+    config.defaults[args.key] = checkDefaultValue(args.key, args.value)
     writeUserConfig(this.dirs.config, config)
   }
 }

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { setDaemonSetting, unknownSetting } from '../../cli/daemon-config.js'
+import { setDaemonSetting, toUnknownSettingError } from '../../cli/daemon-config.js'
 import { defaultKeys, isDefaultKey, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
 
 export default class ConfigUnset extends BaseCommand {
@@ -17,7 +17,7 @@ export default class ConfigUnset extends BaseCommand {
       this.out.note('hint: `ks daemon restart` applies it')
       return
     }
-    if (!isDefaultKey(args.key)) throw unknownSetting(args.key, defaultKeys())
+    if (!isDefaultKey(args.key)) throw toUnknownSettingError(args.key, defaultKeys())
     const config = readUserConfig(this.dirs.config)
     delete config.defaults[args.key]
     writeUserConfig(this.dirs.config, config)

@@ -2,14 +2,16 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { checkUrl, LOCAL_CONTEXT, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
-import { defined } from '../../lib/defined.js'
+import { LOCAL_CONTEXT, normalizeServiceUrl, readUserConfig, writeUserConfig } from '../../cli/user-config.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class ContextAdd extends BaseCommand {
   static override summary = 'add a service under a name'
   static override examples = ['<%= config.bin %> context add work --url https://kb.example.com --space example-space']
   static override args = { name: Args.string({ required: true, description: 'name of the context' }) }
-  static override flags = { space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'default space of the context' }) }
+  static override flags = {
+    space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'default space of the context' }),
+  }
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ContextAdd)
@@ -21,7 +23,7 @@ export default class ContextAdd extends BaseCommand {
       )
     }
     const config = readUserConfig(this.dirs.config)
-    const entry = { url: checkUrl(url), ...defined({ space: flags.space }) }
+    const entry = { url: normalizeServiceUrl(url), ...omitUndefined({ space: flags.space }) }
     config.contexts[args.name] = entry
     writeUserConfig(this.dirs.config, config)
     if (this.out.isJson) this.out.json({ name: args.name, ...entry })

@@ -11,10 +11,14 @@ export default class Context extends BaseCommand {
     const { user } = this.settings
     const current = user.currentContext ?? LOCAL_CONTEXT
     const local = { name: LOCAL_CONTEXT, url: `local daemon of ${this.dirs.data}`, space: undefined }
-    const named = Object.entries(user.contexts).map(([name, entry]) => ({ name, url: entry.url, space: entry.space }))
-    const all = named.some((context) => context.name === LOCAL_CONTEXT) ? named : [local, ...named]
+    const configured = Object.entries(user.contexts).map(([name, entry]) => ({
+      name,
+      url: entry.url,
+      space: entry.space,
+    }))
+    const contexts = configured.some((context) => context.name === LOCAL_CONTEXT) ? configured : [local, ...configured]
     await this.out.list(
-      all.map((context) => ({ ...context, current: context.name === current })),
+      contexts.map((context) => ({ ...context, current: context.name === current })),
       {
         columns: [{ field: 'name' }, { field: 'current' }, { field: 'url' }, { field: 'space' }],
         empty: 'No contexts.',

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class ContextShow extends BaseCommand {
   static override summary = 'show the service that commands use here, and why'
@@ -7,15 +7,15 @@ export default class ContextShow extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(ContextShow)
-    const { place, space, project } = this.settings
-    const where =
-      place.value.kind === 'local'
-        ? { context: 'local', dataDir: place.value.dataDir }
-        : { context: place.value.context, url: place.value.url, hasToken: place.value.token !== undefined }
+    const { service: location, space, project } = this.settings
+    const target =
+      location.value.kind === 'local'
+        ? { context: 'local', dataDir: location.value.dataDir }
+        : { context: location.value.context, url: location.value.url, hasToken: location.value.token !== undefined }
     this.out.record({
-      ...where,
-      chosenBy: place.origin,
-      ...defined({ space: space?.value, spaceChosenBy: space?.origin, projectFile: project?.path }),
+      ...target,
+      chosenBy: location.origin,
+      ...omitUndefined({ space: space?.value, spaceChosenBy: space?.origin, projectFile: project?.path }),
     })
   }
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
+import { getTypedWords } from '../../cli/argument-words.js'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith, usageError } from '../../cli/cli-error.js'
-import { runWith, startPrivateDaemon } from '../../cli/private-daemon.js'
-import { typedWords } from '../../cli/words.js'
+import { runCommand, startPrivateDaemon } from '../../cli/private-daemon.js'
 
 export default class DaemonExec extends BaseCommand {
   static override summary = 'run a command with a private daemon, and exit with its exit code'
@@ -23,13 +23,12 @@ export default class DaemonExec extends BaseCommand {
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(DaemonExec)
-    if (!flags.temp && flags['data-dir'] === undefined)
-      throw usageError('give `--temp` or `--data-dir`')
+    if (!flags.temp && flags['data-dir'] === undefined) throw usageError('give `--temp` or `--data-dir`')
     const dataDir = flags['data-dir'] === undefined ? undefined : resolve(flags['data-dir'])
     const daemon = await startPrivateDaemon(dataDir)
     let code: number
     try {
-      code = await runWith(typedWords(raw), daemon.env)
+      code = await runCommand(getTypedWords(raw), daemon.env)
     } finally {
       await daemon.stop()
     }

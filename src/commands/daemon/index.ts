@@ -1,11 +1,11 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
-import { statusLines } from '../../cli/daemon-status.js'
-import { installedService, serviceState } from '../../cli/service/manager.js'
+import { formatDaemonStatus } from '../../cli/daemon-status.js'
+import { findInstalledService, getServiceState } from '../../cli/service/manager.js'
 import { Client } from '../../client/client.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import { EXIT } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Daemon extends BaseCommand {
   static override summary = 'show the status of the local daemon; exits with 8 if it does not run'
@@ -16,10 +16,10 @@ export default class Daemon extends BaseCommand {
     await this.parse(Daemon)
     const dataDir = this.dirs.data
     const daemon = await findDaemon(dataDir)
-    const service = await this.service()
+    const service = await this.findService()
     if (daemon === undefined) {
       if (this.out.isJson) this.out.json({ running: false, dataDir, ...service })
-      else this.out.line(`not running\ndata      ${dataDir}${lineOf(service)}`)
+      else this.out.line(`not running\ndata      ${dataDir}${formatServiceLine(service)}`)
       throw new ExitWith(EXIT.unavailable)
     }
     const client = new Client(daemon.target)
@@ -28,11 +28,11 @@ export default class Daemon extends BaseCommand {
         client.request('GET /daemon/status', { query: {} }),
         client.request('GET /health', {}),
       ])
-      const all = { running: true, ...daemon.file, ...status, health, ...service }
-      if (this.out.isJson || this.out.format === 'tsv') this.out.record(all)
+      const fullStatus = { running: true, ...daemon.file, ...status, health, ...service }
+      if (this.out.isJson || this.out.format === 'tsv') this.out.record(fullStatus)
       else {
-        for (const line of statusLines(daemon.file, status, health)) this.out.line(line)
-        if (service.service !== undefined) this.out.line(lineOf(service).trim())
+        for (const line of formatDaemonStatus(daemon.file, status, health)) this.out.line(line)
+        if (service.service !== undefined) this.out.line(formatServiceLine(service).trim())
       }
     } finally {
       client.close()
@@ -40,13 +40,13 @@ export default class Daemon extends BaseCommand {
   }
 
   /** The service of `ks daemon install` and its state. */
-  private async service(): Promise<{ service?: { path: string; state?: string } }> {
-    const file = installedService(this.dirs, process.env)
+  private async findService(): Promise<{ service?: { path: string; state?: string } }> {
+    const file = findInstalledService(this.dirs, process.env)
     if (file === undefined) return {}
-    return { service: { path: file.path, ...defined({ state: await serviceState(file.kind) }) } }
+    return { service: { path: file.path, ...omitUndefined({ state: await getServiceState(file.kind) }) } }
   }
 }
 
-function lineOf({ service }: { service?: { path: string; state?: string } }): string {
+function formatServiceLine({ service }: { service?: { path: string; state?: string } }): string {
   return service === undefined ? '' : `\nservice   ${service.state ?? 'state unknown'} · ${service.path}`
 }

@@ -1,19 +1,19 @@
 import { chmodSync } from 'node:fs'
 import * as Flags from '@oclif/core/flags'
+import { writeWithBackup } from '../../cli/backup-write.js'
 import { BaseCommand } from '../../cli/base-command.js'
 import { stopDaemon } from '../../cli/daemon-control.js'
-import { writeKept } from '../../cli/kept-file.js'
 import { confirm } from '../../cli/prompt.js'
 import {
-  commandsFor,
-  environmentFile,
+  findServiceFile,
+  getEnvironmentFile,
+  getServiceState,
+  listManualCommands,
   managerRuns,
-  nextDaemon,
-  serviceFile,
-  serviceState,
-  serviceText,
-  systemctl,
-  UNIT,
+  renderServiceFile,
+  runSystemctl,
+  SYSTEMD_UNIT,
+  waitForNewDaemon,
 } from '../../cli/service/manager.js'
 import { findDaemon } from '../../client/local-daemon.js'
 
@@ -22,33 +22,35 @@ export default class DaemonInstall extends BaseCommand {
   static override description =
     'Shows and writes a unit of systemd (Linux) or a job of launchd (macOS, untested), with a backup of an existing file. systemd starts it now and with every session. A running daemon is first shut down. Run this again after Node or ks has moved.'
   static override examples = ['<%= config.bin %> daemon install --dry-run']
-  static override flags = { 'dry-run': Flags.boolean({ description: 'show what would be written and done, without doing it' }) }
+  static override flags = {
+    'dry-run': Flags.boolean({ description: 'show what would be written and done, without doing it' }),
+  }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonInstall)
-    const file = serviceFile(process.env)
-    const { kind, path, before } = file
-    const text = serviceText(file, this.dirs, this.config.root, process.env)
+    const file = findServiceFile(process.env)
+    const { kind, path, existing: before } = file
+    const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
     const changes = text !== before
     const runs = await managerRuns(kind)
     const isDry = flags['dry-run']
-    const commands = commandsFor(kind, path, 'install')
+    const commands = listManualCommands(kind, path, 'install')
     if (isDry) {
       if (this.out.isJson) return this.out.json({ kind, path, changes, text, commands, written: false })
       this.out.note(changes ? `${path} would be written` : `${path} is up to date`)
       this.out.text(text)
       return this.out.note(`then: ${commands.join('; ')}`)
     }
-    if (!changes && runs && (await serviceState(kind)) === 'active') {
+    if (!changes && runs && (await getServiceState(kind)) === 'active') {
       if (this.out.isJson) return this.out.json({ kind, path, changes, started: false, commands: [] })
       return this.out.line(`already runs as a service: ${path}`)
     }
     if (changes) this.out.note(text)
-    if (!(await confirm(changes ? `write ${path}` : `start ${UNIT}`, this.prompt))) return
-    const backup = changes ? writeKept({ path, text, isNew: before === undefined }) : undefined
+    if (!(await confirm(changes ? `write ${path}` : `start ${SYSTEMD_UNIT}`, this.prompt))) return
+    const backup = changes ? writeWithBackup({ path, text, isNew: before === undefined }) : undefined
     // The service manager reads it, and it contains no secrets.
     chmodSync(path, 0o644)
-    if (runs) await this.begin(changes)
+    if (runs) await this.startService(changes)
     if (this.out.isJson)
       return this.out.json({
         kind,
@@ -60,23 +62,23 @@ export default class DaemonInstall extends BaseCommand {
       })
     this.out.line(runs ? `runs as a service: ${path}` : `written: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
-    await this.advise(kind, runs ? [] : commands)
+    await this.printAdvice(kind, runs ? [] : commands)
   }
 
   /** A second daemon on the same data directory would not start, so the running one is stopped. */
-  private async begin(changes: boolean): Promise<void> {
-    await systemctl('daemon-reload')
+  private async startService(changes: boolean): Promise<void> {
+    await runSystemctl('daemon-reload')
     const daemon = await findDaemon(this.dirs.data)
     if (daemon !== undefined && daemon.file.mode !== 'service') {
       this.out.note(`stopping the running daemon: pid ${daemon.file.pid}`)
       await stopDaemon({ dataDir: this.dirs.data, force: false })
     }
-    await systemctl('enable', UNIT)
-    await systemctl(changes ? 'restart' : 'start', UNIT)
-    await nextDaemon(this.dirs.data, daemon?.file.instance)
+    await runSystemctl('enable', SYSTEMD_UNIT)
+    await runSystemctl(changes ? 'restart' : 'start', SYSTEMD_UNIT)
+    await waitForNewDaemon(this.dirs.data, daemon?.file.instance)
   }
 
-  private async advise(kind: 'systemd' | 'launchd', commands: readonly string[]): Promise<void> {
+  private async printAdvice(kind: 'systemd' | 'launchd', commands: readonly string[]): Promise<void> {
     if (commands.length > 0) {
       const daemon = await findDaemon(this.dirs.data)
       if (kind === 'launchd') this.out.note('jobs of launchd are untested: please report how it works')
@@ -86,7 +88,7 @@ export default class DaemonInstall extends BaseCommand {
       this.out.note(`start it with: ${commands.join('; ')}`)
     }
     this.out.note(
-      `put keys of providers into ${environmentFile(this.dirs)}, one NAME=value per line, readable by you only`,
+      `put keys of providers into ${getEnvironmentFile(this.dirs)}, one NAME=value per line, readable by you only`,
     )
     if (kind === 'systemd') this.out.note('`loginctl enable-linger` keeps it running after logout')
     this.out.note('`ks daemon uninstall` removes it')

@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { daemonLogPath, followLines, hasLevel, lastLines, prettyLine } from '../../cli/log-file.js'
+import { daemonLogPath, followLines, formatLogLine, hasLevel, readLastLines } from '../../cli/log-file.js'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
 /** Parses a line of the log. Output of a crash is not JSON. */
-function asObject(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
@@ -18,22 +18,28 @@ export default class DaemonLogs extends BaseCommand {
   static override examples = ['<%= config.bin %> daemon logs -n 50', '<%= config.bin %> daemon logs -f --level warn']
   static override flags = {
     follow: Flags.boolean({ char: 'f', description: 'follow new lines until Ctrl-C' }),
-    lines: Flags.integer({ char: 'n', min: 0, default: 200, helpValue: 'n', description: 'count of lines from the end' }),
+    lines: Flags.integer({
+      char: 'n',
+      min: 0,
+      default: 200,
+      helpValue: 'n',
+      description: 'count of lines from the end',
+    }),
     level: Flags.option({ options: LEVELS, description: 'minimum level' })(),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonLogs)
     const path = daemonLogPath(this.dirs.data)
-    const pretty = this.out.format === 'table'
+    const isPretty = this.out.format === 'table'
     const print = (line: string) => {
       if (flags.level === undefined || hasLevel(line, flags.level))
-        this.out.text(`${pretty ? prettyLine(line) : line}\n`)
+        this.out.text(`${isPretty ? formatLogLine(line) : line}\n`)
     }
-    const lines = lastLines(path, flags.lines)
+    const lines = readLastLines(path, flags.lines)
     if (this.out.format === 'json' && !flags.follow) {
-      const wanted = lines.filter((line) => flags.level === undefined || hasLevel(line, flags.level))
-      this.out.json(wanted.map(asObject))
+      const selected = lines.filter((line) => flags.level === undefined || hasLevel(line, flags.level))
+      this.out.json(selected.map(parseLine))
       return
     }
     for (const line of lines) print(line)

@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { daemonFlags, daemonWords } from '../../cli/daemon-flags.js'
+import { daemonFlags, toDaemonArguments } from '../../cli/daemon-flags.js'
 
 export default class DaemonRun extends BaseCommand {
   static override summary = 'run the local daemon in the foreground, like ksd'
@@ -11,6 +11,6 @@ export default class DaemonRun extends BaseCommand {
     // The only place where the CLI loads the daemon: this process becomes the daemon.
     const { main } = await import('../../daemon/main.js')
     const ready = this.out.isJson ? ['--ready-json'] : []
-    await main(['--data-dir', this.dirs.data, ...daemonWords(flags), ...ready])
+    await main(['--data-dir', this.dirs.data, ...toDaemonArguments(flags), ...ready])
   }
 }

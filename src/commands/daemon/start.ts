@@ -1,7 +1,13 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { daemonFlags, daemonWords } from '../../cli/daemon-flags.js'
-import { installedService, managerRuns, nextDaemon, systemctl, UNIT } from '../../cli/service/manager.js'
+import { daemonFlags, toDaemonArguments } from '../../cli/daemon-flags.js'
+import {
+  findInstalledService,
+  managerRuns,
+  runSystemctl,
+  SYSTEMD_UNIT,
+  waitForNewDaemon,
+} from '../../cli/service/manager.js'
 import { findDaemon, type LocalDaemon } from '../../client/local-daemon.js'
 import { startDaemon } from '../../client/start-daemon.js'
 
@@ -19,10 +25,10 @@ export default class DaemonStart extends BaseCommand {
     const running = await findDaemon(dataDir)
     const daemon =
       running ??
-      (await this.byService()) ??
+      (await this.startService()) ??
       (await startDaemon({
         dataDir,
-        args: ['--mode', 'manual', ...daemonWords(flags)],
+        args: ['--mode', 'manual', ...toDaemonArguments(flags)],
         onSlow: () => {
           if (this.out.isErrTerminal) this.out.note(`Starting the local daemon${this.out.symbols.ellipsis}`)
         },
@@ -35,10 +41,10 @@ export default class DaemonStart extends BaseCommand {
   }
 
   /** Starts the installed service, if there is one. */
-  private async byService(): Promise<LocalDaemon | undefined> {
-    const service = installedService(this.dirs, process.env)
+  private async startService(): Promise<LocalDaemon | undefined> {
+    const service = findInstalledService(this.dirs, process.env)
     if (service === undefined || !(await managerRuns(service.kind))) return undefined
-    await systemctl('start', UNIT)
-    return await nextDaemon(this.dirs.data)
+    await runSystemctl('start', SYSTEMD_UNIT)
+    return await waitForNewDaemon(this.dirs.data)
   }
 }

@@ -10,19 +10,19 @@ export default class DaemonStop extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonStop)
     const stopped = await stopDaemon({ dataDir: this.dirs.data, force: flags.force })
-    if (this.out.isJson) this.out.json({ stopped: stopped !== undefined, ...(stopped && toJson(stopped)) })
-    else this.out.line(stopped === undefined ? 'no daemon is running' : WORDS[stopped.manner](stopped.pid))
+    if (this.out.isJson) this.out.json({ stopped: stopped !== undefined, ...(stopped && toStopResult(stopped)) })
+    else this.out.line(stopped === undefined ? 'no daemon is running' : STOP_MESSAGES[stopped.manner](stopped.pid))
   }
 }
 
-const KEPT = 'acknowledged writes are not lost'
+const DURABILITY_NOTE = 'acknowledged writes are not lost'
 
-const WORDS: Record<StopManner, (pid: number) => string> = {
+const STOP_MESSAGES: Record<StopManner, (pid: number) => string> = {
   'in-order': (pid) => `stopped: pid ${pid}`,
-  'at-once': (pid) => `stopped: pid ${pid}, without a complete shutdown (its log has the reason); ${KEPT}`,
-  killed: (pid) => `killed: pid ${pid}, because it did not exit; ${KEPT}`,
+  'at-once': (pid) => `stopped: pid ${pid}, without a complete shutdown (its log has the reason); ${DURABILITY_NOTE}`,
+  killed: (pid) => `killed: pid ${pid}, because it did not exit; ${DURABILITY_NOTE}`,
 }
 
-function toJson({ pid, manner }: StoppedDaemon) {
+function toStopResult({ pid, manner }: StoppedDaemon) {
   return { pid, manner }
 }

@@ -23,7 +23,7 @@ export default class DocsArtifact extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(DocsArtifact)
-    const { id, documentId } = await this.documentNamed(args.id)
+    const { id, documentId } = await this.resolveDocument(args.id)
     const client = await this.client()
     const path = { id, documentId }
     const version =

@@ -29,13 +29,13 @@ export default class DocsAsset extends BaseCommand {
     if (flags.output === undefined && this.out.isTerminal) {
       throw usageError('binary output is not written to a terminal', 'give `-o FILE`')
     }
-    const { id, documentId } = await this.documentNamed(args.id)
+    const { id, documentId } = await this.resolveDocument(args.id)
     const client = await this.client()
     const body = await client.download('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
       path: { id, documentId, itemId: args.item },
       query: flags.variant === undefined ? {} : { variant: flags.variant },
     })
-    const size = await saveBody(body, flags.output, this.between)
+    const size = await saveBody(body, flags.output, this.outputStage)
     if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
   }
 }

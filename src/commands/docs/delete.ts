@@ -4,11 +4,11 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { confirm } from '../../cli/prompt.js'
-import { plural } from '../../cli/units.js'
+import { pluralize } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
 
 /** Maximum documents that are deleted without confirmation. */
-const ASK_ABOVE = 10
+const MAX_UNCONFIRMED_COUNT = 10
 
 export default class DocsDelete extends BaseCommand {
   static override summary = 'delete documents and all derived data'
@@ -19,12 +19,15 @@ export default class DocsDelete extends BaseCommand {
   ]
   static override strict = false
   static override args = { id: Args.string({ required: true, description: 'paths or ids of documents' }) }
-  static override flags = { ...spaceFlag, 'dry-run': Flags.boolean({ description: 'show what would be deleted, without deleting' }) }
+  static override flags = {
+    ...spaceFlag,
+    'dry-run': Flags.boolean({ description: 'show what would be deleted, without deleting' }),
+  }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocsDelete)
-    const { id, documentIds } = await this.documentsNamed(argv)
-    const what = plural(documentIds.length, 'document')
+    const { id, documentIds } = await this.resolveDocuments(argv)
+    const description = pluralize(documentIds.length, 'document')
     if (flags['dry-run']) {
       await this.out.list(
         documentIds.map((documentId) => ({ documentId })),
@@ -35,7 +38,7 @@ export default class DocsDelete extends BaseCommand {
       )
       return
     }
-    if (documentIds.length > ASK_ABOVE && !(await confirm(`deleting ${what}`, this.prompt))) {
+    if (documentIds.length > MAX_UNCONFIRMED_COUNT && !(await confirm(`deleting ${description}`, this.prompt))) {
       this.out.note('Nothing was deleted.')
       return
     }
@@ -55,7 +58,7 @@ export default class DocsDelete extends BaseCommand {
     })
     const missing = done.items.filter((item) => item.status === 'not_found').length
     if (missing === 0) return
-    this.out.warn(`ks: ${missing} of ${what} were not found`)
+    this.out.warn(`ks: ${missing} of ${description} were not found`)
     throw new ExitWith(missing === done.items.length ? EXIT.notFound : EXIT.partial)
   }
 }

@@ -19,7 +19,7 @@ export default class Docs extends BaseCommand {
     const client = await this.client()
     const documents = paginate(
       (query) => client.request('GET /knowledge-spaces/{id}/documents', { path: { id }, query }),
-      { ...this.range(flags), pageSize: 100 },
+      { ...this.getListRange(flags), pageSize: 100 },
     )
     await this.list(documents, {
       columns: DOCUMENT_COLUMNS,

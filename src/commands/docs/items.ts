@@ -11,7 +11,7 @@ export default class DocsItems extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(DocsItems)
-    const { id, documentId } = await this.documentNamed(args.id)
+    const { id, documentId } = await this.resolveDocument(args.id)
     const client = await this.client()
     const manifest = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', {
       path: { id, documentId },

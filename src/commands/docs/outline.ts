@@ -13,7 +13,7 @@ export default class DocsOutline extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(DocsOutline)
-    const { id, documentId } = await this.documentNamed(args.id)
+    const { id, documentId } = await this.resolveDocument(args.id)
     const client = await this.client()
     const outline = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
       path: { id, documentId },

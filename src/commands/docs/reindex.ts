@@ -19,13 +19,13 @@ export default class DocsReindex extends BaseCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(DocsReindex)
     if ((flags.all === true) === argv.length > 0) throw usageError('give ids of documents, or `--all`')
-    const { id, documentIds } = await this.documentsNamed(argv)
+    const { id, documentIds } = await this.resolveDocuments(argv)
     if (flags.all && !(await confirm('recompiling every document of the space', this.prompt))) return
     const client = await this.client()
     const body = flags.all ? { all: true } : { documentIds }
-    const done = await client.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', { path: { id }, body })
-    const { bulkJobId } = done
-    const rows = done.items.map((item) =>
+    const reply = await client.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', { path: { id }, body })
+    const { bulkJobId } = reply
+    const rows = reply.items.map((item) =>
       item.status === 'queued'
         ? { documentId: item.asset.id, status: item.status, jobId: item.compilationJob.id, bulkJobId }
         : { documentId: item.documentId, status: item.status, bulkJobId },

@@ -33,14 +33,14 @@ export default class DocsTable extends BaseCommand {
     if (args.number === undefined && (flags.as !== undefined || flags.output !== undefined)) {
       throw usageError('`--as` and `--output` apply to one table', 'give its number')
     }
-    const { id, documentId } = await this.documentNamed(args.id)
+    const { id, documentId } = await this.resolveDocument(args.id)
     const client = await this.client()
     const manifest = await client.request('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', {
       path: { id, documentId },
     })
-    const tables = tablesOf(manifest.items)
+    const tables = toDocumentTables(manifest.items)
     if (args.number === undefined) {
-      await this.tell(tables)
+      await this.printTables(tables)
       return
     }
     const table = tables[args.number - 1]
@@ -55,11 +55,11 @@ export default class DocsTable extends BaseCommand {
       path: { id, documentId, itemId: table.id },
       query: { variant },
     })
-    const size = await saveBody(body, flags.output, this.between)
+    const size = await saveBody(body, flags.output, this.outputStage)
     if (flags.output !== undefined) this.out.note(`Wrote ${size} bytes to ${flags.output}.`)
   }
 
-  private async tell(tables: readonly Listed[]): Promise<void> {
+  private async printTables(tables: readonly TableSummary[]): Promise<void> {
     await this.out.list(tables, {
       columns: [
         { field: 'number', title: 'N' },
@@ -75,7 +75,7 @@ export default class DocsTable extends BaseCommand {
   }
 }
 
-interface Listed {
+interface TableSummary {
   number: number
   pageNumber: number | undefined
   rows: number
@@ -86,14 +86,14 @@ interface Listed {
 }
 
 /** The tables of a document. A table in several parts is one entry with the id of its first part. */
-function tablesOf(items: readonly MultimodalItem[]): Listed[] {
-  const tables: Listed[] = []
+function toDocumentTables(items: readonly MultimodalItem[]): TableSummary[] {
+  const tables: TableSummary[] = []
   for (const { id, modality, pageNumber, caption, title, textPreview: text, sourceMetadata } of items) {
     if (modality !== 'table') continue
     const { rowCount, columnCount: columns, part } = { rowCount: 0, columnCount: 0, part: 1, ...sourceMetadata }
     const rows = typeof rowCount === 'number' ? rowCount : 0
-    const last = tables.at(-1)
-    if (part !== 1 && last !== undefined) last.rows += rows
+    const previous = tables.at(-1)
+    if (part !== 1 && previous !== undefined) previous.rows += rows
     else tables.push({ number: tables.length + 1, pageNumber, rows, columns, caption: caption ?? title, text, id })
   }
   return tables

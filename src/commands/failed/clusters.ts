@@ -2,11 +2,11 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { FAILED_QUERY_STATUSES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 const DEFAULT_LIMIT = 200
 /** the service returns at most one page with this many clusters */
-const MOST = 1000
+const MAX_CLUSTERS = 1000
 
 export default class FailedClusters extends BaseCommand {
   static override summary = 'list clusters of failed queries with the same meaning, most frequent first'
@@ -15,23 +15,23 @@ export default class FailedClusters extends BaseCommand {
     ...spaceFlag,
     limit: Flags.integer({
       min: 1,
-      max: MOST,
+      max: MAX_CLUSTERS,
       helpValue: 'n',
-      description: `maximum clusters (default ${DEFAULT_LIMIT} at a terminal, else ${MOST})`,
+      description: `maximum clusters (default ${DEFAULT_LIMIT} at a terminal, else ${MAX_CLUSTERS})`,
     }),
     status: Flags.option({ options: FAILED_QUERY_STATUSES, description: 'status of the queries' })(),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(FailedClusters)
-    const limit = flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : MOST)
+    const limit = flags.limit ?? (this.out.isTerminal ? DEFAULT_LIMIT : MAX_CLUSTERS)
     const { id } = await this.space()
     const client = await this.client()
     const { clusters } = await client.request('GET /knowledge-spaces/{id}/failed-queries/clusters', {
       path: { id },
       query: {
         limit,
-        ...defined({ status: flags.status }),
+        ...omitUndefined({ status: flags.status }),
       },
     })
     await this.out.list(clusters, {
@@ -45,6 +45,6 @@ export default class FailedClusters extends BaseCommand {
       empty: 'No failed queries.',
     })
     if (clusters.length === limit)
-      this.out.note(`There may be more: ${limit < MOST ? 'give a greater `--limit`' : 'this is the maximum'}.`)
+      this.out.note(`There may be more: ${limit < MAX_CLUSTERS ? 'give a greater `--limit`' : 'this is the maximum'}.`)
   }
 }

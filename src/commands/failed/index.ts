@@ -27,7 +27,7 @@ export default class Failed extends BaseCommand {
     const failed = paginate(
       (page) =>
         client.request('GET /knowledge-spaces/{id}/failed-queries', { path: { id }, query: { ...filter, ...page } }),
-      { ...this.range(flags), pageSize: 200 },
+      { ...this.getListRange(flags), pageSize: 200 },
     )
     await this.list(failed, { columns: FAILED_COLUMNS, fields: FAILED_FIELDS, empty: 'No failed queries.' })
   }

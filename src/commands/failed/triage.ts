@@ -4,8 +4,7 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { LIMITS } from '../../contract/limits.js'
 
 export default class FailedTriage extends BaseCommand {
-  static override summary =
-    'triage pending failed queries with a wider search and the model of the space'
+  static override summary = 'triage pending failed queries with a wider search and the model of the space'
   static override examples = ['<%= config.bin %> failed triage --space example-space --limit 50']
   static override flags = {
     ...spaceFlag,

@@ -3,11 +3,11 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
+import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
 import { FAILED_COLUMNS, FAILED_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { FAILED_QUERY_VERDICTS } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class FailedVerdict extends BaseCommand {
   static override summary = 'set the cause of a failed query; retrieval-miss also creates a golden question'
@@ -41,16 +41,16 @@ export default class FailedVerdict extends BaseCommand {
     }
     const { id } = await this.space()
     const failedQueryId = resolveId('failed query', args.id, this.dirs.cache)
-    const expectedEvidenceIds = flags.expect?.map((one) => resolveId('passage', one, this.dirs.cache))
+    const expectedEvidenceIds = flags.expect?.map((passageId) => resolveId('passage', passageId, this.dirs.cache))
     const client = await this.client()
-    const decided = await client.request('PATCH /knowledge-spaces/{id}/failed-queries/{failedQueryId}', {
+    const updated = await client.request('PATCH /knowledge-spaces/{id}/failed-queries/{failedQueryId}', {
       path: { id, failedQueryId },
       body: {
         verdict,
-        ...defined({ expectedEvidenceIds, expect: expectedAnswer(flags), note: flags.note }),
+        ...omitUndefined({ expectedEvidenceIds, expect: readExpectedAnswer(flags), note: flags.note }),
       },
     })
-    this.out.record(decided, {
+    this.out.record(updated, {
       columns: [...FAILED_COLUMNS, { field: 'metadata.verdict.goldenQuestionId', title: 'GOLDEN' }],
       fields: FAILED_FIELDS,
     })

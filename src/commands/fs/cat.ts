@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 
-import { virtualPath } from '../../cli/fs-path.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 
 export default class FsCat extends BaseCommand {
@@ -14,27 +14,27 @@ export default class FsCat extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(FsCat)
-    const path = virtualPath(args.path)
+    const path = parseVirtualPath(args.path)
     const { id } = await this.space()
     if (this.out.isJson) {
       const parts: CatResult[] = []
-      for await (const part of this.parts(id, path)) parts.push(part)
+      for await (const part of this.readParts(id, path)) parts.push(part)
       const [first] = parts
       if (first === undefined) return
-      const { nextOffset: _, ...whole } = first
-      this.out.json({ ...whole, content: parts.map((part) => part.content).join(''), truncated: false })
+      const { nextOffset: _, ...rest } = first
+      this.out.json({ ...rest, content: parts.map((part) => part.content).join(''), truncated: false })
       return
     }
-    let end = ''
-    for await (const part of this.parts(id, path)) {
+    let lastCharacter = ''
+    for await (const part of this.readParts(id, path)) {
       this.out.text(part.content)
-      end = part.content.slice(-1) || end
+      lastCharacter = part.content.slice(-1) || lastCharacter
     }
-    if (this.out.isTerminal && end !== '' && end !== '\n') this.out.raw('\n')
+    if (this.out.isTerminal && lastCharacter !== '' && lastCharacter !== '\n') this.out.raw('\n')
   }
 
   /** Reads a file from start to end in parts. */
-  private async *parts(id: string, path: string): AsyncGenerator<CatResult> {
+  private async *readParts(id: string, path: string): AsyncGenerator<CatResult> {
     const client = await this.client()
     let offset: number | undefined = 0
     while (offset !== undefined) {

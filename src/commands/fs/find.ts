@@ -3,11 +3,11 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { virtualPath } from '../../cli/fs-path.js'
-import { pathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
+import { getPathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 import { RESOURCE_TYPES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class FsFind extends BaseCommand {
   static override pages = true
@@ -27,31 +27,34 @@ export default class FsFind extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsFind)
-    const path = virtualPath(args.path)
-    const wanted = {
+    const path = parseVirtualPath(args.path)
+    const filter = {
       path,
-      ...defined({ nameContains: flags.name, resourceType: flags.type }),
-      ...(flags.meta === undefined ? {} : metaOf(flags.meta)),
+      ...omitUndefined({ nameContains: flags.name, resourceType: flags.type }),
+      ...(flags.meta === undefined ? {} : parseMetadata(flags.meta)),
     }
     const { id } = await this.space()
     const client = await this.client()
     const items = paginate(
       async (page) =>
-        this.tellingLacks(
-          await client.request('GET /knowledge-spaces/{id}/fs/find', { path: { id }, query: { ...wanted, ...page } }),
+        this.reportDegradation(
+          await client.request('GET /knowledge-spaces/{id}/fs/find', { path: { id }, query: { ...filter, ...page } }),
         ),
-      { ...this.range(flags), pageSize: 1000 },
+      { ...this.getListRange(flags), pageSize: 1000 },
     )
     await this.list(items, {
-      columns: pathColumns(this.out.format),
+      columns: getPathColumns(this.out.format),
       fields: VIRTUAL_FIELDS,
       empty: `Nothing below ${path} matches.`,
     })
   }
 }
 
-function metaOf(text: string): { metadataKey: string; metadataValue?: string } {
-  const at = text.indexOf('=')
-  if (at === 0 || text === '') throw usageError(`--meta must be key=value, received ${JSON.stringify(text)}`)
-  return at === -1 ? { metadataKey: text } : { metadataKey: text.slice(0, at), metadataValue: text.slice(at + 1) }
+function parseMetadata(text: string): { metadataKey: string; metadataValue?: string } {
+  const separatorIndex = text.indexOf('=')
+  if (separatorIndex === 0 || text === '')
+    throw usageError(`--meta must be key=value, received ${JSON.stringify(text)}`)
+  return separatorIndex === -1
+    ? { metadataKey: text }
+    : { metadataKey: text.slice(0, separatorIndex), metadataValue: text.slice(separatorIndex + 1) }
 }

@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { virtualPath } from '../../cli/fs-path.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
 import { parseSpan } from '../../cli/units.js'
 import { paginate } from '../../client/pages.js'
 
@@ -27,34 +27,34 @@ export default class FsGrep extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsGrep)
-    const path = virtualPath(args.path)
-    const wanted = {
+    const path = parseVirtualPath(args.path)
+    const filter = {
       path,
       q: flags.regex ? `re:${args.pattern}` : args.pattern,
       ...(flags['time-limit'] === undefined ? {} : { timeoutMs: parseSpan(flags['time-limit'], '--time-limit') }),
     }
     const { id } = await this.space()
     const client = await this.client()
-    let cutShort = false
+    let isIncomplete = false
     const matches = paginate(
       async (page) => {
-        const query = { ...wanted, ...page }
+        const query = { ...filter, ...page }
         const {
           matches: items,
           truncated,
           nextCursor,
-        } = this.tellingLacks(await client.request('GET /knowledge-spaces/{id}/fs/grep', { path: { id }, query }))
-        cutShort = truncated && nextCursor === undefined
+        } = this.reportDegradation(await client.request('GET /knowledge-spaces/{id}/fs/grep', { path: { id }, query }))
+        isIncomplete = truncated && nextCursor === undefined
         return { items, nextCursor }
       },
-      { ...this.range(flags), pageSize: 1000 },
+      { ...this.getListRange(flags), pageSize: 1000 },
     )
-    const found = this.out.isJson ? await this.asJson(matches) : await this.asLines(matches)
-    if (cutShort) this.out.note('The search timed out: there may be more.')
-    if (found === 0) throw new ExitWith(1)
+    const count = this.out.isJson ? await this.printItems(matches) : await this.printLines(matches)
+    if (isIncomplete) this.out.note('The search timed out: there may be more.')
+    if (count === 0) throw new ExitWith(1)
   }
 
-  private async asJson(matches: AsyncGenerator<object, string | undefined>): Promise<number> {
+  private async printItems(matches: AsyncGenerator<object, string | undefined>): Promise<number> {
     return await this.list(matches, {
       columns: [{ field: 'path' }, { field: 'startOffset' }, { field: 'snippet' }],
       fields: ['kind', 'endOffset', 'metadata', 'nodeId', 'segmentId'],
@@ -62,14 +62,14 @@ export default class FsGrep extends BaseCommand {
     })
   }
 
-  private async asLines(
+  private async printLines(
     matches: AsyncGenerator<{ path: string; startOffset: number; snippet: string }, string | undefined>,
   ): Promise<number> {
-    let found = 0
-    for await (const match of this.tellingMore(matches)) {
-      found += 1
+    let count = 0
+    for await (const match of this.withMoreHint(matches)) {
+      count += 1
       this.out.line(`${match.path}:${match.startOffset}: ${match.snippet.replace(/\s+/g, ' ').trim()}`)
     }
-    return found
+    return count
   }
 }

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { virtualPath } from '../../cli/fs-path.js'
-import { pathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
+import { getPathColumns, VIRTUAL_FIELDS } from '../../cli/resources.js'
 import { paginate } from '../../client/pages.js'
 
 export default class FsLs extends BaseCommand {
@@ -17,18 +17,18 @@ export default class FsLs extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsLs)
-    const path = virtualPath(args.path)
+    const path = parseVirtualPath(args.path)
     const { id } = await this.space()
     const client = await this.client()
     const items = paginate(
       async (page) =>
-        this.tellingLacks(
+        this.reportDegradation(
           await client.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id }, query: { path, ...page } }),
         ),
-      { ...this.range(flags), pageSize: 1000 },
+      { ...this.getListRange(flags), pageSize: 1000 },
     )
     await this.list(items, {
-      columns: pathColumns(this.out.format),
+      columns: getPathColumns(this.out.format),
       fields: VIRTUAL_FIELDS,
       empty: `${path} is empty.`,
     })

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { virtualPath } from '../../cli/fs-path.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
 
 export default class FsMv extends BaseCommand {
   static override summary = 'rename or move a file or folder in the workspaces; never overwrites'
@@ -16,7 +16,7 @@ export default class FsMv extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(FsMv)
-    const body = { oldPath: virtualPath(args.old), newPath: virtualPath(args.new) }
+    const body = { oldPath: parseVirtualPath(args.old), newPath: parseVirtualPath(args.new) }
     const { id } = await this.space()
     const client = await this.client()
     const moved = await client.request('POST /knowledge-spaces/{id}/fs/mv', { path: { id }, body })

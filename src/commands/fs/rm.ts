@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { virtualPath } from '../../cli/fs-path.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class FsRm extends BaseCommand {
@@ -19,7 +19,7 @@ export default class FsRm extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsRm)
-    const path = virtualPath(args.path)
+    const path = parseVirtualPath(args.path)
     if (flags.recursive && !(await confirm(`removing ${path} with its content`, this.prompt))) {
       this.out.note('Nothing was removed.')
       return

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { virtualPath } from '../../cli/fs-path.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
 import { drawTree } from '../../cli/tree.js'
 import type { VirtualTree } from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
@@ -31,7 +31,7 @@ export default class FsTree extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsTree)
-    const path = virtualPath(args.path)
+    const path = parseVirtualPath(args.path)
     const { id } = await this.space()
     const client = await this.client()
     const tree = await client.request('GET /knowledge-spaces/{id}/fs/tree', {
@@ -43,7 +43,7 @@ export default class FsTree extends BaseCommand {
       },
     })
     if (this.out.format === 'json') this.out.json(tree)
-    else if (this.out.format === 'table') this.draw(tree.root)
+    else if (this.out.format === 'table') this.drawLines(tree.root)
     else {
       await this.out.list(flatten(tree.root), {
         columns: [{ field: 'path' }],
@@ -51,11 +51,11 @@ export default class FsTree extends BaseCommand {
         empty: `${path} is empty.`,
       })
     }
-    this.tellingLacks(tree)
+    this.reportDegradation(tree)
     if (tree.truncated) this.out.note('There is more: give a greater `--limit`, or a deeper path.')
   }
 
-  private draw(root: VirtualTree): void {
+  private drawLines(root: VirtualTree): void {
     this.out.line(root.path)
     const lines = drawTree(root.children ?? [], {
       label: (node) => (node.kind === 'directory' ? `${node.name}/` : node.name),

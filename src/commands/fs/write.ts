@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { virtualPath } from '../../cli/fs-path.js'
+import { parseVirtualPath } from '../../cli/fs-path.js'
 import { readStdin, readTextFile } from '../../cli/stdin.js'
 
 export default class FsWrite extends BaseCommand {
@@ -24,7 +24,7 @@ export default class FsWrite extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(FsWrite)
-    const path = virtualPath(args.path)
+    const path = parseVirtualPath(args.path)
     if (flags.text === undefined && flags.from === undefined && process.stdin.isTTY)
       throw usageError('no text to write is given', 'give `--text TEXT` or `--from FILE`, or pipe in the text')
     const { from } = flags

@@ -1,14 +1,14 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
+import { readArgumentText } from '../../cli/argument-words.js'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
+import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
-import { textOfWords } from '../../cli/words.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
-const several = { multiple: true, multipleNonGreedy: true } as const
+const REPEATABLE = { multiple: true, multipleNonGreedy: true } as const
 
 export default class GoldenAdd extends BaseCommand {
   static override summary = 'add a question with its expected passages and answer'
@@ -21,26 +21,26 @@ export default class GoldenAdd extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     expect: Flags.string({
-      ...several,
+      ...REPEATABLE,
       helpValue: 'id',
       description: 'id of a passage that answers it; repeatable',
     }),
     ...expectFlags,
-    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tag; repeatable' }),
+    tag: Flags.string({ ...REPEATABLE, helpValue: 'tag', description: 'tag; repeatable' }),
   }
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(GoldenAdd)
     const { id } = await this.space()
-    const question = await textOfWords(raw, 'the question')
+    const question = await readArgumentText(raw, 'the question')
     const client = await this.client()
     const added = await client.request('POST /knowledge-spaces/{id}/golden-questions', {
       path: { id },
       body: {
         question,
-        expectedEvidenceIds: (flags.expect ?? []).map((one) => resolveId('passage', one, this.dirs.cache)),
+        expectedEvidenceIds: (flags.expect ?? []).map((passageId) => resolveId('passage', passageId, this.dirs.cache)),
         tags: flags.tag ?? [],
-        ...defined({ expect: expectedAnswer(flags) }),
+        ...omitUndefined({ expect: readExpectedAnswer(flags) }),
       },
     })
     this.out.record(added, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })

@@ -5,9 +5,9 @@ import { spaceFlag } from '../../cli/common-flags.js'
 import { GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 import { ANSWER_CORRECTNESS } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
-const several = { multiple: true, multipleNonGreedy: true } as const
+const REPEATABLE = { multiple: true, multipleNonGreedy: true } as const
 
 export default class GoldenAnnotate extends BaseCommand {
   static override summary = 'judge the answer and the evidence of a golden question'
@@ -18,8 +18,16 @@ export default class GoldenAnnotate extends BaseCommand {
   static override flags = {
     ...spaceFlag,
     answer: Flags.option({ options: ANSWER_CORRECTNESS, required: true, description: 'correctness of the answer' })(),
-    relevant: Flags.string({ ...several, helpValue: 'id', description: 'id of a passage that answers it; repeatable' }),
-    irrelevant: Flags.string({ ...several, helpValue: 'id', description: 'id of a passage that does not answer it; repeatable' }),
+    relevant: Flags.string({
+      ...REPEATABLE,
+      helpValue: 'id',
+      description: 'id of a passage that answers it; repeatable',
+    }),
+    irrelevant: Flags.string({
+      ...REPEATABLE,
+      helpValue: 'id',
+      description: 'id of a passage that does not answer it; repeatable',
+    }),
     note: Flags.string({ helpValue: 'text', description: 'remark' }),
   }
 
@@ -27,15 +35,15 @@ export default class GoldenAnnotate extends BaseCommand {
     const { args, flags } = await this.parse(GoldenAnnotate)
     const { id } = await this.space()
     const questionId = resolveId('golden question', args.id, this.dirs.cache)
-    const judged = (ids: string[] | undefined, relevant: boolean) =>
-      (ids ?? []).map((one) => ({ evidenceId: resolveId('passage', one, this.dirs.cache), relevant }))
+    const toJudgments = (ids: string[] | undefined, relevant: boolean) =>
+      (ids ?? []).map((passageId) => ({ evidenceId: resolveId('passage', passageId, this.dirs.cache), relevant }))
     const client = await this.client()
     const question = await client.request('POST /knowledge-spaces/{id}/golden-questions/{questionId}/annotations', {
       path: { id, questionId },
       body: {
         answerCorrectness: flags.answer,
-        evidenceRelevance: [...judged(flags.relevant, true), ...judged(flags.irrelevant, false)],
-        ...defined({ note: flags.note }),
+        evidenceRelevance: [...toJudgments(flags.relevant, true), ...toJudgments(flags.irrelevant, false)],
+        ...omitUndefined({ note: flags.note }),
       },
     })
     this.out.record(question, { fields: GOLDEN_FIELDS })

@@ -2,7 +2,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { toJson } from '../../cli/output.js'
 import { paginate } from '../../client/pages.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class GoldenExport extends BaseCommand {
   static override summary = 'print all golden questions as JSON lines, for `golden import`'
@@ -17,12 +17,12 @@ export default class GoldenExport extends BaseCommand {
       (query) => client.request('GET /knowledge-spaces/{id}/golden-questions', { path: { id }, query }),
       { pageSize: 1000 },
     )
-    const all: object[] = []
+    const allQuestions: object[] = []
     for await (const { question, expectedEvidenceIds, expect, tags, metadata } of questions) {
-      const kept = { question, expectedEvidenceIds, ...defined({ expect }), tags, metadata }
-      if (this.out.format === 'json') all.push(kept)
-      else this.out.raw(`${toJson(kept, false)}\n`)
+      const exported = { question, expectedEvidenceIds, ...omitUndefined({ expect }), tags, metadata }
+      if (this.out.format === 'json') allQuestions.push(exported)
+      else this.out.raw(`${toJson(exported, false)}\n`)
     }
-    if (this.out.format === 'json') this.out.json(all)
+    if (this.out.format === 'json') this.out.json(allQuestions)
   }
 }

@@ -16,7 +16,7 @@ export default class Golden extends BaseCommand {
     const client = await this.client()
     const questions = paginate(
       (query) => client.request('GET /knowledge-spaces/{id}/golden-questions', { path: { id }, query }),
-      { ...this.range(flags), pageSize: 1000 },
+      { ...this.getListRange(flags), pageSize: 1000 },
     )
     await this.list(questions, {
       columns: GOLDEN_COLUMNS,

@@ -2,13 +2,13 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith, usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import type { GoldenCase } from '../../cli/golden/question.js'
+import type { GoldenRunCase } from '../../cli/golden/question.js'
 import type { GoldenReport } from '../../cli/golden/report.js'
 import { writeJson } from '../../cli/json-file.js'
 import { EXIT } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import { QUERY_MODES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 const CONCURRENCY = 4
 
@@ -32,7 +32,7 @@ export default class GoldenRun extends BaseCommand {
     mode: Flags.option({
       char: 'm',
       options: QUERY_MODES,
-      description: "query mode (default: mode of the space)",
+      description: 'query mode (default: mode of the space)',
     })(),
     tag: Flags.string({
       multiple: true,
@@ -55,12 +55,18 @@ export default class GoldenRun extends BaseCommand {
     }),
     'min-recall': Flags.string({ helpValue: '0..1', description: 'minimum average recall of the expected evidence' }),
     'min-mrr': Flags.string({ helpValue: '0..1', description: 'minimum mean reciprocal rank' }),
-    'min-answerable': Flags.string({ helpValue: '0..1', description: 'minimum fraction correctly answered or refused' }),
+    'min-answerable': Flags.string({
+      helpValue: '0..1',
+      description: 'minimum fraction correctly answered or refused',
+    }),
     'min-answer': Flags.string({
       helpValue: '0..1',
       description: 'minimum fraction of correct answers, where one is expected',
     }),
-    baseline: Flags.string({ helpValue: 'file', description: 'file with the metrics of an earlier run, to compare with' }),
+    baseline: Flags.string({
+      helpValue: 'file',
+      description: 'file with the metrics of an earlier run, to compare with',
+    }),
     'save-baseline': Flags.string({ helpValue: 'file', description: 'file for the metrics of this run' }),
     tolerance: Flags.string({ helpValue: '0..1', description: 'maximum drop of an average below the baseline' }),
     junit: Flags.string({ helpValue: 'file', description: 'file for a JUnit report' }),
@@ -69,60 +75,64 @@ export default class GoldenRun extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(GoldenRun)
     const minimums = {
-      recall: share(flags['min-recall'], '--min-recall'),
-      mrr: share(flags['min-mrr'], '--min-mrr'),
-      answerable: share(flags['min-answerable'], '--min-answerable'),
-      answer: share(flags['min-answer'], '--min-answer'),
+      recall: parseFraction(flags['min-recall'], '--min-recall'),
+      mrr: parseFraction(flags['min-mrr'], '--min-mrr'),
+      answerable: parseFraction(flags['min-answerable'], '--min-answerable'),
+      answer: parseFraction(flags['min-answer'], '--min-answer'),
     }
-    const tolerance = share(flags.tolerance, '--tolerance') ?? 0
-    const { baselineOf, checkMinimums, compare, readBaseline } = await import('../../cli/golden/gate.js')
+    const tolerance = parseFraction(flags.tolerance, '--tolerance') ?? 0
+    const {
+      makeBaseline: baselineOf,
+      checkMinimums,
+      compareToBaseline: compare,
+      readBaseline,
+    } = await import('../../cli/golden/gate.js')
     const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline)
-    const cases = this.chosen(await this.cases(flags), flags)
+    const cases = this.selectCases(await this.loadCases(flags), flags)
     const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     const run = { mode: mode ?? 'default', k: flags.k ?? LIMITS.topK }
-    const results = await this.ask(cases, { ...run, mode, concurrency: flags.concurrency ?? CONCURRENCY })
-    const { isComplete, makeReport } = await import('../../cli/golden/report.js')
+    const results = await this.runQuestions(cases, { ...run, mode, concurrency: flags.concurrency ?? CONCURRENCY })
+    const { isComplete, makeGoldenReport: makeReport } = await import('../../cli/golden/report.js')
     const checks = checkMinimums(makeReport(results, run, [], undefined).metrics, minimums)
     const comparison = baseline === undefined ? undefined : compare(results, baseline, tolerance)
     const report = makeReport(results, run, checks, comparison)
-    await this.print(report)
+    await this.printReport(report)
     if (flags.junit !== undefined) {
-      const { junit } = await import('../../cli/golden/junit.js')
+      const { formatJunit: junit } = await import('../../cli/golden/junit.js')
       const { saveText } = await import('../../cli/save-body.js')
       await saveText(junit(report), flags.junit)
     }
-    const complete = isComplete(report)
+    const hasAllResults = isComplete(report)
     if (flags['save-baseline'] !== undefined) {
-      if (complete) writeJson(flags['save-baseline'], baselineOf(results, run))
+      if (hasAllResults) writeJson(flags['save-baseline'], baselineOf(results, run))
       else this.out.warn('ks: the baseline was not saved: some questions could not be measured')
     }
     if (!report.passed) throw new ExitWith(EXIT.checkFailed)
-    if (!complete) throw new ExitWith(EXIT.partial)
+    if (!hasAllResults) throw new ExitWith(EXIT.partial)
   }
 
-  private async cases(flags: { file?: string[] | undefined; stored: boolean }): Promise<GoldenCase[]> {
-    const cases: GoldenCase[] = []
+  private async loadCases(flags: { file?: string[] | undefined; stored: boolean }): Promise<GoldenRunCase[]> {
+    const cases: GoldenRunCase[] = []
     if (flags.file !== undefined) {
-      const { readCases } = await import('../../cli/golden/file.js')
+      const { readGoldenCases: readCases } = await import('../../cli/golden/file.js')
       for (const file of flags.file) cases.push(...readCases(file))
     }
     if (flags.file === undefined || flags.stored) {
-      const { storedCases } = await import('../../cli/golden/run.js')
+      const { loadStoredCases: storedCases } = await import('../../cli/golden/run.js')
       cases.push(...(await storedCases(await this.client(), (await this.space()).id)))
     }
     const seen = new Set<string>()
     for (const { id } of cases) {
-      if (seen.has(id))
-        throw usageError(`two questions have the id ${JSON.stringify(id)}`, 'give each a unique `id`')
+      if (seen.has(id)) throw usageError(`two questions have the id ${JSON.stringify(id)}`, 'give each a unique `id`')
       seen.add(id)
     }
     return cases
   }
 
-  private chosen(
-    cases: readonly GoldenCase[],
+  private selectCases(
+    cases: readonly GoldenRunCase[],
     flags: { tag?: string[] | undefined; limit?: number | undefined },
-  ): GoldenCase[] {
+  ): GoldenRunCase[] {
     const { tag, limit } = flags
     const tagged = tag === undefined ? cases : cases.filter(({ tags }) => tags.some((each) => tag.includes(each)))
     if (tagged.length === 0)
@@ -130,8 +140,8 @@ export default class GoldenRun extends BaseCommand {
     return tagged.slice(0, limit)
   }
 
-  private async ask(
-    cases: GoldenCase[],
+  private async runQuestions(
+    cases: GoldenRunCase[],
     run: { mode: (typeof QUERY_MODES)[number] | undefined; k: number; concurrency: number },
   ) {
     const { runCases } = await import('../../cli/golden/run.js')
@@ -146,7 +156,7 @@ export default class GoldenRun extends BaseCommand {
         spaceId,
         k,
         concurrency,
-        ...defined({ mode }),
+        ...omitUndefined({ mode }),
         onDone: (result) => {
           done++
           if (this.out.format === 'jsonl') this.out.event('question', result)
@@ -155,25 +165,25 @@ export default class GoldenRun extends BaseCommand {
     )
   }
 
-  private async print(report: GoldenReport): Promise<void> {
-    const { reportLines } = await import('../../cli/golden/report.js')
+  private async printReport(report: GoldenReport): Promise<void> {
+    const { formatGoldenReport: reportLines } = await import('../../cli/golden/report.js')
     if (this.out.format === 'json') this.out.json(report)
     else if (this.out.format === 'jsonl') {
       const { results: _, ...summary } = report
       this.out.event('done', summary)
     } else if (this.out.format === 'tsv') {
-      const figures = ['status', 'recall', 'reciprocalRank', 'answerable', 'answer.right']
-      const faults = ['missing', 'answer.missing', 'answer.forbidden', 'unresolved', 'error']
-      const fields = [...figures, 'question', ...faults]
+      const metricFields = ['status', 'recall', 'reciprocalRank', 'answerable', 'answer.right']
+      const failureFields = ['missing', 'answer.missing', 'answer.forbidden', 'unresolved', 'error']
+      const fields = [...metricFields, 'question', ...failureFields]
       await this.out.list(report.results, { columns: fields.map((field) => ({ field })), empty: 'No questions.' })
-      const { checkLine } = await import('../../cli/golden/report.js')
+      const { formatCheck: checkLine } = await import('../../cli/golden/report.js')
       for (const check of report.checks) this.out.note(checkLine(check))
     } else for (const line of reportLines(report)) this.out.line(line)
   }
 }
 
 /** Parses a fraction. @throws CliError exit 2 unless it is a number from 0 to 1 */
-function share(text: string | undefined, name: string): number | undefined {
+function parseFraction(text: string | undefined, name: string): number | undefined {
   if (text === undefined) return undefined
   const value = Number(text)
   if (text.trim() === '' || !(value >= 0 && value <= 1)) {

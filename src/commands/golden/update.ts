@@ -3,12 +3,12 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
+import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
-const several = { multiple: true, multipleNonGreedy: true } as const
+const REPEATABLE = { multiple: true, multipleNonGreedy: true } as const
 
 export default class GoldenUpdate extends BaseCommand {
   static override summary = 'change a golden question; other fields stay unchanged'
@@ -21,7 +21,7 @@ export default class GoldenUpdate extends BaseCommand {
     ...spaceFlag,
     question: Flags.string({ helpValue: 'text', description: 'new wording' }),
     expect: Flags.string({
-      ...several,
+      ...REPEATABLE,
       helpValue: 'id',
       description: 'ids of expected passages, replacing the previous ones',
     }),
@@ -31,7 +31,7 @@ export default class GoldenUpdate extends BaseCommand {
       description: 'expect no particular answer; the other flags replace the expected answer',
       exclusive: Object.keys(expectFlags),
     }),
-    tag: Flags.string({ ...several, helpValue: 'tag', description: 'tags, replacing the previous ones' }),
+    tag: Flags.string({ ...REPEATABLE, helpValue: 'tag', description: 'tags, replacing the previous ones' }),
     'no-tags': Flags.boolean({ description: 'remove all tags', exclusive: ['tag'] }),
   }
 
@@ -40,18 +40,18 @@ export default class GoldenUpdate extends BaseCommand {
     const { question } = flags
     const expected = flags['no-expect'] ? [] : flags.expect
     const tags = flags['no-tags'] ? [] : flags.tag
-    const expect = flags['no-expect-answer'] ? null : expectedAnswer(flags)
+    const expect = flags['no-expect-answer'] ? null : readExpectedAnswer(flags)
     if (question === undefined && expected === undefined && tags === undefined && expect === undefined) {
       throw usageError('nothing to change', 'give `--question`, `--expect`, `--expect-answer` or `--tag`')
     }
     const { id } = await this.space()
     const questionId = resolveId('golden question', args.id, this.dirs.cache)
-    const expectedEvidenceIds = expected?.map((one) => resolveId('passage', one, this.dirs.cache))
+    const expectedEvidenceIds = expected?.map((passageId) => resolveId('passage', passageId, this.dirs.cache))
     const client = await this.client()
     const updated = await client.request('PATCH /knowledge-spaces/{id}/golden-questions/{questionId}', {
       path: { id, questionId },
       body: {
-        ...defined({ question, expectedEvidenceIds, tags, expect }),
+        ...omitUndefined({ question, expectedEvidenceIds, tags, expect }),
       },
     })
     this.out.record(updated, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })

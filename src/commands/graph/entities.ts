@@ -4,7 +4,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { ENTITY_COLUMNS, ENTITY_FIELDS } from '../../cli/graph.js'
 import { paginate } from '../../client/pages.js'
 import { ENTITY_TYPES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class GraphEntities extends BaseCommand {
   static override pages = true
@@ -22,16 +22,16 @@ export default class GraphEntities extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const filter = {
-      ...defined({ type: flags.type, query: flags.match }),
+      ...omitUndefined({ type: flags.type, query: flags.match }),
     }
     const items = paginate(
       async (page) => {
         const query = { ...filter, ...page }
-        return this.tellingLacks(
+        return this.reportDegradation(
           await client.request('GET /knowledge-spaces/{id}/graph/entities', { path: { id }, query }),
         )
       },
-      { ...this.range(flags), pageSize: 100 },
+      { ...this.getListRange(flags), pageSize: 100 },
     )
     await this.list(items, { columns: ENTITY_COLUMNS, fields: ENTITY_FIELDS, empty: 'No entities were found.' })
   }

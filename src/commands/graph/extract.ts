@@ -2,12 +2,12 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { READING_FIELDS, readingLine, resumeNote } from '../../cli/graph-reading.js'
+import { formatGraphReading, formatResumeNote, GRAPH_READING_FIELDS } from '../../cli/graph-reading.js'
 import type { GraphReading } from '../../contract/gateway/graph-readings.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
-const { default: USUAL, max: MOST } = LIMITS.graphReadingTokens
+const { default: DEFAULT_TOKENS, max: MAX_TOKENS } = LIMITS.graphReadingTokens
 
 export default class GraphExtract extends BaseCommand {
   static override summary = 'extract entities and relations from passages of a space'
@@ -28,7 +28,7 @@ export default class GraphExtract extends BaseCommand {
     budget: Flags.integer({
       helpValue: 'tokens',
       dependsOn: ['all'],
-      description: `maximum tokens for the model, up to ${MOST} (default: ${USUAL})`,
+      description: `maximum tokens for the model, up to ${MAX_TOKENS} (default: ${DEFAULT_TOKENS})`,
     }),
     wait: Flags.boolean({ dependsOn: ['all'], description: 'wait for the end; exits with 1 if it fails' }),
   }
@@ -36,26 +36,26 @@ export default class GraphExtract extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(GraphExtract)
     const { id } = await this.space()
-    if (flags.all) return this.readAll(id, flags.budget, flags.wait)
+    if (flags.all) return this.extractAll(id, flags.budget, flags.wait)
     const client = await this.client()
     const done = await client.request('POST /knowledge-spaces/{id}/semantic-views/entities/extract', {
       path: { id },
-      body: { ...defined({ limit: flags.limit }) },
+      body: { ...omitUndefined({ limit: flags.limit }) },
     })
     this.out.record(done, {
       fields: ['nodesScanned', 'nodesUpdated', 'entitiesExtracted', 'graphEntitiesIndexed', 'graphRelationsIndexed'],
     })
   }
 
-  private async readAll(id: string, budget: number | undefined, wait: boolean): Promise<void> {
+  private async extractAll(id: string, budget: number | undefined, wait: boolean): Promise<void> {
     const client = await this.client()
-    const begun = await client.request('POST /knowledge-spaces/{id}/graph/readings', {
+    const started = await client.request('POST /knowledge-spaces/{id}/graph/readings', {
       path: { id },
       body: budget === undefined ? {} : { budgetTokens: budget },
     })
-    const last = wait ? await this.follow(id, begun) : begun
-    this.out.record(last, { fields: READING_FIELDS })
-    const note = resumeNote(last)
+    const last = wait ? await this.follow(id, started) : started
+    this.out.record(last, { fields: GRAPH_READING_FIELDS })
+    const note = formatResumeNote(last)
     if (note !== undefined) this.out.note(note)
     if (last.state === 'failed' || last.state === 'canceled')
       throw new CliError(`the graph of the space was not completed: ${last.error ?? 'the extraction was canceled'}`, {
@@ -63,11 +63,11 @@ export default class GraphExtract extends BaseCommand {
       })
   }
 
-  private async follow(id: string, begun: GraphReading): Promise<GraphReading> {
+  private async follow(id: string, started: GraphReading): Promise<GraphReading> {
     const { followWork } = await import('../../cli/follow-work.js')
     const client = await this.client()
-    const path = { id, readingId: begun.id }
-    const ask = () => client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', { path })
-    return followWork(this.out, begun, readingLine, ask, this.deadline.signal)
+    const path = { id, readingId: started.id }
+    const readState = () => client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', { path })
+    return followWork(this.out, started, formatGraphReading, readState, this.deadline.signal)
   }
 }

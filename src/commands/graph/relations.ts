@@ -5,7 +5,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { RELATION_COLUMNS, RELATION_FIELDS, resolveEntity } from '../../cli/graph.js'
 import { paginate } from '../../client/pages.js'
 import { RELATION_TYPES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class GraphRelations extends BaseCommand {
   static override pages = true
@@ -28,16 +28,16 @@ export default class GraphRelations extends BaseCommand {
     const entityId =
       args.entity === undefined ? undefined : await resolveEntity(client, id, args.entity, this.dirs.cache)
     const filter = {
-      ...defined({ type: flags.type, entityId }),
+      ...omitUndefined({ type: flags.type, entityId }),
     }
     const items = paginate(
       async (page) => {
         const query = { ...filter, ...page }
-        return this.tellingLacks(
+        return this.reportDegradation(
           await client.request('GET /knowledge-spaces/{id}/graph/relations', { path: { id }, query }),
         )
       },
-      { ...this.range(flags), pageSize: 100 },
+      { ...this.getListRange(flags), pageSize: 100 },
     )
     await this.list(items, { columns: RELATION_COLUMNS, fields: RELATION_FIELDS, empty: 'No relations were found.' })
   }

@@ -3,17 +3,17 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import {
-  dotOf,
+  buildTraversalTree,
+  formatDot,
   RELATION_COLUMNS,
   RELATION_FIELDS,
   resolveEntity,
   type TraversalNode,
-  traversalTree,
 } from '../../cli/graph.js'
 import { FORMATS } from '../../cli/output.js'
 import { drawTree } from '../../cli/tree.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 const { depth, fanout, maxNodes, timeoutMs } = LIMITS.traversal
 
@@ -29,7 +29,10 @@ export default class GraphTraverse extends BaseCommand {
     ...spaceFlag,
     format: Flags.string({ helpGroup: 'COMMON', options: [...FORMATS, 'dot'], description: 'output format' }),
     depth: Flags.integer({ helpValue: 'n', description: `maximum steps, up to ${depth.max}` }),
-    fanout: Flags.integer({ helpValue: 'n', description: `maximum relations followed for an entity, up to ${fanout.max}` }),
+    fanout: Flags.integer({
+      helpValue: 'n',
+      description: `maximum relations followed for an entity, up to ${fanout.max}`,
+    }),
     'max-nodes': Flags.integer({ helpValue: 'n', description: `maximum entities, up to ${maxNodes.max}` }),
     within: Flags.integer({ helpValue: 'ms', description: `timeout in milliseconds, up to ${timeoutMs.max}` }),
   }
@@ -43,27 +46,32 @@ export default class GraphTraverse extends BaseCommand {
       path: { id },
       query: {
         entityId,
-        ...defined({ depth: flags.depth, fanout: flags.fanout, maxNodes: flags['max-nodes'], timeoutMs: flags.within }),
+        ...omitUndefined({
+          depth: flags.depth,
+          fanout: flags.fanout,
+          maxNodes: flags['max-nodes'],
+          timeoutMs: flags.within,
+        }),
       },
     })
-    this.tellingLacks(found)
-    if (flags.format === 'dot') this.out.text(dotOf(found))
+    this.reportDegradation(found)
+    if (flags.format === 'dot') this.out.text(formatDot(found))
     else if (this.out.format === 'json') this.out.json(found)
-    else if (this.out.format === 'table') this.draw(traversalTree(found))
-    else await this.relations(found.relations)
+    else if (this.out.format === 'table') this.drawTraversal(buildTraversalTree(found))
+    else await this.printRelations(found.relations)
     if (!found.truncated) return
-    const why = found.metrics.timedOut ? '`--within`' : '`--fanout` or `--max-nodes`'
-    this.out.note(`There is more: give a greater ${why}.`)
+    const limitFlags = found.metrics.timedOut ? '`--within`' : '`--fanout` or `--max-nodes`'
+    this.out.note(`There is more: give a greater ${limitFlags}.`)
   }
 
-  private draw(root: TraversalNode | undefined): void {
+  private drawTraversal(root: TraversalNode | undefined): void {
     if (root === undefined) return
     this.out.line(label(root))
     const options = { label, children: (node: TraversalNode) => node.children, unicode: this.out.unicode }
     for (const line of drawTree(root.children, options)) this.out.line(line)
   }
 
-  private async relations<T>(relations: readonly T[]): Promise<void> {
+  private async printRelations<T>(relations: readonly T[]): Promise<void> {
     const options = { columns: RELATION_COLUMNS, fields: RELATION_FIELDS, empty: 'No relations were found.' }
     await this.out.list(relations, options)
   }

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { openReading, readingLine } from '../../cli/graph-reading.js'
+import { formatGraphReading, getRunningGraphReading } from '../../cli/graph-reading.js'
 import { paginate } from '../../client/pages.js'
 import { LIMITS } from '../../contract/limits.js'
 import { JOB_STATES } from '../../contract/values.js'
@@ -24,20 +24,20 @@ export default class Jobs extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Jobs)
-    const { id } = args.space === undefined ? await this.space() : await this.spaceNamed(args.space)
+    const { id } = args.space === undefined ? await this.space() : await this.resolveSpace(args.space)
     const client = await this.client()
-    const state = JOB_STATES.find((one) => one === flags.state)
+    const state = JOB_STATES.find((candidate) => candidate === flags.state)
     const jobs = paginate(
       (query) =>
         client.request('GET /knowledge-spaces/{id}/jobs', {
           path: { id },
           query: state === undefined ? query : { ...query, state },
         }),
-      { ...this.range(flags), pageSize: LIMITS.page.cap },
+      { ...this.getListRange(flags), pageSize: LIMITS.page.cap },
     )
     let failed = false
     await this.list(
-      noting(jobs, ({ stage }) => (failed ||= stage === 'failed' || stage === 'canceled')),
+      forEachItem(jobs, ({ stage }) => (failed ||= stage === 'failed' || stage === 'canceled')),
       {
         columns: [
           { field: 'id', kind: 'id' },
@@ -63,17 +63,17 @@ export default class Jobs extends BaseCommand {
     )
     if (this.out.format !== 'table') return
     if (failed) this.out.note('hint: `ks jobs retry ID` retries one job, `--failed` all failed ones')
-    const reading = await openReading(client, id)
-    if (reading !== undefined) this.out.note(`${readingLine(reading)} (\`ks graph status\`)`)
+    const reading = await getRunningGraphReading(client, id)
+    if (reading !== undefined) this.out.note(`${formatGraphReading(reading)} (\`ks graph status\`)`)
   }
 }
 
 /** Yields the same items, after calling `note` with each. */
-async function* noting<T>(items: AsyncGenerator<T, string | undefined>, note: (item: T) => unknown) {
+async function* forEachItem<T>(items: AsyncGenerator<T, string | undefined>, visit: (item: T) => unknown) {
   for (;;) {
     const next = await items.next()
     if (next.done === true) return next.value
-    note(next.value)
+    visit(next.value)
     yield next.value
   }
 }

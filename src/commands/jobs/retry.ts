@@ -15,17 +15,20 @@ export default class JobsRetry extends BaseCommand {
   ]
   static override strict = false
   static override args = { id: Args.string({ description: 'ids of jobs' }) }
-  static override flags = { ...spaceFlag, failed: Flags.boolean({ description: 'retry every failed document of the space' }) }
+  static override flags = {
+    ...spaceFlag,
+    failed: Flags.boolean({ description: 'retry every failed document of the space' }),
+  }
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(JobsRetry)
     if ((flags.failed === true) === argv.length > 0) throw usageError('give ids of jobs, or `--failed`')
-    const jobs = flags.failed ? await this.retryFailed() : await this.retryThese(argv)
+    const jobs = flags.failed ? await this.retryFailed() : await this.retryJobs(argv)
     await this.out.list(jobs, { columns: JOB_COLUMNS, empty: 'No failed documents.' })
     if (jobs.length > 0 && this.out.format === 'table') this.out.note('hint: `ks jobs watch ID` follows one')
   }
 
-  private async retryThese(words: unknown[]): Promise<DocumentCompilationJob[]> {
+  private async retryJobs(words: unknown[]): Promise<DocumentCompilationJob[]> {
     const ids = words.map((text) => resolveId('job', String(text), this.dirs.cache))
     const client = await this.client()
     const jobs: DocumentCompilationJob[] = []

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
-import { readingOf } from '../../cli/reading.js'
+import { findReadingProgress } from '../../cli/reading.js'
 import { resolveId } from '../../cli/resolve.js'
 import { JOB_COLUMNS } from '../../cli/resources.js'
 
@@ -14,7 +14,7 @@ export default class JobsShow extends BaseCommand {
     const id = resolveId('job', args.id, this.dirs.cache)
     const client = await this.client()
     const job = await client.request('GET /jobs/{id}', { path: { id } })
-    const reading = job.stage === 'queued' ? await readingOf(client, job) : undefined
+    const reading = job.stage === 'queued' ? await findReadingProgress(client, job) : undefined
     this.out.record(job, { columns: JOB_COLUMNS, fields: ['knowledgeSpaceId', 'tenantId', 'queueJobId'] })
     if (reading !== undefined) this.out.note(`The file is being parsed: ${reading}.`)
   }

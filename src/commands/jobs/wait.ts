@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith } from '../../cli/cli-error.js'
-import { hasFailed, jobChanges, type readJob } from '../../cli/jobs.js'
+import { hasFailed, type loadJob, watchJobs } from '../../cli/jobs.js'
 import { resolveId } from '../../cli/resolve.js'
 import { EXIT } from '../../contract/errors.js'
 
@@ -15,8 +15,8 @@ export default class JobsWait extends BaseCommand {
     const { argv } = await this.parse(JobsWait)
     const ids = argv.map((text) => resolveId('job', String(text), this.dirs.cache))
     const client = await this.client()
-    const last = new Map<string, Awaited<ReturnType<typeof readJob>>>()
-    for await (const job of jobChanges(client, ids, this.deadline.signal)) last.set(job.id, job)
+    const last = new Map<string, Awaited<ReturnType<typeof loadJob>>>()
+    for await (const job of watchJobs(client, ids, this.deadline.signal)) last.set(job.id, job)
     const jobs = [...last.values()]
     await this.out.list(jobs, {
       columns: [{ field: 'id', kind: 'id' }, { field: 'kind' }, { field: 'state', kind: 'state' }, { field: 'error' }],

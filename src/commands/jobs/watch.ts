@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
-import { jobChanges, jobLine } from '../../cli/jobs.js'
+import { formatJob, watchJobs } from '../../cli/jobs.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class JobsWatch extends BaseCommand {
@@ -16,9 +16,9 @@ export default class JobsWatch extends BaseCommand {
     const { argv } = await this.parse(JobsWatch)
     const ids = argv.map((text) => resolveId('job', String(text), this.dirs.cache))
     const client = await this.client()
-    for await (const job of jobChanges(client, ids, this.deadline.signal)) {
+    for await (const job of watchJobs(client, ids, this.deadline.signal)) {
       if (this.out.isJson) this.out.event('job.changed', job)
-      else this.out.line(jobLine(job, this.out.short(job.id)))
+      else this.out.line(formatJob(job, this.out.shortenId(job.id)))
     }
   }
 }

@@ -1,13 +1,13 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { shellWord } from '../../cli/shell-word.js'
+import { quoteShellWord } from '../../cli/shell-word.js'
 import {
-  installedLanguages,
+  findPackagesFolder,
+  getLanguagesFolder,
   isLanguageCode,
   LANGUAGE_SCOPE,
-  languagesFolder,
-  placeOfPackages,
+  listInstalledLanguages,
 } from '../../local/ocr-languages.js'
 
 export default class LanguagesAdd extends BaseCommand {
@@ -22,9 +22,9 @@ export default class LanguagesAdd extends BaseCommand {
     const { language } = args
     if (!isLanguageCode(language))
       throw usageError(`${JSON.stringify(language)} is not a language code`, 'codes are such as deu, fra or chi_sim')
-    const folder = languagesFolder(this.dirs.data)
-    const isInstalled = installedLanguages(folder).includes(language)
-    const install = `npm install --prefix ${shellWord(placeOfPackages())} ${LANGUAGE_SCOPE}/${language}`
+    const folder = getLanguagesFolder(this.dirs.data)
+    const isInstalled = listInstalledLanguages(folder).includes(language)
+    const install = `npm install --prefix ${quoteShellWord(findPackagesFolder())} ${LANGUAGE_SCOPE}/${language}`
     const file = `${folder}/${language}.traineddata`
     const use = `ks config set ocrLanguages eng+${language} --daemon`
     if (this.out.isJson) {

@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { languagesInUse } from '../../cli/ocr-languages.js'
-import { installedLanguages, languagesFolder } from '../../local/ocr-languages.js'
+import { findLanguagesInUse } from '../../cli/ocr-languages.js'
+import { getLanguagesFolder, listInstalledLanguages } from '../../local/ocr-languages.js'
 
 export default class Languages extends BaseCommand {
   static override summary = 'list the languages for text recognition in pictures on this machine'
@@ -9,8 +9,8 @@ export default class Languages extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(Languages)
-    const used = languagesInUse(this.dirs.data, process.env)
-    const rows = installedLanguages(languagesFolder(this.dirs.data)).map((language) => ({
+    const used = findLanguagesInUse(this.dirs.data, process.env)
+    const rows = listInstalledLanguages(getLanguagesFolder(this.dirs.data)).map((language) => ({
       language,
       usedBy: used.get(language)?.join(', ') ?? '',
     }))

@@ -10,12 +10,12 @@ export default class Mcp extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(Mcp)
-    const { reconnecting } = await import('../../cli/mcp/reconnecting.js')
+    const { createReconnectingConnection: reconnecting } = await import('../../cli/mcp/reconnecting-api.js')
     const { connect } = await import('../../cli/connect.js')
-    const { place, space, ignore } = this.settings
+    const { service: place, space, ignore } = this.settings
     const running = connect(place.value, { autostart: false })
-    const connection = reconnecting(() => this.reconnected(), running)
-    await import('../../mcp/interpreted.js')
+    const connection = reconnecting(() => this.reconnect(), running)
+    await import('../../mcp/disable-schema-compilation.js')
     const { serveStdio } = await import('../../mcp/stdio.js')
     const stateDir = this.dirs.state
     await serveStdio({
@@ -26,10 +26,16 @@ export default class Mcp extends BaseCommand {
       api: () => connection.api,
       local: {
         ingest: async (request) => {
-          const { localFiles } = await import('../../cli/mcp/local-files.js')
-          const { ownFiles } = await import('../../cli/own-files.js')
+          const { createLocalFiles: localFiles } = await import('../../cli/mcp/local-files.js')
+          const { getProtectedFiles: ownFiles } = await import('../../cli/own-files.js')
           const own = ownFiles(this.dirs, this.common.context.tokenFile)
-          const files = localFiles({ client: connection.client, place: place.value, stateDir, ignore, own })
+          const files = localFiles({
+            client: connection.client,
+            service: place.value,
+            stateDir,
+            ignore,
+            protectedFiles: own,
+          })
           return files.ingest(request)
         },
       },

@@ -4,7 +4,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { installFlags } from '../../cli/mcp/flags.js'
-import { clientNamed, planInstall, serverEntry, write } from '../../cli/mcp/install.js'
+import { createServerEntry, parseClientName, planInstall, writePlan } from '../../cli/mcp/install.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class McpInstall extends BaseCommand {
@@ -24,9 +24,9 @@ export default class McpInstall extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(McpInstall)
-    const server = serverEntry(this.config.root, this.serverArgs(flags.space), process.env)
-    const plan = await planInstall(clientNamed(args.client), server, flags)
-    const { title, path, shown, text, trouble } = plan
+    const server = createServerEntry(this.config.root, this.serverArgs(flags.space), process.env)
+    const plan = await planInstall(parseClientName(args.client), server, flags)
+    const { title, path, shown, text, failure: trouble } = plan
     if (trouble !== undefined) {
       if (flags['dry-run'] && !this.out.isJson) this.out.text(shown)
       throw trouble
@@ -40,7 +40,7 @@ export default class McpInstall extends BaseCommand {
     }
     this.out.note(shown)
     if (!(await confirm(`add this to ${path}`, this.prompt))) return
-    const backup = write(plan)
+    const backup = writePlan(plan)
     if (this.out.isJson) return this.out.json({ client: args.client, path, changes: true, backup: backup ?? null })
     this.out.line(`${title} will start \`ks mcp\` at its next start: ${path}`)
     if (backup !== undefined) this.out.note(`backup: ${backup}`)
@@ -52,15 +52,15 @@ export default class McpInstall extends BaseCommand {
     const { context, url, tokenFile } = this.common.context
     if (url !== undefined && tokenFile === undefined)
       throw usageError('--url needs --token-file here', '`ks context add` stores a service with its token under a name')
-    const { place } = this.settings
+    const { service: place } = this.settings
     if (place.origin === 'environment' && place.value.kind === 'remote')
       throw usageError('a client does not start `ks` with KS_URL or KS_CONTEXT', 'give `--context NAME`')
-    const given: [string, string | undefined][] = [
+    const options: [string, string | undefined][] = [
       ['--context', context],
       ['--url', url],
       ['--token-file', tokenFile],
       ['--space', space],
     ]
-    return given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
+    return options.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]))
   }
 }

@@ -3,16 +3,16 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import {
-  checkName,
-  configureProviders,
+  checkProviderName,
   type NewProvider,
   OPENAI_COMPATIBLE,
-  serverAddress,
-  serverOf,
+  parseServerAddress,
+  saveProviders,
+  toModelServer,
 } from '../../cli/models/configured.js'
 import { detectServers } from '../../cli/models/detect.js'
-import { OWN_ADDRESS, PRESETS } from '../../cli/models/presets.js'
-import { defined } from '../../lib/defined.js'
+import { CUSTOM_ADDRESS_HINTS, PRESETS } from '../../cli/models/presets.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class ModelsAdd extends BaseCommand {
   static override summary =
@@ -36,15 +36,15 @@ export default class ModelsAdd extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ModelsAdd)
     const preset = Object.hasOwn(PRESETS, args.name) ? PRESETS[args.name] : undefined
-    const own = Object.hasOwn(OWN_ADDRESS, args.name) ? OWN_ADDRESS[args.name] : undefined
-    if (own !== undefined) throw usageError(`${args.name} has a URL of your own`, own)
+    const ownUrlHint = Object.hasOwn(CUSTOM_ADDRESS_HINTS, args.name) ? CUSTOM_ADDRESS_HINTS[args.name] : undefined
+    if (ownUrlHint !== undefined) throw usageError(`${args.name} has a URL of your own`, ownUrlHint)
     if (preset === undefined && !/^https?:\/\/|:\d+/.test(args.name))
       throw usageError(
         `there is no preset ${JSON.stringify(args.name)}`,
         `presets are ${Object.keys(PRESETS).join(', ')}; other names must be URLs of servers`,
       )
-    const baseUrl = preset?.baseUrl ?? serverAddress(args.name)
-    const provider = checkName(flags.provider ?? (preset === undefined ? new URL(baseUrl).hostname : args.name))
+    const baseUrl = preset?.baseUrl ?? parseServerAddress(args.name)
+    const provider = checkProviderName(flags.provider ?? (preset === undefined ? new URL(baseUrl).hostname : args.name))
     const apiKeyEnv = flags['key-env'] ?? preset?.apiKeyEnv
     if (apiKeyEnv !== undefined && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(apiKeyEnv))
       // The value may be the key itself, so it is not repeated.
@@ -53,13 +53,13 @@ export default class ModelsAdd extends BaseCommand {
     const added = {
       provider,
       baseUrl,
-      ...defined({ apiKeyEnv }),
+      ...omitUndefined({ apiKeyEnv }),
       ...(window === undefined ? {} : { contextTokens: { '*': window } }),
     }
     const model = flags.model ?? (preset === undefined ? await firstChatModel(added) : undefined)
     const generators = model === undefined ? [] : [`${provider}/${model}`]
-    const generator = configureProviders(this.dirs.data, [added], generators)
-    if (this.out.isJson) this.out.json({ provider, baseUrl, ...defined({ apiKeyEnv, generator }) })
+    const generator = saveProviders(this.dirs.data, [added], generators)
+    if (this.out.isJson) this.out.json({ provider, baseUrl, ...omitUndefined({ apiKeyEnv, generator }) })
     else this.out.line(`added ${provider} at ${baseUrl}`)
     if (generator !== undefined) this.out.note(`${generator} now answers questions`)
     if (apiKeyEnv !== undefined) this.out.note(`hint: the daemon reads the key from ${apiKeyEnv} at its start`)
@@ -71,8 +71,8 @@ export default class ModelsAdd extends BaseCommand {
 
 /** The first chat model of a server; undefined if the server does not answer. */
 async function firstChatModel({ provider, baseUrl, apiKeyEnv }: NewProvider): Promise<string | undefined> {
-  const setting = { pluginId: OPENAI_COMPATIBLE, provider, baseUrl, ...defined({ apiKeyEnv }) }
-  const { headers = {} } = serverOf(setting, process.env).server
-  const [found] = await detectServers([{ provider, url: baseUrl, headers: { ...headers } }])
-  return found?.models.find(({ use }) => use === 'chat')?.name
+  const setting = { pluginId: OPENAI_COMPATIBLE, provider, baseUrl, ...omitUndefined({ apiKeyEnv }) }
+  const { headers = {} } = toModelServer(setting, process.env).server
+  const [server] = await detectServers([{ provider, url: baseUrl, headers: { ...headers } }])
+  return server?.models.find(({ use }) => use === 'chat')?.name
 }

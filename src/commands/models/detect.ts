@@ -1,12 +1,13 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { checkName, configureProviders, serverAddress } from '../../cli/models/configured.js'
+import { checkProviderName, parseServerAddress, saveProviders } from '../../cli/models/configured.js'
 import { type DetectedServer, detectServers } from '../../cli/models/detect.js'
 import { LOCAL_SERVERS } from '../../cli/models/presets.js'
 import { confirm } from '../../cli/prompt.js'
 
 export default class ModelsDetect extends BaseCommand {
-  static override summary = 'find model servers on this machine, show their abilities, and configure them after confirmation'
+  static override summary =
+    'find model servers on this machine, show their abilities, and configure them after confirmation'
   static override description =
     'Queries the default ports of Ollama, LM Studio, llama.cpp and vLLM on loopback, or only the given URLs.'
   static override examples = ['<%= config.bin %> models detect', '<%= config.bin %> models detect --json']
@@ -17,10 +18,12 @@ export default class ModelsDetect extends BaseCommand {
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ModelsDetect)
-    const found = await detectServers(candidatesOf(flags))
-    const named =
-      flags.provider === undefined ? found : found.map((one) => ({ ...one, provider: checkName(flags.provider ?? '') }))
-    const servers = distinct(named)
+    const detected = await detectServers(toCandidates(flags))
+    const renamed =
+      flags.provider === undefined
+        ? detected
+        : detected.map((server) => ({ ...server, provider: checkProviderName(flags.provider ?? '') }))
+    const servers = makeNamesUnique(renamed)
     const rows = servers.flatMap(({ provider, baseUrl, models }) =>
       models.map((model) => ({ provider, baseUrl, ...model, can: model.can.join(', ') })),
     )
@@ -51,7 +54,7 @@ export default class ModelsDetect extends BaseCommand {
     const generators = servers.flatMap(({ provider, models }) =>
       models.filter(({ use }) => use === 'chat').map(({ name }) => `${provider}/${name}`),
     )
-    const generator = configureProviders(this.dirs.data, servers.map(providerOf), generators)
+    const generator = saveProviders(this.dirs.data, servers.map(toProvider), generators)
     this.out.note(`configured ${names}`)
     if (generator !== undefined) this.out.note(`${generator} now answers questions`)
     const { applySettings } = await import('../../cli/daemon-restart.js')
@@ -59,26 +62,26 @@ export default class ModelsDetect extends BaseCommand {
   }
 }
 
-function candidatesOf({ server, provider }: { server?: string[] | undefined; provider?: string | undefined }) {
+function toCandidates({ server, provider }: { server?: string[] | undefined; provider?: string | undefined }) {
   if (server === undefined) return LOCAL_SERVERS
   return server.map((text) => {
-    const url = serverAddress(text)
+    const url = parseServerAddress(text)
     return { url, provider: provider ?? new URL(url).hostname.replace(/[^a-z0-9.-]+/gi, '') }
   })
 }
 
 /** Gives servers of one kind distinct provider names. */
-function distinct(servers: readonly DetectedServer[]): DetectedServer[] {
+function makeNamesUnique(servers: readonly DetectedServer[]): DetectedServer[] {
   const taken = new Set<string>()
   return servers.map((server) => {
     let provider = server.provider
-    for (let place = 2; taken.has(provider); place++) provider = `${server.provider}-${place}`
+    for (let suffix = 2; taken.has(provider); suffix++) provider = `${server.provider}-${suffix}`
     taken.add(provider)
     return { ...server, provider }
   })
 }
 
-function providerOf({ provider, baseUrl, models }: DetectedServer) {
+function toProvider({ provider, baseUrl, models }: DetectedServer) {
   const windows = models.flatMap(({ name, contextTokens }): [string, number][] =>
     contextTokens === undefined || contextTokens < 1024 ? [] : [[name, contextTokens]],
   )

@@ -1,14 +1,13 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError } from '../../cli/cli-error.js'
-import { usedToday } from '../../cli/daemon-status.js'
+import { formatUsageToday } from '../../cli/daemon-status.js'
 import { EXIT } from '../../contract/errors.js'
-import type { ModelsInUse } from '../../contract/gateway/system.js'
+import type { ModelUsage } from '../../contract/gateway/system.js'
 
 const ANY = '*'
 
 export default class Models extends BaseCommand {
-  static override summary =
-    'list the models of providers with their tasks, usage, context windows and budgets'
+  static override summary = 'list the models of providers with their tasks, usage, context windows and budgets'
   static override aliases = ['models:list', 'models:ls']
   static override examples = ['<%= config.bin %> models', '<%= config.bin %> models --json']
 
@@ -24,7 +23,7 @@ export default class Models extends BaseCommand {
       this.out.json(models)
       return
     }
-    await this.out.list(rowsOf(models), {
+    await this.out.list(toModelRows(models), {
       columns: [
         { field: 'provider', kind: 'name' },
         { field: 'model', kind: 'name' },
@@ -41,18 +40,18 @@ export default class Models extends BaseCommand {
       empty: 'No model provider is configured.',
       hint: '`ks models detect` finds servers on this machine, `ks models add` adds hosted ones',
     })
-    if (models.providers.length > 0) this.out.note(usedToday(models))
-    for (const { slug, counter, used, limit } of models.budgets)
-      if (limit !== undefined) this.out.note(`${slug}: ${used} of ${limit} ${counter} today`)
+    if (models.providers.length > 0) this.out.note(formatUsageToday(models))
+    for (const { slug, counter, used: usedRows, limit } of models.budgets)
+      if (limit !== undefined) this.out.note(`${slug}: ${usedRows} of ${limit} ${counter} today`)
   }
 }
 
 /** A row for each model that was used since the start or has a task, and a row for each other provider. */
-function rowsOf({ providers, defaults }: ModelsInUse) {
+function toModelRows({ providers, defaults }: ModelUsage) {
   const rows = providers.flatMap(({ pluginId, provider, baseUrl, credential, contextTokens, circuits }) => {
     const own = { pluginId, provider, baseUrl, credential }
-    const tasks = tasksOf(defaults.filter((one) => one.pluginId === pluginId && one.provider === provider))
-    const used = circuits.map(({ state, ...use }) => ({
+    const tasks = groupTasks(defaults.filter((model) => model.pluginId === pluginId && model.provider === provider))
+    const usedRows = circuits.map(({ state, ...use }) => ({
       ...own,
       ...use,
       task: tasks.get(use.model) ?? '',
@@ -61,13 +60,15 @@ function rowsOf({ providers, defaults }: ModelsInUse) {
     }))
     const unused = [...tasks].filter(([model]) => !circuits.some((circuit) => circuit.model === model))
     const state = credentialState(credential)
-    const idle = unused.map(([model, task]) => ({ ...own, model, kind: '', task, state }))
-    return used.length + idle.length > 0 ? [...used, ...idle] : [{ ...own, model: '', kind: '', task: '', state }]
+    const unusedRows = unused.map(([model, task]) => ({ ...own, model, kind: '', task, state }))
+    return usedRows.length + unusedRows.length > 0
+      ? [...usedRows, ...unusedRows]
+      : [{ ...own, model: '', kind: '', task: '', state }]
   })
-  const others = defaults.filter(
-    (one) => !providers.some(({ pluginId, provider }) => one.pluginId === pluginId && one.provider === provider),
+  const unconfigured = defaults.filter(
+    (model) => !providers.some(({ pluginId, provider }) => model.pluginId === pluginId && model.provider === provider),
   )
-  const own = others.map(({ pluginId, provider, model, task }) => {
+  const own = unconfigured.map(({ pluginId, provider, model, task }) => {
     const state = pluginId === 'builtin' ? 'ok' : 'not configured'
     return { pluginId, provider, model, kind: '', task, state }
   })
@@ -75,7 +76,7 @@ function rowsOf({ providers, defaults }: ModelsInUse) {
 }
 
 /** The tasks of each model by its name. */
-function tasksOf(defaults: ModelsInUse['defaults']): Map<string, string> {
+function groupTasks(defaults: ModelUsage['defaults']): Map<string, string> {
   const tasks = new Map<string, string>()
   for (const { model, task } of defaults) tasks.set(model, [tasks.get(model) ?? [], task].flat().join(', '))
   return tasks

@@ -4,38 +4,44 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { CATALOGUE } from '../../cli/models/pull/catalogue.js'
-import { download, lookAt, type RemoteFile } from '../../cli/models/pull/download.js'
+import { download, type RemoteFile, requestFileInfo } from '../../cli/models/pull/download.js'
 import { installRuntime } from '../../cli/models/pull/install-runtime.js'
-import { type Origin, originOf } from '../../cli/models/pull/origin.js'
+import { type ModelOrigin, parseModelOrigin } from '../../cli/models/pull/origin.js'
 import {
-  copyInto,
-  describe,
+  copyToStage,
+  describeModel,
+  formatSource,
+  inferTask,
   lockModels,
+  type ModelStage,
   openStage,
-  publish,
-  type Stage,
-  sourceOf,
-  taskOf,
+  publishModel,
   tryModel,
-  verify,
+  verifyHash,
 } from '../../cli/models/pull/publish.js'
-import { bar, Progress } from '../../cli/progress.js'
+import { Progress, renderBar } from '../../cli/progress.js'
 import { confirm } from '../../cli/prompt.js'
-import { bytes as sizeText } from '../../cli/units.js'
+import { formatBytes as sizeText } from '../../cli/units.js'
 import { EXIT } from '../../contract/errors.js'
 import { sleep } from '../../lib/abort.js'
-import { defined } from '../../lib/defined.js'
-import { onDisk } from '../../local/disk-error.js'
-import { sizeOf } from '../../local/file-system.js'
-import { dataLayout } from '../../local/layout.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { withDiskErrors } from '../../local/disk-error.js'
+import { getFileSize } from '../../local/file-system.js'
+import { resolveDataLayout } from '../../local/layout.js'
 import { GgufError, readGguf } from '../../local/models/gguf.js'
-import { type ModelTask, type PulledModel, pulledModels, referenceOf, TASKS } from '../../local/models/pulled.js'
+import {
+  listPulledModels,
+  type ModelTask,
+  type PulledModel,
+  TASKS,
+  toModelReference,
+} from '../../local/models/pulled.js'
 import { isRuntimeInstalled, RUNTIME } from '../../local/models/runtime.js'
 
 /** Size of the installed runtime, measured on Linux. */
 const RUNTIME_BYTES = 85 * 1024 * 1024
 /** Disk space that stays free for the daemon. */
-const SPARE_BYTES = 32 * 1024 * 1024
+const RESERVED_BYTES = 32 * 1024 * 1024
 const BAR_WIDTH = 24
 
 export default class ModelsPull extends BaseCommand {
@@ -55,50 +61,51 @@ export default class ModelsPull extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ModelsPull)
-    const { models } = dataLayout(this.dirs.data)
+    const { models } = resolveDataLayout(this.dirs.data)
     if (flags.list) return await this.listModels(models)
     if (args.model === undefined) throw usageError('a model is missing', '`ks models pull --list` lists the catalogue')
-    const origin = originOf(args.model, process.env)
+    const origin = parseModelOrigin(args.model, process.env)
     if ('path' in origin.from) readHeader(origin, origin.from.path)
     if (flags.task !== undefined) origin.task = flags.task
     // Confirmed before any request is sent.
     if (!this.prompt.yes && !this.prompt.interactive) await confirm(`fetching ${origin.name}`, this.prompt)
-    const remote = 'url' in origin.from ? await lookAt(origin.from.url) : { bytes: statSync(origin.from.path).size }
-    const known = pulledModels(models).find(({ sha256 }) => sha256 === remote.sha256)
-    if (known !== undefined && isRuntimeInstalled(models)) return this.report(known)
-    this.announce(origin, remote, models)
+    const remote =
+      'url' in origin.from ? await requestFileInfo(origin.from.url) : { bytes: statSync(origin.from.path).size }
+    const pulledModel = listPulledModels(models).find(({ sha256 }) => sha256 === remote.sha256)
+    if (pulledModel !== undefined && isRuntimeInstalled(models)) return this.printModel(pulledModel)
+    this.describeDownload(origin, remote, models)
     if (!(await confirm(`fetch ${origin.name}`, this.prompt))) return
-    this.report(await onDisk(() => this.pull(models, origin, remote, known)))
+    this.printModel(await withDiskErrors(() => this.pullModel(models, origin, remote, pulledModel)))
   }
 
   /** @param known the pulled model, if only its runtime is missing */
-  private async pull(
+  private async pullModel(
     models: string,
-    origin: Origin,
+    origin: ModelOrigin,
     remote: RemoteFile,
-    known: PulledModel | undefined,
+    pulledModel: PulledModel | undefined,
   ): Promise<PulledModel> {
     const lock = await lockModels(models)
     try {
-      const stage = known ?? openStage(models, origin.name)
-      requireRoom(models, 'weights' in stage ? (remote.bytes ?? 0) - sizeOf(stage.weights) : 0)
+      const stage = pulledModel ?? openStage(models, origin.name)
+      requireFreeSpace(models, 'weights' in stage ? (remote.bytes ?? 0) - getFileSize(stage.weights) : 0)
       if (!isRuntimeInstalled(models)) {
         this.out.note(`fetching ${RUNTIME.name} ${RUNTIME.version}`)
         await installRuntime(models)
       }
       if (!('weights' in stage)) return stage
-      await this.fetch(origin, remote, stage)
-      const sha256 = await verify(stage, origin.entry?.sha256 ?? remote.sha256)
-      const described = await describe(stage, origin, sha256, sizeOf(stage.weights))
+      await this.downloadModel(origin, remote, stage)
+      const sha256 = await verifyHash(stage, origin.entry?.sha256 ?? remote.sha256)
+      const described = await describeModel(stage, origin, sha256, getFileSize(stage.weights))
       const { contextTokens, dimension } = await tryModel(models, stage, described)
-      const model = { ...described, contextTokens, ...defined({ dimension }) }
-      return { id: await publish(models, origin.name, stage, model), ...model }
+      const model = { ...described, contextTokens, ...omitUndefined({ dimension }) }
+      return { id: await publishModel(models, origin.name, stage, model), ...model }
     } finally {
       lock.release()
     }
   }
 
-  private async fetch({ name, from }: Origin, expected: RemoteFile, stage: Stage): Promise<void> {
+  private async downloadModel({ name, from }: ModelOrigin, expected: RemoteFile, stage: ModelStage): Promise<void> {
     let done = 0
     let total = expected.bytes
     const progress = new Progress({
@@ -107,8 +114,8 @@ export default class ModelsPull extends BaseCommand {
       width: process.stderr.columns || 80,
       view: () => {
         const plain = `${name}: ${sizeText(done)}${total === undefined ? '' : ` of ${sizeText(total)}`}`
-        const drawn = total === undefined ? '' : `${bar(done / total, BAR_WIDTH, this.out.symbols)} `
-        return { lines: [`${drawn}${plain}`], plain }
+        const progressBar = total === undefined ? '' : `${renderBar(done / total, BAR_WIDTH, this.out.symbols)} `
+        return { lines: [`${progressBar}${plain}`], plain }
       },
     })
     if (!this.out.isQuiet) progress.start()
@@ -117,7 +124,7 @@ export default class ModelsPull extends BaseCommand {
       total = stated
     }
     try {
-      if ('path' in from) await copyInto(stage, from.path, onProgress)
+      if ('path' in from) await copyToStage(stage, from.path, onProgress)
       else await download({ url: from.url, expected, part: stage.weights, onProgress, wait: sleep })
     } finally {
       progress.stop()
@@ -125,7 +132,11 @@ export default class ModelsPull extends BaseCommand {
   }
 
   /** Shows task, size, licence and source of a model before its download. */
-  private announce({ name, from, entry, task, license }: Origin, { bytes, sha256 }: RemoteFile, models: string): void {
+  private describeDownload(
+    { name, from, entry, task, license }: ModelOrigin,
+    { bytes, sha256 }: RemoteFile,
+    models: string,
+  ): void {
     const size = bytes ?? entry?.bytes
     const facts = [
       ...(task === undefined ? [] : [`${task} model`]),
@@ -133,7 +144,7 @@ export default class ModelsPull extends BaseCommand {
       size === undefined ? 'size not stated' : sizeText(size),
       `licence: ${entry?.license ?? license ?? 'as its source states it'}`,
     ]
-    this.out.note(`${name}: ${facts.join(', ')}; from ${sourceOf(from)}`)
+    this.out.note(`${name}: ${facts.join(', ')}; from ${formatSource(from)}`)
     if ('url' in from && sha256 === undefined && entry?.sha256 === undefined)
       this.out.note('its source states no SHA-256: only its size is checked')
     if (!isRuntimeInstalled(models))
@@ -142,18 +153,18 @@ export default class ModelsPull extends BaseCommand {
       )
   }
 
-  private report({ id, ...model }: PulledModel): void {
-    const reference = referenceOf(id)
+  private printModel({ id, ...model }: PulledModel): void {
+    const reference = toModelReference(id)
     this.out.record(
       { model: reference, ...model },
       { fields: ['model', 'task', 'bytes', 'license', 'contextTokens', 'dimension'] },
     )
-    this.out.note(`hint: ${USES[model.task](reference)}`)
+    this.out.note(`hint: ${USAGE_HINTS[model.task](reference)}`)
   }
 
   private async listModels(models: string): Promise<void> {
-    const pulled = pulledModels(models)
-    const isOf = (name: string) => (one: PulledModel) => one.id.startsWith(`${name}@`)
+    const pulled = listPulledModels(models)
+    const isVersionOf = (name: string) => (model: PulledModel) => model.id.startsWith(`${name}@`)
     const rows = [
       ...CATALOGUE.map(({ name, task, languages, license, bytes, isTested }) => ({
         name,
@@ -163,15 +174,15 @@ export default class ModelsPull extends BaseCommand {
         bytes,
         isTested,
         model: pulled
-          .filter(isOf(name))
-          .map(({ id }) => referenceOf(id))
+          .filter(isVersionOf(name))
+          .map(({ id }) => toModelReference(id))
           .join(', '),
       })),
       ...pulled
-        .filter((one) => !CATALOGUE.some(({ name }) => isOf(name)(one)))
+        .filter((model) => !CATALOGUE.some(({ name }) => isVersionOf(name)(model)))
         .map(({ id, task, license = '', bytes }) => {
           const [name = id] = id.split('@')
-          return { name, task, languages: '', license, bytes, isTested: false, model: referenceOf(id) }
+          return { name, task, languages: '', license, bytes, isTested: false, model: toModelReference(id) }
         }),
     ]
     await this.out.list(rows, {
@@ -190,10 +201,10 @@ export default class ModelsPull extends BaseCommand {
 }
 
 /** Sets task and licence from the header of a file. @throws CliError exit 2 if the file is not a model */
-function readHeader(origin: Origin, path: string): void {
+function readHeader(origin: ModelOrigin, path: string): void {
   try {
     const facts = readGguf(path)
-    origin.task = taskOf(facts)
+    origin.task = inferTask(facts)
     if (facts.license !== undefined) origin.license = facts.license
   } catch (error) {
     throw error instanceof GgufError ? usageError(`${path} is not a model: it ${error.message}`) : error
@@ -201,16 +212,16 @@ function readHeader(origin: Origin, path: string): void {
 }
 
 /** A hint to the command that uses a model, by its task. */
-const USES: Readonly<Record<ModelTask, (reference: string) => string>> = {
+const USAGE_HINTS: Readonly<Record<ModelTask, (reference: string) => string>> = {
   embedding: (reference) => `\`ks spaces set-embedding SPACE ${reference}\` uses it in a space`,
   rerank: (reference) => `\`ks spaces set-profile SPACE --rerank-model ${reference}\` uses it in a space`,
   chat: (reference) =>
     `\`ks config set defaultGenerator ${reference} --daemon\`, then \`ks daemon restart\`, makes it the default generator`,
 }
 
-function requireRoom(models: string, missing: number): void {
+function requireFreeSpace(models: string, missing: number): void {
   const { bavail, bsize } = statfsSync(models)
-  const needed = Math.max(0, missing) + SPARE_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
+  const needed = Math.max(0, missing) + RESERVED_BYTES + (isRuntimeInstalled(models) ? 0 : RUNTIME_BYTES)
   const free = bavail * bsize
   if (free >= needed) return
   throw new CliError(`${sizeText(needed)} must be free on the disk of ${models}, but only ${sizeText(free)} are`, {

@@ -2,10 +2,10 @@ import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, usageError } from '../../cli/cli-error.js'
 import { removeRuntime } from '../../cli/models/pull/install-runtime.js'
-import { discard, lockModels, unfinished } from '../../cli/models/pull/publish.js'
+import { listUnfinished, lockModels, removeModelFolder } from '../../cli/models/pull/publish.js'
 import { EXIT } from '../../contract/errors.js'
-import { dataLayout } from '../../local/layout.js'
-import { pulledModels, referenceOf } from '../../local/models/pulled.js'
+import { resolveDataLayout } from '../../local/layout.js'
+import { listPulledModels, toModelReference } from '../../local/models/pulled.js'
 
 export default class ModelsRemove extends BaseCommand {
   static override summary = 'remove a model from this machine, or its unfinished download'
@@ -18,13 +18,13 @@ export default class ModelsRemove extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(ModelsRemove)
-    const { models } = dataLayout(this.dirs.data)
+    const { models } = resolveDataLayout(this.dirs.data)
     const name = args.model.toLowerCase()
-    const found = pulledModels(models)
+    const matches = listPulledModels(models)
       .map(({ id }) => id)
-      .filter((id) => id === name || referenceOf(id) === name || id.startsWith(`${name}@`))
-    if (found.length > 1) throw usageError(`${name} matches ${found.join(' and ')}`, 'give one of them')
-    const folders = [...found, ...(unfinished(models).includes(name) ? [`${name}.part`] : [])]
+      .filter((id) => id === name || toModelReference(id) === name || id.startsWith(`${name}@`))
+    if (matches.length > 1) throw usageError(`${name} matches ${matches.join(' and ')}`, 'give one of them')
+    const folders = [...matches, ...(listUnfinished(models).includes(name) ? [`${name}.part`] : [])]
     if (folders.length === 0)
       throw new CliError(`this machine has no model ${JSON.stringify(args.model)}`, {
         code: 'not-found',
@@ -33,12 +33,12 @@ export default class ModelsRemove extends BaseCommand {
       })
     const lock = await lockModels(models)
     try {
-      for (const folder of folders) await discard(models, folder)
-      if (pulledModels(models).length === 0 && unfinished(models).length === 0) await removeRuntime(models)
+      for (const folder of folders) await removeModelFolder(models, folder)
+      if (listPulledModels(models).length === 0 && listUnfinished(models).length === 0) await removeRuntime(models)
     } finally {
       lock.release()
     }
-    if (this.out.isJson) this.out.json({ removed: found.map(referenceOf) })
+    if (this.out.isJson) this.out.json({ removed: matches.map(toModelReference) })
     else this.out.line(`removed ${name}`)
   }
 }

@@ -2,9 +2,9 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError, ExitWith } from '../../cli/cli-error.js'
-import { configuredProviders, daemonConfigPath } from '../../cli/daemon-config.js'
+import { daemonConfigPath, readConfiguredProviders } from '../../cli/daemon-config.js'
 import { readJsonObject } from '../../cli/json-file.js'
-import { OPENAI_COMPATIBLE, serverOf } from '../../cli/models/configured.js'
+import { OPENAI_COMPATIBLE, toModelServer } from '../../cli/models/configured.js'
 import { type DetectedModel, detectServers, guessUse } from '../../cli/models/detect.js'
 import { type ProbeResult, probeModel } from '../../cli/models/probe.js'
 import { EXIT } from '../../contract/errors.js'
@@ -14,14 +14,15 @@ import { SETTINGS } from '../../local/settings.js'
 const TIMEOUT_SECONDS = 60
 const USES = ['chat', 'embedding', 'rerank', 'speech', 'transcription'] as const
 
-interface Row extends Partial<ProbeResult> {
+interface ModelTestRow extends Partial<ProbeResult> {
   provider: string
   model: string
   result: ProbeResult['result']
 }
 
 export default class ModelsTest extends BaseCommand {
-  static override summary = 'test the abilities of configured models, with latencies; exits with 10 if a model fails at its main task'
+  static override summary =
+    'test the abilities of configured models, with latencies; exits with 10 if a model fails at its main task'
   static override description =
     'Sends one small request for each ability: chat, answers (a question about a built-in page), stream, tools, json, vision, embeddings, rerank, audio. Only providers of the local settings are tested.'
   static override examples = ['<%= config.bin %> models test', '<%= config.bin %> models test --json']
@@ -36,9 +37,9 @@ export default class ModelsTest extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(ModelsTest)
-    const rows: Row[] = []
-    for (const { setting, model } of this.chosen(args.name))
-      rows.push(...(await tried(setting, model, flags.seconds * 1000)))
+    const rows: ModelTestRow[] = []
+    for (const { setting, model } of this.selectModels(args.name))
+      rows.push(...(await testModel(setting, model, flags.seconds * 1000)))
     await this.out.list(rows, {
       columns: [
         { field: 'provider', kind: 'name' },
@@ -51,50 +52,54 @@ export default class ModelsTest extends BaseCommand {
       empty: 'No model provider is configured.',
       hint: '`ks models detect` finds servers on this machine, `ks models add` adds hosted ones',
     })
-    const isOwnWork = ({ ability }: Row) =>
+    const isMainTask = ({ ability }: ModelTestRow) =>
       ability === 'chat' || ability === 'answers' || ability === 'embeddings' || ability === 'rerank'
-    if (rows.some((row) => isOwnWork(row) && row.result === "doesn't")) throw new ExitWith(EXIT.checkFailed)
+    if (rows.some((row) => isMainTask(row) && row.result === "doesn't")) throw new ExitWith(EXIT.checkFailed)
   }
 
   /** The providers to test, each with a model if one is given. */
-  private chosen(name: string | undefined): { setting: ProviderSetting; model?: string }[] {
-    const settings = configuredProviders(this.dirs.data).filter(({ pluginId }) => pluginId === OPENAI_COMPATIBLE)
-    if (name === undefined) return this.defaults(settings)
-    const bare = name.startsWith(`${OPENAI_COMPATIBLE}/`) ? name.slice(OPENAI_COMPATIBLE.length + 1) : name
-    const setting = settings.find(({ provider }) => bare === provider || bare.startsWith(`${provider}/`))
+  private selectModels(name: string | undefined): { setting: ProviderSetting; model?: string }[] {
+    const settings = readConfiguredProviders(this.dirs.data).filter(({ pluginId }) => pluginId === OPENAI_COMPATIBLE)
+    if (name === undefined) return this.selectDefaults(settings)
+    const localName = name.startsWith(`${OPENAI_COMPATIBLE}/`) ? name.slice(OPENAI_COMPATIBLE.length + 1) : name
+    const setting = settings.find(({ provider }) => localName === provider || localName.startsWith(`${provider}/`))
     if (setting === undefined)
       throw new CliError(`no provider for ${JSON.stringify(name)} is configured`, {
         code: 'not-found',
         exit: EXIT.notFound,
         hint: '`ks config get providers --daemon` lists them',
       })
-    const model = bare.slice(setting.provider.length + 1)
+    const model = localName.slice(setting.provider.length + 1)
     return [{ setting, ...(model === '' ? {} : { model }) }]
   }
 
-  private defaults(settings: readonly ProviderSetting[]) {
+  private selectDefaults(settings: readonly ProviderSetting[]) {
     const file = readJsonObject(daemonConfigPath(this.dirs.data))
-    const named = (['defaultGenerator', 'defaultEmbedding'] as const).flatMap((key) => {
+    const withModel = (['defaultGenerator', 'defaultEmbedding'] as const).flatMap((key) => {
       if (file[key] === undefined) return []
       const { pluginId, provider, model } = SETTINGS[key].read(file[key])
       const setting = settings.find((one) => one.pluginId === pluginId && one.provider === provider)
       return setting === undefined ? [] : [{ setting, model }]
     })
-    const others = settings.filter((setting) => !named.some((one) => one.setting === setting))
-    return [...named, ...others.map((setting) => ({ setting }))]
+    const others = settings.filter((setting) => !withModel.some((one) => one.setting === setting))
+    return [...withModel, ...others.map((setting) => ({ setting }))]
   }
 }
 
 /** Tests a model. Without a model, tests the first model of each use that the server lists. */
-async function tried(setting: ProviderSetting, model: string | undefined, timeoutMs: number): Promise<Row[]> {
+async function testModel(
+  setting: ProviderSetting,
+  model: string | undefined,
+  timeoutMs: number,
+): Promise<ModelTestRow[]> {
   const { provider } = setting
-  const { server, missingKeyEnv } = serverOf(setting, process.env)
+  const { server, missingKeyEnv } = toModelServer(setting, process.env)
   if (missingKeyEnv !== undefined)
     return [{ provider, model: model ?? '', result: 'not asked', note: `${missingKeyEnv} is not set in this shell` }]
   const [found] = await detectServers([{ provider, url: server.baseUrl, headers: { ...server.headers } }])
   const listed = found?.models ?? []
   const models =
-    model === undefined ? firstOfEach(listed) : [listed.find(({ name }) => name === model) ?? guessed(model)]
+    model === undefined ? firstOfEachUse(listed) : [listed.find(({ name }) => name === model) ?? guessModel(model)]
   if (models.length === 0)
     return [
       {
@@ -105,17 +110,18 @@ async function tried(setting: ProviderSetting, model: string | undefined, timeou
         note: 'the server lists no model; give one as PROVIDER/MODEL',
       },
     ]
-  const rows: Row[] = []
-  for (const one of models)
-    for (const probed of await probeModel(server, one, timeoutMs)) rows.push({ provider, model: one.name, ...probed })
+  const rows: ModelTestRow[] = []
+  for (const candidate of models)
+    for (const result of await probeModel(server, candidate, timeoutMs))
+      rows.push({ provider, model: candidate.name, ...result })
   return rows
 }
 
-function firstOfEach(models: readonly DetectedModel[]): DetectedModel[] {
+function firstOfEachUse(models: readonly DetectedModel[]): DetectedModel[] {
   return USES.flatMap((use) => models.find((model) => model.use === use) ?? [])
 }
 
 /** A model that its server does not list; its use is guessed from its name. */
-function guessed(name: string): Pick<DetectedModel, 'name' | 'use'> {
+function guessModel(name: string): Pick<DetectedModel, 'name' | 'use'> {
   return { name, use: guessUse(name) }
 }

@@ -4,7 +4,7 @@ import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { TASK_COLUMNS, TASK_FIELDS } from '../../cli/research/view.js'
 import { paginate } from '../../client/pages.js'
 import { RESEARCH_STAGES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Research extends BaseCommand {
   static override pages = true
@@ -21,12 +21,12 @@ export default class Research extends BaseCommand {
     const { flags } = await this.parse(Research)
     const client = await this.client()
     // Without a configured space, lists the tasks of all spaces.
-    const space = this.settings.space === undefined ? undefined : await this.spaceNamed(this.settings.space.value)
+    const space = this.settings.space === undefined ? undefined : await this.resolveSpace(this.settings.space.value)
     const filter = {
-      ...defined({ knowledgeSpaceId: space?.id, stage: flags.stage }),
+      ...omitUndefined({ knowledgeSpaceId: space?.id, stage: flags.stage }),
     }
     const tasks = paginate((page) => client.request('GET /research-tasks', { query: { ...filter, ...page } }), {
-      ...this.range(flags),
+      ...this.getListRange(flags),
       pageSize: 100,
     })
     await this.list(tasks, {

@@ -16,7 +16,7 @@ export default class ResearchPartials extends BaseCommand {
     const id = resolveId('research task', args.id, this.dirs.cache)
     const client = await this.client()
     const partials = paginate((query) => client.request('GET /research-tasks/{id}/partials', { path: { id }, query }), {
-      ...this.range(flags),
+      ...this.getListRange(flags),
       pageSize: 100,
     })
     await this.list(partials, {

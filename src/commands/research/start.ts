@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
+import { readArgumentText } from '../../cli/argument-words.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { askFlags, limitFlags, limitsOf, taskOptions } from '../../cli/research/flags.js'
+import { researchLimitFlags, researchQueryFlags, toResearchLimits, toTaskOptions } from '../../cli/research/flags.js'
 import { ResearchCommand } from '../../cli/research/research-command.js'
 import { TASK_FIELDS, TASK_RECORD } from '../../cli/research/view.js'
-import { textOfWords } from '../../cli/words.js'
 
 export default class ResearchStart extends ResearchCommand {
   static override summary = 'start a research task in the background'
@@ -16,18 +16,18 @@ export default class ResearchStart extends ResearchCommand {
   static override args = { text: Args.string({ required: true, description: 'question; - reads stdin' }) }
   static override flags = {
     ...spaceFlag,
-    ...askFlags,
-    ...limitFlags,
+    ...researchQueryFlags,
+    ...researchLimitFlags,
     follow: Flags.boolean({ description: 'show the progress, then the report' }),
   }
 
   async run(): Promise<void> {
     const { raw, flags } = await this.parse(ResearchStart)
-    const query = await textOfWords(raw, 'the question')
+    const query = await readArgumentText(raw, 'the question')
     const { id: knowledgeSpaceId } = await this.space()
     const client = await this.client()
-    const asked = taskOptions({ ...flags, mode: this.settings.mode?.value })
-    const body = { knowledgeSpaceId, query, ...asked, ...limitsOf(flags) }
+    const options = toTaskOptions({ ...flags, mode: this.settings.mode?.value })
+    const body = { knowledgeSpaceId, query, ...options, ...toResearchLimits(flags) }
     const task = await client.request('POST /research-tasks', { body })
     if (!flags.follow) {
       this.out.record(task, { columns: TASK_RECORD, fields: TASK_FIELDS })

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { printPolicy, retentionChanges } from '../../cli/retention.js'
+import { parseRetentionChanges, printRetentionPolicy } from '../../cli/retention.js'
 
 export default class RetentionSet extends BaseCommand {
   static override summary = 'change retention rules; other rules stay unchanged'
@@ -20,14 +20,14 @@ export default class RetentionSet extends BaseCommand {
 
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(RetentionSet)
-    const body = retentionChanges(argv.map(String))
+    const body = parseRetentionChanges(argv.map(String))
     const client = await this.client()
     if (flags.space === undefined) {
-      printPolicy(this.out, await client.request('PATCH /retention-policy', { body }))
+      printRetentionPolicy(this.out, await client.request('PATCH /retention-policy', { body }))
       return
     }
-    const { id } = await this.spaceNamed(flags.space)
+    const { id } = await this.resolveSpace(flags.space)
     const policy = await client.request('PATCH /knowledge-spaces/{id}/retention-policy', { path: { id }, body })
-    printPolicy(this.out, policy)
+    printRetentionPolicy(this.out, policy)
   }
 }

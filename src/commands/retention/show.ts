@@ -1,6 +1,6 @@
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { printPolicy } from '../../cli/retention.js'
+import { printRetentionPolicy } from '../../cli/retention.js'
 
 export default class RetentionShow extends BaseCommand {
   static override summary = 'show the retention rules of a space or of the tenant'
@@ -14,11 +14,11 @@ export default class RetentionShow extends BaseCommand {
     const { flags } = await this.parse(RetentionShow)
     const client = await this.client()
     if (flags.space === undefined) {
-      printPolicy(this.out, await client.request('GET /retention-policy', {}))
+      printRetentionPolicy(this.out, await client.request('GET /retention-policy', {}))
       return
     }
-    const { id } = await this.spaceNamed(flags.space)
+    const { id } = await this.resolveSpace(flags.space)
     const policy = await client.request('GET /knowledge-spaces/{id}/retention-policy', { path: { id } })
-    printPolicy(this.out, policy)
+    printRetentionPolicy(this.out, policy)
   }
 }

@@ -28,8 +28,8 @@ export default class SnapshotsCat extends BaseCommand {
       offset = part.nextOffset
     }
     if (this.out.isJson && first !== undefined) {
-      const { nextOffset: _, ...whole } = first
-      this.out.json({ ...whole, content, truncated: false })
+      const { nextOffset: _, ...rest } = first
+      this.out.json({ ...rest, content, truncated: false })
     } else this.out.text(content)
     if (!this.out.isJson && this.out.isTerminal && !content.endsWith('\n')) this.out.raw('\n')
   }

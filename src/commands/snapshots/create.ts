@@ -2,9 +2,9 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { lastSession } from '../../cli/query/last-session.js'
+import { getLastSession } from '../../cli/query/last-session.js'
 import { SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SnapshotsCreate extends BaseCommand {
   static override summary = "create a snapshot of a workspace's files and of the queries of its session"
@@ -25,13 +25,13 @@ export default class SnapshotsCreate extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SnapshotsCreate)
     const { id } = await this.space()
-    const sessionId = flags.session === 'last' ? lastSession(this.dirs.state, id) : flags.session
+    const sessionId = flags.session === 'last' ? getLastSession(this.dirs.state, id) : flags.session
     const client = await this.client()
     const snapshot = await client.request('POST /agent-workspace-snapshots', {
       body: {
         knowledgeSpaceId: id,
         workspace: args.workspace,
-        ...defined({ name: flags.name, sessionId }),
+        ...omitUndefined({ name: flags.name, sessionId }),
       },
     })
     this.out.record(snapshot, { columns: SNAPSHOT_COLUMNS, fields: SNAPSHOT_FIELDS })

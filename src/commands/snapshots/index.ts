@@ -3,7 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
 import { SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
 import { paginate } from '../../client/pages.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Snapshots extends BaseCommand {
   static override pages = true
@@ -20,10 +20,10 @@ export default class Snapshots extends BaseCommand {
     const { flags } = await this.parse(Snapshots)
     const { id } = await this.space()
     const client = await this.client()
-    const wanted = { knowledgeSpaceId: id, ...defined({ workspace: flags.workspace }) }
+    const filter = { knowledgeSpaceId: id, ...omitUndefined({ workspace: flags.workspace }) }
     const snapshots = paginate(
-      (page) => client.request('GET /agent-workspace-snapshots', { query: { ...wanted, ...page } }),
-      { ...this.range(flags), pageSize: 200 },
+      (page) => client.request('GET /agent-workspace-snapshots', { query: { ...filter, ...page } }),
+      { ...this.getListRange(flags), pageSize: 200 },
     )
     await this.list(snapshots, {
       columns: SNAPSHOT_COLUMNS,

@@ -1,8 +1,8 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { resolveId } from '../../cli/resolve.js'
-import { evidenceLine, SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
-import { bytes } from '../../cli/units.js'
+import { formatEvidenceReference, SNAPSHOT_COLUMNS, SNAPSHOT_FIELDS } from '../../cli/snapshots.js'
+import { formatBytes } from '../../cli/units.js'
 
 export default class SnapshotsShow extends BaseCommand {
   static override summary = 'show a snapshot with its files and recorded queries'
@@ -17,11 +17,12 @@ export default class SnapshotsShow extends BaseCommand {
     this.out.record(snapshot, { columns: SNAPSHOT_COLUMNS, fields: [...SNAPSHOT_FIELDS, 'files', 'queries'] })
     if (this.out.format !== 'table') return
     this.out.line()
-    for (const file of snapshot.files) this.out.line(`${file.path}  ${bytes(file.sizeBytes)}`)
+    for (const file of snapshot.files) this.out.line(`${file.path}  ${formatBytes(file.sizeBytes)}`)
     for (const query of snapshot.queries) {
       this.out.line()
       this.out.line(`${query.query}  (${query.mode}, ${query.evidenceState})`)
-      for (const item of query.evidence) this.out.line(`  ${evidenceLine(item, this.out.unicode ? '›' : '>')}`)
+      for (const item of query.evidence)
+        this.out.line(`  ${formatEvidenceReference(item, this.out.unicode ? '›' : '>')}`)
     }
   }
 }

@@ -3,8 +3,8 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { metadataFlags } from '../../cli/source-flags.js'
-import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
+import { sourceMetadataFlags } from '../../cli/source-flags.js'
+import { SOURCE_COLUMNS, SOURCE_FIELDS, toSourceMetadata } from '../../cli/sources.js'
 import { SOURCE_TYPES } from '../../contract/values.js'
 
 export default class SourcesAdd extends BaseCommand {
@@ -18,7 +18,7 @@ export default class SourcesAdd extends BaseCommand {
   static override args = { name: Args.string({ required: true, description: 'name of the source' }) }
   static override flags = {
     ...spaceFlag,
-    ...metadataFlags,
+    ...sourceMetadataFlags,
     uri: Flags.string({ required: true, helpValue: 'uri', description: 'URI of the documents' }),
     type: Flags.option({ options: SOURCE_TYPES, description: 'type of the source (default: web)' })(),
   }
@@ -28,7 +28,7 @@ export default class SourcesAdd extends BaseCommand {
     const type = flags.type ?? 'web'
     if (type === 'web' && !/^https?:\/\//i.test(flags.uri))
       throw usageError(`--uri of a web source must be an http or https URL, received ${JSON.stringify(flags.uri)}`)
-    const metadata = metadataOf(flags) ?? {}
+    const metadata = toSourceMetadata(flags) ?? {}
     const { id } = await this.space()
     const client = await this.client()
     const source = await client.request('POST /knowledge-spaces/{id}/sources', {

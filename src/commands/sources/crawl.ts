@@ -12,7 +12,7 @@ export default class SourcesCrawl extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesCrawl)
-    const path = await this.sourceNamed(args.id)
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
     const result = await client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', {
       path,

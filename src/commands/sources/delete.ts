@@ -18,9 +18,9 @@ export default class SourcesDelete extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SourcesDelete)
-    const path = await this.sourceNamed(args.id)
-    const what = flags['keep-documents'] ? 'deleting the source' : 'deleting the source with its documents'
-    if (!(await confirm(what, this.prompt))) {
+    const path = await this.resolveSource(args.id)
+    const description = flags['keep-documents'] ? 'deleting the source' : 'deleting the source with its documents'
+    if (!(await confirm(description, this.prompt))) {
       this.out.note('Nothing was deleted.')
       return
     }

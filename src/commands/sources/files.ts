@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SourcesFiles extends BaseCommand {
   static override summary = 'list the folders and files of a drive'
@@ -21,12 +21,12 @@ export default class SourcesFiles extends BaseCommand {
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SourcesFiles)
     const { prefix, bucket, 'max-keys': maxKeys } = flags
-    const path = await this.sourceNamed(args.id)
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
     const { buckets } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/files', {
       path,
       query: {
-        ...defined({ prefix, bucket, maxKeys }),
+        ...omitUndefined({ prefix, bucket, maxKeys }),
       },
     })
     // A bucket whose files were not requested is itself an entry.

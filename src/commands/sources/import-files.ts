@@ -4,8 +4,8 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { inBatches, showImport } from '../../cli/sources.js'
-import { defined } from '../../lib/defined.js'
+import { importInBatches, printImport } from '../../cli/sources.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SourcesImportFiles extends BaseCommand {
   static override summary = 'import files of a drive as documents'
@@ -28,13 +28,13 @@ export default class SourcesImportFiles extends BaseCommand {
     const { args, argv, flags } = await this.parse(SourcesImportFiles)
     const ids = argv.slice(1).map(String)
     if (ids.length === 0) throw usageError('no files are given', '`ks sources files ID` lists them')
-    const path = await this.sourceNamed(args.id)
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
-    const about = defined({ bucket: flags.bucket, mimeType: flags.type })
-    const named = ids.map((file) => ({ id: file, name: posix.basename(file).slice(-255) || file, ...about }))
-    const result = await inBatches(named, (files) =>
+    const fileFields = omitUndefined({ bucket: flags.bucket, mimeType: flags.type })
+    const requested = ids.map((file) => ({ id: file, name: posix.basename(file).slice(-255) || file, ...fileFields }))
+    const result = await importInBatches(requested, (files) =>
       client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', { path, body: { files } }),
     )
-    await showImport(this.out, result)
+    await printImport(this.out, result)
   }
 }

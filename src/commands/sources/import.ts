@@ -3,8 +3,8 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { inBatches, showImport } from '../../cli/sources.js'
-import { defined } from '../../lib/defined.js'
+import { importInBatches, printImport } from '../../cli/sources.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SourcesImport extends BaseCommand {
   static override summary = 'import pages of a connector source as documents'
@@ -23,27 +23,27 @@ export default class SourcesImport extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, argv, flags } = await this.parse(SourcesImport)
-    const named = new Set(argv.slice(1).map(String))
-    const all = flags.all === true
-    if (all === named.size > 0) throw usageError('give either pages or `--all`')
-    const path = await this.sourceNamed(args.id)
+    const requested = new Set(argv.slice(1).map(String))
+    const isAll = flags.all === true
+    if (isAll === requested.size > 0) throw usageError('give either pages or `--all`')
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
     const { workspaces } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', { path })
-    const there = workspaces.flatMap(({ workspaceId = '', pages }) =>
+    const available = workspaces.flatMap(({ workspaceId = '', pages }) =>
       pages.map(({ pageId, type, lastEditedTime }) => ({
         pageId,
         type,
         workspaceId,
-        ...defined({ lastEditedTime }),
+        ...omitUndefined({ lastEditedTime }),
       })),
     )
-    const wanted = there.filter(({ pageId }) => all || named.has(pageId))
-    const known = new Set(wanted.map(({ pageId }) => pageId))
-    const strangers = [...named].filter((pageId) => !known.has(pageId))
-    const result = await inBatches(wanted, (pages) =>
+    const selected = available.filter(({ pageId }) => isAll || requested.has(pageId))
+    const selectedIds = new Set(selected.map(({ pageId }) => pageId))
+    const unknownIds = [...requested].filter((pageId) => !selectedIds.has(pageId))
+    const result = await importInBatches(selected, (pages) =>
       client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/import', { path, body: { pages } }),
     )
-    result.failed.push(...strangers.map((filename) => ({ filename, error: 'does not exist' })))
-    await showImport(this.out, result)
+    result.failed.push(...unknownIds.map((filename) => ({ filename, error: 'does not exist' })))
+    await printImport(this.out, result)
   }
 }

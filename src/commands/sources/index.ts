@@ -15,7 +15,7 @@ export default class Sources extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const sources = paginate((query) => client.request('GET /knowledge-spaces/{id}/sources', { path: { id }, query }), {
-      ...this.range(flags),
+      ...this.getListRange(flags),
       pageSize: 200,
     })
     await this.list(sources, {

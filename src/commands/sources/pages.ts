@@ -10,7 +10,7 @@ export default class SourcesPages extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesPages)
-    const path = await this.sourceNamed(args.id)
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
     const { workspaces } = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', {
       path,

@@ -11,7 +11,7 @@ export default class SourcesShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesShow)
-    const path = await this.sourceNamed(args.id)
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
     const source = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
     this.out.record(source, { columns: SOURCE_COLUMNS, fields: SOURCE_FIELDS })

@@ -13,7 +13,7 @@ export default class SourcesTest extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SourcesTest)
-    const path = await this.sourceNamed(args.id)
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
     const result = await client.request('POST /knowledge-spaces/{id}/sources/{sourceId}/test', {
       path,

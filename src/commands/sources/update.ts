@@ -3,9 +3,9 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { metadataFlags } from '../../cli/source-flags.js'
-import { metadataOf, SOURCE_COLUMNS, SOURCE_FIELDS } from '../../cli/sources.js'
-import { defined } from '../../lib/defined.js'
+import { sourceMetadataFlags } from '../../cli/source-flags.js'
+import { SOURCE_COLUMNS, SOURCE_FIELDS, toSourceMetadata } from '../../cli/sources.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SourcesUpdate extends BaseCommand {
   static override summary = 'change a source; other fields stay unchanged'
@@ -16,7 +16,7 @@ export default class SourcesUpdate extends BaseCommand {
   static override args = { id: Args.string({ required: true, description: 'id of the source' }) }
   static override flags = {
     ...spaceFlag,
-    ...metadataFlags,
+    ...sourceMetadataFlags,
     name: Flags.string({ helpValue: 'text', description: 'new name' }),
     enable: Flags.boolean({ description: 'enable synchronization', exclusive: ['disable'] }),
     disable: Flags.boolean({ description: 'disable synchronization, and cancel a running crawl' }),
@@ -24,17 +24,17 @@ export default class SourcesUpdate extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SourcesUpdate)
-    const changes = metadataOf(flags)
+    const changes = toSourceMetadata(flags)
     const status: 'active' | 'disabled' | undefined = flags.enable ? 'active' : flags.disable ? 'disabled' : undefined
     if (changes === undefined && status === undefined && flags.name === undefined)
       throw usageError('nothing to change', 'give `--name`, `--enable`, `--disable`, `--every` or `--daily`')
-    const path = await this.sourceNamed(args.id)
+    const path = await this.resolveSource(args.id)
     const client = await this.client()
     const current = await client.request('GET /knowledge-spaces/{id}/sources/{sourceId}', { path })
     const source = await client.request('PATCH /knowledge-spaces/{id}/sources/{sourceId}', {
       path,
       body: {
-        ...defined({ name: flags.name, status }),
+        ...omitUndefined({ name: flags.name, status }),
         // The metadata are replaced as a whole, so `expectedVersion` detects concurrent writes.
         ...(changes === undefined
           ? {}

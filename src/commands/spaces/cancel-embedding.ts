@@ -12,7 +12,7 @@ export default class SpacesCancelEmbedding extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SpacesCancelEmbedding)
-    const { id } = await this.spaceNamed(args.space)
+    const { id } = await this.resolveSpace(args.space)
     const migrationId = resolveId('move', args.id, this.dirs.cache)
     const client = await this.client()
     const path = { id, migrationId }

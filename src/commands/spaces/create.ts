@@ -2,8 +2,8 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { modelReference, SPACE_COLUMNS, SPACE_FIELDS, slugOf } from '../../cli/resources.js'
-import { defined } from '../../lib/defined.js'
+import { parseModelReference, SPACE_COLUMNS, SPACE_FIELDS, toSlug } from '../../cli/resources.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SpacesCreate extends BaseCommand {
   static override summary = 'create a knowledge space'
@@ -23,7 +23,7 @@ export default class SpacesCreate extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesCreate)
-    const slug = flags.slug ?? slugOf(args.name)
+    const slug = flags.slug ?? toSlug(args.name)
     if (slug === undefined) {
       throw usageError(`no slug can be derived from the name ${JSON.stringify(args.name)}`, 'give `--slug`')
     }
@@ -32,8 +32,10 @@ export default class SpacesCreate extends BaseCommand {
       body: {
         name: args.name,
         slug,
-        ...defined({ description: flags.description }),
-        ...(flags.embedding === undefined ? {} : { embeddingProfile: modelReference(flags.embedding, '--embedding') }),
+        ...omitUndefined({ description: flags.description }),
+        ...(flags.embedding === undefined
+          ? {}
+          : { embeddingProfile: parseModelReference(flags.embedding, '--embedding') }),
       },
     })
     this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })

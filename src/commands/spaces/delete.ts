@@ -13,7 +13,7 @@ export default class SpacesDelete extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesDelete)
-    const { id, space } = await this.spaceNamed(args.space)
+    const { id, space } = await this.resolveSpace(args.space)
     const client = await this.client()
     const { slug, name } = space ?? (await client.request('GET /knowledge-spaces/{id}', { path: { id } }))
     const question = `deleting the space ${JSON.stringify(name)} with all its documents`

@@ -17,7 +17,7 @@ export default class Spaces extends BaseCommand {
     const { flags } = await this.parse(Spaces)
     const client = await this.client()
     const spaces = paginate((query) => client.request('GET /knowledge-spaces', { query }), {
-      ...this.range(flags),
+      ...this.getListRange(flags),
       pageSize: 1000,
     })
     await this.list(spaces, {

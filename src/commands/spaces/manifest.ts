@@ -12,7 +12,7 @@ export default class SpacesManifest extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SpacesManifest)
-    const { id } = await this.spaceNamed(args.space)
+    const { id } = await this.resolveSpace(args.space)
     const client = await this.client()
     this.out.record(await client.request('GET /knowledge-spaces/{id}/manifest', { path: { id } }))
   }

@@ -8,7 +8,7 @@ export default class SpacesProfile extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SpacesProfile)
-    const { id } = await this.spaceNamed(args.space)
+    const { id } = await this.resolveSpace(args.space)
     const client = await this.client()
     this.out.record(await client.request('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id } }))
   }

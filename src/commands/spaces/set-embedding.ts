@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { CliError } from '../../cli/cli-error.js'
-import { modelReference } from '../../cli/resources.js'
+import { parseModelReference } from '../../cli/resources.js'
 import { ApiError } from '../../client/errors.js'
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 
@@ -26,8 +26,8 @@ export default class SpacesSetEmbedding extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesSetEmbedding)
-    const body = modelReference(args.model, 'MODEL')
-    const { id } = await this.spaceNamed(args.space)
+    const body = parseModelReference(args.model, 'MODEL')
+    const { id } = await this.resolveSpace(args.space)
     const client = await this.client()
     try {
       this.out.record(await client.request('PUT /knowledge-spaces/{id}/embedding-profile', { path: { id }, body }))
@@ -36,8 +36,8 @@ export default class SpacesSetEmbedding extends BaseCommand {
       if (!(error instanceof ApiError) || error.code !== 'embedding-frozen') throw error
     }
     const migrations = 'POST /knowledge-spaces/{id}/embedding-profile/migrations'
-    const begun = await client.request(migrations, { path: { id }, body })
-    const last = flags.wait ? await this.follow(id, begun) : begun
+    const started = await client.request(migrations, { path: { id }, body })
+    const last = flags.wait ? await this.follow(id, started) : started
     this.out.record(last, { fields: [...FIELDS] })
     if (last.state === 'failed' || last.state === 'canceled')
       throw new CliError(`the space keeps its embedding model: ${last.error ?? 'the migration was canceled'}`, {
@@ -45,13 +45,14 @@ export default class SpacesSetEmbedding extends BaseCommand {
       })
   }
 
-  private async follow(id: string, begun: EmbeddingMigration): Promise<EmbeddingMigration> {
+  private async follow(id: string, started: EmbeddingMigration): Promise<EmbeddingMigration> {
     const { followWork } = await import('../../cli/follow-work.js')
     const client = await this.client()
-    const lineOf = ({ state, filled, total, error }: EmbeddingMigration) =>
+    const formatProgress = ({ state, filled, total, error }: EmbeddingMigration) =>
       `${filled} of ${total} passages have a vector of the new model${state === 'waiting' ? `; waiting: ${error}` : ''}`
-    const path = { id, migrationId: begun.id }
-    const ask = () => client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', { path })
-    return followWork(this.out, begun, lineOf, ask, this.deadline.signal)
+    const path = { id, migrationId: started.id }
+    const readState = () =>
+      client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', { path })
+    return followWork(this.out, started, formatProgress, readState, this.deadline.signal)
   }
 }

@@ -2,7 +2,7 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { modelReference } from '../../cli/resources.js'
+import { parseModelReference } from '../../cli/resources.js'
 import type { RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import { CONCRETE_MODES } from '../../contract/values.js'
 
@@ -31,28 +31,28 @@ export default class SpacesSetProfile extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesSetProfile)
-    const { id } = await this.spaceNamed(args.space)
+    const { id } = await this.resolveSpace(args.space)
     const client = await this.client()
     const current = await client.request('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id } })
     const { revision: _, ...body }: RetrievalProfileBody & { revision: number } = current
     if (flags['default-mode'] !== undefined) body.defaultMode = flags['default-mode']
-    if (flags.modes !== undefined) body.modes = modesOf(flags.modes)
+    if (flags.modes !== undefined) body.modes = parseModes(flags.modes)
     if (flags['top-k'] !== undefined) body.topK = flags['top-k']
-    if (flags['score-threshold'] !== undefined) body.scoreThreshold = shareOf(flags['score-threshold'])
+    if (flags['score-threshold'] !== undefined) body.scoreThreshold = parseThreshold(flags['score-threshold'])
     if (flags['reasoning-model'] === 'none') delete body.reasoningModel
     else if (flags['reasoning-model'] !== undefined) {
-      body.reasoningModel = modelReference(flags['reasoning-model'], '--reasoning-model')
+      body.reasoningModel = parseModelReference(flags['reasoning-model'], '--reasoning-model')
     }
     if (flags.rerank !== undefined) body.rerank = { ...body.rerank, enabled: flags.rerank }
     if (flags['rerank-model'] === 'none') body.rerank = { enabled: body.rerank.enabled }
     else if (flags['rerank-model'] !== undefined) {
-      body.rerank = { enabled: true, model: modelReference(flags['rerank-model'], '--rerank-model') }
+      body.rerank = { enabled: true, model: parseModelReference(flags['rerank-model'], '--rerank-model') }
     }
     this.out.record(await client.request('PUT /knowledge-spaces/{id}/retrieval-profile', { path: { id }, body }))
   }
 }
 
-function modesOf(list: string): RetrievalProfileBody['modes'] {
+function parseModes(list: string): RetrievalProfileBody['modes'] {
   return list.split(',').map((name) => {
     const mode = CONCRETE_MODES.find((known) => known === name.trim())
     if (mode === undefined)
@@ -61,10 +61,10 @@ function modesOf(list: string): RetrievalProfileBody['modes'] {
   })
 }
 
-function shareOf(text: string): number {
-  const share = Number(text)
-  if (text.trim() === '' || !(share >= 0 && share <= 1)) {
+function parseThreshold(text: string): number {
+  const threshold = Number(text)
+  if (text.trim() === '' || !(threshold >= 0 && threshold <= 1)) {
     throw usageError(`--score-threshold must be between 0 and 1, received ${JSON.stringify(text)}`)
   }
-  return share
+  return threshold
 }

@@ -9,13 +9,13 @@ export default class SpacesShow extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(SpacesShow)
-    const { id, space } = await this.spaceNamed(args.space)
+    const { id, space } = await this.resolveSpace(args.space)
     const client = await this.client()
-    const found = space ?? (await client.request('GET /knowledge-spaces/{id}', { path: { id } }))
-    this.out.record(found, { columns: SPACE_FIELDS.map((field) => column(field)), fields: SPACE_FIELDS })
+    const spaceRecord = space ?? (await client.request('GET /knowledge-spaces/{id}', { path: { id } }))
+    this.out.record(spaceRecord, { columns: SPACE_FIELDS.map((field) => toColumn(field)), fields: SPACE_FIELDS })
   }
 }
 
-function column(field: string) {
+function toColumn(field: string) {
   return field.endsWith('At') ? { field, kind: 'time' as const } : { field }
 }

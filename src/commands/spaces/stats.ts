@@ -15,7 +15,7 @@ export default class SpacesStats extends BaseCommand {
     const { args, flags } = await this.parse(SpacesStats)
     const windowMinutes =
       flags.window === undefined ? undefined : Math.ceil(parseSpan(flags.window, '--window') / MINUTE_MS)
-    const { id } = await this.spaceNamed(args.space)
+    const { id } = await this.resolveSpace(args.space)
     const client = await this.client()
     const query = windowMinutes === undefined ? {} : { windowMinutes }
     this.out.record(await client.request('GET /knowledge-spaces/{id}/stats', { path: { id }, query }))

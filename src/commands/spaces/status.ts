@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { missingInWords } from '../../cli/doctor/vectors.js'
+import { formatMissingVectors } from '../../cli/doctor/vectors.js'
 import { ttyLine } from '../../cli/terminal.js'
 import { writeControls } from '../../cli/terminal-writer.js'
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 
-type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
+type PictureSummary = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
 
 const REFRESH_MS = 2000
 
@@ -19,24 +19,24 @@ export default class SpacesStatus extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(SpacesStatus)
-    const { id } = await this.spaceNamed(args.space)
+    const { id } = await this.resolveSpace(args.space)
     const client = await this.client()
     do {
       const status = await client.request('GET /knowledge-spaces/{id}/status', { path: { id } })
       if (flags.watch && this.out.format === 'table') writeControls(process.stdout, '\u001b[H\u001b[2J')
-      this.print(status)
+      this.printStatus(status)
       if (flags.watch) await sleep(REFRESH_MS, undefined, { signal: this.deadline.signal })
     } while (flags.watch)
   }
 
-  private print(status: KnowledgeSpaceStatus): void {
+  private printStatus(status: KnowledgeSpaceStatus): void {
     if (this.out.format !== 'table') {
       this.out.record(status)
       return
     }
     const { summaries } = status.index
-    const word = status.storage.healthy ? this.out.paint('green', 'healthy') : this.out.paint('red', 'not healthy')
-    this.out.styled(`storage      ${word} · ${ttyLine(status.storage.provider)}`)
+    const health = status.storage.healthy ? this.out.paint('green', 'healthy') : this.out.paint('red', 'not healthy')
+    this.out.styled(`storage      ${health} · ${ttyLine(status.storage.provider)}`)
     for (const [name, summary] of Object.entries(summaries)) {
       const rest = Object.entries(summary).filter(([state, count]) => state !== 'total' && count > 0)
       const states = rest.map(([state, count]) => `${count} ${state}`).join(', ')
@@ -44,15 +44,15 @@ export default class SpacesStatus extends BaseCommand {
     }
     for (const reason of status.index.degraded ?? []) this.out.line(`degraded     ${reason}`)
     if (status.index.missingVectors !== undefined)
-      this.out.line(`vectors      ${missingInWords(status.index.missingVectors)}`)
-    if (status.index.pictures !== undefined) this.out.line(`pictures     ${picturesInWords(status.index.pictures)}`)
+      this.out.line(`vectors      ${formatMissingVectors(status.index.missingVectors)}`)
+    if (status.index.pictures !== undefined) this.out.line(`pictures     ${formatPictures(status.index.pictures)}`)
     this.out.line(`leases       ${status.activeLeases.count} active`)
     this.out.line(`sessions     ${status.activeSessions.count} active`)
     this.out.line(`commits      ${status.failedCommits.count} failed`)
   }
 }
 
-function picturesInWords({ described, refused, error, permanent }: Pictures): string {
+function formatPictures({ described, refused, error, permanent }: PictureSummary): string {
   const parts = [`${described} described`, ...(refused > 0 ? [`${refused} refused`] : [])]
   if (error !== undefined) parts.push(`${permanent === true ? 'stopped' : 'waiting'}: ${ttyLine(error)}`)
   return parts.join(', ')

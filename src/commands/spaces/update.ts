@@ -3,7 +3,7 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
 import { SPACE_COLUMNS, SPACE_FIELDS } from '../../cli/resources.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class SpacesUpdate extends BaseCommand {
   static override summary = 'change name, slug or description of a space'
@@ -21,12 +21,12 @@ export default class SpacesUpdate extends BaseCommand {
     if (name === undefined && slug === undefined && description === undefined) {
       throw usageError('nothing to change', 'give `--name`, `--slug` or `--description`')
     }
-    const { id } = await this.spaceNamed(args.space)
+    const { id } = await this.resolveSpace(args.space)
     const client = await this.client()
     const space = await client.request('PATCH /knowledge-spaces/{id}', {
       path: { id },
       body: {
-        ...defined({ name, slug, description }),
+        ...omitUndefined({ name, slug, description }),
       },
     })
     this.out.record(space, { columns: SPACE_COLUMNS, fields: SPACE_FIELDS })

@@ -1,10 +1,10 @@
 import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
-import { expectedAnswer, expectFlags } from '../../cli/golden/expect-flags.js'
+import { expectFlags, readExpectedAnswer } from '../../cli/golden/expect-flags.js'
 import { GOLDEN_COLUMNS, GOLDEN_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class TracesBadCase extends BaseCommand {
   static override summary = 'create a golden question from a query with a bad result'
@@ -31,7 +31,11 @@ export default class TracesBadCase extends BaseCommand {
     const { knowledgeSpaceId: id } = await client.request('GET /queries/{traceId}', { path: { traceId } })
     const question = await client.request('POST /knowledge-spaces/{id}/production-bad-cases', {
       path: { id },
-      body: { traceId, tags: flags.tag ?? [], ...defined({ reason: flags.reason, expect: expectedAnswer(flags) }) },
+      body: {
+        traceId,
+        tags: flags.tag ?? [],
+        ...omitUndefined({ reason: flags.reason, expect: readExpectedAnswer(flags) }),
+      },
     })
     this.out.record(question, { columns: GOLDEN_COLUMNS, fields: GOLDEN_FIELDS })
     if (this.out.format === 'table') this.out.note('hint: `ks golden annotate` marks relevant evidence')

@@ -19,7 +19,7 @@ export default class TracesConflicts extends BaseCommand {
     const items = paginate(
       (query) => client.request('GET /queries/{traceId}/conflicts', { path: { traceId }, query }),
       {
-        ...this.range(flags),
+        ...this.getListRange(flags),
         pageSize: 100,
       },
     )

@@ -17,7 +17,7 @@ export default class TracesEvidence extends BaseCommand {
     const traceId = resolveId('trace', args.id, this.dirs.cache)
     const client = await this.client()
     const items = paginate((query) => client.request('GET /queries/{traceId}/evidence', { path: { traceId }, query }), {
-      ...this.range(flags),
+      ...this.getListRange(flags),
       pageSize: 100,
     })
     await this.list(items, { columns: EVIDENCE_COLUMNS, fields: VIRTUAL_FIELDS, empty: 'The query used no evidence.' })

@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
-import { findMissing, HISTORY_COLUMNS, HISTORY_FIELDS } from '../../cli/quality.js'
+import { findMissingEvidence, HISTORY_COLUMNS, HISTORY_FIELDS } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
 
 export default class TracesHistory extends BaseCommand {
@@ -15,7 +15,7 @@ export default class TracesHistory extends BaseCommand {
     const { args } = await this.parse(TracesHistory)
     const traceId = resolveId('trace', args.id, this.dirs.cache)
     const client = await this.client()
-    const { spaceId, itemKey } = await findMissing(client, traceId, args.item)
+    const { spaceId, itemKey } = await findMissingEvidence(client, traceId, args.item)
     const { items } = await client.request(
       'GET /knowledge-spaces/{id}/quality/traces/{traceId}/missing/{itemKey}/history',
       { path: { id: spaceId, traceId, itemKey } },

@@ -1,11 +1,11 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { listFlags, spaceFlag } from '../../cli/common-flags.js'
-import { QUALITY_TRACE_COLUMNS, QUALITY_TRACE_FIELDS } from '../../cli/quality.js'
+import { TRACE_COLUMNS, TRACE_FIELDS } from '../../cli/quality.js'
 import { parseTime } from '../../cli/times.js'
 import { paginate } from '../../client/pages.js'
 import { QUERY_MODES } from '../../contract/values.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class Traces extends BaseCommand {
   static override pages = true
@@ -32,16 +32,16 @@ export default class Traces extends BaseCommand {
     const filter = {
       ...(flags.from === undefined ? {} : { from: parseTime(flags.from, '--from') }),
       ...(flags.to === undefined ? {} : { to: parseTime(flags.to, '--to') }),
-      ...defined({ mode: flags.mode, status: flags.status, query: flags.query }),
+      ...omitUndefined({ mode: flags.mode, status: flags.status, query: flags.query }),
     }
     const traces = paginate(
       (page) =>
         client.request('GET /knowledge-spaces/{id}/quality/traces', { path: { id }, query: { ...filter, ...page } }),
-      { ...this.range(flags), pageSize: 100 },
+      { ...this.getListRange(flags), pageSize: 100 },
     )
     await this.list(traces, {
-      columns: QUALITY_TRACE_COLUMNS,
-      fields: QUALITY_TRACE_FIELDS,
+      columns: TRACE_COLUMNS,
+      fields: TRACE_FIELDS,
       empty: 'You have no queries here.',
     })
   }

@@ -18,7 +18,7 @@ export default class TracesMissing extends BaseCommand {
     const traceId = resolveId('trace', args.id, this.dirs.cache)
     const client = await this.client()
     const items = paginate((query) => client.request('GET /queries/{traceId}/missing', { path: { traceId }, query }), {
-      ...this.range(flags),
+      ...this.getListRange(flags),
       pageSize: 100,
     })
     await this.list(items, {

@@ -2,9 +2,9 @@ import * as Args from '@oclif/core/args'
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { usageError } from '../../cli/cli-error.js'
-import { findMissing } from '../../cli/quality.js'
+import { findMissingEvidence } from '../../cli/quality.js'
 import { resolveId } from '../../cli/resolve.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class TracesReview extends BaseCommand {
   static override summary = 'dismiss an item of missing evidence, or activate it again'
@@ -27,13 +27,13 @@ export default class TracesReview extends BaseCommand {
     if (!flags.dismiss && !flags.activate) throw usageError('no decision is given', 'give `--dismiss` or `--activate`')
     const traceId = resolveId('trace', args.id, this.dirs.cache)
     const client = await this.client()
-    const { spaceId, itemKey, revision } = await findMissing(client, traceId, args.item)
+    const { spaceId, itemKey, revision } = await findMissingEvidence(client, traceId, args.item)
     const review = await client.request('PATCH /knowledge-spaces/{id}/quality/traces/{traceId}/missing/{itemKey}', {
       path: { id: spaceId, traceId, itemKey },
       body: {
         expectedRevision: revision,
         status: flags.dismiss ? 'dismissed' : 'active',
-        ...defined({ reason: flags.reason }),
+        ...omitUndefined({ reason: flags.reason }),
       },
     })
     this.out.record(review)

@@ -1,7 +1,7 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { resolveId } from '../../cli/resolve.js'
-import { traceLines } from '../../cli/trace-view.js'
+import { formatTrace } from '../../cli/trace-view.js'
 
 export default class TracesShow extends BaseCommand {
   static override pages = true
@@ -15,7 +15,7 @@ export default class TracesShow extends BaseCommand {
     const client = await this.client()
     const trace = await client.request('GET /queries/{traceId}', { path: { traceId } })
     if (this.out.format === 'table') {
-      for (const line of traceLines(trace)) this.out.line(line)
+      for (const line of formatTrace(trace)) this.out.line(line)
     } else if (this.out.format === 'tsv') {
       await this.out.list(trace.steps, {
         columns: [

@@ -1,8 +1,8 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { COVERAGE_FIELDS, coverageNote } from '../../cli/views.js'
-import { defined } from '../../lib/defined.js'
+import { COVERAGE_FIELDS, formatCoverageNote } from '../../cli/views.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class ViewsCommunities extends BaseCommand {
   static override pages = true
@@ -19,14 +19,14 @@ export default class ViewsCommunities extends BaseCommand {
     const { id } = await this.space()
     const client = await this.client()
     const version = flags['view-version']
-    const made = await client.request('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', {
+    const result = await client.request('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', {
       path: { id },
-      body: { ...defined({ generatedVersion: version }) },
+      body: { ...omitUndefined({ generatedVersion: version }) },
     })
-    this.out.record(made, {
+    this.out.record(result, {
       fields: ['communityCount', 'entityCount', 'documentCount', 'pathCount', 'generatedVersion', ...COVERAGE_FIELDS],
     })
-    const note = coverageNote(made)
+    const note = formatCoverageNote(result)
     if (note !== undefined) this.out.note(note)
   }
 }

@@ -16,16 +16,16 @@ export default class ViewsCommunity extends BaseCommand {
     const { args } = await this.parse(ViewsCommunity)
     const { id } = await this.space()
     const client = await this.client()
-    const found = await client.request('GET /knowledge-spaces/{id}/semantic-views/communities', {
+    const result = await client.request('GET /knowledge-spaces/{id}/semantic-views/communities', {
       path: { id },
       query: args.slug === undefined ? {} : { slug: args.slug },
     })
-    this.tellingLacks(found)
-    const [community] = found.items
-    if (args.slug !== undefined && community !== undefined && this.out.format === 'table') this.tell(community)
+    this.reportDegradation(result)
+    const [community] = result.items
+    if (args.slug !== undefined && community !== undefined && this.out.format === 'table') this.printReport(community)
     else if (args.slug !== undefined && community !== undefined) this.out.json(community)
     else
-      await this.out.list(found.items, {
+      await this.out.list(result.items, {
         columns: [
           { field: 'slug' },
           { field: 'name' },
@@ -37,16 +37,16 @@ export default class ViewsCommunity extends BaseCommand {
       })
   }
 
-  private tell({ report: { title, statements, writtenBy }, terms }: Community): void {
+  private printReport({ report: { title, statements, writtenBy }, terms }: Community): void {
     this.out.line(title)
     this.out.line('')
     const sources = new Map<string, { number: number; line: string }>()
     for (const { text, citations } of statements) {
       const marks = citations.map(({ nodeId, filename, pageNumber }) => {
         const page = pageNumber === undefined ? '' : `, p. ${pageNumber}`
-        const known = sources.get(nodeId) ?? { number: sources.size + 1, line: `${filename}${page}` }
-        sources.set(nodeId, known)
-        return `[${known.number}]`
+        const source = sources.get(nodeId) ?? { number: sources.size + 1, line: `${filename}${page}` }
+        sources.set(nodeId, source)
+        return `[${source.number}]`
       })
       this.out.line(`${text} ${marks.join('')}`)
     }

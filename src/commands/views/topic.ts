@@ -1,9 +1,9 @@
 import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { COVERAGE_FIELDS, coverageNote, TOPICS_FIELDS, topicsNote } from '../../cli/views.js'
+import { COVERAGE_FIELDS, formatCoverageNote, formatTopicsNote, TOPICS_FIELDS } from '../../cli/views.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class ViewsTopic extends BaseCommand {
   static override pages = true
@@ -19,17 +19,20 @@ export default class ViewsTopic extends BaseCommand {
     name: Flags.string({ helpValue: 'text', description: 'subject of the documents' }),
     slug: Flags.string({ helpValue: 'slug', description: 'folder of the topic (default: from the name)' }),
     'view-version': Flags.string({ helpValue: 'text', description: 'version name of the view' }),
-    limit: Flags.integer({ helpValue: 'n', description: `maximum documents of a topic, up to ${LIMITS.viewItems.max}` }),
+    limit: Flags.integer({
+      helpValue: 'n',
+      description: `maximum documents of a topic, up to ${LIMITS.viewItems.max}`,
+    }),
   }
 
   async run(): Promise<void> {
     const { flags } = await this.parse(ViewsTopic)
     const { id } = await this.space()
     const client = await this.client()
-    const made = await client.request('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', {
+    const result = await client.request('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', {
       path: { id },
       body: {
-        ...defined({
+        ...omitUndefined({
           topicName: flags.name,
           topicSlug: flags.slug,
           generatedVersion: flags['view-version'],
@@ -37,7 +40,7 @@ export default class ViewsTopic extends BaseCommand {
         }),
       },
     })
-    this.out.record(made, {
+    this.out.record(result, {
       fields: [
         'topicName',
         'topicSlug',
@@ -48,9 +51,9 @@ export default class ViewsTopic extends BaseCommand {
         ...TOPICS_FIELDS,
       ],
     })
-    const held = topicsNote(made)
-    if (held !== undefined) this.out.note(held)
-    const note = coverageNote(made)
-    if (note !== undefined) this.out.note(note)
+    const topicNote = formatTopicsNote(result)
+    if (topicNote !== undefined) this.out.note(topicNote)
+    const coverage = formatCoverageNote(result)
+    if (coverage !== undefined) this.out.note(coverage)
   }
 }

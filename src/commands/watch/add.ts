@@ -2,10 +2,10 @@ import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { pollMsOf, rulesOf, watchFlags } from '../../cli/watch/flags.js'
-import { requireLocal, watchColumns } from '../../cli/watch/kept.js'
-import { checkFolder } from '../../cli/watch/rules.js'
-import { defined } from '../../lib/defined.js'
+import { checkLocal, watchColumns } from '../../cli/watch/find-watch.js'
+import { parsePollMs, toWatchRules, watchFlags } from '../../cli/watch/flags.js'
+import { checkWatchFolder } from '../../cli/watch/rules.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 export default class WatchAdd extends BaseCommand {
   static override summary = 'let the local daemon watch a folder, now and after each start'
@@ -15,12 +15,12 @@ export default class WatchAdd extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(WatchAdd)
-    requireLocal(this.settings.place.value)
+    checkLocal(this.settings.service.value)
     const folder = resolve(args.folder)
-    checkFolder(folder, this.dirs)
-    const pollMs = pollMsOf(flags.poll)
+    checkWatchFolder(folder, this.dirs)
+    const pollMs = parsePollMs(flags.poll)
     const { id } = await this.space()
-    const { glob, ignore, hidden, ignoreFiles } = rulesOf(flags, this.settings.ignore)
+    const { glob, ignore, hidden, ignoreFiles } = toWatchRules(flags, this.settings.ignore)
     const client = await this.client()
     const watch = await client.request('POST /daemon/watches', {
       body: {
@@ -30,7 +30,7 @@ export default class WatchAdd extends BaseCommand {
         ignoreFiles,
         glob: [...glob],
         ignore: [...ignore],
-        ...defined({ pollMs }),
+        ...omitUndefined({ pollMs }),
         onDelete: flags['on-delete'],
         acceptMissing: flags['accept-missing'],
       },

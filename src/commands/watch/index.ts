@@ -6,8 +6,8 @@ import { usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
 import { connect } from '../../cli/connect.js'
 import { parseSpan } from '../../cli/units.js'
-import { pollMsOf, rulesOf, watchFlags } from '../../cli/watch/flags.js'
-import { checkFolder } from '../../cli/watch/rules.js'
+import { parsePollMs, toWatchRules, watchFlags } from '../../cli/watch/flags.js'
+import { checkWatchFolder } from '../../cli/watch/rules.js'
 
 export default class WatchFolders extends BaseCommand {
   static override summary = 'synchronize a space with folders until Ctrl-C'
@@ -29,28 +29,28 @@ export default class WatchFolders extends BaseCommand {
   async run(): Promise<void> {
     const { argv, flags } = await this.parse(WatchFolders)
     const folders = [...new Set(argv.map((folder) => resolve(String(folder))))]
-    for (const folder of folders) checkFolder(folder, this.dirs)
-    const inside = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
-    if (inside !== undefined) throw usageError(`${inside} is inside another watched folder`)
+    for (const folder of folders) checkWatchFolder(folder, this.dirs)
+    const nested = folders.find((folder) => folders.some((other) => folder.startsWith(`${other}/`)))
+    if (nested !== undefined) throw usageError(`${nested} is inside another watched folder`)
     const everyMs = parseSpan(flags.every, '--every')
-    const pollMs = pollMsOf(flags.poll)
+    const pollMs = parsePollMs(flags.poll)
     const { id, space } = await this.space()
-    const place = this.settings.place.value
+    const location = this.settings.service.value
     const { watchFolders } = await import('../../cli/watch/session.js')
     await watchFolders({
       folders,
-      place,
+      service: location,
       everyMs,
       pollMs,
       spaceId: id,
       spaceName: space?.slug ?? id,
       dirs: this.dirs,
       out: this.out,
-      rules: rulesOf(flags, this.settings.ignore),
+      rules: toWatchRules(flags, this.settings.ignore),
       onDelete: flags['on-delete'],
       once: flags.once,
       acceptMissing: flags['accept-missing'],
-      connect: () => connect(place, { autostart: this.settings.autostart, signal: this.deadline.signal }),
+      connect: () => connect(location, { autostart: this.settings.autostart, signal: this.deadline.signal }),
       deadline: this.deadline.signal,
     })
   }

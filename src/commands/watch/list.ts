@@ -1,5 +1,5 @@
 import { BaseCommand } from '../../cli/base-command.js'
-import { requireLocal, watchColumns } from '../../cli/watch/kept.js'
+import { checkLocal, watchColumns } from '../../cli/watch/find-watch.js'
 
 export default class WatchList extends BaseCommand {
   static override summary = 'list the folders that the local daemon watches'
@@ -8,7 +8,7 @@ export default class WatchList extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(WatchList)
-    requireLocal(this.settings.place.value)
+    checkLocal(this.settings.service.value)
     const client = await this.client()
     const { items } = await client.request('GET /daemon/watches', {})
     await this.out.list(items, {

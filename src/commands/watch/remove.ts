@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../cli/base-command.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import { findWatch, requireLocal } from '../../cli/watch/kept.js'
+import { checkLocal, findWatch } from '../../cli/watch/find-watch.js'
 
 export default class WatchRemove extends BaseCommand {
   static override summary = 'stop watching a folder with the local daemon; its documents stay'
@@ -17,9 +17,9 @@ export default class WatchRemove extends BaseCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(WatchRemove)
-    requireLocal(this.settings.place.value)
+    checkLocal(this.settings.service.value)
     const client = await this.client()
-    const spaceId = flags.space === undefined ? undefined : (await this.spaceNamed(flags.space)).id
+    const spaceId = flags.space === undefined ? undefined : (await this.resolveSpace(flags.space)).id
     const { items } = await client.request('GET /daemon/watches', {})
     const watch = findWatch(items, { text: args.folder, folder: resolve(args.folder), spaceId })
     await client.request('DELETE /daemon/watches/{watchId}', { path: { watchId: watch.id } })

@@ -1,6 +1,6 @@
 import { type CallInput, type CallResult, type RouteKey, urlPath } from '../../client/routes.js'
-import { reached, unreached } from './link.js'
-import { sentenceOf, sessionRefused, tokenNow } from './session.js'
+import { markReachable, markUnreachable } from './connection.js'
+import { errorMessageIn, getToken, onTokenRefused } from './session.js'
 
 /** A request that the daemon refused; the message is the daemon's. */
 export class ApiError extends Error {
@@ -23,7 +23,7 @@ export class Unreachable extends Error {
   }
 }
 
-interface Parts {
+interface UntypedCallInput {
   path?: Record<string, unknown>
   query?: Record<string, unknown>
   body?: unknown
@@ -55,11 +55,11 @@ export async function open<K extends RouteKey>(
   input: CallInput<K> & object,
   { signal }: CallOptions = {},
 ): Promise<Response> {
-  const parts: Parts = input
-  const at = key.indexOf(' ')
-  const target = urlPath(key.slice(at + 1), parts.path, parts.query)
+  const parts: UntypedCallInput = input
+  const separator = key.indexOf(' ')
+  const target = urlPath(key.slice(separator + 1), parts.path, parts.query)
   const headers: Record<string, string> = {}
-  const init: RequestInit = { method: key.slice(0, at), headers, signal: signal ?? null }
+  const init: RequestInit = { method: key.slice(0, separator), headers, signal: signal ?? null }
   if (parts.body !== undefined) {
     headers['content-type'] = 'application/json'
     init.body = JSON.stringify(parts.body)
@@ -69,18 +69,18 @@ export async function open<K extends RouteKey>(
 
 /** Sends a request with the token of this tab's session. */
 export async function send(target: string, init: RequestInit): Promise<Response> {
-  const token = await tokenNow()
+  const token = await getToken()
   const headers = new Headers(init.headers)
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
   const response = await fetch(target, { ...init, headers, cache: 'no-store' }).catch((error: unknown) => {
     if (init.signal?.aborted === true) throw error
-    unreached()
+    markUnreachable()
     throw new Unreachable(error)
   })
-  reached()
+  markReachable()
   if (response.ok) return response
-  if (response.status === 401) sessionRefused(token)
-  throw await errorOf(response)
+  if (response.status === 401) onTokenRefused(token)
+  throw await toApiError(response)
 }
 
 /** Sends a request with a token that is not stored yet. @throws ApiError, Unreachable */
@@ -92,15 +92,15 @@ export async function checkToken(token: string): Promise<void> {
       throw new Unreachable(error)
     },
   )
-  if (!response.ok) throw await errorOf(response)
+  if (!response.ok) throw await toApiError(response)
 }
 
-async function errorOf(response: Response): Promise<ApiError> {
+async function toApiError(response: Response): Promise<ApiError> {
   const answer: unknown = await response.json().catch(() => undefined)
   return new ApiError(
     response.status,
     response.headers.get('x-error-code') ?? 'internal',
-    sentenceOf(answer) ?? `the service answered ${response.status}`,
+    errorMessageIn(answer) ?? `the service answered ${response.status}`,
     response.headers.get('x-trace-id') ?? undefined,
   )
 }

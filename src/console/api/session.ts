@@ -2,7 +2,7 @@
  * The session of this tab. Its token is kept in `sessionStorage`: it ends with the tab, and no other tab has it. A
  * session of `ks console` is renewed while the tab sends requests; a token that was typed in is used unchanged.
  */
-interface Stored {
+interface StoredSession {
   token: string
   /** absent for a token that was typed in */
   opened?: OpenSession
@@ -19,22 +19,22 @@ interface OpenSession {
 
 const KEY = 'ks.session'
 /** A token is renewed in the last third of its lifetime. */
-const RENEW_SHARE = 1 / 3
-const AGAIN_MS = 10_000
+const RENEW_FRACTION = 1 / 3
+const EXPIRY_MARGIN_MS = 10_000
 /**
  * How long a tab with an expiring token waits for its session's lock after a reload; another tab may hold it longer.
  */
-const CLAIM_MS = 1_000
+const CLAIM_TIMEOUT_MS = 1_000
 
 type Listener = () => void
 const listeners = new Set<Listener>()
-let current: Stored | undefined = read()
+let current: StoredSession | undefined = readStored()
 let renewing: Promise<void> | undefined
-let lifeMs = 0
-let ended = false
+let lifetimeMs = 0
+let hasEnded = false
 /** id of the session that this tab renews */
 let renewedId: string | undefined
-/** resolves when this tab may renew its session, or after `CLAIM_MS` */
+/** resolves when this tab may renew its session, or after `CLAIM_TIMEOUT_MS` */
 let claim: Promise<unknown> = Promise.resolve()
 if (current?.opened !== undefined) claimRenewals(current.opened.id)
 
@@ -45,21 +45,21 @@ export const session = {
   },
   isOpen: () => current !== undefined,
   /** whether the daemon no longer accepts the previous session */
-  hasEnded: () => ended,
+  hasEnded: () => hasEnded,
 }
 
 /** @returns the token to send, renewed first if it expires soon */
-export async function tokenNow(): Promise<string | undefined> {
-  if (current?.opened !== undefined && current.opened.expiresAt - Date.now() < AGAIN_MS) await claim
+export async function getToken(): Promise<string | undefined> {
+  if (current?.opened !== undefined && current.opened.expiresAt - Date.now() < EXPIRY_MARGIN_MS) await claim
   const opened = current?.opened
   if (opened !== undefined && opened.id === renewedId) {
-    const left = opened.expiresAt - Date.now()
-    if (left < Math.max(lifeMs * RENEW_SHARE, 60_000)) {
+    const remainingMs = opened.expiresAt - Date.now()
+    if (remainingMs < Math.max(lifetimeMs * RENEW_FRACTION, 60_000)) {
       renewing ??= renew(opened.renewal).finally(() => {
         renewing = undefined
       })
       // a token that is still valid is used meanwhile
-      if (left < AGAIN_MS) await renewing
+      if (remainingMs < EXPIRY_MARGIN_MS) await renewing
     }
   }
   return current?.token
@@ -67,22 +67,22 @@ export async function tokenNow(): Promise<string | undefined> {
 
 /** Starts a session with a token that a user typed in. */
 export function signIn(token: string): void {
-  ended = false
-  keep({ token })
+  hasEnded = false
+  store({ token })
 }
 
 /** Ends the session of this tab; a token that was typed in is only removed from the tab. */
 export function signOut(): void {
-  if (current?.opened !== undefined) void end(current.opened, current.token)
-  ended = false
-  keep(undefined)
+  if (current?.opened !== undefined) void revoke(current.opened, current.token)
+  hasEnded = false
+  store(undefined)
 }
 
 /** Ends the session if the daemon refused its token. */
-export function sessionRefused(token: string | undefined): void {
+export function onTokenRefused(token: string | undefined): void {
   if (token === undefined || current?.token !== token) return
-  ended = true
-  keep(undefined)
+  hasEnded = true
+  store(undefined)
 }
 
 /**
@@ -90,15 +90,15 @@ export function sessionRefused(token: string | undefined): void {
  *
  * @returns why that failed, else undefined
  */
-export async function takeCode(): Promise<string | undefined> {
+export async function exchangeCode(): Promise<string | undefined> {
   const code = new URLSearchParams(location.hash.slice(1)).get('code')
   if (code === null) return undefined
   history.replaceState(null, '', location.pathname + location.search)
   try {
     const response = await post('/daemon/console/sessions', { code })
     const answer: unknown = await response.json()
-    if (response.ok) keepAnswer(answer)
-    else return sentenceOf(answer) ?? 'this link was used already or has expired'
+    if (response.ok) storeResponse(answer)
+    else return errorMessageIn(answer) ?? 'this link was used already or has expired'
   } catch {
     return 'the daemon did not respond'
   }
@@ -110,7 +110,7 @@ async function renew(renewal: string): Promise<void> {
     const response = await post('/daemon/console/sessions/renew', { renewal })
     const answer: unknown = await response.json()
     // a tab that signed out in the meantime stays signed out
-    if (response.ok && current?.opened?.renewal === renewal) keepAnswer(answer)
+    if (response.ok && current?.opened?.renewal === renewal) storeResponse(answer)
   } catch {
     // the daemon is unreachable: the next request retries
   }
@@ -136,14 +136,14 @@ function claimRenewals(id: string): void {
       return new Promise(() => undefined)
     })
   })
-  claim = Promise.race([granted, new Promise((resolve) => setTimeout(resolve, CLAIM_MS))])
+  claim = Promise.race([granted, new Promise((resolve) => setTimeout(resolve, CLAIM_TIMEOUT_MS))])
 }
 
 /** Revokes a session: the daemon refuses its tokens and renewals. */
-async function end({ id, renewal, expiresAt }: OpenSession, token: string): Promise<void> {
+async function revoke({ id, renewal, expiresAt }: OpenSession, token: string): Promise<void> {
   try {
     // an ended token revokes nothing
-    const valid = expiresAt > Date.now() ? token : await renewedToken(renewal)
+    const valid = expiresAt > Date.now() ? token : await fetchRenewedToken(renewal)
     const headers = { authorization: `Bearer ${valid}` }
     await fetch(`/daemon/tokens/${encodeURIComponent(id)}`, { method: 'DELETE', headers, keepalive: true })
   } catch {
@@ -151,7 +151,7 @@ async function end({ id, renewal, expiresAt }: OpenSession, token: string): Prom
   }
 }
 
-async function renewedToken(renewal: string): Promise<string> {
+async function fetchRenewedToken(renewal: string): Promise<string> {
   const answer: unknown = await (await post('/daemon/console/sessions/renew', { renewal })).json()
   return isRecord(answer) ? String(answer.token) : ''
 }
@@ -160,25 +160,25 @@ function post(path: string, body: unknown): Promise<Response> {
   return fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
 }
 
-function keepAnswer(answer: unknown): void {
+function storeResponse(answer: unknown): void {
   if (!isRecord(answer)) return
   const { id, token, renewal, expiresInSeconds } = answer
   if (typeof token !== 'string' || typeof expiresInSeconds !== 'number') return
   if (typeof id !== 'string' || typeof renewal !== 'string') return
-  lifeMs = expiresInSeconds * 1000
-  ended = false
-  keep({ token, opened: { id, renewal, expiresAt: Date.now() + lifeMs } })
+  lifetimeMs = expiresInSeconds * 1000
+  hasEnded = false
+  store({ token, opened: { id, renewal, expiresAt: Date.now() + lifetimeMs } })
   if (renewedId !== id) claimRenewals(id)
 }
 
-function keep(next: Stored | undefined): void {
+function store(next: StoredSession | undefined): void {
   current = next
   if (next === undefined) sessionStorage.removeItem(KEY)
   else sessionStorage.setItem(KEY, JSON.stringify({ token: next.token, ...next.opened }))
   for (const listener of listeners) listener()
 }
 
-function read(): Stored | undefined {
+function readStored(): StoredSession | undefined {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(KEY) ?? 'null')
     if (!isRecord(stored) || typeof stored.token !== 'string') return undefined
@@ -190,7 +190,7 @@ function read(): Stored | undefined {
   }
 }
 
-export function sentenceOf(answer: unknown): string | undefined {
+export function errorMessageIn(answer: unknown): string | undefined {
   return isRecord(answer) && typeof answer.error === 'string' ? answer.error : undefined
 }
 

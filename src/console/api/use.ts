@@ -6,7 +6,7 @@ interface ReadOptions<R, T> {
   /** false: not read yet */
   enabled?: boolean
   /** Milliseconds between reads while the tab is visible; a function computes it from the last result. */
-  every?: number | ((last: R | undefined) => number | false)
+  refetchInterval?: number | ((last: R | undefined) => number | false)
   select?: (answer: R) => T
 }
 
@@ -17,15 +17,18 @@ interface ReadOptions<R, T> {
 export function useRead<K extends RouteKey, T = CallResult<K>>(
   key: K,
   input: CallInput<K> & object,
-  { enabled = true, every, select }: ReadOptions<CallResult<K>, T> = {},
+  { enabled = true, refetchInterval, select }: ReadOptions<CallResult<K>, T> = {},
 ): UseQueryResult<T> {
   return useQuery<CallResult<K>, Error, T>({
     queryKey: [key, input],
     queryFn: ({ signal }) => call(key, input, { signal }),
     enabled,
-    ...(every === undefined
+    ...(refetchInterval === undefined
       ? {}
-      : { refetchInterval: typeof every === 'number' ? every : (query) => every(query.state.data) }),
+      : {
+          refetchInterval:
+            typeof refetchInterval === 'number' ? refetchInterval : (query) => refetchInterval(query.state.data),
+        }),
     ...(select === undefined ? {} : { select }),
   })
 }
@@ -35,10 +38,10 @@ export function useRead<K extends RouteKey, T = CallResult<K>>(
  * then `create.mutate({ body })`. The results of the operations in `changes` are read again.
  */
 export function useWrite<K extends RouteKey>(key: K, changes: readonly RouteKey[] = []) {
-  const forget = useForget()
+  const invalidate = useInvalidate()
   return useMutation({
     mutationFn: (input: CallInput<K> & object) => call(key, input),
-    onSettled: () => forget(...changes),
+    onSettled: () => invalidate(...changes),
   })
 }
 
@@ -46,7 +49,7 @@ export function useWrite<K extends RouteKey>(key: K, changes: readonly RouteKey[
  * Invalidates the results of operations: mounted ones are read again, others are dropped from the cache. A page that
  * opens later must not show a deleted item until the list is read.
  */
-export function useForget() {
+export function useInvalidate() {
   const client = useQueryClient()
   return async (...keys: readonly RouteKey[]): Promise<void> => {
     for (const key of keys) client.removeQueries({ queryKey: [key], type: 'inactive' })

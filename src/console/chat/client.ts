@@ -2,7 +2,7 @@ import type { ChatConversation } from '../../contract/chat/conversations.js'
 import type { ChatFrame, ConversationMessage } from '../../contract/chat/messages.js'
 
 /** Short-lived credential of a page; it replaces the key of the application. */
-export interface Visit {
+export interface BrowserVisit {
   token: string
   /** the end user that requests name */
   user: string
@@ -30,30 +30,30 @@ export interface ChatClient {
   ask(body: Record<string, unknown>, signal: AbortSignal): AsyncGenerator<ChatFrame>
 }
 
-const MARGIN_MS = 60_000
+const EXPIRY_MARGIN_MS = 60_000
 
 /** @param begin starts a visit, or continues the one of the previous token */
-export function chatClient(begin: (before: string | undefined) => Promise<Visit>): ChatClient {
-  let visit: (Visit & { until: number }) | undefined
-  let beginning: Promise<void> | undefined
+export function createChatClient(begin: (previousToken: string | undefined) => Promise<BrowserVisit>): ChatClient {
+  let visit: (BrowserVisit & { until: number }) | undefined
+  let pendingVisit: Promise<void> | undefined
 
-  const current = async (): Promise<Visit> => {
-    if (visit === undefined || visit.until - MARGIN_MS < Date.now()) {
-      beginning ??= begin(visit?.token)
-        .then((begun) => {
-          visit = { ...begun, until: Date.now() + begun.expiresInSeconds * 1000 }
+  const currentVisit = async (): Promise<BrowserVisit> => {
+    if (visit === undefined || visit.until - EXPIRY_MARGIN_MS < Date.now()) {
+      pendingVisit ??= begin(visit?.token)
+        .then((started) => {
+          visit = { ...started, until: Date.now() + started.expiresInSeconds * 1000 }
         })
         .finally(() => {
-          beginning = undefined
+          pendingVisit = undefined
         })
-      await beginning
+      await pendingVisit
     }
     if (visit === undefined) throw new Error('there is no visit')
     return visit
   }
 
   const send = async (method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> => {
-    const { token } = await current()
+    const { token } = await currentVisit()
     const response = await fetch(`/v1${path}`, {
       method,
       cache: 'no-store',
@@ -66,36 +66,36 @@ export function chatClient(begin: (before: string | undefined) => Promise<Visit>
     })
     if (response.ok) return response
     if (response.status === 401) visit = undefined
-    throw await failureOf(response)
+    throw await toChatFailure(response)
   }
 
-  const answer = async (response: Response) => {
+  const parseJson = async (response: Response) => {
     const text = await response.text()
     // The contract gives the type; the service validates its responses in its own tests.
     return JSON.parse(text === '' ? 'null' : text)
   }
 
   return {
-    user: async () => (await current()).user,
-    read: async (path, query = {}) => await answer(await send('GET', `${path}?${new URLSearchParams(query)}`)),
-    change: async (method, path, body) => await answer(await send(method, path, body)),
+    user: async () => (await currentVisit()).user,
+    read: async (path, query = {}) => await parseJson(await send('GET', `${path}?${new URLSearchParams(query)}`)),
+    change: async (method, path, body) => await parseJson(await send(method, path, body)),
     ask: async function* (body, signal) {
-      yield* framesOf(await send('POST', '/chat-messages', { response_mode: 'streaming', ...body }, signal))
+      yield* readFrames(await send('POST', '/chat-messages', { response_mode: 'streaming', ...body }, signal))
     },
   }
 }
 
 /** Reads server-sent events. The service sends only `data:` lines, so no event parser is needed. */
-async function* framesOf(response: Response): AsyncGenerator<ChatFrame> {
+async function* readFrames(response: Response): AsyncGenerator<ChatFrame> {
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   if (reader === undefined) return
-  let rest = ''
+  let buffered = ''
   try {
     while (true) {
       const { done, value } = await reader.read()
       if (done) return
-      const lines = (rest + value).split('\n')
-      rest = lines.pop() ?? ''
+      const lines = (buffered + value).split('\n')
+      buffered = lines.pop() ?? ''
       for (const line of lines) if (line.startsWith('data: ')) yield JSON.parse(line.slice(6))
     }
   } finally {
@@ -103,19 +103,19 @@ async function* framesOf(response: Response): AsyncGenerator<ChatFrame> {
   }
 }
 
-async function failureOf(response: Response): Promise<ChatFailure> {
+async function toChatFailure(response: Response): Promise<ChatFailure> {
   const body: unknown = await response.json().catch(() => undefined)
-  const said = typeof body === 'object' && body !== null ? body : {}
-  const code = 'code' in said && typeof said.code === 'string' ? said.code : 'internal_server_error'
-  const text = 'message' in said && typeof said.message === 'string' ? said.message : ''
+  const fields = typeof body === 'object' && body !== null ? body : {}
+  const code = 'code' in fields && typeof fields.code === 'string' ? fields.code : 'internal_server_error'
+  const text = 'message' in fields && typeof fields.message === 'string' ? fields.message : ''
   return new ChatFailure(response.status, code, text === '' ? `the service answered ${response.status}` : text)
 }
 
-export interface Messages {
+export interface MessagePage {
   data: ConversationMessage[]
   has_more: boolean
 }
-export interface Conversations {
+export interface ConversationPage {
   data: ChatConversation[]
   has_more: boolean
 }

@@ -2,7 +2,7 @@ import type { ChatUsage, RetrieverResource } from '../../contract/chat/messages.
 import { type ChatClient, ChatFailure } from './client.js'
 
 /** One question and its answer so far. */
-export interface Turn {
+export interface TurnProgress {
   question: string
   answer: string
   state: 'running' | 'done' | 'stopped' | 'failed'
@@ -15,30 +15,30 @@ export interface Turn {
   conversationId?: string
   usage?: ChatUsage
   /** answered by an annotation, without a model */
-  isFixed?: true
+  isAnnotation?: true
   error?: string
   rating?: 'like' | 'dislike'
   degraded?: readonly string[]
 }
 
-interface Asked {
+interface RunTurnRequest {
   client: ChatClient
   question: string
   conversationId: string | undefined
   inputs: Record<string, string>
-  suggests: boolean
+  withSuggestions: boolean
   signal: AbortSignal
 }
 
 /** Asks a question and reports each change until the answer is complete. */
-export async function runTurn(asked: Asked, changed: (turn: Turn) => void): Promise<Turn> {
-  const { client, question, conversationId, inputs, suggests, signal } = asked
-  let turn: Turn = { question, answer: '', state: 'running', steps: [], sources: [], suggested: [] }
-  const set = (more: Partial<Turn>) => {
-    turn = { ...turn, ...more }
-    changed(turn)
+export async function runTurn(request: RunTurnRequest, onChange: (turn: TurnProgress) => void): Promise<TurnProgress> {
+  const { client, question, conversationId, inputs, withSuggestions, signal } = request
+  let turn: TurnProgress = { question, answer: '', state: 'running', steps: [], sources: [], suggested: [] }
+  const update = (changes: Partial<TurnProgress>) => {
+    turn = { ...turn, ...changes }
+    onChange(turn)
   }
-  set({})
+  update({})
   try {
     const user = await client.user()
     const body = {
@@ -53,39 +53,40 @@ export async function runTurn(asked: Asked, changed: (turn: Turn) => void): Prom
         messageId: frame.message_id,
         conversationId: frame.conversation_id,
       }
-      if (frame.event === 'ping') set(ids)
+      if (frame.event === 'ping') update(ids)
       else if (frame.event === 'message' || frame.event === 'agent_message')
-        set({ ...ids, answer: turn.answer + frame.answer })
-      else if (frame.event === 'message_replace') set({ answer: frame.answer })
+        update({ ...ids, answer: turn.answer + frame.answer })
+      else if (frame.event === 'message_replace') update({ answer: frame.answer })
       else if (frame.event === 'agent_thought' && frame.tool !== '' && frame.observation === '')
-        set({ steps: [...turn.steps, `${frame.tool} ${frame.tool_input}`] })
-      else if (frame.event === 'error') set({ state: 'failed', error: frame.message })
+        update({ steps: [...turn.steps, `${frame.tool} ${frame.tool_input}`] })
+      else if (frame.event === 'error') update({ state: 'failed', error: frame.message })
       else if (frame.event === 'message_end') {
         const { usage, retriever_resources, annotation_reply, degraded_reasons } = frame.metadata
-        set({
+        update({
           state: 'done',
           usage,
           sources: retriever_resources,
-          ...(annotation_reply === null ? {} : { isFixed: true }),
+          ...(annotation_reply === null ? {} : { isAnnotation: true }),
           ...(degraded_reasons === undefined ? {} : { degraded: degraded_reasons }),
         })
       }
     }
-    if (turn.state === 'running') set({ state: 'stopped' })
-    if (turn.state === 'done' && suggests && turn.messageId !== undefined) {
+    if (turn.state === 'running') update({ state: 'stopped' })
+    if (turn.state === 'done' && withSuggestions && turn.messageId !== undefined) {
       const { data } = await client.read<{ data: string[] }>(`/messages/${turn.messageId}/suggested`, { user })
-      set({ suggested: data })
+      update({ suggested: data })
     }
   } catch (error) {
     if (turn.state === 'done') return turn // only the suggestions failed
-    if (signal.aborted) set({ state: 'stopped' })
-    else set({ state: 'failed', error: error instanceof ChatFailure ? error.message : 'the service does not answer' })
+    if (signal.aborted) update({ state: 'stopped' })
+    else
+      update({ state: 'failed', error: error instanceof ChatFailure ? error.message : 'the service does not answer' })
   }
   return turn
 }
 
 /** Stops the answer on the service, which keeps its text; then the stream ends. */
-export async function stopTurn(client: ChatClient, { taskId }: Turn): Promise<void> {
+export async function stopTurn(client: ChatClient, { taskId }: TurnProgress): Promise<void> {
   if (taskId === undefined) return
   await client.change('POST', `/chat-messages/${taskId}/stop`, { user: await client.user() })
 }
@@ -93,8 +94,8 @@ export async function stopTurn(client: ChatClient, { taskId }: Turn): Promise<vo
 /** @param remark reason for the rating */
 export async function rateTurn(
   client: ChatClient,
-  { messageId }: Turn,
-  rating: Turn['rating'],
+  { messageId }: TurnProgress,
+  rating: TurnProgress['rating'],
   remark?: string,
 ): Promise<void> {
   if (messageId === undefined) return

@@ -1,29 +1,29 @@
 import { useEffect } from 'react'
 
-const PRESSED = 'a[href], button:not(:disabled), [tabindex="0"]'
-const TYPED = 'input:not(:disabled), select:not(:disabled), textarea:not(:disabled)'
+const ACTIVATABLE = 'a[href], button:not(:disabled), [tabindex="0"]'
+const EDITABLE = 'input:not(:disabled), select:not(:disabled), textarea:not(:disabled)'
 
-interface Step {
+interface FocusStep {
   parent: Element
   /** index of the child that contains the focused element */
-  at: number
+  index: number
 }
 
 /**
  * Moves the focus when the focused element disappears: a deleted row, a form that is replaced by its result. The
  * keyboard continues next to it; the browser would start at the top of the page.
  */
-export function useKeptFocus(): void {
+export function useRestoredFocus(): void {
   useEffect(() => {
     let last: Element | undefined
-    let way: readonly Step[] = []
+    let path: readonly FocusStep[] = []
     const onFocus = ({ target }: FocusEvent) => {
       if (!(target instanceof Element)) return
       last = target
-      way = wayTo(target)
+      path = pathTo(target)
     }
-    const look = () => {
-      if (last === undefined || !isFree()) return
+    const restoreFocus = () => {
+      if (last === undefined || !isFocusLost()) return
       if (isShown(last)) {
         // the user left it on purpose, with a click elsewhere
         last = undefined
@@ -31,25 +31,25 @@ export function useKeptFocus(): void {
       }
       // a closing dialog restores the focus itself
       if (last.closest('dialog') !== null && last.isConnected) return
-      const next = nearest(way)
+      const next = findNearest(path)
       last = undefined
       if (next === undefined) document.getElementById('content')?.focus({ preventScroll: true })
       else next.focus()
     }
-    const lookSoon = () => void setTimeout(look)
-    const observer = new MutationObserver(lookSoon)
+    const scheduleRestore = () => void setTimeout(restoreFocus)
+    const observer = new MutationObserver(scheduleRestore)
     observer.observe(document.body, { childList: true, subtree: true })
     document.addEventListener('focusin', onFocus)
-    document.addEventListener('focusout', lookSoon)
+    document.addEventListener('focusout', scheduleRestore)
     return () => {
       observer.disconnect()
       document.removeEventListener('focusin', onFocus)
-      document.removeEventListener('focusout', lookSoon)
+      document.removeEventListener('focusout', scheduleRestore)
     }
   }, [])
 }
 
-function isFree(): boolean {
+function isFocusLost(): boolean {
   return document.activeElement === null || document.activeElement === document.body
 }
 
@@ -58,31 +58,31 @@ function isShown(element: Element): boolean {
 }
 
 /** Steps from an element up to `#content`. */
-function wayTo(element: Element): Step[] {
-  const way: Step[] = []
+function pathTo(element: Element): FocusStep[] {
+  const path: FocusStep[] = []
   let child = element
   for (let parent = child.parentElement; parent !== null && parent.id !== 'content'; parent = child.parentElement) {
-    way.push({ parent, at: [...parent.children].indexOf(child) })
+    path.push({ parent, index: [...parent.children].indexOf(child) })
     child = parent
   }
-  return way
+  return path
 }
 
 /** Finds the focusable element at the same index, else before it, else around it. */
-function nearest(way: readonly Step[]): HTMLElement | undefined {
-  for (const { parent, at } of way) {
+function findNearest(path: readonly FocusStep[]): HTMLElement | undefined {
+  for (const { parent, index } of path) {
     if (!isShown(parent)) continue
-    for (const place of [parent.children[at], parent.children[at - 1], parent]) {
-      const found = place === undefined ? undefined : firstIn(place)
+    for (const candidate of [parent.children[index], parent.children[index - 1], parent]) {
+      const found = candidate === undefined ? undefined : findFocusable(candidate)
       if (found !== undefined) return found
     }
   }
   return undefined
 }
 
-function firstIn(place: Element): HTMLElement | undefined {
+function findFocusable(container: Element): HTMLElement | undefined {
   // a field outside dialogs would swallow the page's shortcut keys; in a dialog the next field is expected
-  const wanted = place.closest('dialog') === null ? PRESSED : `${PRESSED}, ${TYPED}`
-  const all = place.matches(wanted) ? [place] : [...place.querySelectorAll(wanted)]
-  return all.find((one): one is HTMLElement => one instanceof HTMLElement && isShown(one))
+  const selector = container.closest('dialog') === null ? ACTIVATABLE : `${ACTIVATABLE}, ${EDITABLE}`
+  const elements = container.matches(selector) ? [container] : [...container.querySelectorAll(selector)]
+  return elements.find((element): element is HTMLElement => element instanceof HTMLElement && isShown(element))
 }

@@ -2,19 +2,19 @@ import './help.css'
 import { PAGES } from '../pages.js'
 import { Dialog, ScrollFrame } from '../ui/parts.js'
 
-type Key = readonly [keys: readonly string[], does: string]
+type Shortcut = readonly [keys: readonly string[], does: string]
 
-const EVERYWHERE: readonly Key[] = [
+const EVERYWHERE: readonly Shortcut[] = [
   [['Ctrl K', '⌘ K'], 'find a page, a space or a command'],
   [['?'], 'show these keys'],
   [['Esc'], 'close the dialog'],
   [['←', '→'], 'go to the previous or next tab'],
 ]
-const ASK: readonly Key[] = [
+const ASK: readonly Shortcut[] = [
   [['Enter'], 'ask'],
   [['Shift Enter'], 'start a new line'],
 ]
-const REVIEW: readonly Key[] = [
+const REVIEW: readonly Shortcut[] = [
   [['j', 'k'], 'next, previous'],
   [['m'], 'missed: make it a golden question'],
   [['c'], 'not covered'],
@@ -27,28 +27,28 @@ export function Help({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <ScrollFrame label="Keys" className="help">
-        <Keys title="Everywhere" of={EVERYWHERE} />
-        <Keys title="Go to" of={PAGES.map(({ key, title }) => [[`g ${key}`], title] as const)} />
-        <Keys title="Question" of={ASK} />
-        <Keys title="Review of failed queries" of={REVIEW} />
+        <ShortcutList title="Everywhere" shortcuts={EVERYWHERE} />
+        <ShortcutList title="Go to" shortcuts={PAGES.map(({ key, title }) => [[`g ${key}`], title] as const)} />
+        <ShortcutList title="Question" shortcuts={ASK} />
+        <ShortcutList title="Review of failed queries" shortcuts={REVIEW} />
       </ScrollFrame>
     </Dialog>
   )
 }
 
-function Keys({ title, of }: { title: string; of: readonly Key[] }) {
+function ShortcutList({ title, shortcuts }: { title: string; shortcuts: readonly Shortcut[] }) {
   return (
     <section>
       <h3>{title}</h3>
       <dl className="help-keys">
-        {of.map(([keys, does]) => (
-          <div key={does}>
+        {shortcuts.map(([keys, action]) => (
+          <div key={action}>
             <dt>
               {keys.map((key) => (
                 <kbd key={key}>{key}</kbd>
               ))}
             </dt>
-            <dd>{does}</dd>
+            <dd>{action}</dd>
           </div>
         ))}
       </dl>

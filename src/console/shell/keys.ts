@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { PAGES } from '../pages.js'
-import { address, go } from '../router.js'
+import { navigate, pageHref } from '../router.js'
 
 /** How long after `g` the key of a page is accepted. */
 const SECOND_KEY_MS = 1500
@@ -9,26 +9,26 @@ const SECOND_KEY_MS = 1500
  * Shortcuts: Ctrl-K or ⌘K opens the palette, `g` and a letter a page, `?` the help. Keys typed into a field are
  * ignored.
  */
-export function useShortcuts(on: { palette: () => void; help: () => void }): void {
-  const open = useRef(on)
-  open.current = on
+export function useShortcuts(handlers: { palette: () => void; help: () => void }): void {
+  const latestHandlers = useRef(handlers)
+  latestHandlers.current = handlers
   useEffect(() => {
-    let goUntil = 0
+    let pageKeyUntil = 0
     const onKey = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault()
-        open.current.palette()
+        latestHandlers.current.palette()
         return
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return
-      if (goUntil > event.timeStamp) {
-        goUntil = 0
+      if (pageKeyUntil > event.timeStamp) {
+        pageKeyUntil = 0
         const page = PAGES.find(({ key }) => key === event.key)
         if (page === undefined) return
         event.preventDefault()
-        go(address(page.id))
-      } else if (event.key === '?') open.current.help()
-      else if (event.key === 'g') goUntil = event.timeStamp + SECOND_KEY_MS
+        navigate(pageHref(page.id))
+      } else if (event.key === '?') latestHandlers.current.help()
+      else if (event.key === 'g') pageKeyUntil = event.timeStamp + SECOND_KEY_MS
     }
     addEventListener('keydown', onKey)
     return () => removeEventListener('keydown', onKey)

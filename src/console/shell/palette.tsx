@@ -2,12 +2,12 @@ import { type KeyboardEvent, useMemo, useState } from 'react'
 import { signOut } from '../api/session.js'
 import { rememberSpace, useSpace } from '../api/space.js'
 import { PAGES } from '../pages.js'
-import { address, go } from '../router.js'
+import { navigate, pageHref } from '../router.js'
 import { Icon, type IconName } from '../ui/icon.js'
 import { Dialog } from '../ui/parts.js'
 import { setTheme } from './theme.js'
 
-interface Command {
+interface PaletteCommand {
   id: string
   title: string
   group: string
@@ -16,17 +16,20 @@ interface Command {
   run: () => void
 }
 
-const MOST = 12
+const MAX_RESULTS = 12
 
 /** Command palette: finds pages, spaces and commands of the shell by name. */
 export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () => void }) {
   const commands = useCommands(onHelp)
   const [text, setText] = useState('')
-  const [at, setAt] = useState(0)
-  const found = useMemo(() => commands.filter((command) => fits(command, text)).slice(0, MOST), [commands, text])
-  const chosen = Math.min(at, found.length - 1)
+  const [activeIndex, setActiveIndex] = useState(0)
+  const found = useMemo(
+    () => commands.filter((command) => matchesText(command, text)).slice(0, MAX_RESULTS),
+    [commands, text],
+  )
+  const selected = Math.min(activeIndex, found.length - 1)
 
-  const run = (command: Command | undefined) => {
+  const run = (command: PaletteCommand | undefined) => {
     if (command === undefined) return
     onClose()
     command.run()
@@ -35,10 +38,10 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) {
       event.preventDefault()
-      setAt((chosen + step + found.length) % Math.max(found.length, 1))
+      setActiveIndex((selected + step + found.length) % Math.max(found.length, 1))
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      run(found[chosen])
+      run(found[selected])
     }
   }
 
@@ -49,13 +52,13 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
         role="combobox"
         aria-expanded="true"
         aria-controls="palette-list"
-        aria-activedescendant={found[chosen] === undefined ? undefined : `palette-${found[chosen].id}`}
+        aria-activedescendant={found[selected] === undefined ? undefined : `palette-${found[selected].id}`}
         aria-label="Page, space or command"
         placeholder="Page, space or command"
         value={text}
         onChange={(event) => {
           setText(event.target.value)
-          setAt(0)
+          setActiveIndex(0)
         }}
         onKeyDown={onKeyDown}
       />
@@ -66,9 +69,9 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
             id={`palette-${command.id}`}
             role="option"
             tabIndex={-1}
-            aria-selected={index === chosen}
+            aria-selected={index === selected}
             className="palette-item"
-            onMouseMove={() => setAt(index)}
+            onMouseMove={() => setActiveIndex(index)}
             onMouseDown={(event) => {
               event.preventDefault()
               run(command)
@@ -85,7 +88,7 @@ export function Palette({ onClose, onHelp }: { onClose: () => void; onHelp: () =
   )
 }
 
-function useCommands(onHelp: () => void): Command[] {
+function useCommands(onHelp: () => void): PaletteCommand[] {
   const { spaces } = useSpace()
   return useMemo(
     () => [
@@ -95,7 +98,7 @@ function useCommands(onHelp: () => void): Command[] {
         group: 'Page',
         icon,
         keys: `g ${key}`,
-        run: () => go(address(id)),
+        run: () => navigate(pageHref(id)),
       })),
       ...spaces.map(({ slug, name }) => ({
         id: `space-${slug}`,
@@ -104,7 +107,7 @@ function useCommands(onHelp: () => void): Command[] {
         icon: 'ask' as const,
         run: () => {
           rememberSpace(slug)
-          go(address('ask', [], { space: slug }))
+          navigate(pageHref('ask', [], { space: slug }))
         },
       })),
       ...(['auto', 'light', 'dark'] as const).map((theme) => ({
@@ -122,10 +125,10 @@ function useCommands(onHelp: () => void): Command[] {
 }
 
 /** Whether every word of the text is a prefix of a word in the title or group. */
-function fits({ title, group }: Command, text: string): boolean {
+function matchesText({ title, group }: PaletteCommand, text: string): boolean {
   const words = `${title} ${group}`.toLowerCase().split(/\s+/)
   return text
     .toLowerCase()
     .split(/\s+/)
-    .every((part) => words.some((word) => word.startsWith(part)))
+    .every((prefix) => words.some((word) => word.startsWith(prefix)))
 }

@@ -9,16 +9,16 @@ import {
   useSyncExternalStore,
 } from 'react'
 import { messageOf } from '../api/client.js'
-import { link } from '../api/link.js'
+import { connection } from '../api/connection.js'
 import { signOut } from '../api/session.js'
 import { useSpace } from '../api/space.js'
-import { PAGES, type Page } from '../pages.js'
-import { address, go, setQuery, usePlace } from '../router.js'
+import { type ConsolePage, PAGES } from '../pages.js'
+import { navigate, pageHref, setQuery, useRoute } from '../router.js'
 import { Button, classes, IconButton, Link } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'
 import { Empty, Notice, Skeleton } from '../ui/state.js'
 import { Toasts } from '../ui/toast.js'
-import { useKeptFocus } from './focus.js'
+import { useRestoredFocus } from './focus.js'
 import { Help } from './help.js'
 import { useShortcuts } from './keys.js'
 import { Palette } from './palette.js'
@@ -28,17 +28,17 @@ const ICON = new URL('../icon.svg', import.meta.url).href
 
 /** Frame of all pages: navigation, space picker, banners. */
 export function Shell() {
-  const { page: id } = usePlace()
+  const { page: id } = useRoute()
   const [isNavOpen, openNav] = useState(false)
-  const [over, setOver] = useState<'palette' | 'help'>()
+  const [dialog, setDialog] = useState<'palette' | 'help'>()
   const page = PAGES.find((known) => known.id === id)
-  const openPalette = () => setOver('palette')
-  const openHelp = useCallback(() => setOver('help'), [])
-  const close = () => setOver(undefined)
+  const openPalette = () => setDialog('palette')
+  const openHelp = useCallback(() => setDialog('help'), [])
+  const close = () => setDialog(undefined)
   useShortcuts({ palette: openPalette, help: openHelp })
-  useKeptFocus()
+  useRestoredFocus()
   useEffect(() => {
-    if (id === '') go(address(PAGES[0]?.id ?? 'spaces'), { replace: true })
+    if (id === '') navigate(pageHref(PAGES[0]?.id ?? 'spaces'), { replace: true })
     document.title = page === undefined ? 'Knowledge Spaces' : `${page.title} · Knowledge Spaces`
     openNav(false)
   }, [id, page])
@@ -65,24 +65,24 @@ export function Shell() {
             <kbd>{isMac() ? '⌘' : 'Ctrl'} K</kbd>
           </button>
         </header>
-        <Away />
+        <ConnectionBanner />
         <main id="content" className="content" tabIndex={-1}>
-          <Opened page={page} isKnown={page !== undefined || id === ''} />
+          <PageBody page={page} isKnown={page !== undefined || id === ''} />
         </main>
       </div>
-      {over === 'palette' && <Palette onClose={close} onHelp={openHelp} />}
-      {over === 'help' && <Help onClose={close} />}
+      {dialog === 'palette' && <Palette onClose={close} onHelp={openHelp} />}
+      {dialog === 'help' && <Help onClose={close} />}
       <Toasts />
     </div>
   )
 }
 
-function Opened({ page, isKnown }: { page: Page | undefined; isKnown: boolean }) {
+function PageBody({ page, isKnown }: { page: ConsolePage | undefined; isKnown: boolean }) {
   if (page === undefined) {
     if (isKnown) return <Skeleton />
     return (
       <Empty icon="search" title="There is no such page">
-        <Link className="button button-plain" to={address('spaces')}>
+        <Link className="button button-plain" to={pageHref('spaces')}>
           Go to the spaces
         </Link>
       </Empty>
@@ -90,11 +90,11 @@ function Opened({ page, isKnown }: { page: Page | undefined; isKnown: boolean })
   }
   const { component: Body, id } = page
   return (
-    <Caught key={id}>
+    <ErrorBoundary key={id}>
       <Suspense fallback={<Skeleton lines={6} />}>
         <Body />
       </Suspense>
-    </Caught>
+    </ErrorBoundary>
   )
 }
 
@@ -107,7 +107,7 @@ interface NavigationProps {
 }
 
 function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
-  const { theme, next } = useTheme()
+  const { theme, cycle: next } = useTheme()
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!isOpen) return
@@ -125,7 +125,7 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
     <>
       {isOpen && <button type="button" className="nav-shade" aria-label="Close the navigation" onClick={onClose} />}
       <nav ref={nav} className={classes('nav', isOpen && 'nav-open')} aria-label="Pages">
-        <Link className="nav-brand" to={address('spaces')}>
+        <Link className="nav-brand" to={pageHref('spaces')}>
           <img src={ICON} alt="" width="26" height="26" />
           <span>Knowledge Spaces</span>
         </Link>
@@ -134,7 +134,7 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
             <li key={id}>
               <Link
                 className="nav-link"
-                to={address(id)}
+                to={pageHref(id)}
                 aria-current={id === current ? 'page' : undefined}
                 onClick={onClose}
               >
@@ -171,8 +171,8 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
 }
 
 function SpacePicker() {
-  const { space, spaces, choose } = useSpace()
-  const { query } = usePlace()
+  const { space, spaces, select: choose } = useSpace()
+  const { query } = useRoute()
   const isNamed = query.has('space')
   useEffect(() => {
     // the URL names its space so that it can be bookmarked and shared
@@ -194,8 +194,8 @@ function SpacePicker() {
 }
 
 /** Banner while the daemon is unreachable; the page stays as it is and continues when it is back. */
-function Away() {
-  const isAway = useSyncExternalStore(link.subscribe, link.isAway)
+function ConnectionBanner() {
+  const isAway = useSyncExternalStore(connection.subscribe, connection.isAway)
   if (!isAway) return null
   return (
     <div className="banner" role="alert">
@@ -208,7 +208,7 @@ function Away() {
 }
 
 /** Shows the error of a page that fails to render; the frame stays. */
-class Caught extends Component<{ children: ReactNode }, { error: unknown }> {
+class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined }
 
   static getDerivedStateFromError(error: unknown) {
@@ -218,13 +218,13 @@ class Caught extends Component<{ children: ReactNode }, { error: unknown }> {
   override render() {
     const { error } = this.state
     if (error === undefined) return this.props.children
-    const again = (
+    const reloadButton = (
       <Button small icon="refresh" onClick={() => location.reload()}>
         Reload
       </Button>
     )
     return (
-      <Notice tone="bad" action={again}>
+      <Notice tone="bad" action={reloadButton}>
         <p>This page could not be displayed: {messageOf(error)}</p>
       </Notice>
     )

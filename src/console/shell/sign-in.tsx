@@ -16,22 +16,22 @@ const HINT = (
 export function SignIn({ problem }: { problem: string | undefined }) {
   const [token, setToken] = useState('')
   const [error, setError] = useState<string>()
-  const [busy, setBusy] = useState(false)
+  const [isBusy, setIsBusy] = useState(false)
   const isLocal = ['127.0.0.1', 'localhost', '[::1]'].includes(location.hostname)
 
   const submit = async (event: FormEvent) => {
     event.preventDefault()
-    const typed = token.trim()
-    if (typed === '') return setError('Paste the token here.')
-    setBusy(true)
+    const trimmed = token.trim()
+    if (trimmed === '') return setError('Paste the token here.')
+    setIsBusy(true)
     setError(undefined)
     try {
-      await checkToken(typed)
-      signIn(typed)
+      await checkToken(trimmed)
+      signIn(trimmed)
     } catch (reason) {
       const isRefused = reason instanceof ApiError && reason.status === 401
       setError(isRefused ? 'The token is invalid or has expired.' : messageOf(reason))
-      setBusy(false)
+      setIsBusy(false)
     }
   }
 
@@ -64,7 +64,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
             />
           )}
         </Field>
-        <Button kind="primary" type="submit" busy={busy}>
+        <Button kind="primary" type="submit" busy={isBusy}>
           Sign in
         </Button>
       </form>

@@ -3,19 +3,19 @@ import { useSyncExternalStore } from 'react'
 export type Theme = 'auto' | 'light' | 'dark'
 
 const KEY = 'ks.theme'
-const ORDER: readonly Theme[] = ['auto', 'light', 'dark']
+const THEME_CYCLE: readonly Theme[] = ['auto', 'light', 'dark']
 const listeners = new Set<() => void>()
 
 /** Applies the stored theme before the first render. */
 export function applyTheme(): void {
-  const theme = themeNow()
+  const theme = storedTheme()
   if (theme === 'auto') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme
 }
 
-export function useTheme(): { theme: Theme; next: () => void } {
-  const theme = useSyncExternalStore(subscribe, themeNow)
-  return { theme, next: () => setTheme(ORDER[(ORDER.indexOf(theme) + 1) % ORDER.length] ?? 'auto') }
+export function useTheme(): { theme: Theme; cycle: () => void } {
+  const theme = useSyncExternalStore(subscribe, storedTheme)
+  return { theme, cycle: () => setTheme(THEME_CYCLE[(THEME_CYCLE.indexOf(theme) + 1) % THEME_CYCLE.length] ?? 'auto') }
 }
 
 export function setTheme(theme: Theme): void {
@@ -24,7 +24,7 @@ export function setTheme(theme: Theme): void {
   for (const listener of listeners) listener()
 }
 
-function themeNow(): Theme {
+function storedTheme(): Theme {
   const stored = localStorage.getItem(KEY)
   return stored === 'light' || stored === 'dark' ? stored : 'auto'
 }

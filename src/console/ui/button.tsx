@@ -1,15 +1,15 @@
 import type { ComponentPropsWithRef, MouseEvent } from 'react'
-import { go } from '../router.js'
+import { navigate } from '../router.js'
 import { Icon, type IconName } from './icon.js'
 
-interface Look {
+interface ButtonStyle {
   /** primary: main action of the page; quiet: without a frame; danger: irreversible */
   kind?: 'primary' | 'plain' | 'quiet' | 'danger'
   icon?: IconName
   small?: boolean
 }
 
-type ButtonProps = Look & ComponentPropsWithRef<'button'> & { busy?: boolean }
+type ButtonProps = ButtonStyle & ComponentPropsWithRef<'button'> & { busy?: boolean }
 
 export function Button({
   kind = 'plain',
@@ -53,7 +53,7 @@ export function Link({ to, onClick, ...rest }: { to: string } & Omit<ComponentPr
     const asNewTab = event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button !== 0
     if (event.defaultPrevented || asNewTab) return
     event.preventDefault()
-    go(to)
+    navigate(to)
   }
   return <a {...rest} href={to} onClick={follow} />
 }

@@ -4,7 +4,7 @@ const moment = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: '
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' })
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
-const STEP = 1000
+const UNIT_FACTOR = 1000
 
 export function formatCount(value: number): string {
   return number.format(value)
@@ -18,8 +18,8 @@ export function plural(value: number, one: string, many = `${one}s`): string {
 export function formatBytes(bytes: number): string {
   let value = bytes
   let unit = 0
-  while (value >= STEP && unit < UNITS.length - 1) {
-    value /= STEP
+  while (value >= UNIT_FACTOR && unit < UNITS.length - 1) {
+    value /= UNIT_FACTOR
     unit++
   }
   return `${value >= 100 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`
@@ -28,9 +28,9 @@ export function formatBytes(bytes: number): string {
 export function formatMs(ms: number): string {
   if (ms < 0.005) return '0 ms'
   if (ms < 1) return `${ms.toFixed(2)} ms`
-  if (ms < STEP) return `${Math.round(ms)} ms`
-  if (ms < 60 * STEP) return `${(ms / STEP).toFixed(1)} s`
-  return `${Math.floor(ms / 60 / STEP)} min ${Math.round((ms / STEP) % 60)} s`
+  if (ms < UNIT_FACTOR) return `${Math.round(ms)} ms`
+  if (ms < 60 * UNIT_FACTOR) return `${(ms / UNIT_FACTOR).toFixed(1)} s`
+  return `${Math.floor(ms / 60 / UNIT_FACTOR)} min ${Math.round((ms / UNIT_FACTOR) % 60)} s`
 }
 
 export function formatDay(time: string | number): string {
@@ -41,7 +41,7 @@ export function formatMoment(time: string | number): string {
   return moment.format(new Date(time))
 }
 
-const AGO: readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
+const RELATIVE_UNITS: readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
   [365 * 86_400, 'year'],
   [30 * 86_400, 'month'],
   [86_400, 'day'],
@@ -52,12 +52,12 @@ const AGO: readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit][] = [
 /** `2 hours ago` */
 export function formatAgo(time: string | number): string {
   const seconds = (new Date(time).getTime() - Date.now()) / 1000
-  for (const [size, unit] of AGO)
+  for (const [size, unit] of RELATIVE_UNITS)
     if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
   return 'just now'
 }
 
-const KINDS: readonly [end: string, kind: string][] = [
+const FILE_KINDS: readonly [end: string, kind: string][] = [
   ['wordprocessingml.document', 'Word document'],
   ['spreadsheetml.sheet', 'Excel workbook'],
   ['presentationml.presentation', 'PowerPoint slides'],
@@ -84,11 +84,11 @@ const KINDS: readonly [end: string, kind: string][] = [
 export function formatKind(mimeType: string): string {
   const [type = ''] = mimeType.split(';')
   if (type.startsWith('image/')) return `picture, ${type.slice('image/'.length).toUpperCase()}`
-  return KINDS.find(([end]) => type.endsWith(end))?.[1] ?? type
+  return FILE_KINDS.find(([end]) => type.endsWith(end))?.[1] ?? type
 }
 
 /** Splits a path into its folder, with the trailing slash, and its last segment. */
 export function splitPath(path: string): { folder: string; name: string } {
-  const at = path.lastIndexOf('/')
-  return { folder: path.slice(0, at + 1), name: path.slice(at + 1) }
+  const nameStart = path.lastIndexOf('/')
+  return { folder: path.slice(0, nameStart + 1), name: path.slice(nameStart + 1) }
 }

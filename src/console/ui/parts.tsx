@@ -42,7 +42,7 @@ export function Field({
   label: string
   hint?: ReactNode
   error?: string | undefined
-  children: (given: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
+  children: (controlProps: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: true }) => ReactNode
 }) {
   const id = useId()
   const note = error ?? hint
@@ -74,9 +74,9 @@ export function NumberField({ label, hint, ...rest }: NumberFieldProps) {
   )
 }
 
-interface FormEndProps {
+interface FormActionsProps {
   /** the mutation that the form starts: whether it is pending, and its error */
-  of: { isPending: boolean; error: unknown }
+  mutation: { isPending: boolean; error: unknown }
   label: string
   kind?: 'primary' | 'plain' | 'danger'
   icon?: IconName
@@ -90,11 +90,13 @@ interface FormEndProps {
 }
 
 /** Last row of a form or confirmation: the error, the cancel button and the button that submits. */
-export function FormEnd({ of, label, kind = 'primary', icon, disabled, onClick, ...rest }: FormEndProps) {
+export function FormActions({ mutation, label, kind = 'primary', icon, disabled, onClick, ...rest }: FormActionsProps) {
   const { cancel = 'Cancel', onCancel, children } = rest
   return (
     <>
-      {of.error !== null && of.error !== undefined && <Notice tone="bad">{messageOf(of.error)}</Notice>}
+      {mutation.error !== null && mutation.error !== undefined && (
+        <Notice tone="bad">{messageOf(mutation.error)}</Notice>
+      )}
       <div className="row form-end">
         {children}
         {onCancel !== undefined && <Button onClick={onCancel}>{cancel}</Button>}
@@ -102,7 +104,7 @@ export function FormEnd({ of, label, kind = 'primary', icon, disabled, onClick, 
           kind={kind}
           {...(icon === undefined ? {} : { icon })}
           type={onClick === undefined ? 'submit' : 'button'}
-          busy={of.isPending}
+          busy={mutation.isPending}
           disabled={disabled === true}
           onClick={onClick}
         >
@@ -125,10 +127,10 @@ export function Tabs<T extends string>({
   value: T
   onChange: (id: T) => void
 }) {
-  const move = (event: React.KeyboardEvent<HTMLDivElement>) => {
-    const at = tabs.findIndex(({ id }) => id === value)
-    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: -1 }[event.key]
-    const next = to === undefined ? undefined : tabs[(to + tabs.length) % tabs.length]
+  const moveSelection = (event: React.KeyboardEvent<HTMLDivElement>) => {
+    const selectedIndex = tabs.findIndex(({ id }) => id === value)
+    const targetIndex = { ArrowRight: selectedIndex + 1, ArrowLeft: selectedIndex - 1, Home: 0, End: -1 }[event.key]
+    const next = targetIndex === undefined ? undefined : tabs[(targetIndex + tabs.length) % tabs.length]
     if (next === undefined) return
     event.preventDefault()
     onChange(next.id)
@@ -142,7 +144,7 @@ export function Tabs<T extends string>({
     list.current?.querySelector(`[data-tab="${value}"]`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [value, counts])
   return (
-    <div ref={list} className="tabs" role="tablist" aria-label={label} onKeyDown={move}>
+    <div ref={list} className="tabs" role="tablist" aria-label={label} onKeyDown={moveSelection}>
       {tabs.map(({ id, title, count }) => (
         <button
           key={id}
@@ -181,13 +183,13 @@ export function Dialog({ title, onClose, side = false, className, children, ...r
   const titleId = useId()
   useEffect(() => {
     const { current } = frame
-    const before = document.activeElement
+    const opener = document.activeElement
     if (current !== null && !current.open) {
       current.showModal()
       if (side === false) current.querySelector<HTMLElement>(`.dialog-body ${FIRST_FIELD}`)?.focus()
     }
     return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus()
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
     }
   }, [side])
   return (
@@ -229,10 +231,10 @@ export function ScrollFrame({
 }
 
 /** List of names and values in two columns. */
-export function Facts({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) {
+export function Facts({ entries }: { entries: readonly (readonly [name: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">
-      {of.map(([name, value]) => (
+      {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
           <dd>{value}</dd>

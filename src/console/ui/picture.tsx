@@ -3,41 +3,41 @@ import type { CallInput, RouteKey } from '../../client/routes.js'
 import { messageOf, open } from '../api/client.js'
 
 /** Image types that browsers render and that cannot contain scripts. */
-const DRAWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/bmp', 'image/avif'])
+const SUPPORTED_TYPES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'image/bmp', 'image/avif'])
 
-export type Drawn = { url: string; error?: undefined } | { url?: undefined; error: string | undefined }
+export type LoadedPicture = { url: string; error?: undefined } | { url?: undefined; error: string | undefined }
 
 /**
  * Loads a picture and returns an object URL, valid while the component is mounted. The type is detected from the bytes.
  */
-export function usePicture<K extends RouteKey>(key: K, input: CallInput<K> & object): Drawn {
-  const [drawn, setDrawn] = useState<Drawn>({ error: undefined })
-  const wanted = JSON.stringify([key, input])
+export function usePicture<K extends RouteKey>(key: K, input: CallInput<K> & object): LoadedPicture {
+  const [picture, setPicture] = useState<LoadedPicture>({ error: undefined })
+  const requestKey = JSON.stringify([key, input])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the serialized call covers key and input
   useEffect(() => {
     const controller = new AbortController()
     let url: string | undefined
-    setDrawn({ error: undefined })
+    setPicture({ error: undefined })
     void open(key, input, { signal: controller.signal })
       .then(async (response) => {
         const bytes = await response.arrayBuffer()
-        const type = typeOf(new Uint8Array(bytes.slice(0, 16)))
-        if (!DRAWN.has(type)) throw new Error('the browser cannot show this type of picture')
+        const type = detectImageType(new Uint8Array(bytes.slice(0, 16)))
+        if (!SUPPORTED_TYPES.has(type)) throw new Error('the browser cannot show this type of picture')
         url = URL.createObjectURL(new Blob([bytes], { type }))
-        setDrawn({ url })
+        setPicture({ url })
       })
       .catch((error: unknown) => {
-        if (!controller.signal.aborted) setDrawn({ error: messageOf(error) })
+        if (!controller.signal.aborted) setPicture({ error: messageOf(error) })
       })
     return () => {
       controller.abort()
       if (url !== undefined) URL.revokeObjectURL(url)
     }
-  }, [wanted])
-  return drawn
+  }, [requestKey])
+  return picture
 }
 
-function typeOf(head: Uint8Array): string {
+function detectImageType(head: Uint8Array): string {
   const text = String.fromCharCode(...head)
   if (text.startsWith('\xff\xd8\xff')) return 'image/jpeg'
   if (text.startsWith('\x89PNG')) return 'image/png'

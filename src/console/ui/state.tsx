@@ -31,9 +31,9 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
 export function Skeleton({ lines = 3 }: { lines?: number }) {
   return (
     <div className="skeleton" role="status" aria-label="Loading">
-      {Array.from({ length: lines }, (_, at) => (
+      {Array.from({ length: lines }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
-        <span key={at} className="skeleton-line" />
+        <span key={index} className="skeleton-line" />
       ))}
     </div>
   )
@@ -58,36 +58,36 @@ export function Notice({
 }
 
 /** Lists why results are degraded, in the daemon's words. */
-export function Lacking({ of: reasons }: { of: readonly string[] | undefined }) {
+export function DegradedNotice({ reasons }: { reasons: readonly string[] | undefined }) {
   if (reasons === undefined || reasons.length === 0) return null
   return (
     <Notice tone="warn">
       {reasons.map((reason) => (
-        <p key={reason}>{sentence(reason)}</p>
+        <p key={reason}>{toSentence(reason)}</p>
       ))}
     </Notice>
   )
 }
 
 /** `the topics: still being made` → `The topics: still being made.` */
-function sentence(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`
+function toSentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
 }
 
 /** Shows an error in the daemon's words. */
-export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+export function ErrorNotice({ error, retry }: { error: unknown; retry?: () => void }) {
   // the banner above the page reports this, and the page continues automatically
   if (error instanceof Unreachable) return <Skeleton />
   // a refused request or a missing item stays so: no retry
   const isFinal = error instanceof ApiError && error.status < 500 && error.status !== 409 && error.status !== 429
-  const again =
+  const retryButton =
     retry === undefined || isFinal ? undefined : (
       <Button small icon="refresh" onClick={retry}>
         Try again
       </Button>
     )
   return (
-    <Notice tone="bad" action={again}>
+    <Notice tone="bad" action={retryButton}>
       <p>{messageOf(error)}</p>
       {error instanceof ApiError && error.traceId !== undefined && error.status >= 500 && (
         <p className="faint">
@@ -100,15 +100,15 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
 
 /** Renders the data of a query: a skeleton while it loads, the error if it fails. */
 export function Loaded<T>({
-  of,
+  query,
   lines,
   children,
 }: {
-  of: UseQueryResult<T>
+  query: UseQueryResult<T>
   lines?: number
   children: (data: T) => ReactNode
 }) {
-  if (of.data !== undefined) return children(of.data)
-  if (of.isError) return <Failure error={of.error} retry={() => void of.refetch()} />
+  if (query.data !== undefined) return children(query.data)
+  if (query.isError) return <ErrorNotice error={query.error} retry={() => void query.refetch()} />
   return <Skeleton {...(lines === undefined ? {} : { lines })} />
 }

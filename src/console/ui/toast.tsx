@@ -1,29 +1,29 @@
 import { useSyncExternalStore } from 'react'
 import type { Tone } from './state.js'
 
-interface Said {
+interface ToastMessage {
   id: number
   tone: Tone
   text: string
 }
 
-const SHOWN_MS = 6_000
-let said: readonly Said[] = []
+const TOAST_DURATION_MS = 6_000
+let messages: readonly ToastMessage[] = []
 let next = 1
 const listeners = new Set<() => void>()
 
 /** Shows a message at the edge of the page for 6 s, and announces it to screen readers. */
-export function say(text: string, tone: Tone = 'good'): void {
+export function showToast(text: string, tone: Tone = 'good'): void {
   const id = next++
-  change([...said, { id, tone, text }].slice(-3))
-  setTimeout(() => change(said.filter((one) => one.id !== id)), SHOWN_MS)
+  setMessages([...messages, { id, tone, text }].slice(-3))
+  setTimeout(() => setMessages(messages.filter((message) => message.id !== id)), TOAST_DURATION_MS)
 }
 
 export function Toasts() {
-  const shown = useSyncExternalStore(subscribe, () => said)
+  const current = useSyncExternalStore(subscribe, () => messages)
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {shown.map(({ id, tone, text }) => (
+      {current.map(({ id, tone, text }) => (
         <p key={id} className={`toast toast-${tone}`}>
           {text}
         </p>
@@ -32,8 +32,8 @@ export function Toasts() {
   )
 }
 
-function change(to: readonly Said[]): void {
-  said = to
+function setMessages(value: readonly ToastMessage[]): void {
+  messages = value
   for (const listener of listeners) listener()
 }
 

@@ -3,16 +3,16 @@ import { type RefObject, useEffect, useRef, useState } from 'react'
 /** Whether an element has come within 200 px of the viewport; stays true, so that its content loads once. */
 export function useVisible<E extends Element>(): [RefObject<E | null>, boolean] {
   const element = useRef<E>(null)
-  const [seen, setSeen] = useState(false)
+  const [isSeen, setSeen] = useState(false)
   useEffect(() => {
     const { current } = element
-    if (current === null || seen) return
+    if (current === null || isSeen) return
     const observer = new IntersectionObserver(
       (entries) => entries.some(({ isIntersecting }) => isIntersecting) && setSeen(true),
       { rootMargin: '200px' },
     )
     observer.observe(current)
     return () => observer.disconnect()
-  }, [seen])
-  return [element, seen]
+  }, [isSeen])
+  return [element, isSeen]
 }

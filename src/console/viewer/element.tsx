@@ -10,45 +10,45 @@ export type DocumentElement = Artifact['elements'][number]
 
 interface ElementProps {
   element: DocumentElement
-  mark: { from: number; to: number } | undefined
+  highlight: { from: number; to: number } | undefined
   spaceId: string
   documentId: string
 }
 
 /** Rows that are rendered at most; a sheet may have 100,000. */
-const MOST_ROWS = 200
-const LEVELS = ['h2', 'h3', 'h4', 'h4', 'h4', 'h4'] as const
+const MAX_ROWS = 200
+const HEADING_TAGS = ['h2', 'h3', 'h4', 'h4', 'h4', 'h4'] as const
 
 /** One element of a document. */
-export function ElementView({ element, mark, spaceId, documentId }: ElementProps) {
+export function ElementView({ element, highlight, spaceId, documentId }: ElementProps) {
   const { type, text = '', metadata } = element
   if (type === 'page-break') return null
   if (type === 'title' || type === 'heading') {
     const level = typeof metadata.level === 'number' ? metadata.level : 1
-    const Heading = LEVELS[Math.min(LEVELS.length, Math.max(1, level)) - 1] ?? 'h4'
+    const Heading = HEADING_TAGS[Math.min(HEADING_TAGS.length, Math.max(1, level)) - 1] ?? 'h4'
     return (
       <Heading className="element-heading wrap">
-        <Marked text={text} mark={mark} />
+        <HighlightedText text={text} mark={highlight} />
       </Heading>
     )
   }
-  if (type === 'table') return <Table element={element} mark={mark} />
+  if (type === 'table') return <ElementTable element={element} mark={highlight} />
   if (type === 'code') return <pre className="element-code">{text}</pre>
-  if (type === 'image') return <Picture element={element} spaceId={spaceId} documentId={documentId} />
+  if (type === 'image') return <ElementPicture element={element} spaceId={spaceId} documentId={documentId} />
   return (
     <p className={type === 'list' ? 'element-list wrap' : 'element-text wrap'}>
-      <Marked text={text} mark={mark} />
+      <HighlightedText text={text} mark={highlight} />
     </p>
   )
 }
 
-function Marked({ text, mark }: { text: string; mark: ElementProps['mark'] }) {
-  if (mark === undefined) return text
+function HighlightedText({ text, mark: highlight }: { text: string; mark: ElementProps['highlight'] }) {
+  if (highlight === undefined) return text
   return (
     <>
-      {text.slice(0, mark.from)}
-      <mark>{text.slice(mark.from, mark.to)}</mark>
-      {text.slice(mark.to)}
+      {text.slice(0, highlight.from)}
+      <mark>{text.slice(highlight.from, highlight.to)}</mark>
+      {text.slice(highlight.to)}
     </>
   )
 }
@@ -57,20 +57,27 @@ function Marked({ text, mark }: { text: string; mark: ElementProps['mark'] }) {
  * Rows are lines and cells are separated by ` | `, so row offsets follow from the text and the rows of a passage can be
  * marked.
  */
-function Table({ element: { text = '', metadata }, mark }: { element: DocumentElement; mark: ElementProps['mark'] }) {
-  const rows = useMemo(() => rowsOf(text), [text])
-  const heads = typeof metadata.headerRows === 'number' ? metadata.headerRows : 0
-  const isIn = ({ from, to }: Row) => mark !== undefined && to > mark.from && from < mark.to
+function ElementTable({
+  element: { text = '', metadata },
+  mark: highlight,
+}: {
+  element: DocumentElement
+  mark: ElementProps['highlight']
+}) {
+  const rows = useMemo(() => parseRows(text), [text])
+  const headerRows = typeof metadata.headerRows === 'number' ? metadata.headerRows : 0
+  const isHighlighted = ({ start, end }: RenderedTableRow) =>
+    highlight !== undefined && end > highlight.from && start < highlight.to
   return (
     <ScrollFrame label="Table" className="element-table">
       <table className="table">
-        {heads > 0 && (
+        {headerRows > 0 && (
           <thead>
-            {rows.slice(0, heads).map((row) => (
-              <tr key={row.from}>
-                {row.cells.map((cell, at) => (
+            {rows.slice(0, headerRows).map((row) => (
+              <tr key={row.start}>
+                {row.cells.map((cell, index) => (
                   // biome-ignore lint/suspicious/noArrayIndexKey: cells are never reordered
-                  <th key={at} scope="col">
+                  <th key={index} scope="col">
                     {cell}
                   </th>
                 ))}
@@ -79,49 +86,47 @@ function Table({ element: { text = '', metadata }, mark }: { element: DocumentEl
           </thead>
         )}
         <tbody>
-          {rows.slice(heads, MOST_ROWS).map((row) => (
-            <tr key={row.from} className={isIn(row) ? 'is-row-marked' : undefined}>
-              {row.cells.map((cell, at) => (
+          {rows.slice(headerRows, MAX_ROWS).map((row) => (
+            <tr key={row.start} className={isHighlighted(row) ? 'is-row-marked' : undefined}>
+              {row.cells.map((cell, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: cells are never reordered
-                <td key={at}>{cell}</td>
+                <td key={index}>{cell}</td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {rows.length > MOST_ROWS && (
-        <p className="faint small">{rows.length - MOST_ROWS} more rows are not shown.</p>
-      )}
+      {rows.length > MAX_ROWS && <p className="faint small">{rows.length - MAX_ROWS} more rows are not shown.</p>}
     </ScrollFrame>
   )
 }
 
-interface Row {
-  from: number
-  to: number
+interface RenderedTableRow {
+  start: number
+  end: number
   cells: string[]
 }
 
-function rowsOf(text: string): Row[] {
-  let at = 0
+function parseRows(text: string): RenderedTableRow[] {
+  let offset = 0
   return text.split('\n').map((line) => {
-    const from = at
-    at += line.length + 1
-    return { from, to: from + line.length, cells: line.split(' | ') }
+    const start = offset
+    offset += line.length + 1
+    return { start, end: start + line.length, cells: line.split(' | ') }
   })
 }
 
-function Picture({ element, spaceId, documentId }: Omit<ElementProps, 'mark'>) {
+function ElementPicture({ element, spaceId, documentId }: Omit<ElementProps, 'highlight'>) {
   const [frame, isSeen] = useVisible<HTMLElement>()
   return (
     <figure className="element-picture" ref={frame}>
-      {isSeen && <Drawn element={element} spaceId={spaceId} documentId={documentId} />}
+      {isSeen && <StoredPicture element={element} spaceId={spaceId} documentId={documentId} />}
       {element.text !== undefined && <figcaption className="muted small wrap">{element.text}</figcaption>}
     </figure>
   )
 }
 
-function Drawn({ element, spaceId, documentId }: Omit<ElementProps, 'mark'>) {
+function StoredPicture({ element, spaceId, documentId }: Omit<ElementProps, 'highlight'>) {
   const path = { id: spaceId, documentId }
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
   const item = manifest.data?.items.find(
@@ -129,11 +134,11 @@ function Drawn({ element, spaceId, documentId }: Omit<ElementProps, 'mark'>) {
   )
   // pictures that a web page links to are not stored
   return item?.assetRef?.variants?.preview === undefined ? null : (
-    <DrawnItem path={{ ...path, itemId: item.id }} title={element.text} />
+    <PictureAsset path={{ ...path, itemId: item.id }} title={element.text} />
   )
 }
 
-function DrawnItem({
+function PictureAsset({
   path,
   title,
 }: {
@@ -141,7 +146,7 @@ function DrawnItem({
   title: string | undefined
 }) {
   const key = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
-  const drawn = usePicture(key, { path, query: { variant: 'preview' } })
-  if (drawn.url === undefined) return null
-  return <img src={drawn.url} alt={title ?? 'Picture in the document'} />
+  const picture = usePicture(key, { path, query: { variant: 'preview' } })
+  if (picture.url === undefined) return null
+  return <img src={picture.url} alt={title ?? 'Picture in the document'} />
 }

@@ -4,10 +4,10 @@ import { useRead } from '../api/use.js'
 import { IconButton } from '../ui/button.js'
 import { plural } from '../ui/format.js'
 import { usePicture } from '../ui/picture.js'
-import { DrawnSheet } from './drawn-sheet.js'
+import { type TextTarget, targetRangeIn } from './document-text.js'
 import type { DocumentElement } from './element.js'
 import { MarkedLines, useMarks } from './marks.js'
-import { markOf, type Target } from './reading.js'
+import { RenderedSheet } from './rendered-sheet.js'
 
 interface PageProps {
   spaceId: string
@@ -23,11 +23,11 @@ interface PageProps {
 
 const ASSET = 'GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset'
 /** Characters of the passage in the accessible name of its marks; the text view has all of it. */
-const MOST_TOLD = 300
+const MAX_LABEL_CHARS = 300
 const NO_ELEMENTS: readonly DocumentElement[] = []
 
 /** A rendered page of a PDF: the lines of the passage are marked, its tables and pictures framed. */
-export function PageOfDocument({
+export function RenderedPdfPage({
   spaceId,
   documentId,
   pageNumber,
@@ -38,81 +38,94 @@ export function PageOfDocument({
   const [number, setNumber] = useState(pageNumber)
   const path = { id: spaceId, documentId }
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
-  const last = Math.max(
+  const lastPage = Math.max(
     pageNumber,
     ...(manifest.data?.items ?? []).map((item) => (item.modality === 'page' ? (item.pageNumber ?? 0) : 0)),
   )
   const asset = { path: { ...path, itemId: `page-${number}` }, query: { variant: 'page' } }
-  const drawn = usePicture(ASSET, asset)
+  const picture = usePicture(ASSET, asset)
   const { data: marks, isFetching, error } = useMarks(asset.path, target ?? {}, isCurrent)
-  const frames = (target?.items ?? []).flatMap(({ boundingBox: box, pageNumber: on }) =>
-    box !== undefined && (on ?? pageNumber) === number ? [box] : [],
+  const frames = (target?.items ?? []).flatMap(({ boundingBox: box, pageNumber: itemPage }) =>
+    box !== undefined && (itemPage ?? pageNumber) === number ? [box] : [],
   )
-  const told = useMemo(() => toldOf(elements, target, number), [elements, target, number])
-  const further = useMemo(() => pagesOf(elements, target).filter((page) => page !== number), [elements, target, number])
+  const passageText = useMemo(() => passageTextOn(elements, target, number), [elements, target, number])
+  const otherPages = useMemo(
+    () => findPassagePages(elements, target).filter((page) => page !== number),
+    [elements, target, number],
+  )
   return (
     <figure className="page-figure">
-      <DrawnSheet
-        drawn={drawn}
+      <RenderedSheet
+        picture={picture}
         alt={`Page ${number} of the document`}
-        wait={`Page ${number} is loading`}
-        shape="210 / 297"
+        loadingText={`Page ${number} is loading`}
+        initialRatio="210 / 297"
       >
         {marks !== undefined && (
-          <MarkedLines marks={marks} frames={frames} label={`Marked on page ${number}: ${told}`} />
+          <MarkedLines marks={marks} frames={frames} label={`Marked on page ${number}: ${passageText}`} />
         )}
-      </DrawnSheet>
+      </RenderedSheet>
       <figcaption className="page-caption small muted">
         <IconButton icon="back" label="Previous page" disabled={number <= 1} onClick={() => setNumber(number - 1)} />
         <span className="number">
-          Page {number} of {last}
+          Page {number} of {lastPage}
         </span>
-        <IconButton icon="next" label="Next page" disabled={number >= last} onClick={() => setNumber(number + 1)} />
-        {further.map((page) => (
+        <IconButton icon="next" label="Next page" disabled={number >= lastPage} onClick={() => setNumber(number + 1)} />
+        {otherPages.map((page) => (
           <button key={page} type="button" className="page-further" onClick={() => setNumber(page)}>
             also on page {page}
           </button>
         ))}
         <span role="status" className="page-told">
-          {saidOf({ isFetching, lines: marks?.boxes.length, frames: frames.length, error, isHere: told !== '' })}
+          {formatMarkStatus({
+            isFetching,
+            lines: marks?.boxes.length,
+            frames: frames.length,
+            error,
+            isPassageOnPage: passageText !== '',
+          })}
         </span>
       </figcaption>
     </figure>
   )
 }
 
-interface Said {
+interface MarkStatus {
   isFetching: boolean
   lines: number | undefined
   frames: number
   error: unknown
-  isHere: boolean
+  isPassageOnPage: boolean
 }
 
 /** Status text: what is marked, or why nothing is. */
-function saidOf({ isFetching, lines, frames, error, isHere }: Said): string {
+function formatMarkStatus({ isFetching, lines, frames, error, isPassageOnPage }: MarkStatus): string {
   if (isFetching) return 'Looking for the passage on the page …'
   if (error !== null && error !== undefined) return 'The passage could not be searched on this page.'
   if (lines === undefined) return ''
   if (lines > 0) return `${plural(lines, 'line')} marked.`
   if (frames > 0) return ''
-  return isHere ? 'The passage was not found on the page image; it is marked in the text.' : ''
+  return isPassageOnPage ? 'The passage was not found on the page image; it is marked in the text.' : ''
 }
 
 /** Page numbers on which a passage has text, in order. */
-function pagesOf(elements: readonly DocumentElement[], target: Target = {}): number[] {
+function findPassagePages(elements: readonly DocumentElement[], target: TextTarget = {}): number[] {
   const pages = elements.flatMap((element) =>
-    element.pageNumber !== undefined && markOf(element, target) !== undefined ? [element.pageNumber] : [],
+    element.pageNumber !== undefined && targetRangeIn(element, target) !== undefined ? [element.pageNumber] : [],
   )
   return [...new Set(pages)].sort((one, other) => one - other)
 }
 
 /** Text of a passage on one page, truncated to `MAX_LABEL_CHARS`. */
-export function toldOf(elements: readonly DocumentElement[], target: Target | undefined, page: number): string {
-  const words = elements.flatMap((element) => {
-    const mark = element.pageNumber === page ? markOf(element, target ?? {}) : undefined
-    return mark === undefined ? [] : [(element.text ?? '').slice(mark.from, mark.to)]
+export function passageTextOn(
+  elements: readonly DocumentElement[],
+  target: TextTarget | undefined,
+  page: number,
+): string {
+  const parts = elements.flatMap((element) => {
+    const range = element.pageNumber === page ? targetRangeIn(element, target ?? {}) : undefined
+    return range === undefined ? [] : [(element.text ?? '').slice(range.from, range.to)]
   })
-  const text = words.join(' ')
-  return text.length <= MOST_TOLD ? text : `${text.slice(0, MOST_TOLD)}…`
+  const text = parts.join(' ')
+  return text.length <= MAX_LABEL_CHARS ? text : `${text.slice(0, MAX_LABEL_CHARS)}…`
 }

@@ -1,12 +1,12 @@
 import type { Citation } from '../../contract/gateway/queries.js'
 import { useRead } from '../api/use.js'
 import { usePicture } from '../ui/picture.js'
-import { DrawnSheet } from './drawn-sheet.js'
 import type { DocumentElement } from './element.js'
 import { MarkedLines, useMarks } from './marks.js'
-import { toldOf } from './page.js'
+import { passageTextOn } from './page.js'
+import { RenderedSheet } from './rendered-sheet.js'
 
-interface PictureProps {
+interface DocumentPictureProps {
   spaceId: string
   documentId: string
   target: Citation
@@ -15,35 +15,42 @@ interface PictureProps {
 }
 
 /** A document that is a picture; the words of the passage recognized in it are marked. */
-export function PictureOfDocument(props: PictureProps) {
+export function DocumentPicture(props: DocumentPictureProps) {
   const path = { id: props.spaceId, documentId: props.documentId }
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', { path })
   const item = manifest.data?.items.find(
     ({ modality, assetRef }) => modality === 'image' && assetRef?.variants?.preview !== undefined,
   )
-  return item === undefined ? null : <Shown {...props} itemId={item.id} />
+  return item === undefined ? null : <PictureWithMarks {...props} itemId={item.id} />
 }
 
-function Shown({ spaceId, documentId, target, elements, isCurrent, itemId }: PictureProps & { itemId: string }) {
+function PictureWithMarks({
+  spaceId,
+  documentId,
+  target,
+  elements,
+  isCurrent,
+  itemId,
+}: DocumentPictureProps & { itemId: string }) {
   const path = { id: spaceId, documentId, itemId }
-  const drawn = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
+  const picture = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
     path,
     query: { variant: 'preview' },
   })
   const { data: marks } = useMarks(path, target, isCurrent)
   return (
     <figure className="page-figure">
-      <DrawnSheet
-        drawn={drawn}
+      <RenderedSheet
+        picture={picture}
         alt="Picture of the document"
-        wait="The picture is loading"
-        shape="4 / 3"
+        loadingText="The picture is loading"
+        initialRatio="4 / 3"
         className="page-sheet is-picture"
       >
         {marks !== undefined && (
-          <MarkedLines marks={marks} label={`Marked in the picture: ${toldOf(elements, target, 1)}`} />
+          <MarkedLines marks={marks} label={`Marked in the picture: ${passageTextOn(elements, target, 1)}`} />
         )}
-      </DrawnSheet>
+      </RenderedSheet>
     </figure>
   )
 }

@@ -1,25 +1,29 @@
 import type { InputControl } from '../../contract/chat/application.js'
-import { element } from './elements.js'
+import { createElement } from './elements.js'
 
 /** Creates the form for an application's variables, filled in before the first message. */
-export function inputsForm(controls: readonly InputControl[]) {
-  const fields = controls.flatMap((one) =>
-    Object.values(one).map((control) => {
-      const { variable, label, required, default: given = '' } = control
+export function createInputsForm(controls: readonly InputControl[]) {
+  const fields = controls.flatMap((item) =>
+    Object.values(item).map((control) => {
+      const { variable, label, required, default: initialValue = '' } = control
       const field =
         'options' in control
-          ? element(
+          ? createElement(
               'select',
               { name: variable, required },
-              element('option', {}, ''),
-              ...control.options.map((option: string) => element('option', {}, option)),
+              createElement('option', {}, ''),
+              ...control.options.map((option: string) => createElement('option', {}, option)),
             )
-          : element('input', { name: variable, required })
-      field.value = given
-      return { field, view: element('label', {}, label, field) }
+          : createElement('input', { name: variable, required })
+      field.value = initialValue
+      return { field, view: createElement('label', {}, label, field) }
     }),
   )
-  const view = element('form', { className: 'inputs', hidden: fields.length === 0 }, ...fields.map((one) => one.view))
+  const view = createElement(
+    'form',
+    { className: 'inputs', hidden: fields.length === 0 },
+    ...fields.map((item) => item.view),
+  )
   return {
     view,
     isComplete: () => view.hidden || view.reportValidity(),

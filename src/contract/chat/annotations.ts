@@ -6,8 +6,8 @@ import { chatLimit } from './messages.js'
 
 const text = z.string().min(1).max(CHAT_LIMITS.longText)
 
-export const AnnotationBody = z.object({ question: text, answer: text }).meta({ id: 'ChatAnnotationRequest' })
-export type AnnotationBody = z.output<typeof AnnotationBody>
+export const ChatAnnotationBody = z.object({ question: text, answer: text }).meta({ id: 'ChatAnnotationRequest' })
+export type ChatAnnotationBody = z.output<typeof ChatAnnotationBody>
 
 export const Annotation = z
   .strictObject({
@@ -79,7 +79,7 @@ export const annotationRoutes = [
     path: '/v1/apps/annotations',
     scope: 'application',
     summary: 'Create a fixed answer to a question.',
-    body: AnnotationBody,
+    body: ChatAnnotationBody,
     ok: { 200: Annotation },
     errors: [400, 429],
   }),
@@ -90,7 +90,7 @@ export const annotationRoutes = [
     scope: 'application',
     summary: 'Update the question and answer; keeps the hit count and creation time.',
     params: Params,
-    body: AnnotationBody,
+    body: ChatAnnotationBody,
     ok: { 200: Annotation },
     errors: [400, 404],
   }),

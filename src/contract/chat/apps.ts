@@ -7,9 +7,9 @@ import { SpeechToText, TextToSpeech, Vision } from './features.js'
 import { CHAT_LIMITS } from './limits.js'
 import { ConversationVariables } from './variables.js'
 
-const text = z.string().max(CHAT_LIMITS.text)
+const displayText = z.string().max(CHAT_LIMITS.text)
 
-const fields = {
+const appShape = {
   name: z.string().trim().min(1).max(CHAT_LIMITS.appName),
   description: z.string().max(CHAT_LIMITS.appDescription),
   /** `agent-chat`: the model searches, lists and reads on its own; streaming only. */
@@ -24,11 +24,11 @@ const fields = {
   /** Token prices of the model; null: no costs are reported. */
   prices: ChatPrices.nullable(),
   /** The system prompt; `{{variable}}` is replaced by its value. */
-  instructions: text,
+  instructions: displayText,
   sensitiveWords: SensitiveWords,
   tags: z.array(z.string().min(1).max(CHAT_LIMITS.appName)).max(CHAT_LIMITS.tags),
-  openingStatement: text,
-  suggestedQuestions: z.array(text.min(1)).max(CHAT_LIMITS.suggestedQuestions),
+  openingStatement: displayText,
+  suggestedQuestions: z.array(displayText.min(1)).max(CHAT_LIMITS.suggestedQuestions),
   suggestedQuestionsAfterAnswer: z.boolean(),
   /** Whether answers include the passages that they are based on. */
   retrieverResource: z.boolean(),
@@ -46,30 +46,30 @@ const fields = {
 }
 
 /** Omitted keys of a feature stay unchanged, too. */
-const changes = {
-  ...fields,
+const appChanges = {
+  ...appShape,
   vision: Vision.partial().meta({ id: 'ChatVisionChange' }),
   speechToText: SpeechToText.partial().meta({ id: 'ChatSpeechToTextChange' }),
   textToSpeech: TextToSpeech.partial().meta({ id: 'ChatTextToSpeechChange' }),
 }
 
 export const ChatAppBody = z
-  .strictObject(changes)
+  .strictObject(appChanges)
   .partial()
   .required({ name: true })
-  .refine(distinctVariables, 'two controls may not fill the same variable')
+  .refine(hasDistinctVariables, 'two controls may not fill the same variable')
   .meta({ id: 'ChatAppRequest' })
 export type ChatAppBody = z.output<typeof ChatAppBody>
 
 export const ChatAppUpdate = z
-  .strictObject(changes)
+  .strictObject(appChanges)
   .partial()
-  .refine(distinctVariables, 'two controls may not fill the same variable')
+  .refine(hasDistinctVariables, 'two controls may not fill the same variable')
   .meta({ id: 'ChatAppUpdate' })
 export type ChatAppUpdate = z.output<typeof ChatAppUpdate>
 
 export const ChatApp = z
-  .strictObject({ id: uuid, ...fields, createdAt: isoDateTime, updatedAt: isoDateTime })
+  .strictObject({ id: uuid, ...appShape, createdAt: isoDateTime, updatedAt: isoDateTime })
   .meta({ id: 'ChatApp' })
 export type ChatApp = z.output<typeof ChatApp>
 
@@ -93,7 +93,7 @@ export const NewChatAppKey = z
   .meta({ id: 'NewChatAppKey' })
 export type NewChatAppKey = z.output<typeof NewChatAppKey>
 
-function distinctVariables({ userInputForm = [] }: { userInputForm?: InputControl[] | undefined }): boolean {
+function hasDistinctVariables({ userInputForm = [] }: { userInputForm?: InputControl[] | undefined }): boolean {
   const names = userInputForm.flatMap((control) => Object.values(control).map(({ variable }) => variable))
   return new Set(names).size === names.length
 }

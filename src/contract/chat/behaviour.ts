@@ -33,7 +33,7 @@ export const ChatPrices = z
   .meta({ id: 'ChatPrices' })
 export type ChatPrices = z.output<typeof ChatPrices>
 
-const side = z.strictObject({
+const sensitiveWordRule = z.strictObject({
   enabled: z.boolean().default(false),
   /** The replacement text. */
   response: z.string().max(CHAT_LIMITS.text).default(''),
@@ -44,8 +44,8 @@ export const SensitiveWords = z
   .strictObject({
     enabled: z.boolean(),
     words: z.array(z.string().trim().min(1).max(CHAT_LIMITS.sensitiveWord)).max(CHAT_LIMITS.sensitiveWords).default([]),
-    inputs: side.default({ enabled: false, response: '' }),
-    outputs: side.default({ enabled: false, response: '' }),
+    inputs: sensitiveWordRule.default({ enabled: false, response: '' }),
+    outputs: sensitiveWordRule.default({ enabled: false, response: '' }),
   })
   .refine(
     ({ inputs, outputs }) => [inputs, outputs].every(({ enabled, response }) => !enabled || response.trim() !== ''),

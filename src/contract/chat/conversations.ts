@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { count, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { CHAT_LIMITS } from './limits.js'
-import { chatLimit, inputs, UserBody, user } from './messages.js'
+import { chatLimit, endUser, inputs, UserBody } from './messages.js'
 
 const epochSeconds = z.int().min(0)
 
@@ -20,7 +20,7 @@ export const ChatConversation = z
 export type ChatConversation = z.output<typeof ChatConversation>
 
 export const ConversationsQuery = z.object({
-  user,
+  user: endUser,
   last_id: uuid.optional(),
   limit: chatLimit(CHAT_LIMITS.page),
   sort_by: z.enum(['created_at', '-created_at', 'updated_at', '-updated_at']).default('-updated_at'),
@@ -31,7 +31,7 @@ export const RenameBody = z
   .object({
     name: z.string().max(CHAT_LIMITS.conversationName).nullish(),
     auto_generate: z.boolean().default(false),
-    user,
+    user: endUser,
   })
   .meta({ id: 'ConversationRenameRequest' })
 export type RenameBody = z.output<typeof RenameBody>

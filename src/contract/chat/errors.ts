@@ -63,20 +63,20 @@ export class ChatError extends Error {
   }
 }
 
-export function conversationMissing(code: 'not_found' | 'conversation_not_exists' = 'not_found'): ChatError {
+export function conversationMissingError(code: 'not_found' | 'conversation_not_exists' = 'not_found'): ChatError {
   return new ChatError(code, 'Conversation Not Exists.', {
     hint: 'the conversation was deleted, never existed, or belongs to a different user',
   })
 }
 
-export function filenameMissing(): ChatError {
+export function filenameMissingError(): ChatError {
   return new ChatError('filename_not_exists_error', 'The specified filename does not exist.')
 }
 
-export function messageMissing(): ChatError {
+export function messageMissingError(): ChatError {
   return new ChatError('not_found', 'Message Not Exists.')
 }
 
-export function invalidParam(params: string, message: string): ChatError {
+export function invalidParamError(params: string, message: string): ChatError {
   return new ChatError('invalid_param', message, { params })
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { count, uuid } from '../primitives.js'
 import { route } from '../route.js'
-import { user } from './messages.js'
+import { endUser } from './messages.js'
 
 export const FileUpload = z
   .strictObject({
@@ -33,7 +33,7 @@ export const filesRoutes = [
     path: '/v1/files/upload',
     scope: 'application',
     summary: 'Upload an image for use in messages of the same user.',
-    multipart: { file: { name: 'file', many: false }, fields: z.object({ user }) },
+    multipart: { file: { name: 'file', many: false }, fields: z.object({ user: endUser }) },
     ok: { 200: FileUpload, 201: FileUpload },
     errors: [400, 413, 415, 503],
   }),

@@ -5,7 +5,7 @@ import { route } from '../route.js'
 import { decimal } from './behaviour.js'
 import { CHAT_LIMITS } from './limits.js'
 
-export const user = z.string().min(1).max(CHAT_LIMITS.user)
+export const endUser = z.string().min(1).max(CHAT_LIMITS.user)
 const epochSeconds = z.int().min(0)
 export const inputs = z.record(z.string(), z.unknown())
 export const chatLimit = (page: { default: number; max: number }) =>
@@ -26,7 +26,7 @@ export const ChatRequest = z
     query: z.string().max(CHAT_LIMITS.query),
     inputs: inputs.default({}),
     response_mode: z.enum(['streaming', 'blocking']).default('streaming'),
-    user,
+    user: endUser,
     conversation_id: uuid.optional(),
     files: z.array(InputFile).default([]),
     auto_generate_name: z.boolean().default(true),
@@ -71,7 +71,7 @@ export const RetrieverResource = z
   .meta({ id: 'RetrieverResource' })
 export type RetrieverResource = z.output<typeof RetrieverResource>
 
-const AnswerMetadata = z.strictObject({
+const ChatAnswerMetadata = z.strictObject({
   usage: ChatUsage,
   retriever_resources: z.array(RetrieverResource),
   /** The annotation that answered instead of a model. */
@@ -81,7 +81,7 @@ const AnswerMetadata = z.strictObject({
   degraded_class: Degradation.shape.class.optional(),
   degraded_reasons: z.array(z.string()).optional(),
 })
-export type AnswerMetadata = z.output<typeof AnswerMetadata>
+export type ChatAnswerMetadata = z.output<typeof ChatAnswerMetadata>
 
 const ids = { task_id: uuid, message_id: uuid, conversation_id: uuid, created_at: epochSeconds }
 
@@ -92,7 +92,7 @@ export const ChatCompletion = z
     ...ids,
     mode: z.literal('chat'),
     answer: z.string(),
-    metadata: AnswerMetadata,
+    metadata: ChatAnswerMetadata,
   })
   .meta({ id: 'ChatCompletionResponse' })
 export type ChatCompletion = z.output<typeof ChatCompletion>
@@ -133,7 +133,7 @@ export const chatEvents = {
     event: z.literal('message_end'),
     id: uuid,
     ...ids,
-    metadata: AnswerMetadata,
+    metadata: ChatAnswerMetadata,
     files: z.null(),
   }),
   /** Base64 audio of the text so far; the concatenated chunks of a turn form one file. */
@@ -151,12 +151,12 @@ export const chatEvents = {
 export type ChatFrame = z.output<(typeof chatEvents)[keyof typeof chatEvents]>
 
 export const ResultBody = z.strictObject({ result: z.literal('success') }).meta({ id: 'ChatResult' })
-export const UserBody = z.object({ user }).meta({ id: 'ChatUser' })
+export const UserBody = z.object({ user: endUser }).meta({ id: 'ChatUser' })
 
 export const FeedbackBody = z
   .object({
     rating: z.enum(['like', 'dislike']).nullish(),
-    user,
+    user: endUser,
     content: z.string().max(CHAT_LIMITS.longText).nullish(),
   })
   .meta({ id: 'MessageFeedbackRequest' })
@@ -215,7 +215,7 @@ export type ConversationMessage = z.output<typeof ConversationMessage>
 
 export const MessagesQuery = z.object({
   conversation_id: uuid,
-  user,
+  user: endUser,
   first_id: uuid.optional(),
   limit: chatLimit(CHAT_LIMITS.page),
   order: z.enum(['asc', 'desc']).default('asc'),
@@ -246,7 +246,7 @@ export const messagesRoutes = [
     visitors: true,
     summary: 'Replay the events of a running or just finished answer from its start.',
     params: TaskParams,
-    query: z.object({ user }),
+    query: z.object({ user: endUser }),
     ok: { 200: 'event-stream' },
     events: chatEvents,
     errors: [400, 404],
@@ -294,7 +294,7 @@ export const messagesRoutes = [
     visitors: true,
     summary: 'Suggest follow-up questions to an answer.',
     params: MessageParams,
-    query: z.object({ user }),
+    query: z.object({ user: endUser }),
     ok: { 200: z.strictObject({ result: z.literal('success'), data: z.array(z.string()) }) },
     errors: [400, 404],
   }),

@@ -3,11 +3,11 @@ import { uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { voiceName } from './features.js'
 import { CHAT_LIMITS } from './limits.js'
-import { user } from './messages.js'
+import { endUser } from './messages.js'
 
 export const TextToAudio = z
   .object({
-    user,
+    user: endUser,
     /** Takes precedence over `text`. */
     message_id: uuid.optional(),
     text: z.string().max(CHAT_LIMITS.speechText).optional(),
@@ -24,7 +24,7 @@ export const speechRoutes = [
     path: '/v1/audio-to-text',
     scope: 'application',
     summary: 'Transcribe the speech of an audio file.',
-    multipart: { file: { name: 'file', many: false }, fields: z.object({ user }) },
+    multipart: { file: { name: 'file', many: false }, fields: z.object({ user: endUser }) },
     ok: { 200: z.strictObject({ text: z.string() }) },
     errors: [400, 413, 415, 429],
   }),

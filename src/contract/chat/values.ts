@@ -24,31 +24,31 @@ export const EMPTY_VALUES: Readonly<Record<ValueType, string>> = {
 }
 
 /** A value as stored and returned: a string unchanged, anything else as JSON text; or the rule that it violates. */
-export type ReadValue = { text: string } | { rule: string }
+export type VariableValueResult = { text: string } | { rule: string }
 
 /** Deeper values overflow the stack of serializers. */
 const MAX_DEPTH = 64
 
 /** Parses a value of a type; anything but a string may also be given as its JSON text. */
-export function readValue(type: ValueType, value: unknown): ReadValue {
-  const { variableValue: most } = CHAT_LIMITS
-  const tooLong = { rule: `must have at most ${most} characters, as JSON text unless it is a string` }
-  if (typeof value === 'string' && value.length > most) return tooLong
-  const read = type !== 'string' && typeof value === 'string' ? parsed(value) : value
-  if (!isOfType(type, read)) return { rule: `must be of type ${type}` }
-  if (!isWritable(read, MAX_DEPTH))
+export function parseVariableValue(type: ValueType, value: unknown): VariableValueResult {
+  const { variableValue: maxChars } = CHAT_LIMITS
+  const tooLong = { rule: `must have at most ${maxChars} characters, as JSON text unless it is a string` }
+  if (typeof value === 'string' && value.length > maxChars) return tooLong
+  const typedValue = type !== 'string' && typeof value === 'string' ? parseJson(value) : value
+  if (!isOfType(type, typedValue)) return { rule: `must be of type ${type}` }
+  if (!isJsonSerializable(typedValue, MAX_DEPTH))
     return { rule: `must not be nested deeper than ${MAX_DEPTH} levels, nor hold a number out of range` }
   // A lone surrogate can be neither stored nor sent.
-  const text = typeof read === 'string' ? read.toWellFormed() : JSON.stringify(read)
-  return text.length > most ? tooLong : { text }
+  const text = typeof typedValue === 'string' ? typedValue.toWellFormed() : JSON.stringify(typedValue)
+  return text.length > maxChars ? tooLong : { text }
 }
 
 /** Parses a default value, which may not be given as JSON text. */
-export function readDefault(type: ValueType, value: unknown): ReadValue {
-  return isOfType(type, value) ? readValue(type, value) : { rule: `must be of type ${type}` }
+export function parseVariableDefault(type: ValueType, value: unknown): VariableValueResult {
+  return isOfType(type, value) ? parseVariableValue(type, value) : { rule: `must be of type ${type}` }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -63,8 +63,8 @@ function isOfType(type: string, value: unknown): boolean {
 }
 
 /** Whether JSON can represent the value. */
-function isWritable(value: unknown, depth: number): boolean {
+function isJsonSerializable(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((entry) => isWritable(entry, depth - 1))
+  return depth > 0 && Object.values(value).every((entry) => isJsonSerializable(entry, depth - 1))
 }

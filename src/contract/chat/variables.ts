@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { count, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { CHAT_LIMITS } from './limits.js'
-import { chatLimit, user } from './messages.js'
-import { readDefault, VALUE_TYPES } from './values.js'
+import { chatLimit, endUser } from './messages.js'
+import { parseVariableDefault, VALUE_TYPES } from './values.js'
 
 const epochSeconds = z.int().min(0)
 
@@ -21,7 +21,7 @@ export const ConversationVariable = z
   })
   .superRefine(({ valueType, default: value }, context) => {
     if (value === undefined) return
-    const read = readDefault(valueType, value)
+    const read = parseVariableDefault(valueType, value)
     if ('rule' in read) context.addIssue({ code: 'custom', path: ['default'], message: read.rule })
   })
   .meta({ id: 'ChatConversationVariable' })
@@ -47,7 +47,7 @@ export const VariableItem = z
 export type VariableItem = z.output<typeof VariableItem>
 
 export const VariablesQuery = z.object({
-  user,
+  user: endUser,
   last_id: uuid.optional(),
   limit: chatLimit(CHAT_LIMITS.page),
   variable_name: z
@@ -60,7 +60,7 @@ export type VariablesQuery = z.output<typeof VariablesQuery>
 
 /** `value`: of the type of the variable, or its JSON text. */
 export const VariableBody = z
-  .object({ value: z.unknown().refine((value) => value !== undefined, 'a value is required'), user })
+  .object({ value: z.unknown().refine((value) => value !== undefined, 'a value is required'), user: endUser })
   .meta({ id: 'ConversationVariableRequest' })
 export type VariableBody = z.output<typeof VariableBody>
 

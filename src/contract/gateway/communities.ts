@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { count, SpaceParams, slug, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { COMMUNITY_WRITERS } from '../values.js'
-import { notWhole } from './degraded.js'
+import { incompleteResult } from './degraded.js'
 
 /** A report about a community; its statements cite passages. */
 export const CommunityReport = z
@@ -55,7 +55,7 @@ export const communityRoutes = [
     summary: 'List the communities of a space, largest first, each with a short report and its citations.',
     params: SpaceParams,
     query: CommunitiesQuery,
-    ok: { 200: z.strictObject({ items: z.array(Community), ...notWhole }) },
+    ok: { 200: z.strictObject({ items: z.array(Community), ...incompleteResult }) },
     errors: [400, 404],
     extension: true,
   }),

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js'
 import { boundedLimit, count, isoDateTime, opaqueCursor, positive, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { CONFLICT_KINDS, CONFLICT_RELATIONS } from '../values.js'
-import { notWhole } from './degraded.js'
+import { incompleteResult } from './degraded.js'
 
 export const ConflictSide = z
   .strictObject({
@@ -46,7 +46,7 @@ export const SpaceConflicts = z
     /** Number of documents compared with all others, and of those pending. */
     comparedDocuments: count,
     pendingDocuments: count,
-    ...notWhole,
+    ...incompleteResult,
   })
   .meta({ id: 'SpaceConflicts' })
 export type SpaceConflicts = z.output<typeof SpaceConflicts>

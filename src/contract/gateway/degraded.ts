@@ -15,7 +15,7 @@ export const Degradation = z
 export type Degradation = z.output<typeof Degradation>
 
 /** Extension: present only while the data behind a result is incomplete. */
-export const notWhole = {
+export const incompleteResult = {
   degradedReasons: z
     .array(z.string())
     .optional()
@@ -23,7 +23,7 @@ export const notWhole = {
 }
 
 /** Fields that background tasks on a complete space share: last provider failure and times. */
-export const spaceWork = {
+export const spaceTaskFields = {
   /** The provider's last failure, while the task waits or after it failed. */
   error: z.string().optional(),
   errorClass: z.enum(DEGRADED_CLASSES).optional(),

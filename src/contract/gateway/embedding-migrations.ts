@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { count, ModelReference, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { MIGRATION_STATES } from '../values.js'
-import { spaceWork } from './degraded.js'
+import { spaceTaskFields } from './degraded.js'
 
 /**
  * Migration of a space to another embedding model: its vectors are computed in addition to the old ones, then one
@@ -20,7 +20,7 @@ export const EmbeddingMigration = z
     /** Passages that the new model refused. */
     refused: count,
     embeddingProfile: ModelReference,
-    ...spaceWork,
+    ...spaceTaskFields,
   })
   .meta({ id: 'EmbeddingMigration' })
 export type EmbeddingMigration = z.output<typeof EmbeddingMigration>

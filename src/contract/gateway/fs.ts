@@ -12,7 +12,7 @@ import {
 } from '../primitives.js'
 import { route } from '../route.js'
 import { RESOURCE_TYPES } from '../values.js'
-import { notWhole } from './degraded.js'
+import { incompleteResult } from './degraded.js'
 
 export const ResourceType = z.enum(RESOURCE_TYPES)
 export type ResourceType = z.output<typeof ResourceType>
@@ -52,7 +52,7 @@ export const VirtualTree: z.ZodType<VirtualTree> = z
   })
   .meta({ id: 'VirtualTree' })
 
-const preview = z.strictObject({ stale: z.boolean(), asOf: isoDateTime, pendingDocuments: count })
+const listingPreview = z.strictObject({ stale: z.boolean(), asOf: isoDateTime, pendingDocuments: count })
 
 export const Listing = z
   .strictObject({
@@ -61,8 +61,8 @@ export const Listing = z
     truncated: z.boolean(),
     nextCursor: z.string().optional(),
     consistencyClass: ConsistencyClass.optional(),
-    preview: preview.optional(),
-    ...notWhole,
+    preview: listingPreview.optional(),
+    ...incompleteResult,
   })
   .meta({ id: 'Listing' })
 export type Listing = z.output<typeof Listing>
@@ -74,8 +74,8 @@ export const TreeListing = z
     truncated: z.boolean(),
     nextCursor: z.string().optional(),
     consistencyClass: ConsistencyClass.optional(),
-    preview: preview.optional(),
-    ...notWhole,
+    preview: listingPreview.optional(),
+    ...incompleteResult,
   })
   .meta({ id: 'TreeListing' })
 export type TreeListing = z.output<typeof TreeListing>
@@ -97,7 +97,7 @@ export const GrepListing = z
     ),
     truncated: z.boolean(),
     nextCursor: z.string().optional(),
-    ...notWhole,
+    ...incompleteResult,
   })
   .meta({ id: 'GrepListing' })
 export type GrepListing = z.output<typeof GrepListing>
@@ -126,21 +126,29 @@ const path = z.string().regex(/^\/(sources|knowledge|evidence|workspaces)(\/|$)/
   error: 'an absolute path in /sources, /knowledge, /evidence or /workspaces',
 })
 
-const required = queryInt({ min: 1 })
-const shared = { path, limit: required, cursor: opaqueCursor.optional(), consistencyClass: ConsistencyClass.optional() }
+const requiredLimit = queryInt({ min: 1 })
+const sharedQuery = {
+  path,
+  limit: requiredLimit,
+  cursor: opaqueCursor.optional(),
+  consistencyClass: ConsistencyClass.optional(),
+}
 
-export const FsLsQuery = z.strictObject(shared)
+export const FsLsQuery = z.strictObject(sharedQuery)
 export type FsLsQuery = z.output<typeof FsLsQuery>
-export const FsTreeQuery = z.strictObject({ ...shared, depth: queryInt({ min: 1, max: LIMITS.treeDepth }).optional() })
+export const FsTreeQuery = z.strictObject({
+  ...sharedQuery,
+  depth: queryInt({ min: 1, max: LIMITS.treeDepth }).optional(),
+})
 export type FsTreeQuery = z.output<typeof FsTreeQuery>
 export const FsGrepQuery = z.strictObject({
-  ...shared,
+  ...sharedQuery,
   q: z.string().min(1).max(LIMITS.grepQuery),
   timeoutMs: queryInt({ min: 1, max: LIMITS.grepTimeoutMs.max }).default(LIMITS.grepTimeoutMs.default),
 })
 export type FsGrepQuery = z.output<typeof FsGrepQuery>
 export const FsFindQuery = z.strictObject({
-  ...shared,
+  ...sharedQuery,
   nameContains: z.string().min(1).max(LIMITS.findNameContains).optional(),
   metadataKey: z.string().min(1).max(LIMITS.findMetadataKey).optional(),
   metadataValue: z.string().min(1).max(LIMITS.findMetadataValue).optional(),
@@ -161,12 +169,12 @@ export type FsMvBody = z.output<typeof FsMvBody>
 export const FsRmQuery = z.strictObject({ path, recursive: z.enum(['true', 'false']).default('false') })
 export type FsRmQuery = z.output<typeof FsRmQuery>
 
-export const Moved = z
+export const WorkspaceMove = z
   .strictObject({ oldPath: z.string(), newPath: z.string(), files: positive })
   .meta({ id: 'WorkspaceMove' })
-export type Moved = z.output<typeof Moved>
-export const Removed = z.strictObject({ path: z.string(), files: positive }).meta({ id: 'WorkspaceRemoval' })
-export type Removed = z.output<typeof Removed>
+export type WorkspaceMove = z.output<typeof WorkspaceMove>
+export const WorkspaceRemoval = z.strictObject({ path: z.string(), files: positive }).meta({ id: 'WorkspaceRemoval' })
+export type WorkspaceRemoval = z.output<typeof WorkspaceRemoval>
 
 export const fsRoutes = [
   route({
@@ -245,7 +253,7 @@ export const fsRoutes = [
     summary: 'Rename or move a file or folder within the workspaces.',
     params: SpaceParams,
     body: FsMvBody,
-    ok: { 200: Moved },
+    ok: { 200: WorkspaceMove },
     errors: [400, 404, 409, 503],
     extension: true,
   }),
@@ -257,7 +265,7 @@ export const fsRoutes = [
     summary: 'Remove a file of a workspace, or a folder with its content.',
     params: SpaceParams,
     query: FsRmQuery,
-    ok: { 200: Removed },
+    ok: { 200: WorkspaceRemoval },
     errors: [400, 404, 503],
     extension: true,
   }),

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js'
 import { count, ModelReference, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { GRAPH_READING_STATES } from '../values.js'
-import { spaceWork } from './degraded.js'
+import { spaceTaskFields } from './degraded.js'
 
 /**
  * Reading of a complete space for its graph, with the lowest priority: by rules, and by the reasoning model of its
@@ -23,7 +23,7 @@ export const GraphReading = z
     budgetTokens: count,
     usedTokens: count,
     message: z.string().optional().describe('how to continue after an early end'),
-    ...spaceWork,
+    ...spaceTaskFields,
   })
   .meta({ id: 'GraphReading' })
 export type GraphReading = z.output<typeof GraphReading>

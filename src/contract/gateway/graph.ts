@@ -15,7 +15,7 @@ import {
 import { route } from '../route.js'
 import { ENTITY_TYPES, RELATION_TYPES } from '../values.js'
 import { communityRoutes } from './communities.js'
-import { notWhole } from './degraded.js'
+import { incompleteResult } from './degraded.js'
 import { graphReadingRoutes } from './graph-readings.js'
 
 export const EntityType = z.enum(ENTITY_TYPES)
@@ -25,7 +25,7 @@ export const RelationType = z.enum(RELATION_TYPES)
 export type RelationType = z.output<typeof RelationType>
 
 const confidence = z.number().min(0).max(1)
-const extracted = {
+const extractionFields = {
   confidence,
   /** Distance from the start of a traversal, in relations; 0 in lists. */
   depth: count,
@@ -46,7 +46,7 @@ export const GraphEntity = z
     canonicalKey: z.string(),
     aliases: z.array(z.string()),
     type: EntityType,
-    ...extracted,
+    ...extractionFields,
   })
   .meta({ id: 'GraphEntity' })
 export type GraphEntity = z.output<typeof GraphEntity>
@@ -58,7 +58,7 @@ export const GraphRelation = z
     subjectEntityId: uuid,
     objectEntityId: uuid,
     type: RelationType,
-    ...extracted,
+    ...extractionFields,
   })
   .meta({ id: 'GraphRelation' })
 export type GraphRelation = z.output<typeof GraphRelation>
@@ -77,27 +77,27 @@ export const GraphTraversal = z
       maxNodes: count,
       timedOut: z.boolean(),
     }),
-    ...notWhole,
+    ...incompleteResult,
   })
   .meta({ id: 'GraphTraversal' })
 export type GraphTraversal = z.output<typeof GraphTraversal>
 
-const bounded = (limit: { min: number; max: number; default: number }) =>
+const boundedInt = (limit: { min: number; max: number; default: number }) =>
   queryInt({ min: limit.min, max: limit.max }).default(limit.default)
 
 export const TraverseQuery = z.strictObject({
   entityId: uuid,
-  depth: bounded(LIMITS.traversal.depth),
-  fanout: bounded(LIMITS.traversal.fanout),
-  maxNodes: bounded(LIMITS.traversal.maxNodes),
-  timeoutMs: bounded(LIMITS.traversal.timeoutMs),
+  depth: boundedInt(LIMITS.traversal.depth),
+  fanout: boundedInt(LIMITS.traversal.fanout),
+  maxNodes: boundedInt(LIMITS.traversal.maxNodes),
+  timeoutMs: boundedInt(LIMITS.traversal.timeoutMs),
 })
 export type TraverseQuery = z.output<typeof TraverseQuery>
 
-const listed = { limit: boundedLimit(LIMITS.graphList), cursor: opaqueCursor.optional() }
+const pageQuery = { limit: boundedLimit(LIMITS.graphList), cursor: opaqueCursor.optional() }
 
 export const GraphEntitiesQuery = z.strictObject({
-  ...listed,
+  ...pageQuery,
   type: EntityType.optional(),
   /** Part of the name, ignoring case. */
   query: z.string().min(1).max(LIMITS.findNameContains).optional(),
@@ -105,7 +105,7 @@ export const GraphEntitiesQuery = z.strictObject({
 export type GraphEntitiesQuery = z.output<typeof GraphEntitiesQuery>
 
 export const GraphRelationsQuery = z.strictObject({
-  ...listed,
+  ...pageQuery,
   entityId: uuid.optional(),
   type: RelationType.optional(),
 })
@@ -232,7 +232,7 @@ export const graphRoutes = [
     summary: 'List the entities of the graph by canonical key.',
     params: SpaceParams,
     query: GraphEntitiesQuery,
-    ok: { 200: page(GraphEntity).extend(notWhole) },
+    ok: { 200: page(GraphEntity).extend(incompleteResult) },
     errors: [400, 404],
     extension: true,
   }),
@@ -244,7 +244,7 @@ export const graphRoutes = [
     summary: 'List the relations of the graph, of all entities or one.',
     params: SpaceParams,
     query: GraphRelationsQuery,
-    ok: { 200: page(GraphRelation).extend(notWhole) },
+    ok: { 200: page(GraphRelation).extend(incompleteResult) },
     errors: [400, 404],
     extension: true,
   }),

@@ -4,13 +4,13 @@ import { boundedLimit, count, isoDateTime, SpaceParams, uuid } from '../primitiv
 import { route } from '../route.js'
 
 const name = z.string().min(1).max(LIMITS.filename)
-const place = z.string().min(1).max(LIMITS.localPath)
+const localPath = z.string().min(1).max(LIMITS.localPath)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 lowercase hexadecimal digits')
 
 /** A file of this machine from which a document was made. */
-const recorded = {
+const localFileFields = {
   filename: name,
-  path: place,
+  path: localPath,
   /** Size, times and inode at the time of hashing; empty: to be checked again. */
   fingerprint: z.string().max(LIMITS.fingerprint),
   device: z.string().max(LIMITS.fingerprint),
@@ -20,7 +20,7 @@ const recorded = {
 
 export const LocalFile = z
   .strictObject({
-    ...recorded,
+    ...localFileFields,
     /** The folder that contains the file. */
     root: z.string().optional(),
     /** Live documents of this name without a source, newest first. */
@@ -32,8 +32,8 @@ export const LocalFile = z
 export type LocalFile = z.output<typeof LocalFile>
 
 export const RecordLocalFilesBody = z.strictObject({
-  root: place.optional(),
-  files: z.array(z.strictObject(recorded)).max(LIMITS.localFiles).default([]),
+  root: localPath.optional(),
+  files: z.array(z.strictObject(localFileFields)).max(LIMITS.localFiles).default([]),
   /** File names to forget. */
   forget: z.array(name).max(LIMITS.localFiles).default([]),
 })
@@ -41,7 +41,7 @@ export type RecordLocalFilesBody = z.output<typeof RecordLocalFilesBody>
 
 const patterns = z.array(z.string().min(1).max(LIMITS.watchPattern)).max(LIMITS.watchPatterns).default([])
 
-const rules = {
+const watchRules = {
   /** Patterns of files to ignore, in .gitignore syntax. */
   ignore: patterns,
   /** Patterns of files to include; empty: all. */
@@ -59,7 +59,7 @@ export const Watch = z
     id: uuid,
     knowledgeSpaceId: uuid,
     folder: z.string(),
-    ...rules,
+    ...watchRules,
     createdAt: isoDateTime,
     state: z.enum(['starting', 'syncing', 'watching', 'waiting', 'folder-missing', 'withheld', 'failed']),
     /** One sentence about the state, if it needs one. */
@@ -76,12 +76,12 @@ export type Watch = z.output<typeof Watch>
 /** State of one watch, as reported by the watcher process. */
 export type WatchState = Pick<Watch, 'state' | 'detail' | 'files' | 'lastSyncAt' | 'polledEveryMs'>
 /** A watch as stored; only the watcher process knows its current state. */
-export type KeptWatch = Omit<Watch, keyof WatchState>
+export type StoredWatch = Omit<Watch, keyof WatchState>
 
 export const AddWatchBody = z.strictObject({
   knowledgeSpaceId: uuid,
-  folder: place,
-  ...rules,
+  folder: localPath,
+  ...watchRules,
   /** Delete the documents of files that were missing when the folder was on another disk. */
   acceptMissing: z.boolean().default(false),
 })
@@ -97,7 +97,7 @@ export const localFilesRoutes = [
     summary: 'List the files of this machine that the documents of a space were made from; restricted to the operator.',
     params: SpaceParams,
     query: z.strictObject({
-      root: place.optional(),
+      root: localPath.optional(),
       filename: name.optional(),
       /** Continue after this filename. */
       after: name.optional(),

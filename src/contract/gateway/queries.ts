@@ -70,7 +70,7 @@ export const Citation = z
   .meta({ id: 'Citation' })
 export type Citation = z.output<typeof Citation>
 
-const share = z.number().min(0).max(1)
+const fraction = z.number().min(0).max(1)
 
 export const EvidenceConflict = z.strictObject({
   nodeId: uuid,
@@ -83,12 +83,12 @@ export const EvidenceItem = z
   .strictObject({
     nodeId: uuid,
     text: z.string(),
-    score: share,
+    score: fraction,
     scores: z.strictObject({
-      retrieval: share,
-      rerank: share.optional(),
-      freshness: share.optional(),
-      final: share,
+      retrieval: fraction,
+      rerank: fraction.optional(),
+      freshness: fraction.optional(),
+      final: fraction,
     }),
     freshness: z.enum(['fresh', 'stale', 'unknown']),
     citations: z.array(Citation),
@@ -139,7 +139,7 @@ const TextRange = z.strictObject({ start: count, end: count })
 /** The quotation in an extractive answer. */
 export const AnswerQuotation = z
   .strictObject({
-    probability: share.describe('estimated probability that the quoted blocks contain the answer'),
+    probability: fraction.describe('estimated probability that the quoted blocks contain the answer'),
     blocks: z
       .array(
         z.strictObject({
@@ -154,13 +154,13 @@ export const AnswerQuotation = z
 export type AnswerQuotation = z.output<typeof AnswerQuotation>
 
 /** A word of the question that no document contains, and the form of it that was searched instead. */
-export const SearchedFor = z
+export const TermCorrection = z
   .strictObject({
     asked: z.string().describe('word of the question, in lower case'),
     searched: z.string().describe('additional search word: the corrected spelling, or a word of the same derivation'),
   })
   .meta({ id: 'SearchedFor' })
-export type SearchedFor = z.output<typeof SearchedFor>
+export type TermCorrection = z.output<typeof TermCorrection>
 
 /** Metadata at the end of an answer. Other keys may occur, depending on the generator. */
 export const AnswerMetadata = z
@@ -195,10 +195,10 @@ export const AnswerMetadata = z
         'evidence in the prompt: context window in tokens, and numbers of included, truncated and omitted passages',
       ),
     searchedFor: z
-      .array(SearchedFor)
+      .array(TermCorrection)
       .optional()
       .describe('corrected words of the question; absent if no word was corrected'),
-    topScore: share.optional().describe('score of the best evidence item'),
+    topScore: fraction.optional().describe('score of the best evidence item'),
     citations: z.array(Citation).optional().describe('locations of all evidence items, best first'),
     evidenceBundle: EvidenceBundle.optional(),
     metrics: metadata.optional().describe('counts and durations of the retrieval'),

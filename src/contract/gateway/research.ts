@@ -100,7 +100,7 @@ export const ResearchTaskJob = z
   .meta({ id: 'ResearchTaskJob' })
 export type ResearchTaskJob = z.output<typeof ResearchTaskJob>
 
-export const ResearchPartial = z
+export const ResearchPartialResult = z
   .strictObject({
     tenantId: z.string(),
     knowledgeSpaceId: uuid,
@@ -109,14 +109,14 @@ export const ResearchPartial = z
     evidenceBundle: EvidenceBundle,
   })
   .meta({ id: 'ResearchPartial' })
-export type ResearchPartial = z.output<typeof ResearchPartial>
+export type ResearchPartialResult = z.output<typeof ResearchPartialResult>
 
 /** A limit that ended the retrieval of a task. */
-export const ResearchStop = z.strictObject({
+export const ReachedResearchLimit = z.strictObject({
   limit: z.enum(['maxRetrievalSteps', 'maxScannedResources', 'maxToolCalls', 'timeoutMs', 'budgetUsd']),
   limitValue: z.number(),
 })
-export type ResearchStop = z.output<typeof ResearchStop>
+export type ReachedResearchLimit = z.output<typeof ReachedResearchLimit>
 
 export const ResearchReport = z
   .strictObject({
@@ -152,7 +152,7 @@ export const ResearchReport = z
     degradedReasons: z.array(z.string()),
     degradedClass: Degradation.shape.class.optional(),
     degradations: z.array(Degradation).optional(),
-    stoppedBy: ResearchStop.optional(),
+    stoppedBy: ReachedResearchLimit.optional(),
     evidenceBundleId: uuid,
     createdAt: isoDateTime,
   })
@@ -260,7 +260,7 @@ export const researchRoutes = [
     summary: 'List the evidence of a research task so far, one bundle for each retrieval.',
     params: TaskParams,
     query: pageQuery,
-    ok: { 200: page(ResearchPartial) },
+    ok: { 200: page(ResearchPartialResult) },
     errors: [400, 404],
   }),
   route({

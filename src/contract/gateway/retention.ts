@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isoDateTime, positive, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 
-const rules = {
+const retentionRules = {
   answerTraceRetentionDays: positive,
   evidenceCacheRetentionDays: positive,
   inactiveProjectionRetentionDays: positive,
@@ -18,14 +18,14 @@ export const RetentionPolicy = z
     tenantId: z.string(),
     knowledgeSpaceId: uuid.nullable(),
     scope: z.enum(['tenant', 'knowledge_space']),
-    ...rules,
+    ...retentionRules,
     createdAt: isoDateTime,
     updatedAt: isoDateTime,
   })
   .meta({ id: 'RetentionPolicy' })
 export type RetentionPolicy = z.output<typeof RetentionPolicy>
 
-export const RetentionPolicyBody = z.strictObject(rules).partial().meta({ id: 'RetentionPolicyRequest' })
+export const RetentionPolicyBody = z.strictObject(retentionRules).partial().meta({ id: 'RetentionPolicyRequest' })
 export type RetentionPolicyBody = z.output<typeof RetentionPolicyBody>
 
 export const retentionRoutes = [

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.js'
 import { ConcreteMode, SpaceParams, uuid } from '../primitives.js'
 import { route } from '../route.js'
 import { DocumentFilter } from './document-filter.js'
-import { EvidenceItem, SearchedFor } from './queries.js'
+import { EvidenceItem, TermCorrection } from './queries.js'
 
 export const SearchBody = z.strictObject({
   query: z.string().min(1).max(LIMITS.queryText),
@@ -17,8 +17,8 @@ export const SearchBody = z.strictObject({
 export type SearchBody = z.output<typeof SearchBody>
 
 /** A retrieved passage; without conflicts, because nothing is judged. */
-export const FoundPassage = EvidenceItem.omit({ conflicts: true }).meta({ id: 'FoundPassage' })
-export type FoundPassage = z.output<typeof FoundPassage>
+export const RetrievedPassage = EvidenceItem.omit({ conflicts: true }).meta({ id: 'FoundPassage' })
+export type RetrievedPassage = z.output<typeof RetrievedPassage>
 
 export const SearchResult = z
   .strictObject({
@@ -26,9 +26,9 @@ export const SearchResult = z
     mode: ConcreteMode,
     publicationId: z.string(),
     /** Best first. */
-    items: z.array(FoundPassage),
+    items: z.array(RetrievedPassage),
     searchedFor: z
-      .array(SearchedFor)
+      .array(TermCorrection)
       .optional()
       .describe('corrected words of the query; absent if no word was corrected'),
     /** Parts that could not be searched, by name; empty if all were. */

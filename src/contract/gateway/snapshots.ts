@@ -26,7 +26,7 @@ export const CreateSnapshotBody = z.strictObject({
 })
 export type CreateSnapshotBody = z.output<typeof CreateSnapshotBody>
 
-const summary = {
+const summaryFields = {
   id: uuid,
   knowledgeSpaceId: uuid,
   workspace: z.string(),
@@ -42,10 +42,10 @@ const summary = {
   queryCount: count,
 }
 
-export const WorkspaceSnapshot = z.strictObject(summary).meta({ id: 'WorkspaceSnapshot' })
+export const WorkspaceSnapshot = z.strictObject(summaryFields).meta({ id: 'WorkspaceSnapshot' })
 export type WorkspaceSnapshot = z.output<typeof WorkspaceSnapshot>
 
-export const FrozenFile = z
+export const WorkspaceSnapshotFile = z
   .strictObject({
     path: z.string(),
     sizeBytes: count,
@@ -55,7 +55,7 @@ export const FrozenFile = z
     updatedAt: isoDateTime,
   })
   .meta({ id: 'FrozenFile' })
-export type FrozenFile = z.output<typeof FrozenFile>
+export type WorkspaceSnapshotFile = z.output<typeof WorkspaceSnapshotFile>
 
 /** A passage in the evidence of a query. The file name of a deleted document is omitted. */
 export const EvidenceReference = z
@@ -85,12 +85,12 @@ export const RecordedQuery = z
 export type RecordedQuery = z.output<typeof RecordedQuery>
 
 export const WorkspaceSnapshotDetail = z
-  .strictObject({ ...summary, files: z.array(FrozenFile), queries: z.array(RecordedQuery) })
+  .strictObject({ ...summaryFields, files: z.array(WorkspaceSnapshotFile), queries: z.array(RecordedQuery) })
   .meta({ id: 'WorkspaceSnapshotDetail' })
 export type WorkspaceSnapshotDetail = z.output<typeof WorkspaceSnapshotDetail>
 
-export const LostReason = z.enum(['document-deleted', 'passage-gone', 'not-retrieved'])
-export type LostReason = z.output<typeof LostReason>
+export const LostEvidenceReason = z.enum(['document-deleted', 'passage-gone', 'not-retrieved'])
+export type LostEvidenceReason = z.output<typeof LostEvidenceReason>
 
 export const ReplayedQuery = z
   .strictObject({
@@ -99,7 +99,7 @@ export const ReplayedQuery = z
     mode: ConcreteMode,
     evidenceState: z.strictObject({ recorded: EvidenceState, now: EvidenceState.optional() }),
     added: z.array(EvidenceReference),
-    lost: z.array(z.strictObject({ ...EvidenceReference.shape, reason: LostReason })),
+    lost: z.array(z.strictObject({ ...EvidenceReference.shape, reason: LostEvidenceReason })),
     kept: z.array(z.strictObject({ ...EvidenceReference.shape, recorded: EvidenceReference })),
     /** Why the query could not be run today. */
     error: z.string().optional(),
@@ -137,14 +137,14 @@ export const SnapshotFileQuery = z.strictObject({
 export type SnapshotFileQuery = z.output<typeof SnapshotFileQuery>
 
 const SnapshotParams = z.strictObject({ snapshotId: uuid })
-const ALL = '/agent-workspace-snapshots'
-const ONE = `${ALL}/{snapshotId}` as const
+const COLLECTION_PATH = '/agent-workspace-snapshots'
+const SNAPSHOT_PATH = `${COLLECTION_PATH}/{snapshotId}` as const
 
 export const snapshotsRoutes = [
   route({
     id: 'createWorkspaceSnapshot',
     method: 'POST',
-    path: ALL,
+    path: COLLECTION_PATH,
     scope: 'write',
     summary: "Freeze the files of an agent's workspace and the queries of its session.",
     body: CreateSnapshotBody,
@@ -155,7 +155,7 @@ export const snapshotsRoutes = [
   route({
     id: 'listWorkspaceSnapshots',
     method: 'GET',
-    path: ALL,
+    path: COLLECTION_PATH,
     scope: 'read',
     summary: "List the caller's snapshots, newest first.",
     query: ListSnapshotsQuery,
@@ -166,7 +166,7 @@ export const snapshotsRoutes = [
   route({
     id: 'getWorkspaceSnapshot',
     method: 'GET',
-    path: ONE,
+    path: SNAPSHOT_PATH,
     scope: 'read',
     summary: 'Get a snapshot with its files and recorded queries.',
     params: SnapshotParams,
@@ -177,7 +177,7 @@ export const snapshotsRoutes = [
   route({
     id: 'deleteWorkspaceSnapshot',
     method: 'DELETE',
-    path: ONE,
+    path: SNAPSHOT_PATH,
     scope: 'write',
     summary: 'Delete a snapshot.',
     params: SnapshotParams,
@@ -188,7 +188,7 @@ export const snapshotsRoutes = [
   route({
     id: 'readWorkspaceSnapshotFile',
     method: 'GET',
-    path: `${ONE}/file`,
+    path: `${SNAPSHOT_PATH}/file`,
     scope: 'read',
     summary: 'Get the text of a file in a snapshot.',
     params: SnapshotParams,
@@ -200,7 +200,7 @@ export const snapshotsRoutes = [
   route({
     id: 'replayWorkspaceSnapshot',
     method: 'POST',
-    path: `${ONE}/replay`,
+    path: `${SNAPSHOT_PATH}/replay`,
     scope: 'read',
     summary: 'Run the queries of a snapshot against the current publication and compare their evidence.',
     params: SnapshotParams,

@@ -163,7 +163,7 @@ const FilesQuery = z.strictObject({
 })
 
 const SourceParams = z.strictObject({ id: uuid, sourceId: uuid })
-const ONE = '/knowledge-spaces/{id}/sources/{sourceId}'
+const SOURCE_PATH = '/knowledge-spaces/{id}/sources/{sourceId}'
 
 export const sourcesRoutes = [
   route({
@@ -191,7 +191,7 @@ export const sourcesRoutes = [
   route({
     id: 'getSource',
     method: 'GET',
-    path: ONE,
+    path: SOURCE_PATH,
     scope: 'read',
     summary: 'Get a source.',
     params: SourceParams,
@@ -201,7 +201,7 @@ export const sourcesRoutes = [
   route({
     id: 'updateSource',
     method: 'PATCH',
-    path: ONE,
+    path: SOURCE_PATH,
     scope: 'write',
     summary: 'Update a source; metadata is replaced completely, except for the keys that the daemon writes.',
     params: SourceParams,
@@ -212,7 +212,7 @@ export const sourcesRoutes = [
   route({
     id: 'deleteSource',
     method: 'DELETE',
-    path: ONE,
+    path: SOURCE_PATH,
     scope: 'write',
     summary: 'Delete a source, with or without its documents.',
     params: SourceParams,
@@ -223,7 +223,7 @@ export const sourcesRoutes = [
   route({
     id: 'crawlSource',
     method: 'POST',
-    path: `${ONE}/crawl`,
+    path: `${SOURCE_PATH}/crawl`,
     scope: 'write',
     summary: 'Crawl a web source; pages that have not changed since the last crawl are skipped.',
     params: SourceParams,
@@ -233,7 +233,7 @@ export const sourcesRoutes = [
   route({
     id: 'listSourcePages',
     method: 'GET',
-    path: `${ONE}/pages`,
+    path: `${SOURCE_PATH}/pages`,
     scope: 'read',
     summary: 'List the pages of a connector source.',
     params: SourceParams,
@@ -243,7 +243,7 @@ export const sourcesRoutes = [
   route({
     id: 'importSourcePages',
     method: 'POST',
-    path: `${ONE}/import`,
+    path: `${SOURCE_PATH}/import`,
     scope: 'write',
     summary: 'Import pages as documents; pages that were not edited since their last import are skipped.',
     params: SourceParams,
@@ -254,7 +254,7 @@ export const sourcesRoutes = [
   route({
     id: 'listSourceFiles',
     method: 'GET',
-    path: `${ONE}/files`,
+    path: `${SOURCE_PATH}/files`,
     scope: 'read',
     summary: 'List the folders and files directly below a prefix of a drive.',
     params: SourceParams,
@@ -265,7 +265,7 @@ export const sourcesRoutes = [
   route({
     id: 'importSourceFiles',
     method: 'POST',
-    path: `${ONE}/import-files`,
+    path: `${SOURCE_PATH}/import-files`,
     scope: 'write',
     summary: 'Import files of a drive as documents.',
     params: SourceParams,
@@ -276,7 +276,7 @@ export const sourcesRoutes = [
   route({
     id: 'testSource',
     method: 'POST',
-    path: `${ONE}/test`,
+    path: `${SOURCE_PATH}/test`,
     scope: 'write',
     summary: 'Test whether a source can be reached with its stored credentials.',
     params: SourceParams,

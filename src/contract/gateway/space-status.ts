@@ -9,7 +9,7 @@ import { DEGRADED_CLASSES } from '../values.js'
 const projectionSummary = z.strictObject({ total: count, ready: count, building: count, stale: count, failed: count })
 export type ProjectionSummary = z.output<typeof projectionSummary>
 
-const sampled = <T extends z.ZodType>(item: T) =>
+const sampledList = <T extends z.ZodType>(item: T) =>
   z.strictObject({ count, truncated: z.boolean(), items: z.array(item) })
 
 /** Last failure of a model's provider, and the next attempt. */
@@ -31,7 +31,7 @@ const missingVectors = z.strictObject({
   /** Passages that the model refused. */
   refused: count,
   ...lastFailure,
-  documents: sampled(z.strictObject({ documentId: uuid, filename: z.string(), passages: count, refused: count })),
+  documents: sampledList(z.strictObject({ documentId: uuid, filename: z.string(), passages: count, refused: count })),
 })
 
 /** Results of the vision model for the pictures of a space. */
@@ -49,7 +49,7 @@ export const KnowledgeSpaceStatus = z
     knowledgeSpaceId: uuid,
     tenantId: z.string(),
     generatedAt: isoDateTime,
-    activeLeases: sampled(
+    activeLeases: sampledList(
       z.strictObject({
         id: uuid,
         leaseType: LeaseType,
@@ -58,7 +58,7 @@ export const KnowledgeSpaceStatus = z
         expiresAt: isoDateTime,
       }),
     ),
-    activeSessions: sampled(
+    activeSessions: sampledList(
       z.strictObject({
         id: uuid,
         subjectId: z.string(),
@@ -68,7 +68,7 @@ export const KnowledgeSpaceStatus = z
         expiresAt: isoDateTime,
       }),
     ),
-    failedCommits: sampled(
+    failedCommits: sampledList(
       z.strictObject({
         id: uuid,
         status: z.enum(['failed-retryable', 'failed-terminal']),

@@ -17,7 +17,7 @@ export type Health = z.output<typeof Health>
 const delay = z.number().min(0)
 
 /** Usage of models. */
-export const ModelsInUse = z
+export const ModelUsage = z
   .strictObject({
     /** Totals of all spaces, for the UTC day. */
     today: z.strictObject({ embeddingTokens: count, llmTokens: count, rerankRequests: count }),
@@ -67,7 +67,7 @@ export const ModelsInUse = z
     ),
   })
   .meta({ id: 'ModelsInUse' })
-export type ModelsInUse = z.output<typeof ModelsInUse>
+export type ModelUsage = z.output<typeof ModelUsage>
 
 export const DaemonStatus = z
   .strictObject({
@@ -108,7 +108,7 @@ export const DaemonStatus = z
       .optional(),
     /** Damage of the database, and what to do; it is read-only from now on. */
     damage: z.string().optional(),
-    models: ModelsInUse.optional(),
+    models: ModelUsage.optional(),
     processes: z
       .array(
         z.strictObject({

@@ -1,5 +1,5 @@
 /** Descriptions of the fields of the chat service. */
-export const CHAT_WORDS: Readonly<Record<string, string>> = {
+export const CHAT_DESCRIPTIONS: Readonly<Record<string, string>> = {
   created_at: 'time of creation, in seconds since 1970; of feedback an ISO-8601 datetime',
   updated_at: 'time of the last change, in seconds since 1970; of feedback an ISO-8601 datetime',
   message_id: 'id of the message',

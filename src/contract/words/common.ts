@@ -1,5 +1,5 @@
 /** Descriptions of fields that several resources share. */
-export const COMMON_WORDS: Readonly<Record<string, string>> = {
+export const COMMON_DESCRIPTIONS: Readonly<Record<string, string>> = {
   id: 'id',
   knowledgeSpaceId: 'id of the knowledge space',
   items: 'entries of this page, or of the complete list if it has no pages',

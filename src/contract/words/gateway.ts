@@ -1,5 +1,5 @@
 /** Descriptions of the fields of single gateway operations. */
-export const GATEWAY_WORDS: Readonly<Record<string, string>> = {
+export const GATEWAY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   all: 'true: every document of the space',
   delta: 'next part of the answer text',
   finishReason: 'whether the answer is based on evidence',

@@ -1,5 +1,5 @@
 /** Descriptions of the fields of the graph and of semantic views. */
-export const GRAPH_WORDS: Readonly<Record<string, string>> = {
+export const GRAPH_DESCRIPTIONS: Readonly<Record<string, string>> = {
   readingId: 'id of the reading',
   topicCount: 'number of topics',
   passagesInTopics: 'number of passages in a topic',

@@ -11,8 +11,8 @@ import {
 import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Caller } from '../../engine/base/caller.js'
-import { defined } from '../../lib/defined.js'
-import { recordIn } from '../../lib/json/values.js'
+import { parseRecord } from '../../lib/json/values.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import {
   CLOCK_LEEWAY_SECONDS,
   LOCAL_TENANT,
@@ -23,7 +23,7 @@ import {
 } from '../../local/keys.js'
 
 /** The caller and permissions of a verified token. */
-export interface Session {
+export interface TokenSession {
   caller: Caller
   scopes: ReadonlySet<Scope>
   /** May manage the daemon itself: the data directory signed this token for its own tenant, with every scope. */
@@ -35,7 +35,7 @@ export interface Session {
 }
 
 /** How tokens of an identity provider are verified. */
-export interface OutsideTokens {
+export interface ExternalTokenOptions {
   jwksUrl?: string | undefined
   publicKeyFile?: string | undefined
   issuer: string
@@ -47,7 +47,7 @@ export interface OutsideTokens {
 export interface TokenOptions {
   /** Key of tokens signed by the data directory; absent if such tokens are not accepted. */
   localKey?: Uint8Array
-  outside?: OutsideTokens
+  outside?: ExternalTokenOptions
   /** @param id id of a token, or of the session of a console tab */
   isRevoked(id: string): boolean | Promise<boolean>
 }
@@ -57,18 +57,18 @@ export interface TokenVerifier {
    * @param authorization the only Authorization header.
    * @throws KsError `unauthenticated`
    */
-  authenticate(authorization: string | null): Promise<Session>
+  authenticate(authorization: string | null): Promise<TokenSession>
 }
 
-interface Verified {
-  session: Session
+interface VerifiedToken {
+  session: TokenSession
   /** Ids of the token and its session: the token is rejected when one is revoked. */
   ids: ReadonlySet<string>
   /** Milliseconds since the epoch after which the entry is not used. */
   until: number
 }
 
-const OUTSIDE_ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
+const EXTERNAL_ALGORITHMS = ['RS256', 'ES256', 'EdDSA']
 const MAX_TOKEN_CHARS = 8192
 const BEARER = /^Bearer ([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)$/i
 /** Time for which a verified signature is trusted; expiry and revocation are checked on every request. */
@@ -77,29 +77,29 @@ const CACHE_ENTRIES = 1000
 const MAX_NAME_CHARS = 200
 
 /** One message for every reason: which check failed would only help an attacker. */
-const REFUSAL = 'a valid bearer token is required in the Authorization header'
+const REJECTION = 'a valid bearer token is required in the Authorization header'
 
 export function createTokenVerifier(options: TokenOptions): TokenVerifier {
-  const cache = new LRUCache<string, Verified>({ max: CACHE_ENTRIES })
-  const outside = options.outside === undefined ? undefined : outsideVerifier(options.outside)
+  const cache = new LRUCache<string, VerifiedToken>({ max: CACHE_ENTRIES })
+  const outside = options.outside === undefined ? undefined : createExternalVerifier(options.outside)
 
   const verify = async (token: string, header: JwtHeader): Promise<JWTPayload & { local: boolean }> => {
     if (header.alg === 'HS256' && options.localKey !== undefined) {
       // Local tokens have only these two header fields, so nothing else is ever evaluated.
-      if (Object.keys(header).some((key) => key !== 'alg' && key !== 'typ')) throw refused()
+      if (Object.keys(header).some((key) => key !== 'alg' && key !== 'typ')) throw createUnauthenticated()
       return { ...(await verifyLocalToken(options.localKey, token)).payload, local: true }
     }
-    if (outside === undefined) throw refused()
+    if (outside === undefined) throw createUnauthenticated()
     return { ...(await outside(token)).payload, local: false }
   }
 
-  const refuseRevoked = async ({ ids }: Verified) => {
-    for (const id of ids) if (await options.isRevoked(id)) throw refused()
+  const refuseRevoked = async ({ ids }: VerifiedToken) => {
+    for (const id of ids) if (await options.isRevoked(id)) throw createUnauthenticated()
   }
 
   return {
     authenticate: async (authorization) => {
-      const token = bearer(authorization)
+      const token = parseBearer(authorization)
       const tokenHash = createHash('sha256').update(token).digest('base64url')
       const known = cache.get(tokenHash)
       if (known !== undefined && known.until > Date.now()) {
@@ -107,9 +107,9 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier {
         return known.session
       }
       const claims = await verify(token, parseHeader(token)).catch((error: unknown) => {
-        throw refused(reasonOf(error))
+        throw createUnauthenticated(toReason(error))
       })
-      const verified = readClaims(claims, tokenHash, options.outside)
+      const verified = validateClaims(claims, tokenHash, options.outside)
       await refuseRevoked(verified)
       cache.set(tokenHash, verified)
       return verified.session
@@ -121,24 +121,25 @@ interface JwtHeader {
   alg?: unknown
 }
 
-function bearer(authorization: string | null): string {
+function parseBearer(authorization: string | null): string {
   const parts = authorization !== null && authorization.length <= MAX_TOKEN_CHARS ? BEARER.exec(authorization) : null
-  if (parts === null) throw refused()
+  if (parts === null) throw createUnauthenticated()
   const [, ...encoded] = parts
   // base64url has several spellings of the same bytes; only the canonical one is accepted.
-  if (!encoded.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)) throw refused()
+  if (!encoded.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part))
+    throw createUnauthenticated()
   return encoded.join('.')
 }
 
 function parseHeader(token: string): JwtHeader {
-  const header = recordIn(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'))
-  if (header === undefined) throw refused()
+  const header = parseRecord(Buffer.from(token.slice(0, token.indexOf('.')), 'base64url').toString('utf8'))
+  if (header === undefined) throw createUnauthenticated()
   return header
 }
 
-function outsideVerifier(options: OutsideTokens): (token: string) => Promise<JWTVerifyResult> {
+function createExternalVerifier(options: ExternalTokenOptions): (token: string) => Promise<JWTVerifyResult> {
   const rules = {
-    algorithms: OUTSIDE_ALGORITHMS,
+    algorithms: EXTERNAL_ALGORITHMS,
     issuer: options.issuer,
     audience: options.audience,
     clockTolerance: CLOCK_LEEWAY_SECONDS,
@@ -154,34 +155,34 @@ function outsideVerifier(options: OutsideTokens): (token: string) => Promise<JWT
   return (token) => jwtVerify(token, key, rules)
 }
 
-function readClaims(
+function validateClaims(
   claims: JWTPayload & { local: boolean },
   tokenHash: string,
-  outside: OutsideTokens | undefined,
-): Verified {
+  outside: ExternalTokenOptions | undefined,
+): VerifiedToken {
   const now = Date.now() / 1000
   const { exp, iat, sub, jti } = claims
-  if (exp === undefined || !Number.isSafeInteger(exp)) throw refused()
-  if (iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS) throw refused()
+  if (exp === undefined || !Number.isSafeInteger(exp)) throw createUnauthenticated()
+  if (iat !== undefined && iat > now + CLOCK_LEEWAY_SECONDS) throw createUnauthenticated()
   const tenant = claims[claims.local ? 'tenant' : (outside?.tenantClaim ?? 'tenant')]
-  const scopes = readScopes(claims[claims.local ? 'scope' : (outside?.scopeClaim ?? 'scope')])
-  if (!isName(tenant) || !isName(sub)) throw refused()
+  const scopes = parseScopes(claims[claims.local ? 'scope' : (outside?.scopeClaim ?? 'scope')])
+  if (!isName(tenant) || !isName(sub)) throw createUnauthenticated()
   const operator = claims.local && tenant === LOCAL_TENANT && scopes.has('knowledge-spaces:*')
   const leeway = claims.local ? 0 : CLOCK_LEEWAY_SECONDS
   const until = Math.min((exp + leeway) * 1000, Date.now() + CACHE_MS)
-  const tab = claims.local ? tabOf(claims) : undefined
-  const session = { caller: { tenant, subject: sub }, scopes, operator, tokenHash, ...defined({ tab }) }
+  const tab = claims.local ? parseTab(claims) : undefined
+  const session = { caller: { tenant, subject: sub }, scopes, operator, tokenHash, ...omitUndefined({ tab }) }
   const ids = new Set([jti, tab?.id].filter((id) => id !== undefined))
   return { session, ids, until }
 }
 
 /** The session of a console tab that a token belongs to. */
-function tabOf({ session, began }: JWTPayload): TabSession | undefined {
+function parseTab({ session, began }: JWTPayload): TabSession | undefined {
   return typeof session === 'string' && typeof began === 'number' ? { id: session, beganAt: began } : undefined
 }
 
 /** Only exact names count; a claim is a space-separated text (RFC 8693) or a list. */
-function readScopes(claim: unknown): ReadonlySet<Scope> {
+function parseScopes(claim: unknown): ReadonlySet<Scope> {
   const words: unknown[] = typeof claim === 'string' ? claim.split(' ') : Array.isArray(claim) ? claim : []
   return new Set(SCOPES.filter((scope) => words.includes(scope)))
 }
@@ -191,7 +192,7 @@ function isName(value: unknown): value is string {
 }
 
 /** The reason that a holder may know: claims are only evaluated after a valid signature. */
-function reasonOf(error: unknown): string | undefined {
+function toReason(error: unknown): string | undefined {
   if (error instanceof errors.JWTExpired) return 'the token has expired'
   if (error instanceof errors.JWSSignatureVerificationFailed || error instanceof errors.JWKSNoMatchingKey)
     return 'the token is signed with a key that this service does not know'
@@ -201,6 +202,6 @@ function reasonOf(error: unknown): string | undefined {
   return error.claim === 'iss' ? 'the token is of another issuer' : undefined
 }
 
-function refused(reason?: string): KsError {
-  return new KsError('unauthenticated', reason === undefined ? REFUSAL : `${REFUSAL}: ${reason}`)
+function createUnauthenticated(reason?: string): KsError {
+  return new KsError('unauthenticated', reason === undefined ? REJECTION : `${REJECTION}: ${reason}`)
 }

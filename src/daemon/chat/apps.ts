@@ -1,5 +1,5 @@
 import type { chatAppRoutes } from '../../contract/chat/apps.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function chatAppHandlers({ engine: { chat } }: HandlerDeps) {
   const { apps } = chat
@@ -18,5 +18,5 @@ export function chatAppHandlers({ engine: { chat } }: HandlerDeps) {
       await apps.revokeKey(caller, params.appId, params.keyId)
       return undefined
     },
-  } satisfies Handlers<typeof chatAppRoutes>
+  } satisfies RouteHandlers<typeof chatAppRoutes>
 }

@@ -2,44 +2,44 @@ import type { IncomingMessage } from 'node:http'
 import { ChatError } from '../../contract/chat/errors.js'
 import type { AppSession } from '../../engine/chat/apps.js'
 import type { ChatStream } from '../../engine/chat/turn.js'
-import { assertBody, call, streamedResponse } from '../answer.js'
-import type { Dialect, EdgeOptions, Exchange } from '../edge.js'
-import type { Frame } from '../http/event-stream.js'
-import { emptyReply, jsonReply, type Reply } from '../http/reply.js'
-import type { Operation } from '../routing.js'
-import { fileResponse } from './file-response.js'
-import { type FormRules, readForm } from './form.js'
-import type { ChatAnswer, ChatCall } from './handlers.js'
-import { checked, readChatInput, withoutBlanks } from './read.js'
-import { chatErrorOf, chatErrorReply, chatPreflight, encodeChatFrame, openToBrowsers } from './reply.js'
-import { type ChatView, viewOf, visitorFailure } from './view.js'
-import { checkVisitorInput, type Visit } from './visits.js'
+import type { ApiDialect, EdgeOptions, RequestExchange } from '../edge.js'
+import { assertBody, callHandler, createEventStreamResponse } from '../handler-replies.js'
+import type { StreamFrame } from '../http/event-stream.js'
+import { createEmptyReply, createJsonReply, type HttpReply } from '../http/reply.js'
+import type { RoutedOperation } from '../routing.js'
+import { createFileResponse } from './file-response.js'
+import { type ChatFormRules, readChatForm } from './form.js'
+import type { ChatCallContext, ChatReply } from './handlers.js'
+import { parseChatValue, readChatInput, withoutBlanks } from './read-input.js'
+import { allowAllOrigins, chatErrorReply, createPreflightReply, encodeChatFrame, toKnownChatError } from './reply.js'
+import { type ChatView, createView, toVisitorFailure } from './view.js'
+import { type ChatVisit, checkVisitorInput } from './visits.js'
 
 const PING_MS = 10_000
 /** Above this number of open requests, connections of streams are kept open. */
-const MOST_CLOSED = 32
+const MAX_CLOSED_STREAMS = 32
 
 /** Operations that do not need messages that are still being stored. */
-const AT_ONCE: ReadonlySet<string> = new Set(['sendChatMessage', 'stopChatMessage'])
+const WITHOUT_STORED_MESSAGES: ReadonlySet<string> = new Set(['sendChatMessage', 'stopChatMessage'])
 
 /** An application, and the visit that replaces its key in requests of a page. */
 interface ChatSession extends AppSession {
-  visit?: Visit
+  visit?: ChatVisit
   /** File of a signed address, which needs no key. */
   fileId?: string
 }
 
 /** The chat service below `/v1`: application keys, lenient requests, code and message for each failure. */
-export const chatDialect: Dialect<ChatSession, ChatError> = {
+export const chatDialect: ApiDialect<ChatSession, ChatError> = {
   admitSource({ options, request, incoming, listener, base }) {
-    openToBrowsers(base, options.identification.version)
+    allowAllOrigins(base, options.identification.version)
     // The Host check prevents DNS rebinding; the origin does not matter, since browsers never send a key on their own.
     options.guard.checkHost(request.headers, incoming?.url ?? '/', listener)
-    return request.method === 'OPTIONS' ? chatPreflight() : undefined
+    return request.method === 'OPTIONS' ? createPreflightReply() : undefined
   },
   isGuarded: () => true,
   async authenticate(exchange, operation) {
-    const session = await sessionOf(exchange, operation)
+    const session = await findSession(exchange, operation)
     exchange.isVisitor = session.visitor !== undefined
     if (!session.app.enabled) throw new ChatError('forbidden', 'The application is disabled.')
     countRequest(exchange, operation, session)
@@ -47,11 +47,11 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
   },
   async admit({ options }, { route }, session) {
     // A stream opens before its message is stored, and the next request may refer to that message.
-    if (!AT_ONCE.has(route.id)) await options.deps.engine.chat.stored(session)
+    if (!WITHOUT_STORED_MESSAGES.has(route.id)) await options.deps.engine.chat.stored(session)
   },
   operate,
-  known: chatErrorOf,
-  refusal: (failure, headers, isVisitor) => chatErrorReply(isVisitor ? visitorFailure(failure) : failure, headers),
+  known: toKnownChatError,
+  refusal: (failure, headers, isVisitor) => chatErrorReply(isVisitor ? toVisitorFailure(failure) : failure, headers),
   failures: {
     stopping: () => new ChatError('service_unavailable', 'the service is stopping'),
     noRoute: () => new ChatError('not_found', 'The requested URL was not found.'),
@@ -61,7 +61,11 @@ export const chatDialect: Dialect<ChatSession, ChatError> = {
 }
 
 /** Counts a request. Keys of an application share a limit; visitors and signed addresses have separate ones. */
-function countRequest({ options }: Exchange, operation: Operation | undefined, session: ChatSession): void {
+function countRequest(
+  { options }: RequestExchange,
+  operation: RoutedOperation | undefined,
+  session: ChatSession,
+): void {
   const { app, fileId, visit } = session
   if (visit !== undefined && !visit.isOwner) options.deps.visits.admit(visit, operation?.route)
   else options.rateLimit(fileId === undefined ? `chat:${app.id}` : `chat-file:${fileId}`)
@@ -71,26 +75,26 @@ function countRequest({ options }: Exchange, operation: Operation | undefined, s
  * The application of the request's key.
  * @throws ChatError `unauthorized`
  */
-async function sessionOf(
-  { options, request, incoming, params }: Exchange,
-  operation: Operation | undefined,
+async function findSession(
+  { options, request, incoming, params }: RequestExchange,
+  operation: RoutedOperation | undefined,
 ): Promise<ChatSession> {
   const header = request.headers.get('authorization')
   if (header === null && operation?.route.id === 'previewChatFile' && params.file_id !== undefined) {
-    const signed = await sessionOfLink(options, request, params.file_id)
+    const signed = await findSessionByLink(options, request, params.file_id)
     if (signed !== undefined) return signed
   }
   const [scheme, key, ...more] = header?.trim().split(/\s+/) ?? []
   if (scheme === undefined || key === undefined)
     throw new ChatError('unauthorized', "Authorization header must be provided and start with 'Bearer'")
   if (scheme.toLowerCase() !== 'bearer') throw new ChatError('unauthorized', "Authorization scheme must be 'Bearer'")
-  const session = more.length > 0 ? undefined : await sessionOfKey(options, key, incoming)
+  const session = more.length > 0 ? undefined : await findSessionByKey(options, key, incoming)
   if (session === undefined) throw new ChatError('unauthorized', 'Access token is invalid')
   return session
 }
 
 /** Tokens of visits contain dots, application keys do not. */
-async function sessionOfKey(
+async function findSessionByKey(
   { deps, clientAddress }: EdgeOptions,
   key: string,
   incoming: IncomingMessage | undefined,
@@ -108,12 +112,12 @@ async function sessionOfKey(
  * The application of a file with a signed address.
  * @throws ChatError `file_access_denied`, `file_not_found`
  */
-async function sessionOfLink(
+async function findSessionByLink(
   { deps, previews }: EdgeOptions,
   request: Request,
   fileId: string,
 ): Promise<ChatSession | undefined> {
-  const holds = previews.holds(new URL(request.url).searchParams, fileId)
+  const holds = previews.verify(new URL(request.url).searchParams, fileId)
   if (holds === undefined) return undefined
   if (!holds) throw new ChatError('file_access_denied', 'The address of the file has expired or was changed.')
   const session = await deps.engine.chat.files.sessionOf(fileId.toLowerCase())
@@ -122,16 +126,16 @@ async function sessionOfLink(
 }
 
 async function operate(
-  exchange: Exchange,
-  operation: Operation,
+  exchange: RequestExchange,
+  operation: RoutedOperation,
   session: ChatSession | undefined,
-): Promise<Reply | Response> {
+): Promise<HttpReply | Response> {
   const { options, request, incoming, base } = exchange
   const { route } = operation
-  const tools: Omit<ChatCall<unknown>, 'session'> = {
-    receive: async (rules: FormRules) => {
-      const fields = withoutBlanks(await readForm(request, incoming, rules))
-      return route.multipart === undefined ? fields : checked(route.multipart.fields, fields)
+  const tools: Omit<ChatCallContext<unknown>, 'session'> = {
+    receive: async (rules: ChatFormRules) => {
+      const fields = withoutBlanks(await readChatForm(request, incoming, rules))
+      return route.multipart === undefined ? fields : parseChatValue(route.multipart.fields, fields)
     },
     get signal() {
       return request.signal
@@ -140,13 +144,13 @@ async function operate(
   }
   const input = await readChatInput(route, exchange.params, request, incoming)
   if (session?.visit !== undefined) checkVisitorInput(session.visit, input)
-  const answer = (await call(operation.handler, Object.assign(tools, input, { session }))) as ChatAnswer
-  if (answer === 'empty') return emptyReply(204)
-  const view = viewOf(session?.visitor !== undefined, session?.app.retrieverResource ?? true)
+  const answer = (await callHandler(operation.handler, Object.assign(tools, input, { session }))) as ChatReply
+  if (answer === 'empty') return createEmptyReply(204)
+  const view = createView(session?.visitor !== undefined, session?.app.retrieverResource ?? true)
   if ('stream' in answer) return stream(exchange, operation, answer.stream, view)
   if ('file' in answer) {
     exchange.streaming = true
-    return fileResponse(answer.file, { request, asAttachment: answer.asAttachment }, base, exchange.release)
+    return createFileResponse(answer.file, { request, asAttachment: answer.asAttachment }, base, exchange.release)
   }
   if ('bytes' in answer) {
     const { bytes, mediaType } = answer
@@ -155,24 +159,25 @@ async function operate(
   }
   const { json, status = 200 } = answer
   if (options.checkResponses) assertBody(operation, status, json)
-  return jsonReply(status, view.body(route.id, json))
+  return createJsonReply(status, view.body(route.id, json))
 }
 
 /** The turn continues if the client disconnects. The first ping is sent at once. */
-function stream(exchange: Exchange, operation: Operation, turn: ChatStream, view: ChatView): Response {
-  const interrupted = (reason: string): Frame => {
+function stream(exchange: RequestExchange, operation: RoutedOperation, turn: ChatStream, view: ChatView): Response {
+  const interrupted = (reason: string): StreamFrame => {
     const { task_id, message_id, conversation_id, created_at } = turn.ping()
     const ids = { task_id, message_id, conversation_id, created_at }
     const data = { event: 'error', ...ids, status: 503, code: 'service_unavailable', message: reason }
     return { event: 'error', data }
   }
   // A stream closes its connection; under load that is too expensive, and the end of the body also ends the stream.
-  const closing: Record<string, string> = exchange.options.work.count() <= MOST_CLOSED ? { connection: 'close' } : {}
+  const closing: Record<string, string> =
+    exchange.options.work.count() <= MAX_CLOSED_STREAMS ? { connection: 'close' } : {}
   const headers = { 'cache-control': 'no-cache', ...closing }
-  return streamedResponse(
+  return createEventStreamResponse(
     exchange,
     operation,
-    { headers, frames: framesOf(turn), interrupted },
+    { headers, frames: toFrames(turn), interrupted },
     {
       abandon: () => {},
       framing: {
@@ -185,7 +190,7 @@ function stream(exchange: Exchange, operation: Operation, turn: ChatStream, view
   )
 }
 
-async function* framesOf(turn: ChatStream): AsyncGenerator<Frame> {
+async function* toFrames(turn: ChatStream): AsyncGenerator<StreamFrame> {
   const ping = turn.ping()
   yield { event: ping.event, data: ping }
   for await (const data of turn.frames()) yield { event: data.event, data }

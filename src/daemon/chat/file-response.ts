@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import { ChatError } from '../../contract/chat/errors.js'
-import type { OpenFile } from '../../engine/chat/files/preview.js'
-import { partOf } from '../http/partial.js'
+import type { OpenChatFile } from '../../engine/chat/files/preview.js'
+import { selectRange } from '../http/partial.js'
 import { toResponse } from '../http/reply.js'
 import { chatErrorReply } from './reply.js'
 
@@ -14,14 +14,14 @@ const CACHE_SECONDS = 3600
  *
  * @param done called when the bytes were sent or the client disconnected
  */
-export function fileResponse(
-  file: OpenFile,
+export function createFileResponse(
+  file: OpenChatFile,
   { request, asAttachment }: { request: Request; asAttachment: boolean },
   base: Readonly<Record<string, string>>,
   done: () => void,
 ): Response {
   const etag = `"${file.sha256}"`
-  const part = partOf(request, file.size, etag)
+  const part = selectRange(request, file.size, etag)
   const headers = {
     ...base,
     etag,
@@ -43,7 +43,7 @@ export function fileResponse(
   const { start, end } = part.kind === 'part' ? part : { start: 0, end: file.size - 1 }
   const content = file.handle.createReadStream(part.kind === 'part' ? { start, end } : {})
   content.once('close', done)
-  const name = `filename*=UTF-8''${extendedValue(file.name)}`
+  const name = `filename*=UTF-8''${encodeExtendedValue(file.name)}`
   // The same class; only the names of its declarations differ.
   const body = Readable.toWeb(content) as NodeWebStream<Uint8Array> as ReadableStream<Uint8Array>
   return new Response(body, {
@@ -59,7 +59,7 @@ export function fileResponse(
 }
 
 /** A parameter value of RFC 8187. */
-function extendedValue(text: string): string {
+function encodeExtendedValue(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /['()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,

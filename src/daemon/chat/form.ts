@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http'
-import { ChatError, invalidParam } from '../../contract/chat/errors.js'
+import { ChatError, invalidParamError } from '../../contract/chat/errors.js'
 import type { UploadFile } from '../../engine/base/upload.js'
 import { type FormBounds, type FormParts, openForm } from '../http/form.js'
 
-export type FormFile = Required<Pick<UploadFile, 'filename' | 'mimeType' | 'content'>>
+export type ReceivedFormFile = Required<Pick<UploadFile, 'filename' | 'mimeType' | 'content'>>
 
 /** Limits of a form of the chat service, and the errors for missing parts. */
-export interface FormRules {
+export interface ChatFormRules {
   /** Name of the only file part; absent: no file is accepted. */
   file?: {
     name: string
     maxBytes: number
     /** @param file with the file name from the client, '' if missing */
-    accept(file: FormFile): Promise<void>
+    accept(file: ReceivedFormFile): Promise<void>
     /** Error for a file with an empty name; absent: such a file counts as missing. */
     unnamed?(): ChatError
   }
@@ -25,7 +25,7 @@ export interface FormRules {
 const MAX_FIELDS = 50
 const MAX_PARTS = 60
 /** Header parameter of a file part with an empty name. */
-const EMPTY_NAME = 'filename=""'
+const EMPTY_FILENAME_PARAMETER = 'filename=""'
 
 /**
  * Reads a form of the chat service as it arrives, its parts in any order. Files under other names are skipped, because
@@ -34,10 +34,10 @@ const EMPTY_NAME = 'filename=""'
  * @returns the text fields
  * @throws ChatError, KsError for an unreadable body, or the error of `accept`
  */
-export async function readForm(
+export async function readChatForm(
   request: Request,
   incoming: IncomingMessage | undefined,
-  rules: FormRules,
+  rules: ChatFormRules,
 ): Promise<Record<string, string>> {
   const { file, missing } = rules
   const fields = new Map<string, string>()
@@ -46,7 +46,7 @@ export async function readForm(
   const parts: FormParts = {
     // The parser treats a file with an empty name as a field.
     raw: (chunk) => {
-      isUnnamed ||= chunk.includes(EMPTY_NAME)
+      isUnnamed ||= chunk.includes(EMPTY_FILENAME_PARAMETER)
     },
     file: (name, content, { filename = '', mimeType }) => {
       if (file === undefined || name !== file.name) return undefined
@@ -55,16 +55,17 @@ export async function readForm(
     },
     field: (name, value, { valueTruncated }) => {
       if (name === undefined || name === file?.name) return
-      if (valueTruncated) throw invalidParam(name.slice(0, 100), `a field has at most ${rules.maxFieldBytes} bytes`)
+      if (valueTruncated)
+        throw invalidParamError(name.slice(0, 100), `a field has at most ${rules.maxFieldBytes} bytes`)
       fields.set(name, value)
     },
   }
-  await openForm(request, incoming, boundsOf(rules))(parts)
+  await openForm(request, incoming, toBounds(rules))(parts)
   if (file !== undefined && files === 0) throw isUnnamed ? (file.unnamed ?? missing)() : missing()
   return Object.fromEntries(fields)
 }
 
-function boundsOf({ file, maxFieldBytes, missing, tooLarge }: FormRules): FormBounds {
+function toBounds({ file, maxFieldBytes, missing, tooLarge }: ChatFormRules): FormBounds {
   const maxBytes = file?.maxBytes ?? 0
   const limits = { fieldSize: maxFieldBytes, fields: MAX_FIELDS, parts: MAX_PARTS }
   return {

@@ -1,37 +1,37 @@
 import type { z } from 'zod'
-import { ChatError, filenameMissing } from '../../contract/chat/errors.js'
+import { ChatError, filenameMissingError } from '../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
 import type { RouteInput } from '../../contract/route.js'
 import type { Engine } from '../../engine/api.js'
 import type { AppSession } from '../../engine/chat/apps.js'
-import type { OpenFile } from '../../engine/chat/files/preview.js'
+import type { OpenChatFile } from '../../engine/chat/files/preview.js'
 import type { ChatStream } from '../../engine/chat/turn.js'
-import type { FormFile, FormRules } from './form.js'
+import type { ChatFormRules, ReceivedFormFile } from './form.js'
 
 /** The reply of a chat operation: a JSON value, nothing, or a stream. */
-export type ChatAnswer =
+export type ChatReply =
   | { json: unknown; status?: 200 | 201 }
   | { stream: ChatStream }
-  | { file: OpenFile; asAttachment: boolean }
+  | { file: OpenChatFile; asAttachment: boolean }
   | { bytes: Uint8Array; mediaType: string }
   | 'empty'
 
 type ChatHandler<R extends ChatRoute> = (
-  input: RouteInput<R> & ChatCall<FormFields<R>>,
-) => ChatAnswer | Promise<ChatAnswer>
+  input: RouteInput<R> & ChatCallContext<FormFields<R>>,
+) => ChatReply | Promise<ChatReply>
 
 type FormFields<R> = R extends { multipart: { fields: infer F extends z.ZodObject } } ? z.output<F> : never
 
 /** Input of a handler in addition to that of the route. */
-export interface ChatCall<Fields> {
+export interface ChatCallContext<Fields> {
   /** The application of the request's key. */
   session: AppSession
   /**
    * Reads the form of a multipart route.
    * @returns its validated fields
    */
-  receive(rules: FormRules): Promise<Fields>
+  receive(rules: ChatFormRules): Promise<Fields>
   /** Aborts when the client disconnects. */
   signal: AbortSignal
   /** The address that opens a file of a message without a key. */
@@ -39,20 +39,20 @@ export interface ChatCall<Fields> {
 }
 
 /** Input of operations with two routes. */
-type InputOf<Id> = RouteInput<Extract<ChatRoute, { id: Id }>> & { session: AppSession }
+type ChatInput<Id> = RouteInput<Extract<ChatRoute, { id: Id }>> & { session: AppSession }
 
 type ChatHandlers = { [R in ChatRoute as R['id']]: ChatHandler<R> }
 
-const EMPTY: ChatAnswer = 'empty'
-const DONE: ChatAnswer = { json: { result: 'success' } }
+const EMPTY_REPLY: ChatReply = 'empty'
+const SUCCESS_REPLY: ChatReply = { json: { result: 'success' } }
 
 /** The handler of every chat route, by its id. A route without a handler does not compile. */
-export function chatHandlers({ chat }: Engine): ChatHandlers {
-  const setVariable = async ({ session, params, body }: InputOf<'setConversationVariable'>): Promise<ChatAnswer> => {
+export function createChatHandlers({ chat }: Engine): ChatHandlers {
+  const setVariable = async ({ session, params, body }: ChatInput<'setConversationVariable'>): Promise<ChatReply> => {
     const which = { conversationId: params.conversation_id, variableId: params.variable_id }
     return { json: await chat.setVariable(session, which, body) }
   }
-  const rename = async ({ session, params, body }: InputOf<'renameConversation'>): Promise<ChatAnswer> => ({
+  const rename = async ({ session, params, body }: ChatInput<'renameConversation'>): Promise<ChatReply> => ({
     json: await chat.renameConversation(session, params.conversation_id, body),
   })
   return {
@@ -65,11 +65,11 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     }),
     stopChatMessage: async ({ session, params, body }) => {
       await chat.stop(session, params.task_id, body.user)
-      return DONE
+      return SUCCESS_REPLY
     },
     rateMessage: async ({ session, params, body }) => {
       await chat.rate(session, params.message_id, body)
-      return DONE
+      return SUCCESS_REPLY
     },
     listFeedbacks: async ({ session, query }) => ({ json: await chat.feedbacks(session, query) }),
     suggestQuestions: async ({ session, params, query }) => ({
@@ -79,7 +79,7 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     listConversations: async ({ session, query }) => ({ json: await chat.conversations(session, query) }),
     deleteConversation: async ({ session, params, body }) => {
       await chat.deleteConversation(session, params.conversation_id, body.user)
-      return EMPTY
+      return EMPTY_REPLY
     },
     renameConversation: rename,
     changeConversation: rename,
@@ -91,7 +91,7 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     uploadChatFile: async ({ session, receive }) => {
       const upload = chat.files.upload(session)
       try {
-        const { user } = await receive(imageForm((file) => upload.receive(file)))
+        const { user } = await receive(createImageFormRules((file) => upload.receive(file)))
         return { json: await upload.commit(user), status: session.app.uploadStatus }
       } catch (error) {
         await upload.abort()
@@ -105,7 +105,7 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     audioToText: async ({ session, receive, signal }) => {
       const listening = chat.speech.listen(session)
       try {
-        await receive(audioForm((file) => listening.receive(file)))
+        await receive(createAudioFormRules((file) => listening.receive(file)))
         return { json: { text: await listening.transcribe(signal) } }
       } finally {
         listening.end()
@@ -126,7 +126,7 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
     }),
     deleteAnnotation: async ({ session, params }) => {
       await chat.annotations.delete(session, params.annotation_id)
-      return EMPTY
+      return EMPTY_REPLY
     },
     setAnnotationReply: async ({ session, params, body }) => ({
       json: await chat.annotations.setReply(session, params.action, body),
@@ -139,9 +139,9 @@ export function chatHandlers({ chat }: Engine): ChatHandlers {
 
 const MAX_FIELD_BYTES = 8192
 
-function imageForm(accept: (file: FormFile) => Promise<void>): FormRules {
+function createImageFormRules(accept: (file: ReceivedFormFile) => Promise<void>): ChatFormRules {
   return {
-    file: { name: 'file', maxBytes: CHAT_LIMITS.imageBytes, accept, unnamed: filenameMissing },
+    file: { name: 'file', maxBytes: CHAT_LIMITS.imageBytes, accept, unnamed: filenameMissingError },
     maxFieldBytes: MAX_FIELD_BYTES,
     missing: () => new ChatError('no_file_uploaded', 'Please upload your file.'),
     tooLarge: () =>
@@ -149,7 +149,7 @@ function imageForm(accept: (file: FormFile) => Promise<void>): FormRules {
   }
 }
 
-function audioForm(accept: (file: FormFile) => Promise<void>): FormRules {
+function createAudioFormRules(accept: (file: ReceivedFormFile) => Promise<void>): ChatFormRules {
   return {
     file: { name: 'file', maxBytes: CHAT_LIMITS.audioBytes, accept },
     maxFieldBytes: MAX_FIELD_BYTES,

@@ -9,12 +9,12 @@ export interface PreviewLinks {
    *
    * @returns undefined if there is no signature
    */
-  holds(query: URLSearchParams, fileId: string): boolean | undefined
+  verify(query: URLSearchParams, fileId: string): boolean | undefined
 }
 
-const LIFE_SECONDS = 3600
+const LIFETIME_SECONDS = 3600
 /** Addresses of a file stay equal for this time, so that browsers can cache it. */
-const STEP_SECONDS = 300
+const EXPIRY_STEP_SECONDS = 300
 
 /** @param publicUrl address of the daemon for clients, if it differs from that of their requests */
 export function createPreviewLinks(signingKey: Uint8Array, publicUrl: string | undefined): PreviewLinks {
@@ -23,16 +23,18 @@ export function createPreviewLinks(signingKey: Uint8Array, publicUrl: string | u
   return {
     link(origin, fileId) {
       const base = (publicUrl ?? origin).replace(/\/+$/, '')
-      const expires = String(Math.ceil((Date.now() / 1000 + LIFE_SECONDS) / STEP_SECONDS) * STEP_SECONDS)
+      const expires = String(
+        Math.ceil((Date.now() / 1000 + LIFETIME_SECONDS) / EXPIRY_STEP_SECONDS) * EXPIRY_STEP_SECONDS,
+      )
       return `${base}/v1/files/${fileId}/preview?expires=${expires}&sign=${sign(fileId, expires).toString('base64url')}`
     },
-    holds(query, fileId) {
+    verify(query, fileId) {
       const [expires, given] = [query.get('expires') ?? '', query.get('sign')]
       if (given === null) return undefined
       if (!/^\d{1,12}$/.test(expires) || Number(expires) < Date.now() / 1000) return false
-      const wanted = sign(fileId.toLowerCase(), expires)
+      const expected = sign(fileId.toLowerCase(), expires)
       const bytes = Buffer.from(given, 'base64url')
-      return bytes.length === wanted.length && timingSafeEqual(bytes, wanted)
+      return bytes.length === expected.length && timingSafeEqual(bytes, expected)
     },
   }
 }

@@ -1,17 +1,17 @@
 import { CHAT_ERRORS, ChatError, type ChatErrorCode } from '../../contract/chat/errors.js'
 import { ERRORS, KsError } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
-import { jsonReply, type Reply } from '../http/reply.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { createJsonReply, type HttpReply } from '../http/reply.js'
 
 const ENCODER = new TextEncoder()
 /** Seconds after which a rejected client may retry, if nothing better is known. */
 const RETRY_SECONDS = 1
 
-const BEYOND_ASCII = /[\u007f-\uffff]/g
+const NON_ASCII = /[\u007f-\uffff]/g
 /** Characters that some line readers treat as line ends. */
-const LINE_ENDS = /[\u0085\u2028\u2029]/g
+const EXTRA_LINE_ENDS = /[\u0085\u2028\u2029]/g
 /** Escapes triple the length, and some clients cannot read lines of 64 KB. */
-const ESCAPED_CHARACTERS = 8000
+const MAX_ESCAPED_CHARS = 8000
 
 /**
  * Encodes one event of a streamed answer: a single line, with the space that clients expect. Non-ASCII characters are
@@ -22,29 +22,29 @@ const ESCAPED_CHARACTERS = 8000
 export function encodeChatFrame(data: unknown): Uint8Array {
   const json = JSON.stringify(data)
   const escaped = json.replace(
-    json.length > ESCAPED_CHARACTERS ? LINE_ENDS : BEYOND_ASCII,
+    json.length > MAX_ESCAPED_CHARS ? EXTRA_LINE_ENDS : NON_ASCII,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
   return ENCODER.encode(`data: ${escaped.replaceAll('data:', 'data\\u003a')}\n\n`)
 }
 
 /** The body of an error always has code, message and status. */
-export function chatErrorReply(error: ChatError, headers: Record<string, string> = {}): Reply {
+export function chatErrorReply(error: ChatError, headers: Record<string, string> = {}): HttpReply {
   const status = CHAT_ERRORS[error.code]
   const body = {
     code: error.code,
     message: error.message,
     status,
-    ...defined({ params: error.params, hint: error.hint }),
+    ...omitUndefined({ params: error.params, hint: error.hint }),
   }
-  return jsonReply(status, body, {
+  return createJsonReply(status, body, {
     ...(status === 401 ? { 'www-authenticate': 'Bearer realm="api"' } : {}),
     ...(status === 429 || status === 503 ? { 'retry-after': String(error.retryAfter ?? RETRY_SECONDS) } : {}),
     ...headers,
   })
 }
 
-const BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
+const CODE_BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
   400: 'invalid_param',
   401: 'unauthorized',
   403: 'forbidden',
@@ -56,11 +56,11 @@ const BY_STATUS: Readonly<Record<number, ChatErrorCode>> = {
 }
 
 /** Maps a failure of the edge or the engine to a chat error; undefined for an unexpected failure. */
-export function chatErrorOf(error: unknown): ChatError | undefined {
+export function toKnownChatError(error: unknown): ChatError | undefined {
   if (error instanceof ChatError) return error
   if (!(error instanceof KsError)) return undefined
   const retry = error.retryAfter === undefined ? {} : { retryAfter: Math.max(1, Math.ceil(error.retryAfter)) }
-  const code = error.code === 'rate-limited' ? 'rate_limit_error' : BY_STATUS[ERRORS[error.code].status]
+  const code = error.code === 'rate-limited' ? 'rate_limit_error' : CODE_BY_STATUS[ERRORS[error.code].status]
   return new ChatError(code ?? 'internal_server_error', error.message, retry)
 }
 
@@ -70,7 +70,7 @@ const REQUEST_HEADERS = 'Content-Type, Authorization, X-App-Code, *'
 const RESPONSE_HEADERS = 'X-Version, X-Env, X-Trace-Id'
 
 /** Pages of any site may call: browsers never add the key header on their own. */
-export function openToBrowsers(base: Record<string, string>, version: string): void {
+export function allowAllOrigins(base: Record<string, string>, version: string): void {
   base['access-control-allow-origin'] = '*'
   base['access-control-expose-headers'] = RESPONSE_HEADERS
   base['x-version'] = version
@@ -79,7 +79,7 @@ export function openToBrowsers(base: Record<string, string>, version: string): v
   if (base['x-trace-id'] !== undefined) base['x-request-id'] = base['x-trace-id']
 }
 
-export function chatPreflight(): Reply {
+export function createPreflightReply(): HttpReply {
   const headers = { 'access-control-allow-methods': METHODS, 'access-control-allow-headers': REQUEST_HEADERS }
   return { status: 204, body: '', headers }
 }

@@ -3,15 +3,15 @@ import type { ChatConversation } from '../../contract/chat/conversations.js'
 import { ChatError, type ChatErrorCode } from '../../contract/chat/errors.js'
 import type {
   AgentThought,
-  AnswerMetadata,
+  ChatAnswerMetadata,
   ChatCompletion,
   ChatFrame,
   ConversationMessage,
   RetrieverResource,
 } from '../../contract/chat/messages.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
-import { isRecord, recordIn } from '../../lib/json/values.js'
-import { type Shape, shaped } from './shape.js'
+import { isRecord, parseRecord } from '../../lib/json/values.js'
+import { applyShape, type ValueShape } from './shape.js'
 
 /** Reduces the replies of the chat service to what one caller may see. */
 export interface ChatView {
@@ -19,19 +19,22 @@ export interface ChatView {
   frame(frame: unknown): unknown
 }
 
-type Operation = ChatRoute['id']
+type ChatOperationId = ChatRoute['id']
 
 /** Fields of an object that a visitor sees; all others are omitted. */
-type Fields<T> = { readonly [K in keyof T]?: Shape }
+type VisibleFields<T> = { readonly [K in keyof T]?: ValueShape }
 
 const RESOURCE = {
   position: true,
   document_name: true,
   content: true,
   source_url: true,
-} satisfies Fields<RetrieverResource>
+} satisfies VisibleFields<RetrieverResource>
 
-const METADATA = { retriever_resources: RESOURCE, annotation_reply: { id: true } } satisfies Fields<AnswerMetadata>
+const METADATA = {
+  retriever_resources: RESOURCE,
+  annotation_reply: { id: true },
+} satisfies VisibleFields<ChatAnswerMetadata>
 
 const IDS = { event: true, id: true, task_id: true, message_id: true, conversation_id: true, created_at: true } as const
 
@@ -45,9 +48,9 @@ const STEP = {
   tool_input: blank,
   observation: blank,
   created_at: true,
-} satisfies Fields<AgentThought>
+} satisfies VisibleFields<AgentThought>
 
-const MESSAGE: Shape = {
+const MESSAGE: ValueShape = {
   id: true,
   conversation_id: true,
   inputs: true,
@@ -60,19 +63,19 @@ const MESSAGE: Shape = {
   created_at: true,
   status: true,
   error: (text: unknown) => (text === null ? null : UNAVAILABLE),
-} satisfies Fields<ConversationMessage>
+} satisfies VisibleFields<ConversationMessage>
 
 /**
  * The reply fields that a visitor sees, by operation. Other fields are omitted, as are all fields of an operation that
  * is missing here. The operations that a visitor may call are those with `visitors` in their route.
  */
-const VISITOR_BODIES: { readonly [Id in Operation]?: Shape } = {
+const VISITOR_BODIES: { readonly [Id in ChatOperationId]?: ValueShape } = {
   sendChatMessage: {
     ...IDS,
     mode: true,
     answer: true,
     metadata: METADATA,
-  } satisfies Fields<ChatCompletion>,
+  } satisfies VisibleFields<ChatCompletion>,
   replayChatMessage: {},
   stopChatMessage: { result: true },
   rateMessage: { result: true },
@@ -89,18 +92,18 @@ const VISITOR_BODIES: { readonly [Id in Operation]?: Shape } = {
       introduction: true,
       created_at: true,
       updated_at: true,
-    } satisfies Fields<ChatConversation>,
+    } satisfies VisibleFields<ChatConversation>,
   },
   deleteConversation: {},
-  getChatInfo: { name: true, description: true, tags: true, mode: true } satisfies Fields<ChatInfo>,
+  getChatInfo: { name: true, description: true, tags: true, mode: true } satisfies VisibleFields<ChatInfo>,
   getChatParameters: {
     opening_statement: true,
     suggested_questions: true,
     suggested_questions_after_answer: true,
     retriever_resource: true,
     user_input_form: true,
-  } satisfies Fields<ChatParameters>,
-  getChatMeta: { tool_icons: true } satisfies Fields<ChatMeta>,
+  } satisfies VisibleFields<ChatParameters>,
+  getChatMeta: { tool_icons: true } satisfies VisibleFields<ChatMeta>,
   getChatSite: {
     title: true,
     chat_color_theme: true,
@@ -116,11 +119,11 @@ const VISITOR_BODIES: { readonly [Id in Operation]?: Shape } = {
     default_language: true,
     show_workflow_steps: true,
     use_icon_as_answer_icon: true,
-  } satisfies Fields<Site>,
+  } satisfies VisibleFields<Site>,
 }
 
 /** The fields of stream frames that a visitor sees, by event. */
-const VISITOR_FRAMES: { readonly [Event in ChatFrame['event']]: Shape } = {
+const VISITOR_FRAMES: { readonly [Event in ChatFrame['event']]: ValueShape } = {
   ping: IDS,
   message: { ...IDS, answer: true },
   agent_message: { ...IDS, answer: true },
@@ -135,7 +138,7 @@ const VISITOR_FRAMES: { readonly [Event in ChatFrame['event']]: Shape } = {
 /**
  * Codes whose messages concern the visitor's own request. Other messages may contain providers, models and settings.
  */
-const OWN_MESSAGES: ReadonlySet<string> = new Set<ChatErrorCode>([
+const CODES_WITH_MESSAGE: ReadonlySet<string> = new Set<ChatErrorCode>([
   'invalid_param',
   'bad_request',
   'unauthorized',
@@ -146,33 +149,33 @@ const OWN_MESSAGES: ReadonlySet<string> = new Set<ChatErrorCode>([
   'too_large',
   'unsupported_media_type',
 ])
-const OVER_LIMIT: ReadonlySet<string> = new Set<ChatErrorCode>(['too_many_requests', 'rate_limit_error'])
+const LIMIT_CODES: ReadonlySet<string> = new Set<ChatErrorCode>(['too_many_requests', 'rate_limit_error'])
 const UNAVAILABLE = 'The assistant cannot answer now. Please try again later.'
 
 /** A failure as a visitor sees it. */
-export function visitorFailure(error: ChatError): ChatError {
-  const message = visitorMessage(error.code, error.message)
+export function toVisitorFailure(error: ChatError): ChatError {
+  const message = toVisitorMessage(error.code, error.message)
   if (message === error.message) return error
   return new ChatError(error.code, message, error.retryAfter === undefined ? {} : { retryAfter: error.retryAfter })
 }
 
-function visitorMessage(code: string, message: string): string {
-  if (OWN_MESSAGES.has(code)) return message
-  return OVER_LIMIT.has(code) ? 'Too many requests. Please try again later.' : UNAVAILABLE
+function toVisitorMessage(code: string, message: string): string {
+  if (CODES_WITH_MESSAGE.has(code)) return message
+  return LIMIT_CODES.has(code) ? 'Too many requests. Please try again later.' : UNAVAILABLE
 }
 
 const VISITOR: ChatView = {
-  body: (operation, body) => shaped(body, lookUp(VISITOR_BODIES, operation), 'left out'),
+  body: (operation, body) => applyShape(body, findShape(VISITOR_BODIES, operation), 'left out'),
   frame: (frame) => {
     if (!isRecord(frame)) return frame
-    const seen = shaped(frame, lookUp(VISITOR_FRAMES, String(frame.event)), 'left out')
+    const seen = applyShape(frame, findShape(VISITOR_FRAMES, String(frame.event)), 'left out')
     if (frame.event !== 'error' || !isRecord(seen)) return seen
-    return { ...seen, message: visitorMessage(String(frame.code), String(frame.message)) }
+    return { ...seen, message: toVisitorMessage(String(frame.code), String(frame.message)) }
   },
 }
 
 /** Replies of an application that hides passages: an empty list of them, and counts instead of observations. */
-const UNCITED: Readonly<Record<string, Shape>> = {
+const UNCITED: Readonly<Record<string, ValueShape>> = {
   sendChatMessage: { metadata: { retriever_resources: emptyList } },
   listMessages: { data: { retriever_resources: emptyList, agent_thoughts: { observation: countObservation } } },
   message_end: { metadata: { retriever_resources: emptyList } },
@@ -180,14 +183,14 @@ const UNCITED: Readonly<Record<string, Shape>> = {
 }
 
 const HIDDEN_PASSAGES: ChatView = {
-  body: (operation, body) => shaped(body, lookUp(UNCITED, operation), 'kept'),
-  frame: (frame) => (isRecord(frame) ? shaped(frame, lookUp(UNCITED, String(frame.event)), 'kept') : frame),
+  body: (operation, body) => applyShape(body, findShape(UNCITED, operation), 'kept'),
+  frame: (frame) => (isRecord(frame) ? applyShape(frame, findShape(UNCITED, String(frame.event)), 'kept') : frame),
 }
 
 const EVERYTHING: ChatView = { body: (_operation, body) => body, frame: (frame) => frame }
 
 /** @param showsPassages whether the application shows the passages of its answers */
-export function viewOf(isVisitor: boolean, showsPassages: boolean): ChatView {
+export function createView(isVisitor: boolean, showsPassages: boolean): ChatView {
   const passages = showsPassages ? EVERYTHING : HIDDEN_PASSAGES
   if (!isVisitor) return passages
   return {
@@ -196,7 +199,7 @@ export function viewOf(isVisitor: boolean, showsPassages: boolean): ChatView {
   }
 }
 
-function lookUp(shapes: Readonly<Record<string, Shape | undefined>>, name: string): Shape {
+function findShape(shapes: Readonly<Record<string, ValueShape | undefined>>, name: string): ValueShape {
   return (Object.hasOwn(shapes, name) ? shapes[name] : undefined) ?? {}
 }
 
@@ -209,11 +212,11 @@ function emptyList(): [] {
 }
 
 /** Fields of tool results that contain passages, names of documents or their text. */
-const COUNTED = ['passages', 'entries', 'text']
+const COUNTED_FIELDS = ['passages', 'entries', 'text']
 
 /** The observation of a step reduced to counts of passages, entries or characters, for each call of each tool. */
 function countObservation(observation: unknown): string {
-  const results = typeof observation === 'string' ? recordIn(observation) : undefined
+  const results = typeof observation === 'string' ? parseRecord(observation) : undefined
   if (results === undefined) return ''
   const counted = Object.entries(results).map(([tool, result]) => [
     tool,
@@ -223,8 +226,8 @@ function countObservation(observation: unknown): string {
 }
 
 function countResult(result: unknown): string {
-  const values = (typeof result === 'string' ? recordIn(result) : undefined) ?? {}
-  const counted = COUNTED.flatMap((name) => {
+  const values = (typeof result === 'string' ? parseRecord(result) : undefined) ?? {}
+  const counted = COUNTED_FIELDS.flatMap((name) => {
     const value = values[name]
     return Array.isArray(value) || typeof value === 'string' ? [[name, value.length]] : []
   })

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { uuid } from '../../contract/primitives.js'
 import { route } from '../../contract/route.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 /**
  * Routes by which pages reach the chat service without an application key: a visit replaces it. Internal to this
  * program, so not part of the API.
  */
-const Begun = z.strictObject({ token: z.string(), user: z.string(), expiresInSeconds: z.int().min(1) })
+const NewVisit = z.strictObject({ token: z.string(), user: z.string(), expiresInSeconds: z.int().min(1) })
 
 export const visitRoutes = [
   route({
@@ -18,7 +18,7 @@ export const visitRoutes = [
     summary: 'Start or continue a visit of the page of an application.',
     params: z.strictObject({ appId: uuid }),
     body: z.strictObject({ before: z.string().max(4000).optional() }),
-    ok: { 201: Begun },
+    ok: { 201: NewVisit },
     shownOnce: ['token'],
     errors: [400, 404, 429],
   }),
@@ -29,7 +29,7 @@ export const visitRoutes = [
     scope: 'write',
     summary: 'Start a visit of an application as its owner.',
     params: z.strictObject({ appId: uuid }),
-    ok: { 201: Begun },
+    ok: { 201: NewVisit },
     shownOnce: ['token'],
     errors: [404],
   }),
@@ -45,7 +45,7 @@ export const visitRoutes = [
   }),
 ] as const
 
-export function visitHandlers({ engine, visits }: HandlerDeps) {
+export function createVisitHandlers({ engine, visits }: HandlerDeps) {
   return {
     beginChatVisit: ({ params, body, address }) => visits.ofVisitor(params.appId, body.before, address),
     tryChatApp: async ({ caller, params }) => {
@@ -58,5 +58,5 @@ export function visitHandlers({ engine, visits }: HandlerDeps) {
       const frames = visits.framesOf(params.appId)
       return { isOn: frames !== undefined, frames: [...(frames ?? [])] }
     },
-  } satisfies Handlers<typeof visitRoutes>
+  } satisfies RouteHandlers<typeof visitRoutes>
 }

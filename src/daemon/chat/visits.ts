@@ -2,7 +2,7 @@ import { jwtVerify, SignJWT } from 'jose'
 import { isOpenToVisit } from '../../contract/callers.js'
 import { ChatError } from '../../contract/chat/errors.js'
 import { KsError } from '../../contract/errors.js'
-import { quote } from '../../contract/issues.js'
+import { quoteClipped } from '../../contract/issues.js'
 import type { RouteDefinition } from '../../contract/route.js'
 import type { Caller } from '../../engine/base/caller.js'
 import { newId } from '../../lib/ids.js'
@@ -20,19 +20,19 @@ const RETURN_SECONDS = 24 * 60 * 60
  * Limits per minute. A request counts for the visitor first, then for the address, then for all visitors of the
  * application. A request rejected by one limit does not count for the later ones.
  */
-const REQUESTS_OF_VISITOR = 60
-const MODEL_CALLS_OF_VISITOR = 8
-const MODEL_CALLS_OF_ADDRESS = 30
-const MODEL_CALLS_OF_ALL = 60
-const NEW_VISITORS_OF_ADDRESS = 20
-const NEW_VISITORS_OF_ALL = 60
+const MAX_REQUESTS_PER_VISITOR = 60
+const MAX_MODEL_CALLS_PER_VISITOR = 8
+const MAX_MODEL_CALLS_PER_ADDRESS = 30
+const MAX_MODEL_CALLS_TOTAL = 60
+const MAX_NEW_VISITORS_PER_ADDRESS = 20
+const MAX_NEW_VISITORS_TOTAL = 60
 /** Fraction of `rateLimit` for all visitors of an application, in addition to the limit of its keys. */
-const SHARE_OF_RATE_LIMIT = 0.5
+const VISITOR_RATE_FRACTION = 0.5
 /** Maximum characters of one question. */
-const MOST_CHARACTERS = 4_000
+const MAX_QUESTION_CHARS = 4_000
 
 /** The identity of a page's requests, instead of an application key. */
-export interface Visit {
+export interface ChatVisit {
   tenant: string
   appId: string
   /** The end user id of a visitor, or the subject of an owner. */
@@ -40,7 +40,7 @@ export interface Visit {
   isOwner: boolean
 }
 
-export interface BegunVisit {
+export interface SignedVisit {
   token: string
   /** The end user for requests. */
   user: string
@@ -58,20 +58,20 @@ export interface ChatVisits {
    * @param address address of the client
    * @throws KsError `not-found`, `rate-limited`
    */
-  ofVisitor(appId: string, before: string | undefined, address: string): Promise<BegunVisit>
+  ofVisitor(appId: string, before: string | undefined, address: string): Promise<SignedVisit>
   /** Signs a visit of the owner, with the permissions of an application key. */
-  ofOwner(caller: Caller, appId: string): Promise<BegunVisit>
-  read(token: string): Promise<Visit | undefined>
+  ofOwner(caller: Caller, appId: string): Promise<SignedVisit>
+  read(token: string): Promise<ChatVisit | undefined>
   /**
    * Counts a request of a visitor.
    * @throws ChatError `forbidden`; KsError `rate-limited`
    */
-  admit(visit: Visit, operation: RouteDefinition | undefined): void
+  admit(visit: ChatVisit, operation: RouteDefinition | undefined): void
   /**
    * Counts a model call: a question, suggested questions or a title.
    * @throws KsError `rate-limited`
    */
-  countModelCall(visit: Visit, address: string): void
+  countModelCall(visit: ChatVisit, address: string): void
 }
 
 interface VisitOptions {
@@ -85,17 +85,20 @@ interface VisitOptions {
 }
 
 export function createChatVisits({ signingKey, pages, frames, rateLimit, gateways }: VisitOptions): ChatVisits {
-  const tenants = new Map(pages.map(placeOf))
+  const tenants = new Map(pages.map(parseEntry))
   const limit = (perMinute: number) => createRateLimit(perMinute, gateways)
-  const requests = { ofVisitor: limit(REQUESTS_OF_VISITOR), ofAll: limit(Math.ceil(rateLimit * SHARE_OF_RATE_LIMIT)) }
-  const modelCalls = {
-    ofVisitor: limit(MODEL_CALLS_OF_VISITOR),
-    ofAddress: limit(MODEL_CALLS_OF_ADDRESS),
-    ofAll: limit(MODEL_CALLS_OF_ALL),
+  const requests = {
+    ofVisitor: limit(MAX_REQUESTS_PER_VISITOR),
+    ofAll: limit(Math.ceil(rateLimit * VISITOR_RATE_FRACTION)),
   }
-  const newVisitors = { ofAddress: limit(NEW_VISITORS_OF_ADDRESS), ofAll: limit(NEW_VISITORS_OF_ALL) }
+  const modelCalls = {
+    ofVisitor: limit(MAX_MODEL_CALLS_PER_VISITOR),
+    ofAddress: limit(MAX_MODEL_CALLS_PER_ADDRESS),
+    ofAll: limit(MAX_MODEL_CALLS_TOTAL),
+  }
+  const newVisitors = { ofAddress: limit(MAX_NEW_VISITORS_PER_ADDRESS), ofAll: limit(MAX_NEW_VISITORS_TOTAL) }
 
-  const sign = async ({ tenant, appId, user, isOwner }: Visit, life: number): Promise<BegunVisit> => {
+  const sign = async ({ tenant, appId, user, isOwner }: ChatVisit, life: number): Promise<SignedVisit> => {
     const token = await new SignJWT({ tenant, app: appId, owner: isOwner })
       .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
       .setIssuer(LOCAL_ISSUER)
@@ -107,7 +110,7 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
     return { token, user, expiresInSeconds: life }
   }
 
-  const claimsOf = async (token: string, tolerance = 0): Promise<Visit | undefined> => {
+  const verifyClaims = async (token: string, tolerance = 0): Promise<ChatVisit | undefined> => {
     try {
       const { payload } = await jwtVerify(token, signingKey, {
         algorithms: ['HS256'],
@@ -128,8 +131,9 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
     framesOf: (appId) => (tenants.has(appId) ? frames : undefined),
     ofVisitor: async (appId, before, address) => {
       const tenant = tenants.get(appId)
-      if (tenant === undefined) throw new KsError('not-found', `the application ${quote(appId)} has no page here`)
-      const previous = before === undefined ? undefined : await claimsOf(before, RETURN_SECONDS)
+      if (tenant === undefined)
+        throw new KsError('not-found', `the application ${quoteClipped(appId)} has no page here`)
+      const previous = before === undefined ? undefined : await verifyClaims(before, RETURN_SECONDS)
       const isContinued = previous !== undefined && !previous.isOwner && previous.appId === appId
       if (isContinued) requests.ofVisitor(previous.user)
       else {
@@ -141,7 +145,7 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
     },
     ofOwner: ({ tenant, subject }, appId) => sign({ tenant, appId, user: subject, isOwner: true }, OWNER_SECONDS),
     read: async (token) => {
-      const visit = await claimsOf(token)
+      const visit = await verifyClaims(token)
       if (visit === undefined || visit.isOwner) return visit
       // Removing a page ends its visits.
       return tenants.get(visit.appId) === visit.tenant ? visit : undefined
@@ -165,20 +169,20 @@ export function createChatVisits({ signingKey, pages, frames, rateLimit, gateway
  *
  * @throws ChatError `forbidden`, `invalid_param`
  */
-export function checkVisitorInput({ user, isOwner }: Visit, input: { query?: unknown; body?: unknown }): void {
+export function checkVisitorInput({ user, isOwner }: ChatVisit, input: { query?: unknown; body?: unknown }): void {
   if (isOwner) return
   for (const part of [input.query, input.body]) {
     if (typeof part !== 'object' || part === null) continue
     if ('user' in part && part.user !== user) throw new ChatError('forbidden', 'The user is not the one of this visit.')
-    if ('query' in part && typeof part.query === 'string' && part.query.length > MOST_CHARACTERS)
-      throw new ChatError('invalid_param', `A question has at most ${MOST_CHARACTERS} characters here.`)
+    if ('query' in part && typeof part.query === 'string' && part.query.length > MAX_QUESTION_CHARS)
+      throw new ChatError('invalid_param', `A question has at most ${MAX_QUESTION_CHARS} characters here.`)
     // An address that the daemon would fetch, or a file of another user.
     if ('files' in part && Array.isArray(part.files) && part.files.length > 0)
       throw new ChatError('invalid_param', 'The page does not accept images.')
   }
 }
 
-function placeOf(entry: string): [appId: string, tenant: string] {
+function parseEntry(entry: string): [appId: string, tenant: string] {
   const at = entry.lastIndexOf('/')
   return at < 0 ? [entry, LOCAL_TENANT] : [entry.slice(at + 1), entry.slice(0, at)]
 }

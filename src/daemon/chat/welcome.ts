@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { route } from '../../contract/route.js'
-import type { ChatAnswer } from './handlers.js'
+import type { ChatReply } from './handlers.js'
 
 /** Reply to clients that check, without a key, whether the service exists; they only compare the version. */
-const Welcome = z.strictObject({ welcome: z.string(), api_version: z.literal('v1'), server_version: z.string() })
+const ServiceWelcome = z.strictObject({ welcome: z.string(), api_version: z.literal('v1'), server_version: z.string() })
 
 export const welcomeRoutes = (['/v1', '/v1/'] as const).map((path) =>
   route({
@@ -12,11 +12,11 @@ export const welcomeRoutes = (['/v1', '/v1/'] as const).map((path) =>
     path,
     scope: 'public',
     summary: 'Identify the chat service.',
-    ok: { 200: Welcome },
+    ok: { 200: ServiceWelcome },
     errors: [],
   }),
 )
 
 export const welcomeHandlers = {
-  welcome: (): ChatAnswer => ({ json: { welcome: 'Dify OpenAPI', api_version: 'v1', server_version: '1.0.0' } }),
+  welcome: (): ChatReply => ({ json: { welcome: 'Dify OpenAPI', api_version: 'v1', server_version: '1.0.0' } }),
 }

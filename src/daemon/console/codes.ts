@@ -6,7 +6,7 @@ export const CODE_SECONDS = 60
 
 const CODE_BYTES = 32
 /** More than anyone opens within a minute; the oldest is dropped. */
-const MOST_CODES = 100
+const MAX_CODES = 100
 
 /** A session that a code will start. */
 export interface PlannedSession {
@@ -28,30 +28,30 @@ export interface ConsoleCodes {
 
 /** @param now milliseconds of a monotonic clock */
 export function createConsoleCodes(now: () => number = () => performance.now()): ConsoleCodes {
-  let waiting: PendingCode[] = []
-  const drop = () => {
-    waiting = waiting.filter(({ until }) => until > now()).slice(-MOST_CODES)
+  let pending: PendingCode[] = []
+  const dropExpired = () => {
+    pending = pending.filter(({ until }) => until > now()).slice(-MAX_CODES)
   }
   return {
     make: (caller) => {
       const code = randomBytes(CODE_BYTES).toString('base64url')
       const id = newId()
-      waiting.push({ hash: hashOf(code), caller, id, until: now() + CODE_SECONDS * 1000 })
-      drop()
+      pending.push({ hash: hashCode(code), caller, id, until: now() + CODE_SECONDS * 1000 })
+      dropExpired()
       return { code, sessionId: id }
     },
     use: (code) => {
-      drop()
-      const hash = hashOf(code)
+      dropExpired()
+      const hash = hashCode(code)
       // All hashes are compared, each in constant time.
-      const found = waiting.filter((candidate) => timingSafeEqual(candidate.hash, hash))
-      waiting = waiting.filter((candidate) => !found.includes(candidate))
+      const found = pending.filter((candidate) => timingSafeEqual(candidate.hash, hash))
+      pending = pending.filter((candidate) => !found.includes(candidate))
       const [first] = found
       return first && { caller: first.caller, id: first.id }
     },
   }
 }
 
-function hashOf(code: string): Buffer {
+function hashCode(code: string): Buffer {
   return createHash('sha256').update(code).digest()
 }

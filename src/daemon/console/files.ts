@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { KsError } from '../../contract/errors.js'
-import { quote } from '../../contract/issues.js'
+import { quoteClipped } from '../../contract/issues.js'
 
 const compressed = promisify(gzip)
 
@@ -22,11 +22,11 @@ export interface ConsoleFiles {
   get(path: string, acceptEncoding: string): Promise<ConsoleFile>
 }
 
-const PAGE = 'index.html'
+const PAGE_FILE = 'index.html'
 /** Names of these files contain a hash of their bytes. */
-const HASHED = 'assets/'
+const HASHED_PREFIX = 'assets/'
 
-const TYPES: Readonly<Record<string, string>> = {
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -35,7 +35,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** Only files of this daemon, no text executed as code, no frame around the page. */
-const POLICY = [
+const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -48,7 +48,7 @@ const POLICY = [
 ].join('; ')
 
 const FIXED_HEADERS = {
-  'content-security-policy': POLICY,
+  'content-security-policy': CONTENT_SECURITY_POLICY,
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -61,43 +61,43 @@ export function createConsoleFiles(
   folder = fileURLToPath(new URL('../../../dist/console', import.meta.url)),
 ): ConsoleFiles {
   // Only listed names are served, so that no path leads out of the folder.
-  const names = new Set(namesIn(folder))
-  const kept = new Map<string, { plain: Uint8Array; gzip: Uint8Array }>()
+  const names = new Set(listFileNames(folder))
+  const cache = new Map<string, { plain: Uint8Array; gzip: Uint8Array }>()
 
-  const bytesOf = async (name: string) => {
-    const known = kept.get(name)
+  const loadFile = async (name: string) => {
+    const known = cache.get(name)
     if (known !== undefined) return known
     const plain = readFileSync(join(folder, name))
     const file = { plain, gzip: await compressed(plain) }
-    kept.set(name, file)
+    cache.set(name, file)
     return file
   }
 
   return {
     get: async (path, acceptEncoding) => {
-      if (!names.has(PAGE)) throw new KsError('not-found', 'the console is not built: run `npm run build`')
+      if (!names.has(PAGE_FILE)) throw new KsError('not-found', 'the console is not built: run `npm run build`')
       const isFile = names.has(path)
-      if (!isFile && path.startsWith(HASHED))
-        throw new KsError('not-found', `no file ${quote(path)} of the console here`)
-      const name = isFile ? path : PAGE
-      const { plain, gzip: small } = await bytesOf(name)
-      const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)
-      const bytes = takesGzip ? small : plain
+      if (!isFile && path.startsWith(HASHED_PREFIX))
+        throw new KsError('not-found', `no file ${quoteClipped(path)} of the console here`)
+      const name = isFile ? path : PAGE_FILE
+      const { plain, gzip: small } = await loadFile(name)
+      const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(acceptEncoding)
+      const bytes = acceptsGzip ? small : plain
       return {
         bytes,
         headers: {
           ...FIXED_HEADERS,
-          'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
+          'content-type': CONTENT_TYPES[extname(name)] ?? 'application/octet-stream',
           'content-length': String(bytes.byteLength),
-          'cache-control': name.startsWith(HASHED) ? 'public, max-age=31536000, immutable' : 'no-store',
-          ...(takesGzip ? { 'content-encoding': 'gzip' } : {}),
+          'cache-control': name.startsWith(HASHED_PREFIX) ? 'public, max-age=31536000, immutable' : 'no-store',
+          ...(acceptsGzip ? { 'content-encoding': 'gzip' } : {}),
         },
       }
     },
   }
 }
 
-function namesIn(folder: string): string[] {
+function listFileNames(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true, recursive: true })
       .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))

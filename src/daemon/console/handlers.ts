@@ -1,14 +1,14 @@
 import { KsError } from '../../contract/errors.js'
-import { once } from '../../lib/once.js'
+import { lazy } from '../../lib/lazy.js'
 import type { TabSession } from '../../local/keys.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 import type { consoleRoutes } from './routes.js'
 
 const DAY_SECONDS = 24 * 60 * 60
 
 /** Handlers for codes and sessions of the console; their code is loaded at first use. */
 export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
-  const codes = once(async () => (await import('./codes.js')).createConsoleCodes())
+  const codes = lazy(async () => (await import('./codes.js')).createConsoleCodes())
   return {
     createConsoleCode: async ({ caller }) => {
       const { CODE_SECONDS } = await import('./codes.js')
@@ -21,7 +21,7 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
           'unauthenticated',
           'this address was already used or has expired: get a new one with `ks console`',
         )
-      const { beginSession } = await import('./sessions.js')
+      const { startSession: beginSession } = await import('./sessions.js')
       return await beginSession(dataDir, planned, engine.tokens)
     },
     renewConsoleSession: async ({ body }) => {
@@ -36,14 +36,16 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
         subject: body.subject,
         // A stolen tab must not gain the operator's rights: no token with all scopes, none that outlives the session.
         scopes: ['knowledge-spaces:read', ...(body.write ? (['knowledge-spaces:write'] as const) : [])],
-        ...(tab === undefined ? { lifeSeconds: wanted } : { lifeSeconds: await capLife(tab, wanted), session: tab }),
+        ...(tab === undefined
+          ? { lifeSeconds: wanted }
+          : { lifeSeconds: await capLifetime(tab, wanted), session: tab }),
       })
     },
-  } satisfies Handlers<typeof consoleRoutes>
+  } satisfies RouteHandlers<typeof consoleRoutes>
 }
 
 /** Limits a lifetime in seconds to the remaining time of a tab's session. */
-async function capLife(tab: TabSession, wanted: number): Promise<number> {
-  const { endOf } = await import('./sessions.js')
-  return Math.max(1, Math.min(wanted, endOf(tab) - Math.floor(Date.now() / 1000)))
+async function capLifetime(tab: TabSession, requestedSeconds: number): Promise<number> {
+  const { getSessionEnd: endOf } = await import('./sessions.js')
+  return Math.max(1, Math.min(requestedSeconds, endOf(tab) - Math.floor(Date.now() / 1000)))
 }

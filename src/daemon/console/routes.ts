@@ -7,7 +7,7 @@ import { route } from '../../contract/route.js'
  */
 const secret = z.string().min(1).max(2000)
 const seconds = z.int().min(1)
-const MOST_TOKEN_DAYS = 90
+const MAX_TOKEN_DAYS = 90
 const session = z.strictObject({ id: z.string(), token: z.string(), renewal: z.string(), expiresInSeconds: seconds })
 
 export const consoleRoutes = [
@@ -55,7 +55,7 @@ export const consoleRoutes = [
     body: z.strictObject({
       subject: z.string().trim().min(1).max(200),
       write: z.boolean(),
-      days: z.int().min(1).max(MOST_TOKEN_DAYS),
+      days: z.int().min(1).max(MAX_TOKEN_DAYS),
     }),
     ok: { 201: z.strictObject({ token: z.string(), jti: z.string(), expiresAt: z.string() }) },
     shownOnce: ['token'],

@@ -4,13 +4,13 @@ import type { Caller } from '../../engine/base/caller.js'
 import { createToken, LOCAL_ISSUER, LOCAL_TENANT, loadSigningKey, type TabSession } from '../../local/keys.js'
 
 /** Lifetime of a tab's token; the page renews it while in use. */
-const TOKEN_SECONDS = 15 * 60
+const TOKEN_LIFETIME_SECONDS = 15 * 60
 /** Maximum idle time of a tab. */
-const IDLE_SECONDS = 4 * 60 * 60
+const MAX_IDLE_SECONDS = 4 * 60 * 60
 /** Maximum duration of a session since its code, even if in use. */
-const SESSION_SECONDS = 12 * 60 * 60
+const MAX_SESSION_SECONDS = 12 * 60 * 60
 /** Differs from the audience of tokens: a renewal opens no operation. */
-const AUDIENCE = 'knowledge-spaces-console'
+const RENEWAL_AUDIENCE = 'knowledge-spaces-console'
 
 export interface ConsoleSession {
   /** The `jti` of every token of the session: revoking it ends the session. */
@@ -36,13 +36,13 @@ export interface RevokedIds {
  * Starts a session of the operator in one tab.
  * @throws KsError `unauthenticated` if its id is revoked
  */
-export async function beginSession(
+export async function startSession(
   dataDir: string,
   { caller, id }: { caller: Caller; id: string },
   ids: RevokedIds,
 ): Promise<ConsoleSession> {
-  if (await ids.isRevoked(id)) throw ended()
-  return await issue(dataDir, { subject: caller.subject, id, beganAt: seconds(), turn: 0 })
+  if (await ids.isRevoked(id)) throw createSessionEnded()
+  return await issueTokens(dataDir, { subject: caller.subject, id, beganAt: nowSeconds(), turn: 0 })
 }
 
 /**
@@ -52,30 +52,31 @@ export async function beginSession(
  * @throws KsError `unauthenticated`
  */
 export async function renewSession(dataDir: string, renewal: string, ids: RevokedIds): Promise<ConsoleSession> {
-  const read = await readRenewal(dataDir, renewal)
-  if (read === undefined || endOf(read) <= seconds() || (await ids.isRevoked(read.id))) throw ended()
-  const endsAt = endOf(read) * 1000
-  if (!(await ids.spend(`${read.id}/${read.turn}`, endsAt))) {
-    await ids.revoke(read.id, endsAt)
-    throw ended()
+  const verified = await verifyRenewal(dataDir, renewal)
+  if (verified === undefined || getSessionEnd(verified) <= nowSeconds() || (await ids.isRevoked(verified.id)))
+    throw createSessionEnded()
+  const endsAt = getSessionEnd(verified) * 1000
+  if (!(await ids.spend(`${verified.id}/${verified.turn}`, endsAt))) {
+    await ids.revoke(verified.id, endsAt)
+    throw createSessionEnded()
   }
-  return await issue(dataDir, { ...read, turn: read.turn + 1 })
+  return await issueTokens(dataDir, { ...verified, turn: verified.turn + 1 })
 }
 
 /** The latest end of a session, in seconds since the epoch. */
-export function endOf({ beganAt }: TabSession): number {
-  return beganAt + SESSION_SECONDS
+export function getSessionEnd({ beganAt }: TabSession): number {
+  return beganAt + MAX_SESSION_SECONDS
 }
 
-interface Session extends TabSession {
+interface RenewableSession extends TabSession {
   subject: string
   /** Number of renewals so far. */
   turn: number
 }
 
-async function issue(dataDir: string, session: Session): Promise<ConsoleSession> {
+async function issueTokens(dataDir: string, session: RenewableSession): Promise<ConsoleSession> {
   const { subject, id, beganAt, turn } = session
-  const expiresInSeconds = Math.max(1, Math.min(TOKEN_SECONDS, endOf(session) - seconds()))
+  const expiresInSeconds = Math.max(1, Math.min(TOKEN_LIFETIME_SECONDS, getSessionEnd(session) - nowSeconds()))
   const { token } = await createToken(dataDir, {
     subject,
     tenant: LOCAL_TENANT,
@@ -87,21 +88,21 @@ async function issue(dataDir: string, session: Session): Promise<ConsoleSession>
   const renewal = await new SignJWT({ began: beganAt, turn })
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .setIssuer(LOCAL_ISSUER)
-    .setAudience(AUDIENCE)
+    .setAudience(RENEWAL_AUDIENCE)
     .setSubject(subject)
     .setJti(id)
     .setIssuedAt()
-    .setExpirationTime(`${IDLE_SECONDS}s`)
+    .setExpirationTime(`${MAX_IDLE_SECONDS}s`)
     .sign(loadSigningKey(dataDir))
   return { id, token, renewal, expiresInSeconds }
 }
 
-async function readRenewal(dataDir: string, renewal: string): Promise<Session | undefined> {
+async function verifyRenewal(dataDir: string, renewal: string): Promise<RenewableSession | undefined> {
   try {
     const { payload } = await jwtVerify(renewal, loadSigningKey(dataDir), {
       algorithms: ['HS256'],
       issuer: LOCAL_ISSUER,
-      audience: AUDIENCE,
+      audience: RENEWAL_AUDIENCE,
       requiredClaims: ['exp', 'sub', 'jti'],
     })
     const { sub, jti, began, turn } = payload
@@ -113,10 +114,10 @@ async function readRenewal(dataDir: string, renewal: string): Promise<Session | 
   }
 }
 
-function ended(): KsError {
+function createSessionEnded(): KsError {
   return new KsError('unauthenticated', 'the session of this tab has ended: `ks console` opens a new one')
 }
 
-function seconds(): number {
+function nowSeconds(): number {
   return Math.floor(Date.now() / 1000)
 }

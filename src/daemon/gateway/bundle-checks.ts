@@ -6,8 +6,8 @@ import { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { RetrievalProfileBody } from '../../contract/gateway/retrieval-profile.js'
 import { CreateSpaceBody } from '../../contract/gateway/spaces.js'
 import { count, uuid } from '../../contract/primitives.js'
-import type { BundleChecks, Checked } from '../../engine/bundles/checks.js'
-import type { StoredPart } from '../../engine/parse/stored.js'
+import type { BundleCheckResult, BundleChecks } from '../../engine/bundles/checks.js'
+import type { StoredPart } from '../../engine/parse/stored-parts.js'
 
 /** A list of texts of any length. A wrong list is one problem, not one per entry. */
 const texts = z.custom<string[]>(
@@ -17,7 +17,7 @@ const texts = z.custom<string[]>(
 const { name, slug, description } = CreateSpaceBody.shape
 
 /** Cells of a bundle that the contract describes, by `table.column`. */
-const CELLS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
+const CELL_SCHEMAS: ReadonlyMap<string, z.ZodType> = new Map<string, z.ZodType>([
   ['spaces.name', name],
   ['spaces.slug', slug],
   ['spaces.description', description],
@@ -41,7 +41,7 @@ const StoredItem = MultimodalItem.omit({ id: true, assetRef: true, enrichment: t
   sectionPath: texts,
 })
 
-const PARTS: Readonly<Record<StoredPart, z.ZodType>> = {
+const PART_SCHEMAS: Readonly<Record<StoredPart, z.ZodType>> = {
   artifact: ParseElement.extend({ sectionPath: texts }),
   outline: SectionFields.extend({ sectionPath: texts, sourceElementIds: texts }),
   items: StoredItem,
@@ -49,27 +49,27 @@ const PARTS: Readonly<Record<StoredPart, z.ZodType>> = {
 
 /** Checks against the contract for the engine's bundle reader. */
 export const BUNDLE_CHECKS: BundleChecks = {
-  manifest: (value) => parsed(BundleManifest, value),
-  end: (value) => parsed(BundleEnd, value),
-  cells: new Set(CELLS.keys()),
-  part: (part, value) => problemOf(parsed(PARTS[part], value)),
+  manifest: (value) => checkValue(BundleManifest, value),
+  end: (value) => checkValue(BundleEnd, value),
+  cells: new Set(CELL_SCHEMAS.keys()),
+  part: (part, value) => getProblem(checkValue(PART_SCHEMAS[part], value)),
   cell(cell, value) {
-    const schema = CELLS.get(cell)
-    const problem = schema === undefined ? undefined : problemOf(parsed(schema, value))
+    const schema = CELL_SCHEMAS.get(cell)
+    const problem = schema === undefined ? undefined : getProblem(checkValue(schema, value))
     return problem === undefined ? undefined : `does not fit: ${problem}`
   },
 }
 
-function problemOf(found: Checked<unknown>): string | undefined {
+function getProblem(found: BundleCheckResult<unknown>): string | undefined {
   return 'problem' in found ? found.problem : undefined
 }
 
-function parsed<T>(schema: z.ZodType<T>, value: unknown): Checked<T> {
+function checkValue<T>(schema: z.ZodType<T>, value: unknown): BundleCheckResult<T> {
   const result = schema.safeParse(value)
   if (result.success) return { value: result.data }
   const [issue] = result.error.issues
-  const place = issue?.path.map(String).join('.') ?? ''
+  const path = issue?.path.map(String).join('.') ?? ''
   return {
-    problem: `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it has an unexpected shape'}`.slice(0, 300),
+    problem: `${path === '' ? '' : `${path}: `}${issue?.message ?? 'it has an unexpected shape'}`.slice(0, 300),
   }
 }

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { bundlesRoutes, ImportedBundle } from '../../contract/gateway/bundles.js'
-import { defined } from '../../lib/defined.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 import { BUNDLE_CHECKS } from './bundle-checks.js'
 
 /** Bundles contain all data of a space, of all subjects: they require every scope. */
@@ -15,10 +15,10 @@ export function bundlesHandlers({ engine: { bundles } }: HandlerDeps) {
         throw new KsError('invalid-request', 'slug and as must not be given together')
       let imported: ImportedBundle | undefined
       await receive(async ({ content }) => {
-        imported = await bundles.import(caller, content, { ...defined(query), checks: BUNDLE_CHECKS })
+        imported = await bundles.import(caller, content, { ...omitUndefined(query), checks: BUNDLE_CHECKS })
       })
       if (imported === undefined) throw new KsError('invalid-request', 'exactly one file must be given, received none')
       return imported
     },
-  } satisfies Handlers<typeof bundlesRoutes>
+  } satisfies RouteHandlers<typeof bundlesRoutes>
 }

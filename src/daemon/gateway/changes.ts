@@ -1,5 +1,5 @@
 import type { changesRoutes } from '../../contract/gateway/changes.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function changesHandlers({ engine }: HandlerDeps) {
   return {
@@ -7,5 +7,5 @@ export function changesHandlers({ engine }: HandlerDeps) {
       headers: {},
       frames: engine.changes.follow(caller, query.seconds, signal),
     }),
-  } satisfies Handlers<typeof changesRoutes>
+  } satisfies RouteHandlers<typeof changesRoutes>
 }

@@ -2,7 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument, documentsRoutes } from '../../contract/gateway/documents.js'
 import type { Caller } from '../../engine/base/caller.js'
 import type { Upload } from '../../engine/base/upload.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 import type { ReceiveUpload } from './upload-form.js'
 
 export function documentsHandlers({ engine: { documents }, compilation }: HandlerDeps) {
@@ -23,7 +23,7 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
         many: false,
         answer: ([body]) => ({ status: 202, body }),
       })
-      const [accepted] = await takeIn(upload, receive)
+      const [accepted] = await receiveUpload(upload, receive)
       if (accepted === undefined) throw new KsError('upload-failed', 'the upload ended without a document')
       if (compilation === 'durable') return { status: 202, body: accepted }
       const asset = await documents.settled(caller, params.id, accepted)
@@ -32,7 +32,7 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
     },
     uploadDocuments: async ({ caller, params, receive }) => {
       const upload = await documents.upload(caller, params.id, { many: true })
-      const items = await takeIn(upload, receive)
+      const items = await receiveUpload(upload, receive)
       const bulk = await documents.bulkUpload(caller, params.id, items)
       if (compilation === 'inline') await settle(caller, params.id, items)
       return bulk
@@ -45,11 +45,11 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
         body.documentIds === undefined ? { all: true } : { documentIds: body.documentIds },
       ),
     checkDocuments: ({ caller, params, body }) => documents.check(caller, params.id, body),
-  } satisfies Handlers<typeof documentsRoutes>
+  } satisfies RouteHandlers<typeof documentsRoutes>
 }
 
 /** Receives the parts of a form as one upload: all of them, or none. */
-async function takeIn(
+async function receiveUpload(
   upload: Upload,
   receive: ReceiveUpload<{ sourceId?: string | undefined }>,
 ): Promise<AcceptedDocument[]> {

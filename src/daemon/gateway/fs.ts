@@ -1,5 +1,5 @@
 import type { fsRoutes } from '../../contract/gateway/fs.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function fsHandlers({ engine: { fs } }: HandlerDeps) {
   return {
@@ -11,5 +11,5 @@ export function fsHandlers({ engine: { fs } }: HandlerDeps) {
     fsMv: ({ caller, params, body }) => fs.mv(caller, params.id, body),
     fsRm: ({ caller, params, query }) => fs.rm(caller, params.id, query),
     fsCat: ({ caller, params, query }) => fs.cat(caller, params.id, query),
-  } satisfies Handlers<typeof fsRoutes>
+  } satisfies RouteHandlers<typeof fsRoutes>
 }

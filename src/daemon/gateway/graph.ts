@@ -1,5 +1,5 @@
 import type { graphRoutes } from '../../contract/gateway/graph.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function graphHandlers({ engine: { graph } }: HandlerDeps) {
   return {
@@ -14,5 +14,5 @@ export function graphHandlers({ engine: { graph } }: HandlerDeps) {
     listGraphReadings: ({ caller, params }) => graph.readings.list(caller, params.id),
     getGraphReading: ({ caller, params }) => graph.readings.get(caller, params.id, params.readingId),
     cancelGraphReading: ({ caller, params }) => graph.readings.cancel(caller, params.id, params.readingId),
-  } satisfies Handlers<typeof graphRoutes>
+  } satisfies RouteHandlers<typeof graphRoutes>
 }

@@ -1,5 +1,5 @@
 import type { gatewayRoutes } from '../../contract/gateway/routes.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 import { bundlesHandlers } from './bundles.js'
 import { changesHandlers } from './changes.js'
 import { conflictsHandlers } from './conflicts.js'
@@ -41,5 +41,5 @@ export function gatewayHandlers(deps: HandlerDeps) {
     ...snapshotsHandlers(deps),
     ...localFilesHandlers(deps),
     ...bundlesHandlers(deps),
-  } satisfies Handlers<typeof gatewayRoutes>
+  } satisfies RouteHandlers<typeof gatewayRoutes>
 }

@@ -1,5 +1,5 @@
 import type { integrityRoutes } from '../../contract/gateway/integrity.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function integrityHandlers({ engine: { integrity } }: HandlerDeps) {
   return {
@@ -9,5 +9,5 @@ export function integrityHandlers({ engine: { integrity } }: HandlerDeps) {
     gcExecute: ({ caller, params, body }) => integrity.gcExecute(caller, params.id, body.candidates),
     listStagedCommits: ({ caller, params, query }) => integrity.commits(caller, params.id, query),
     listActiveLeases: ({ caller, params, query }) => integrity.leases(caller, params.id, query),
-  } satisfies Handlers<typeof integrityRoutes>
+  } satisfies RouteHandlers<typeof integrityRoutes>
 }

@@ -1,5 +1,5 @@
 import type { jobsRoutes } from '../../contract/gateway/jobs.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function jobsHandlers({ engine: { jobs } }: HandlerDeps) {
   return {
@@ -9,5 +9,5 @@ export function jobsHandlers({ engine: { jobs } }: HandlerDeps) {
     retryJob: ({ caller, params }) => jobs.retry(caller, params.id),
     retryFailedJobs: ({ caller, params }) => jobs.retryFailed(caller, params.id),
     getBulkJob: ({ caller, params }) => jobs.bulk(caller, params.id),
-  } satisfies Handlers<typeof jobsRoutes>
+  } satisfies RouteHandlers<typeof jobsRoutes>
 }

@@ -1,5 +1,5 @@
 import type { qualityRoutes } from '../../contract/gateway/quality.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function qualityHandlers({ engine: { quality } }: HandlerDeps) {
   const { golden, failed } = quality
@@ -22,5 +22,5 @@ export function qualityHandlers({ engine: { quality } }: HandlerDeps) {
     listFailedQueryClusters: ({ caller, params, query }) => failed.clusters(caller, params.id, query),
     triageFailedQueries: ({ caller, params, query }) => failed.triage(caller, params.id, query.limit),
     listFailedQueries: ({ caller, params, query }) => failed.list(caller, params.id, query),
-  } satisfies Handlers<typeof qualityRoutes>
+  } satisfies RouteHandlers<typeof qualityRoutes>
 }

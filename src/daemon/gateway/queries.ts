@@ -1,5 +1,5 @@
 import type { queriesRoutes } from '../../contract/gateway/queries.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function queriesHandlers({ engine: { queries } }: HandlerDeps) {
   return {
@@ -15,5 +15,5 @@ export function queriesHandlers({ engine: { queries } }: HandlerDeps) {
     listTraceEvidence: ({ caller, params, query }) => queries.evidence(caller, params.traceId, query),
     listTraceConflicts: ({ caller, params, query }) => queries.conflicts(caller, params.traceId, query),
     listTraceMissing: ({ caller, params, query }) => queries.missing(caller, params.traceId, query),
-  } satisfies Handlers<typeof queriesRoutes>
+  } satisfies RouteHandlers<typeof queriesRoutes>
 }

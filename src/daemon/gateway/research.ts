@@ -1,5 +1,5 @@
 import type { researchRoutes } from '../../contract/gateway/research.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function researchHandlers({ engine: { research } }: HandlerDeps) {
   return {
@@ -16,5 +16,5 @@ export function researchHandlers({ engine: { research } }: HandlerDeps) {
     }),
     getResearchReport: ({ caller, params }) => research.report(caller, params.id),
     cancelResearchTask: ({ caller, params }) => research.cancel(caller, params.id),
-  } satisfies Handlers<typeof researchRoutes>
+  } satisfies RouteHandlers<typeof researchRoutes>
 }

@@ -1,5 +1,5 @@
 import type { retentionRoutes } from '../../contract/gateway/retention.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function retentionHandlers({ engine: { retention } }: HandlerDeps) {
   return {
@@ -7,5 +7,5 @@ export function retentionHandlers({ engine: { retention } }: HandlerDeps) {
     updateTenantRetentionPolicy: ({ caller, body }) => retention.setTenant(caller, body),
     getSpaceRetentionPolicy: ({ caller, params }) => retention.ofSpace(caller, params.id),
     updateSpaceRetentionPolicy: ({ caller, params, body }) => retention.setSpace(caller, params.id, body),
-  } satisfies Handlers<typeof retentionRoutes>
+  } satisfies RouteHandlers<typeof retentionRoutes>
 }

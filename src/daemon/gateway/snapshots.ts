@@ -1,5 +1,5 @@
 import type { snapshotsRoutes } from '../../contract/gateway/snapshots.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function snapshotsHandlers({ engine: { snapshots } }: HandlerDeps) {
   return {
@@ -12,5 +12,5 @@ export function snapshotsHandlers({ engine: { snapshots } }: HandlerDeps) {
     },
     readWorkspaceSnapshotFile: ({ caller, params, query }) => snapshots.file(caller, params.snapshotId, query),
     replayWorkspaceSnapshot: ({ caller, params, query }) => snapshots.replay(caller, params.snapshotId, query.from),
-  } satisfies Handlers<typeof snapshotsRoutes>
+  } satisfies RouteHandlers<typeof snapshotsRoutes>
 }

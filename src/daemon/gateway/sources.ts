@@ -1,5 +1,5 @@
 import type { sourcesRoutes } from '../../contract/gateway/sources.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function sourcesHandlers({ engine: { sources } }: HandlerDeps) {
   return {
@@ -17,5 +17,5 @@ export function sourcesHandlers({ engine: { sources } }: HandlerDeps) {
     listSourceFiles: ({ caller, params, query }) => sources.files(caller, params.id, params.sourceId, query),
     importSourceFiles: ({ caller, params, body }) => sources.importFiles(caller, params.id, params.sourceId, body),
     testSource: ({ caller, params }) => sources.test(caller, params.id, params.sourceId),
-  } satisfies Handlers<typeof sourcesRoutes>
+  } satisfies RouteHandlers<typeof sourcesRoutes>
 }

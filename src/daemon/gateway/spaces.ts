@@ -1,5 +1,5 @@
 import type { spacesRoutes } from '../../contract/gateway/spaces.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 export function spacesHandlers({ engine: { spaces } }: HandlerDeps) {
   return {
@@ -20,5 +20,5 @@ export function spacesHandlers({ engine: { spaces } }: HandlerDeps) {
     getKnowledgeSpaceStats: ({ caller, params, query }) => spaces.stats(caller, params.id, query.windowMinutes),
     getRetrievalProfile: ({ caller, params }) => spaces.retrievalProfile(caller, params.id),
     setRetrievalProfile: ({ caller, params, body }) => spaces.setRetrievalProfile(caller, params.id, body),
-  } satisfies Handlers<typeof spacesRoutes>
+  } satisfies RouteHandlers<typeof spacesRoutes>
 }

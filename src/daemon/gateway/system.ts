@@ -1,9 +1,9 @@
 import type { systemRoutes } from '../../contract/gateway/system.js'
-import { metricsText } from '../metrics/metrics.js'
-import type { HandlerDeps, Handlers } from '../operation.js'
+import { formatMetrics } from '../metrics/metrics.js'
+import type { HandlerDeps, RouteHandlers } from '../operation.js'
 
 /** Longer than the lifetime of any token: a revocation never expires. */
-const FOR_GOOD_MS = 100 * 365 * 24 * 60 * 60 * 1000
+const REVOCATION_MS = 100 * 365 * 24 * 60 * 60 * 1000
 
 export function systemHandlers({ engine, status, requests, openapi }: HandlerDeps) {
   return {
@@ -11,15 +11,15 @@ export function systemHandlers({ engine, status, requests, openapi }: HandlerDep
     getOpenapi: () => openapi(),
     getDaemonStatus: ({ query, operator, caller }) => (operator ? status.read(query) : status.readFor(caller.tenant)),
     getMetrics: async () =>
-      metricsText({
+      formatMetrics({
         status: await status.read({ reset: false }),
         models: engine.models.records(),
         measured: await engine.measured(),
         requests: requests.all(),
       }),
     revokeToken: async ({ params }) => {
-      await engine.tokens.revoke(params.jti, Date.now() + FOR_GOOD_MS)
+      await engine.tokens.revoke(params.jti, Date.now() + REVOCATION_MS)
       return undefined
     },
-  } satisfies Handlers<typeof systemRoutes>
+  } satisfies RouteHandlers<typeof systemRoutes>
 }

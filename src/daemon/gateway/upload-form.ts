@@ -5,13 +5,13 @@ import { finished } from 'node:stream/promises'
 import type { FieldInfo, FileInfo } from 'busboy'
 import pLimit from 'p-limit'
 import { KsError } from '../../contract/errors.js'
-import { quote } from '../../contract/issues.js'
+import { quoteClipped } from '../../contract/issues.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { MultipartDefinition } from '../../contract/route.js'
 import type { UploadFile } from '../../engine/base/upload.js'
 import { type FormBounds, type FormParts, openForm } from '../http/form.js'
 import { FormDigest } from '../http/form-digest.js'
-import { checked } from '../http/query.js'
+import { parseValue } from '../http/query.js'
 
 export interface UploadLimits {
   uploadBytes: number
@@ -19,7 +19,7 @@ export interface UploadLimits {
   bulkBytes: number
 }
 
-type Accept = (file: UploadFile) => Promise<void>
+type AcceptFile = (file: UploadFile) => Promise<void>
 
 /**
  * Streams the parts of a multipart body: each file is passed to `accept` as it arrives, and nothing is buffered
@@ -29,7 +29,7 @@ type Accept = (file: UploadFile) => Promise<void>
  * @throws KsError `upload-too-large` above a limit, `invalid-request` for a malformed or unexpected structure, or the
  * error of `accept`
  */
-export type ReceiveUpload<Fields = Record<string, unknown>> = (accept: Accept) => Promise<Fields>
+export type ReceiveUpload<Fields = Record<string, unknown>> = (accept: AcceptFile) => Promise<Fields>
 
 /** A multipart body that has not been read yet. */
 export interface FormReader {
@@ -47,27 +47,27 @@ export interface FormReader {
 const CONCURRENT_FILES = 4
 const MAX_FIELDS = 20
 const MAX_FIELD_BYTES = 8192
-const NAMELESS = 'every part of a form needs a name'
+const MISSING_NAME_TEXT = 'every part of a form needs a name'
 
 /**
  * @param documents limits of files that become documents
  * @param needsDigest whether the digest of the form will be requested
  * @throws KsError `invalid-request` before the body is read, if it cannot be a form
  */
-export function uploadForm(
+export function createUploadForm(
   request: Request,
   incoming: IncomingMessage | undefined,
   form: MultipartDefinition,
   documents: UploadLimits,
-  digested: boolean,
+  needsDigest: boolean,
 ): FormReader {
   const limits = form.maxBytes === undefined ? documents : { ...documents, uploadBytes: form.maxBytes }
-  const read = openForm(request, incoming, boundsOf(form, limits))
+  const read = openForm(request, incoming, toBounds(form, limits))
   let parts: UploadParts | undefined
   const receive: FormReader['receive'] = async (accept) => {
-    parts = new UploadParts(form, limits, accept, digested)
+    parts = new UploadParts(form, limits, accept, needsDigest)
     await read(parts)
-    return checked(form.fields, Object.fromEntries(parts.texts), 'the form')
+    return parseValue(form.fields, Object.fromEntries(parts.texts), 'the form')
   }
   const digestOfRead = () => parts?.digest() ?? ''
   return {
@@ -80,7 +80,7 @@ export function uploadForm(
   }
 }
 
-function boundsOf({ file: { many } }: MultipartDefinition, limits: UploadLimits): FormBounds {
+function toBounds({ file: { many } }: MultipartDefinition, limits: UploadLimits): FormBounds {
   const { uploadBytes, bulkFiles, bulkBytes } = limits
   const maxBytes = many ? bulkBytes : uploadBytes
   return {
@@ -91,14 +91,15 @@ function boundsOf({ file: { many } }: MultipartDefinition, limits: UploadLimits)
       files: many ? bulkFiles : 1,
       fileSize: uploadBytes + 1, // busboy treats a file of exactly the limit as truncated.
     },
-    notForm: (type) => refused(`content-type must be multipart/form-data with a boundary, received ${quote(type)}`),
-    tooLarge: () => tooLarge(maxBytes),
+    notForm: (type) =>
+      createInvalidForm(`content-type must be multipart/form-data with a boundary, received ${quoteClipped(type)}`),
+    tooLarge: () => createTooLarge(maxBytes),
     tooMany: (kind) => {
-      if (kind !== 'files') return refused(`a form must have at most ${MAX_FIELDS} text fields`)
-      if (!many) return refused('exactly one file must be given')
+      if (kind !== 'files') return createInvalidForm(`a form must have at most ${MAX_FIELDS} text fields`)
+      if (!many) return createInvalidForm('exactly one file must be given')
       return new KsError('upload-too-large', `one upload must contain at most ${bulkFiles} files`)
     },
-    malformed: (reason, cause) => refused(`the multipart body is malformed: ${reason}`, cause),
+    malformed: (reason, cause) => createInvalidForm(`the multipart body is malformed: ${reason}`, cause),
   }
 }
 
@@ -107,13 +108,13 @@ class UploadParts implements FormParts {
   readonly texts = new Map<string, string>()
   readonly #form: MultipartDefinition
   readonly #limits: UploadLimits
-  readonly #accept: Accept
+  readonly #accept: AcceptFile
   readonly #slots = pLimit(CONCURRENT_FILES)
   readonly #digest: FormDigest | undefined
   #fileBytes = 0
   #digestText: string | undefined
 
-  constructor(form: MultipartDefinition, limits: UploadLimits, accept: Accept, digested: boolean) {
+  constructor(form: MultipartDefinition, limits: UploadLimits, accept: AcceptFile, digested: boolean) {
     this.#form = form
     this.#limits = limits
     this.#accept = accept
@@ -126,26 +127,28 @@ class UploadParts implements FormParts {
   }
 
   field(name: string | undefined, value: string, { nameTruncated, valueTruncated }: FieldInfo): void {
-    if (name === undefined || name === '') throw refused(NAMELESS)
-    if (name === this.#form.file.name) throw refused(`the part ${quote(name)} must be a file with a filename`)
+    if (name === undefined || name === '') throw createInvalidForm(MISSING_NAME_TEXT)
+    if (name === this.#form.file.name)
+      throw createInvalidForm(`the part ${quoteClipped(name)} must be a file with a filename`)
     if (nameTruncated || valueTruncated)
-      throw refused(`the field ${quote(name)} must be at most ${MAX_FIELD_BYTES} bytes long`)
-    if (this.texts.has(name)) throw refused(`the field ${quote(name)} is given more than once`)
+      throw createInvalidForm(`the field ${quoteClipped(name)} must be at most ${MAX_FIELD_BYTES} bytes long`)
+    if (this.texts.has(name)) throw createInvalidForm(`the field ${quoteClipped(name)} is given more than once`)
     this.texts.set(name, value)
   }
 
   file(name: string | undefined, stream: Readable, info: FileInfo, fail: (error: unknown) => void): Promise<void> {
     const field = this.#form.file.name
     const filename = info.filename ?? '' // A blank is a valid name: senders choose file names.
-    if (name === undefined || name === '') throw refused(NAMELESS)
-    if (name !== field) throw refused(`unknown file field ${quote(name)}: files go in ${quote(field)}`)
-    if (filename === '') throw refused('a file part needs a filename')
+    if (name === undefined || name === '') throw createInvalidForm(MISSING_NAME_TEXT)
+    if (name !== field)
+      throw createInvalidForm(`unknown file field ${quoteClipped(name)}: files go in ${quoteClipped(field)}`)
+    if (filename === '') throw createInvalidForm('a file part needs a filename')
     if (filename.length > LIMITS.filename)
-      throw refused(
+      throw createInvalidForm(
         `a filename must be at most ${LIMITS.filename} characters long, received ${filename.length} characters`,
       )
     stream.on('limit', () => {
-      const error = tooLarge(this.#limits.uploadBytes)
+      const error = createTooLarge(this.#limits.uploadBytes)
       fail(error)
       stream.destroy(error)
     })
@@ -165,7 +168,7 @@ class UploadParts implements FormParts {
       this.#fileBytes += chunk.length
       hash?.update(chunk)
       if (this.#fileBytes <= bulkBytes) return push(chunk, encoding)
-      const error = tooLarge(bulkBytes)
+      const error = createTooLarge(bulkBytes)
       fail(error)
       stream.destroy(error)
       return false
@@ -173,10 +176,10 @@ class UploadParts implements FormParts {
   }
 }
 
-function refused(sentence: string, cause?: unknown): KsError {
+function createInvalidForm(sentence: string, cause?: unknown): KsError {
   return new KsError('invalid-request', sentence, { cause })
 }
 
-function tooLarge(limit: number): KsError {
+function createTooLarge(limit: number): KsError {
   return new KsError('upload-too-large', `an upload must be at most ${limit} bytes long`)
 }

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeWebStream } from 'node:stream/web'
 import { KsError } from '../../contract/errors.js'
-import { quote } from '../../contract/issues.js'
+import { quoteClipped } from '../../contract/issues.js'
 import { LIMITS } from '../../contract/limits.js'
 import { nestsDeeperThan } from '../../lib/json/depth.js'
-import { watchPace } from './pace.js'
+import { watchBodyPace } from './pace.js'
 
 /** Deeper values overflow the stack of later traversals. */
 const MAX_DEPTH = 64
@@ -13,7 +13,7 @@ const MAX_DEPTH = 64
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /** The body of a request as it arrives: from the socket, or from a request made inside the process. */
-export function bodyStream(request: Request, incoming: IncomingMessage | undefined): Readable {
+export function getBodyStream(request: Request, incoming: IncomingMessage | undefined): Readable {
   if (incoming !== undefined) return incoming
   if (request.body === null) return Readable.from([])
   // The same class; only the names of its declarations differ.
@@ -28,10 +28,10 @@ export function isBodyless(request: Request, incoming: IncomingMessage | undefin
 }
 
 /** @throws KsError `invalid-request` for a compressed body, whose size cannot be limited before it is read */
-export function refuseEncodedBody(headers: Headers): void {
+export function rejectEncodedBody(headers: Headers): void {
   const encoding = headers.get('content-encoding')
   if (encoding !== null && encoding.trim().toLowerCase() !== 'identity')
-    throw new KsError('invalid-request', `content-encoding must be identity, received ${quote(encoding)}`)
+    throw new KsError('invalid-request', `content-encoding must be identity, received ${quoteClipped(encoding)}`)
 }
 
 /**
@@ -49,9 +49,9 @@ export async function readJson(
   const type = request.headers.get('content-type')
   if (type === null) throw new KsError('invalid-request', 'the body requires the content-type application/json')
   if (!types.test(type.trim()))
-    throw new KsError('invalid-request', `content-type must be application/json, received ${quote(type)}`)
-  refuseEncodedBody(request.headers)
-  const text = decode(await readBytes(request, incoming))
+    throw new KsError('invalid-request', `content-type must be application/json, received ${quoteClipped(type)}`)
+  rejectEncodedBody(request.headers)
+  const text = decodeUtf8(await readBytes(request, incoming))
   if (nestsDeeperThan(text, MAX_DEPTH))
     throw new KsError('invalid-request', `the body is nested deeper than ${MAX_DEPTH} levels`)
   try {
@@ -67,20 +67,20 @@ export async function readJson(
  */
 export async function readBytes(request: Request, incoming: IncomingMessage | undefined): Promise<Buffer> {
   const declared = Number(request.headers.get('content-length') ?? 0)
-  if (declared > LIMITS.jsonBody) throw tooLarge()
-  const source = bodyStream(request, incoming)
+  if (declared > LIMITS.jsonBody) throw createBodyTooLarge()
+  const source = getBodyStream(request, incoming)
   const chunks: Buffer[] = []
   let size = 0
   return new Promise((resolve, reject) => {
-    const pace = watchPace((slow) => finish(slow))
+    const pace = watchBodyPace((slow) => finish(slow))
     const onData = (chunk: Buffer) => {
-      pace.took(chunk.length)
+      pace.addBytes(chunk.length)
       size += chunk.length
-      if (size > LIMITS.jsonBody) finish(tooLarge())
+      if (size > LIMITS.jsonBody) finish(createBodyTooLarge())
       else chunks.push(chunk)
     }
     const onEnd = () => finish()
-    const onCut = () => finish(cutOff())
+    const onCut = () => finish(createConnectionClosed())
     const finish = (error?: Error) => {
       pace.stop()
       source.off('data', onData).off('end', onEnd).off('error', onCut).off('close', onCut)
@@ -94,24 +94,24 @@ export async function readBytes(request: Request, incoming: IncomingMessage | un
 }
 
 /** Leaves the source open when the loop ends early: the error still has to be sent on its socket. */
-export async function* chunksOf(source: Readable): AsyncGenerator<Buffer> {
+export async function* readChunks(source: Readable): AsyncGenerator<Buffer> {
   try {
     yield* source.iterator({ destroyOnReturn: false })
   } catch {
-    throw cutOff()
+    throw createConnectionClosed()
   }
 }
 
 /** The error for a body whose connection closed; nobody receives it, but it is not a defect. */
-function cutOff(): KsError {
+function createConnectionClosed(): KsError {
   return new KsError('invalid-request', 'the connection closed before the body was complete')
 }
 
-function tooLarge(): KsError {
+function createBodyTooLarge(): KsError {
   return new KsError('body-too-large', `the body must be at most ${LIMITS.jsonBody} bytes long`)
 }
 
-function decode(bytes: Buffer): string {
+function decodeUtf8(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {

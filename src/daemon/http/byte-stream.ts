@@ -1,10 +1,10 @@
 import type { OpenEventStream } from './event-stream.js'
 
 /** A client that has not read for this long counts as disconnected. */
-const STALL_MS = 60_000
+const STALL_TIMEOUT_MS = 60_000
 const TICK_MS = 5_000
 /** Small chunks are combined up to this size: headers and padding of files are a few bytes. */
-const GATHERED_BYTES = 64 * 1024
+const BATCH_BYTES = 64 * 1024
 
 /**
  * Streams bytes as they are produced: the next chunk is requested when the last one was read. A failure breaks the
@@ -13,7 +13,7 @@ const GATHERED_BYTES = 64 * 1024
  * @param closed called once, whatever the outcome
  */
 export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?: unknown) => void): OpenEventStream {
-  const pieces = gathered(bytes)
+  const pieces = batchChunks(bytes)
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
   let ended = false
   let lastWrite = performance.now()
@@ -26,7 +26,7 @@ export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?
     closed(error)
   }
   const tick = () => {
-    if ((controller?.desiredSize ?? 0) <= 0 && performance.now() - lastWrite > STALL_MS)
+    if ((controller?.desiredSize ?? 0) <= 0 && performance.now() - lastWrite > STALL_TIMEOUT_MS)
       end(new Error('the client stopped reading'))
   }
   const timer = setInterval(tick, TICK_MS).unref()
@@ -51,13 +51,13 @@ export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?
   return { body, cut: (reason) => end(new Error(reason)) }
 }
 
-async function* gathered(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* batchChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {
     held.push(piece)
     size += piece.length
-    if (size < GATHERED_BYTES) continue
+    if (size < BATCH_BYTES) continue
     yield Buffer.concat(held)
     held = []
     size = 0

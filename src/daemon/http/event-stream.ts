@@ -1,5 +1,5 @@
 /** One frame of an event stream; clients return `id` in `Last-Event-ID`. */
-export interface Frame {
+export interface StreamFrame {
   event: string
   data: unknown
   id?: string
@@ -8,34 +8,34 @@ export interface Frame {
 /** The reply of a handler that streams events. Status and headers are sent at once, so admission comes first. */
 export interface EventStream {
   headers: Record<string, string>
-  frames: AsyncIterable<Frame>
+  frames: AsyncIterable<StreamFrame>
   /** The last frame of a stream that the daemon must end; absent if clients resume the stream. */
-  interrupted?(reason: string): Frame
+  interrupted?(reason: string): StreamFrame
 }
 
 /** An event stream that is being sent. */
 export interface OpenEventStream {
   body: ReadableStream<Uint8Array>
   /** A stopping daemon does not wait for its end. */
-  isTakenUpAgain?: boolean
+  isResumable?: boolean
   /** Ends the stream now, with its own last frame. */
   cut(reason: string): void
 }
 
-interface Options {
+interface EventStreamOptions {
   /** Validates each frame before it is sent; throws if it does not match its schema. */
-  check?(frame: Frame): void
+  check?(frame: StreamFrame): void
   /** The client disconnected or reads too slowly, or the stream was cut: the producer of the frames should stop. */
   abandon(): void
   /** Called once, however the stream ended. */
   closed(error?: unknown): void
   /** Encoding of frames and pings; absent: `event:` and `data:` lines, with a comment as ping. */
-  framing?: Framing
+  framing?: StreamFraming
 }
 
 /** How a stream encodes its frames as bytes. */
-export interface Framing {
-  encode(frame: Frame): Uint8Array
+export interface StreamFraming {
+  encode(frame: StreamFrame): Uint8Array
   ping(): Uint8Array
   pingMs: number
   /** Pings are sent at fixed intervals, also between frames; absent: only during silence. */
@@ -44,15 +44,15 @@ export interface Framing {
 
 const PING_MS = 15_000
 /** A client that has not read for this long counts as disconnected. */
-const STALL_MS = 60_000
+const STALL_TIMEOUT_MS = 60_000
 const TICK_MS = 5_000
 
 const encoder = new TextEncoder()
 const PING = encoder.encode(': ping\n\n')
-const DEFAULT_FRAMING: Framing = { encode: encodeFrame, ping: () => PING, pingMs: PING_MS }
+const DEFAULT_FRAMING: StreamFraming = { encode: encodeFrame, ping: () => PING, pingMs: PING_MS }
 
 /** The text of a frame. JSON escapes all line breaks, so data is always one line. */
-export function encodeFrame(frame: Frame): Uint8Array {
+export function encodeFrame(frame: StreamFrame): Uint8Array {
   const id = frame.id === undefined ? '' : `id: ${frame.id.replace(/[\r\n\0]/g, '')}\n`
   return encoder.encode(`${id}event: ${frame.event}\ndata: ${JSON.stringify(frame.data)}\n\n`)
 }
@@ -61,7 +61,7 @@ export function encodeFrame(frame: Frame): Uint8Array {
  * Encodes frames as a `text/event-stream`. The next frame is requested when the last one was read, so a slow reader
  * slows the producer. A comment every 15 seconds prevents timeouts of proxies and clients.
  */
-export function openEventStream(stream: EventStream, options: Options): OpenEventStream {
+export function openEventStream(stream: EventStream, options: EventStreamOptions): OpenEventStream {
   const { framing = DEFAULT_FRAMING } = options
   const frames = stream.frames[Symbol.asyncIterator]()
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
@@ -75,7 +75,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
     clearInterval(timer)
     options.closed(error)
   }
-  const send = (frame: Frame | undefined) => {
+  const send = (frame: StreamFrame | undefined) => {
     if (frame === undefined) return
     options.check?.(frame)
     lastWrite = performance.now()
@@ -98,7 +98,7 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
   const tick = () => {
     const now = performance.now()
     if ((controller?.desiredSize ?? 0) <= 0) {
-      if (now - lastWrite > STALL_MS) drop()
+      if (now - lastWrite > STALL_TIMEOUT_MS) drop()
     } else if (now - (framing.steady ? lastPing : lastWrite) > framing.pingMs - TICK_MS / 2) {
       lastPing = lastWrite = now
       controller?.enqueue(framing.ping())
@@ -133,5 +133,5 @@ export function openEventStream(stream: EventStream, options: Options): OpenEven
       frames.return?.().catch(() => {})
     },
   })
-  return { body, cut, isTakenUpAgain: stream.interrupted === undefined }
+  return { body, cut, isResumable: stream.interrupted === undefined }
 }

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import busboy, { type Busboy, type FieldInfo, type FileInfo, type Limits } from 'busboy'
-import { bodyStream, chunksOf, refuseEncodedBody } from './body.js'
-import { watchPace } from './pace.js'
+import { getBodyStream, readChunks, rejectEncodedBody } from './body.js'
+import { watchBodyPace } from './pace.js'
 
 /** Limits of a form, and the errors for violations. */
 export interface FormBounds {
@@ -19,7 +19,7 @@ export interface FormBounds {
   malformed(reason: string, cause: unknown): Error
 }
 
-type Fail = (error: unknown) => void
+type FailForm = (error: unknown) => void
 
 /** Receives the parts of a form as they arrive. Errors of these methods reject the form. */
 export interface FormParts {
@@ -29,14 +29,14 @@ export interface FormParts {
    * @param fail rejects the form later
    * @returns the work on its bytes; undefined for a skipped file
    */
-  file(name: string | undefined, content: Readable, info: FileInfo, fail: Fail): Promise<void> | undefined
+  file(name: string | undefined, content: Readable, info: FileInfo, fail: FailForm): Promise<void> | undefined
   field(name: string | undefined, value: string, info: FieldInfo): void
   /** Receives the raw body as it arrives, before its parts are parsed. */
   raw?(chunk: Buffer): void
 }
 
 /** Bytes passed to the parser at a time: a chunk may contain dozens of small files, each with its own streams. */
-const PIECE_BYTES = 16 * 1024
+const SLICE_BYTES = 16 * 1024
 const MAX_NAME_BYTES = 200
 const MAX_PART_HEADERS = 20
 /** Maximum overhead of boundaries, part headers and fields beyond the bytes of the files. */
@@ -58,30 +58,30 @@ export function openForm(
   const { headers } = request
   const type = headers.get('content-type') ?? ''
   if (!MULTIPART_TYPE.test(type)) throw bounds.notForm(type)
-  refuseEncodedBody(headers)
+  rejectEncodedBody(headers)
   if (Number(headers.get('content-length') ?? 0) > bounds.maxBytes + OVERHEAD_BYTES) throw bounds.tooLarge()
   return async (parts) => {
     const parser = openParser(type, bounds)
-    const source = bodyStream(request, incoming)
+    const source = getBodyStream(request, incoming)
     const work: Promise<void>[] = []
-    const failure = firstFailure()
+    const failure = createFirstFailure()
     dispatch(parser, bounds, parts, work, failure)
-    const pace = watchPace(failure.fail)
+    const pace = watchBodyPace(failure.fail)
     const pump = async () => {
       const finished = once(parser, 'close')
       finished.catch(() => {})
       let size = 0
-      for await (const chunk of chunksOf(source)) {
+      for await (const chunk of readChunks(source)) {
         if (failure.happened()) return
-        pace.took(chunk.length)
+        pace.addBytes(chunk.length)
         size += chunk.length
         if (size > bounds.maxBytes + OVERHEAD_BYTES) throw bounds.tooLarge()
         parts.raw?.(chunk)
-        for (let from = 0; from < chunk.length; from += PIECE_BYTES) {
-          if (from > 0) await turn()
+        for (let offset = 0; offset < chunk.length; offset += SLICE_BYTES) {
+          if (offset > 0) await turn()
           if (failure.happened()) return
-          const piece = chunk.subarray(from, from + PIECE_BYTES)
-          if (!parser.write(piece)) await pace.held(Promise.race([once(parser, 'drain'), finished]))
+          const slice = chunk.subarray(offset, offset + SLICE_BYTES)
+          if (!parser.write(slice)) await pace.waitExcused(Promise.race([once(parser, 'drain'), finished]))
         }
       }
       parser.end()
@@ -112,19 +112,19 @@ function openParser(type: string, { limits, malformed }: FormBounds): Busboy {
       limits: { fieldNameSize: MAX_NAME_BYTES, headerPairs: MAX_PART_HEADERS, ...limits },
     })
   } catch (error) {
-    throw malformed(reasonOf(error), error)
+    throw malformed(toReason(error), error)
   }
 }
 
-interface Failure {
+interface FirstFailure {
   /** Only rejects, with the first failure; later failures are ignored. */
   promise: Promise<never>
   happened(): boolean
-  fail: Fail
+  fail: FailForm
 }
 
-function firstFailure(): Failure {
-  let fail: Fail = () => {}
+function createFirstFailure(): FirstFailure {
+  let fail: FailForm = () => {}
   let happened = false
   const promise = new Promise<never>((_resolve, reject) => {
     fail = (error) => {
@@ -142,7 +142,7 @@ function dispatch(
   bounds: FormBounds,
   parts: FormParts,
   work: Promise<void>[],
-  { fail, happened }: Failure,
+  { fail, happened }: FirstFailure,
 ): void {
   const attempt = <T>(act: () => T): T | undefined => {
     try {
@@ -164,9 +164,9 @@ function dispatch(
     .on('filesLimit', () => fail(bounds.tooMany('files')))
     .on('fieldsLimit', () => fail(bounds.tooMany('fields')))
     .on('partsLimit', () => fail(bounds.tooMany('parts')))
-    .on('error', (error) => fail(bounds.malformed(reasonOf(error), error)))
+    .on('error', (error) => fail(bounds.malformed(toReason(error), error)))
 }
 
-function reasonOf(cause: unknown): string {
+function toReason(cause: unknown): string {
   return cause instanceof Error ? cause.message : 'unknown reason'
 }

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import { KsError } from '../../contract/errors.js'
-import { quote } from '../../contract/issues.js'
+import { quoteClipped } from '../../contract/issues.js'
 import { isLoopbackAddress } from '../../lib/loopback.js'
 
 /** Where a request arrived; absent for a request made inside the process. */
-export type Listener = { kind: 'tcp'; loopback: boolean; secure: boolean } | { kind: 'socket' }
+export type RequestListenerInfo = { kind: 'tcp'; loopback: boolean; secure: boolean } | { kind: 'socket' }
 
 export interface GuardOptions {
   allowedHosts: readonly string[]
@@ -17,25 +17,25 @@ const LOOPBACK_NAMES = ['127.0.0.1', '[::1]', 'localhost']
  * Loopback does not protect against browsers: a page of any site can reach it, and by DNS rebinding under its own name.
  * Therefore the Host must be one of this daemon's names, and requests caused by a foreign page are rejected.
  */
-export interface Guard {
+export interface HostGuard {
   /**
    * Checks host and origin.
    * @returns the allowed foreign origin of the request, which may read the response
    * @throws KsError `host-refused`
    */
-  check(headers: Headers, target: string, listener: Listener | undefined): string | undefined
+  check(headers: Headers, target: string, listener: RequestListenerInfo | undefined): string | undefined
   /**
    * Checks only the host, for any sender.
    * @throws KsError `host-refused`
    */
-  checkHost(headers: Headers, target: string, listener: Listener | undefined): void
+  checkHost(headers: Headers, target: string, listener: RequestListenerInfo | undefined): void
 }
 
-export function createGuard(options: GuardOptions): Guard {
+export function createGuard(options: GuardOptions): HostGuard {
   const hosts = new Set(options.allowedHosts.map((host) => host.toLowerCase()))
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()))
 
-  const hostAccepted = (host: string, listener: Listener): boolean => {
+  const isHostAccepted = (host: string, listener: RequestListenerInfo): boolean => {
     if (listener.kind === 'socket') return true // Only local processes with access to the file can connect.
     const name = host.toLowerCase()
     if (hosts.has(name) || hosts.has(name.replace(/:\d+$/, ''))) return true
@@ -44,12 +44,13 @@ export function createGuard(options: GuardOptions): Guard {
     return LOOPBACK_NAMES.includes(name.replace(/:\d+$/, ''))
   }
 
-  const checkHost: Guard['checkHost'] = (headers, target, listener) => {
+  const checkHost: HostGuard['checkHost'] = (headers, target, listener) => {
     if (listener === undefined) return
     const host = headers.get('host') ?? ''
-    if (!hostAccepted(host, listener)) throw refusedHost(host)
+    if (!isHostAccepted(host, listener)) throw createHostRejected(host)
     // A target in absolute form has its own host, which overrides the header (RFC 9112, 3.2.2).
-    if (!target.startsWith('/') && !hostAccepted(authority(target), listener)) throw refusedHost(authority(target))
+    if (!target.startsWith('/') && !isHostAccepted(getAuthority(target), listener))
+      throw createHostRejected(getAuthority(target))
   }
 
   return {
@@ -61,21 +62,25 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-function checkOrigin(headers: Headers, listener: Listener, origins: ReadonlySet<string>): string | undefined {
+function checkOrigin(
+  headers: Headers,
+  listener: RequestListenerInfo,
+  origins: ReadonlySet<string>,
+): string | undefined {
   const host = headers.get('host') ?? ''
   const origin = headers.get('origin')
   if (origin !== null && origins.has(origin.toLowerCase())) return origin
   const scheme = listener.kind === 'tcp' && listener.secure ? 'https' : 'http'
   if (origin !== null && origin.toLowerCase() !== `${scheme}://${host.toLowerCase()}`)
-    throw new KsError('host-refused', `requests from the origin ${quote(origin)} are not accepted here`)
+    throw new KsError('host-refused', `requests from the origin ${quoteClipped(origin)} are not accepted here`)
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'none' && site !== 'same-origin')
-    throw new KsError('host-refused', `requests caused by another site (${quote(site)}) are not accepted here`)
+    throw new KsError('host-refused', `requests caused by another site (${quoteClipped(site)}) are not accepted here`)
   return undefined
 }
 
 /** The first of some headers that occurs twice. Node silently keeps one of them. */
-export function repeatedHeader(incoming: IncomingMessage, names: ReadonlySet<string>): string | undefined {
+export function findRepeatedHeader(incoming: IncomingMessage, names: ReadonlySet<string>): string | undefined {
   const seen = new Set<string>()
   const raw = incoming.rawHeaders
   for (let index = 0; index < raw.length; index += 2) {
@@ -93,10 +98,10 @@ export function isLoopback(host: string): boolean {
   return bare === 'localhost' || isLoopbackAddress(bare)
 }
 
-function authority(target: string): string {
+function getAuthority(target: string): string {
   return URL.canParse(target) ? new URL(target).host : target
 }
 
-function refusedHost(host: string): KsError {
-  return new KsError('host-refused', `the host ${quote(host)} is not one of this daemon's names`)
+function createHostRejected(host: string): KsError {
+  return new KsError('host-refused', `the host ${quoteClipped(host)} is not one of this daemon's names`)
 }

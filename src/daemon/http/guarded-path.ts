@@ -23,7 +23,7 @@ const MAX_DECODES = 3
  */
 export function isGuardedPath(path: string): boolean {
   const segments: string[] = []
-  for (const raw of decoded(path)
+  for (const raw of decodePath(path)
     .replace(/\p{Cc}/gu, '')
     .replaceAll('\\', '/')
     .split('/')) {
@@ -34,7 +34,7 @@ export function isGuardedPath(path: string): boolean {
   return GUARDED_PREFIXES.includes(segments[0] ?? '')
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
   let current = path
   for (let round = 0; round < MAX_DECODES && current.includes('%'); round++) {
     try {

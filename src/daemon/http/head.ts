@@ -1,17 +1,17 @@
 /** HEAD is served by the operation of GET (RFC 9110, 9.3.2). */
-export function operationMethod(request: Request): string {
+export function toOperationMethod(request: Request): string {
   return request.method === 'HEAD' ? 'GET' : request.method
 }
 
 /** The `Allow` header for methods that have an operation: GET includes HEAD. */
-export function allowOf(methods: Iterable<string>): string {
+export function formatAllow(methods: Iterable<string>): string {
   const known = new Set(methods)
   if (known.has('GET')) known.add('HEAD')
   return [...known].sort().join(', ')
 }
 
 /** The response to HEAD: that to GET without its body; with its length unless it is streamed. */
-export async function withoutBody(response: Response, isStreamed: boolean): Promise<Response> {
+export async function dropBody(response: Response, isStreamed: boolean): Promise<Response> {
   const { status } = response
   const headers = new Headers(response.headers)
   // A stream may be too long for memory, and a file has already stated its length.

@@ -4,11 +4,11 @@ import { LIMITS } from '../../contract/limits.js'
 import type { Engine } from '../../engine/api.js'
 import type { Caller } from '../../engine/base/caller.js'
 import type { Write } from '../../engine/base/statements.js'
-import { defined } from '../../lib/defined.js'
-import type { Reply } from './reply.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { HttpReply } from './reply.js'
 
 /** @throws KsError `invalid-request` */
-export function idempotencyKey(headers: Headers): string | undefined {
+export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get('idempotency-key')
   if (key === null) return undefined
   if (key.length < 1 || key.length > LIMITS.idempotencyKey)
@@ -23,7 +23,7 @@ export function idempotencyKey(headers: Headers): string | undefined {
  * Identity of a request: method, path with query, and the body's text. The bytes of an upload are unknown before it is
  * received; `content` of the claim adds them afterwards.
  */
-export function fingerprint(request: { method: string; target: string; body: string | undefined }): string {
+export function fingerprintRequest(request: { method: string; target: string; body: string | undefined }): string {
   const { method, target, body } = request
   return createHash('sha256')
     .update(`${method} ${target}\n`)
@@ -31,7 +31,7 @@ export function fingerprint(request: { method: string; target: string; body: str
     .digest('base64url')
 }
 
-export interface Claim {
+export interface IdempotencyClaim {
   caller: Caller
   key: string
   fingerprint: string
@@ -47,37 +47,37 @@ export interface Claim {
  *
  * @param replyOf converts the result of an operation to its reply
  */
-export async function underKey(
+export async function runIdempotent(
   engine: Engine,
-  claim: Claim,
-  replyOf: (result: unknown) => Reply,
-  work: (caller: Caller) => Promise<Reply>,
-): Promise<Reply> {
+  claim: IdempotencyClaim,
+  replyOf: (result: unknown) => HttpReply,
+  work: (caller: Caller) => Promise<HttpReply>,
+): Promise<HttpReply> {
   const { caller, key } = claim
-  const kept = await engine.idempotency.begin(caller, key, claim.fingerprint)
-  if (kept !== undefined) {
-    const { content, ...stored } = kept
+  const previous = await engine.idempotency.begin(caller, key, claim.fingerprint)
+  if (previous !== undefined) {
+    const { content, ...toStored } = previous
     if (content !== undefined && content !== (await claim.content?.digest()))
       throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another upload')
-    return { ...stored, headers: { ...stored.headers, 'idempotency-replayed': 'true' } }
+    return { ...toStored, headers: { ...toStored.headers, 'idempotency-replayed': 'true' } }
   }
-  const stored = (reply: Reply, content: string | undefined) => {
+  const toStored = (reply: HttpReply, content: string | undefined) => {
     const { status, headers } = reply
-    const text = textOf(reply)
+    const text = toText(reply)
     if (text === undefined) return undefined
-    const body = withoutSecrets(text, claim.secrets ?? [])
-    return { status, body, headers, ...defined({ content }) }
+    const body = removeSecrets(text, claim.secrets ?? [])
+    return { status, body, headers, ...omitUndefined({ content }) }
   }
   let isOver = false
   const answered = function* (result: unknown): Write<void> {
     // Background work after the response must not store another one.
-    const response = isOver ? undefined : stored(replyOf(result), claim.content?.digestOfRead())
+    const response = isOver ? undefined : toStored(replyOf(result), claim.content?.digestOfRead())
     if (response !== undefined) yield* engine.idempotency.keep(caller, key, response)
   }
-  let reply: Reply
+  let reply: HttpReply
   let content: string | undefined
   try {
-    reply = await work({ ...caller, answered })
+    reply = await work({ ...caller, recordAnswer: answered })
     content = await claim.content?.digest()
   } catch (error) {
     await engine.idempotency.abandon(caller, key)
@@ -85,22 +85,22 @@ export async function underKey(
   } finally {
     isOver = true
   }
-  const response = stored(reply, content)
+  const response = toStored(reply, content)
   if (response === undefined) await engine.idempotency.abandon(caller, key)
   else await engine.idempotency.finish(caller, key, response)
   return reply
 }
 
 /** The text of a response; undefined for binary data. */
-function textOf({ body, headers }: Reply): string | undefined {
+function toText({ body, headers }: HttpReply): string | undefined {
   if (typeof body === 'string') return body
   const isPlainJson = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
   return isPlainJson ? Buffer.from(body).toString() : undefined
 }
 
 /** Secrets that are shown once are not stored: a repeated response has null there. */
-function withoutSecrets(body: string, secrets: readonly string[]): string {
+function removeSecrets(body: string, secrets: readonly string[]): string {
   if (secrets.length === 0) return body
-  const told: Record<string, unknown> = JSON.parse(body)
-  return JSON.stringify({ ...told, ...Object.fromEntries(secrets.map((name) => [name, null])) })
+  const fields: Record<string, unknown> = JSON.parse(body)
+  return JSON.stringify({ ...fields, ...Object.fromEntries(secrets.map((name) => [name, null])) })
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 
 /** Time for a rejected client to read the response. */
 const LINGER_MS = 500
-const LINGER_BYTES = 16 * 1024 * 1024
+const MAX_LINGER_BYTES = 16 * 1024 * 1024
 
 /**
  * For a response that is sent before the request body has arrived: closes the connection after the response, but keeps
@@ -12,7 +12,7 @@ const LINGER_BYTES = 16 * 1024 * 1024
 export function lingerBeforeClose(incoming: IncomingMessage): void {
   const { socket } = incoming
   const close = socket.destroySoon.bind(socket)
-  let left = LINGER_BYTES
+  let remaining = MAX_LINGER_BYTES
   // Node calls this after the response was sent, because of its `connection: close`.
   socket.destroySoon = () => {
     socket.destroySoon = close
@@ -20,8 +20,8 @@ export function lingerBeforeClose(incoming: IncomingMessage): void {
     timer.unref()
     incoming
       .on('data', (chunk: Buffer) => {
-        left -= chunk.length
-        if (left < 0) close()
+        remaining -= chunk.length
+        if (remaining < 0) close()
       })
       .once('end', close)
       .once('close', () => clearTimeout(timer))

@@ -5,29 +5,29 @@ const WINDOW_MS = 60_000
 const WINDOW_BYTES = 10 * 1024
 
 /** Checks that a body keeps arriving. */
-export interface Pace {
+export interface BodyPace {
   /** Counts received bytes. */
-  took(bytes: number): void
+  addBytes(bytes: number): void
   /** Waits for our own reader, without blaming the client. */
-  held<T>(wait: Promise<T>): Promise<T>
+  waitExcused<T>(wait: Promise<T>): Promise<T>
   stop(): void
 }
 
 /** @param onSlow called, possibly several times, when a body has stopped or is too slow */
-export function watchPace(onSlow: (error: KsError) => void): Pace {
+export function watchBodyPace(onSlow: (error: KsError) => void): BodyPace {
   let bytes = 0
   let waiting = 0
   let excused = false
   const timer = setInterval(() => {
-    if (bytes < WINDOW_BYTES && !excused) onSlow(tooSlow())
+    if (bytes < WINDOW_BYTES && !excused) onSlow(createTooSlow())
     bytes = 0
     excused = waiting > 0
   }, WINDOW_MS)
   return {
-    took: (count) => {
+    addBytes: (count) => {
       bytes += count
     },
-    async held(wait) {
+    async waitExcused(wait) {
       waiting++
       excused = true
       try {
@@ -40,7 +40,7 @@ export function watchPace(onSlow: (error: KsError) => void): Pace {
   }
 }
 
-function tooSlow(): KsError {
+function createTooSlow(): KsError {
   return new KsError(
     'invalid-request',
     `a body must arrive with at least ${WINDOW_BYTES} bytes every ${WINDOW_MS / 1000} seconds`,

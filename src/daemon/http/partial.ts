@@ -1,7 +1,7 @@
 import parseRange from 'range-parser'
 
 /** The part of a file that a request asks for. */
-export type Part =
+export type RequestedRange =
   | { kind: 'whole' }
   | { kind: 'unchanged' }
   /** Both ends are inclusive. */
@@ -14,9 +14,9 @@ export type Part =
  *
  * @param etag strong, with its quotes
  */
-export function partOf(request: Request, size: number, etag: string): Part {
+export function selectRange(request: Request, size: number, etag: string): RequestedRange {
   const { headers } = request
-  if (names(headers.get('if-none-match'), etag)) return { kind: 'unchanged' }
+  if (includesTag(headers.get('if-none-match'), etag)) return { kind: 'unchanged' }
   const range = headers.get('range')
   const condition = headers.get('if-range')
   if (range === null || request.method !== 'GET' || (condition !== null && condition.trim() !== etag))
@@ -28,7 +28,7 @@ export function partOf(request: Request, size: number, etag: string): Part {
 }
 
 /** Whether a list of entity tags includes one; weak comparison, as in RFC 9110, 13.1.2. */
-function names(list: string | null, etag: string): boolean {
+function includesTag(list: string | null, etag: string): boolean {
   if (list === null) return false
   return list.trim() === '*' || list.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
 }

@@ -2,17 +2,17 @@ import type { RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Maximum number of pipelined requests of one connection; real clients send far fewer. */
-const MAX_WAITING = 100
+const MAX_PIPELINED_REQUESTS = 100
 /** A response that is not read for this long is aborted with its connection. */
-const UNREAD_MS = 60_000
+const UNREAD_TIMEOUT_MS = 60_000
 
-interface Turn {
+interface ConnectionQueue {
   /** The response in progress. */
   current: ServerResponse | undefined
-  waiting: (() => void)[]
+  pending: (() => void)[]
 }
 
-const turns = new WeakMap<Socket, Turn>()
+const queues = new WeakMap<Socket, ConnectionQueue>()
 
 /**
  * Handles requests of one connection one after another: the next one starts when the previous response was sent. Node
@@ -21,28 +21,28 @@ const turns = new WeakMap<Socket, Turn>()
 export function serializeRequests(handle: RequestListener): RequestListener {
   return (incoming, outgoing) => {
     const { socket } = incoming
-    const turn = turns.get(socket) ?? { current: undefined, waiting: [] }
-    turns.set(socket, turn)
+    const queue = queues.get(socket) ?? { current: undefined, pending: [] }
+    queues.set(socket, queue)
     const begin = () => {
-      turn.current = outgoing
+      queue.current = outgoing
       outgoing.once('close', () => {
-        turn.current = undefined
-        if (socket.destroyed) turn.waiting.length = 0
-        else turn.waiting.shift()?.()
+        queue.current = undefined
+        if (socket.destroyed) queue.pending.length = 0
+        else queue.pending.shift()?.()
       })
       handle(incoming, outgoing)
     }
-    if (turn.current === undefined) begin()
-    else if (turn.waiting.length < MAX_WAITING) turn.waiting.push(begin)
+    if (queue.current === undefined) begin()
+    else if (queue.pending.length < MAX_PIPELINED_REQUESTS) queue.pending.push(begin)
     else socket.destroy()
   }
 }
 
 /** Closes connections whose responses are not read. A request that is still being handled may take any time. */
 export function closeUnreadResponses(server: Server): void {
-  server.setTimeout(UNREAD_MS)
+  server.setTimeout(UNREAD_TIMEOUT_MS)
   server.on('timeout', (socket: Socket) => {
-    const isWorkedOn = turns.get(socket)?.current !== undefined && socket.writableLength === 0
+    const isWorkedOn = queues.get(socket)?.current !== undefined && socket.writableLength === 0
     if (!isWorkedOn) socket.destroy()
   })
 }

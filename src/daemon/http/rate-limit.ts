@@ -4,7 +4,7 @@ import { KsError } from '../../contract/errors.js'
 const MAX_BUCKETS = 10_000
 const MINUTE_MS = 60_000
 
-interface Bucket {
+interface TokenBucket {
   tokens: number
   at: number
 }
@@ -24,15 +24,15 @@ export type RateLimit = (key: string) => void
  */
 export function createRateLimit(perMinute: number, gateways: () => number = () => 1): RateLimit {
   if (perMinute === 0) return () => {}
-  const buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS })
+  const buckets = new LRUCache<string, TokenBucket>({ max: MAX_BUCKETS })
   return (key) => {
     const now = performance.now()
-    const share = perMinute / gateways()
-    const most = Math.max(1, share)
-    const bucket = buckets.get(key) ?? { tokens: most, at: now }
-    const tokens = Math.min(most, bucket.tokens + ((now - bucket.at) / MINUTE_MS) * share)
+    const gatewayLimit = perMinute / gateways()
+    const capacity = Math.max(1, gatewayLimit)
+    const bucket = buckets.get(key) ?? { tokens: capacity, at: now }
+    const tokens = Math.min(capacity, bucket.tokens + ((now - bucket.at) / MINUTE_MS) * gatewayLimit)
     if (tokens < 1) {
-      const retryAfter = Math.ceil(((1 - tokens) * MINUTE_MS) / share / 1000)
+      const retryAfter = Math.ceil(((1 - tokens) * MINUTE_MS) / gatewayLimit / 1000)
       throw new KsError('rate-limited', `a token may make ${perMinute} requests a minute`, { retryAfter })
     }
     buckets.set(key, { tokens: tokens - 1, at: now })

@@ -7,7 +7,7 @@ import { newId } from '../../lib/ids.js'
 /** Headers of every response, created once per request. */
 export type BaseHeaders = Record<string, string>
 
-export interface Identification {
+export interface DaemonIdentification {
   version: string
   instance: string
 }
@@ -15,12 +15,12 @@ export interface Identification {
 const TRACE_ID = /^[A-Za-z0-9._-]{1,128}$/
 
 /** The caller's correlation id if it is valid, otherwise a new one. */
-export function traceIdOf(headers: Headers, fresh: () => string): string {
+export function getTraceId(headers: Headers, createId: () => string): string {
   const given = headers.get('x-trace-id')
-  return given !== null && TRACE_ID.test(given) ? given : fresh()
+  return given !== null && TRACE_ID.test(given) ? given : createId()
 }
 
-export function baseHeaders(traceId: string, { version, instance }: Identification): BaseHeaders {
+export function createBaseHeaders(traceId: string, { version, instance }: DaemonIdentification): BaseHeaders {
   return {
     'x-trace-id': traceId,
     'x-ks-version': version,
@@ -30,7 +30,7 @@ export function baseHeaders(traceId: string, { version, instance }: Identificati
 }
 
 /** A response without the base headers. */
-export interface Reply {
+export interface HttpReply {
   status: number
   /** Empty for none. */
   body: string | Uint8Array
@@ -50,10 +50,10 @@ export class FixedJson {
   }
 
   /** The reply to a client, which may have a cached copy. */
-  reply(status: number, request: Headers): Reply {
+  reply(status: number, request: Headers): HttpReply {
     const headers = { etag: this.etag, 'cache-control': 'no-cache', vary: 'accept-encoding' }
     const known = request.get('if-none-match')?.split(',') ?? []
-    if (known.some((tag) => tag.trim() === this.etag || tag.trim() === '*')) return emptyReply(304, headers)
+    if (known.some((tag) => tag.trim() === this.etag || tag.trim() === '*')) return createEmptyReply(304, headers)
     const typed = { ...headers, 'content-type': 'application/json' }
     return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(request.get('accept-encoding') ?? '')
       ? { status, body: this.gzip, headers: { ...typed, 'content-encoding': 'gzip' } }
@@ -61,24 +61,24 @@ export class FixedJson {
   }
 }
 
-export function toResponse({ status, body, headers }: Reply, base: BaseHeaders): Response {
+export function toResponse({ status, body, headers }: HttpReply, base: BaseHeaders): Response {
   return new Response(body === '' ? null : body, { status, headers: { ...base, ...headers } })
 }
 
-export function jsonReply(status: number, value: unknown, headers?: Record<string, string>): Reply {
+export function createJsonReply(status: number, value: unknown, headers?: Record<string, string>): HttpReply {
   return { status, body: JSON.stringify(value), headers: { 'content-type': 'application/json', ...headers } }
 }
 
 /** A long response whose JSON was serialized in slices. */
-export function jsonBytesReply(status: number, json: Uint8Array): Reply {
+export function createJsonBytesReply(status: number, json: Uint8Array): HttpReply {
   return { status, body: json, headers: { 'content-type': 'application/json' } }
 }
 
-export function emptyReply(status: number, headers: Record<string, string> = {}): Reply {
+export function createEmptyReply(status: number, headers: Record<string, string> = {}): HttpReply {
   return { status, body: '', headers }
 }
 
-export function bytesReply(status: number, bytes: Uint8Array): Reply {
+export function createBytesReply(status: number, bytes: Uint8Array): HttpReply {
   const headers = {
     'content-type': 'application/octet-stream',
     'content-length': String(bytes.byteLength),
@@ -88,11 +88,11 @@ export function bytesReply(status: number, bytes: Uint8Array): Reply {
   return { status, body: bytes, headers }
 }
 
-export function textReply(status: number, text: string, type = 'text/plain; charset=utf-8'): Reply {
+export function createTextReply(status: number, text: string, type = 'text/plain; charset=utf-8'): HttpReply {
   return { status, body: text, headers: { 'content-type': type } }
 }
 
-export function eventsReply(
+export function createEventsResponse(
   body: ReadableStream<Uint8Array>,
   base: BaseHeaders,
   extra: Record<string, string>,
@@ -108,8 +108,8 @@ export function eventsReply(
 }
 
 /** The body of a failure is `{"error": message}` with the details of its code; the code is in a header. */
-export function errorReply(error: KsError, headers?: Record<string, string>): Reply {
-  const reply = jsonReply(
+export function createErrorReply(error: KsError, headers?: Record<string, string>): HttpReply {
+  const reply = createJsonReply(
     ERRORS[error.code].status,
     { error: error.message, ...error.details },
     { 'x-error-code': error.code, ...headers },
@@ -119,7 +119,7 @@ export function errorReply(error: KsError, headers?: Record<string, string>): Re
 }
 
 /** A complete HTTP response for a connection without a valid request, in the format of every other failure. */
-export function rawErrorReply(status: number, code: string, sentence: string): string {
+export function createRawErrorReply(status: number, code: string, sentence: string): string {
   const body = JSON.stringify({ error: sentence })
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -1,18 +1,18 @@
-import type { Measured } from '../../engine/status/measured.js'
-import type { MetricsPage, Sample } from './page.js'
-import type { RouteTimes } from './requests.js'
+import type { MetricsSnapshot } from '../../engine/status/collect-metrics.js'
+import type { MetricSample, MetricsPage } from './page.js'
+import type { RouteMetrics } from './requests.js'
 
 /** Metrics of the engine. No label identifies a tenant, a space or a text. */
-export function addEngine(page: MetricsPage, measured: Measured): void {
-  addDatabase(page, measured)
-  addQueues(page, measured)
+export function addEngineMetrics(page: MetricsPage, measured: MetricsSnapshot): void {
+  addDatabaseMetrics(page, measured)
+  addQueueMetrics(page, measured)
   const { answers, indexes, leases, objects } = measured
   page.add('counter', 'ks_answers_total', 'Answered questions.', [[{}, answers.all]])
   page.add(
     'counter',
     'ks_answers_degraded_total',
     'Degraded answers, by missing part and failure class.',
-    answers.degraded.map((one): Sample => [{ part: one.part, class: one.class }, one.answers]),
+    answers.degraded.map((one): MetricSample => [{ part: one.part, class: one.class }, one.answers]),
   )
   page.add('gauge', 'ks_indexes_open', 'Spaces with open indexes.', [[{}, indexes.open]])
   page.add(
@@ -24,7 +24,7 @@ export function addEngine(page: MetricsPage, measured: Measured): void {
       [{ of: 'most' }, indexes.mostBehind],
     ],
   )
-  page.add('gauge', 'ks_leases', 'Active leases, by type.', byName(leases.active, 'type'))
+  page.add('gauge', 'ks_leases', 'Active leases, by type.', toSamples(leases.active, 'type'))
   page.add('counter', 'ks_leases_expired_total', 'Leases that expired without a release by their holder.', [
     [{}, leases.expired],
   ])
@@ -32,11 +32,11 @@ export function addEngine(page: MetricsPage, measured: Measured): void {
     'counter',
     'ks_object_requests_total',
     'Requests to the object storage, by outcome.',
-    objects.map(({ operation, outcome, count }): Sample => [{ operation, outcome }, count]),
+    objects.map(({ operation, outcome, count }): MetricSample => [{ operation, outcome }, count]),
   )
 }
 
-function addDatabase(page: MetricsPage, { database }: Measured): void {
+function addDatabaseMetrics(page: MetricsPage, { database }: MetricsSnapshot): void {
   page.add(
     'counter',
     'ks_database_statements_total',
@@ -51,23 +51,23 @@ function addDatabase(page: MetricsPage, { database }: Measured): void {
   page.add('counter', 'ks_database_commits_total', 'Commits.', [[{}, database.commits]])
 }
 
-function addQueues(page: MetricsPage, { database, jobs, queries, claimWaits }: Measured): void {
+function addQueueMetrics(page: MetricsPage, { database, jobs, queries, claimWaits }: MetricsSnapshot): void {
   page.add('gauge', 'ks_waiting', 'Waiting work: queries for a free slot, writes for a commit.', [
     [{ queue: 'queries' }, queries.waiting],
     [{ queue: 'writes' }, database.waitingWrites],
   ])
-  page.add('gauge', 'ks_jobs_open', 'Unfinished jobs, by their last durable stage.', byName(jobs, 'stage'))
+  page.add('gauge', 'ks_jobs_open', 'Unfinished jobs, by their last durable stage.', toSamples(jobs, 'stage'))
   page.addDurations('ks_job_claim_wait_seconds', 'Time from the due time of a job to its claim.', [[{}, claimWaits]])
 }
 
 /** Metrics of HTTP requests. */
-export function addRequests(page: MetricsPage, routes: readonly RouteTimes[]): void {
+export function addRequestMetrics(page: MetricsPage, routes: readonly RouteMetrics[]): void {
   page.add(
     'counter',
     'ks_http_requests_total',
     'Answered requests.',
     routes.flatMap(({ route, statuses }) =>
-      [...statuses].map(([status, count]): Sample => [{ route, status: String(status) }, count]),
+      [...statuses].map(([status, count]): MetricSample => [{ route, status: String(status) }, count]),
     ),
   )
   page.addDurations(
@@ -77,6 +77,6 @@ export function addRequests(page: MetricsPage, routes: readonly RouteTimes[]): v
   )
 }
 
-function byName(counts: ReadonlyMap<string, number>, label: string): Sample[] {
-  return [...counts].map(([name, count]): Sample => [{ [label]: name }, count])
+function toSamples(counts: ReadonlyMap<string, number>, label: string): MetricSample[] {
+  return [...counts].map(([name, count]): MetricSample => [{ [label]: name }, count])
 }

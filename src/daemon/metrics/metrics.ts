@@ -1,34 +1,34 @@
 import type { DaemonStatus } from '../../contract/gateway/system.js'
 import type { UsedModel } from '../../engine/models/registry.js'
-import type { Measured } from '../../engine/status/measured.js'
-import { addEngine, addRequests } from './engine-metrics.js'
-import { MetricsPage, type Sample } from './page.js'
-import type { RouteTimes } from './requests.js'
+import type { MetricsSnapshot } from '../../engine/status/collect-metrics.js'
+import { addEngineMetrics, addRequestMetrics } from './engine-metrics.js'
+import { type MetricSample, MetricsPage } from './page.js'
+import type { RouteMetrics } from './requests.js'
 
 /** All measured values. */
-interface Measurements {
+interface MetricsInput {
   status: DaemonStatus
   models: readonly UsedModel[]
-  measured: Measured
-  requests: readonly RouteTimes[]
+  measured: MetricsSnapshot
+  requests: readonly RouteMetrics[]
 }
 
 /**
  * Formats the state of the daemon in the Prometheus text format, version 0.0.4. It contains ids and names of spaces and
  * provider names of models, but no address, key or text.
  */
-export function metricsText({ status, models, measured, requests }: Measurements): string {
+export function formatMetrics({ status, models, measured, requests }: MetricsInput): string {
   const page = new MetricsPage()
-  addProcess(page, status)
-  addWork(page, status)
-  addModels(page, models)
-  addBudgets(page, status)
-  addEngine(page, measured)
-  addRequests(page, requests)
+  addProcessMetrics(page, status)
+  addWorkMetrics(page, status)
+  addModelMetrics(page, models)
+  addBudgetMetrics(page, status)
+  addEngineMetrics(page, measured)
+  addRequestMetrics(page, requests)
   return page.text()
 }
 
-function addProcess(
+function addProcessMetrics(
   page: MetricsPage,
   { version, mode, startedAt, memory, eventLoop, processes = [] }: DaemonStatus,
 ): void {
@@ -47,7 +47,7 @@ function addProcess(
     'gauge',
     'ks_process_resident_memory_bytes',
     'Resident memory of the daemon and its children.',
-    processes.map(({ role, pid, rss }): Sample => [{ role, pid: String(pid) }, rss]),
+    processes.map(({ role, pid, rss }): MetricSample => [{ role, pid: String(pid) }, rss]),
   )
   if (eventLoop !== undefined)
     page.add('gauge', 'ks_event_loop_delay_seconds', 'Delay of the event loop since the last reset.', [
@@ -58,7 +58,7 @@ function addProcess(
     ])
 }
 
-function addWork(page: MetricsPage, { activity, storage, damage }: DaemonStatus): void {
+function addWorkMetrics(page: MetricsPage, { activity, storage, damage }: DaemonStatus): void {
   const { activeJobs, waitingJobs, runningQueries = 0, openRequests = 0, backgroundTasks = 0 } = activity
   page.add('gauge', 'ks_jobs', 'Running and waiting jobs.', [
     [{ state: 'active' }, activeJobs],
@@ -75,8 +75,9 @@ function addWork(page: MetricsPage, { activity, storage, damage }: DaemonStatus)
   page.add('gauge', 'ks_disk_full', 'Whether the disk is full and writes are rejected.', [[{}, storage.isFull ? 1 : 0]])
 }
 
-function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
-  const each = (value: (model: UsedModel) => number) => models.map((model): Sample => [labelsOf(model), value(model)])
+function addModelMetrics(page: MetricsPage, models: readonly UsedModel[]): void {
+  const each = (value: (model: UsedModel) => number) =>
+    models.map((model): MetricSample => [toLabels(model), value(model)])
   page.add(
     'counter',
     'ks_model_calls_total',
@@ -88,22 +89,22 @@ function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
     'ks_model_failures_total',
     'Failed calls of a model, by failure class.',
     models.flatMap((model) =>
-      [...model.failures].map(([why, count]): Sample => [{ ...labelsOf(model), class: why }, count]),
+      [...model.failures].map(([why, count]): MetricSample => [{ ...toLabels(model), class: why }, count]),
     ),
   )
   page.add(
     'counter',
     'ks_model_tokens_total',
     'Input and output tokens of a model.',
-    models.flatMap((model): Sample[] => [
-      [{ ...labelsOf(model), direction: 'input' }, model.inputTokens],
-      [{ ...labelsOf(model), direction: 'output' }, model.outputTokens],
+    models.flatMap((model): MetricSample[] => [
+      [{ ...toLabels(model), direction: 'input' }, model.inputTokens],
+      [{ ...toLabels(model), direction: 'output' }, model.outputTokens],
     ]),
   )
   page.addDurations(
     'ks_model_call_duration_seconds',
     'Duration of calls, including waits and retries.',
-    models.map((model) => [labelsOf(model), model.durations] as const),
+    models.map((model) => [toLabels(model), model.durations] as const),
   )
   page.add(
     'gauge',
@@ -113,14 +114,14 @@ function addModels(page: MetricsPage, models: readonly UsedModel[]): void {
   )
 }
 
-function addBudgets(page: MetricsPage, { models }: DaemonStatus): void {
+function addBudgetMetrics(page: MetricsPage, { models }: DaemonStatus): void {
   if (models === undefined) return
   const { today, budgets } = models
   page.add(
     'gauge',
     'ks_model_used_today',
     'Model usage of all spaces since midnight UTC.',
-    Object.entries(today).map(([counter, used]): Sample => [{ counter }, used]),
+    Object.entries(today).map(([counter, used]): MetricSample => [{ counter }, used]),
   )
   const labels = ({ knowledgeSpaceId, slug, counter }: (typeof budgets)[number]) => {
     return { space: knowledgeSpaceId, slug, counter }
@@ -129,16 +130,16 @@ function addBudgets(page: MetricsPage, { models }: DaemonStatus): void {
     'gauge',
     'ks_space_budget_used',
     'Usage of the daily budget of a space.',
-    budgets.map((one): Sample => [labels(one), one.used]),
+    budgets.map((one): MetricSample => [labels(one), one.used]),
   )
   page.add(
     'gauge',
     'ks_space_budget_limit',
     'Daily budget of a space, if it has one.',
-    budgets.flatMap((one): Sample[] => (one.limit === undefined ? [] : [[labels(one), one.limit]])),
+    budgets.flatMap((one): MetricSample[] => (one.limit === undefined ? [] : [[labels(one), one.limit]])),
   )
 }
 
-function labelsOf({ provider, model, kind }: UsedModel) {
+function toLabels({ provider, model, kind }: UsedModel) {
   return { provider, model, kind }
 }

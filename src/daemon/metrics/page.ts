@@ -1,20 +1,24 @@
 import type { DurationCounts } from '../../lib/durations.js'
 
-type Labels = Readonly<Record<string, string>>
-export type Sample = readonly [labels: Labels, value: number]
+type MetricLabels = Readonly<Record<string, string>>
+export type MetricSample = readonly [labels: MetricLabels, value: number]
 
 /** A page in the Prometheus text format, version 0.0.4: families of samples with their types and help texts. */
 export class MetricsPage {
   readonly #lines: string[] = []
 
   /** Adds a family, unless it has no samples. */
-  add(type: 'counter' | 'gauge', name: string, help: string, samples: readonly Sample[]): void {
+  add(type: 'counter' | 'gauge', name: string, help: string, samples: readonly MetricSample[]): void {
     if (samples.length === 0) return
     this.#begin(type, name, help)
     for (const [labels, value] of samples) this.#sample(name, labels, value)
   }
 
-  addDurations(name: string, help: string, all: readonly (readonly [labels: Labels, counts: DurationCounts])[]): void {
+  addDurations(
+    name: string,
+    help: string,
+    all: readonly (readonly [labels: MetricLabels, counts: DurationCounts])[],
+  ): void {
     if (all.length === 0) return
     this.#begin('histogram', name, help)
     for (const [labels, { count, seconds, upTo }] of all) {
@@ -33,12 +37,12 @@ export class MetricsPage {
     this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`)
   }
 
-  #sample(name: string, labels: Labels, value: number): void {
-    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escaped(text)}"`)
+  #sample(name: string, labels: MetricLabels, value: number): void {
+    const pairs = Object.entries(labels).map(([key, text]) => `${key}="${escapeLabel(text)}"`)
     this.#lines.push(`${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`)
   }
 }
 
-function escaped(text: string): string {
+function escapeLabel(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }

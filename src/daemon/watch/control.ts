@@ -15,6 +15,6 @@ export interface WatchControl {
 }
 
 /** For a daemon that watches nothing. */
-export function noWatching(allowed: boolean): WatchControl {
+export function createNoWatching(allowed: boolean): WatchControl {
   return { allowed, stateOf: () => undefined, changed: () => {}, stale: () => {} }
 }

@@ -1,21 +1,21 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
-import type { KeptWatch, WatchState } from '../../contract/gateway/local-files.js'
+import type { StoredWatch, WatchState } from '../../contract/gateway/local-files.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import type { WatchControl } from './control.js'
 
 /** Messages to the watcher process. It exits when the channel closes, as it does when the daemon dies. */
-export type ToWatcher =
-  | { type: 'watches'; dataDir: string; watches: KeptWatch[]; accept?: string }
+export type WatcherCommand =
+  | { type: 'watches'; dataDir: string; watches: StoredWatch[]; accept?: string }
   | { type: 'stale'; path: string }
 
 /** Messages from the watcher process. */
-export type FromWatcher = { type: 'state'; id: string; state: WatchState } | { type: 'log'; message: string }
+export type WatcherMessage = { type: 'state'; id: string; state: WatchState } | { type: 'log'; message: string }
 
-export interface SupervisorOptions {
+export interface WatchSupervisorOptions {
   dataDir: string
   allowed: boolean
   log: Logger
@@ -24,7 +24,7 @@ export interface SupervisorOptions {
 const FIRST_RESTART_MS = 500
 const MAX_RESTART_MS = 60_000
 /** A process that ran for this long resets the restart delay. */
-const STEADY_MS = 60_000
+const STABLE_MS = 60_000
 
 /**
  * Runs one process while folders are watched: checking thousands of files must not block the daemon's event loop. The
@@ -33,16 +33,16 @@ const STEADY_MS = 60_000
  */
 export class WatchSupervisor implements WatchControl {
   readonly allowed: boolean
-  readonly #options: SupervisorOptions
+  readonly #options: WatchSupervisorOptions
   readonly #states = new Map<string, WatchState>()
   #child: ChildProcess | undefined
-  #watches: () => Promise<KeptWatch[]> = async () => []
+  #watches: () => Promise<StoredWatch[]> = async () => []
   #syncing: Promise<void> = Promise.resolve()
   #closed = false
   #restartDelayMs = FIRST_RESTART_MS
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: SupervisorOptions) {
+  constructor(options: WatchSupervisorOptions) {
     this.#options = options
     this.allowed = options.allowed
   }
@@ -51,7 +51,7 @@ export class WatchSupervisor implements WatchControl {
    * Starts watching; called when the daemon is ready for requests.
    * @param watches loads all stored watches
    */
-  start(watches: () => Promise<KeptWatch[]>): void {
+  start(watches: () => Promise<StoredWatch[]>): void {
     this.#watches = watches
     this.changed()
   }
@@ -77,7 +77,7 @@ export class WatchSupervisor implements WatchControl {
 
   /** Never rejects. */
   async #syncWatches(accept: string | undefined): Promise<void> {
-    let watches: KeptWatch[]
+    let watches: StoredWatch[]
     try {
       watches = await this.#watches()
     } catch (error) {
@@ -121,7 +121,7 @@ export class WatchSupervisor implements WatchControl {
     })
     this.#child = child
     killAtExit(child)
-    child.on('message', (message: FromWatcher) => {
+    child.on('message', (message: WatcherMessage) => {
       if (message.type === 'state') this.#states.set(message.id, message.state)
       else log.warn({ watcher: child.pid }, message.message)
     })
@@ -138,13 +138,13 @@ export class WatchSupervisor implements WatchControl {
 
   #scheduleRestart(livedMs: number): void {
     if (this.#closed) return
-    this.#restartDelayMs = livedMs > STEADY_MS ? FIRST_RESTART_MS : this.#restartDelayMs
+    this.#restartDelayMs = livedMs > STABLE_MS ? FIRST_RESTART_MS : this.#restartDelayMs
     this.#timer = setTimeout(() => this.changed(), this.#restartDelayMs)
     this.#timer.unref()
     this.#restartDelayMs = Math.min(MAX_RESTART_MS, this.#restartDelayMs * 2)
   }
 
-  #send(message: ToWatcher): void {
+  #send(message: WatcherCommand): void {
     if (this.#child?.connected === true) this.#child.send(message)
   }
 }

@@ -9,5 +9,5 @@ export interface Caller {
   /**
    * set for a request with an Idempotency-Key: stores the answer in the transaction of its effect; see `writeAnswer`
    */
-  answered?: (answer: unknown) => Write<void>
+  recordAnswer?: (answer: unknown) => Write<void>
 }

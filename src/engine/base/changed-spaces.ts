@@ -1,32 +1,32 @@
-import type { Changes } from './changes.js'
+import type { ChangeNotifier } from './change-notifier.js'
 
 /** A listener for changes of a tenant's spaces. */
-export interface Follower {
+export interface TenantChangeListener {
   tenant: string
   /** ids of spaces that changed and were not reported yet */
   changed: Set<string>
   /** notified when `changed` has grown */
-  news: Changes
+  notifier: ChangeNotifier
 }
 
 /** The listeners for changes of spaces in this process. Costs nothing without listeners. */
 export class ChangedSpaces {
-  readonly #followers = new Set<Follower>()
+  readonly #listeners = new Set<TenantChangeListener>()
 
   /** Documents or workspace files of the space have changed. */
-  changed(tenant: string, spaceId: string): void {
-    for (const follower of this.#followers) {
-      if (follower.tenant !== tenant) continue
-      follower.changed.add(spaceId)
-      follower.news.tell()
+  report(tenant: string, spaceId: string): void {
+    for (const listener of this.#listeners) {
+      if (listener.tenant !== tenant) continue
+      listener.changed.add(spaceId)
+      listener.notifier.notify()
     }
   }
 
-  add(follower: Follower): void {
-    this.#followers.add(follower)
+  add(listener: TenantChangeListener): void {
+    this.#listeners.add(listener)
   }
 
-  remove(follower: Follower): void {
-    this.#followers.delete(follower)
+  remove(listener: TenantChangeListener): void {
+    this.#listeners.delete(listener)
   }
 }

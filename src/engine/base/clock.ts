@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** a reader that blocks the event loop for longer yields once */
-const HOLD_MILLISECONDS = 8
+const MAX_BLOCK_MS = 8
 
 /** Keeps a long read from blocking the event loop, and knows when its time limit is exceeded. */
-export class Clock {
+export class ReadClock {
   readonly #deadline: number
-  #turned = performance.now()
+  #yieldedAt = performance.now()
 
   /** @param milliseconds time limit of the read; unlimited when not given */
   constructor(milliseconds = Number.POSITIVE_INFINITY) {
@@ -14,19 +14,19 @@ export class Clock {
   }
 
   /** Whether the time limit is exceeded. */
-  get over(): boolean {
+  get isOver(): boolean {
     return performance.now() >= this.#deadline
   }
 
   /** Whether it is time to yield: lets hot loops skip the promise. */
-  get due(): boolean {
-    return performance.now() - this.#turned > HOLD_MILLISECONDS
+  get isYieldDue(): boolean {
+    return performance.now() - this.#yieldedAt > MAX_BLOCK_MS
   }
 
   /** Yields to other work when this read has blocked the event loop for a while. */
-  async turn(): Promise<void> {
-    if (!this.due) return
+  async yieldIfDue(): Promise<void> {
+    if (!this.isYieldDue) return
     await nextTurn()
-    this.#turned = performance.now()
+    this.#yieldedAt = performance.now()
   }
 }

@@ -2,7 +2,7 @@ import { type Confinement, createConfinement } from '../../local/confinement/con
 import type { EngineOptions } from './options.js'
 
 /** Confinement of the programs that an engine starts: they never see its data directory. */
-export function confinementOf({ dataDir, programs, log }: EngineOptions): Confinement {
+export function createEngineConfinement({ dataDir, programs, log }: EngineOptions): Confinement {
   return createConfinement({
     secrets: () => [dataDir, ...(programs?.secrets() ?? [])],
     allowUnconfined: programs?.allowUnconfined ?? false,

@@ -12,7 +12,7 @@ export interface CursorState {
 }
 
 /** A short fingerprint of a list's filter: a cursor of another list or filter is rejected. */
-export function filterHash(...parts: (string | number | undefined)[]): string {
+export function hashFilter(...parts: (string | number | undefined)[]): string {
   return createHash('sha256')
     .update(JSON.stringify(parts.map((part) => part ?? null)))
     .digest('base64url')
@@ -22,19 +22,19 @@ export function filterHash(...parts: (string | number | undefined)[]): string {
 /** An opaque cursor: base64url of the state, the filter's hash and a checksum over both. */
 export function encodeCursor(state: CursorState, filter: string): string {
   const body = JSON.stringify([state.after, filter, state.publication ?? null])
-  return written([body, checksum(body)])
+  return encodeCanonical([body, checksum(body)])
 }
 
 /**
  * The canonical encoding of a cursor: base64url has several encodings of the same bytes, and JSON of the same values.
  */
-function written(parts: unknown[]): string {
+function encodeCanonical(parts: unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url')
 }
 
 /** @throws KsError `invalid-cursor` for a cursor that is malformed, tampered with, or of another filter */
 export function decodeCursor(cursor: string, filter: string): CursorState {
-  const parsed = parse(cursor)
+  const parsed = parseCursor(cursor)
   if (parsed === undefined || parsed.filter !== filter)
     throw new KsError('invalid-cursor', 'cursor is not one that this list returned for this filter')
   return parsed.publication === undefined
@@ -42,23 +42,23 @@ export function decodeCursor(cursor: string, filter: string): CursorState {
     : { after: parsed.after, publication: parsed.publication }
 }
 
-function parse(cursor: string): (CursorState & { filter: string }) | undefined {
+function parseCursor(cursor: string): (CursorState & { filter: string }) | undefined {
   try {
     const outer: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if (!Array.isArray(outer) || outer.length !== 2 || written(outer) !== cursor) return undefined
+    if (!Array.isArray(outer) || outer.length !== 2 || encodeCanonical(outer) !== cursor) return undefined
     const [body, sum]: unknown[] = outer
     if (typeof body !== 'string' || sum !== checksum(body)) return undefined
     const inner: unknown = JSON.parse(body)
     if (!Array.isArray(inner) || inner.length !== 3) return undefined
     const [after, filter, publication]: unknown[] = inner
-    if (!Array.isArray(after) || typeof filter !== 'string' || !after.every(isPlace)) return undefined
+    if (!Array.isArray(after) || typeof filter !== 'string' || !after.every(isSortKey)) return undefined
     return typeof publication === 'string' ? { after, filter, publication } : { after, filter }
   } catch {
     return undefined
   }
 }
 
-function isPlace(value: unknown): value is string | number {
+function isSortKey(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number'
 }
 
@@ -66,6 +66,6 @@ function checksum(body: string): string {
   return createHash('sha256').update(`ks-cursor:${body}`).digest('base64url').slice(0, 12)
 }
 
-export function brokenCursor(): KsError {
+export function createInvalidCursorError(): KsError {
   return new KsError('invalid-cursor', 'cursor does not point into this listing: start the listing again')
 }

@@ -12,7 +12,7 @@ export type { Degradation } from '../../contract/gateway/degraded.js'
 export type DegradedClass = Degradation['class']
 
 /** A part that could not do its work for a reason other than a failed call, such as an index that is being rebuilt. */
-export function degradation(
+export function createDegradation(
   part: Degradation['part'],
   reason: string,
   degradedClass: DegradedClass = 'unavailable',
@@ -25,19 +25,19 @@ export function degradation(
  *
  * @param what start of a sentence, such as `the question could not be embedded`
  */
-export function degradationBy(part: Degradation['part'], what: string, error: unknown): Degradation {
-  const degradedClass = classOf(error)
-  const why =
+export function toDegradation(part: Degradation['part'], what: string, error: unknown): Degradation {
+  const degradedClass = classifyError(error)
+  const cause =
     error instanceof KsError
       ? error.message
       : degradedClass === 'timeout'
         ? 'there was no answer in time'
         : 'an unexpected failure'
-  return { part, class: degradedClass, reason: `${what}: ${why}` }
+  return { part, class: degradedClass, reason: `${what}: ${cause}` }
 }
 
 /** The same fields for metrics, metadata and trace steps. */
-export function degradedFields(all: readonly Degradation[]) {
+export function toDegradedFields(all: readonly Degradation[]) {
   const distinct = [...new Map(all.map((one) => [`${one.part} ${one.class} ${one.reason}`, one])).values()]
   // one class for all: prefer one that the user can act on over a temporary outage
   const degradedClass = (distinct.find((one) => one.class !== 'unavailable') ?? distinct[0])?.class
@@ -49,14 +49,14 @@ export function degradedFields(all: readonly Degradation[]) {
 }
 
 /** The class of a failure, by which a reader knows what to do. */
-export function classOf(error: unknown): DegradedClass {
+export function classifyError(error: unknown): DegradedClass {
   if (isTimeout(error)) return 'timeout'
   if (!(error instanceof KsError)) return 'unavailable'
   if (error.code === 'quota-exceeded') return 'budget-spent'
-  return error.cause instanceof ProviderFailure ? classOfFailure(error.cause) : 'unavailable'
+  return error.cause instanceof ProviderFailure ? classifyProviderFailure(error.cause) : 'unavailable'
 }
 
-function classOfFailure({ kind, status, refusal }: ProviderFailure): DegradedClass {
+function classifyProviderFailure({ kind, status, refusal }: ProviderFailure): DegradedClass {
   if (kind === 'timeout') return 'timeout'
   if (kind === 'context-too-long' || status === 413) return 'context-too-long'
   if (refusal?.kind === 'quota' || status === 402) return 'budget-spent'

@@ -5,6 +5,6 @@
  * @param plannedAt, now milliseconds since the epoch
  * @param maxAheadMs the furthest ahead that such a time is planned, in milliseconds
  */
-export function stillWaits(at: number, now: number, longest: number): boolean {
-  return at > now && at <= now + longest
+export function isStillAhead(plannedAt: number, now: number, maxAheadMs: number): boolean {
+  return plannedAt > now && plannedAt <= now + maxAheadMs
 }

@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
-import { largestShare } from '../../lib/fair-share.js'
+import { findLargestHolder } from '../../lib/fair-share.js'
 
-interface Waiter {
+interface GateWaiter {
   enter(): void
-  refuse(error: KsError): void
+  reject(error: KsError): void
 }
 
 /**
@@ -14,16 +14,16 @@ export class FairGate {
   readonly #limit: number
   readonly #maxWaiting: number
   /** plural, for messages */
-  readonly #what: string
+  readonly #requestKind: string
   /** first the tenant whose turn is next; of each, the oldest first */
-  readonly #waiting = new Map<string, Waiter[]>()
+  readonly #waiting = new Map<string, GateWaiter[]>()
   #count = 0
   #running = 0
 
   constructor(limit: number, maxWaiting: number, what: string) {
     this.#limit = limit
     this.#maxWaiting = maxWaiting
-    this.#what = what
+    this.#requestKind = what
   }
 
   get running(): number {
@@ -53,27 +53,27 @@ export class FairGate {
 
   #wait(tenant: string, signal: AbortSignal | undefined): Promise<void> {
     // an aborted signal fires no event, and the request must not evict another one
-    if (signal?.aborted === true) return Promise.reject(abandoned())
+    if (signal?.aborted === true) return Promise.reject(createAbortedError())
     if (this.#count >= this.#maxWaiting) this.#evictOne(tenant)
     return new Promise((resolve, reject) => {
       const stop = () => signal?.removeEventListener('abort', leave)
-      const waiter: Waiter = {
+      const waiter: GateWaiter = {
         enter() {
           stop()
           resolve()
         },
-        refuse(error) {
+        reject(error) {
           stop()
           reject(error)
         },
       }
       const leave = () => {
         this.#remove(tenant, waiter)
-        reject(abandoned())
+        reject(createAbortedError())
       }
-      const others = this.#waiting.get(tenant)
-      if (others === undefined) this.#waiting.set(tenant, [waiter])
-      else others.push(waiter)
+      const waiters = this.#waiting.get(tenant)
+      if (waiters === undefined) this.#waiting.set(tenant, [waiter])
+      else waiters.push(waiter)
       this.#count++
       signal?.addEventListener('abort', leave, { once: true })
     })
@@ -81,20 +81,24 @@ export class FairGate {
 
   /** @throws KsError `busy` when no tenant has more waiting requests than its share */
   #evictOne(tenant: string): void {
-    const [largest, waiters] = largestShare(this.#waiting, tenant) ?? []
+    const [largest, waiters] = findLargestHolder(this.#waiting, tenant) ?? []
     const last = waiters?.at(-1)
     if (largest === undefined || last === undefined) throw this.#busy()
     this.#remove(largest, last)
-    last.refuse(this.#busy())
+    last.reject(this.#busy())
   }
 
   #busy(): KsError {
-    return new KsError('busy', `${this.#running} ${this.#what} are running and ${this.#count} are waiting; try again soon`, {
-      retryAfter: 1,
-    })
+    return new KsError(
+      'busy',
+      `${this.#running} ${this.#requestKind} are running and ${this.#count} are waiting; try again soon`,
+      {
+        retryAfter: 1,
+      },
+    )
   }
 
-  #next(): Waiter | undefined {
+  #next(): GateWaiter | undefined {
     for (const [tenant, waiters] of this.#waiting) {
       const [first] = waiters
       if (first === undefined) continue
@@ -110,7 +114,7 @@ export class FairGate {
     return undefined
   }
 
-  #remove(tenant: string, waiter: Waiter): void {
+  #remove(tenant: string, waiter: GateWaiter): void {
     const waiters = this.#waiting.get(tenant) ?? []
     const index = waiters.indexOf(waiter)
     if (index < 0) return
@@ -120,6 +124,6 @@ export class FairGate {
   }
 }
 
-function abandoned(): KsError {
+function createAbortedError(): KsError {
   return new KsError('unavailable', 'the request was canceled while it waited')
 }

@@ -6,26 +6,26 @@ import { LIMITS } from '../../contract/limits.js'
  * so that different names of a file system stay different. Only what no file path can contain is removed: NUL, empty
  * segments, `.` and `..`. It is never a path of this machine; code that displays it must escape it.
  */
-export function storedName(name: string): string {
+export function toStoredName(name: string): string {
   const parts = name.toWellFormed().replaceAll('\u0000', '').split('/')
   return parts.filter((part) => part !== '' && part !== '.' && part !== '..').join('/') || 'unnamed'
 }
 
 const CONTROLS = /[\u0001-\u001f\u007f-\u009f]/g
-const MAX_SEGMENT = 255
+const MAX_SEGMENT_LENGTH = 255
 
 /**
  * The path of a document below its folder in the virtual file system, from its stored name: in form NFC, with visible
  * symbols for control characters, short enough for a path. Documents may share it; the listing tells namesakes apart by
  * their ids.
  */
-export function virtualName(filename: string): string {
+export function toVirtualName(filename: string): string {
   const parts = filename
-    .replace(CONTROLS, pictureOf)
+    .replace(CONTROLS, toControlSymbol)
     .split('/')
-    .map((part) => part.normalize('NFC').slice(0, MAX_SEGMENT).toWellFormed().normalize('NFC'))
+    .map((part) => part.normalize('NFC').slice(0, MAX_SEGMENT_LENGTH).toWellFormed().normalize('NFC'))
   let path = parts.join('/')
-  while (Buffer.byteLength(path) > LIMITS.filename - MAX_SEGMENT && parts.length > 1) {
+  while (Buffer.byteLength(path) > LIMITS.filename - MAX_SEGMENT_LENGTH && parts.length > 1) {
     parts.shift()
     path = parts.join('/')
   }
@@ -33,13 +33,13 @@ export function virtualName(filename: string): string {
 }
 
 /** U+2400 and the following are symbols for the C0 controls; C1 controls have none. */
-function pictureOf(control: string): string {
+function toControlSymbol(control: string): string {
   const code = control.charCodeAt(0)
   if (code < 0x20) return String.fromCharCode(0x2400 + code)
   return code === 0x7f ? '\u2421' : '\ufffd'
 }
 
-const TYPES: Record<string, string> = {
+const MEDIA_TYPES_BY_EXTENSION: Record<string, string> = {
   '.md': 'text/markdown',
   '.markdown': 'text/markdown',
   '.txt': 'text/plain',
@@ -76,8 +76,8 @@ const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]
  * The media type shown until the file is parsed: the declared one unless it is generic, else the one of the file
  * extension.
  */
-export function provisionalType(filename: string, declared: string | undefined): string {
+export function getProvisionalMediaType(filename: string, declared: string | undefined): string {
   const clean = declared?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (MEDIA_TYPE.test(clean) && clean !== 'application/octet-stream') return clean
-  return TYPES[posix.extname(filename).toLowerCase()] ?? 'application/octet-stream'
+  return MEDIA_TYPES_BY_EXTENSION[posix.extname(filename).toLowerCase()] ?? 'application/octet-stream'
 }

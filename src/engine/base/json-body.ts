@@ -3,14 +3,14 @@ import { parseInSlices } from '../../lib/json/parse.js'
 /** A response in JSON that may be long: its text is generated while it is sent, and never complete in memory. */
 export interface JsonBody<T> {
   /** the complete text if it is short */
-  kept: Uint8Array | undefined
+  buffered: Uint8Array | undefined
   pieces(): AsyncIterable<Uint8Array>
   /** The parsed response: only for one that is known to be short. */
   value(): Promise<T>
 }
 
 /** Maximum size of a response that is buffered; a longer one is generated again while it is sent. */
-const KEPT_BYTES = 1024 * 1024
+const MAX_BUFFERED_BYTES = 1024 * 1024
 /** Approximate size of a piece. */
 const PIECE_BYTES = 64 * 1024
 
@@ -21,39 +21,39 @@ const PIECE_BYTES = 64 * 1024
  * @param parts generates the parts again at each call
  * @throws any error of `parts`
  */
-export async function jsonBody<T>(parts: () => AsyncIterable<string | Uint8Array>): Promise<JsonBody<T>> {
+export async function createJsonBody<T>(parts: () => AsyncIterable<string | Uint8Array>): Promise<JsonBody<T>> {
   let pieces: Uint8Array[] = []
   let bytes = 0
-  for await (const piece of gathered(parts())) {
+  for await (const piece of gatherPieces(parts())) {
     bytes += piece.length
-    if (bytes > KEPT_BYTES) pieces = []
+    if (bytes > MAX_BUFFERED_BYTES) pieces = []
     else pieces.push(piece)
   }
-  const kept = bytes > KEPT_BYTES ? undefined : Buffer.concat(pieces)
+  const buffered = bytes > MAX_BUFFERED_BYTES ? undefined : Buffer.concat(pieces)
   return {
-    kept,
-    pieces: () => gathered(parts()),
-    value: async () => (await parseInSlices(kept ?? (await joined(gathered(parts()))))) as T,
+    buffered,
+    pieces: () => gatherPieces(parts()),
+    value: async () => (await parseInSlices(buffered ?? (await joinPieces(gatherPieces(parts()))))) as T,
   }
 }
 
-async function joined(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function joinPieces(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const all: Uint8Array[] = []
   for await (const piece of pieces) all.push(piece)
   return Buffer.concat(all)
 }
 
 /** The JSON of an object with an additional list whose members are streamed. @param head has at least one field */
-export function withList(
+export function streamObjectWithList(
   head: object,
   name: string,
   members: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<string | Uint8Array> {
-  return withMembers(head, name, separated(members))
+  return streamObjectWithMembers(head, name, separateByCommas(members))
 }
 
 /** Like `streamObjectWithList`, for members that include their commas. */
-export async function* withMembers(
+export async function* streamObjectWithMembers(
   head: object,
   name: string,
   members: AsyncIterable<string | Uint8Array>,
@@ -63,7 +63,7 @@ export async function* withMembers(
   yield ']}'
 }
 
-async function* separated(members: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array> {
+async function* separateByCommas(members: AsyncIterable<string | Uint8Array>): AsyncGenerator<string | Uint8Array> {
   let isFirst = true
   for await (const member of members) {
     if (!isFirst) yield ','
@@ -72,17 +72,17 @@ async function* separated(members: AsyncIterable<string | Uint8Array>): AsyncGen
   }
 }
 
-async function* gathered(parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = []
+async function* gatherPieces(parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  let pending: Uint8Array[] = []
   let bytes = 0
   for await (const part of parts) {
     const piece = typeof part === 'string' ? Buffer.from(part) : part
-    held.push(piece)
+    pending.push(piece)
     bytes += piece.length
     if (bytes < PIECE_BYTES) continue
-    yield Buffer.concat(held)
-    held = []
+    yield Buffer.concat(pending)
+    pending = []
     bytes = 0
   }
-  if (bytes > 0) yield Buffer.concat(held)
+  if (bytes > 0) yield Buffer.concat(pending)
 }

@@ -1,11 +1,11 @@
 import { newId } from '../../lib/ids.js'
-import { transitions } from './transitions.js'
+import { defineTransitions } from './transitions.js'
 
 export type LeaseType = 'read' | 'publish' | 'delete' | 'reindex'
 export type LeaseStatus = 'active' | 'released' | 'expired' | 'failed'
 
 /** The target of a lease and its session. */
-interface Hold {
+interface LeaseTarget {
   spaceKey: number
   sessionId: string
   /** subject of the session, for sessions of queries: those exist from their first query on */
@@ -18,7 +18,7 @@ interface Hold {
 }
 
 /** Parameters of a new lease of this process. */
-export interface LeaseRequest extends Hold {
+export interface LeaseRequest extends LeaseTarget {
   /** id of the operation that runs under the lease, if it has one; a new id otherwise */
   id?: string
   /** compilations use the row of their job as their lease; every gateway sees it */
@@ -26,7 +26,7 @@ export interface LeaseRequest extends Hold {
 }
 
 /** A lease as it is listed. */
-export interface KnownLease extends Hold {
+export interface LeaseInfo extends LeaseTarget {
   id: string
   /** rises with every lease */
   fence: number
@@ -37,25 +37,25 @@ export interface KnownLease extends Hold {
 }
 
 /** A lease of this process: protects its target from deletion. */
-export interface Lease extends KnownLease {
+export interface Lease extends LeaseInfo {
   /** renews now and every 15 s until the lease is released: for work that releases it at its end */
   keepAlive(): void
   release(): void
 }
 
 /** a lease without a heartbeat expires after this time (decisions.md section 4) */
-export const EXPIRES_AFTER_MS = 60_000
-export const HEARTBEAT_MS = 15_000
+export const LEASE_LIFETIME_MS = 60_000
+export const LEASE_HEARTBEAT_MS = 15_000
 
 /** active → released | expired | failed (decisions.md section 4) */
-const { may: mayMove } = transitions<LeaseStatus>('lease', {
+const { may: mayMove } = defineTransitions<LeaseStatus>('lease', {
   active: ['released', 'expired', 'failed'],
   released: [],
   expired: [],
   failed: [],
 })
 
-interface Held {
+interface ActiveLease {
   lease: Lease
   /** monotonic clock: a jump of the wall clock neither ends nor extends a lease */
   beatAt: number
@@ -68,10 +68,10 @@ interface Held {
  * of compilations are the rows of their jobs.
  */
 export class Leases {
-  readonly #active = new Map<string, Held>()
+  readonly #active = new Map<string, ActiveLease>()
   readonly #clock: () => number
   /** per space, the end of the last work of `runInOrder` */
-  readonly #turns = new Map<number, Promise<void>>()
+  readonly #lastWork = new Map<number, Promise<void>>()
   #fence = 0
   #expired = 0
 
@@ -89,7 +89,7 @@ export class Leases {
       status: 'active',
       acquiredAt: now,
       heartbeatAt: now,
-      expiresAt: now + EXPIRES_AFTER_MS,
+      expiresAt: now + LEASE_LIFETIME_MS,
       keepAlive: () => this.#keepAlive(lease),
       release: () => this.#end(lease, 'released'),
     }
@@ -101,34 +101,34 @@ export class Leases {
    * Runs work that checks the leases of a space and then takes one, after all earlier such work: no two runs find the
    * same target free.
    */
-  async inTurn<T>(spaceKey: number, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(spaceKey)
-    const made = before === undefined ? work() : before.then(work)
-    const end = made.then(
+  async runInOrder<T>(spaceKey: number, work: () => Promise<T>): Promise<T> {
+    const previous = this.#lastWork.get(spaceKey)
+    const result = previous === undefined ? work() : previous.then(work)
+    const end = result.then(
       () => undefined,
       () => undefined,
     )
-    this.#turns.set(spaceKey, end)
+    this.#lastWork.set(spaceKey, end)
     try {
-      return await made
+      return await result
     } finally {
-      if (this.#turns.get(spaceKey) === end) this.#turns.delete(spaceKey)
+      if (this.#lastWork.get(spaceKey) === end) this.#lastWork.delete(spaceKey)
     }
   }
 
   /** Active leases of a space, oldest first. */
-  of(spaceKey: number): Lease[] {
-    return this.all().filter((lease) => lease.spaceKey === spaceKey)
+  listBySpace(spaceKey: number): Lease[] {
+    return this.listActive().filter((lease) => lease.spaceKey === spaceKey)
   }
 
   /** All active leases. */
-  all(): Lease[] {
+  listActive(): Lease[] {
     this.#expire()
     return [...this.#active.values()].map(({ lease }) => lease)
   }
 
   /** The spaces that are being read, as pairs of the space's key and the time of its oldest read lease. */
-  readers(): [spaceKey: number, since: number][] {
+  listReadSpaces(): [spaceKey: number, since: number][] {
     this.#expire()
     const since = new Map<number, number>()
     for (const { lease } of this.#active.values())
@@ -145,24 +145,24 @@ export class Leases {
   }
 
   #keepAlive(lease: Lease): void {
-    const held = this.#active.get(lease.id)
-    if (held === undefined || held.timer !== undefined) return
-    this.#beat(held)
-    held.timer = setInterval(() => this.#beat(held), HEARTBEAT_MS)
-    held.timer.unref()
+    const active = this.#active.get(lease.id)
+    if (active === undefined || active.timer !== undefined) return
+    this.#beat(active)
+    active.timer = setInterval(() => this.#beat(active), LEASE_HEARTBEAT_MS)
+    active.timer.unref()
   }
 
-  #beat(held: Held): void {
+  #beat(active: ActiveLease): void {
     const now = Date.now()
-    held.beatAt = this.#clock()
-    held.lease.heartbeatAt = now
-    held.lease.expiresAt = now + EXPIRES_AFTER_MS
+    active.beatAt = this.#clock()
+    active.lease.heartbeatAt = now
+    active.lease.expiresAt = now + LEASE_LIFETIME_MS
   }
 
   #expire(): void {
     const now = this.#clock()
     for (const { lease, beatAt } of [...this.#active.values()])
-      if (now - beatAt > EXPIRES_AFTER_MS) this.#end(lease, 'expired')
+      if (now - beatAt > LEASE_LIFETIME_MS) this.#end(lease, 'expired')
   }
 
   #end(lease: Lease, status: LeaseStatus): void {

@@ -6,6 +6,6 @@ export interface ModelReference {
 }
 
 /** The name of a model as settings contain it. */
-export function modelName({ pluginId, provider, model }: ModelReference): string {
+export function formatModelName({ pluginId, provider, model }: ModelReference): string {
   return `${pluginId}/${provider}/${model}`
 }

@@ -1,17 +1,17 @@
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { DatabaseAddress } from '../../local/database-address.js'
-import type { DiskRoom } from '../../local/disk-room.js'
-import type { ObjectPlace } from '../../local/object-place.js'
-import type { ChosenLanguages } from '../../local/ocr-languages.js'
+import type { DiskReserve } from '../../local/disk-reserve.js'
+import type { ObjectLocation } from '../../local/object-location.js'
+import type { LanguageSelection } from '../../local/ocr-languages.js'
 import type { EngineLog } from './log.js'
 import type { ModelReference } from './model-reference.js'
 import type { ProviderConfig } from './provider-config.js'
-import type { Resolve } from './resolve.js'
+import type { HostResolver } from './resolve.js'
 
 export interface EngineOptions {
   dataDir: string
   /** where the bytes of documents are stored; files of the data directory if absent */
-  objects?: ObjectPlace | undefined
+  objects?: ObjectLocation | undefined
   /** address of the database server; a file of the data directory if absent */
   database?: DatabaseAddress | undefined
   /**
@@ -57,7 +57,7 @@ export interface EngineOptions {
     embedding: number
   }
   /** OCR languages; English if absent */
-  ocr?: ChosenLanguages
+  ocr?: LanguageSelection
   /** processor time per document for OCR, in milliseconds; ten seconds if absent */
   ocrBudgetMs?: number
   /** override the numbers in the manifests of all spaces */
@@ -69,7 +69,7 @@ export interface EngineOptions {
     /** addresses and CIDR ranges outside the public internet that sources may reach */
     egressAllow?: readonly string[]
     /** host name resolution; by the system if absent */
-    resolve?: Resolve
+    resolve?: HostResolver
     /** interval of the schedule, in milliseconds */
     tickMs?: number
   }
@@ -79,7 +79,7 @@ export interface EngineOptions {
     onStale(path: string): void
   }
   /** free space on the disk of the data directory; if absent, a full disk is noticed when a write fails */
-  room?: DiskRoom
+  room?: DiskReserve
   /**
    * Name of the lock on the data directory that the caller holds. The next holder knows from it that this process is
    * dead, without waiting for missed heartbeats. If absent, heartbeats alone decide.

@@ -1,4 +1,4 @@
-export type FailureKind =
+export type ProviderFailureKind =
   | 'status'
   | 'unreachable'
   | 'reset'
@@ -11,16 +11,16 @@ export type FailureKind =
   | 'unexpected'
 
 /** Details of a rejected request beyond its status. */
-export type Refusal =
+export type ProviderRejection =
   /** the quota of the account is used up: a retry does not help */
   | { kind: 'quota' }
   /** the provider does not know the model under the requested name */
   | { kind: 'unknown-model'; model: string }
 
-interface FailureDetails {
+interface ProviderFailureDetails {
   status?: number
   retryAfterMs?: number
-  refusal?: Refusal
+  refusal?: ProviderRejection
 }
 
 /**
@@ -28,14 +28,14 @@ interface FailureDetails {
  * our own phrases, never text of the response.
  */
 export class ProviderFailure extends Error {
-  readonly kind: FailureKind
+  readonly kind: ProviderFailureKind
   /** HTTP status of the response; of an open circuit, that of the last failure */
   readonly status?: number
   /** how long the provider wants no requests */
   readonly retryAfterMs?: number
-  readonly refusal?: Refusal
+  readonly refusal?: ProviderRejection
 
-  constructor(kind: FailureKind, detail: string, options: FailureDetails = {}) {
+  constructor(kind: ProviderFailureKind, detail: string, options: ProviderFailureDetails = {}) {
     super(detail)
     this.name = 'ProviderFailure'
     this.kind = kind

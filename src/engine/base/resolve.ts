@@ -1,7 +1,7 @@
-interface Resolved {
+interface HostAddress {
   address: string
   family: number
 }
 
 /** Looks up all addresses of a host name. */
-export type Resolve = (name: string, done: (error: Error | null, addresses: Resolved[]) => void) => void
+export type HostResolver = (name: string, done: (error: Error | null, addresses: HostAddress[]) => void) => void

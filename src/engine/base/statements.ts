@@ -10,41 +10,41 @@ interface Statement {
  * A statement that reads. With `stored`, cells are returned as they are, damaged or not; with `cells`, each row is a
  * list of cells.
  */
-export interface Query extends Statement {
+export interface ReadStatement extends Statement {
   verb: 'get' | 'all'
   stored?: true
   cells?: true
 }
 
 /** A statement that writes. */
-export interface Change extends Statement {
+export interface WriteStatement extends Statement {
   verb: 'run'
 }
 
 /** One statement that runs once per list of values, in order. */
-interface Repeated {
+interface RepeatedStatement {
   sql: string
   lists: readonly (readonly Bindable[])[]
 }
 
 /** A statement that returns rows for each list of values. */
-export interface Queries extends Repeated {
+export interface RepeatedRead extends RepeatedStatement {
   verb: 'all'
 }
 
 /** A statement that writes for each list of values. */
-export interface Changes extends Repeated {
+export interface RepeatedWrite extends RepeatedStatement {
   verb: 'run'
 }
 
 /** A statement that a program yields to its driver. */
-export type Asked = Query | Queries | Change | Changes
+export type ProgramStatement = ReadStatement | RepeatedRead | WriteStatement | RepeatedWrite
 
 /**
  * A program that reads: it yields each statement to the driver that runs it and gets the rows back. It consists of
  * statements and computation alone, so that any driver can run it in one transaction, and run it again.
  */
-export type Read<T> = Generator<Query | Queries, T, unknown>
+export type Read<T> = Generator<ReadStatement | RepeatedRead, T, unknown>
 
 /** A program that may also write. A program that only reads is one, too. */
-export type Write<T> = Generator<Asked, T, unknown>
+export type Write<T> = Generator<ProgramStatement, T, unknown>

@@ -22,6 +22,6 @@ export function asDeployment<T>(work: () => T): T {
   return scopes.run('deployment', work)
 }
 
-export function tenantScope(): TenantScope | undefined {
+export function getTenantScope(): TenantScope | undefined {
   return scopes.getStore()
 }

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 
 /** The permitted moves between states. @param what kind of thing that moves, for messages */
-export function transitions<State extends string>(what: string, moves: Record<State, readonly State[]>) {
+export function defineTransitions<State extends string>(what: string, moves: Record<State, readonly State[]>) {
   const may = (from: State, to: State): boolean => moves[from].includes(to)
   return {
     may,

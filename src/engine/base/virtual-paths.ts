@@ -21,50 +21,50 @@ const SECTION_NAME_BYTES = 80
  *
  * @throws KsError `invalid-request` that names the rule the path breaks
  */
-export function parsePath(text: string): VirtualPath {
+export function parseVirtualPath(text: string): VirtualPath {
   const bytes = Buffer.byteLength(text)
   if (bytes > LIMITS.virtualPathBytes)
     throw new KsError('invalid-request', `path must hold at most ${LIMITS.virtualPathBytes} bytes, received ${bytes}`)
-  if (!text.isWellFormed() || text !== text.normalize('NFC')) refuse(text, 'must be unicode text in form NFC')
-  if (CONTROL.test(text)) refuse(text, 'must not hold a control character')
+  if (!text.isWellFormed() || text !== text.normalize('NFC')) rejectPath(text, 'must be unicode text in form NFC')
+  if (CONTROL.test(text)) rejectPath(text, 'must not hold a control character')
   const [root, first, ...segments] = text.split('/')
   const namespace = NAMESPACES.find((name) => name === first)
   if (root !== '' || namespace === undefined)
-    refuse(text, `must start with one of ${NAMESPACES.map((name) => `/${name}`).join(', ')}`)
-  if (segments.includes('')) refuse(text, 'must not hold an empty segment')
-  if (segments.includes('.') || segments.includes('..')) refuse(text, 'must not hold a segment "." or ".."')
-  return { namespace, segments, path: joinPath(namespace, segments) }
+    rejectPath(text, `must start with one of ${NAMESPACES.map((name) => `/${name}`).join(', ')}`)
+  if (segments.includes('')) rejectPath(text, 'must not hold an empty segment')
+  if (segments.includes('.') || segments.includes('..')) rejectPath(text, 'must not hold a segment "." or ".."')
+  return { namespace, segments, path: joinVirtualPath(namespace, segments) }
 }
 
-export function joinPath(namespace: NamespaceName, segments: readonly string[]): string {
+export function joinVirtualPath(namespace: NamespaceName, segments: readonly string[]): string {
   return ['', namespace, ...segments].join('/')
 }
 
-function refuse(text: string, rule: string): never {
+function rejectPath(text: string, rule: string): never {
   throw new KsError('invalid-request', `path ${rule}, received ${JSON.stringify(text.slice(0, 100))}`)
 }
 
 /** The folder name of a section title: one segment, without control characters, at most 80 bytes. */
-export function sectionName(title: string): string {
-  const flat = title
+export function toSectionName(title: string): string {
+  const name = title
     .toWellFormed()
     .replace(CONTROLS, ' ')
     .replaceAll('/', '-')
     .replace(/\s+/g, ' ')
     .trim()
     .normalize('NFC')
-  if (flat === '') return 'untitled'
-  if (flat === '.' || flat === '..') return flat.replaceAll('.', '_')
-  return Buffer.byteLength(flat) <= SECTION_NAME_BYTES ? flat : `${headOf(flat, SECTION_NAME_BYTES - 3)}…`
+  if (name === '') return 'untitled'
+  if (name === '.' || name === '..') return name.replaceAll('.', '_')
+  return Buffer.byteLength(name) <= SECTION_NAME_BYTES ? name : `${truncateToBytes(name, SECTION_NAME_BYTES - 3)}…`
 }
 
 /** The longest prefix of a text that fits into `maxBytes` of UTF-8, without splitting a character. */
-function headOf(text: string, bytes: number): string {
-  let used = 0
+function truncateToBytes(text: string, maxBytes: number): string {
+  let byteCount = 0
   let end = 0
   for (const character of text) {
-    used += Buffer.byteLength(character)
-    if (used > bytes) break
+    byteCount += Buffer.byteLength(character)
+    if (byteCount > maxBytes) break
     end += character.length
   }
   return text.slice(0, end).trimEnd()

@@ -1,13 +1,13 @@
 import type { BundleEnd, BundleManifest } from '../../contract/gateway/bundles.js'
-import type { StoredPart } from '../parse/stored.js'
+import type { StoredPart } from '../parse/stored-parts.js'
 
 /** A valid value, or what is wrong with it. */
-export type Checked<T> = { value: T } | { problem: string }
+export type BundleCheckResult<T> = { value: T } | { problem: string }
 
 /** Checks of bundle content against the contract. Injected, since the engine only knows the types of the contract. */
 export interface BundleChecks {
-  manifest(value: unknown): Checked<BundleManifest>
-  end(value: unknown): Checked<BundleEnd>
+  manifest(value: unknown): BundleCheckResult<BundleManifest>
+  end(value: unknown): BundleCheckResult<BundleEnd>
   /**
    * Finds what is wrong with a cell beyond the format of its column: JSON that the contract describes, and texts with
    * limits.

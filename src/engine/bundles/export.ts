@@ -3,19 +3,25 @@ import type { BundleManifest } from '../../contract/gateway/bundles.js'
 import type { Caller } from '../base/caller.js'
 import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { type BundledDocument, documentsFor, pageOf, type Row, rowsAfter } from '../rows/bundles/read.js'
-import type { WholeTable } from '../rows/bundles/tables.js'
-import { deniedSources } from '../rows/permissions.js'
+import {
+  type BundledDocument,
+  type BundleRow,
+  getPageSize,
+  listBundledDocuments,
+  rowsAfter,
+} from '../rows/bundles/read.js'
+import type { SpaceTable } from '../rows/bundles/tables.js'
+import { listDeniedSources } from '../rows/permissions.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { activeVectorSpace } from '../rows/vector-spaces.js'
+import { getActiveVectorSpace } from '../rows/vector-spaces.js'
 import type { Snapshot } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { ofDocuments } from './export-documents.js'
-import { type Exporting, objectsOf, pause } from './exporting.js'
-import { FORMAT, FORMAT_VERSION, MANIFEST, SCHEMA, TABLES_BEFORE, TABLES_BEHIND } from './format.js'
+import { BundleWriter, RowsWriter } from './bundle-writer.js'
+import { exportDocuments } from './export-documents.js'
+import { BUNDLE_FORMAT, BUNDLE_SCHEMA, FORMAT_VERSION, MANIFEST, TABLES_AFTER, TABLES_BEFORE } from './format.js'
 import { BUNDLE_LIMITS } from './limits.js'
-import { lineOf } from './rows.js'
-import { BundleWriter, RowsWriter } from './tar-writer.js'
+import { formatLine } from './rows.js'
+import { exportObjects, type SpaceExport, yieldToForeground } from './space-export.js'
 
 /** A bundle that is being written. */
 export interface OpenBundle {
@@ -44,19 +50,19 @@ export async function openBundle(
   }
   try {
     const spaces: SpaceRow[] = []
-    for (const id of [...new Set(ids)].sort()) spaces.push(await snapshot.read(spaceFor(caller, id)))
+    for (const id of [...new Set(ids)].sort()) spaces.push(await snapshot.read(findExportableSpace(caller, id)))
     // documents that are deleted meanwhile keep their bytes until the leases are released
-    for (const space of spaces) leases.push(leaseOf(context, space))
-    return { bytes: whole(context, snapshot, spaces, signal), close }
+    for (const space of spaces) leases.push(acquireReadLease(context, space))
+    return { bytes: writeBundle(context, snapshot, spaces, signal), close }
   } catch (error) {
     close()
     throw error
   }
 }
 
-function* spaceFor(caller: Caller, id: string): Read<SpaceRow> {
+function* findExportableSpace(caller: Caller, id: string): Read<SpaceRow> {
   const space = yield* findSpace(caller.tenant, id)
-  if ((yield* deniedSources(space.key, caller)).length > 0)
+  if ((yield* listDeniedSources(space.key, caller)).length > 0)
     throw new KsError(
       'scope-missing',
       `the space ${JSON.stringify(space.slug)} has sources whose permissionScope excludes you: a bundle would contain their documents`,
@@ -64,8 +70,8 @@ function* spaceFor(caller: Caller, id: string): Read<SpaceRow> {
   return space
 }
 
-function leaseOf({ leases }: EngineContext, { key, id }: SpaceRow): Lease {
-  const hold = {
+function acquireReadLease({ leases }: EngineContext, { key, id }: SpaceRow): Lease {
+  const request = {
     spaceKey: key,
     sessionId: id,
     type: 'read',
@@ -73,27 +79,27 @@ function leaseOf({ leases }: EngineContext, { key, id }: SpaceRow): Lease {
     targetId: id,
     virtualPath: '/',
   } as const
-  const lease = leases.acquire(hold)
+  const lease = leases.acquire(request)
   lease.keepAlive()
   return lease
 }
 
-async function* whole(
+async function* writeBundle(
   context: EngineContext,
   snapshot: Snapshot,
   spaces: readonly SpaceRow[],
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const writer = new BundleWriter()
-  yield* writer.json(MANIFEST, manifestOf(spaces))
-  for (const space of spaces) yield* ofSpace(context, { snapshot, writer, space, signal })
+  yield* writer.json(MANIFEST, buildManifest(spaces))
+  for (const space of spaces) yield* exportSpace(context, { snapshot, writer, space, signal })
   yield* writer.end()
 }
 
-function manifestOf(spaces: readonly SpaceRow[]): BundleManifest {
+function buildManifest(spaces: readonly SpaceRow[]): BundleManifest {
   return {
-    format: FORMAT,
-    schema: SCHEMA,
+    format: BUNDLE_FORMAT,
+    schema: BUNDLE_SCHEMA,
     spaces: spaces.map(({ id, slug, fingerprint, head_revision }) => ({
       fingerprint,
       headRevision: head_revision,
@@ -104,36 +110,36 @@ function manifestOf(spaces: readonly SpaceRow[]): BundleManifest {
   }
 }
 
-async function* ofSpace(context: EngineContext, of: Exporting): AsyncGenerator<Uint8Array> {
-  const { snapshot, writer, space } = of
+async function* exportSpace(context: EngineContext, spaceExport: SpaceExport): AsyncGenerator<Uint8Array> {
+  const { snapshot, writer, space } = spaceExport
   const rows = new RowsWriter(writer, space.id)
-  yield* rows.add('spaces', [lineOf('spaces', { ...space })])
+  yield* rows.add('spaces', [formatLine('spaces', { ...space })])
   const sources = new Set<string>()
   for (const table of TABLES_BEFORE)
-    for await (const page of pages(context, of, table)) {
+    for await (const page of readPages(context, spaceExport, table)) {
       if (table === 'sources') for (const { id } of page) sources.add(String(id))
       if (table === 'source_readers') for (const { source_id } of page) sources.add(String(source_id))
       yield* rows.add(
         table,
-        page.map((row) => lineOf(table, told(table, row))),
+        page.map((row) => formatLine(table, toPortableRow(table, row))),
       )
     }
-  const vectorSpace = (await snapshot.read(activeVectorSpace(space)))?.key
+  const vectorSpace = (await snapshot.read(getActiveVectorSpace(space)))?.key
   for (let after = ''; ; ) {
-    await pause(context, of.signal)
-    const page = cutPage(await snapshot.read(documentsFor(space, after, BUNDLE_LIMITS.pageDocuments)))
+    await yieldToForeground(context, spaceExport.signal)
+    const page = limitPage(await snapshot.read(listBundledDocuments(space, after, BUNDLE_LIMITS.pageDocuments)))
     const last = page.at(-1)
     if (last === undefined) break
     after = last.id
-    yield* ofDocuments(context, of, { rows, page, sources, vectorSpace })
+    yield* exportDocuments(context, spaceExport, { rows, page, sources, vectorSpace })
   }
-  for (const table of TABLES_BEHIND)
-    for await (const page of pages(context, of, table)) {
-      const lines = page.map((row) => lineOf(table, row))
+  for (const table of TABLES_AFTER)
+    for await (const page of readPages(context, spaceExport, table)) {
+      const lines = page.map((row) => formatLine(table, row))
       if (table !== 'workspace_files' && table !== 'snapshot_files') yield* rows.add(table, lines)
       else {
         yield* rows.flush()
-        yield* objectsOf(context, of, page)
+        yield* exportObjects(context, spaceExport, page)
         yield* rows.page(table, lines)
       }
     }
@@ -141,28 +147,28 @@ async function* ofSpace(context: EngineContext, of: Exporting): AsyncGenerator<U
 }
 
 /** The rows of a table, page by page. */
-async function* pages(context: EngineContext, { snapshot, space, signal }: Exporting, table: WholeTable) {
-  for (let after: Row | undefined; ; ) {
-    await pause(context, signal)
+async function* readPages(context: EngineContext, { snapshot, space, signal }: SpaceExport, table: SpaceTable) {
+  for (let after: BundleRow | undefined; ; ) {
+    await yieldToForeground(context, signal)
     const page = await snapshot.read(rowsAfter(space, table, after))
     if (page.length > 0) yield page
     after = page.at(-1)
-    if (page.length < pageOf(table)) return
+    if (page.length < getPageSize(table)) return
   }
 }
 
 /** A row as another store can have it: without work in progress. */
-function told(table: WholeTable, row: Row): Row {
+function toPortableRow(table: SpaceTable, row: BundleRow): BundleRow {
   if (table !== 'sources' || row.status !== 'syncing') return row
   return { ...row, status: 'active' }
 }
 
 /** Documents whose objects are received together. */
-function cutPage(documents: BundledDocument[]): BundledDocument[] {
+function limitPage(documents: BundledDocument[]): BundledDocument[] {
   let bytes = 0
-  const end = documents.findIndex(({ size_bytes }, at) => {
+  const end = documents.findIndex(({ size_bytes }, index) => {
     bytes += size_bytes
-    return at > 0 && bytes > BUNDLE_LIMITS.pageBytes
+    return index > 0 && bytes > BUNDLE_LIMITS.pageBytes
   })
   return end < 0 ? documents : documents.slice(0, end)
 }

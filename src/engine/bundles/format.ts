@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { READS } from '../rows/bundles/tables.js'
+import { SPACE_TABLES } from '../rows/bundles/tables.js'
 import { MIGRATIONS } from '../storage/schema.js'
 import type { BundleTable } from './rows.js'
 
@@ -9,10 +9,10 @@ import type { BundleTable } from './rows.js'
  * before it.
  */
 
-export const FORMAT = 'knowledge-spaces-bundle'
+export const BUNDLE_FORMAT = 'knowledge-spaces-bundle'
 export const FORMAT_VERSION = 1
 /** Schema version of the columns. */
-export const SCHEMA = MIGRATIONS.length
+export const BUNDLE_SCHEMA = MIGRATIONS.length
 
 export const MANIFEST = 'manifest.json'
 export const END = 'end.json'
@@ -22,22 +22,22 @@ export const DOCUMENT_TABLES = ['documents', 'versions', 'version_parts', 'item_
 export type DocumentTable = (typeof DOCUMENT_TABLES)[number]
 
 /** Tables before the documents, which refer to them; all others follow. */
-const FIRST: ReadonlySet<string> = new Set([
+const FIRST_TABLES: ReadonlySet<string> = new Set([
   ...['retrieval_profiles', 'publications', 'vector_spaces', 'source_readers', 'sources', 'retention_policies'],
 ])
-export const TABLES_BEFORE = READS.map(([table]) => table).filter((table) => FIRST.has(table))
-export const TABLES_BEHIND = READS.map(([table]) => table).filter((table) => !FIRST.has(table))
+export const TABLES_BEFORE = SPACE_TABLES.map(([table]) => table).filter((table) => FIRST_TABLES.has(table))
+export const TABLES_AFTER = SPACE_TABLES.map(([table]) => table).filter((table) => !FIRST_TABLES.has(table))
 
 /** Order of tables in the files of a space; those of documents share one position. */
-const PLACES: ReadonlyMap<string, number> = new Map([
+const TABLE_POSITIONS: ReadonlyMap<string, number> = new Map([
   ['spaces', 0],
   ...TABLES_BEFORE.map((table, at): [string, number] => [table, 1 + at]),
   ...DOCUMENT_TABLES.map((table): [string, number] => [table, 100]),
-  ...TABLES_BEHIND.map((table, at): [string, number] => [table, 200 + at]),
+  ...TABLES_AFTER.map((table, at): [string, number] => [table, 200 + at]),
 ])
 
-export function placeOf(table: BundleTable): number {
-  return PLACES.get(table) ?? -1
+export function getTablePosition(table: BundleTable): number {
+  return TABLE_POSITIONS.get(table) ?? -1
 }
 
 /** Name of a file of lines. @param number of the file within its space, from 1 */
@@ -50,7 +50,7 @@ export function objectName(sha256: string): string {
 }
 
 /** The kind of a file in a bundle, parsed from its name. */
-export type Named =
+export type BundleFileName =
   | { kind: 'rows'; space: string; number: number; table: BundleTable }
   | { kind: 'object'; sha256: string }
   | { kind: 'manifest' | 'end' }
@@ -63,21 +63,22 @@ const FIXED: ReadonlyMap<string, 'manifest' | 'end'> = new Map([
 ])
 
 /** @throws KsError `invalid-bundle` for a name that no file of a bundle has */
-export function readName(name: string): Named {
+export function parseFileName(name: string): BundleFileName {
   const fixed = FIXED.get(name)
   if (fixed !== undefined) return { kind: fixed }
   const [, sha256] = OBJECT_NAME.exec(name) ?? []
   if (sha256 !== undefined) return { kind: 'object', sha256 }
   const [, space, number, table] = ROWS_NAME.exec(name) ?? []
-  if (space === undefined || !isTable(table)) throw invalid(`holds a file ${JSON.stringify(name)}, which no bundle has`)
+  if (space === undefined || !isTable(table))
+    throw invalidBundle(`holds a file ${JSON.stringify(name)}, which no bundle has`)
   return { kind: 'rows', space, number: Number(number), table }
 }
 
 function isTable(name: string | undefined): name is BundleTable {
-  return name !== undefined && PLACES.has(name)
+  return name !== undefined && TABLE_POSITIONS.has(name)
 }
 
 /** @param what continues the sentence after "the bundle" */
-export function invalid(what: string, cause?: unknown): KsError {
+export function invalidBundle(what: string, cause?: unknown): KsError {
   return new KsError('invalid-bundle', `the bundle ${what}`, cause === undefined ? {} : { cause })
 }

@@ -1,32 +1,32 @@
 import { KsError } from '../../contract/errors.js'
 import type { Bindable } from '../base/statements.js'
-import { takeNodeKeys } from '../compile/node-keys.js'
-import type { StoredPart } from '../parse/stored.js'
+import { allocateNodeKeys } from '../compile/node-keys.js'
+import type { StoredPart } from '../parse/stored-parts.js'
 import {
-  insertKeyed,
+  findTakenId,
+  findTakenNode,
+  insertBundledRow,
   insertModelRead,
-  insertRow,
+  insertRowWithKey,
   insertStoredVector,
-  takenId,
-  takenNode,
 } from '../rows/bundles/write.js'
 import { logAdded } from '../rows/projection-log.js'
-import { versionOverQuota } from '../spaces/quota.js'
+import { checkVersionQuota } from '../spaces/quota.js'
 import { FLOATS } from '../storage/half.js'
-import { nodeHash } from '../storage/node-hash.js'
+import { hashNode } from '../storage/node-hash.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import type { BundleChecks } from './checks.js'
 import type { DocumentTable } from './format.js'
-import { invalid } from './format.js'
-import { held, idTaken, type SpaceImport } from './import-space.js'
-import { PackedCheck, type PartHashes } from './packed.js'
-import { bytesOf, type Line, numberOf, type Reads, textOf } from './rows.js'
+import { invalidBundle } from './format.js'
+import { idTakenError, type SpaceImport, withImportClaim } from './import-space.js'
+import { PackedCheck, type PartHashes } from './packed-check.js'
+import { type BundleLine, type ModelReads, toBytes, toCheckedNumber, toCheckedText } from './rows.js'
 
 const SLICE_NODES = 500
 const PARTS = ['artifact', 'outline', 'items'] as const
 
-interface Version {
+interface ImportedVersion {
   key: number
   docKey: number
   /** key of its first passage, and expected count of passages */
@@ -42,7 +42,7 @@ interface Version {
   parts: Set<StoredPart>
 }
 
-interface Document {
+interface ImportedDocument {
   key: number
   isParsed: boolean
   /** published versions that are not superseded */
@@ -50,8 +50,8 @@ interface Document {
 }
 
 /** A packed column that is stored outside its row, and arrives in pieces. */
-interface Open {
-  version: Version
+interface OpenPart {
+  version: ImportedVersion
   part: StoredPart
   place: number
   check: PackedCheck
@@ -59,18 +59,18 @@ interface Open {
 
 /** Imports the documents of a space, page by page: rows that refer to a document arrive before the next page. */
 export class DocumentsImport {
-  readonly #of: SpaceImport
+  readonly #spaceImport: SpaceImport
   readonly #checks: BundleChecks
-  #documents = new Map<string, Document>()
-  #versions = new Map<string, Version>()
-  #open: Open | undefined
+  #documents = new Map<string, ImportedDocument>()
+  #versions = new Map<string, ImportedVersion>()
+  #open: OpenPart | undefined
 
   constructor(of: SpaceImport, checks: BundleChecks) {
-    this.#of = of
+    this.#spaceImport = of
     this.#checks = checks
   }
 
-  async add(table: Exclude<DocumentTable, 'documents'>, lines: readonly Line[]): Promise<void> {
+  async add(table: Exclude<DocumentTable, 'documents'>, lines: readonly BundleLine[]): Promise<void> {
     if (table !== 'version_parts') await this.#endPart()
     if (table === 'versions') await this.#addVersions(lines)
     else if (table === 'version_parts') await this.#addParts(lines)
@@ -79,237 +79,240 @@ export class DocumentsImport {
   }
 
   /** Inserts documents, inside the caller's transaction. @returns their keys, for `recordInserted` */
-  *insertDocuments(lines: readonly Line[]): Write<number[]> {
-    const { space, context } = this.#of
-    return yield* held(space.key, context.instance, () => this.#insert(lines))
+  *insertDocuments(lines: readonly BundleLine[]): Write<number[]> {
+    const { space, context } = this.#spaceImport
+    return yield* withImportClaim(space.key, context.instance, () => this.#insert(lines))
   }
 
-  *#insert(lines: readonly Line[]): Write<number[]> {
-    const { space } = this.#of
-    const taken = yield* takenId(
+  *#insert(lines: readonly BundleLine[]): Write<number[]> {
+    const { space } = this.#spaceImport
+    const existingId = yield* findTakenId(
       space.tenant,
       'documents',
-      lines.map(({ id }) => textOf(id)),
+      lines.map(({ id }) => toCheckedText(id)),
     )
-    if (taken !== undefined) throw idTaken('documents', taken)
+    if (existingId !== undefined) throw idTakenError('documents', existingId)
     const keys: number[] = []
     for (const line of lines) {
-      const object_key = ObjectStore.key(space.tenant, textOf(line.sha256))
-      keys.push(yield* insertKeyed('documents', this.#of.cells('documents', line, { object_key })))
+      const object_key = ObjectStore.key(space.tenant, toCheckedText(line.sha256))
+      keys.push(yield* insertRowWithKey('documents', this.#spaceImport.cells('documents', line, { object_key })))
     }
     return keys
   }
 
   /** Records documents whose insertion is committed. */
-  noted(lines: readonly Line[], keys: readonly number[]): void {
-    for (const [at, line] of lines.entries()) {
+  recordInserted(lines: readonly BundleLine[], keys: readonly number[]): void {
+    for (const [index, line] of lines.entries()) {
       const isParsed = line.parser_status === 'parsed'
-      this.#documents.set(textOf(line.id), { key: keys[at] ?? 0, isParsed, live: 0 })
+      this.#documents.set(toCheckedText(line.id), { key: keys[index] ?? 0, isParsed, live: 0 })
     }
-    this.#of.documents += lines.length
+    this.#spaceImport.documents += lines.length
   }
 
   /** Checks that no document is in progress or has a source that the bundle lacks. */
-  assertDocuments(lines: readonly Line[]): void {
-    this.#of.assertSources(lines.map(({ source_id }) => source_id))
+  assertDocuments(lines: readonly BundleLine[]): void {
+    this.#spaceImport.assertSources(lines.map(({ source_id }) => source_id))
     const pending = lines.find((line) => line.parser_status === 'pending')
-    if (pending !== undefined) throw invalid(`has a document ${textOf(pending.id)} that is still being processed`)
+    if (pending !== undefined)
+      throw invalidBundle(`has a document ${toCheckedText(pending.id)} that is still being processed`)
   }
 
   /** @throws KsError `invalid-bundle` unless everything that belongs to the documents has arrived */
   async endPage(): Promise<void> {
     await this.#endPart()
     for (const [id, { isParsed, live }] of this.#documents)
-      if (live > 1 || (isParsed && live === 0)) throw invalid(`has ${live} current versions of document ${id}`)
+      if (live > 1 || (isParsed && live === 0)) throw invalidBundle(`has ${live} current versions of document ${id}`)
     for (const [name, version] of this.#versions) {
       if (version.seen !== version.expected)
-        throw invalid(`has ${version.seen} passages of ${name} and not ${version.expected}`)
+        throw invalidBundle(`has ${version.seen} passages of ${name} and not ${version.expected}`)
       const missing = PARTS.find((part) => !version.parts.has(part))
-      if (missing !== undefined) throw invalid(`has no ${missing} of ${name}`)
-      if (version.hashes.whole !== undefined && version.hashes.whole !== version.hash)
-        throw invalid(`has an artifact of ${name} that does not have its hash`)
-      if (version.isLive) this.#of.withoutVectors += version.seen - version.vectors
+      if (missing !== undefined) throw invalidBundle(`has no ${missing} of ${name}`)
+      if (version.hashes.complete !== undefined && version.hashes.complete !== version.hash)
+        throw invalidBundle(`has an artifact of ${name} that does not have its hash`)
+      if (version.isLive) this.#spaceImport.withoutVectors += version.seen - version.vectors
     }
     this.#documents = new Map()
     this.#versions = new Map()
   }
 
-  async #addVersions(lines: readonly Line[]): Promise<void> {
+  async #addVersions(lines: readonly BundleLine[]): Promise<void> {
     for (const line of lines) {
       const document = this.#documentOf(line)
       const version = await this.#readVersion(line, document)
-      const key = await this.#of.write(() => this.#insertVersion(line, document, version))
-      const name = nameOf(line)
-      if (this.#versions.has(name)) throw invalid(`has ${name} twice`)
+      const key = await this.#spaceImport.write(() => this.#insertVersion(line, document, version))
+      const name = formatVersionName(line)
+      if (this.#versions.has(name)) throw invalidBundle(`has ${name} twice`)
       this.#versions.set(name, { ...version, key })
       if (version.isLive) document.live += 1
     }
   }
 
-  async #readVersion(line: Line, document: Document): Promise<Omit<Version, 'key'>> {
-    const { space, context } = this.#of
-    const [from, until] = [numberOf(line.from_revision ?? -1), line.until_revision]
+  async #readVersion(line: BundleLine, document: ImportedDocument): Promise<Omit<ImportedVersion, 'key'>> {
+    const { space, context } = this.#spaceImport
+    const [start, until] = [toCheckedNumber(line.from_revision ?? -1), line.until_revision]
     const isLive = until === undefined
-    const [expected, count] = [numberOf(line.nodes), numberOf(line.node_count)]
-    const isOver = !isLive && (numberOf(until) > space.head_revision || numberOf(until) <= from)
-    if (from < 0 || from > space.head_revision || isOver || numberOf(line.version) < 1)
-      throw invalid(`has ${nameOf(line)} of a publication that its space does not have`)
+    const [expected, count] = [toCheckedNumber(line.nodes), toCheckedNumber(line.node_count)]
+    const isOver = !isLive && (toCheckedNumber(until) > space.head_revision || toCheckedNumber(until) <= start)
+    if (start < 0 || start > space.head_revision || isOver || toCheckedNumber(line.version) < 1)
+      throw invalidBundle(`has ${formatVersionName(line)} of a publication that its space does not have`)
     if (expected !== count && (isLive || expected !== 0))
-      throw invalid(`has ${nameOf(line)} with ${expected} of its ${count} passages`)
+      throw invalidBundle(`has ${formatVersionName(line)} with ${expected} of its ${count} passages`)
     const hashes: PartHashes = {}
     const parts = new Set<StoredPart>()
     for (const part of PARTS) {
-      const bytes = bytesOf(line[part])
+      const bytes = toBytes(line[part])
       if (bytes.length === 0) continue
       const check = new PackedCheck(part, this.#checks, hashes)
       await check.add(bytes)
-      await endCheck(parts, part, nameOf(line), check)
+      await finishPart(parts, part, formatVersionName(line), check)
     }
-    const firstNode = await takeNodeKeys(context, expected)
-    const hash = textOf(line.artifact_hash)
+    const firstNode = await allocateNodeKeys(context, expected)
+    const hash = toCheckedText(line.artifact_hash)
     return { docKey: document.key, firstNode, expected, isLive, seen: 0, vectors: 0, hash, hashes, parts }
   }
 
-  *#insertVersion(line: Line, document: Document, version: Omit<Version, 'key'>): Write<number> {
-    const { context, space } = this.#of
+  *#insertVersion(line: BundleLine, document: ImportedDocument, version: Omit<ImportedVersion, 'key'>): Write<number> {
+    const { context, space } = this.#spaceImport
     const { firstNode, expected } = version
-    const made: Record<string, Bindable> = {
+    const added: Record<string, Bindable> = {
       doc_key: document.key,
       first_node: expected === 0 ? null : firstNode,
       last_node: expected === 0 ? null : firstNode + expected - 1,
     }
-    const key = yield* insertKeyed('versions', this.#of.cells('versions', line, made))
+    const key = yield* insertRowWithKey('versions', this.#spaceImport.cells('versions', line, added))
     // the triggers have counted the version by now
-    const over = yield* versionOverQuota(context, space, { artifactBytes: 0, segments: 0, nodes: 0 })
+    const over = yield* checkVersionQuota(context, space, { artifactBytes: 0, segments: 0, nodes: 0 })
     if (over !== undefined) throw new KsError(over.code, over.message)
     return key
   }
 
-  async #addParts(lines: readonly Line[]): Promise<void> {
+  async #addParts(lines: readonly BundleLine[]): Promise<void> {
     for (const line of lines) {
       const version = this.#versionOf(line)
       const part = PARTS.find((name) => name === line.part)
-      const place = numberOf(line.place)
+      const place = toCheckedNumber(line.place)
       const isNext = this.#open?.version === version && this.#open.part === part
       if (!isNext) await this.#endPart()
       if (part === undefined || place !== (this.#open?.place ?? -1) + 1 || version.parts.has(part))
-        throw invalid(`has parts of ${nameOf(line)} that do not follow one another`)
+        throw invalidBundle(`has parts of ${formatVersionName(line)} that do not follow one another`)
       this.#open ??= { version, part, place: -1, check: new PackedCheck(part, this.#checks, version.hashes) }
       this.#open.place = place
-      await this.#open.check.add(bytesOf(line.bytes))
-      const cells = this.#of.cells('version_parts', line, { version_key: version.key })
-      await this.#of.write(() => insertRow('version_parts', cells))
+      await this.#open.check.add(toBytes(line.bytes))
+      const cells = this.#spaceImport.cells('version_parts', line, { version_key: version.key })
+      await this.#spaceImport.write(() => insertBundledRow('version_parts', cells))
     }
   }
 
   async #endPart(): Promise<void> {
     const open = this.#open
     this.#open = undefined
-    if (open !== undefined) await endCheck(open.version.parts, open.part, 'a version', open.check)
+    if (open !== undefined) await finishPart(open.version.parts, open.part, 'a version', open.check)
   }
 
-  async #addAssets(lines: readonly Line[]): Promise<void> {
+  async #addAssets(lines: readonly BundleLine[]): Promise<void> {
     const { createHash } = await import('node:crypto')
     for (const line of lines) {
       const version = this.#versionOf(line)
-      if (createHash('sha256').update(bytesOf(line.bytes)).digest('hex') !== line.sha256)
-        throw invalid(`has a picture of ${nameOf(line)} that does not have its hash`)
-      const cells = this.#of.cells('item_assets', line, { version_key: version.key })
-      await this.#of.write(() => insertRow('item_assets', cells))
+      if (createHash('sha256').update(toBytes(line.bytes)).digest('hex') !== line.sha256)
+        throw invalidBundle(`has a picture of ${formatVersionName(line)} that does not have its hash`)
+      const cells = this.#spaceImport.cells('item_assets', line, { version_key: version.key })
+      await this.#spaceImport.write(() => insertBundledRow('item_assets', cells))
     }
   }
 
-  async #addNodes(lines: readonly Line[]): Promise<void> {
+  async #addNodes(lines: readonly BundleLine[]): Promise<void> {
     const rows = lines.map((line) => this.#nodeOf(line))
-    for (let from = 0; from < rows.length; from += SLICE_NODES) {
-      const slice = rows.slice(from, from + SLICE_NODES)
-      const seq = await this.#of.write(() => this.#insertNodes(slice))
-      this.#of.seq = Math.max(this.#of.seq, seq)
+    for (let start = 0; start < rows.length; start += SLICE_NODES) {
+      const slice = rows.slice(start, start + SLICE_NODES)
+      const seq = await this.#spaceImport.write(() => this.#insertNodes(slice))
+      this.#spaceImport.seq = Math.max(this.#spaceImport.seq, seq)
     }
-    this.#of.nodes += rows.length
+    this.#spaceImport.nodes += rows.length
   }
 
-  #nodeOf(line: Line): Node {
-    const { vectors } = this.#of
+  #nodeOf(line: BundleLine): ImportedNode {
+    const { vectors } = this.#spaceImport
     const version = this.#versionOf(line)
-    const ordinal = numberOf(line.ordinal)
+    const ordinal = toCheckedNumber(line.ordinal)
     if (ordinal !== version.seen || ordinal >= version.expected)
-      throw invalid(`has passages of ${nameOf(line)} that do not follow one another`)
+      throw invalidBundle(`has passages of ${formatVersionName(line)} that do not follow one another`)
     version.seen += 1
-    const vector = line.vector === undefined ? undefined : bytesOf(line.vector)
-    if (vector !== undefined && (vectors === undefined || !isVector(vector, vectors.dimension)))
-      throw invalid(`has a vector of ${nameOf(line)} that does not fit its vector space`)
+    const vector = line.vector === undefined ? undefined : toBytes(line.vector)
+    if (vector !== undefined && (vectors === undefined || !isVectorOf(vector, vectors.dimension)))
+      throw invalidBundle(`has a vector of ${formatVersionName(line)} that does not fit its vector space`)
     if (vector !== undefined) version.vectors += 1
-    const reads: Reads = Array.isArray(line.reads) ? line.reads : []
+    const reads: ModelReads = Array.isArray(line.reads) ? line.reads : []
     return { line, version, key: version.firstNode + ordinal, vector, reads }
   }
 
-  *#insertNodes(nodes: readonly Node[]): Write<number> {
-    const { space, vectors } = this.#of
-    const taken = yield* takenNode(nodes.map(({ line }) => textOf(line.id)))
-    if (taken !== undefined) throw idTaken('nodes', taken)
+  *#insertNodes(nodes: readonly ImportedNode[]): Write<number> {
+    const { space, vectors } = this.#spaceImport
+    const existingId = yield* findTakenNode(nodes.map(({ line }) => toCheckedText(line.id)))
+    if (existingId !== undefined) throw idTakenError('nodes', existingId)
     for (const { line, version, key, vector, reads } of nodes) {
-      const row_hash = nodeHash({
-        title: textOf(line.title),
-        text: textOf(line.text),
-        startOffset: numberOf(line.start_offset),
-        endOffset: numberOf(line.end_offset),
+      const row_hash = hashNode({
+        title: toCheckedText(line.title),
+        text: toCheckedText(line.text),
+        startOffset: toCheckedNumber(line.start_offset),
+        endOffset: toCheckedNumber(line.end_offset),
       })
-      const made = { key, doc_key: version.docKey, version_key: version.key, row_hash }
-      yield* insertRow('nodes', this.#of.cells('nodes', line, made))
+      const added = { key, doc_key: version.docKey, version_key: version.key, row_hash }
+      yield* insertBundledRow('nodes', this.#spaceImport.cells('nodes', line, added))
       if (vector !== undefined && vectors !== undefined) yield* insertStoredVector(vectors.key, key, vector)
       for (const [model, text_hash, said] of reads) yield* insertModelRead(space.key, key, { model, text_hash, said })
     }
     let seq = 0
-    for (const [first, last] of ranges(nodes)) seq = yield* logAdded(space.key, first, last)
+    for (const [first, last] of toKeyRanges(nodes)) seq = yield* logAdded(space.key, first, last)
     return seq
   }
 
-  #documentOf(line: Line): Document {
-    const document = this.#documents.get(textOf(line.document))
-    if (document === undefined) throw invalid(`has ${nameOf(line)}, and the document is not before it`)
+  #documentOf(line: BundleLine): ImportedDocument {
+    const document = this.#documents.get(toCheckedText(line.document))
+    if (document === undefined) throw invalidBundle(`has ${formatVersionName(line)}, and the document is not before it`)
     return document
   }
 
-  #versionOf(line: Line): Version {
-    const version = this.#versions.get(nameOf(line))
-    if (version === undefined) throw invalid(`has rows of ${nameOf(line)}, and the version is not before them`)
+  #versionOf(line: BundleLine): ImportedVersion {
+    const version = this.#versions.get(formatVersionName(line))
+    if (version === undefined)
+      throw invalidBundle(`has rows of ${formatVersionName(line)}, and the version is not before them`)
     return version
   }
 }
 
-interface Node {
-  line: Line
-  version: Version
+interface ImportedNode {
+  line: BundleLine
+  version: ImportedVersion
   key: number
   vector: Buffer | undefined
-  reads: Reads
+  reads: ModelReads
 }
 
 /** Ranges of consecutive passage keys that the indexes must add. */
-function ranges(nodes: readonly Node[]): [number, number][] {
-  const found: [number, number][] = []
+function toKeyRanges(nodes: readonly ImportedNode[]): [number, number][] {
+  const keyRanges: [number, number][] = []
   for (const { key, version } of nodes) {
-    const last = found.at(-1)
+    const last = keyRanges.at(-1)
     if (!version.isLive) continue
     if (last !== undefined && last[1] === key - 1) last[1] = key
-    else found.push([key, key])
+    else keyRanges.push([key, key])
   }
-  return found
+  return keyRanges
 }
 
-function nameOf(line: Line): string {
-  return `version ${numberOf(line.version)} of document ${textOf(line.document)}`
+function formatVersionName(line: BundleLine): string {
+  return `version ${toCheckedNumber(line.version)} of document ${toCheckedText(line.document)}`
 }
 
-function isVector(bytes: Buffer, dimension: number): boolean {
+function isVectorOf(bytes: Buffer, dimension: number): boolean {
   if (bytes.length !== 2 * dimension) return false
-  for (let at = 0; at < bytes.length; at += 2) if (!Number.isFinite(FLOATS[bytes.readUInt16LE(at)])) return false
+  for (let offset = 0; offset < bytes.length; offset += 2)
+    if (!Number.isFinite(FLOATS[bytes.readUInt16LE(offset)])) return false
   return true
 }
 
-async function endCheck(parts: Set<StoredPart>, part: StoredPart, name: string, check: PackedCheck): Promise<void> {
+async function finishPart(parts: Set<StoredPart>, part: StoredPart, name: string, check: PackedCheck): Promise<void> {
   const problem = await check.end()
-  if (problem !== undefined) throw invalid(`has a packed ${part} of ${name} that ${problem}`)
+  if (problem !== undefined) throw invalidBundle(`has a packed ${part} of ${name} that ${problem}`)
   parts.add(part)
 }

@@ -1,12 +1,12 @@
 import type { ImportedSpace } from '../rows/bundles/imports.js'
 import { DEFAULT_POLICIES } from '../spaces/manifest.js'
-import { type Line, numberOf, textOf } from './rows.js'
+import { type BundleLine, toCheckedNumber, toCheckedText } from './rows.js'
 
 /** The row of a space from a checked line. @param slug instead of its own */
-export function spaceOf(line: Line, tenant: string, slug: string | undefined): ImportedSpace {
-  const text = (name: string) => textOf(line[name])
-  const number = (name: string) => numberOf(line[name])
-  const optional = (name: string) => (line[name] === undefined ? null : numberOf(line[name]))
+export function toImportedSpace(line: BundleLine, tenant: string, slug: string | undefined): ImportedSpace {
+  const text = (name: string) => toCheckedText(line[name])
+  const number = (name: string) => toCheckedNumber(line[name])
+  const optional = (name: string) => (line[name] === undefined ? null : toCheckedNumber(line[name]))
   return {
     tenant,
     id: text('id'),

@@ -22,4 +22,4 @@ export const BUNDLE_LIMITS = {
 } as const
 
 /** Size at which the rows of a table continue in the next file. */
-export const ROWS_BYTES = MIB
+export const ROWS_FILE_BYTES = MIB

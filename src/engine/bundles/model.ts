@@ -5,7 +5,11 @@ import { BUNDLE_LIMITS } from './limits.js'
  * Finds what is wrong with the model of a vector space. One of another analyser version is trained again when it is
  * used.
  */
-export function wrongModel(isBuiltin: boolean, bytes: Buffer | undefined, dimension: number): string | undefined {
+export function findVectorModelProblem(
+  isBuiltin: boolean,
+  bytes: Buffer | undefined,
+  dimension: number,
+): string | undefined {
   if (!isBuiltin) return bytes === undefined ? undefined : 'does not belong to a provider'
   if (bytes === undefined) return 'is missing'
   if (bytes.length > BUNDLE_LIMITS.modelBytes) return `is larger than ${BUNDLE_LIMITS.modelBytes} bytes`

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
 import { newId } from '../../lib/ids.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
-import { fromCell } from '../storage/readable.js'
-import type { BundleTable, Line } from './rows.js'
+import { parseJsonCell } from '../storage/readable.js'
+import type { BundleLine, BundleTable } from './rows.js'
 
 /** Replaces the ids in lines of a bundle. */
-export interface NewIds {
-  line(table: BundleTable, line: Line): Line
+export interface IdReplacer {
+  line(table: BundleTable, line: BundleLine): BundleLine
 }
 
 /** Text columns with ids. Where a document outlives its source, `source_id` is `kept-` and the id of the source. */
 const ID_TEXTS: ReadonlySet<string> = new Set(['document', 'owner', 'source_id', 'trace_id'])
 /** JSON that users wrote: ids in it are not ours and do not change. */
-const OF_PEOPLE: ReadonlySet<string> = new Set([
+const USER_WRITTEN_JSON: ReadonlySet<string> = new Set([
   'documents.metadata',
   'documents.validators',
   'golden_questions.expected_answer',
@@ -34,7 +34,7 @@ const TIME_DIGITS = 12
  * Creates new ids for a copy of a space: each old id has one new id in all tables. They are computed from a salt, so
  * that a space with millions of passages needs no table of ids.
  */
-export function newIds(): NewIds {
+export function createNewIds(): IdReplacer {
   const salt = newId()
   const id = (old: string): string => {
     const hash = createHash('sha256').update(salt).update(old).digest('hex')
@@ -42,34 +42,39 @@ export function newIds(): NewIds {
     // version 7 and the variant of RFC 9562
     return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`
   }
-  const inText = (text: string) => text.replace(ID, id)
-  return { line: (table, line) => renamed(table, line, inText) }
+  const replaceInText = (text: string) => text.replace(ID, id)
+  return { line: (table, line) => replaceIds(table, line, replaceInText) }
 }
 
-function renamed(table: BundleTable, line: Line, inText: (text: string) => string): Line {
-  const made: Record<string, unknown> = {}
+function replaceIds(table: BundleTable, line: BundleLine, replaceInText: (text: string) => string): BundleLine {
+  const replaced: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(line)) {
     const kind = String(TABLE_FORMATS[table]?.columns[name]?.kind ?? '')
     const isId = kind === 'uuid' || ID_TEXTS.has(name)
-    if (typeof value !== 'string') made[name] = value
-    else if (isId) made[name] = inText(value)
-    else if (kind.startsWith('json') && !OF_PEOPLE.has(`${table}.${name}`))
-      made[name] = inJson(table, name, value, inText)
-    else made[name] = value
+    if (typeof value !== 'string') replaced[name] = value
+    else if (isId) replaced[name] = replaceInText(value)
+    else if (kind.startsWith('json') && !USER_WRITTEN_JSON.has(`${table}.${name}`))
+      replaced[name] = replaceIdsInJson(table, name, value, replaceInText)
+    else replaced[name] = value
   }
-  return made
+  return replaced
 }
 
-function inJson(table: BundleTable, column: string, json: string, inText: (text: string) => string): string {
+function replaceIdsInJson(
+  table: BundleTable,
+  column: string,
+  json: string,
+  replaceInText: (text: string) => string,
+): string {
   const isList = table === 'golden_questions' && column === 'expected_evidence'
-  const walk = (value: unknown, named: boolean): unknown => {
-    if (typeof value === 'string') return named ? inText(value) : value
-    if (Array.isArray(value)) return value.map((one) => walk(one, named))
+  const walk = (value: unknown, isIdKey: boolean): unknown => {
+    if (typeof value === 'string') return isIdKey ? replaceInText(value) : value
+    if (Array.isArray(value)) return value.map((member) => walk(member, isIdKey))
     if (typeof value !== 'object' || value === null) return value
     // keys that users chose may be `__proto__`
     return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => [key, walk(one, ID_KEY.test(key) || PATH_KEY.test(key))]),
+      Object.entries(value).map(([key, member]) => [key, walk(member, ID_KEY.test(key) || PATH_KEY.test(key))]),
     )
   }
-  return JSON.stringify(walk(fromCell<unknown>(json), isList))
+  return JSON.stringify(walk(parseJsonCell<unknown>(json), isList))
 }

@@ -7,9 +7,9 @@ import { type OpenBundle, openBundle } from './export.js'
 import { type ImportOptions, importBundle } from './import.js'
 
 /** Each export uses a connection, or blocks a log, until its reader finishes. */
-const MOST_EXPORTS = 2
+const MAX_CONCURRENT_EXPORTS = 2
 /** Each import stores up to a page of objects on the disk. */
-const MOST_IMPORTS = 2
+const MAX_CONCURRENT_IMPORTS = 2
 const RETRY_SECONDS = 30
 
 /** Export and import of spaces. */
@@ -26,19 +26,19 @@ export interface BundleOperations {
   close(): Promise<void>
 }
 
-export function createBundles(context: EngineContext): BundleOperations {
+export function createBundleOperations(context: EngineContext): BundleOperations {
   const stop = new AbortController()
   const imports = new Set<Promise<unknown>>()
   const exports = new Set<() => void>()
   return {
     async open(caller, ids) {
-      if (exports.size >= MOST_EXPORTS) throw busy('exports', MOST_EXPORTS)
+      if (exports.size >= MAX_CONCURRENT_EXPORTS) throw busyError('exports', MAX_CONCURRENT_EXPORTS)
       const link = linkAbort(stop.signal)
       let bundle: OpenBundle | undefined
       const close = () => {
         exports.delete(close)
         link.dispose()
-        link.abort(stopped())
+        link.abort(stoppingError())
         bundle?.close()
       }
       exports.add(close)
@@ -51,7 +51,7 @@ export function createBundles(context: EngineContext): BundleOperations {
       }
     },
     async import(caller, source, options) {
-      if (imports.size >= MOST_IMPORTS) throw busy('imports', MOST_IMPORTS)
+      if (imports.size >= MAX_CONCURRENT_IMPORTS) throw busyError('imports', MAX_CONCURRENT_IMPORTS)
       const link = linkAbort(stop.signal)
       const work = importBundle(context, caller, source, { ...options, signal: link.signal })
       imports.add(work)
@@ -63,17 +63,17 @@ export function createBundles(context: EngineContext): BundleOperations {
       }
     },
     async close() {
-      stop.abort(stopped())
+      stop.abort(stoppingError())
       for (const close of [...exports]) close()
       await Promise.allSettled(imports)
     },
   }
 }
 
-function stopped(): KsError {
+function stoppingError(): KsError {
   return new KsError('unavailable', 'the daemon is stopping')
 }
 
-function busy(what: string, most: number): KsError {
-  return new KsError('busy', `at most ${most} ${what} of bundles run at once`, { retryAfter: RETRY_SECONDS })
+function busyError(what: string, max: number): KsError {
+  return new KsError('busy', `at most ${max} ${what} of bundles run at once`, { retryAfter: RETRY_SECONDS })
 }

@@ -1,37 +1,37 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
 import { ChatError } from '../../contract/chat/errors.js'
-import type { AgentThought, AnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
+import type { AgentThought, ChatAnswerMetadata, RetrieverResource } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { Degradation } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 import type { EngineContext } from '../context.js'
-import { IMAGE_TOKENS } from '../models/guarded.js'
+import { ESTIMATED_IMAGE_TOKENS } from '../models/guarded.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
-import { tokensAtMost } from '../models/tokens.js'
+import { estimateMaxTokens } from '../models/tokens.js'
 import type { ChatImage, ChatMessage } from '../models/types.js'
-import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
-import type { Admitted } from '../query/admission.js'
+import { splitWindow, streamWithinWindow, truncateStart } from '../models/window.js'
+import type { AdmittedQuery } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
 import type { QueryShared } from '../query/stages.js'
 import { fitTurns } from '../query/window.js'
-import type { Who } from '../rows/chat/conversations.js'
+import type { EndUserScope } from '../rows/chat/conversations.js'
 import type { SessionTurn } from '../rows/sessions.js'
-import { billingAccount } from './billing-account.js'
-import { byTopScore, evidenceOf, merged, type SpaceEvidence } from './evidence.js'
-import { filled, type Inputs } from './form.js'
+import { getBillingAccount } from './billing-account.js'
+import { findSpaceEvidence, mergeEvidence, type SpaceEvidence, sortByTopScore } from './evidence.js'
+import { fillTemplate, type Inputs } from './form.js'
 
-export interface Asked {
+export interface ChatQuestion {
   caller: Caller
   /** The end user of the conversation. */
-  who: Who
+  who: EndUserScope
   app: ChatApp
   spaceIds: string[]
   conversationId: string
@@ -47,11 +47,11 @@ export interface Asked {
   meter: TokenMeter
 }
 
-export type ChatShared = QueryShared & { gate: QueryGate }
+export type ChatResources = QueryShared & { gate: QueryGate }
 
-export type AnnotationReply = AnswerMetadata['annotation_reply']
+export type AnnotationReply = ChatAnswerMetadata['annotation_reply']
 
-export type AnswerPiece =
+export type ChatAnswerEvent =
   | { type: 'resources'; resources: RetrieverResource[] }
   | { type: 'delta'; text: string; agent?: true }
   /** Replaces all previous text. */
@@ -65,26 +65,26 @@ export type AnswerPiece =
   | { type: 'settled' }
 
 const MAX_ANSWER_TOKENS = 1024
-const LINE_CHARACTERS = 1000
+const MAX_LINE_CHARS = 1000
 /** Minimum fraction of the prompt for a long question, whatever instructions and earlier turns take. */
-const QUESTION_SHARE = 0.25
+const QUESTION_FRACTION = 0.25
 /**
  * Users greet, give thanks and ask about the conversation; only the model can distinguish that from a factual question.
  */
-const CONVERSATION =
+const CONVERSATION_RULE =
   'What is about this conversation alone, such as a greeting, thanks or a question about what was said before, you answer from the conversation.'
 /** For a search without any result. */
-const NO_PASSAGE = [
+const NO_PASSAGE_RULES = [
   'No passage was found in the knowledge spaces that you answer from.',
   'Do not answer questions of fact from your own knowledge:',
   'say that nothing was found for them, and what was searched for.',
-  CONVERSATION,
+  CONVERSATION_RULE,
 ].join(' ')
 /** An attached image or text may contain the answer even if no passage does. */
-const BROUGHT = 'What was sent with the question, images included, may answer it too.'
+const ATTACHMENT_RULE = 'What was sent with the question, images included, may answer it too.'
 
 /** The model for answers without a space; undefined if the daemon has none. */
-export function chatModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {
+export function getChatModel({ models, options }: EngineContext, app: ChatApp): ModelReference | undefined {
   const model = app.model ?? options.defaultGenerator
   return isBuiltin(model) || !models.has(model, 'generation') ? undefined : model
 }
@@ -92,30 +92,39 @@ export function chatModel({ models, options }: EngineContext, app: ChatApp): Mod
 /** Answers from the application's spaces, or only from its model if it has no spaces. */
 export async function* answerTurn(
   context: EngineContext,
-  shared: ChatShared,
-  asked: Asked,
+  shared: ChatResources,
+  asked: ChatQuestion,
   signal: AbortSignal,
-): AsyncGenerator<AnswerPiece> {
-  if (asked.spaceIds.length === 0) return yield* fromModel(context, asked, signal)
+): AsyncGenerator<ChatAnswerEvent> {
+  if (asked.spaceIds.length === 0) return yield* answerFromModel(context, asked, signal)
   const { query, conversationId: holder } = asked
   const isLong = query.length > LIMITS.queryText
   const question = isLong ? lastLine(query) : query
   const search = (knowledgeSpaceId: string) =>
-    evidenceOf(context, shared, asked.caller, { knowledgeSpaceId, query: question, turns: asked.turns, holder }, signal)
-  const spaces = await atItsTurn(shared.gate, asked.caller, signal, () => Promise.all(asked.spaceIds.map(search)))
-  const named = asked.images.length > 0 ? chatModel(context, asked.app) : (asked.app.model ?? undefined)
-  const modelled = named === undefined ? withModel(context, spaces) : undefined
-  const isByModel = named === undefined ? modelled !== undefined : !isBuiltin(named)
-  const found = merged(spaces, { all: isByModel })
-  if (found === undefined) return
-  const { best, resources, degraded } = found
+    findSpaceEvidence(
+      context,
+      shared,
+      asked.caller,
+      { knowledgeSpaceId, query: question, turns: asked.turns, holder },
+      signal,
+    )
+  const spaces = await runWithinGate(shared.gate, asked.caller, signal, () => Promise.all(asked.spaceIds.map(search)))
+  const configuredModel = asked.images.length > 0 ? getChatModel(context, asked.app) : (asked.app.model ?? undefined)
+  const admittedWithModel = configuredModel === undefined ? findAdmittedWithModel(context, spaces) : undefined
+  const isByModel = configuredModel === undefined ? admittedWithModel !== undefined : !isBuiltin(configuredModel)
+  const evidence = mergeEvidence(spaces, { all: isByModel })
+  if (evidence === undefined) return
+  const { best, resources, degraded } = evidence
   yield { type: 'degraded', degraded }
-  const brings = asked.images.length > 0 || isLong
-  if (best.bundle.items.length === 0 && chatModel(context, asked.app) !== undefined)
-    return yield* fromModel(context, asked, signal, brings ? '' : NO_PASSAGE)
-  if (answers(best.bundle)) yield { type: 'resources', resources }
-  const admitted = named === undefined ? (modelled ?? best.admitted) : withReasoning(best.admitted, named)
-  const style = styleOf(asked, [brings ? BROUGHT : '', CONVERSATION])
+  const hasAttachments = asked.images.length > 0 || isLong
+  if (best.bundle.items.length === 0 && getChatModel(context, asked.app) !== undefined)
+    return yield* answerFromModel(context, asked, signal, hasAttachments ? '' : NO_PASSAGE_RULES)
+  if (isAnswerable(best.bundle)) yield { type: 'resources', resources }
+  const admitted =
+    configuredModel === undefined
+      ? (admittedWithModel ?? best.admitted)
+      : setReasoningModel(best.admitted, configuredModel)
+  const style = getAnswerStyle(asked, [hasAttachments ? ATTACHMENT_RULE : '', CONVERSATION_RULE])
   const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, style)
   for await (const part of parts) {
     // A query records the failed attempt in its trace; here it would go unnoticed, and the service has error codes for
@@ -123,7 +132,8 @@ export async function* answerTurn(
     if (part.type === 'failed-attempt') throw part.error
     if (part.type === 'delta') yield part
     // A model that declines does not use any passage.
-    else yield { type: 'resources', resources: answers(part.bundle) ? markCited(resources, part.metadata.cited) : [] }
+    else
+      yield { type: 'resources', resources: isAnswerable(part.bundle) ? markCited(resources, part.metadata.cited) : [] }
   }
 }
 
@@ -134,22 +144,25 @@ function markCited(resources: readonly RetrieverResource[], cited: unknown): Ret
 }
 
 /** The admitted space with the best score among those that have a model; it answers from the evidence of all spaces. */
-function withModel({ options }: EngineContext, spaces: readonly SpaceEvidence[]): Admitted | undefined {
-  return byTopScore(spaces)
+function findAdmittedWithModel(
+  { options }: EngineContext,
+  spaces: readonly SpaceEvidence[],
+): AdmittedQuery | undefined {
+  return sortByTopScore(spaces)
     .map(({ admitted }) => admitted)
     .find(({ profile }) => !isBuiltin(profile.reasoningModel ?? options.defaultGenerator))
 }
 
-function withReasoning(admitted: Admitted, reasoningModel: ModelReference): Admitted {
+function setReasoningModel(admitted: AdmittedQuery, reasoningModel: ModelReference): AdmittedQuery {
   return { ...admitted, profile: { ...admitted.profile, reasoningModel } }
 }
 
-function answers({ state }: EvidenceBundle): boolean {
+function isAnswerable({ state }: EvidenceBundle): boolean {
   return state !== 'not-enough-evidence'
 }
 
 /** Runs a search within the daemon's limit of concurrent queries; models have their own queues. */
-export async function atItsTurn<T>(
+export async function runWithinGate<T>(
   gate: QueryGate,
   { tenant }: Caller,
   signal: AbortSignal,
@@ -164,22 +177,22 @@ export async function atItsTurn<T>(
 }
 
 /** @param rules system prompt before the application's instructions */
-async function* fromModel(
+async function* answerFromModel(
   context: EngineContext,
-  asked: Asked,
+  asked: ChatQuestion,
   signal: AbortSignal,
   rules = '',
-): AsyncGenerator<AnswerPiece> {
-  const model = chatModel(context, asked.app)
+): AsyncGenerator<ChatAnswerEvent> {
+  const model = getChatModel(context, asked.app)
   if (model === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   const generator = context.models.generator(
     model,
-    await context.db.read(billingAccount(context, asked.caller.tenant, asked.app)),
+    await context.db.read(getBillingAccount(context, asked.caller.tenant, asked.app)),
   )
-  const events = streamedWithinWindow(generator.contextTokens, (window) => {
-    const { messages, maxTokens } = promptOf(asked, rules, window)
-    return generator.generate(messages, { ...settingsOf(asked), maxTokens, signal })
+  const events = streamWithinWindow(generator.contextTokens, (window) => {
+    const { messages, maxTokens } = buildChatPrompt(asked, rules, window)
+    return generator.generate(messages, { ...getModelSettings(asked), maxTokens, signal })
   })
   for await (const event of events) if (event.type === 'delta') yield { type: 'delta', text: event.text }
 }
@@ -187,7 +200,7 @@ async function* fromModel(
 /** Gateways put a complete conversation into one message; its last line is the question. */
 function lastLine(text: string): string {
   const end = text.trimEnd()
-  return end.slice(end.lastIndexOf('\n') + 1).slice(-LINE_CHARACTERS)
+  return end.slice(end.lastIndexOf('\n') + 1).slice(-MAX_LINE_CHARS)
 }
 
 /**
@@ -197,49 +210,56 @@ function lastLine(text: string): string {
  * @param rules system prompt before the instructions
  * @returns `maxTokens` of an answer, and `room`: free tokens of the window beyond these messages and the answer
  */
-export function promptOf(
-  asked: Asked,
+export function buildChatPrompt(
+  asked: ChatQuestion,
   rules: string,
   contextTokens: number,
 ): { messages: ChatMessage[]; maxTokens: number; room: number } {
-  const share = shareWindow(contextTokens, settingsOf(asked).maxTokens)
-  const told = [rules, instructionsOf(asked)].filter((text) => text !== '').join('\n\n')
-  const images = asked.images.length * IMAGE_TOKENS
+  const share = splitWindow(contextTokens, getModelSettings(asked).maxTokens)
+  const system = [rules, fillInstructions(asked)].filter((text) => text !== '').join('\n\n')
+  const images = asked.images.length * ESTIMATED_IMAGE_TOKENS
   const turns = fitTurns(asked.turns, share.asked).flatMap((turn): ChatMessage[] => [
     { role: 'user', content: turn.query },
     { role: 'assistant', content: turn.answer },
   ])
-  const before = [told, ...turns.map(({ content }) => content)].reduce((sum, text) => sum + tokensAtMost(text), images)
-  const least = Math.floor(share.asked * QUESTION_SHARE)
-  const query = endOf(asked.query, Math.max(least, share.asked - before))
+  const usedTokens = [system, ...turns.map(({ content }) => content)].reduce(
+    (sum, text) => sum + estimateMaxTokens(text),
+    images,
+  )
+  const minQueryTokens = Math.floor(share.asked * QUESTION_FRACTION)
+  const query = truncateStart(asked.query, Math.max(minQueryTokens, share.asked - usedTokens))
   return {
     messages: [
-      ...(told === '' ? [] : [{ role: 'system' as const, content: told }]),
+      ...(system === '' ? [] : [{ role: 'system' as const, content: system }]),
       ...turns,
       { role: 'user', content: query, ...(asked.images.length === 0 ? {} : { images: asked.images }) },
     ],
     maxTokens: share.answer,
-    room: share.asked - before - tokensAtMost(query),
+    room: share.asked - usedTokens - estimateMaxTokens(query),
   }
 }
 
-function instructionsOf({ app, inputs, variables }: Asked): string {
-  return filled(app.instructions, { ...variables, ...inputs })
+function fillInstructions({ app, inputs, variables }: ChatQuestion): string {
+  return fillTemplate(app.instructions, { ...variables, ...inputs })
 }
 
-export function settingsOf({ app, meter }: Asked): { maxTokens: number; temperature?: number; meter: TokenMeter } {
+export function getModelSettings({ app, meter }: ChatQuestion): {
+  maxTokens: number
+  temperature?: number
+  meter: TokenMeter
+} {
   const { maxTokens = MAX_ANSWER_TOKENS, temperature } = app.modelSettings
-  return { maxTokens, meter, ...defined({ temperature }) }
+  return { maxTokens, meter, ...omitUndefined({ temperature }) }
 }
 
 /** @param rules rules in addition to those about evidence, before the application's instructions */
-function styleOf(asked: Asked, rules: string[]): AnswerStyle {
-  const instructions = [...rules, instructionsOf(asked)].filter((text) => text !== '').join('\n\n')
-  return { ...settingsOf(asked), instructions, images: asked.images }
+function getAnswerStyle(asked: ChatQuestion, rules: string[]): AnswerStyle {
+  const instructions = [...rules, fillInstructions(asked)].filter((text) => text !== '').join('\n\n')
+  return { ...getModelSettings(asked), instructions, images: asked.images }
 }
 
 /** Maps a provider failure to the code that shows who must act. */
-function asProviderError({ message, cause, retryAfter }: KsError): ChatError {
+function toProviderError({ message, cause, retryAfter }: KsError): ChatError {
   const { refusal, status } = cause instanceof ProviderFailure ? cause : {}
   if (refusal?.kind === 'quota') return new ChatError('provider_quota_exceeded', message)
   if (refusal?.kind === 'unknown-model') return new ChatError('model_currently_not_support', message)
@@ -257,13 +277,13 @@ function asProviderError({ message, cause, retryAfter }: KsError): ChatError {
 }
 
 /** The failure as reported to an end user. */
-export function asChatError(error: unknown): ChatError {
+export function toChatError(error: unknown): ChatError {
   if (error instanceof ChatError) return error
   if (!(error instanceof KsError))
     return new ChatError('internal_server_error', 'the answer could not be completed because of an unexpected failure')
   switch (error.code) {
     case 'provider-failed':
-      return asProviderError(error)
+      return toProviderError(error)
     case 'not-configured':
       return new ChatError('provider_not_initialize', error.message)
     case 'quota-exceeded':

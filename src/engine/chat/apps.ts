@@ -1,34 +1,34 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { ChatApp, ChatAppBody, ChatAppKey, ChatAppUpdate, NewChatAppKey } from '../../contract/chat/apps.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
-import { KsError, notFound } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import {
   type AppRow,
-  appById,
-  appOfKey,
+  type AppScope,
+  type ChatKeyRow,
   countApps,
   countKeys,
+  deleteAppRow,
+  findAppById,
+  findAppByKey,
+  findOwnApp,
   insertApp,
   insertKey,
-  type KeyRow,
-  keysOf,
-  markRevoked,
-  type OfApp,
-  ownApp,
-  ownApps,
-  removeApp,
-  writeApp,
+  listChatKeys,
+  listOwnApps,
+  revokeChatKey,
+  updateAppRow,
 } from '../rows/chat/apps.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readable } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { mapReadable, parseJsonCell } from '../storage/readable.js'
+import { writeReply } from '../storage/write-reply.js'
 
 /** The caller of an application: a holder of one of its keys, or an anonymous visitor of its page. */
 export interface AppSession {
@@ -47,13 +47,13 @@ export interface AppSession {
 }
 
 /** The key of a session's application for row lookups. */
-export function appIn({ tenant, app }: Pick<AppSession, 'tenant' | 'app'>): OfApp {
+export function toAppKey({ tenant, app }: Pick<AppSession, 'tenant' | 'app'>): AppScope {
   return { tenant, appId: app.id }
 }
 
 type AppFields = Omit<ChatApp, 'id' | 'createdAt' | 'updatedAt'>
 
-const DEFAULTS: Omit<AppFields, 'name'> = {
+const DEFAULT_FIELDS: Omit<AppFields, 'name'> = {
   description: '',
   mode: 'chat',
   enabled: true,
@@ -84,19 +84,19 @@ const DEFAULTS: Omit<AppFields, 'name'> = {
 }
 
 const KEY_BYTES = 32
-const HINT_CHARACTERS = 4
+const HINT_CHARS = 4
 
 /**
  * @throws KsError `not-found` for a space of another tenant, `unavailable` for an unknown model, `capacity-exceeded`
  */
 export async function createApp(context: EngineContext, caller: Caller, body: ChatAppBody): Promise<ChatApp> {
   const { db } = context
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     if ((yield* countApps(caller.tenant)) >= CHAT_LIMITS.appsPerTenant)
       throw new KsError('capacity-exceeded', `a tenant can have at most ${CHAT_LIMITS.appsPerTenant} chat applications`)
-    const fields: AppFields = { ...changed({ ...DEFAULTS, name: body.name }, body), name: body.name }
+    const fields: AppFields = { ...mergeFields({ ...DEFAULT_FIELDS, name: body.name }, body), name: body.name }
     yield* assertUsable(context, caller, body)
-    assertOneMeaning(fields)
+    assertDistinctVariables(fields)
     const id = newId()
     yield* insertApp(caller, { id, fields, now: Date.now() })
     return yield* findApp(caller, id)
@@ -105,13 +105,13 @@ export async function createApp(context: EngineContext, caller: Caller, body: Ch
 
 /** An application answers with the read access of its owner, so only the owner can see it and its keys. */
 export function* listApps(caller: Caller): Read<{ items: ChatApp[] }> {
-  return { items: readable(yield* ownApps(caller), toApp) }
+  return { items: mapReadable(yield* listOwnApps(caller), toApp) }
 }
 
 /** @throws KsError `not-found`, also for an application of another tenant or subject */
 export function* findApp(caller: Caller, id: string): Read<ChatApp> {
-  const row = yield* ownApp(caller, id)
-  if (row === undefined) throw notFound('chat application', id)
+  const row = yield* findOwnApp(caller, id)
+  if (row === undefined) throw notFoundError('chat application', id)
   return toApp(row)
 }
 
@@ -122,40 +122,40 @@ export async function updateApp(
   body: ChatAppUpdate,
 ): Promise<ChatApp> {
   const { db } = context
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     const { id: _, createdAt: __, updatedAt: ___, ...before } = yield* findApp(caller, id)
-    const fields = changed(before, body)
+    const fields = mergeFields(before, body)
     yield* assertUsable(context, caller, body)
-    assertOneMeaning(fields)
-    yield* writeApp(caller, id, fields, Date.now())
+    assertDistinctVariables(fields)
+    yield* updateAppRow(caller, id, fields, Date.now())
     return yield* findApp(caller, id)
   })
 }
 
 export async function deleteApp(db: Driver, caller: Caller, id: string): Promise<void> {
-  await writeAnswer(db, caller, function* () {
+  await writeReply(db, caller, function* () {
     yield* findApp(caller, id)
-    yield* removeApp(caller, id)
+    yield* deleteAppRow(caller, id)
   })
 }
 
 /** Creates a key. Only its hash is stored, so no later response can return it. */
 export async function createKey(db: Driver, caller: Caller, appId: string): Promise<NewChatAppKey> {
   const key = `app-${randomBytes(KEY_BYTES).toString('base64url')}`
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     yield* findApp(caller, appId)
     const of = { tenant: caller.tenant, appId }
     if ((yield* countKeys(of)) >= CHAT_LIMITS.keysPerApp)
       throw new KsError('capacity-exceeded', `a chat application can have at most ${CHAT_LIMITS.keysPerApp} keys`)
-    const row: KeyRow = { id: newId(), hint: key.slice(-HINT_CHARACTERS), created_at: Date.now(), revoked_at: null }
-    yield* insertKey(of, row, hashOf(key))
+    const row: ChatKeyRow = { id: newId(), hint: key.slice(-HINT_CHARS), created_at: Date.now(), revoked_at: null }
+    yield* insertKey(of, row, hashKey(key))
     return { ...toKey(row), key }
   })
 }
 
 export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppKey[] }> {
   yield* findApp(caller, appId)
-  return { items: readable(yield* keysOf({ tenant: caller.tenant, appId }), toKey) }
+  return { items: mapReadable(yield* listChatKeys({ tenant: caller.tenant, appId }), toKey) }
 }
 
 /**
@@ -163,21 +163,21 @@ export function* listKeys(caller: Caller, appId: string): Read<{ items: ChatAppK
  * @throws KsError `not-found`
  */
 export async function revokeKey(db: Driver, caller: Caller, appId: string, keyId: string): Promise<void> {
-  await writeAnswer(db, caller, function* () {
+  await writeReply(db, caller, function* () {
     yield* findApp(caller, appId)
-    if (!(yield* markRevoked({ tenant: caller.tenant, appId }, keyId, Date.now()))) throw notFound('key', keyId)
+    if (!(yield* revokeChatKey({ tenant: caller.tenant, appId }, keyId, Date.now()))) throw notFoundError('key', keyId)
   })
 }
 
 /** The application of a key; undefined for an unknown or revoked key. */
 export function* authenticate(key: string): Read<AppSession | undefined> {
-  const row = yield* appOfKey(hashOf(key))
+  const row = yield* findAppByKey(hashKey(key))
   return row === undefined ? undefined : toSession(row)
 }
 
 /** The application by its id, without a key. */
-export function* sessionOf(of: OfApp): Read<AppSession | undefined> {
-  const row = yield* appById(of)
+export function* findSession(of: AppScope): Read<AppSession | undefined> {
+  const row = yield* findAppById(of)
   return row === undefined ? undefined : toSession(row)
 }
 
@@ -186,30 +186,30 @@ function toSession(row: AppRow): AppSession {
 }
 
 /** Merges an update; omitted keys of a feature stay unchanged, too. */
-function changed(fields: AppFields, body: ChatAppUpdate): AppFields {
+function mergeFields(fields: AppFields, body: ChatAppUpdate): AppFields {
   const { vision = {}, speechToText = {}, textToSpeech = {}, ...plain } = body
   return {
     ...fields,
-    ...defined(plain),
-    vision: { ...fields.vision, ...defined(vision) },
-    speechToText: { ...fields.speechToText, ...defined(speechToText) },
-    textToSpeech: { ...fields.textToSpeech, ...defined(textToSpeech) },
+    ...omitUndefined(plain),
+    vision: { ...fields.vision, ...omitUndefined(vision) },
+    speechToText: { ...fields.speechToText, ...omitUndefined(speechToText) },
+    textToSpeech: { ...fields.textToSpeech, ...omitUndefined(textToSpeech) },
   }
 }
 
-function hashOf(key: string): Uint8Array {
+function hashKey(key: string): Uint8Array {
   return createHash('sha256').update(key).digest()
 }
 
 function* assertUsable(context: EngineContext, caller: Caller, body: ChatAppUpdate): Read<void> {
   const { knowledgeSpaceIds, model, textToSpeech, speechToText } = body
   for (const id of knowledgeSpaceIds ?? []) yield* findSpace(caller.tenant, id)
-  const wanted = [
+  const requestedModels = [
     { field: 'model', kind: 'generation', model: model && isBuiltin(model) ? null : model },
     { field: 'textToSpeech.model', kind: 'speech', model: textToSpeech?.model },
     { field: 'speechToText.model', kind: 'transcription', model: speechToText?.model },
   ] as const
-  for (const { field, kind, model } of wanted)
+  for (const { field, kind, model } of requestedModels)
     if (model && !context.models.has(model, kind))
       throw new KsError(
         'invalid-request',
@@ -218,21 +218,21 @@ function* assertUsable(context: EngineContext, caller: Caller, body: ChatAppUpda
 }
 
 /** Ensures that `{{name}}` is unambiguous. */
-function assertOneMeaning({ userInputForm, conversationVariables }: AppFields): void {
+function assertDistinctVariables({ userInputForm, conversationVariables }: AppFields): void {
   const controls = new Set(userInputForm.flatMap((form) => Object.values(form).map(({ variable }) => variable)))
-  const both = conversationVariables.find(({ name }) => controls.has(name))
-  if (both !== undefined)
-    throw new KsError('invalid-request', `conversationVariables: ${both.name} is a variable of userInputForm too`)
+  const duplicate = conversationVariables.find(({ name }) => controls.has(name))
+  if (duplicate !== undefined)
+    throw new KsError('invalid-request', `conversationVariables: ${duplicate.name} is a variable of userInputForm too`)
 }
 
 function toApp(row: AppRow): ChatApp {
   // An application created by an older version lacks the newer fields.
-  const fields: AppFields = { ...DEFAULTS, ...fromCell(row.body) }
+  const fields: AppFields = { ...DEFAULT_FIELDS, ...parseJsonCell(row.body) }
   const times = { createdAt: new Date(row.created_at).toISOString(), updatedAt: new Date(row.updated_at).toISOString() }
   return { id: row.id, ...fields, ...times }
 }
 
-function toKey(row: KeyRow): ChatAppKey {
+function toKey(row: ChatKeyRow): ChatAppKey {
   return {
     id: row.id,
     hint: row.hint,

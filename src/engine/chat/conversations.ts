@@ -1,23 +1,23 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
 import type { ChatConversation, ConversationsQuery, RenameBody } from '../../contract/chat/conversations.js'
-import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
+import { ChatError, conversationMissingError, invalidParamError } from '../../contract/chat/errors.js'
 import type { EngineContext } from '../context.js'
 import {
   type ConversationRow,
   conversationsAfter,
+  type EndUserScope,
   findConversation,
+  findFirstQuery,
   findUser,
-  firstQuery,
   removeConversation,
-  renameRow,
-  type Who,
+  setConversationName,
 } from '../rows/chat/conversations.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readable } from '../storage/readable.js'
-import { type AppSession, appIn } from './apps.js'
-import { type Inputs, introduction } from './form.js'
-import { modelTitle, plainTitle } from './text-model.js'
+import { mapReadable, parseJsonCell } from '../storage/readable.js'
+import { type AppSession, toAppKey } from './apps.js'
+import { getIntroduction, type Inputs } from './form.js'
+import { createPlainTitle, generateTitle } from './text-model.js'
 
 export interface ChatPage<T> {
   limit: number
@@ -26,8 +26,8 @@ export interface ChatPage<T> {
 }
 
 /** The end user of this application; undefined for a name that has not sent anything. */
-export function* whoIs(session: AppSession, user: string): Read<Who | undefined> {
-  const of = appIn(session)
+export function* findEndUser(session: AppSession, user: string): Read<EndUserScope | undefined> {
+  const of = toAppKey(session)
   const userId = yield* findUser(of, user)
   return userId === undefined ? undefined : { ...of, userId }
 }
@@ -38,10 +38,10 @@ export function* requireConversation(
   user: string,
   id: string,
   code?: 'conversation_not_exists',
-): Read<{ who: Who; row: ConversationRow }> {
-  const who = yield* whoIs(session, user)
+): Read<{ who: EndUserScope; row: ConversationRow }> {
+  const who = yield* findEndUser(session, user)
   const row = who === undefined ? undefined : yield* findConversation(who, id)
-  if (who === undefined || row === undefined) throw conversationMissing(code)
+  if (who === undefined || row === undefined) throw conversationMissingError(code)
   return { who, row }
 }
 
@@ -49,12 +49,12 @@ export function* listConversations(
   session: AppSession,
   { user, last_id, limit, sort_by }: ConversationsQuery,
 ): Read<ChatPage<ChatConversation>> {
-  const who = yield* whoIs(session, user)
+  const who = yield* findEndUser(session, user)
   const last = who === undefined || last_id === undefined ? undefined : yield* findConversation(who, last_id)
   if (last_id !== undefined && last === undefined) throw new ChatError('not_found', 'Last Conversation Not Exists.')
   if (who === undefined) return { limit, has_more: false, data: [] }
   const rows = yield* conversationsAfter(who, last, sort_by, limit + 1)
-  const data = readable(rows.slice(0, limit), (row) => toConversation(session.app, row))
+  const data = mapReadable(rows.slice(0, limit), (row) => toConversation(session.app, row))
   return { limit, has_more: rows.length > limit, data }
 }
 
@@ -78,25 +78,26 @@ export async function renameConversation(
   signal: AbortSignal,
 ): Promise<ChatConversation> {
   const { db } = context
-  const { row: before } = await db.read(requireConversation(session, user, id))
-  const wanted = auto_generate ? await generatedName(context, session, id, signal) : name?.trim()
-  if (wanted === undefined || wanted === '')
+  const { row: previous } = await db.read(requireConversation(session, user, id))
+  const newName = auto_generate ? await generateName(context, session, id, signal) : name?.trim()
+  if (newName === undefined || newName === '')
     throw auto_generate
-      ? invalidParam('auto_generate', 'the conversation has no message to generate a name from')
-      : invalidParam('name', 'name is required when auto_generate is false')
+      ? invalidParamError('auto_generate', 'the conversation has no message to generate a name from')
+      : invalidParamError('name', 'name is required when auto_generate is false')
   return db.write(function* () {
     const { who, row } = yield* requireConversation(session, user, id)
     // A name set by the user while the model was running is kept.
-    const meanwhile = row.named_by === 'user' && (before.named_by !== 'user' || before.name !== row.name)
-    if (!auto_generate || !meanwhile) yield* renameRow(who, id, wanted, auto_generate ? 'model' : 'user')
+    const wasRenamedByUser = row.named_by === 'user' && (previous.named_by !== 'user' || previous.name !== row.name)
+    if (!auto_generate || !wasRenamedByUser)
+      yield* setConversationName(who, id, newName, auto_generate ? 'model' : 'user')
     return toConversation(session.app, (yield* requireConversation(session, user, id)).row)
   })
 }
 
-async function generatedName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
-  const query = await context.db.read(firstQuery(appIn(session), id))
+async function generateName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
+  const query = await context.db.read(findFirstQuery(toAppKey(session), id))
   if (query === undefined) return undefined
-  return (await modelTitle(context, session, query, signal)) ?? plainTitle(query)
+  return (await generateTitle(context, session, query, signal)) ?? createPlainTitle(query)
 }
 
 /**
@@ -112,30 +113,30 @@ export async function nameInBackground(
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  const who = await db.read(unnamedBy(session, user, conversation.id))
+  const who = await db.read(findUserOfUnnamed(session, user, conversation.id))
   if (who === undefined) return
-  const title = await modelTitle(context, session, conversation.query, signal)
+  const title = await generateTitle(context, session, conversation.query, signal)
   if (title === undefined) return
   await db.write(function* () {
     const row = yield* findConversation(who, conversation.id)
-    if (row?.named_by === 'default') yield* renameRow(who, conversation.id, title, 'model')
+    if (row?.named_by === 'default') yield* setConversationName(who, conversation.id, title, 'model')
   })
 }
 
 /** The end user of a conversation without a name of its own. */
-function* unnamedBy(session: AppSession, user: string, id: string): Read<Who | undefined> {
-  const who = yield* whoIs(session, user)
+function* findUserOfUnnamed(session: AppSession, user: string, id: string): Read<EndUserScope | undefined> {
+  const who = yield* findEndUser(session, user)
   return who !== undefined && (yield* findConversation(who, id))?.named_by === 'default' ? who : undefined
 }
 
 function toConversation(app: ChatApp, row: ConversationRow): ChatConversation {
-  const inputs: Inputs = fromCell(row.inputs)
+  const inputs: Inputs = parseJsonCell(row.inputs)
   return {
     id: row.id,
     name: row.name,
     inputs,
     status: 'normal',
-    introduction: introduction(app, inputs),
+    introduction: getIntroduction(app, inputs),
     created_at: Math.floor(row.created_at / 1000),
     updated_at: Math.floor(row.updated_at / 1000),
   }

@@ -1,14 +1,14 @@
 import type { ChatInfo, ChatMeta, ChatParameters, Site } from '../../contract/chat/application.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { EngineContext } from '../context.js'
-import { replySetting } from '../rows/chat/annotations.js'
+import { getReplySetting } from '../rows/chat/annotations.js'
 import type { Read } from '../storage/program.js'
 import { TOOL_ICONS } from './agent/tools.js'
-import { chatModel } from './answer.js'
-import { type AppSession, appIn } from './apps.js'
-import { speechModel, transcriptionModel } from './speech/voices.js'
+import { getChatModel } from './answer.js'
+import { type AppSession, toAppKey } from './apps.js'
+import { getSpeechModel, getTranscriptionModel } from './speech/voices.js'
 
-const OFF = { enabled: false }
+const DISABLED = { enabled: false }
 
 export function describeInfo({ app, owner }: AppSession): ChatInfo {
   return { name: app.name, description: app.description, tags: app.tags, mode: app.mode, author_name: owner }
@@ -18,21 +18,21 @@ export function describeInfo({ app, owner }: AppSession): ChatInfo {
 export function* describeParameters(context: EngineContext, session: AppSession): Read<ChatParameters> {
   const { app } = session
   // Only a model can use images.
-  const vision = { ...app.vision, enabled: app.vision.enabled && chatModel(context, app) !== undefined }
+  const vision = { ...app.vision, enabled: app.vision.enabled && getChatModel(context, app) !== undefined }
   return {
     opening_statement: app.openingStatement,
     suggested_questions: app.suggestedQuestions,
     suggested_questions_after_answer: { enabled: app.suggestedQuestionsAfterAnswer },
-    speech_to_text: { enabled: app.speechToText.enabled && transcriptionModel(context, app) !== undefined },
+    speech_to_text: { enabled: app.speechToText.enabled && getTranscriptionModel(context, app) !== undefined },
     text_to_speech: {
-      enabled: app.textToSpeech.enabled && speechModel(context, app) !== undefined,
+      enabled: app.textToSpeech.enabled && getSpeechModel(context, app) !== undefined,
       voice: app.textToSpeech.voice,
       language: app.textToSpeech.language,
       autoPlay: app.textToSpeech.autoPlay ? 'enabled' : 'disabled',
     },
     retriever_resource: { enabled: app.retrieverResource },
-    annotation_reply: { enabled: (yield* replySetting(appIn(session))).enabled },
-    more_like_this: OFF,
+    annotation_reply: { enabled: (yield* getReplySetting(toAppKey(session))).enabled },
+    more_like_this: DISABLED,
     sensitive_word_avoidance: { enabled: app.sensitiveWords.enabled },
     user_input_form: app.userInputForm,
     file_upload: {
@@ -81,6 +81,6 @@ export function describeSite({ app }: AppSession): Site {
     default_language: 'en-US',
     show_workflow_steps: false,
     use_icon_as_answer_icon: false,
-    ...defined(app.site),
+    ...omitUndefined(app.site),
   }
 }

@@ -6,12 +6,12 @@ import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { Degradation } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
-import { type Admitted, admit } from '../query/admission.js'
+import { type AdmittedQuery, admit } from '../query/admission.js'
 import { assembleEvidence } from '../query/assemble-evidence.js'
 import { judgeWithModel } from '../query/conflicts/model-judge.js'
-import type { Retrieved } from '../query/fast.js'
-import { followUpOf, searchedQuery } from '../query/follow-up.js'
-import { freshnessNow } from '../query/freshness.js'
+import type { RetrievalResult } from '../query/fast.js'
+import { findFollowUp, toSearchedQuery } from '../query/follow-up.js'
+import { computeFreshnessWithFiles } from '../query/freshness.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
 import type { SessionTurn } from '../rows/sessions.js'
@@ -21,8 +21,8 @@ import { TraceRecorder } from '../traces/recorder.js'
 
 /** The evidence of one space. */
 export interface SpaceEvidence {
-  admitted: Admitted
-  retrieved: Retrieved
+  admitted: AdmittedQuery
+  retrieved: RetrievalResult
   bundle: EvidenceBundle
 }
 
@@ -30,7 +30,7 @@ export interface SpaceEvidence {
  * Ids of the application's spaces that are not deleted.
  * @throws ChatError `app_unavailable` if all of them are deleted
  */
-export function* livingSpaces(tenant: string, app: ChatApp): Read<string[]> {
+export function* findLivingSpaceIds(tenant: string, app: ChatApp): Read<string[]> {
   const living: string[] = []
   for (const id of app.knowledgeSpaceIds)
     if ((yield* findSpaceOrDeleting(tenant, id))?.deleted_at === null) living.push(id)
@@ -40,7 +40,7 @@ export function* livingSpaces(tenant: string, app: ChatApp): Read<string[]> {
 }
 
 /** Queries one space like `POST /queries` in its default mode, and judges the evidence. */
-export async function evidenceOf(
+export async function findSpaceEvidence(
   context: EngineContext,
   shared: QueryShared,
   caller: Caller,
@@ -64,19 +64,19 @@ export async function evidenceOf(
     const recorder = new TraceRecorder()
     const { retrieved } = await retrieveInMode(context, shared, {
       body,
-      query: searchedQuery(query, turns),
+      query: toSearchedQuery(query, turns),
       admitted,
       route,
       recorder,
       signal,
     })
     const passages = retrieved.ranked.map(({ passage }) => passage)
-    const freshness = await freshnessNow(context, passages)
+    const freshness = await computeFreshnessWithFiles(context, passages)
     const bundle = await judgeWithModel(
       context,
       admitted,
       (agree) => {
-        const followUp = followUpOf(query, turns)
+        const followUp = findFollowUp(query, turns)
         const request = { query, traceId: newId(), freshness, agree, followUp, topK: admitted.profile.topK }
         return assembleEvidence(request, retrieved)
       },
@@ -94,16 +94,16 @@ export async function evidenceOf(
  * @param all also evidence that does not seem to answer, for a model to read; otherwise spaces without an answer
  * contribute nothing if another space has one
  */
-export function merged(
+export function mergeEvidence(
   spaces: SpaceEvidence[],
   { all }: { all: boolean },
 ): { best: SpaceEvidence; resources: RetrieverResource[]; degraded: Degradation[] } | undefined {
   const degraded = spaces.flatMap(({ retrieved }) => retrieved.degraded)
   const answering = spaces.filter(({ bundle }) => bundle.state !== 'not-enough-evidence')
-  const ranked = byTopScore(all || answering.length === 0 ? spaces : answering)
+  const ranked = sortByTopScore(all || answering.length === 0 ? spaces : answering)
   const first = ranked.find(({ bundle }) => bundle.state !== 'not-enough-evidence') ?? ranked[0]
   if (first === undefined) return undefined
-  const items = bestOf(ranked, all)
+  const items = selectBest(ranked, all)
   const best = { ...first, bundle: { ...first.bundle, items: items.map(({ item }) => item) } }
   if (answering.length === 0 && !all) return { best, resources: [], degraded }
   const resources = items.map(({ item, space }, index) => ({
@@ -115,16 +115,16 @@ export function merged(
     segment_id: item.nodeId,
     score: item.score,
     content: item.text,
-    ...addressOf(item),
+    ...toSourceUrl(item),
   }))
   return { best, resources, degraded }
 }
 
-function addressOf({ citations: [citation] }: EvidenceItem): { source_url?: string } {
+function toSourceUrl({ citations: [citation] }: EvidenceItem): { source_url?: string } {
   return citation?.sourceUrl === undefined ? {} : { source_url: citation.sourceUrl }
 }
 
-type Found = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }
+type RankedSpaceItem = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }
 
 /**
  * The best passages of all spaces, as many as the largest `topK`.
@@ -132,21 +132,21 @@ type Found = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }
  * @param reservesHalf whether half of the result is reserved equally for all spaces: scores of two spaces are not well
  * comparable, and a model that reads the passages should not miss a space
  */
-function bestOf(spaces: readonly SpaceEvidence[], shared: boolean): Found[] {
-  const places = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
-  const share = shared ? Math.max(1, Math.floor(places / 2 / spaces.length)) : 0
+function selectBest(spaces: readonly SpaceEvidence[], reservesHalf: boolean): RankedSpaceItem[] {
+  const maxItems = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
+  const reservedPerSpace = reservesHalf ? Math.max(1, Math.floor(maxItems / 2 / spaces.length)) : 0
   const found = spaces.flatMap(({ bundle, admitted: { space } }) =>
-    bundle.items.map((item, place) => ({ item, space, isShare: place < share })),
+    bundle.items.map((item, index) => ({ item, space, isShare: index < reservedPerSpace })),
   )
   const best = found.sort((a, b) => Number(b.isShare) - Number(a.isShare) || b.item.score - a.item.score)
-  return best.slice(0, places).sort((a, b) => b.item.score - a.item.score)
+  return best.slice(0, maxItems).sort((a, b) => b.item.score - a.item.score)
 }
 
 /** Sorts spaces by the score of their best passage, highest first. */
-export function byTopScore(spaces: readonly SpaceEvidence[]): SpaceEvidence[] {
-  return [...spaces].sort((a, b) => topScore(b) - topScore(a))
+export function sortByTopScore(spaces: readonly SpaceEvidence[]): SpaceEvidence[] {
+  return [...spaces].sort((a, b) => getTopScore(b) - getTopScore(a))
 }
 
-function topScore({ bundle }: SpaceEvidence): number {
+function getTopScore({ bundle }: SpaceEvidence): number {
   return bundle.items[0]?.score ?? 0
 }

@@ -1,10 +1,10 @@
 import type { InputControl } from '../../contract/chat/application.js'
 import type { ChatApp } from '../../contract/chat/apps.js'
-import { invalidParam } from '../../contract/chat/errors.js'
+import { invalidParamError } from '../../contract/chat/errors.js'
 
 export type Inputs = Record<string, string>
 
-interface Control {
+interface FormControl {
   variable: string
   required: boolean
   fallback: string
@@ -18,48 +18,52 @@ interface Control {
  *
  * @throws ChatError `invalid_param`
  */
-export function readInputs(app: ChatApp, sent: Record<string, unknown>, kept: Inputs | undefined): Inputs {
+export function parseInputs(
+  app: ChatApp,
+  sentInputs: Record<string, unknown>,
+  storedInputs: Inputs | undefined,
+): Inputs {
   const inputs: Inputs = {}
   for (const form of app.userInputForm) {
-    const control = controlOf(form)
-    const value = own(sent, control.variable)
-    const stored = kept && own(kept, control.variable)
+    const control = toFormControl(form)
+    const value = getOwn(sentInputs, control.variable)
+    const stored = storedInputs && getOwn(storedInputs, control.variable)
     if (value === undefined || value === null || value === '') {
-      if (kept === undefined && control.required)
-        throw invalidParam('inputs', `${control.variable} is required in input form`)
+      if (storedInputs === undefined && control.required)
+        throw invalidParamError('inputs', `${control.variable} is required in input form`)
       inputs[control.variable] = stored ?? control.fallback
-    } else inputs[control.variable] = checked(control, value)
+    } else inputs[control.variable] = validateValue(control, value)
   }
   return inputs
 }
 
 /** An own property: a variable may have the name of a property of every object. */
-function own<T>(values: Record<string, T>, name: string): T | undefined {
+function getOwn<T>(values: Record<string, T>, name: string): T | undefined {
   return Object.hasOwn(values, name) ? values[name] : undefined
 }
 
 /** The opening message with `{{variable}}` replaced by its value. */
-export function introduction(app: ChatApp, inputs: Inputs): string {
-  return filled(app.openingStatement, inputs)
+export function getIntroduction(app: ChatApp, inputs: Inputs): string {
+  return fillTemplate(app.openingStatement, inputs)
 }
 
 /** Replaces `{{variable}}` by its value; unknown variables stay unchanged. */
-export function filled(text: string, inputs: Inputs): string {
-  return text.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (whole, name: string) =>
-    Object.hasOwn(inputs, name) ? (inputs[name] ?? whole) : whole,
+export function fillTemplate(text: string, inputs: Inputs): string {
+  return text.replace(/\{\{\s*([\w.-]+)\s*\}\}/g, (placeholder, name: string) =>
+    Object.hasOwn(inputs, name) ? (inputs[name] ?? placeholder) : placeholder,
   )
 }
 
-function checked({ variable, maxLength, options }: Control, text: unknown): string {
-  if (typeof text !== 'string') throw invalidParam('inputs', `${variable} in input form must be a string`)
+function validateValue({ variable, maxLength, options }: FormControl, text: unknown): string {
+  if (typeof text !== 'string') throw invalidParamError('inputs', `${variable} in input form must be a string`)
   if (options !== undefined && !options.includes(text))
-    throw invalidParam('inputs', `${variable} in input form must be one of the following: ${options.join(', ')}`)
+    throw invalidParamError('inputs', `${variable} in input form must be one of the following: ${options.join(', ')}`)
   if (maxLength !== undefined && [...text].length > maxLength)
-    throw invalidParam('inputs', `${variable} in input form must be at most ${maxLength} characters long`)
+    throw invalidParamError('inputs', `${variable} in input form must be at most ${maxLength} characters long`)
   return text
 }
 
-function controlOf(form: InputControl): Control {
+function toFormControl(form: InputControl): FormControl {
   const common = (control: { variable: string; required: boolean; default?: string | undefined }) => ({
     variable: control.variable,
     required: control.required,

@@ -4,20 +4,20 @@ import { writeOnce } from '../storage/write-once.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
 /** Coalescing of messages that are stored together; in a burst, streams are open long before. */
-const PATIENCE = { quietMs: 10, mostMs: 400 }
+const COALESCE_LIMITS = { quietMs: 10, mostMs: 400 }
 
-interface OnServer<T> {
+interface SharedStoreOptions<T> {
   /** Finds the message if it is already stored. */
-  look: () => Read<T | undefined>
+  findStored: () => Read<T | undefined>
   /** Settles when the preceding message is stored or has failed. */
-  before: Promise<unknown> | undefined
+  previous: Promise<unknown> | undefined
   lock?: NonNullable<WriteOptions['lock']>
 }
 
 /** Pending writes of messages. Messages of a burst share a commit, in order of arrival. */
 export class MessageWrites {
   readonly #db: Driver
-  readonly #coalescer = new WriteCoalescer(PATIENCE)
+  readonly #coalescer = new WriteCoalescer(COALESCE_LIMITS)
   /** By application. */
   readonly #pending = new Map<string, Set<Promise<unknown>>>()
 
@@ -39,7 +39,11 @@ export class MessageWrites {
   }
 
   /** Stores a message on a database server, where writes are concurrent and the result of one may be lost. */
-  storeOnce<T>(appId: string, work: () => Write<T>, { look, before, lock }: OnServer<T>): Promise<T> {
+  storeOnce<T>(
+    appId: string,
+    work: () => Write<T>,
+    { findStored: look, previous: before, lock }: SharedStoreOptions<T>,
+  ): Promise<T> {
     const options = lock === undefined ? {} : { lock }
     const stored = Promise.allSettled([before]).then(() => writeOnce(this.#db, work, look, options))
     return this.#trackPending(appId, stored)

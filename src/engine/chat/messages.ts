@@ -1,4 +1,4 @@
-import { ChatError, messageMissing } from '../../contract/chat/errors.js'
+import { ChatError, messageMissingError } from '../../contract/chat/errors.js'
 import type {
   AgentThought,
   ConversationMessage,
@@ -7,14 +7,14 @@ import type {
   MessagesQuery,
   RetrieverResource,
 } from '../../contract/chat/messages.js'
-import { findMessage, type MessageRow, messagesBefore, type Who } from '../rows/chat/conversations.js'
-import { ratingOf, ratingsOfApp, removeRating, writeRating } from '../rows/chat/feedback.js'
-import { filesOfMessage, toMessageFile } from '../rows/chat/files.js'
+import { type EndUserScope, findMessage, type MessageRow, messagesBefore } from '../rows/chat/conversations.js'
+import { findRating, listRatings, removeRating, setRating } from '../rows/chat/feedback.js'
+import { listMessageFiles, toMessageFile } from '../rows/chat/files.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readable, readableIn } from '../storage/readable.js'
-import { type AppSession, appIn } from './apps.js'
-import { type ChatPage, requireConversation, whoIs } from './conversations.js'
+import { mapReadable, mapReadableIn, parseJsonCell } from '../storage/readable.js'
+import { type AppSession, toAppKey } from './apps.js'
+import { type ChatPage, findEndUser, requireConversation } from './conversations.js'
 
 /** The newest messages before `first_id`; within the page oldest first, as clients display them. */
 export function* listMessages(
@@ -27,22 +27,22 @@ export function* listMessages(
   if (first_id !== undefined && first?.conversation_id !== conversation_id)
     throw new ChatError('not_found', 'First Message Not Exists.')
   const rows = yield* messagesBefore(who, conversation_id, first?.place ?? Number.MAX_SAFE_INTEGER, limit + 1)
-  const page = yield* readableIn(rows.slice(0, limit), (row) => toMessage(who, row, linkTo))
+  const page = yield* mapReadableIn(rows.slice(0, limit), (row) => toMessage(who, row, linkTo))
   return { limit, has_more: rows.length > limit, data: order === 'asc' ? page.reverse() : page }
 }
 
-function* toMessage(who: Who, row: MessageRow, linkTo: (fileId: string) => string): Read<ConversationMessage> {
-  const inputs: Record<string, unknown> = fromCell(row.inputs)
-  const resources: RetrieverResource[] = fromCell(row.resources)
-  const thoughts: AgentThought[] = fromCell(row.thoughts)
-  const rating = yield* ratingOf(who, row.id)
+function* toMessage(who: EndUserScope, row: MessageRow, linkTo: (fileId: string) => string): Read<ConversationMessage> {
+  const inputs: Record<string, unknown> = parseJsonCell(row.inputs)
+  const resources: RetrieverResource[] = parseJsonCell(row.resources)
+  const thoughts: AgentThought[] = parseJsonCell(row.thoughts)
+  const rating = yield* findRating(who, row.id)
   return {
     id: row.id,
     conversation_id: row.conversation_id,
     inputs,
     query: row.query,
     answer: row.answer,
-    message_files: readable(yield* filesOfMessage(who, row.id), (file) => toMessageFile(file, linkTo)),
+    message_files: mapReadable(yield* listMessageFiles(who, row.id), (file) => toMessageFile(file, linkTo)),
     feedback: rating === undefined ? null : { rating },
     retriever_resources: resources,
     agent_thoughts: thoughts,
@@ -61,7 +61,7 @@ export async function rateMessage(db: Driver, session: AppSession, id: string, b
     const { who, row } = yield* requireMessage(session, body.user, id)
     const { rating } = body
     if (rating === null || rating === undefined) yield* removeRating(who, id)
-    else yield* writeRating(who, row, { rating, content: body.content ?? '' }, Date.now())
+    else yield* setRating(who, row, { rating, content: body.content ?? '' }, Date.now())
   })
 }
 
@@ -70,9 +70,9 @@ export function* listFeedbacks(
   session: AppSession,
   { page, limit }: { page: number; limit: number },
 ): Read<{ data: FeedbackItem[] }> {
-  const rows = yield* ratingsOfApp(appIn(session), page, limit)
+  const rows = yield* listRatings(toAppKey(session), page, limit)
   return {
-    data: readable(rows, (row) => ({
+    data: mapReadable(rows, (row) => ({
       id: row.id,
       app_id: row.app_id,
       conversation_id: row.conversation_id,
@@ -92,9 +92,13 @@ export function* listFeedbacks(
  * A message of this end user.
  * @throws ChatError `not_found`
  */
-export function* requireMessage(session: AppSession, user: string, id: string): Read<{ who: Who; row: MessageRow }> {
-  const who = yield* whoIs(session, user)
+export function* requireMessage(
+  session: AppSession,
+  user: string,
+  id: string,
+): Read<{ who: EndUserScope; row: MessageRow }> {
+  const who = yield* findEndUser(session, user)
   const row = who === undefined ? undefined : yield* findMessage(who, id)
-  if (who === undefined || row === undefined) throw messageMissing()
+  if (who === undefined || row === undefined) throw messageMissingError()
   return { who, row }
 }

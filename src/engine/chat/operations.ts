@@ -18,7 +18,7 @@ import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
 import type { Speech } from '../models/types.js'
 import type { AgentShared } from './agent/tools.js'
-import { type AnnotationOperations, createAnnotations } from './annotations/operations.js'
+import { type AnnotationOperations, createAnnotationService } from './annotations/operations.js'
 import * as apps from './apps.js'
 import {
   type ChatPage,
@@ -28,20 +28,20 @@ import {
   renameConversation,
 } from './conversations.js'
 import { describeInfo, describeMeta, describeParameters, describeSite } from './describe.js'
-import { type OpenFile, openFile, sessionOfFile } from './files/preview.js'
-import { beginUpload, type ChatUpload } from './files/upload.js'
-import { replayTurn, stopElsewhere } from './gateways/elsewhere.js'
+import { findSessionOfFile, type OpenChatFile, openChatFile } from './files/preview.js'
+import { type ChatUpload, startUpload } from './files/upload.js'
+import { replayTurn, stopRemoteTurn } from './gateways/remote-turns.js'
 import { listFeedbacks, listMessages, rateMessage } from './messages.js'
-import { type Sent, sendMessage } from './send.js'
-import { speak } from './speech/speak.js'
+import { type SentMessage, sendMessage } from './send.js'
+import { convertToSpeech } from './speech/speak.js'
 import { type Transcription, Transcriptions } from './speech/transcriptions.js'
-import { Suggestions } from './suggestions.js'
+import { QuestionSuggestions } from './suggestions.js'
 import type { ChatStream, ChatTurn } from './turn.js'
 import { ChatTurns } from './turns.js'
 import { listVariables, setVariable } from './variables/operations.js'
 
 /** Names the conversation without waiting for a long answer. */
-const NAMED_AFTER_MS = 1000
+const NAMING_DELAY_MS = 1000
 
 /** Operations of `Engine.chat`. Those of the service fail with `ChatError`, those on applications with `KsError`. */
 export interface ChatOperations {
@@ -81,7 +81,7 @@ export interface ChatOperations {
      * Opens a file of a message of the application.
      * @throws ChatError `file_not_found`, `file_access_denied`
      */
-    open(session: apps.AppSession, id: string): Promise<OpenFile>
+    open(session: apps.AppSession, id: string): Promise<OpenChatFile>
     /** The application of a file, for a signed address. */
     sessionOf(id: string): Promise<apps.AppSession | undefined>
   }
@@ -112,23 +112,23 @@ export interface ChatOperations {
 }
 
 /** Creates the chat service of an engine, with the function that closes it. */
-export function createChat(
+export function createChatService(
   context: EngineContext,
   shared: AgentShared,
 ): { operations: ChatOperations; running(): number; close(): Promise<void> } {
   const { db, log } = context
-  const annotations = createAnnotations(context)
+  const annotations = createAnnotationService(context)
   const turns = new ChatTurns(context, { ...shared, matcher: annotations.matcher })
   const fetcher = createSafeFetch(createAddressRule(context.options.sources?.egressAllow ?? []))
   const transcriptions = new Transcriptions(context)
   const ending = new AbortController()
-  const suggestions = new Suggestions(context, ending.signal)
+  const suggestions = new QuestionSuggestions(context, ending.signal)
   const naming = new Set<Promise<void>>()
 
-  const nameLater = (session: apps.AppSession, { turn, isNew }: Sent, request: ChatRequest) => {
+  const nameLater = (session: apps.AppSession, { turn, isNew }: SentMessage, request: ChatRequest) => {
     if (!isNew || !request.auto_generate_name) return
     const conversation = { id: turn.ids.conversationId, query: request.query }
-    const soon = new Promise<void>((resolve) => setTimeout(resolve, NAMED_AFTER_MS).unref())
+    const soon = new Promise<void>((resolve) => setTimeout(resolve, NAMING_DELAY_MS).unref())
     const work = Promise.race([turn.ended(), soon])
       .then(async () => {
         // A model that just failed would fail again.
@@ -162,7 +162,7 @@ export function createChat(
     },
     annotations: annotations.operations,
     authenticate: (key) => asDeployment(() => db.read(apps.authenticate(key))),
-    session: (of) => db.read(apps.sessionOf(of)),
+    session: (of) => db.read(apps.findSession(of)),
     info: describeInfo,
     parameters: (session) => db.read(describeParameters(context, session)),
     meta: describeMeta,
@@ -177,16 +177,16 @@ export function createChat(
       replayTurn(context, turns.find({ appId: session.app.id, user }, taskId), session, taskId, user),
     stop: async (session, taskId, user) => {
       const turn = turns.find({ appId: session.app.id, user }, taskId)
-      if (turn?.over === false) turn.cut('stopped')
-      else if (turn === undefined && context.isShared) await stopElsewhere(db, session, taskId, user)
+      if (turn?.over === false) turn.abort('stopped')
+      else if (turn === undefined && context.isShared) await stopRemoteTurn(db, session, taskId, user)
     },
     files: {
-      upload: (session) => beginUpload(context, session),
-      open: (session, id) => openFile(context, session, id),
-      sessionOf: (id) => asDeployment(() => db.read(sessionOfFile(id))),
+      upload: (session) => startUpload(context, session),
+      open: (session, id) => openChatFile(context, session, id),
+      sessionOf: (id) => asDeployment(() => db.read(findSessionOfFile(id))),
     },
     speech: {
-      speak: (session, body, signal) => speak(context, session, body, signal),
+      speak: (session, body, signal) => convertToSpeech(context, session, body, signal),
       listen: (session) => transcriptions.open(session),
     },
     rate: (session, id, body) => rateMessage(db, session, id, body),

@@ -1,47 +1,47 @@
 import { v5 } from 'uuid'
-import { withoutThoughts } from '../../lib/text/thoughts.js'
+import { stripThoughts } from '../../lib/text/thoughts.js'
 import type { EngineContext } from '../context.js'
-import { emptyAnswer } from '../query/without-thinking.js'
-import { countHit } from '../rows/chat/annotations.js'
-import { agentTurn } from './agent/agent.js'
+import { createEmptyAnswerError } from '../query/drop-thinking.js'
+import { incrementHitCount } from '../rows/chat/annotations.js'
+import { runAgent } from './agent/agent.js'
 import type { AgentShared } from './agent/tools.js'
 import type { AnnotationMatcher } from './annotations/match.js'
-import { type AnswerPiece, type Asked, answerTurn } from './answer.js'
-import { moderated, refusedInput } from './moderation.js'
+import { answerTurn, type ChatAnswerEvent, type ChatQuestion } from './answer.js'
+import { findInputRefusal, moderateAnswer } from './moderation.js'
 
-export type TurnShared = AgentShared & { matcher: AnnotationMatcher }
+export type TurnResources = AgentShared & { matcher: AnnotationMatcher }
 
 /** Answers a turn: sensitive words first, then annotations, then retrieval and the model. */
-export async function* answerPieces(
+export async function* generateAnswer(
   context: EngineContext,
-  shared: TurnShared,
-  asked: Asked,
+  shared: TurnResources,
+  question: ChatQuestion,
   signal: AbortSignal,
-): AsyncGenerator<AnswerPiece> {
-  const { app, caller, query } = asked
-  const refused = refusedInput(app, query, asked.inputs)
-  if (refused !== undefined) {
+): AsyncGenerator<ChatAnswerEvent> {
+  const { app, caller, query } = question
+  const refusalText = findInputRefusal(app, query, question.inputs)
+  if (refusalText !== undefined) {
     yield { type: 'settled' }
-    return yield { type: 'delta', text: refused }
+    return yield { type: 'delta', text: refusalText }
   }
   const annotation = await shared.matcher.match({ tenant: caller.tenant, app }, query, signal)
   if (annotation !== undefined) {
-    await context.db.write(() => countHit({ tenant: caller.tenant, appId: app.id }, annotation.id))
+    await context.db.write(() => incrementHitCount({ tenant: caller.tenant, appId: app.id }, annotation.id))
     const account = { id: v5(caller.subject, app.id), name: caller.subject }
     yield { type: 'settled' }
     yield { type: 'annotation', annotation: { id: annotation.id, account } }
     return yield { type: 'delta', text: annotation.answer }
   }
-  const answer = app.mode === 'agent-chat' ? agentTurn : answerTurn
-  yield* moderated(app, neverEmpty(answer(context, shared, asked, signal)))
+  const answer = app.mode === 'agent-chat' ? runAgent : answerTurn
+  yield* moderateAnswer(app, rejectEmpty(answer(context, shared, question, signal)))
 }
 
 /** @throws KsError `provider-failed` at the end of an answer without text */
-async function* neverEmpty(pieces: AsyncIterable<AnswerPiece>): AsyncGenerator<AnswerPiece> {
+async function* rejectEmpty(events: AsyncIterable<ChatAnswerEvent>): AsyncGenerator<ChatAnswerEvent> {
   let text = ''
-  for await (const piece of pieces) {
-    if (piece.type === 'delta') text += piece.text
-    yield piece
+  for await (const event of events) {
+    if (event.type === 'delta') text += event.text
+    yield event
   }
-  if (withoutThoughts(text) === '') throw emptyAnswer()
+  if (stripThoughts(text) === '') throw createEmptyAnswerError()
 }

@@ -1,31 +1,31 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
-import { ChatError, conversationMissing, invalidParam } from '../../contract/chat/errors.js'
+import { ChatError, conversationMissingError, invalidParamError } from '../../contract/chat/errors.js'
 import type { ChatRequest } from '../../contract/chat/messages.js'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { ensureUser, findConversation, insertConversation, insertMessage } from '../rows/chat/conversations.js'
 import { type Attachment, attachFiles } from '../rows/chat/files.js'
-import { countRunning } from '../rows/chat/turns.js'
+import { countRunningMessages } from '../rows/chat/turns.js'
 import { alignVariables } from '../rows/chat/variables.js'
 import type { Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { chatModel } from './answer.js'
-import { type AppSession, appIn } from './apps.js'
-import { whoIs } from './conversations.js'
-import { livingSpaces } from './evidence.js'
-import { expired, takeFiles } from './files/attach.js'
-import { type Inputs, readInputs } from './form.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { getChatModel } from './answer.js'
+import { type AppSession, toAppKey } from './apps.js'
+import { findEndUser } from './conversations.js'
+import { findLivingSpaceIds } from './evidence.js'
+import { createExpiredError, resolveFiles } from './files/attach.js'
+import { type Inputs, parseInputs } from './form.js'
 import type { TurnIds } from './frames.js'
-import { playsByItself } from './speech/voices.js'
-import { plainTitle } from './text-model.js'
+import { isAutoPlayed } from './speech/voices.js'
+import { createPlainTitle } from './text-model.js'
 import type { RunningTurn } from './turn.js'
-import type { Admitted, ChatTurns } from './turns.js'
+import type { AdmittedMessage, ChatTurns } from './turns.js'
 
 /** Name of a conversation without a generated name. */
-const UNNAMED = 'New conversation'
+const DEFAULT_NAME = 'New conversation'
 
-export interface Sent {
+export interface SentMessage {
   turn: RunningTurn
   /** The message starts a new conversation. */
   isNew: boolean
@@ -43,41 +43,41 @@ export async function sendMessage(
   fetcher: SafeFetch,
   session: AppSession,
   request: ChatRequest,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { app, tenant } = session
-  const spaceIds = await context.db.read(livingSpaces(tenant, app))
+  const spaceIds = await context.db.read(findLivingSpaceIds(tenant, app))
   if (app.mode === 'agent-chat') assertAgent(context, app, request)
-  if (spaceIds.length === 0 && chatModel(context, app) === undefined)
+  if (spaceIds.length === 0 && getChatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'the application has neither a knowledge space nor a usable model')
   if (turns.closing) throw new ChatError('service_unavailable', 'the service is stopping')
   if (context.db.damage !== undefined) throw new ChatError('internal_server_error', context.db.damage.message)
   if (context.db.broken)
     throw new ChatError('service_unavailable', 'the disk reported an error; the store is read-only')
   const leave = turns.reserve(session)
-  if (leave === undefined) throw tooMany(app)
+  if (leave === undefined) throw createTooManyRequests(app)
   try {
-    return await begin(context, turns, fetcher, session, { request, spaceIds })
+    return await startTurn(context, turns, fetcher, session, { request, spaceIds })
   } finally {
     leave()
   }
 }
 
-async function begin(
+async function startTurn(
   context: EngineContext,
   turns: ChatTurns,
   fetcher: SafeFetch,
   session: AppSession,
   { request, spaceIds }: { request: ChatRequest; spaceIds: string[] },
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { app, tenant, owner } = session
-  const files = await takeFiles(context, fetcher, session, request)
-  let known = await context.db.read(conversationOf(session, request))
+  const files = await resolveFiles(context, fetcher, session, request)
+  let known = await context.db.read(findRequestConversation(session, request))
   if (known === undefined && request.conversation_id !== undefined) {
     // The first message of the conversation may still be being stored.
     await turns.messageWrites.stored(app.id)
-    known = await context.db.read(conversationOf(session, request))
+    known = await context.db.read(findRequestConversation(session, request))
   }
-  inputsOf(app, request, known) // Validated here, before the stream; stored with their values at that time.
+  parseTurnInputs(app, request, known) // Validated here, before the stream; stored with their values at that time.
   session.visitor?.countModelCall()
   const now = Date.now()
   const conversationId = known?.id ?? newId()
@@ -94,9 +94,9 @@ async function begin(
       messageId: ids.messageId,
       query: request.query,
       // The page for visitors does not play audio.
-      aloud: request.response_mode === 'streaming' && session.visitor === undefined && playsByItself(context, app),
+      aloud: request.response_mode === 'streaming' && session.visitor === undefined && isAutoPlayed(context, app),
     },
-    () => store(context, session, request, { ids, files, now, isNew: known === undefined }),
+    () => storeMessage(context, session, request, { ids, files, now, isNew: known === undefined }),
   )
   // Once stored, the running turns of other gateways are known here, and this turn is known there.
   if (context.isShared) await stored
@@ -108,18 +108,18 @@ async function begin(
  * The form variables of a turn.
  * @throws ChatError `not_found` if the conversation does not exist, `invalid_param`
  */
-function inputsOf(app: ChatApp, request: ChatRequest, known: { inputs: string } | undefined): Inputs {
-  if (request.conversation_id !== undefined && known === undefined) throw conversationMissing()
-  const kept: Inputs | undefined = known === undefined ? undefined : fromCell(known.inputs)
-  return readInputs(app, request.inputs, kept)
+function parseTurnInputs(app: ChatApp, request: ChatRequest, known: { inputs: string } | undefined): Inputs {
+  if (request.conversation_id !== undefined && known === undefined) throw conversationMissingError()
+  const kept: Inputs | undefined = known === undefined ? undefined : parseJsonCell(known.inputs)
+  return parseInputs(app, request.inputs, kept)
 }
 
-function* conversationOf(session: AppSession, { conversation_id: id, user }: ChatRequest) {
-  const who = id === undefined ? undefined : yield* whoIs(session, user)
+function* findRequestConversation(session: AppSession, { conversation_id: id, user }: ChatRequest) {
+  const who = id === undefined ? undefined : yield* findEndUser(session, user)
   return id === undefined || who === undefined ? undefined : yield* findConversation(who, id)
 }
 
-interface Opening {
+interface NewMessage {
   ids: TurnIds
   files: Attachment[]
   now: number
@@ -129,17 +129,23 @@ interface Opening {
 /**
  * Stores the message as running, inside the caller's transaction. Admitted resources may have been deleted meanwhile.
  */
-function* store(context: EngineContext, session: AppSession, request: ChatRequest, opening: Opening): Write<Admitted> {
+function* storeMessage(
+  context: EngineContext,
+  session: AppSession,
+  request: ChatRequest,
+  opening: NewMessage,
+): Write<AdmittedMessage> {
   const { app } = session
   const { ids, files, now, isNew } = opening
   const { messageId, taskId, conversationId } = ids
-  const inputs = inputsOf(app, request, yield* conversationOf(session, request))
-  const of = appIn(session)
-  const most = app.maxConcurrentRequests
-  if (context.isShared && most > 0 && (yield* countRunning(of)) >= most) throw tooMany(app)
+  const inputs = parseTurnInputs(app, request, yield* findRequestConversation(session, request))
+  const of = toAppKey(session)
+  const maxConcurrent = app.maxConcurrentRequests
+  if (context.isShared && maxConcurrent > 0 && (yield* countRunningMessages(of)) >= maxConcurrent)
+    throw createTooManyRequests(app)
   const who = { ...of, userId: yield* ensureUser(of, request.user, now) }
   if (isNew) {
-    const name = request.auto_generate_name ? plainTitle(request.query) : UNNAMED
+    const name = request.auto_generate_name ? createPlainTitle(request.query) : DEFAULT_NAME
     yield* insertConversation(who, { id: conversationId, name, inputs, now })
   }
   yield* alignVariables(app, who, conversationId, now)
@@ -153,12 +159,12 @@ function* store(context: EngineContext, session: AppSession, request: ChatReques
     now,
   }
   yield* insertMessage(who, message)
-  const lost = yield* attachFiles(who, messageId, files, context.now())
-  if (lost !== undefined) throw expired(lost)
+  const expiredFile = yield* attachFiles(who, messageId, files, context.now())
+  if (expiredFile !== undefined) throw createExpiredError(expiredFile)
   return { who, inputs }
 }
 
-function tooMany({ maxConcurrentRequests }: ChatApp): ChatError {
+function createTooManyRequests({ maxConcurrentRequests }: ChatApp): ChatError {
   return new ChatError(
     'too_many_requests',
     `Too many requests. The application answers at most ${maxConcurrentRequests} at once, please try again later.`,
@@ -167,7 +173,7 @@ function tooMany({ maxConcurrentRequests }: ChatApp): ChatError {
 
 function assertAgent(context: EngineContext, app: ChatApp, request: ChatRequest): void {
   if (request.response_mode === 'blocking')
-    throw invalidParam('response_mode', 'Agent Chat App does not support blocking mode')
-  if (chatModel(context, app) === undefined)
+    throw invalidParamError('response_mode', 'Agent Chat App does not support blocking mode')
+  if (getChatModel(context, app) === undefined)
     throw new ChatError('provider_not_initialize', 'an agent requires a model, and the application has no usable one')
 }

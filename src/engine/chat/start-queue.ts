@@ -1,7 +1,7 @@
 /** Interval of checks whether the service is still busy, in milliseconds. */
-const LOOK_MS = 5
+const POLL_MS = 5
 
-interface Waiting {
+interface QueuedStart {
   go: () => void
   since: number
 }
@@ -13,11 +13,11 @@ interface Waiting {
 export class StartQueue {
   readonly #isBusy: () => boolean
   readonly #maxDelayMs: number
-  readonly #queue: Waiting[] = []
+  readonly #queue: QueuedStart[] = []
 
-  constructor(busy: () => boolean, patienceMs: number) {
+  constructor(busy: () => boolean, maxDelayMs: number) {
     this.#isBusy = busy
-    this.#maxDelayMs = patienceMs
+    this.#maxDelayMs = maxDelayMs
   }
 
   wait(): Promise<void> {
@@ -31,7 +31,7 @@ export class StartQueue {
     const [first] = this.#queue
     if (first === undefined) return
     if (this.#isBusy() && performance.now() - first.since < this.#maxDelayMs) {
-      setTimeout(() => this.#releaseNext(), LOOK_MS)
+      setTimeout(() => this.#releaseNext(), POLL_MS)
       return
     }
     this.#queue.shift()

@@ -1,17 +1,17 @@
 import { ChatError } from '../../contract/chat/errors.js'
 import type { EngineContext } from '../context.js'
 import {
-  ANSWER_GONE,
+  DELETED_DOCUMENT_ANSWER,
+  type EndUserScope,
+  findSuggestions,
   type MessageRow,
   messagesBefore,
-  storedSuggestions,
   storeSuggestions,
-  type Who,
 } from '../rows/chat/conversations.js'
 import type { Read } from '../storage/program.js'
 import type { AppSession } from './apps.js'
 import { requireMessage } from './messages.js'
-import { modelQuestions } from './text-model.js'
+import { generateQuestions } from './text-model.js'
 
 const SUGGESTION_TURNS = 3
 
@@ -19,7 +19,7 @@ const SUGGESTION_TURNS = 3
  * Suggested questions of messages. A model generates them once: they are stored with their message, and concurrent
  * requests share the call.
  */
-export class Suggestions {
+export class QuestionSuggestions {
   readonly #context: EngineContext
   readonly #signal: AbortSignal
   /** By message. */
@@ -46,14 +46,14 @@ export class Suggestions {
     return await call
   }
 
-  async #load(session: AppSession, who: Who, id: string, user: string): Promise<string[]> {
+  async #load(session: AppSession, who: EndUserScope, id: string, user: string): Promise<string[]> {
     const { db } = this.#context
-    const turns = await db.read(turnsUpTo(session, user, id))
+    const turns = await db.read(loadTurnsUpTo(session, user, id))
     // No questions are generated from an unfinished answer or from one of a deleted document.
-    if (turns.some(({ status, answer }) => status === 'running' || answer === ANSWER_GONE)) return []
-    const stored = await db.read(storedSuggestions(who, id))
+    if (turns.some(({ status, answer }) => status === 'running' || answer === DELETED_DOCUMENT_ANSWER)) return []
+    const stored = await db.read(findSuggestions(who, id))
     if (stored !== undefined) return stored
-    const questions = await modelQuestions(this.#context, session, turns, this.#signal)
+    const questions = await generateQuestions(this.#context, session, turns, this.#signal)
     if (questions === undefined) return []
     await db.write(() => storeSuggestions(who, id, questions))
     return questions
@@ -61,7 +61,7 @@ export class Suggestions {
 }
 
 /** A message and those before it, oldest first. */
-function* turnsUpTo(session: AppSession, user: string, id: string): Read<MessageRow[]> {
+function* loadTurnsUpTo(session: AppSession, user: string, id: string): Read<MessageRow[]> {
   const { who, row } = yield* requireMessage(session, user, id)
   return (yield* messagesBefore(who, row.conversation_id, row.place + 1, SUGGESTION_TURNS)).reverse()
 }

@@ -1,21 +1,21 @@
 import type { ChatError } from '../../contract/chat/errors.js'
-import type { AgentThought, AnswerMetadata, ChatCompletion, ChatFrame } from '../../contract/chat/messages.js'
+import type { AgentThought, ChatAnswerMetadata, ChatCompletion, ChatFrame } from '../../contract/chat/messages.js'
 import {
-  commonOf,
-  endFrame,
-  errorFrame,
-  pingFrame,
-  replaceFrame,
+  commonFields,
+  createEndFrame,
+  createErrorFrame,
+  createPingFrame,
+  createReplaceFrame,
+  createTextFrames,
+  createThoughtFrame,
   type TurnIds,
-  textFrames,
-  thoughtFrame,
 } from './frames.js'
 
 /** Time during which a finished turn can be replayed. */
 export const REPLAY_MS = 600_000
 
 /** The owner of a turn, with the name of the end user. */
-export interface Sender {
+export interface TurnSender {
   appId: string
   user: string
   isVisitor?: boolean
@@ -39,7 +39,7 @@ export interface ChatTurn extends ChatStream {
 }
 
 /** Reads the answer aloud while it is generated. */
-export interface Voice {
+export interface TurnVoice {
   add(text: string): void
   /** The answer is complete; `endAudio` follows. */
   finish(): void
@@ -48,7 +48,7 @@ export interface Voice {
 
 /** A turn in progress, as its runner sees it. */
 export class RunningTurn implements ChatTurn {
-  readonly sender: Sender
+  readonly sender: TurnSender
   readonly ids: TurnIds
   readonly started = performance.now()
   /** The text is fixed; no model is called. */
@@ -56,16 +56,16 @@ export class RunningTurn implements ChatTurn {
   readonly #abort = new AbortController()
   #frames: ChatFrame[] = []
   #readers = 0
-  #voice: Voice | undefined
+  #voice: TurnVoice | undefined
   readonly #ended: Promise<void>
   #end: () => void = () => {}
   #wake: (() => void)[] = []
   #over = false
   #answer = ''
-  #metadata: AnswerMetadata | undefined
+  #metadata: ChatAnswerMetadata | undefined
   #error: ChatError | undefined
 
-  constructor(sender: Sender, ids: TurnIds) {
+  constructor(sender: TurnSender, ids: TurnIds) {
     this.sender = sender
     this.ids = ids
     this.#ended = new Promise((resolve) => {
@@ -90,46 +90,46 @@ export class RunningTurn implements ChatTurn {
     return this.#error !== undefined
   }
 
-  cut(reason: 'stopped' | 'closing'): void {
+  abort(reason: 'stopped' | 'closing'): void {
     this.#abort.abort(reason)
     this.#voice?.stop()
   }
 
   /** Sets the voice of the turn, before its first text. */
-  speakWith(voice: Voice): void {
+  setVoice(voice: TurnVoice): void {
     this.#voice = voice
   }
 
   /** Sends audio of the text so far, in base64. */
-  sound(audio: string): void {
-    this.#push({ event: 'tts_message', ...commonOf(this.ids), audio })
+  sendAudio(audio: string): void {
+    this.#push({ event: 'tts_message', ...commonFields(this.ids), audio })
   }
 
   /** Ends the audio, and with it the frames. */
-  hush(): void {
-    this.#close({ event: 'tts_message_end', ...commonOf(this.ids), audio: '' })
+  endAudio(): void {
+    this.#close({ event: 'tts_message_end', ...commonFields(this.ids), audio: '' })
   }
 
-  say(text: string, event: 'message' | 'agent_message'): void {
+  sendText(text: string, event: 'message' | 'agent_message'): void {
     this.#answer += text
-    for (const frame of textFrames(this.ids, text, event)) this.#push(frame)
+    for (const frame of createTextFrames(this.ids, text, event)) this.#push(frame)
     this.#voice?.add(text)
   }
 
-  think(step: AgentThought): void {
-    this.#push(thoughtFrame(this.ids, step))
+  sendThought(step: AgentThought): void {
+    this.#push(createThoughtFrame(this.ids, step))
   }
 
   /** Replaces all previous text. */
   replace(text: string): void {
     this.#answer = text
     this.#voice?.stop()
-    this.#push(replaceFrame(this.ids, text))
+    this.#push(createReplaceFrame(this.ids, text))
   }
 
-  finish(metadata: AnswerMetadata): void {
+  finish(metadata: ChatAnswerMetadata): void {
     this.#metadata = metadata
-    const frame = endFrame(this.ids, metadata)
+    const frame = createEndFrame(this.ids, metadata)
     if (this.#voice === undefined) {
       this.#close(frame)
       return
@@ -143,7 +143,7 @@ export class RunningTurn implements ChatTurn {
   fail(error: ChatError): void {
     this.#error = error
     this.#voice?.stop()
-    this.#close(errorFrame(this.ids, error))
+    this.#close(createErrorFrame(this.ids, error))
   }
 
   ended(): Promise<void> {
@@ -151,7 +151,7 @@ export class RunningTurn implements ChatTurn {
   }
 
   ping(): ChatFrame {
-    return pingFrame(this.ids)
+    return createPingFrame(this.ids)
   }
 
   async *frames(): AsyncGenerator<ChatFrame> {
@@ -179,7 +179,7 @@ export class RunningTurn implements ChatTurn {
     return {
       event: 'message',
       id: this.ids.messageId,
-      ...commonOf(this.ids),
+      ...commonFields(this.ids),
       mode: 'chat',
       answer: this.#answer,
       metadata: this.#metadata,

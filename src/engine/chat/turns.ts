@@ -1,85 +1,91 @@
 import type { ChatApp } from '../../contract/chat/apps.js'
 import type { ChatPrices } from '../../contract/chat/behaviour.js'
 import { ChatError } from '../../contract/chat/errors.js'
-import type { AnswerMetadata } from '../../contract/chat/messages.js'
+import type { ChatAnswerMetadata } from '../../contract/chat/messages.js'
 import { KsError } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
-import { withoutThoughts } from '../../lib/text/thoughts.js'
-import { type Degradation, degradedFields } from '../base/degraded.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { stripThoughts } from '../../lib/text/thoughts.js'
+import { type Degradation, toDegradedFields } from '../base/degraded.js'
 import type { EngineContext } from '../context.js'
 import { TokenMeter } from '../models/meter.js'
-import { configuredPrice } from '../models/prices.js'
-import type { OfApp } from '../rows/chat/apps.js'
-import { finishMessage, messagesBefore, type Outcome, placeOfMessage, type Who } from '../rows/chat/conversations.js'
-import { senderOf } from '../rows/chat/turns.js'
-import { currentValues } from '../rows/chat/variables.js'
+import { findConfiguredPrice } from '../models/prices.js'
+import type { AppScope } from '../rows/chat/apps.js'
+import {
+  type EndUserScope,
+  findMessagePosition,
+  finishMessage,
+  messagesBefore,
+  type TurnOutcome,
+} from '../rows/chat/conversations.js'
+import { findSender } from '../rows/chat/turns.js'
+import { getCurrentValues } from '../rows/chat/variables.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import type { Read, Write } from '../storage/program.js'
-import { fromCell, readable } from '../storage/readable.js'
+import { mapReadable, parseJsonCell } from '../storage/readable.js'
 import { writeOnce } from '../storage/write-once.js'
-import { type Asked, asChatError } from './answer.js'
+import { type ChatQuestion, toChatError } from './answer.js'
 import type { AppSession } from './apps.js'
-import { imagesOf } from './files/attach.js'
+import { loadImages } from './files/attach.js'
 import type { Inputs } from './form.js'
 import type { TurnIds } from './frames.js'
-import { untilFirst } from './gateways/order.js'
-import { TurnWatch } from './gateways/turn-watch.js'
+import { waitForEarlierTurns } from './gateways/order.js'
+import { RemoteRequestWatcher } from './gateways/turn-watch.js'
 import { MessageWrites } from './message-writes.js'
-import { answerPieces, type TurnShared } from './pipeline.js'
-import { giveVoice } from './speech/auto-play.js'
+import { generateAnswer, type TurnResources } from './pipeline.js'
+import { enableAutoPlay } from './speech/auto-play.js'
 import { StartQueue } from './start-queue.js'
-import { REPLAY_MS, RunningTurn, type Sender } from './turn.js'
-import { type TurnExtras, takePiece } from './turn-extras.js'
-import { aborted, untilAborted } from './until-aborted.js'
-import { chatPricesOf, usageOf } from './usage.js'
+import { REPLAY_MS, RunningTurn, type TurnSender } from './turn.js'
+import { applyEvent, type TurnResults } from './turn-results.js'
+import { untilAborted, waitForAbort } from './until-aborted.js'
+import { computeUsage, toChatPrices } from './usage.js'
 import { WriteCoalescer } from './write-coalescer.js'
 
-type GivenBefore = 'caller' | 'app' | 'spaceIds' | 'conversationId' | 'messageId' | 'query'
-export type TurnRequest = Pick<Asked, GivenBefore> & { aloud: boolean }
+type RequestField = 'caller' | 'app' | 'spaceIds' | 'conversationId' | 'messageId' | 'query'
+export type TurnStart = Pick<ChatQuestion, RequestField> & { aloud: boolean }
 
 /** A message that is stored as running. */
-export interface Admitted {
-  who: Who
+export interface AdmittedMessage {
+  who: EndUserScope
   inputs: Inputs
 }
 
 /** Maximum duration of a turn; then it ends like a stopped one. */
-const LONGEST_MS = 1200_000
+const MAX_TURN_MS = 1200_000
 /** Maximum number of finished turns for replay. */
 const MAX_REPLAYS = 500
-const CONTEXT_TURNS = 20
+const MAX_CONTEXT_TURNS = 20
 /** Coalescing of answers that are stored together. */
-const ENDS = { quietMs: 25, mostMs: 25 }
+const END_COALESCE_LIMITS = { quietMs: 25, mostMs: 25 }
 /** Maximum delay of the work on an answer during a burst of messages. */
-const START_PATIENCE_MS = 500
+const MAX_START_DELAY_MS = 500
 /** Fraction of an application's concurrent answers that all visitors of its page get together; at least one answer. */
-const SHARE_OF_VISITORS = 0.5
+const VISITOR_FRACTION = 0.5
 /** Maximum characters of earlier turns in a prompt: about a third of an 8k-token context. */
-const CONTEXT_CHARACTERS = 10_000
+const MAX_CONTEXT_CHARS = 10_000
 
 /** The turns of this process. Turns of one conversation run one after another, in order of arrival. */
 export class ChatTurns {
   readonly #context: EngineContext
-  readonly #shared: TurnShared
+  readonly #shared: TurnResources
   readonly #turns = new Map<string, RunningTurn>()
   /** The last turn of each conversation; done when all before it are. */
   readonly #tails = new Map<string, { turn: RunningTurn; stored: Promise<unknown>; done: Promise<void> }>()
   /** Serves other gateways on the same database. */
-  readonly #watch: TurnWatch | undefined
+  readonly #watch: RemoteRequestWatcher | undefined
   /** Messages being admitted. */
   readonly #reservations = new Set<{ appId: string; isVisitor: boolean }>()
   readonly messageWrites: MessageWrites
   /** Answers that end together are stored together. */
-  readonly #ends = new WriteCoalescer(ENDS)
+  readonly #ends = new WriteCoalescer(END_COALESCE_LIMITS)
   /** In a burst, all messages are admitted and acknowledged before the work on their answers starts. */
-  readonly #starts = new StartQueue(() => this.messageWrites.isCoalescing, START_PATIENCE_MS)
+  readonly #starts = new StartQueue(() => this.messageWrites.isCoalescing, MAX_START_DELAY_MS)
   #closing = false
 
-  constructor(context: EngineContext, shared: TurnShared) {
+  constructor(context: EngineContext, shared: TurnResources) {
     this.#context = context
     this.#shared = shared
     this.messageWrites = new MessageWrites(context.db)
-    this.#watch = context.isShared ? new TurnWatch(context) : undefined
+    this.#watch = context.isShared ? new RemoteRequestWatcher(context) : undefined
   }
 
   get closing(): boolean {
@@ -93,13 +99,13 @@ export class ChatTurns {
    * @returns the turn, and the promise of its stored message
    */
   start(
-    sender: Sender,
+    sender: TurnSender,
     ids: TurnIds,
-    request: TurnRequest,
-    store: () => Write<Admitted>,
-  ): { turn: RunningTurn; stored: Promise<Admitted> } {
+    request: TurnStart,
+    store: () => Write<AdmittedMessage>,
+  ): { turn: RunningTurn; stored: Promise<AdmittedMessage> } {
     const turn = new RunningTurn(sender, ids)
-    if (request.aloud) giveVoice(this.#context, request.app, turn)
+    if (request.aloud) enableAutoPlay(this.#context, request.app, turn)
     this.#turns.set(ids.taskId, turn)
     const last = this.#tails.get(ids.conversationId)
     const before = last?.done ?? Promise.resolve()
@@ -109,15 +115,15 @@ export class ChatTurns {
   }
 
   /** @param before the preceding message of the conversation: concurrent database connections do not preserve order */
-  #store(request: TurnRequest, ids: TurnIds, store: () => Write<Admitted>, before?: Promise<unknown>) {
+  #store(request: TurnStart, ids: TurnIds, store: () => Write<AdmittedMessage>, before?: Promise<unknown>) {
     const { app, caller } = request
     if (!this.#context.isShared) return this.messageWrites.store(app.id, store)
     const most = app.maxConcurrentRequests
     return this.messageWrites.storeOnce(app.id, store, {
       // Other gateways that count the application's answers must wait.
       ...(most > 0 ? { lock: { tenant: caller.tenant, appId: app.id } } : {}),
-      look: () => admitted({ tenant: caller.tenant, appId: app.id }, ids.messageId),
-      before,
+      findStored: () => admitted({ tenant: caller.tenant, appId: app.id }, ids.messageId),
+      previous: before,
     })
   }
 
@@ -133,7 +139,7 @@ export class ChatTurns {
     const entering = [...this.#reservations].filter((one) => one.appId === app.id)
     const visitors = entering.filter((one) => one.isVisitor).length + this.running(app.id, true)
     if (max > 0 && this.running(app.id) + entering.length >= max) return undefined
-    if (max > 0 && isVisitor && visitors >= Math.max(1, Math.floor(max * SHARE_OF_VISITORS))) return undefined
+    if (max > 0 && isVisitor && visitors >= Math.max(1, Math.floor(max * VISITOR_FRACTION))) return undefined
     const reservation = { appId: app.id, isVisitor }
     this.#reservations.add(reservation)
     return () => this.#reservations.delete(reservation)
@@ -152,25 +158,25 @@ export class ChatTurns {
   }
 
   /** The turn of a task of this end user, running or just finished. */
-  find({ appId, user }: Sender, taskId: string): RunningTurn | undefined {
+  find({ appId, user }: TurnSender, taskId: string): RunningTurn | undefined {
     const turn = this.#turns.get(taskId)
     return turn?.sender.appId === appId && turn.sender.user === user ? turn : undefined
   }
 
   /** Aborts the running turns that match a predicate. */
   cut(which: (turn: RunningTurn) => boolean): void {
-    for (const turn of this.#turns.values()) if (!turn.over && which(turn)) turn.cut('stopped')
+    for (const turn of this.#turns.values()) if (!turn.over && which(turn)) turn.abort('stopped')
   }
 
   /** Ends every turn with its text so far, and waits until it is stored. */
   async close(): Promise<void> {
     this.#closing = true
-    for (const turn of this.#turns.values()) if (!turn.over) turn.cut('closing')
+    for (const turn of this.#turns.values()) if (!turn.over) turn.abort('closing')
     await Promise.all([...this.#tails.values()].map(({ done }) => done))
     await this.#watch?.close()
   }
 
-  async #runInOrder(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
+  async #runInOrder(turn: RunningTurn, request: TurnStart, opening: TurnPrerequisites): Promise<void> {
     await Promise.all([opening.before, this.#run(turn, request, opening)])
     const { conversationId, taskId } = turn.ids
     if (this.#tails.get(conversationId)?.turn === turn) this.#tails.delete(conversationId)
@@ -186,26 +192,26 @@ export class ChatTurns {
   }
 
   /** Never rejects: a turn ends with an answer or with an error. */
-  async #run(turn: RunningTurn, request: TurnRequest, opening: Opening): Promise<void> {
-    const limit = setTimeout(() => turn.cut('stopped'), LONGEST_MS)
+  async #run(turn: RunningTurn, request: TurnStart, opening: TurnPrerequisites): Promise<void> {
+    const limit = setTimeout(() => turn.abort('stopped'), MAX_TURN_MS)
     limit.unref()
-    const extras: TurnExtras = {
+    const extras: TurnResults = {
       resources: [],
       meter: new TokenMeter(),
       annotation: null,
       thoughts: [],
       degraded: [],
     }
-    let admitted: Admitted | undefined
+    let admitted: AdmittedMessage | undefined
     let error: ChatError | undefined
     try {
       admitted = await opening.stored.catch((cause: unknown) => {
-        throw notStored(cause)
+        throw toStoreError(cause)
       })
       this.#watch?.stored(turn)
       await this.#answer(turn, { ...request, inputs: admitted.inputs }, admitted.who, opening.before, extras)
     } catch (cause) {
-      if (!turn.signal.aborted || admitted === undefined) error = asChatError(cause)
+      if (!turn.signal.aborted || admitted === undefined) error = toChatError(cause)
       if (error?.code === 'internal_server_error')
         this.#context.log.error({ error: String(cause), messageId: turn.ids.messageId }, 'a chat turn failed')
     } finally {
@@ -218,43 +224,43 @@ export class ChatTurns {
 
   async #answer(
     turn: RunningTurn,
-    request: TurnRequest & { inputs: Inputs },
-    who: Who,
+    request: TurnStart & { inputs: Inputs },
+    who: EndUserScope,
     before: Promise<unknown>,
-    extras: TurnExtras,
+    extras: TurnResults,
   ): Promise<void> {
     const { signal } = turn
-    await Promise.race([before, aborted(signal)])
-    if (this.#watch !== undefined) await untilFirst(this.#context, who, turn)
+    await Promise.race([before, waitForAbort(signal)])
+    if (this.#watch !== undefined) await waitForEarlierTurns(this.#context, who, turn)
     await this.#starts.wait()
     if (signal.aborted) return
-    const images = await imagesOf(this.#context, request.app, who, turn.ids)
-    const known = await this.#context.db.read(knownBefore(request.app, who, turn.ids))
+    const images = await loadImages(this.#context, request.app, who, turn.ids)
+    const known = await this.#context.db.read(loadTurnContext(request.app, who, turn.ids))
     const asked = { ...request, ...known, who, images, meter: extras.meter }
-    for await (const piece of untilAborted(answerPieces(this.#context, this.#shared, asked, signal), signal))
-      takePiece(turn, extras, piece)
+    for await (const piece of untilAborted(generateAnswer(this.#context, this.#shared, asked, signal), signal))
+      applyEvent(turn, extras, piece)
   }
 
   /** Stores the answer, then reports its end. Without `who`, the message itself could not be stored. */
   async #end(
     turn: RunningTurn,
-    { app }: TurnRequest,
-    who: Who | undefined,
-    extras: TurnExtras,
+    { app }: TurnStart,
+    who: EndUserScope | undefined,
+    extras: TurnResults,
     error: ChatError | undefined,
   ): Promise<void> {
     const { ids, answer } = turn
     const { resources, thoughts } = extras
     const prices = app.prices ?? this.#configuredPrices(extras.meter)
-    const usage = usageOf(extras.meter.total(), (performance.now() - turn.started) / 1000, prices)
+    const usage = computeUsage(extras.meter.total(), (performance.now() - turn.started) / 1000, prices)
     const status = error !== undefined ? 'error' : turn.signal.aborted ? 'stopped' : 'normal'
-    const outcome: Outcome = {
+    const outcome: TurnOutcome = {
       answer,
       status,
       resources,
       usage,
       thoughts,
-      ...defined({ error: error?.message }),
+      ...omitUndefined({ error: error?.message }),
     }
     try {
       await this.#ends.wait()
@@ -268,79 +274,85 @@ export class ChatTurns {
       this.#context.log.error({ error: String(cause), messageId: ids.messageId }, 'an answer could not be stored')
       error ??= new ChatError('internal_server_error', 'the answer could not be stored')
     }
-    const metadata: AnswerMetadata = {
+    const metadata: ChatAnswerMetadata = {
       usage,
       retriever_resources: resources,
       annotation_reply: extras.annotation,
-      ...toldOf(extras.degraded),
+      ...toDegradedMetadata(extras.degraded),
     }
     if (error === undefined) turn.finish(metadata)
     else turn.fail(error)
   }
 
-  #finish(who: Who, { messageId: id, conversationId }: TurnIds, outcome: Outcome) {
+  #finish(who: EndUserScope, { messageId: id, conversationId }: TurnIds, outcome: TurnOutcome) {
     const work = () => finishMessage(who, { id, conversationId }, outcome)
     // A repeated attempt checks itself what an earlier one has done.
-    return writeOnce(this.#context.db, work, nothing)
+    return writeOnce(this.#context.db, work, readNothing)
   }
 
   /** Configured prices of the provider of the model that answered. */
   #configuredPrices(meter: TokenMeter): ChatPrices | null {
     const model = meter.model()
-    const price = model === undefined ? undefined : configuredPrice(this.#context.options.providers, model)
-    return price === undefined ? null : chatPricesOf(price)
+    const price = model === undefined ? undefined : findConfiguredPrice(this.#context.options.providers, model)
+    return price === undefined ? null : toChatPrices(price)
   }
 }
 
-function* nothing(): Read<undefined> {}
+function* readNothing(): Read<undefined> {}
 
 /** The context of a turn: the values of the conversation's variables, and its earlier turns. */
-function* knownBefore(app: ChatApp, who: Who, ids: TurnIds): Read<Pick<Asked, 'variables' | 'turns'>> {
-  return { variables: yield* currentValues(app, who, ids.conversationId), turns: yield* earlier(who, ids) }
+function* loadTurnContext(
+  app: ChatApp,
+  who: EndUserScope,
+  ids: TurnIds,
+): Read<Pick<ChatQuestion, 'variables' | 'turns'>> {
+  return { variables: yield* getCurrentValues(app, who, ids.conversationId), turns: yield* loadEarlierTurns(who, ids) }
 }
 
 /** The sender and inputs of a message that is already stored. */
-function* admitted(of: OfApp, messageId: string): Read<Admitted | undefined> {
-  const found = yield* senderOf(of, messageId)
-  return found === undefined ? undefined : { who: { ...of, userId: found.userId }, inputs: fromCell(found.inputs) }
+function* admitted(of: AppScope, messageId: string): Read<AdmittedMessage | undefined> {
+  const found = yield* findSender(of, messageId)
+  return found === undefined ? undefined : { who: { ...of, userId: found.userId }, inputs: parseJsonCell(found.inputs) }
 }
 
 /** Earlier turns as stored, oldest first, as many as fit; failed ones are skipped. */
-function* earlier(who: Who, ids: TurnIds): Read<SessionTurn[]> {
-  const own = yield* placeOfMessage(who, ids.messageId)
+function* loadEarlierTurns(who: EndUserScope, ids: TurnIds): Read<SessionTurn[]> {
+  const position = yield* findMessagePosition(who, ids.messageId)
   const turns: SessionTurn[] = []
-  let room = CONTEXT_CHARACTERS
-  const rows = yield* messagesBefore(who, ids.conversationId, own ?? 0, CONTEXT_TURNS)
-  for (const { query, answer: stored, status } of readable(rows, ({ query, answer, status }) => ({
+  let remainingChars = MAX_CONTEXT_CHARS
+  const rows = yield* messagesBefore(who, ids.conversationId, position ?? 0, MAX_CONTEXT_TURNS)
+  for (const { query, answer: stored, status } of mapReadable(rows, ({ query, answer, status }) => ({
     query,
     answer,
     status,
   }))) {
     // The reasoning of a model is not part of its answer.
-    const answer = withoutThoughts(stored)
+    const answer = stripThoughts(stored)
     if (status === 'error' || answer === '') continue
-    room -= query.length + answer.length
-    if (room < 0) break
+    remainingChars -= query.length + answer.length
+    if (remainingChars < 0) break
     turns.unshift({ query, answer })
   }
   return turns
 }
 
 /** The degradation of an answer, in the field names of this service. */
-function toldOf(all: readonly Degradation[]): Pick<AnswerMetadata, 'degraded' | 'degraded_class' | 'degraded_reasons'> {
-  const { degradedClass, degradedReasons } = degradedFields(all)
+function toDegradedMetadata(
+  all: readonly Degradation[],
+): Pick<ChatAnswerMetadata, 'degraded' | 'degraded_class' | 'degraded_reasons'> {
+  const { degradedClass, degradedReasons } = toDegradedFields(all)
   if (degradedClass === undefined) return {}
   return { degraded: true, degraded_class: degradedClass, degraded_reasons: degradedReasons }
 }
 
 /** Why an admitted message could not be stored: its conversation was deleted, or the disk failed. */
-function notStored(cause: unknown): unknown {
+function toStoreError(cause: unknown): unknown {
   return cause instanceof KsError ? new ChatError('service_unavailable', cause.message) : cause
 }
 
 /** What must be done before an answer starts. */
-interface Opening {
-  stored: Promise<Admitted>
+interface TurnPrerequisites {
+  stored: Promise<AdmittedMessage>
   /** The earlier turns of the conversation. */
   before: Promise<void>
 }

@@ -1,5 +1,5 @@
 /** Resolves when the signal aborts. */
-export function aborted(signal: AbortSignal): Promise<'aborted'> {
+export function waitForAbort(signal: AbortSignal): Promise<'aborted'> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve('aborted')
     else signal.addEventListener('abort', () => resolve('aborted'), { once: true })
@@ -11,7 +11,7 @@ export function aborted(signal: AbortSignal): Promise<'aborted'> {
  * awaited.
  */
 export async function* untilAborted<T>(source: AsyncGenerator<T>, signal: AbortSignal): AsyncGenerator<T> {
-  const end = aborted(signal)
+  const end = waitForAbort(signal)
   for (;;) {
     const next = source.next()
     next.catch(() => {}) // After an abort its result is ignored.

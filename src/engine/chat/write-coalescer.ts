@@ -17,8 +17,8 @@ export class WriteCoalescer {
   #last = Number.NEGATIVE_INFINITY
   #window: Promise<void> | undefined
 
-  constructor(patience: CoalesceLimits) {
-    this.#limits = patience
+  constructor(limits: CoalesceLimits) {
+    this.#limits = limits
   }
 
   /** Whether a group is waiting for more writes. */

@@ -1,44 +1,44 @@
 import { KsError } from '../../contract/errors.js'
-import { Runs } from '../base/runs.js'
-import { untilWritten } from '../base/until-written.js'
+import { retryUntilWritten } from '../base/retry-until-written.js'
+import { RowRunner } from '../base/runs.js'
 import type { EngineContext } from '../context.js'
-import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
+import { type ProviderProblem, toProviderProblem } from '../models/provider-problem.js'
 import type { Embedder } from '../models/types.js'
 import {
-  abandon,
-  goOn,
+  endMigration,
+  findTargetVectorSpace,
+  listUnfilled,
   type MigrationRow,
   migrationRows,
-  noteRefusal,
-  switchTo,
-  targetOf,
-  unfilled,
+  publishMigration,
+  resetMigrationRetries,
+  storeRejection,
 } from '../rows/embedding-migrations.js'
-import { hasNode, hasPassages, lastNode, type PassageRow } from '../rows/nodes.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { type EmbeddingInputRow, findLastNodeKey, hasNode, hasPassages } from '../rows/nodes.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
 import {
-  activeVectorSpace,
-  type FilledVector,
+  getActiveVectorSpace,
   insertVectorSpace,
   insertVectors,
-  spacesWithSuperseded,
+  listSpacesWithRemovableVectorSpaces,
+  type PassageVector,
   type VectorSpace,
 } from '../rows/vector-spaces.js'
-import { inSpace } from '../spaces/in-space.js'
+import { runInSpace } from '../spaces/in-space.js'
 import type { Write } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
-import { account } from './embeddings.js'
-import { embedPassages, type Refusal } from './passage-vectors.js'
-import { fillVectors, forgetSuperseded, trainVectorSpace } from './training.js'
-import { pauseAfter } from './vector-filler.js'
+import { getSpaceAccount } from './embeddings.js'
+import { type EmbeddingRefusal, embedPassages } from './passage-vectors.js'
+import { deleteSuperseded, fillVectors, trainVectorSpace } from './training.js'
+import { computeRetryDelayMs } from './vector-filler.js'
 import { addToIndex } from './vector-rows.js'
 import { embeddingReference, isTrained } from './vector-spaces.js'
 
 /** concurrent requests of one migration; the `maxConcurrency` of a provider limits the total */
-const REQUESTS_AT_ONCE = 4
+const MAX_CONCURRENT_REQUESTS = 4
 
 /** One run of a migration. `space` has the new model instead of its own. */
-interface Move {
+interface MigrationRun {
   row: MigrationRow
   space: SpaceRow
   signal: AbortSignal
@@ -50,7 +50,7 @@ interface Move {
  */
 export class EmbeddingMigrations {
   #context: EngineContext | undefined
-  #runs: Runs<MigrationRow> | undefined
+  #runs: RowRunner<MigrationRow> | undefined
   readonly #cleaning = new Set<Promise<void>>()
   readonly #stopped = new AbortController()
 
@@ -58,15 +58,15 @@ export class EmbeddingMigrations {
   start(context: EngineContext): void {
     this.#context = context
     const { db } = context
-    this.#runs = new Runs(context.log, {
+    this.#runs = new RowRunner(context.log, {
       name: 'migration',
       isStopped: () => isWriteStopped(context),
-      open: () => db.read(migrationRows.open(context.instance)),
+      listOpen: () => db.read(migrationRows.listOpen(context.instance)),
       claim: ({ key }) => db.write(() => migrationRows.claim(key, context.instance)),
-      work: (row, signal) => inSpace(db, row.space_key, () => this.#move(row, signal)),
-      failed: (row, error, signal) => inSpace(db, row.space_key, () => this.#failed(row, error, signal)),
+      work: (row, signal) => runInSpace(db, row.space_key, () => this.#runMigration(row, signal)),
+      onFailure: (row, error, signal) => runInSpace(db, row.space_key, () => this.#failed(row, error, signal)),
     })
-    db.recover(() => migrationRows.hurry(context.instance))
+    db.recover(() => migrationRows.retryNow(context.instance))
     this.#track(this.#cleanAll())
     this.wake()
   }
@@ -82,20 +82,20 @@ export class EmbeddingMigrations {
   }
 
   /** Stops the work on a migration that the caller's transaction has ended, and removes its vectors. */
-  async ended(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
-    await this.#runs?.ended(row.key)
-    this.#clean(row.space_key)
+  async stopEnded(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
+    await this.#runs?.stopEnded(row.key)
+    this.#startCleaning(row.space_key)
   }
 
   async #active(): Promise<number> {
     const context = this.#context
-    const open = context === undefined ? [] : await context.db.read(migrationRows.open(context.instance))
+    const open = context === undefined ? [] : await context.db.read(migrationRows.listOpen(context.instance))
     return open.length + this.#cleaning.size
   }
 
   /** To be called when other gateways consider this one dead. */
   lost(): void {
-    this.#runs?.lost()
+    this.#runs?.stopAll()
   }
 
   async close(): Promise<void> {
@@ -104,15 +104,15 @@ export class EmbeddingMigrations {
     await Promise.allSettled(this.#cleaning)
   }
 
-  #started(): EngineContext {
+  #getContext(): EngineContext {
     if (this.#context === undefined) throw new KsError('internal', 'a migration was requested before the start')
     return this.#context
   }
 
-  async #move(row: MigrationRow, signal: AbortSignal): Promise<void> {
-    const context = this.#started()
+  async #runMigration(row: MigrationRow, signal: AbortSignal): Promise<void> {
+    const context = this.#getContext()
     const { db, log } = context
-    const current = await db.read(spaceByKey(row.space_key))
+    const current = await db.read(findSpaceByKey(row.space_key))
     if (current === undefined) return
     const model = {
       embedding_plugin: row.plugin,
@@ -120,60 +120,67 @@ export class EmbeddingMigrations {
       embedding_model: row.model,
       vector_space: row.vector_space,
     }
-    const move: Move = { row, space: { ...current, ...model }, signal }
+    const run: MigrationRun = { row, space: { ...current, ...model }, signal }
     let after = 0
     for (;;) {
-      after = isTrained(move.space) ? await this.#fillTrained(move, after) : await this.#fillByProvider(move, after)
+      after = isTrained(run.space) ? await this.#fillTrained(run, after) : await this.#fillByProvider(run, after)
       signal.throwIfAborted()
-      if (await db.write(() => switchWhenFilled(move, after), { lock: row.space_key })) break
+      if (await db.write(() => switchWhenFilled(run, after), { lock: row.space_key })) break
     }
-    const target = await db.read(activeVectorSpace(move.space))
-    if (target !== undefined) await context.indexes.activateVectors(move.space.id, target.id)
-    log.info({ space: move.space.id, migration: row.id }, 'a space has moved to another embedding model')
-    this.#clean(row.space_key)
+    const target = await db.read(getActiveVectorSpace(run.space))
+    if (target !== undefined) await context.indexes.activateVectors(run.space.id, target.id)
+    log.info({ space: run.space.id, migration: row.id }, 'a space has moved to another embedding model')
+    this.#startCleaning(row.space_key)
     context.vectors.wake()
     context.wake()
   }
 
   /** @returns the last passage up to which no vector is missing */
-  async #fillTrained({ row, space, signal }: Move, after: number): Promise<number> {
-    const context = this.#started()
+  async #fillTrained({ row, space, signal }: MigrationRun, after: number): Promise<number> {
+    const context = this.#getContext()
     const { db } = context
-    const known = await db.read(targetOf(row))
-    const target = known ?? (after > 0 ? undefined : await trainVectorSpace(context, space, row.vector_space, signal))
+    const existing = await db.read(findTargetVectorSpace(row))
+    const target =
+      existing ?? (after > 0 ? undefined : await trainVectorSpace(context, space, row.vector_space, signal))
     if (target !== undefined) return await fillVectors(context, space, target, signal, after)
     // too little text for a model: the space is searched by text until there is more
-    return await db.read(lastNode(space.key))
+    return await db.read(findLastNodeKey(space.key))
   }
 
   /** @returns the last passage up to which no vector is missing */
-  async #fillByProvider(move: Move, from: number): Promise<number> {
-    const context = this.#started()
-    const { row, space, signal } = move
-    const dimension = (await context.db.read(targetOf(row)))?.dimension
-    const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
+  async #fillByProvider(run: MigrationRun, from: number): Promise<number> {
+    const context = this.#getContext()
+    const { row, space, signal } = run
+    const dimension = (await context.db.read(findTargetVectorSpace(row)))?.dimension
+    const embedder = context.models.embedder(embeddingReference(space), getSpaceAccount(context, space), dimension)
     // a model that timed out may respond to a smaller request
     const size = row.error_class === 'timeout' ? Math.max(1, embedder.maxBatch >> row.attempts) : embedder.maxBatch
     let after = from
     for (;;) {
       signal.throwIfAborted()
-      const nodes = await context.db.read(unfilled(row, after, size * REQUESTS_AT_ONCE))
+      const nodes = await context.db.read(listUnfilled(row, after, size * MAX_CONCURRENT_REQUESTS))
       if (nodes.length === 0) return after
-      const slices: PassageRow[][] = []
-      for (let at = 0; at < nodes.length; at += size) slices.push(nodes.slice(at, at + size))
-      const ended = await Promise.allSettled(slices.map((slice) => this.#fillSlice(move, embedder, slice)))
-      const failed = ended.find((one) => one.status === 'rejected')
+      const slices: EmbeddingInputRow[][] = []
+      for (let start = 0; start < nodes.length; start += size) slices.push(nodes.slice(start, start + size))
+      const outcomes = await Promise.allSettled(slices.map((slice) => this.#fillSlice(run, embedder, slice)))
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected')
       if (failed !== undefined) throw failed.reason
       after = nodes.at(-1)?.key ?? after
     }
   }
 
-  async #fillSlice({ row, space, signal }: Move, embedder: Embedder, nodes: PassageRow[]): Promise<void> {
-    const context = this.#started()
+  async #fillSlice(
+    { row, space, signal }: MigrationRun,
+    embedder: Embedder,
+    nodes: EmbeddingInputRow[],
+  ): Promise<void> {
+    const context = this.#getContext()
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
-    const made = await embedPassages(embedder, texts, signal)
-    const stored = await db.write(() => storeSlice({ row, space, signal }, nodes, made), { lock: space.key })
+    const results = await embedPassages(embedder, texts, signal)
+    const stored = await db.write(() => storeMigrationSlice({ row, space, signal }, nodes, results), {
+      lock: space.key,
+    })
     for (const { node, error } of stored.refused)
       log.warn({ space: space.id, node, error }, 'the embedding model refused a passage')
     // an index that cannot take them now reads them from the rows when they are activated
@@ -185,28 +192,32 @@ export class EmbeddingMigrations {
 
   /** Retries temporary failures; any other ends the migration and leaves the space unchanged. */
   async #failed(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
-    const { db, log } = this.#started()
-    const trouble = troubleOf(error, row.model)
-    const isPermanent = trouble.isPermanent || error instanceof DimensionChanged
-    const failed = await untilWritten(this.#started(), 'when a migration goes on', signal, () =>
-      db.write(() => putOff(row.key, trouble, isPermanent)),
+    const { db, log } = this.#getContext()
+    const providerTrouble = toProviderProblem(error, row.model)
+    const isPermanent = providerTrouble.isPermanent || error instanceof DimensionChanged
+    const failed = await retryUntilWritten(this.#getContext(), 'when a migration goes on', signal, () =>
+      db.write(() => delayOrFail(row.key, providerTrouble, isPermanent)),
     )
-    log.warn({ migration: row.id, class: trouble.class, error: trouble.message, failed }, 'a migration met a failure')
-    if (failed) this.#clean(row.space_key)
+    log.warn(
+      { migration: row.id, class: providerTrouble.class, error: providerTrouble.message, failed },
+      'a migration met a failure',
+    )
+    if (failed) this.#startCleaning(row.space_key)
   }
 
   /** Removes vectors of superseded models that a stop left. */
   async #cleanAll(): Promise<void> {
-    for (const spaceKey of await this.#started().db.read(spacesWithSuperseded())) this.#clean(spaceKey)
+    for (const spaceKey of await this.#getContext().db.read(listSpacesWithRemovableVectorSpaces()))
+      this.#startCleaning(spaceKey)
   }
 
-  #clean(spaceKey: number): void {
-    this.#track(inSpace(this.#started().db, spaceKey, () => this.#dropUnused(spaceKey)))
+  #startCleaning(spaceKey: number): void {
+    this.#track(runInSpace(this.#getContext().db, spaceKey, () => this.#dropUnused(spaceKey)))
   }
 
   /** Tracks clean-up work, for which `close` waits. */
   #track(work: Promise<void>): void {
-    const { log } = this.#started()
+    const { log } = this.#getContext()
     const cleaning = work
       .catch((error: unknown) => log.warn({ error: String(error) }, 'replaced vectors could not be removed'))
       .finally(() => this.#cleaning.delete(cleaning))
@@ -215,12 +226,12 @@ export class EmbeddingMigrations {
 
   /** Removes the unused vectors of a space from the rows and from the index. */
   async #dropUnused(spaceKey: number): Promise<void> {
-    const context = this.#started()
-    const space = await context.db.read(spaceByKey(spaceKey))
+    const context = this.#getContext()
+    const space = await context.db.read(findSpaceByKey(spaceKey))
     if (space === undefined) return
-    await forgetSuperseded(context, spaceKey, this.#stopped.signal)
+    await deleteSuperseded(context, spaceKey, this.#stopped.signal)
     if (this.#stopped.signal.aborted) return
-    const active = await context.db.read(activeVectorSpace(space))
+    const active = await context.db.read(getActiveVectorSpace(space))
     if (active !== undefined) await context.indexes.activateVectors(space.id, active.id)
   }
 }
@@ -229,69 +240,69 @@ export class EmbeddingMigrations {
 class DimensionChanged extends KsError {}
 
 /** Result of one request: vectors of a vector space, and passages that the model refused. */
-interface Stored {
+interface StoredSlice {
   target: VectorSpace | undefined
-  filled: FilledVector[]
+  filled: PassageVector[]
   refused: { node: number; error: string }[]
 }
 
 /**
  * Stores the result of one request, if the migration is still open: it may have been canceled, or its space deleted.
  */
-function* storeSlice(
-  { row, space }: Move,
-  nodes: readonly PassageRow[],
-  made: readonly (Float32Array | Refusal)[],
-): Write<Stored> {
-  const stored: Stored = { target: undefined, filled: [], refused: [] }
-  if ((yield* migrationRows.stillOpen(row.key)) === undefined) return stored
-  for (const [place, node] of nodes.entries()) {
-    const result = made[place]
+function* storeMigrationSlice(
+  { row, space }: MigrationRun,
+  nodes: readonly EmbeddingInputRow[],
+  results: readonly (Float32Array | EmbeddingRefusal)[],
+): Write<StoredSlice> {
+  const stored: StoredSlice = { target: undefined, filled: [], refused: [] }
+  if ((yield* migrationRows.findUnlessEnded(row.key)) === undefined) return stored
+  for (const [index, node] of nodes.entries()) {
+    const result = results[index]
     if (result === undefined || !(yield* hasNode(node.key))) continue
     if (result instanceof Float32Array) stored.filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
     else {
-      yield* noteRefusal(space.key, node.key, result.refused)
+      yield* storeRejection(space.key, node.key, result.refused)
       stored.refused.push({ node: node.key, error: result.refused })
     }
   }
-  yield* goOn(row.key)
+  yield* resetMigrationRetries(row.key)
   const [first] = stored.filled
   if (first === undefined) return stored
-  stored.target = yield* targetFor(row, space, first.vector.length)
+  stored.target = yield* getOrCreateTarget(row, space, first.vector.length)
   yield* insertVectors(stored.target.key, stored.filled)
   return stored
 }
 
 /** @returns false if passages after `after` were added meanwhile, which have no vector yet */
-function* switchWhenFilled({ row, space }: Move, after: number): Write<boolean> {
-  const open = yield* migrationRows.stillOpen(row.key)
+function* switchWhenFilled({ row, space }: MigrationRun, after: number): Write<boolean> {
+  const open = yield* migrationRows.findUnlessEnded(row.key)
   if (open === undefined) return true
-  if ((yield* unfilled(open, after, 1)).length > 0) return false
-  const target = yield* targetOf(open)
+  if ((yield* listUnfilled(open, after, 1)).length > 0) return false
+  const target = yield* findTargetVectorSpace(open)
   if (target === undefined && !isTrained(space) && (yield* hasPassages(open.space_key))) {
     const message = 'the embedding model refused every passage of the space'
-    yield* abandon(open, 'failed', { class: 'unavailable', message })
-  } else yield* switchTo(open, target)
+    yield* endMigration(open, 'failed', { class: 'unavailable', message })
+  } else yield* publishMigration(open, target)
   return true
 }
 
 /** @returns whether this ends the migration as failed */
-function* putOff(key: number, trouble: ProviderTrouble, isPermanent: boolean): Write<boolean> {
-  const open = yield* migrationRows.stillOpen(key)
+function* delayOrFail(key: number, trouble: ProviderProblem, isPermanent: boolean): Write<boolean> {
+  const open = yield* migrationRows.findUnlessEnded(key)
   if (open === undefined) return false
-  if (isPermanent) yield* abandon(open, 'failed', trouble)
-  else yield* migrationRows.delay(key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
+  if (isPermanent) yield* endMigration(open, 'failed', trouble)
+  else yield* migrationRows.defer(key, trouble, Date.now() + computeRetryDelayMs(trouble, open.attempts))
   return isPermanent
 }
 
 /** The vector space that is being filled; the first vector creates it and determines its dimension. */
-function* targetFor(row: MigrationRow, space: SpaceRow, dimension: number): Write<VectorSpace> {
-  const known = yield* targetOf(row)
-  if (known === undefined)
+function* getOrCreateTarget(row: MigrationRow, space: SpaceRow, dimension: number): Write<VectorSpace> {
+  const existing = yield* findTargetVectorSpace(row)
+  if (existing === undefined)
     return yield* insertVectorSpace(space.key, row.vector_space, space.embedding_revision + 1, dimension, 'building')
-  if (known.dimension === dimension) return known
+  if (existing.dimension === dimension) return existing
   throw new DimensionChanged(
     'provider-failed',
-    `the embedding model returned ${dimension} dimensions, but ${known.dimension} before`,
+    `the embedding model returned ${dimension} dimensions, but ${existing.dimension} before`,
   )
 }

@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
 import { isOfThisAnalyzer } from '../models/builtin/lsa-file.js'
-import { type SpaceRow, spaceByKeyOrDeleting } from '../rows/spaces.js'
-import { activeVectorSpace, modelBytes, supersede, type VectorSpace } from '../rows/vector-spaces.js'
-import { quotasOf } from '../spaces/quota.js'
+import { findSpaceByKeyOrDeleting, type SpaceRow } from '../rows/spaces.js'
+import { findModelBytes, getActiveVectorSpace, supersedeVectorSpace, type VectorSpace } from '../rows/vector-spaces.js'
+import { getQuotas } from '../spaces/quota.js'
 import { embeddingReference, isTrained } from './vector-spaces.js'
 
 export interface NodeText {
@@ -17,7 +17,7 @@ export interface EmbeddedNodes {
   vectors: (Float32Array | undefined)[]
 }
 
-const SLICE = 64 // texts in one message to the embedding thread
+const TEXTS_PER_MESSAGE = 64 // texts in one message to the embedding thread
 
 /** Embeds nodes with the current model of a trained space. @returns nothing while it has no model */
 export async function embedNodes(
@@ -25,7 +25,7 @@ export async function embedNodes(
   space: SpaceRow,
   nodes: NodeText[],
 ): Promise<EmbeddedNodes | undefined> {
-  const vectorSpace = nodes.length === 0 ? undefined : await usableVectorSpace(context, space)
+  const vectorSpace = nodes.length === 0 ? undefined : await loadActiveVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined
   const texts = nodes.map((node) => `${node.title}\n${node.text}`)
   return { vectorSpace, vectors: await embedTrained(context, vectorSpace, texts) }
@@ -39,12 +39,13 @@ export async function embedTrained(
 ): Promise<(Float32Array | undefined)[]> {
   await ensureLoaded(context, vectorSpace.id)
   const vectors: (Float32Array | undefined)[] = []
-  const most = SLICE * context.lsa.threads
-  for (let from = 0; from < texts.length; from += most) {
+  const maxTexts = TEXTS_PER_MESSAGE * context.lsa.threads
+  for (let start = 0; start < texts.length; start += maxTexts) {
     const slices: string[][] = []
-    for (let at = from; at < Math.min(from + most, texts.length); at += SLICE) slices.push(texts.slice(at, at + SLICE))
-    const made = await Promise.all(slices.map((slice) => context.lsa.embed(vectorSpace.id, slice, 'document')))
-    for (const one of made) vectors.push(...one.vectors)
+    for (let index = start; index < Math.min(start + maxTexts, texts.length); index += TEXTS_PER_MESSAGE)
+      slices.push(texts.slice(index, index + TEXTS_PER_MESSAGE))
+    const results = await Promise.all(slices.map((slice) => context.lsa.embed(vectorSpace.id, slice, 'document')))
+    for (const result of results) vectors.push(...result.vectors)
   }
   return vectors
 }
@@ -68,7 +69,7 @@ export async function embedQuery(
   signal?: AbortSignal,
   terms?: readonly string[],
 ): Promise<EmbeddedQuery | undefined> {
-  const vectorSpace = await usableVectorSpace(context, space)
+  const vectorSpace = await loadActiveVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined
   if (isTrained(space)) {
     const [vector] =
@@ -80,7 +81,7 @@ export async function embedQuery(
       : { vector, vectorSpaceId: vectorSpace.id, dimension: vectorSpace.dimension }
   }
   const { dimension } = vectorSpace
-  const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
+  const embedder = context.models.embedder(embeddingReference(space), getSpaceAccount(context, space), dimension)
   const [vector] = await embedder.embed([text], 'query', signal)
   if (vector === undefined) throw new KsError('internal', 'an embedder returned no vector for a text')
   return { vector, vectorSpaceId: vectorSpace.id, dimension }
@@ -97,16 +98,18 @@ export async function embedQuestions(
   questions: string[],
   signal?: AbortSignal,
 ): Promise<(Float32Array | undefined)[] | undefined> {
-  const vectorSpace = await usableVectorSpace(context, space)
+  const vectorSpace = await loadActiveVectorSpace(context, space)
   if (!isTrained(space)) {
-    const payer = account(context, space)
-    const embedder = context.models.embedder(embeddingReference(space), payer, vectorSpace?.dimension)
+    const billingAccount = getSpaceAccount(context, space)
+    const embedder = context.models.embedder(embeddingReference(space), billingAccount, vectorSpace?.dimension)
     return await embedder.embed(questions, 'query', signal)
   }
   if (vectorSpace === undefined) return undefined
   const vectors: (Float32Array | undefined)[] = []
-  for (let from = 0; from < questions.length; from += SLICE)
-    vectors.push(...(await context.lsa.embed(vectorSpace.id, questions.slice(from, from + SLICE), 'query')).vectors)
+  for (let start = 0; start < questions.length; start += TEXTS_PER_MESSAGE)
+    vectors.push(
+      ...(await context.lsa.embed(vectorSpace.id, questions.slice(start, start + TEXTS_PER_MESSAGE), 'query')).vectors,
+    )
   return vectors
 }
 
@@ -117,7 +120,7 @@ export async function termWeights(
   terms: string[],
 ): Promise<Map<string, number> | undefined> {
   if (!isTrained(space)) return undefined
-  const vectorSpace = await usableVectorSpace(context, space)
+  const vectorSpace = await loadActiveVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined
   return context.lsa.idf(vectorSpace.id, terms)
 }
@@ -126,36 +129,36 @@ export async function termWeights(
  * A space's vector space, with its model loaded if it is a trained one. A model of an earlier text analyser is
  * superseded: the space works by text alone until it is trained again, which this schedules.
  */
-async function usableVectorSpace(context: EngineContext, space: SpaceRow): Promise<VectorSpace | undefined> {
+async function loadActiveVectorSpace(context: EngineContext, space: SpaceRow): Promise<VectorSpace | undefined> {
   const { db, log } = context
-  const vectorSpace = await db.read(activeVectorSpace(space))
+  const vectorSpace = await db.read(getActiveVectorSpace(space))
   if (vectorSpace === undefined || !isTrained(space) || context.lsa.has(vectorSpace.id)) return vectorSpace
-  const bytes = await db.read(modelBytes(vectorSpace.id))
+  const bytes = await db.read(findModelBytes(vectorSpace.id))
   if (bytes === undefined || isOfThisAnalyzer(bytes)) {
     await ensureLoaded(context, vectorSpace.id)
     return vectorSpace
   }
   log.info({ space: space.id }, 'the embedding model belongs to an earlier text analyser and is trained again')
-  await db.write(() => supersede(vectorSpace.key, 'active'), { lock: space.key })
+  await db.write(() => supersedeVectorSpace(vectorSpace.key, 'active'), { lock: space.key })
   context.wake(space.key)
   return undefined
 }
 
 async function ensureLoaded(context: EngineContext, vectorSpaceId: string): Promise<void> {
   if (context.lsa.has(vectorSpaceId)) return
-  const bytes = await context.db.read(modelBytes(vectorSpaceId))
+  const bytes = await context.db.read(findModelBytes(vectorSpaceId))
   if (bytes === undefined) throw new KsError('internal', 'a trained vector space has no model')
   await context.lsa.load(vectorSpaceId, bytes)
 }
 
 /** The billing account of provider calls: the space, within the budgets of its manifest. */
-export function account(context: EngineContext, space: SpaceRow) {
+export function getSpaceAccount(context: EngineContext, space: SpaceRow) {
   return {
     tenant: space.tenant,
     id: space.id,
     limits: async () => {
-      const row = await context.db.read(spaceByKeyOrDeleting(space.key))
-      return row === undefined ? {} : quotasOf(context, row).providerBudgets
+      const row = await context.db.read(findSpaceByKeyOrDeleting(space.key))
+      return row === undefined ? {} : getQuotas(context, row).providerBudgets
     },
   }
 }

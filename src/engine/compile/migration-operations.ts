@@ -3,11 +3,11 @@ import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrat
 import type { Caller } from '../base/caller.js'
 import type { ModelReference } from '../base/model-reference.js'
 import type { EngineContext } from '../context.js'
-import { abandon, insertMigration, migrationRows, toMigration } from '../rows/embedding-migrations.js'
+import { endMigration, insertMigration, migrationRows, toMigration } from '../rows/embedding-migrations.js'
 import { findSpace } from '../rows/spaces.js'
-import { assertEmbedding } from '../spaces/spaces.js'
+import { assertEmbeddingModel } from '../spaces/spaces.js'
 import type { Read } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 
 /** @throws KsError `migration-active` while another migration of the space runs, `provider-not-configured` */
 export async function startMigration(
@@ -16,19 +16,19 @@ export async function startMigration(
   spaceId: string,
   model: ModelReference,
 ): Promise<EmbeddingMigration> {
-  const made = await writeAnswer(context.db, caller, function* () {
+  const migration = await writeReply(context.db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
-    const open = yield* migrationRows.openOf(space)
+    const open = yield* migrationRows.findOpenOfSpace(space)
     if (open !== undefined)
       throw new KsError(
         'migration-active',
         `space ${JSON.stringify(space.slug)} is already moving to another embedding model: migration ${open.id} has not ended`,
       )
-    assertEmbedding(context, model)
+    assertEmbeddingModel(context, model)
     return yield* toMigration(yield* insertMigration(space, model))
   })
   context.migrations.wake()
-  return made
+  return migration
 }
 
 export function* getMigration(caller: Caller, spaceId: string, id: string): Read<EmbeddingMigration> {
@@ -42,17 +42,17 @@ export async function cancelMigration(
   spaceId: string,
   id: string,
 ): Promise<EmbeddingMigration> {
-  const { row, answer } = await writeAnswer(
+  const { row, answer } = await writeReply(
     context.db,
     caller,
     function* () {
       const space = yield* findSpace(caller.tenant, spaceId)
-      yield* abandon(yield* migrationRows.findOpen(space, id), 'canceled')
+      yield* endMigration(yield* migrationRows.findOpen(space, id), 'canceled')
       const row = yield* migrationRows.find(space, id)
       return { row, answer: yield* toMigration(row) }
     },
-    { answer: (ended) => ended.answer, lock: { tenant: caller.tenant, id: spaceId } },
+    { toReply: (ended) => ended.answer, lock: { tenant: caller.tenant, id: spaceId } },
   )
-  await context.migrations.ended(row)
+  await context.migrations.stopEnded(row)
   return answer
 }

@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
-import { isAboutTexts, isRefusal } from '../models/trouble.js'
+import { isContentRejection, mayBeCausedByTexts } from '../models/provider-problem.js'
 import type { Embedder } from '../models/types.js'
 
 /** Why a model computes no vector for a text. */
-export interface Refusal {
+export interface EmbeddingRefusal {
   refused: string
 }
 
@@ -11,7 +11,7 @@ export interface Refusal {
 const PLAIN_TEXT = 'text'
 
 /** One unusable response may be chance; this many in a row for one text, while another text succeeds, are not. */
-const UNUSABLE_ANSWERS = 4
+const MAX_UNUSABLE_RESPONSES = 4
 
 /**
  * Embeds texts, in their order. A refused request is divided until the refused text is found, so that the others get
@@ -23,49 +23,49 @@ export async function embedPassages(
   embedder: Embedder,
   texts: string[],
   signal: AbortSignal,
-): Promise<(Float32Array | Refusal)[]> {
+): Promise<(Float32Array | EmbeddingRefusal)[]> {
   try {
     return await embedder.embed(texts, 'document', signal)
   } catch (error) {
-    if (!isAboutTexts(error)) throw error
+    if (!mayBeCausedByTexts(error)) throw error
     await embedder.embed([PLAIN_TEXT], 'document', signal)
-    return await divide(embedder, texts, error, signal)
+    return await embedDivided(embedder, texts, error, signal)
   }
 }
 
-async function divide(
+async function embedDivided(
   embedder: Embedder,
   texts: string[],
   error: unknown,
   signal: AbortSignal,
-): Promise<(Float32Array | Refusal)[]> {
-  if (texts.length === 1) return await insist(embedder, texts, error, signal)
+): Promise<(Float32Array | EmbeddingRefusal)[]> {
+  if (texts.length === 1) return await retryText(embedder, texts, error, signal)
   const half = Math.ceil(texts.length / 2)
-  const found: (Float32Array | Refusal)[] = []
+  const results: (Float32Array | EmbeddingRefusal)[] = []
   for (const part of [texts.slice(0, half), texts.slice(half)]) {
     try {
-      found.push(...(await embedder.embed(part, 'document', signal)))
+      results.push(...(await embedder.embed(part, 'document', signal)))
     } catch (cause) {
-      if (!isAboutTexts(cause)) throw cause
-      found.push(...(await divide(embedder, part, cause, signal)))
+      if (!mayBeCausedByTexts(cause)) throw cause
+      results.push(...(await embedDivided(embedder, part, cause, signal)))
     }
   }
-  return found
+  return results
 }
 
 /** Embeds one text whose request failed, or returns why that fails. */
-async function insist(
+async function retryText(
   embedder: Embedder,
   text: string[],
   first: unknown,
   signal: AbortSignal,
-): Promise<(Float32Array | Refusal)[]> {
+): Promise<(Float32Array | EmbeddingRefusal)[]> {
   let last = first
-  for (let answers = 1; answers < UNUSABLE_ANSWERS && !isRefusal(last); answers++) {
+  for (let attempts = 1; attempts < MAX_UNUSABLE_RESPONSES && !isContentRejection(last); attempts++) {
     try {
       return await embedder.embed(text, 'document', signal)
     } catch (error) {
-      if (!isAboutTexts(error)) throw error
+      if (!mayBeCausedByTexts(error)) throw error
       last = error
     }
   }

@@ -1,27 +1,27 @@
 import type { EngineContext } from '../context.js'
 import { storeContained } from '../documents/contained.js'
-import { ReceivedContained } from '../documents/receive-contained.js'
+import { ContainedFileReceiver } from '../documents/receive-contained.js'
 import type { CompileFailure, PreparedDocument } from '../parse/compiled.js'
-import { waitsForPages } from '../parse/ocr/pages-read.js'
-import { containedIn } from '../rows/contained-documents.js'
-import { requeue } from '../rows/job-claims.js'
-import { markFailed } from '../rows/job-documents.js'
-import { isHeld, type JobRow, moveJob, openJob } from '../rows/jobs.js'
-import { nodesOfVersion } from '../rows/nodes.js'
-import { lastSequence } from '../rows/projection-log.js'
+import { hasPendingPages } from '../parse/ocr/ocr-types.js'
+import { listContained } from '../rows/contained-documents.js'
+import { requeueJob } from '../rows/job-claims.js'
+import { markDocumentFailed } from '../rows/job-documents.js'
+import { findOpenJob, isClaimValid, type JobRow, moveJob } from '../rows/jobs.js'
+import { listNodesOfVersion } from '../rows/nodes.js'
+import { getLastSequence } from '../rows/projection-log.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { endCommits } from '../rows/staged-commits.js'
-import { dropUnpublished, metadataOf, versionKeyOf } from '../rows/versions.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { findVersionKey, getVersionMetadata, removeUnpublishedVersion } from '../rows/versions.js'
+import { parsePolicies } from '../spaces/manifest.js'
 import { countPages } from '../spaces/parser-pages.js'
 import type { Read, Write } from '../storage/program.js'
-import { mayWait, type Publications, publishStored } from './publications.js'
+import { canShareCommit, type Publications, publishStored } from './publications.js'
 import { readFiles } from './read-files.js'
-import { type ReadWork, storeVersions, type ToFollow } from './store-versions.js'
-import type { Built, Work } from './work.js'
+import { type IndexUpdate, type ParsedWork, storeVersions } from './store-versions.js'
+import type { BuiltWork, CompileWork } from './work.js'
 
 /** How a batch is published; the runner shares one for all of its batches. */
-interface Parting {
+interface BatchPublishing {
   /** publishes the batch together with other waiting ones */
   publications: Publications
   /** called when all of the batch is stored, with whether it then waits without work */
@@ -37,21 +37,24 @@ interface Parting {
 export async function compileBatch(
   context: EngineContext,
   space: SpaceRow,
-  batch: Work[],
+  batch: CompileWork[],
   signal: AbortSignal,
-  parting?: Parting,
+  publishing?: BatchPublishing,
 ): Promise<void> {
-  const fresh = batch.filter(({ job }) => job.stage === 'queued')
+  const queued = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
   const { reloaded, lost } = await context.db.read(reload(resumed))
-  if (lost.length > 0) fresh.push(...(await context.db.write(() => beginAnew(lost), { lock: space.key })))
-  const toFollow: ToFollow[] = []
-  const built = [...(await buildNodes(context, space, fresh, toFollow, signal)), ...reloaded]
+  if (lost.length > 0) queued.push(...(await context.db.write(() => requeueLost(lost), { lock: space.key })))
+  const indexUpdates: IndexUpdate[] = []
+  const built = [...(await buildNodes(context, space, queued, indexUpdates, signal)), ...reloaded]
   // the index may not have received their passages before the crash
-  if (reloaded.length > 0) toFollow.push({ seq: await context.db.read(lastSequence(space.key)), fresh: undefined })
-  const stored = { space, built, toFollow }
-  parting?.onStored(mayWait(stored))
-  await (parting === undefined ? publishStored(context, stored, signal) : parting.publications.publish(stored, signal))
+  if (reloaded.length > 0)
+    indexUpdates.push({ seq: await context.db.read(getLastSequence(space.key)), fresh: undefined })
+  const stored = { space, built, toFollow: indexUpdates }
+  publishing?.onStored(canShareCommit(stored))
+  await (publishing === undefined
+    ? publishStored(context, stored, signal)
+    : publishing.publications.publish(stored, signal))
 }
 
 /**
@@ -62,12 +65,12 @@ export async function compileBatch(
 async function buildNodes(
   context: EngineContext,
   space: SpaceRow,
-  batch: Work[],
-  toFollow: ToFollow[],
+  batch: CompileWork[],
+  indexUpdates: IndexUpdate[],
   signal: AbortSignal,
-): Promise<Built[]> {
+): Promise<BuiltWork[]> {
   if (batch.length === 0) return []
-  const received = new ReceivedContained(context, space.tenant)
+  const received = new ContainedFileReceiver(context, space.tenant)
   const files = await readFiles(context, space, batch, received, signal).catch(async (error: unknown) => {
     await received.discard()
     throw error
@@ -78,45 +81,47 @@ async function buildNodes(
     space,
     files.flatMap((file) => (file?.result.ok === true && !file.isReadOn ? [file.result.document.metadata] : [])),
   )
-  const read: ReadWork[] = []
+  const read: ParsedWork[] = []
   for (const [index, work] of batch.entries()) {
     const result = files[index]?.result
     if (result === undefined) continue
-    const failure = result.ok ? await storeFilesOf(context, space, work, result.document, received) : result.failure
+    const failure = result.ok
+      ? await storeContainedFiles(context, space, work, result.document, received)
+      : result.failure
     if (failure !== undefined) await failJob(context, space, work, failure)
     else if (result.ok) read.push({ work, document: result.document })
   }
-  const { built, refused } = await storeVersions(context, space, read, signal, toFollow)
+  const { built, refused } = await storeVersions(context, space, read, signal, indexUpdates)
   for (const { work, failure } of refused) await failJob(context, space, work, failure)
   return built
 }
 
 /** Documents contained in a document are stored before its version: after a crash in between all of it is repeated. */
-async function storeFilesOf(
+async function storeContainedFiles(
   context: EngineContext,
   space: SpaceRow,
-  work: Work,
+  work: CompileWork,
   { contained = [] }: PreparedDocument,
-  received: ReceivedContained,
+  received: ContainedFileReceiver,
 ) {
   // a document that contained files before has documents for them, which it may contain no longer
   const mayHaveHeld = contained.length > 0 || work.job.version > 1
   if (!mayHaveHeld) return undefined
-  const [there = []] = contained.length > 0 ? [] : await context.db.read(containedIn([work.document]))
-  if (contained.length + there.length === 0) return undefined
+  const [existing = []] = contained.length > 0 ? [] : await context.db.read(listContained([work.document]))
+  if (contained.length + existing.length === 0) return undefined
   return await storeContained(context, space, work, contained, received)
 }
 
 /** The jobs whose nodes an earlier run of the process built, and those whose version is lost. */
-function* reload(resumed: readonly Work[]): Read<{ reloaded: Built[]; lost: Work[] }> {
-  const reloaded: Built[] = []
-  const lost: Work[] = []
+function* reload(resumed: readonly CompileWork[]): Read<{ reloaded: BuiltWork[]; lost: CompileWork[] }> {
+  const reloaded: BuiltWork[] = []
+  const lost: CompileWork[] = []
   for (const work of resumed) {
-    const versionKey = yield* versionKeyOf(work.document.key, work.job.version)
+    const versionKey = yield* findVersionKey(work.document.key, work.job.version)
     if (versionKey === undefined) lost.push(work)
     else {
-      const pagesWait = waitsForPages(yield* metadataOf(versionKey))
-      reloaded.push({ ...work, versionKey, nodes: yield* nodesOfVersion(versionKey), pagesWait })
+      const pagesWait = hasPendingPages(yield* getVersionMetadata(versionKey))
+      reloaded.push({ ...work, versionKey, nodes: yield* listNodesOfVersion(versionKey), pagesWait })
     }
   }
   return { reloaded, lost }
@@ -125,10 +130,11 @@ function* reload(resumed: readonly Work[]): Read<{ reloaded: Built[]; lost: Work
 /**
  * A job whose version was lost, as by database damage, reads its file again; otherwise it would be resumed for ever.
  */
-function* beginAnew(lost: readonly Work[]): Write<Work[]> {
-  const fresh: Work[] = []
+function* requeueLost(lost: readonly CompileWork[]): Write<CompileWork[]> {
+  const fresh: CompileWork[] = []
   for (const { job, document } of lost)
-    if ((yield* isHeld(job)) && (yield* requeue(job.key))) fresh.push({ job: { ...job, stage: 'queued' }, document })
+    if ((yield* isClaimValid(job)) && (yield* requeueJob(job.key)))
+      fresh.push({ job: { ...job, stage: 'queued' }, document })
   return fresh
 }
 
@@ -139,29 +145,33 @@ function* beginAnew(lost: readonly Work[]): Write<Work[]> {
 export async function failJob(
   context: EngineContext,
   space: SpaceRow,
-  { job }: Work,
+  { job }: CompileWork,
   failure: CompileFailure | { code: string; message: string },
 ): Promise<void> {
-  const days = policiesOf(space).retentionPolicy.failedCommitRetentionDays
-  const dropped = await context.db.write(() => endInVain(job, failure, days), { lock: space.key })
-  await forget(context, space, dropped)
+  const days = parsePolicies(space).retentionPolicy.failedCommitRetentionDays
+  const dropped = await context.db.write(() => failClaimedJob(job, failure, days), { lock: space.key })
+  await removeFromIndex(context, space, dropped)
 }
 
 /** @returns the log entry up to which the index must remove passages; 0 for none */
-function* endInVain(job: JobRow, failure: { code: string; message: string }, days: number): Write<number> {
-  const row = yield* openJob(job.key)
+function* failClaimedJob(job: JobRow, failure: { code: string; message: string }, days: number): Write<number> {
+  const row = yield* findOpenJob(job.key)
   if (row === undefined) return 0
   if (!(yield* moveJob(row.id, row.stage, 'failed', { error: failure.message, claim: job }))) return 0
   yield* endCommits([job.id], 'failed-terminal', failure, days)
-  yield* markFailed(job.doc_key, failure)
-  return yield* dropUnpublished(job.doc_key, job.version)
+  yield* markDocumentFailed(job.doc_key, failure)
+  return yield* removeUnpublishedVersion(job.doc_key, job.version)
 }
 
 /**
  * Removes dropped passages from the index. If that fails now, the index reads them from the log when it is opened
  * again.
  */
-export async function forget({ indexes, log }: EngineContext, space: SpaceRow, dropped: number): Promise<void> {
+export async function removeFromIndex(
+  { indexes, log }: EngineContext,
+  space: SpaceRow,
+  dropped: number,
+): Promise<void> {
   await indexes
     .follow(space.id, dropped)
     .catch((error: unknown) =>

@@ -1,36 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
 import { mayBePoison } from '../queue/retry-policy.js'
-import { countWaiting } from '../rows/job-claims.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { oweVectors } from '../rows/vectors-due.js'
+import { countDueJobs } from '../rows/job-claims.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { markVectorsDue } from '../rows/vectors-due.js'
 import { embedNodes } from './embeddings.js'
 import { publishBatch } from './publish.js'
 import { smokeTest } from './smoke.js'
-import { follow, type ToFollow } from './store-versions.js'
+import { applyIndexUpdate, type IndexUpdate } from './store-versions.js'
 import { isTrained } from './vector-spaces.js'
-import type { Built } from './work.js'
+import type { BuiltWork } from './work.js'
 
 /** A batch whose versions are stored. */
-export interface Stored {
+export interface StoredBatch {
   space: SpaceRow
-  built: Built[]
+  built: BuiltWork[]
   /** updates that the index has not received yet */
-  toFollow: readonly ToFollow[]
+  toFollow: readonly IndexUpdate[]
 }
 
 /** Batches with more passages do not share a commit: small documents shall not wait for them. */
-const TOGETHER_NODES = 256
+const MAX_SHARED_NODES = 256
 
 /** Maximum wait after a publication while more of a space is read and stored: documents, and milliseconds. */
-const GATHERED = { documents: 128, ms: 300 }
+const GATHER_LIMITS = { documents: 128, ms: 300 }
 /** The same while many jobs wait, so that the delay matters to no document: fewer commits cause fewer merges. */
-const GATHERED_OF_MANY = { documents: 512, ms: 1500 }
+const GATHER_LIMITS_OF_MANY = { documents: 512, ms: 1500 }
 const MANY_JOBS = 1000
-const LOOK_MS = 20
+const POLL_MS = 20
 
-interface Waiting {
-  stored: Stored
+interface WaitingBatch {
+  stored: StoredBatch
   signal: AbortSignal
   resolve: () => void
   reject: (error: unknown) => void
@@ -44,7 +44,7 @@ interface Waiting {
 export class Publications {
   readonly #context: EngineContext
   readonly #isMoreComing: (spaceKey: number) => boolean
-  readonly #waiting = new Map<number, Waiting[]>()
+  readonly #waiting = new Map<number, WaitingBatch[]>()
 
   /** @param isMoreComing whether other batches of a space are being read or stored */
   constructor(context: EngineContext, isMoreComing: (spaceKey: number) => boolean = () => false) {
@@ -56,9 +56,9 @@ export class Publications {
    * Resolves when the batch is visible, except for jobs that ended meanwhile. It fails or succeeds independently of
    * others.
    */
-  publish(stored: Stored, signal: AbortSignal): Promise<void> {
+  publish(stored: StoredBatch, signal: AbortSignal): Promise<void> {
     const { space } = stored
-    if (!mayWait(stored)) return publishStored(this.#context, stored, signal)
+    if (!canShareCommit(stored)) return publishStored(this.#context, stored, signal)
     return new Promise((resolve, reject) => {
       const waiting = { stored, signal, resolve, reject }
       const others = this.#waiting.get(space.key)
@@ -74,10 +74,10 @@ export class Publications {
   /** Publishes the waiting batches of a space until none is left. */
   async #run(spaceKey: number): Promise<void> {
     for (;;) {
-      const together = this.#waiting.get(spaceKey) ?? []
-      if (together.length === 0) break
+      const batches = this.#waiting.get(spaceKey) ?? []
+      if (batches.length === 0) break
       this.#waiting.set(spaceKey, [])
-      for (const alone of await this.#publishTogether(together)) await this.#publishTogether([alone])
+      for (const alone of await this.#publishTogether(batches)) await this.#publishTogether([alone])
       await this.#gather(spaceKey)
     }
     this.#waiting.delete(spaceKey)
@@ -88,13 +88,13 @@ export class Publications {
    *
    * @returns the batches if several ran and the index process died: publishing each alone shows the cause
    */
-  async #publishTogether(together: readonly Waiting[]): Promise<Waiting[]> {
-    const suspects: Waiting[] = []
+  async #publishTogether(batches: readonly WaitingBatch[]): Promise<WaitingBatch[]> {
+    const suspects: WaitingBatch[] = []
     await Promise.all(
-      together.map((one) =>
-        publishStored(this.#context, one.stored, one.signal).then(one.resolve, (error: unknown) => {
-          if (together.length > 1 && mayBePoison(error)) suspects.push(one)
-          else one.reject(error)
+      batches.map((batch) =>
+        publishStored(this.#context, batch.stored, batch.signal).then(batch.resolve, (error: unknown) => {
+          if (batches.length > 1 && mayBePoison(error)) suspects.push(batch)
+          else batch.reject(error)
         }),
       ),
     )
@@ -104,11 +104,11 @@ export class Publications {
   /** Waits for more batches while more are being read. */
   async #gather(spaceKey: number): Promise<void> {
     if (!this.#isMoreComing(spaceKey)) return
-    const began = performance.now()
-    const waiting = await this.#context.db.read(countWaiting(spaceKey, MANY_JOBS)).catch(() => 0)
-    const { documents, ms } = waiting < MANY_JOBS ? GATHERED : GATHERED_OF_MANY
-    while (this.#isMoreComing(spaceKey) && performance.now() < began + ms && this.#documents(spaceKey) < documents)
-      await sleep(LOOK_MS)
+    const startedAt = performance.now()
+    const waiting = await this.#context.db.read(countDueJobs(spaceKey, MANY_JOBS)).catch(() => 0)
+    const { documents, ms } = waiting < MANY_JOBS ? GATHER_LIMITS : GATHER_LIMITS_OF_MANY
+    while (this.#isMoreComing(spaceKey) && performance.now() < startedAt + ms && this.#documents(spaceKey) < documents)
+      await sleep(POLL_MS)
   }
 
   #documents(spaceKey: number): number {
@@ -118,32 +118,32 @@ export class Publications {
 }
 
 /** Whether a batch is small enough to stay in memory, and needs no vectors from a slow provider. */
-export function mayWait({ space, built }: Stored): boolean {
-  return isTrained(space) && built.reduce((sum, one) => sum + one.nodes.length, 0) <= TOGETHER_NODES
+export function canShareCommit({ space, built }: StoredBatch): boolean {
+  return isTrained(space) && built.reduce((sum, item) => sum + item.nodes.length, 0) <= MAX_SHARED_NODES
 }
 
 /** Publishes a stored batch: first in the index, with the vectors of its passages, then for all readers. */
 export async function publishStored(
   context: EngineContext,
-  { space, built, toFollow }: Stored,
+  { space, built, toFollow: indexUpdates }: StoredBatch,
   signal: AbortSignal,
 ): Promise<void> {
   // the index works while the model does
-  const inIndex = Promise.all(toFollow.map((one) => follow(context, space, one)))
+  const inIndex = Promise.all(indexUpdates.map((update) => applyIndexUpdate(context, space, update)))
   inIndex.catch(() => undefined)
   const nodes = built.flatMap((item) => item.nodes)
   for (;;) {
     // read again: the space may have got another model while its documents were parsed, or after the vectors were
     // computed
-    const live = (await context.db.read(spaceByKey(space.key))) ?? space
+    const live = (await context.db.read(findSpaceByKey(space.key))) ?? space
     const embedded =
       built.length > 0 && isTrained(live)
         ? await embedNodes(context, live, nodes)
-        : await askProvider(context, live, built, signal)
+        : await waitForProvider(context, live, built, signal)
     await inIndex
     if (built.length === 0) return
     signal.throwIfAborted()
-    await context.rightOfWay.giveWay()
+    await context.foregroundPriority.yieldToQueries()
     await smokeTest(context, space, built)
     if (await publishBatch(context, space, built, embedded)) return
   }
@@ -152,14 +152,14 @@ export async function publishStored(
 /**
  * Vectors of a provider are stored as they arrive; those still missing when the text is published follow automatically.
  */
-async function askProvider(
+async function waitForProvider(
   context: EngineContext,
   space: SpaceRow,
-  built: readonly Built[],
+  built: readonly BuiltWork[],
   signal: AbortSignal,
 ): Promise<undefined> {
   const versions = built.flatMap(({ versionKey, nodes }) => (nodes.length === 0 ? [] : [versionKey]))
   if (versions.length === 0) return
-  await context.db.write(() => oweVectors(space.key, versions), { lock: space.key })
-  await context.vectors.patience(space.key, versions, signal)
+  await context.db.write(() => markVectorsDue(space.key, versions), { lock: space.key })
+  await context.vectors.waitForVectors(space.key, versions, signal)
 }

@@ -1,19 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import {
-  indexHead,
-  type TextRow,
-  textsBetween,
-  type VectorRow,
-  vectorSpaceOf,
-  vectorsAfter,
-  vectorsOfNodes,
+  findIndexHead,
+  findVectorSpaceById,
+  type IndexTextRow,
+  listTextsBetween,
+  listVectorsAfter,
+  listVectorsOfNodes,
+  type StoredVectorRow,
 } from '../rows/index-rows.js'
-import { changesBetween, type LoggedChange } from '../rows/projection-log.js'
+import { type IndexLogEntry, listLogEntries } from '../rows/projection-log.js'
 import type { IndexBatch, IndexedNode, ReplaySource, VectorBatch, VectorSums } from '../search/ports.js'
-import { eachInSpace, inSpace } from '../spaces/in-space.js'
+import { runInSpace, streamInSpace } from '../spaces/in-space.js'
 import type { Driver } from '../storage/driver.js'
-import { countedRows, expectedOf } from './expected-counts.js'
+import { countExpectedRows, toExpectedCounts } from './expected-counts.js'
 
 const TEXT_BATCH = 500 // nodes of one slice: a few milliseconds of the event loop
 const VECTOR_BATCH = 1000
@@ -23,39 +23,40 @@ const ENTRIES = 200
 /** Rows from which the search indexes are rebuilt. Space ids are those of the API. */
 export function createReplaySource(db: Driver): ReplaySource {
   return {
-    inSpace: (space, work) => inSpace(db, space, work),
+    inSpace: (space, work) => runInSpace(db, space, work),
     async head(space) {
-      const row = await inSpace(db, space, () => db.read(indexHead(space)))
+      const row = await runInSpace(db, space, () => db.read(findIndexHead(space)))
       const seq = row?.seq ?? 0
       if (row === undefined || row.vector_space === null || row.dimension === null) return { seq }
       return { seq, vectorSpace: row.vector_space, dimension: row.dimension }
     },
-    oldest: async () => 1, // the log is complete; its rows are small
-    expected: async (space) => expectedOf(await inSpace(db, space, () => db.read(indexHead(space)))),
-    counted: (space) => inSpace(db, space, () => countedRows(db, space)),
-    changes: (space, after, to) => eachInSpace(db, space, () => changes(db, space, after, to)),
-    vectors: (space, vectorSpace) => eachInSpace(db, space, () => vectors(db, space, vectorSpace)),
-    sums: (space, vectorSpace) => eachInSpace(db, space, () => sums(db, space, vectorSpace)),
-    vectorsOf: (space, vectorSpace, keys) => eachInSpace(db, space, () => vectorsOf(db, space, vectorSpace, keys)),
+    oldestEntry: async () => 1, // the log is complete; its rows are small
+    expectedCounts: async (space) => toExpectedCounts(await runInSpace(db, space, () => db.read(findIndexHead(space)))),
+    countRows: (space) => runInSpace(db, space, () => countExpectedRows(db, space)),
+    changes: (space, after, to) => streamInSpace(db, space, () => readChanges(db, space, after, to)),
+    vectors: (space, vectorSpace) => streamInSpace(db, space, () => readVectors(db, space, vectorSpace)),
+    vectorSums: (space, vectorSpace) => streamInSpace(db, space, () => readSums(db, space, vectorSpace)),
+    vectorsOfNodes: (space, vectorSpace, keys) =>
+      streamInSpace(db, space, () => readVectorsOf(db, space, vectorSpace, keys)),
   }
 }
 
-async function* changes(db: Driver, space: string, after: number, to: number): AsyncIterable<IndexBatch> {
+async function* readChanges(db: Driver, space: string, after: number, to: number): AsyncIterable<IndexBatch> {
   if (after === 0) {
-    yield* everything(db, space)
+    yield* readAllNodes(db, space)
     return
   }
   let seq = after
   for (;;) {
-    const entries = await db.read(changesBetween(space, seq, to, ENTRIES))
+    const entries = await db.read(listLogEntries(space, seq, to, ENTRIES))
     let remove: number[] = []
-    for (const [place, entry] of entries.entries()) {
+    for (const [index, entry] of entries.entries()) {
       if (entry.op < 0) {
         for (let key = entry.first_node; key <= entry.last_node; key++) remove.push(key)
-        if (isRemoval(entries[place + 1])) continue
+        if (isRemoval(entries[index + 1])) continue
         yield { seq: entry.seq, add: [], remove }
         remove = []
-      } else yield* slices(db, space, entry.first_node, entry.last_node, seq, entry.seq)
+      } else yield* readNodeSlices(db, space, entry.first_node, entry.last_node, seq, entry.seq)
       seq = entry.seq
       await turn()
     }
@@ -63,21 +64,21 @@ async function* changes(db: Driver, space: string, after: number, to: number): A
   }
 }
 
-function isRemoval(entry: LoggedChange | undefined): boolean {
+function isRemoval(entry: IndexLogEntry | undefined): boolean {
   return entry !== undefined && entry.op < 0
 }
 
 /** Every node that is or will be visible; the last batch reaches the log's newest entry. */
-async function* everything(db: Driver, space: string): AsyncIterable<IndexBatch> {
-  const seq = (await db.read(indexHead(space)))?.seq
+async function* readAllNodes(db: Driver, space: string): AsyncIterable<IndexBatch> {
+  const seq = (await db.read(findIndexHead(space)))?.seq
   if (seq === null || seq === undefined) return
-  yield* slices(db, space, 0, Number.MAX_SAFE_INTEGER, 0, seq)
+  yield* readNodeSlices(db, space, 0, Number.MAX_SAFE_INTEGER, 0, seq)
 }
 
 /**
  * Nodes of a key range. All batches but the last have the previous sequence, so that a crash in between repeats them.
  */
-async function* slices(
+async function* readNodeSlices(
   db: Driver,
   space: string,
   first: number,
@@ -85,28 +86,28 @@ async function* slices(
   before: number,
   seq: number,
 ): AsyncIterable<IndexBatch> {
-  let from = first
+  let start = first
   for (;;) {
-    const rows = await db.read(textsBetween(space, from, last, TEXT_BATCH))
+    const rows = await db.read(listTextsBetween(space, start, last, TEXT_BATCH))
     const done = rows.length < TEXT_BATCH
-    yield { seq: done ? seq : before, add: rows.map(toIndexed), remove: [] }
+    yield { seq: done ? seq : before, add: rows.map(toIndexedNode), remove: [] }
     if (done) return
-    from = (rows.at(-1)?.key ?? last) + 1
+    start = (rows.at(-1)?.key ?? last) + 1
     await turn()
   }
 }
 
-function toIndexed(row: TextRow): IndexedNode {
+function toIndexedNode(row: IndexTextRow): IndexedNode {
   return { key: row.key, doc: row.doc_key, title: row.title, body: row.text }
 }
 
-async function* vectors(db: Driver, space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
-  for await (const { dimension, rows } of vectorRows(db, space, vectorSpace))
-    yield batchOf(vectorSpace, dimension, rows)
+async function* readVectors(db: Driver, space: string, vectorSpace: string): AsyncIterable<VectorBatch> {
+  for await (const { dimension, rows } of readVectorRows(db, space, vectorSpace))
+    yield toVectorBatch(vectorSpace, dimension, rows)
 }
 
-async function* sums(db: Driver, space: string, vectorSpace: string): AsyncIterable<VectorSums> {
-  for await (const { dimension, rows } of vectorRows(db, space, vectorSpace))
+async function* readSums(db: Driver, space: string, vectorSpace: string): AsyncIterable<VectorSums> {
+  for await (const { dimension, rows } of readVectorRows(db, space, vectorSpace))
     yield {
       dimension,
       keys: Float64Array.from(rows, (row) => row.node_key),
@@ -115,32 +116,32 @@ async function* sums(db: Driver, space: string, vectorSpace: string): AsyncItera
     }
 }
 
-async function* vectorsOf(
+async function* readVectorsOf(
   db: Driver,
   space: string,
   vectorSpace: string,
   keys: readonly number[],
 ): AsyncIterable<VectorBatch> {
-  const owner = await db.read(vectorSpaceOf(space, vectorSpace))
+  const owner = await db.read(findVectorSpaceById(space, vectorSpace))
   if (owner === undefined) return
-  for (let from = 0; from < keys.length; from += VECTOR_BATCH) {
-    const rows = await db.read(vectorsOfNodes(owner.key, keys.slice(from, from + VECTOR_BATCH)))
-    yield batchOf(vectorSpace, owner.dimension, rows)
+  for (let start = 0; start < keys.length; start += VECTOR_BATCH) {
+    const rows = await db.read(listVectorsOfNodes(owner.key, keys.slice(start, start + VECTOR_BATCH)))
+    yield toVectorBatch(vectorSpace, owner.dimension, rows)
     await turn()
   }
 }
 
 /** Every live vector as it is stored, in batches. */
-async function* vectorRows(
+async function* readVectorRows(
   db: Driver,
   space: string,
   vectorSpace: string,
-): AsyncIterable<{ dimension: number; rows: VectorRow[] }> {
-  const owner = await db.read(vectorSpaceOf(space, vectorSpace))
+): AsyncIterable<{ dimension: number; rows: StoredVectorRow[] }> {
+  const owner = await db.read(findVectorSpaceById(space, vectorSpace))
   if (owner === undefined) return
   let after = 0
   for (;;) {
-    const rows = await db.read(vectorsAfter(owner.key, after, VECTOR_BATCH))
+    const rows = await db.read(listVectorsAfter(owner.key, after, VECTOR_BATCH))
     if (rows.length === 0) return
     yield { dimension: owner.dimension, rows }
     after = rows.at(-1)?.node_key ?? after
@@ -149,7 +150,7 @@ async function* vectorRows(
 }
 
 /** Vectors as they are stored: the index stores half-precision floats too. */
-function batchOf(vectorSpace: string, dimension: number, rows: readonly VectorRow[]): VectorBatch {
+function toVectorBatch(vectorSpace: string, dimension: number, rows: readonly StoredVectorRow[]): VectorBatch {
   const halves = new Uint16Array(rows.length * dimension)
   const bytes = new Uint8Array(halves.buffer)
   const size = dimension * Uint16Array.BYTES_PER_ELEMENT

@@ -1,20 +1,20 @@
 import { newId } from '../../lib/ids.js'
-import { untilWritten } from '../base/until-written.js'
+import { retryUntilWritten } from '../base/retry-until-written.js'
 import type { EngineContext } from '../context.js'
 import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../models/builtin/lsa-corpus.js'
 import { trainLsa } from '../models/builtin/lsa-trainer.js'
-import { countPublished, publishedAfter, unembeddedAfter } from '../rows/nodes.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { countPublishedNodes, listPublishedAfter, listUnembeddedAfter } from '../rows/nodes.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
 import {
-  activate,
-  activeVectorSpace,
+  activateVectorSpace,
   deleteVectorSpace,
   deleteVectors,
-  insertTrained,
-  insertWanted,
-  isBuilding,
-  supersede,
-  supersededOf,
+  getActiveVectorSpace,
+  insertCurrentVectors,
+  insertTrainedVectorSpace,
+  isVectorSpaceBuilding,
+  listRemovableVectorSpaces,
+  supersedeVectorSpace,
   type VectorSpace,
 } from '../rows/vector-spaces.js'
 import type { Read, Write } from '../storage/program.js'
@@ -24,7 +24,7 @@ import { isTrained } from './vector-spaces.js'
 
 const READ_BATCH = 64
 const WRITE_BATCH = 256
-const FORGOTTEN_AT_ONCE = 2000
+const DELETED_PER_TRANSACTION = 2000
 /**
  * Growth at which a model is trained again once nothing is being compiled. Folding new text in costs at most .015 nDCG
  * (docs/retrieval.md), and training a few thousand nodes takes seconds; a large space waits for more.
@@ -39,11 +39,12 @@ const GROWTH_WHEN_BUSY = 16
 const TEXTS_WHEN_BUSY = 4000
 
 /** Whether a space should get a new model now. */
-export function* trainingDue(context: EngineContext, space: SpaceRow, busy: boolean): Read<boolean> {
+export function* isTrainingDue(context: EngineContext, space: SpaceRow, busy: boolean): Read<boolean> {
   if (!isTrained(space)) return false
-  const nodes = yield* countPublished(space.key)
-  if (nodes < Math.max(LSA_MIN_DOCUMENTS, GROWTH_WHEN_IDLE * (untrainableOf(context).get(space.key) ?? 0))) return false
-  const active = yield* activeVectorSpace(space)
+  const nodes = yield* countPublishedNodes(space.key)
+  if (nodes < Math.max(LSA_MIN_DOCUMENTS, GROWTH_WHEN_IDLE * (getUntrainable(context).get(space.key) ?? 0)))
+    return false
+  const active = yield* getActiveVectorSpace(space)
   if (active === undefined) return true
   const idle = active.trainedNodes < LSA_MAX_DOCUMENTS ? GROWTH_WHEN_IDLE : GROWTH_WHEN_IDLE_AND_LARGE
   return nodes >= Math.max(1, active.trainedNodes) * (busy ? GROWTH_WHEN_BUSY : idle)
@@ -52,7 +53,7 @@ export function* trainingDue(context: EngineContext, space: SpaceRow, busy: bool
 /** Node counts of spaces, by their keys, whose texts gave no model: training is tried again when there are more. */
 const untrainable = new WeakMap<EngineContext, Map<number, number>>()
 
-function untrainableOf(context: EngineContext): Map<number, number> {
+function getUntrainable(context: EngineContext): Map<number, number> {
   const known = untrainable.get(context) ?? new Map<number, number>()
   untrainable.set(context, known)
   return known
@@ -71,7 +72,7 @@ export async function retrain(
   busy = false,
 ): Promise<void> {
   const { db, indexes, log } = context
-  const space = await db.read(spaceByKey(spaceKey))
+  const space = await db.read(findSpaceByKey(spaceKey))
   if (space === undefined || !isTrained(space)) return
   const started = Date.now()
   const building = await trainVectorSpace(context, space, newId(), signal, busy ? TEXTS_WHEN_BUSY : LSA_MAX_DOCUMENTS)
@@ -79,36 +80,36 @@ export async function retrain(
   let switched: boolean
   try {
     // the model was just written, and is read next
-    await context.rightOfWay.giveWay()
+    await context.foregroundPriority.yieldToQueries()
     await fillVectors(context, space, building, signal)
     switched = await db.write(() => switchVectorSpace(spaceKey, building), { lock: spaceKey })
   } catch (error) {
-    if (!signal.aborted) await giveUp(context, spaceKey, building, signal)
+    if (!signal.aborted) await removeUnfinished(context, spaceKey, building, signal)
     throw error
   }
   if (!switched) {
-    await forgetSuperseded(context, spaceKey)
+    await deleteSuperseded(context, spaceKey)
     return
   }
   await indexes.activateVectors(space.id, building.id)
   // nodes that were embedded with the old model while this one was being filled
   await fillVectors(context, space, building, signal)
-  await untilWritten(context, 'the end of a training', signal, () => forgetSuperseded(context, spaceKey))
+  await retryUntilWritten(context, 'the end of a training', signal, () => deleteSuperseded(context, spaceKey))
   const { dimension, trainedNodes } = building
   log.info({ space: space.id, nodes: trainedNodes, dimension, ms: Date.now() - started }, 'embedding model trained')
 }
 
 /** Removes an unfinished model, at the latest when the disk has space for that. */
-async function giveUp(
+async function removeUnfinished(
   context: EngineContext,
   spaceKey: number,
   { key }: VectorSpace,
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  await untilWritten(context, 'the end of a training', signal, async () => {
-    await db.write(() => supersede(key, 'building'))
-    await forgetSuperseded(context, spaceKey)
+  await retryUntilWritten(context, 'the end of a training', signal, async () => {
+    await db.write(() => supersedeVectorSpace(key, 'building'))
+    await deleteSuperseded(context, spaceKey)
   })
 }
 
@@ -123,20 +124,20 @@ export async function trainVectorSpace(
   space: SpaceRow,
   id: string,
   signal: AbortSignal,
-  most = LSA_MAX_DOCUMENTS,
+  maxTexts = LSA_MAX_DOCUMENTS,
 ): Promise<VectorSpace | undefined> {
   const { db, log } = context
-  const nodes = await db.read(countPublished(space.key))
-  const model = await trainLsa(sampleTexts(context, space.key, nodes, most), signal)
+  const nodes = await db.read(countPublishedNodes(space.key))
+  const model = await trainLsa(sampleTexts(context, space.key, nodes, maxTexts), signal)
   if (model === undefined) {
-    untrainableOf(context).set(space.key, nodes)
+    getUntrainable(context).set(space.key, nodes)
     log.info({ space: space.id, nodes }, 'the texts contain too few different words for an embedding model')
     return undefined
   }
-  untrainableOf(context).delete(space.key)
+  getUntrainable(context).delete(space.key)
   // a model of a part must be replaced by one of all texts
-  const known = most < LSA_MAX_DOCUMENTS ? Math.ceil(nodes / strideOf(nodes, most)) : nodes
-  return db.write(() => insertTrained(space, id, model, known, context.instance))
+  const trainedNodes = maxTexts < LSA_MAX_DOCUMENTS ? Math.ceil(nodes / computeStride(nodes, maxTexts)) : nodes
+  return db.write(() => insertTrainedVectorSpace(space, id, model, trainedNodes, context.instance))
 }
 
 /**
@@ -156,12 +157,12 @@ export async function fillVectors(
   let after = from
   for (;;) {
     signal.throwIfAborted()
-    const slice = await db.read(unembeddedAfter(space.key, vectorSpace.key, after, WRITE_BATCH))
+    const slice = await db.read(listUnembeddedAfter(space.key, vectorSpace.key, after, WRITE_BATCH))
     if (slice === undefined) return after
     const { rows } = slice
     after = slice.last
     if (rows.length === 0) {
-      await context.rightOfWay.giveWay()
+      await context.foregroundPriority.yieldToQueries()
       continue
     }
     const vectors = await embedTrained(
@@ -169,39 +170,39 @@ export async function fillVectors(
       vectorSpace,
       rows.map((row) => `${row.title}\n${row.text}`),
     )
-    const known = rows.flatMap((row, index) => {
+    const filled = rows.flatMap((row, index) => {
       const vector = vectors[index]
       return vector === undefined ? [] : [{ nodeKey: row.key, doc: row.doc_key, vector }]
     })
-    if (known.length === 0) continue
-    const isWanted = await db.write(() => insertWanted(vectorSpace.key, known))
+    if (filled.length === 0) continue
+    const isWanted = await db.write(() => insertCurrentVectors(vectorSpace.key, filled))
     if (!isWanted) return after
-    await addToIndex(context, space, vectorSpace, known)
+    await addToIndex(context, space, vectorSpace, filled)
   }
 }
 
 function* switchVectorSpace(spaceKey: number, next: VectorSpace): Write<boolean> {
-  const space = yield* spaceByKey(spaceKey)
+  const space = yield* findSpaceByKey(spaceKey)
   // other gateways considered this one dead, and dropped what it was filling
-  if (space === undefined || !(yield* isBuilding(next.key))) return false
+  if (space === undefined || !(yield* isVectorSpaceBuilding(next.key))) return false
   if (!isTrained(space)) {
     // a migration gave the space another model meanwhile
-    yield* supersede(next.key)
+    yield* supersedeVectorSpace(next.key)
     return false
   }
-  yield* activate(spaceKey, next)
+  yield* activateVectorSpace(spaceKey, next)
   return true
 }
 
 /** Deletes the vectors of superseded models, slice by slice. @param stop ends it between two slices */
-export async function forgetSuperseded(context: EngineContext, spaceKey: number, stop?: AbortSignal): Promise<void> {
+export async function deleteSuperseded(context: EngineContext, spaceKey: number, stop?: AbortSignal): Promise<void> {
   const { db } = context
-  const old = await db.read(supersededOf(spaceKey))
+  const old = await db.read(listRemovableVectorSpaces(spaceKey))
   for (const { key, id } of old) {
     for (;;) {
       if (stop?.aborted === true) return
-      const gone = await db.write(() => deleteVectors(key, FORGOTTEN_AT_ONCE))
-      if (gone === 0) break
+      const deleted = await db.write(() => deleteVectors(key, DELETED_PER_TRANSACTION))
+      if (deleted === 0) break
     }
     await db.write(() => deleteVectorSpace(key))
     context.lsa.unload(id)
@@ -213,22 +214,22 @@ async function* sampleTexts(
   context: EngineContext,
   spaceKey: number,
   nodes: number,
-  most: number,
+  maxTexts: number,
 ): AsyncIterable<string[]> {
-  const stride = strideOf(nodes, most)
+  const stride = computeStride(nodes, maxTexts)
   let after = 0
-  let place = 0
+  let index = 0
   for (;;) {
-    const rows = await context.db.read(publishedAfter(spaceKey, after, READ_BATCH))
+    const rows = await context.db.read(listPublishedAfter(spaceKey, after, READ_BATCH))
     if (rows.length === 0) return
     after = rows.at(-1)?.key ?? after
     const texts: string[] = []
-    for (const row of rows) if (place++ % stride === 0) texts.push(`${row.title}\n${row.text}`)
+    for (const row of rows) if (index++ % stride === 0) texts.push(`${row.title}\n${row.text}`)
     if (texts.length > 0) yield texts
-    await context.rightOfWay.giveWay()
+    await context.foregroundPriority.yieldToQueries()
   }
 }
 
-function strideOf(nodes: number, most: number): number {
-  return Math.max(1, Math.ceil(nodes / most))
+function computeStride(nodes: number, maxTexts: number): number {
+  return Math.max(1, Math.ceil(nodes / maxTexts))
 }

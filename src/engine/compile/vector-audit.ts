@@ -1,6 +1,6 @@
 import type { EngineContext } from '../context.js'
-import { type SpaceRow, spaceByKey, spaceKeys } from '../rows/spaces.js'
-import { activeVectorSpace, lackingVectors, type VectorSpace } from '../rows/vector-spaces.js'
+import { findSpaceByKey, listSpaceKeys, type SpaceRow } from '../rows/spaces.js'
+import { countMissingVectors, getActiveVectorSpace, type VectorSpace } from '../rows/vector-spaces.js'
 import type { Read } from '../storage/program.js'
 import { fillVectors } from './training.js'
 import { isTrained } from './vector-spaces.js'
@@ -9,7 +9,7 @@ import { isTrained } from './vector-spaces.js'
 const AUDIT_MILLISECONDS = 10 * 60 * 1000
 
 /** Passages of a space that can have no vector, as an audit found: the model knows none of their terms. */
-interface Accepted {
+interface AcceptedGaps {
   vectorSpace: number
   passages: number
 }
@@ -21,33 +21,33 @@ interface Accepted {
  */
 export class VectorAudits {
   readonly #context: EngineContext
-  readonly #look: (spaceKey: number) => void
+  readonly #requestCheck: (spaceKey: number) => void
   readonly #unaudited = new Set<number>()
-  readonly #accepted = new Map<number, Accepted>()
+  readonly #accepted = new Map<number, AcceptedGaps>()
   #timer: NodeJS.Timeout | undefined
 
   /** @param requestCheck soon checks, when a space is idle, whether it `isDue` */
-  constructor(context: EngineContext, stop: AbortSignal, look: (spaceKey: number) => void) {
+  constructor(context: EngineContext, stop: AbortSignal, requestCheck: (spaceKey: number) => void) {
     this.#context = context
     stop.addEventListener('abort', () => clearInterval(this.#timer))
-    this.#look = look
+    this.#requestCheck = requestCheck
   }
 
   /** Audits every space, now and periodically. */
   start(): void {
-    this.#lookAtAll()
+    this.#auditAll()
     const ms = this.#context.options.vectorAuditMs ?? AUDIT_MILLISECONDS
-    this.#timer = setInterval(() => this.#lookAtAll(), ms).unref()
+    this.#timer = setInterval(() => this.#auditAll(), ms).unref()
   }
 
   /** Whether an audit of the space is pending and passages lack a vector. */
   *isDue(space: SpaceRow): Read<boolean> {
     if (!this.#unaudited.has(space.key)) return false
-    const active = isTrained(space) ? yield* activeVectorSpace(space) : undefined
+    const active = isTrained(space) ? yield* getActiveVectorSpace(space) : undefined
     if (active === undefined) return false
     const accepted = this.#accepted.get(space.key)
-    const known = accepted?.vectorSpace === active.key ? accepted.passages : 0
-    return (yield* lackingVectors(space.key, active.key)) > known
+    const acceptedPassages = accepted?.vectorSpace === active.key ? accepted.passages : 0
+    return (yield* countMissingVectors(space.key, active.key)) > acceptedPassages
   }
 
   /** Ends the audit of a space without missing vectors. */
@@ -59,28 +59,28 @@ export class VectorAudits {
   readonly fill = async (context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> => {
     const { db, log } = context
     this.#unaudited.delete(spaceKey)
-    const found = await db.read(audited(spaceKey))
-    if (found === undefined) return
-    const { space, active } = found
+    const before = await db.read(readAuditState(spaceKey))
+    if (before === undefined) return
+    const { space, active } = before
     try {
       await fillVectors(context, space, active, signal)
-      const left = await db.read(audited(spaceKey))
-      if (left?.active.id !== active.id) return
-      const passages = found.lacking - left.lacking
-      this.#accepted.set(space.key, { vectorSpace: active.key, passages: Math.max(0, left.lacking) })
+      const after = await db.read(readAuditState(spaceKey))
+      if (after?.active.id !== active.id) return
+      const passages = before.lacking - after.lacking
+      this.#accepted.set(space.key, { vectorSpace: active.key, passages: Math.max(0, after.lacking) })
       if (passages > 0) log.warn({ space: space.id, passages }, 'passages without a vector got one')
     } catch (error) {
       if (!signal.aborted) log.warn({ space: space.id, error: String(error) }, 'missing vectors could not be computed')
     }
   }
 
-  #lookAtAll(): void {
+  #auditAll(): void {
     const { db, log } = this.#context
-    db.read(spaceKeys()).then(
+    db.read(listSpaceKeys()).then(
       (keys) => {
         for (const key of keys) {
           this.#unaudited.add(key)
-          this.#look(key)
+          this.#requestCheck(key)
         }
       },
       (error: unknown) => log.warn({ error: String(error) }, 'missing vectors could not be counted'),
@@ -89,9 +89,11 @@ export class VectorAudits {
 }
 
 /** A space with the model in use, and the count of its passages that lack a vector. */
-function* audited(spaceKey: number): Read<{ space: SpaceRow; active: VectorSpace; lacking: number } | undefined> {
-  const space = yield* spaceByKey(spaceKey)
-  const active = space === undefined ? undefined : yield* activeVectorSpace(space)
+function* readAuditState(
+  spaceKey: number,
+): Read<{ space: SpaceRow; active: VectorSpace; lacking: number } | undefined> {
+  const space = yield* findSpaceByKey(spaceKey)
+  const active = space === undefined ? undefined : yield* getActiveVectorSpace(space)
   if (space === undefined || active === undefined) return undefined
-  return { space, active, lacking: yield* lackingVectors(spaceKey, active.key) }
+  return { space, active, lacking: yield* countMissingVectors(spaceKey, active.key) }
 }

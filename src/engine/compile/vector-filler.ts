@@ -1,52 +1,52 @@
 import { KsError } from '../../contract/errors.js'
-import { Changes } from '../base/changes.js'
+import { ChangeNotifier } from '../base/change-notifier.js'
 import type { DegradedClass } from '../base/degraded.js'
-import { LONGEST_WAIT_MS, Runs } from '../base/runs.js'
-import { untilWritten } from '../base/until-written.js'
+import { retryUntilWritten } from '../base/retry-until-written.js'
+import { MAX_RETRY_DELAY_MS, RowRunner } from '../base/runs.js'
 import type { EngineContext } from '../context.js'
-import { type ProviderTrouble, troubleOf } from '../models/trouble.js'
+import { type ProviderProblem, toProviderProblem } from '../models/provider-problem.js'
 import type { Embedder } from '../models/types.js'
 import type { ProviderWait } from '../rows/provider-wait.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { activeVectorSpace, type FilledVector, insertVectors, observeDimension } from '../rows/vector-spaces.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { getActiveVectorSpace, insertVectors, type PassageVector, recordDimension } from '../rows/vector-spaces.js'
 import {
-  areOwed,
-  countSpaceAgain,
+  areVectorsDue,
+  clearDueVectors,
+  clearVectorWait,
+  countDueVectors,
   type DueNode,
-  dueNodes,
-  forgetDue,
-  forgetWait,
-  hurryAllVectors,
-  hurryVectors,
-  isDue,
-  missingOf,
-  putOff,
-  refuse,
-  settleDue,
-  spacesDue,
-  waitOf,
+  deferVectors,
+  findVectorWait,
+  isVectorDue,
+  listDueNodes,
+  listSpacesWithDueVectors,
+  recountDueVectorsOfSpace,
+  rejectVector,
+  retryAllVectorsNow,
+  retryVectorsNow,
+  settleDueVectors,
 } from '../rows/vectors-due.js'
-import { inSpace } from '../spaces/in-space.js'
+import { runInSpace } from '../spaces/in-space.js'
 import type { Read, Write } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
-import { account } from './embeddings.js'
-import { embedPassages, type Refusal } from './passage-vectors.js'
+import { getSpaceAccount } from './embeddings.js'
+import { type EmbeddingRefusal, embedPassages } from './passage-vectors.js'
 import { addToIndex } from './vector-rows.js'
 import { embeddingReference, isTrained } from './vector-spaces.js'
 
 /** concurrent requests of one space; the `maxConcurrency` of a provider limits the total */
-const REQUESTS_AT_ONCE = 4
+const MAX_CONCURRENT_REQUESTS = 4
 /** a failing provider is retried after a second, then with growing delays */
-const WAIT = { firstMs: 1000, longestMs: 5 * 60_000 }
+const BACKOFF = { firstMs: 1000, longestMs: 5 * 60_000 }
 /** Permanent errors can be fixed on the provider's side without notice: retry every 15 min. */
-const PERMANENT_WAIT_MS = 15 * 60_000
+const PERMANENT_RETRY_MS = 15 * 60_000
 /** maximum wait of a publication for a working provider, and for a silent one */
-const PATIENCE_MS = 5000
-const SILENCE_MS = 2000
+const MAX_WAIT_MS = 5000
+const MAX_SILENCE_MS = 2000
 /** maximum age of the count of missing vectors in a reply */
-const COUNTED_MS = 1000
+const COUNT_MAX_AGE_MS = 1000
 
-interface Counted {
+interface MissingVectorCount {
   at: number
   missing: { passages: number; class: DegradedClass | undefined }
 }
@@ -58,26 +58,26 @@ interface Counted {
  */
 export class VectorFiller {
   #context: EngineContext | undefined
-  #runs: Runs<{ key: number; next_at: number }> | undefined
+  #runs: RowRunner<{ key: number; next_at: number }> | undefined
   /** spaces whose provider let a publication wait in vain */
   readonly #silent = new Set<number>()
   readonly #progressAt = new Map<number, number>()
-  readonly #changes = new Changes()
-  readonly #counted = new Map<number, Counted>()
+  readonly #changes = new ChangeNotifier()
+  readonly #counted = new Map<number, MissingVectorCount>()
 
   /** Starts; the cause of a provider's failure may have been fixed since the last start. */
   start(context: EngineContext): void {
     this.#context = context
-    this.#runs = new Runs(context.log, {
+    this.#runs = new RowRunner(context.log, {
       name: 'filling with vectors',
       isStopped: () => isWriteStopped(context),
-      open: () => context.db.read(spacesDue()),
+      listOpen: () => context.db.read(listSpacesWithDueVectors()),
       work: ({ key }, signal) =>
-        inSpace(context.db, key, () => this.#fill(key, signal)).finally(() => this.#changes.tell()),
-      failed: ({ key }, error, signal) =>
-        inSpace(context.db, key, () => this.#putOff(key, error, signal)).finally(() => this.#changes.tell()),
+        runInSpace(context.db, key, () => this.#fill(key, signal)).finally(() => this.#changes.notify()),
+      onFailure: ({ key }, error, signal) =>
+        runInSpace(context.db, key, () => this.#delay(key, error, signal)).finally(() => this.#changes.notify()),
     })
-    context.db.recover(() => hurryAllVectors(context.instance))
+    context.db.recover(() => retryAllVectorsNow(context.instance))
     this.wake()
   }
 
@@ -87,8 +87,8 @@ export class VectorFiller {
   }
 
   /** Calls the provider of a space at once, also for passages that it refused. */
-  async askAgain(spaceKey: number): Promise<void> {
-    await this.#started().db.write(() => hurryVectors(spaceKey))
+  async retryNow(spaceKey: number): Promise<void> {
+    await this.#getContext().db.write(() => retryVectorsNow(spaceKey))
     this.wake()
   }
 
@@ -99,20 +99,20 @@ export class VectorFiller {
 
   async #active(): Promise<number> {
     if (this.#context === undefined) return 0
-    const due = await this.#context.db.read(spacesDue())
+    const due = await this.#context.db.read(listSpacesWithDueVectors())
     const waiting = due.filter(({ key, permanent }) => permanent === 0 && this.#runs?.has(key) !== true)
     return (this.#runs?.size ?? 0) + waiting.length
   }
 
   /** Count of published passages of a space without their vectors, and why. @returns nothing when none is missing */
-  async missing(spaceKey: number): Promise<Counted['missing'] | undefined> {
-    const { db } = this.#started()
-    const known = this.#counted.get(spaceKey)
+  async missing(spaceKey: number): Promise<MissingVectorCount['missing'] | undefined> {
+    const { db } = this.#getContext()
+    const cached = this.#counted.get(spaceKey)
     const now = Date.now()
     const counted =
-      known !== undefined && now - known.at < COUNTED_MS
-        ? known
-        : { at: now, missing: await db.read(missingNow(spaceKey)) }
+      cached !== undefined && now - cached.at < COUNT_MAX_AGE_MS
+        ? cached
+        : { at: now, missing: await db.read(countMissing(spaceKey)) }
     this.#counted.set(spaceKey, counted)
     return counted.missing.passages === 0 ? undefined : counted.missing
   }
@@ -121,17 +121,17 @@ export class VectorFiller {
    * Waits for the vectors of versions while the provider works. Text does not wait for a provider that fails, that does
    * not respond or that takes long: the vectors follow after the publication.
    */
-  async patience(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void> {
-    const { db } = this.#started()
+  async waitForVectors(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void> {
+    const { db } = this.#getContext()
     this.wake()
     if (this.#silent.has(spaceKey)) return
-    const began = Date.now()
+    const startedAt = Date.now()
     for (;;) {
-      const heard = Math.max(began, this.#progressAt.get(spaceKey) ?? 0)
-      const left = Math.min(began + PATIENCE_MS, heard + SILENCE_MS) - Date.now()
+      const lastProgressAt = Math.max(startedAt, this.#progressAt.get(spaceKey) ?? 0)
+      const remainingMs = Math.min(startedAt + MAX_WAIT_MS, lastProgressAt + MAX_SILENCE_MS) - Date.now()
       // subscribed before the check: a change during it is not missed
-      const changed = left > 0 ? this.#changes.next(signal, left) : undefined
-      if (!(await db.read(isAtWork(spaceKey, versions))) || signal.aborted) return
+      const changed = remainingMs > 0 ? this.#changes.waitForNext(signal, remainingMs) : undefined
+      if (!(await db.read(isProviderWorking(spaceKey, versions))) || signal.aborted) return
       if (changed === undefined) break
       await changed
     }
@@ -140,53 +140,53 @@ export class VectorFiller {
 
   async close(): Promise<void> {
     const closed = this.#runs?.close()
-    this.#changes.tell()
+    this.#changes.notify()
     await closed
   }
 
-  #started(): EngineContext {
+  #getContext(): EngineContext {
     if (this.#context === undefined) throw new KsError('internal', 'vectors were requested before the start')
     return this.#context
   }
 
   /** Computes vectors until none is missing. */
   async #fill(spaceKey: number, signal: AbortSignal): Promise<void> {
-    const context = this.#started()
+    const context = this.#getContext()
     const { db } = context
     for (;;) {
       signal.throwIfAborted()
-      const { space, dimension, wait } = await db.read(nextOf(spaceKey))
+      const { space, dimension, wait } = await db.read(readNextRequest(spaceKey))
       if (space === undefined || isTrained(space)) {
-        await db.write(() => forgetDue(spaceKey))
+        await db.write(() => clearDueVectors(spaceKey))
         return
       }
-      const embedder = context.models.embedder(embeddingReference(space), account(context, space), dimension)
+      const embedder = context.models.embedder(embeddingReference(space), getSpaceAccount(context, space), dimension)
       const size = requestSize(embedder, wait)
-      const nodes = await db.read(nodesDue(space, size * REQUESTS_AT_ONCE))
+      const nodes = await db.read(readDueNodes(space, size * MAX_CONCURRENT_REQUESTS))
       if (nodes.length === 0) {
         // every passage has its vector, but the counts differ: the rows are right
-        await db.write(() => countSpaceAgain(spaceKey), { lock: spaceKey })
+        await db.write(() => recountDueVectorsOfSpace(spaceKey), { lock: spaceKey })
         return
       }
       const slices: DueNode[][] = []
-      for (let from = 0; from < nodes.length; from += size) slices.push(nodes.slice(from, from + size))
-      const ended = await Promise.allSettled(slices.map((slice) => this.#fillSlice(space, embedder, slice, signal)))
-      const failed = ended.find((one) => one.status === 'rejected')
+      for (let start = 0; start < nodes.length; start += size) slices.push(nodes.slice(start, start + size))
+      const outcomes = await Promise.allSettled(slices.map((slice) => this.#fillSlice(space, embedder, slice, signal)))
+      const failed = outcomes.find((one) => one.status === 'rejected')
       if (failed !== undefined) throw failed.reason
     }
   }
 
   async #fillSlice(space: SpaceRow, embedder: Embedder, nodes: DueNode[], signal: AbortSignal): Promise<void> {
-    const context = this.#started()
+    const context = this.#getContext()
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
-    const made = await embedPassages(embedder, texts, signal)
-    const first = made.find((one) => one instanceof Float32Array)
+    const results = await embedPassages(embedder, texts, signal)
+    const first = results.find((one) => one instanceof Float32Array)
     const vectorSpace =
       first === undefined
         ? undefined
-        : await db.write(() => observeDimension(space.key, first.length, space.vector_space), { lock: space.key })
-    const { filled, refused } = await db.write(() => storeVectors(space, vectorSpace?.key, nodes, made), {
+        : await db.write(() => recordDimension(space.key, first.length, space.vector_space), { lock: space.key })
+    const { filled, refused } = await db.write(() => storeFilledVectors(space, vectorSpace?.key, nodes, results), {
       lock: space.key,
     })
     for (const { node, error } of refused)
@@ -194,7 +194,7 @@ export class VectorFiller {
     this.#progressAt.set(space.key, Date.now())
     this.#silent.delete(space.key)
     this.#counted.delete(space.key)
-    this.#changes.tell()
+    this.#changes.notify()
     // an index that cannot take them now reads them from the rows when it starts again
     if (vectorSpace !== undefined && filled.length > 0)
       await addToIndex(context, space, vectorSpace, filled).catch((error: unknown) =>
@@ -202,52 +202,52 @@ export class VectorFiller {
       )
   }
 
-  async #putOff(spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
-    const { db, log, now } = this.#started()
-    const { space, wait } = await db.read(nextOf(spaceKey))
-    const trouble = troubleOf(error, space?.embedding_model ?? '')
+  async #delay(spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
+    const { db, log, now } = this.#getContext()
+    const { space, wait } = await db.read(readNextRequest(spaceKey))
+    const trouble = toProviderProblem(error, space?.embedding_model ?? '')
     const attempts = wait?.attempts ?? 0
-    const waitMs = pauseAfter(trouble, attempts)
+    const waitMs = computeRetryDelayMs(trouble, attempts)
     const row = { space: space?.id, class: trouble.class, error: trouble.message, retryInMs: waitMs }
     if (attempts === 0) log.warn(row, 'vectors wait for the embedding provider; text search goes on without')
     // a retry at once would call the provider in a loop
-    await untilWritten(this.#started(), 'the next attempt of a provider', signal, () =>
-      db.write(() => putOff(spaceKey, trouble, now(), Date.now() + waitMs)),
+    await retryUntilWritten(this.#getContext(), 'the next attempt of a provider', signal, () =>
+      db.write(() => deferVectors(spaceKey, trouble, now(), Date.now() + waitMs)),
     )
     this.#counted.delete(spaceKey)
   }
 }
 
 /** Milliseconds until a provider is called again. */
-export function pauseAfter({ isPermanent, retryAfterMs = 0 }: ProviderTrouble, attempts: number): number {
-  if (isPermanent) return PERMANENT_WAIT_MS
-  const backoff = Math.min(WAIT.firstMs * 2 ** attempts, WAIT.longestMs)
-  return Math.min(LONGEST_WAIT_MS, Math.max(retryAfterMs, Math.round(backoff * (0.5 + Math.random() / 2))))
+export function computeRetryDelayMs({ isPermanent, retryAfterMs = 0 }: ProviderProblem, attempts: number): number {
+  if (isPermanent) return PERMANENT_RETRY_MS
+  const backoff = Math.min(BACKOFF.firstMs * 2 ** attempts, BACKOFF.longestMs)
+  return Math.min(MAX_RETRY_DELAY_MS, Math.max(retryAfterMs, Math.round(backoff * (0.5 + Math.random() / 2))))
 }
 
-function* missingNow(spaceKey: number): Read<Counted['missing']> {
-  const { due } = yield* missingOf(spaceKey)
-  return { passages: due, class: due === 0 ? undefined : (yield* waitOf(spaceKey))?.error_class }
+function* countMissing(spaceKey: number): Read<MissingVectorCount['missing']> {
+  const { due } = yield* countDueVectors(spaceKey)
+  return { passages: due, class: due === 0 ? undefined : (yield* findVectorWait(spaceKey))?.error_class }
 }
 
 /** Whether vectors of versions are missing and their provider responds. */
-function* isAtWork(spaceKey: number, versions: readonly number[]): Read<boolean> {
-  return (yield* areOwed(versions)) && (yield* waitOf(spaceKey)) === undefined
+function* isProviderWorking(spaceKey: number, versions: readonly number[]): Read<boolean> {
+  return (yield* areVectorsDue(versions)) && (yield* findVectorWait(spaceKey)) === undefined
 }
 
 /** State for the next request to a provider. */
-function* nextOf(spaceKey: number): Read<{
+function* readNextRequest(spaceKey: number): Read<{
   space: SpaceRow | undefined
   dimension: number | undefined
   wait: ProviderWait | undefined
 }> {
-  const space = yield* spaceByKey(spaceKey)
-  const active = space === undefined ? undefined : yield* activeVectorSpace(space)
-  return { space, dimension: active?.dimension, wait: yield* waitOf(spaceKey) }
+  const space = yield* findSpaceByKey(spaceKey)
+  const active = space === undefined ? undefined : yield* getActiveVectorSpace(space)
+  return { space, dimension: active?.dimension, wait: yield* findVectorWait(spaceKey) }
 }
 
-function* nodesDue(space: SpaceRow, most: number): Read<DueNode[]> {
-  return yield* dueNodes(space.key, (yield* activeVectorSpace(space))?.key, most)
+function* readDueNodes(space: SpaceRow, maxNodes: number): Read<DueNode[]> {
+  return yield* listDueNodes(space.key, (yield* getActiveVectorSpace(space))?.key, maxNodes)
 }
 
 /** A model that timed out may respond to a smaller request. */
@@ -260,30 +260,30 @@ function requestSize({ maxBatch }: Embedder, wait: ProviderWait | undefined): nu
  *
  * @param vectorSpace row key; undefined where every passage was refused
  */
-function* storeVectors(
+function* storeFilledVectors(
   space: SpaceRow,
   vectorSpace: number | undefined,
   nodes: readonly DueNode[],
-  made: readonly (Float32Array | Refusal)[],
-): Write<{ filled: FilledVector[]; refused: { node: number; error: string }[] }> {
-  const filled: FilledVector[] = []
+  results: readonly (Float32Array | EmbeddingRefusal)[],
+): Write<{ filled: PassageVector[]; refused: { node: number; error: string }[] }> {
+  const filled: PassageVector[] = []
   const refused: { node: number; error: string }[] = []
-  const live = yield* spaceByKey(space.key)
+  const live = yield* findSpaceByKey(space.key)
   if (live?.vector_space !== space.vector_space) return { filled, refused }
   const settled: DueNode[] = []
-  for (const [place, node] of nodes.entries()) {
-    const result = made[place]
-    if (result === undefined || !(yield* isDue(node))) continue
+  for (const [index, node] of nodes.entries()) {
+    const result = results[index]
+    if (result === undefined || !(yield* isVectorDue(node))) continue
     if (result instanceof Float32Array) {
       filled.push({ nodeKey: node.key, doc: node.doc_key, vector: result })
       settled.push(node)
     } else {
-      yield* refuse(space.key, node, result.refused)
+      yield* rejectVector(space.key, node, result.refused)
       refused.push({ node: node.key, error: result.refused })
     }
   }
   if (vectorSpace !== undefined) yield* insertVectors(vectorSpace, filled)
-  yield* settleDue(settled)
-  yield* forgetWait(space.key)
+  yield* settleDueVectors(settled)
+  yield* clearVectorWait(space.key)
   return { filled, refused }
 }

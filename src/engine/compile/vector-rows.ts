@@ -1,12 +1,12 @@
 import type { EngineContext } from '../context.js'
-import type { FilledVector, VectorSpace } from '../rows/vector-spaces.js'
+import type { PassageVector, VectorSpace } from '../rows/vector-spaces.js'
 
 /** Adds vectors that are stored in rows to the index. */
 export async function addToIndex(
   { indexes }: EngineContext,
   space: { id: string },
   vectorSpace: Pick<VectorSpace, 'id' | 'dimension'>,
-  rows: readonly FilledVector[],
+  rows: readonly PassageVector[],
 ): Promise<void> {
   const block = new Float32Array(rows.length * vectorSpace.dimension)
   rows.forEach(({ vector }, index) => {

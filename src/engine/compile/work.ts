@@ -2,14 +2,14 @@ import type { DocumentRow } from '../rows/documents.js'
 import type { JobRow } from '../rows/jobs.js'
 
 /** A job with the document it compiles. */
-export interface Work {
+export interface CompileWork {
   /** as it was claimed: every write of its worker checks the claim */
   job: JobRow
   document: DocumentRow
 }
 
 /** A job whose nodes are stored, before its publication. */
-export interface Built extends Work {
+export interface BuiltWork extends CompileWork {
   versionKey: number
   nodes: { key: number; title: string; text: string }[]
   /** pages remain to be read from pictures once it is published */

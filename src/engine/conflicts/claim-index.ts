@@ -1,19 +1,19 @@
 import { mayContradict, type StoredClaim } from './claims.js'
 
 /** Location of a claim: the key of its version, the ordinal of its passage, and its index (`place`) there. */
-export interface ClaimPlace {
+export interface ClaimLocation {
   version: number
   ordinal: number
   place: number
 }
 
 /** Two claims that may contradict each other: the requested one, and one of the index. */
-export interface Candidate {
-  one: ClaimPlace
-  other: ClaimPlace
+export interface ClaimPair {
+  one: ClaimLocation
+  other: ClaimLocation
 }
 
-interface Known extends ClaimPlace {
+interface IndexedClaim extends ClaimLocation {
   /** its document; claims of one document are not compared */
   document: number
   signs: number
@@ -21,20 +21,20 @@ interface Known extends ClaimPlace {
 }
 
 /** Maximum list entries that are read for one claim, rarest words first: so time grows with the number of claims. */
-const MOST_ENTRIES = 4096
+const MAX_ENTRIES = 4096
 /** Maximum claims that one is compared with, those that share most. */
-const MOST_CANDIDATES = 8
+const MAX_CANDIDATES = 8
 /** Minimum words that two claims share, … */
-const LEAST_SHARED = 2
+const MIN_SHARED_WORDS = 2
 /**
  * … and minimum fraction of the words of both: lower than in the comparison, since here the words they disagree in
  * count.
  */
-const LEAST_LIKENESS = 0.33
+const MIN_LIKENESS = 0.33
 
 /** Claims of one space, indexed by their words. */
 export class ClaimIndex {
-  readonly #claims: Known[] = []
+  readonly #claims: IndexedClaim[] = []
   /** current version of each document */
   readonly #current = new Map<number, number>()
   /** numbers of claims by hash, oldest first */
@@ -61,19 +61,19 @@ export class ClaimIndex {
   }
 
   /** Finds claims of other documents that may contradict the claims of a version. */
-  candidates(version: number, document: number, claims: readonly StoredClaim[]): Candidate[] {
+  candidates(version: number, document: number, claims: readonly StoredClaim[]): ClaimPair[] {
     return claims.flatMap((claim) =>
-      this.#likest(document, claim).map(({ version: key, ordinal, place }) => ({
+      this.#findSimilar(document, claim).map(({ version: key, ordinal, place }) => ({
         one: { version, ordinal: claim.ordinal, place: claim.place },
         other: { version: key, ordinal, place },
       })),
     )
   }
 
-  #likest(document: number, { hashes, signs }: StoredClaim): Known[] {
-    const met = this.#meet(this.#listsOf(hashes))
+  #findSimilar(document: number, { hashes, signs }: StoredClaim): IndexedClaim[] {
+    const met = this.#findInLists(this.#getLists(hashes))
     const own = new Set(hashes)
-    const found: { claim: Known; likeness: number }[] = []
+    const found: { claim: IndexedClaim; likeness: number }[] = []
     for (const number of met) {
       const claim = this.#claims[number]
       if (claim === undefined || claim.document === document || !mayContradict(signs, claim.signs)) continue
@@ -81,36 +81,36 @@ export class ClaimIndex {
       let shared = 0
       for (const hash of claim.hashes) if (own.has(hash)) shared++
       const likeness = shared / (own.size + claim.hashes.length - shared)
-      if (shared >= LEAST_SHARED && likeness >= LEAST_LIKENESS) found.push({ claim, likeness })
+      if (shared >= MIN_SHARED_WORDS && likeness >= MIN_LIKENESS) found.push({ claim, likeness })
     }
     return found
       .sort((a, b) => b.likeness - a.likeness)
-      .slice(0, MOST_CANDIDATES)
+      .slice(0, MAX_CANDIDATES)
       .map(({ claim }) => claim)
   }
 
   /** Numbers of claims that are in two of the lists; in one, when not all lists were read. */
-  #meet(lists: readonly (readonly number[])[]): number[] {
+  #findInLists(lists: readonly (readonly number[])[]): number[] {
     if (this.#counts.length < this.#claims.length) this.#counts = new Uint8Array(2 * this.#claims.length)
     const counts = this.#counts
     const touched: number[] = []
-    let left = MOST_ENTRIES
+    let remaining = MAX_ENTRIES
     for (const list of lists) {
       // of a long list the newest
-      for (let at = list.length - 1; at >= 0 && left > 0; at--, left--) {
+      for (let at = list.length - 1; at >= 0 && remaining > 0; at--, remaining--) {
         const number = list[at] ?? 0
         const count = (counts[number] ?? 0) + 1
         counts[number] = count
         if (count === 1) touched.push(number)
       }
     }
-    const least = left > 0 ? LEAST_SHARED : 1
-    const met = touched.filter((number) => (counts[number] ?? 0) >= least)
+    const minCount = remaining > 0 ? MIN_SHARED_WORDS : 1
+    const met = touched.filter((number) => (counts[number] ?? 0) >= minCount)
     for (const number of touched) counts[number] = 0
     return met
   }
 
-  #listsOf(hashes: readonly number[]): number[][] {
+  #getLists(hashes: readonly number[]): number[][] {
     return hashes
       .flatMap((hash) => {
         const list = this.#lists.get(hash)

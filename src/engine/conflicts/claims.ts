@@ -1,5 +1,5 @@
 import { termHash } from '../derived/passage.js'
-import { unitsOf } from '../query/conflicts/passage-units.js'
+import { splitPassage } from '../query/conflicts/passage-units.js'
 import { readStatements, type Statement } from '../query/conflicts/statements.js'
 import { sentenceTerms } from '../query/sentence-terms.js'
 
@@ -10,7 +10,7 @@ export interface PassageText {
 }
 
 /** Statements of a passage, by clause; `heads` are the stems of its title. */
-export interface ReadPassage {
+export interface ParsedPassage {
   statements: readonly Statement[]
   heads: ReadonlySet<string>
   title: string
@@ -30,67 +30,67 @@ export interface Claim {
 export const SIGNS = { number: 1, date: 2, denied: 4, end: 8, name: 16, plain: 64 } as const
 
 /** A claim with fewer words is too unspecific to match another. */
-const LEAST_HASHES = 2
-const MOST_HASHES = 16
+const MIN_HASHES = 2
+const MAX_HASHES = 16
 /** A longer sentence is a table, or text without stops. */
-const LONGEST_SENTENCE = 400
+const MAX_SENTENCE_LENGTH = 400
 /** A sentence with more numbers is a table in words. */
-const MOST_QUANTITIES = 4
-const MOST_PLAIN_WORDS = 10
+const MAX_QUANTITIES = 4
+const MAX_PLAIN_WORDS = 10
 /** Statements of at most this many words state a single value: the default branch is main. */
-export const SHORT = 5
+export const MAX_SHORT_WORDS = 5
 /** Each number belongs to its own name or year. */
-const LISTED = /\b(?:respectively|beziehungsweise|jeweils)\b/iu
+const LIST_WORDS = /\b(?:respectively|beziehungsweise|jeweils)\b/iu
 /** A reference, or a form: boxes, and `None` instead of an entry. */
-const FORM = /^\W*(?:see|siehe|vgl|cf)\b|[☐☑☒]|: none\b/iu
+const REFERENCE_OR_FORM = /^\W*(?:see|siehe|vgl|cf)\b|[☐☑☒]|: none\b/iu
 
 /**
  * Reads all statements in the sentences of a passage. Labelled values and cells are excluded: without a question, their
  * subject is unknown. Takes about a millisecond for two hundred words.
  */
-export function readPassage({ title, text }: PassageText): ReadPassage {
-  const units = unitsOf(text).filter(
+export function readPassage({ title, text }: PassageText): ParsedPassage {
+  const units = splitPassage(text).filter(
     (unit) =>
       unit.label === undefined &&
-      unit.text.length <= LONGEST_SENTENCE &&
-      ![LISTED, FORM].some((pattern) => pattern.test(unit.text)),
+      unit.text.length <= MAX_SENTENCE_LENGTH &&
+      ![LIST_WORDS, REFERENCE_OR_FORM].some((pattern) => pattern.test(unit.text)),
   )
   return { statements: units.flatMap(readStatements), heads: new Set(sentenceTerms(title)), title }
 }
 
 /** Extracts the claims of a passage that another one may contradict. */
-export function claimsOf({ statements }: ReadPassage): Claim[] {
+export function extractClaims({ statements }: ParsedPassage): Claim[] {
   const claims: Claim[] = []
   for (const [place, statement] of statements.entries()) {
-    if (!isSaid(statement)) continue
-    const said = signsOf(statement)
+    if (!isSentence(statement)) continue
+    const ownSigns = computeSigns(statement)
     // A short statement with none of these may be denied by another in nearly the same words.
-    const signs = said === 0 && statement.words.length <= MOST_PLAIN_WORDS ? SIGNS.plain : said
-    if (signs !== 0) push(claims, place, signs, statement.stems)
+    const signs = ownSigns === 0 && statement.words.length <= MAX_PLAIN_WORDS ? SIGNS.plain : ownSigns
+    if (signs !== 0) addClaim(claims, place, signs, statement.stems)
   }
   return claims
 }
 
-const ENDS = /[.!;。！]["'”’)\]]*$/u
-const SMALL_WORD = /(?<!\p{L})\p{Ll}{3,}|\p{Script=Han}/u
+const SENTENCE_END = /[.!;。！]["'”’)\]]*$/u
+const LOWER_CASE_WORD = /(?<!\p{L})\p{Ll}{3,}|\p{Script=Han}/u
 
 /** Whether a sentence has a full stop and lower-case words: headings and captions state nothing. */
-function isSaid({ sentence }: Statement): boolean {
-  return ENDS.test(sentence.trim()) && SMALL_WORD.test(sentence)
+function isSentence({ sentence }: Statement): boolean {
+  return SENTENCE_END.test(sentence.trim()) && LOWER_CASE_WORD.test(sentence)
 }
 
-function push(claims: Claim[], place: number, signs: number, words: ReadonlySet<string>): void {
-  const hashes = [...new Set([...words].map(termHash))].sort((a, b) => a - b).slice(0, MOST_HASHES)
-  if (hashes.length >= LEAST_HASHES) claims.push({ place, signs, hashes })
+function addClaim(claims: Claim[], place: number, signs: number, words: ReadonlySet<string>): void {
+  const hashes = [...new Set([...words].map(termHash))].sort((a, b) => a - b).slice(0, MAX_HASHES)
+  if (hashes.length >= MIN_HASHES) claims.push({ place, signs, hashes })
 }
 
-function signsOf({ quantities, moments, isDenied, ends, words }: Statement): number {
+function computeSigns({ quantities, moments, isDenied, ends, words }: Statement): number {
   return (
-    (quantities.length > 0 && quantities.length <= MOST_QUANTITIES ? SIGNS.number : 0) |
+    (quantities.length > 0 && quantities.length <= MAX_QUANTITIES ? SIGNS.number : 0) |
     (moments.length > 0 ? SIGNS.date : 0) |
     (isDenied ? SIGNS.denied : 0) |
     (ends.size > 0 ? SIGNS.end : 0) |
-    (words.some(({ isName, isSubject }) => isName && !isSubject) || words.length <= SHORT ? SIGNS.name : 0)
+    (words.some(({ isName, isSubject }) => isName && !isSubject) || words.length <= MAX_SHORT_WORDS ? SIGNS.name : 0)
   )
 }
 
@@ -100,12 +100,12 @@ export function mayContradict(one: number, other: number): boolean {
   return (
     (one & other & ~SIGNS.plain) !== 0 ||
     ((one ^ other) & SIGNS.denied) !== 0 ||
-    isPriced(one, other) ||
-    isPriced(other, one)
+    isFreeAndPriced(one, other) ||
+    isFreeAndPriced(other, one)
   )
 }
 
-function isPriced(one: number, other: number): boolean {
+function isFreeAndPriced(one: number, other: number): boolean {
   return (one & SIGNS.end) !== 0 && (other & SIGNS.number) !== 0
 }
 

@@ -1,38 +1,38 @@
 import type { EngineContext } from '../context.js'
-import { nodesAfter } from '../derived/page-index/nodes.js'
+import { listNodesAfter } from '../derived/page-index/nodes.js'
 import {
-  claimsOfVersion,
-  comparedAfter,
+  findVersionClaims,
+  insertConflicts,
+  listComparedAfter,
+  listPassagesAt,
   markCompared,
-  passagesAt,
   writeClaims,
-  writeDisagreements,
 } from '../rows/conflicts.js'
 import type { Write } from '../storage/program.js'
-import type { Candidate } from './claim-index.js'
+import type { ClaimPair } from './claim-index.js'
 import type { ClaimsOfVersion, FoundDisagreement } from './messages.js'
 import type { ClaimThread } from './thread.js'
 
 /** Passages per request to the thread: some 20 ms. */
-const PASSAGES = 8
+const PASSAGE_BATCH = 8
 /** Versions per request whose claims are added. */
-const VERSIONS = 50
+const VERSION_BATCH = 50
 /** Claims of a version per request. */
-const CLAIMS = 200
+const CLAIM_BATCH = 200
 /** Candidates per comparison, with their passages. */
-const CANDIDATES = 32
+const CANDIDATE_BATCH = 32
 /** Maximum stored disagreements of two documents. */
-const MOST_OF_TWO = 10
+const MAX_DISAGREEMENTS_PER_PAIR = 10
 /** Maximum versions and bytes of claims that one transaction stores: some milliseconds. */
-const STORED_AT_ONCE = 32
-const STORED_BYTES = 256 * 1024
+const MAX_STORED_VERSIONS = 32
+const MAX_STORED_BYTES = 256 * 1024
 /** Maximum delay before findings are stored, since clients may be listing them. */
-const STORED_AFTER_MS = 1000
+const STORE_DELAY_MS = 1000
 /** Two documents that share this many long sentences are forms of one kind, or editions of one text. */
-const MOST_COPIED = 6
+const MIN_COPIED_OF_FORMS = 6
 
 /** Findings of a version. */
-interface Said {
+interface VersionFindings {
   found: FoundDisagreement[]
   /** by other version, number of sentences that both have */
   copied: Map<number, number>
@@ -40,7 +40,7 @@ interface Said {
 }
 
 /** A compared version, ready to be stored. */
-interface Compared {
+interface ComparedVersion {
   version: number
   /** set when they are not stored yet */
   claims: Uint8Array | undefined
@@ -54,20 +54,20 @@ export class ComparedSpace {
   readonly #thread: ClaimThread
   readonly key: number
   /** Yields to other work; its argument is the time worked, in milliseconds. Throws when the work is to end. */
-  readonly #letOthers: (worked: number) => Promise<void>
-  #compared: Compared[] = []
+  readonly #yieldToOthers: (worked: number) => Promise<void>
+  #compared: ComparedVersion[] = []
   #comparedSince = 0
 
   private constructor(
     context: EngineContext,
     thread: ClaimThread,
     key: number,
-    letOthers: (worked: number) => Promise<void>,
+    yieldToOthers: (worked: number) => Promise<void>,
   ) {
     this.#context = context
     this.#thread = thread
     this.key = key
-    this.#letOthers = letOthers
+    this.#yieldToOthers = yieldToOthers
   }
 
   /** Opens a space and sends the thread the versions that were compared before. */
@@ -75,13 +75,13 @@ export class ComparedSpace {
     context: EngineContext,
     thread: ClaimThread,
     key: number,
-    letOthers: (worked: number) => Promise<void>,
+    yieldToOthers: (worked: number) => Promise<void>,
   ): Promise<ComparedSpace> {
-    const space = new ComparedSpace(context, thread, key, letOthers)
+    const space = new ComparedSpace(context, thread, key, yieldToOthers)
     await thread.ask('done', { type: 'open' })
     let after = 0
     for (;;) {
-      const rows = await context.db.read(comparedAfter(key, after, VERSIONS))
+      const rows = await context.db.read(listComparedAfter(key, after, VERSION_BATCH))
       const versions = rows.map(({ version_key, doc_key, claims }) => ({
         version: version_key,
         document: doc_key,
@@ -89,7 +89,7 @@ export class ComparedSpace {
       }))
       await space.#timed(() => thread.ask('done', { type: 'add', versions }))
       after = rows.at(-1)?.version_key ?? after
-      if (rows.length < VERSIONS) return space
+      if (rows.length < VERSION_BATCH) return space
     }
   }
 
@@ -99,34 +99,34 @@ export class ComparedSpace {
    */
   async compare(version: number): Promise<void> {
     const { db } = this.#context
-    const row = await db.read(claimsOfVersion(this.key, version))
+    const row = await db.read(findVersionClaims(this.key, version))
     // The version was replaced or deleted meanwhile.
     if (row === undefined) return
     const claims = row.claims ?? (await this.#read(version))
     let isStored = row.claims !== null
-    if (!isStored && claims.length > STORED_BYTES) {
+    if (!isStored && claims.length > MAX_STORED_BYTES) {
       // Reading took long: it is not repeated.
       await db.write(() => writeClaims(this.key, version, claims))
       isStored = true
     }
     const of: ClaimsOfVersion = { version, document: row.doc_key, claims }
-    const said: Said = { found: [], copied: new Map(), nodes: new Map() }
-    for (let from = 0; ; from += CLAIMS) {
+    const findings: VersionFindings = { found: [], copied: new Map(), nodes: new Map() }
+    for (let from = 0; ; from += CLAIM_BATCH) {
       const { candidates, claims: count } = await this.#timed(() =>
-        this.#thread.ask('candidates', { type: 'match', of, from, to: from + CLAIMS }),
+        this.#thread.ask('candidates', { type: 'match', of, from, to: from + CLAIM_BATCH }),
       )
-      for (let at = 0; at < candidates.length; at += CANDIDATES)
-        await this.#compareSome(candidates.slice(at, at + CANDIDATES), said)
-      if (from + CLAIMS >= count) break
+      for (let at = 0; at < candidates.length; at += CANDIDATE_BATCH)
+        await this.#compareSome(candidates.slice(at, at + CANDIDATE_BATCH), findings)
+      if (from + CLAIM_BATCH >= count) break
     }
     await this.#thread.ask('done', { type: 'add', versions: [of] })
     if (this.#compared.length === 0) this.#comparedSince = performance.now()
-    const found = disagreementsOf(said)
-    this.#compared.push({ version, claims: isStored ? undefined : claims, found, nodes: said.nodes })
+    const found = selectDisagreements(findings)
+    this.#compared.push({ version, claims: isStored ? undefined : claims, found, nodes: findings.nodes })
   }
 
   /** Whether findings are pending. */
-  get isWaiting(): boolean {
+  get hasPending(): boolean {
     return this.#compared.length > 0
   }
 
@@ -135,10 +135,10 @@ export class ComparedSpace {
     const bytes = this.#compared.reduce((sum, { claims }) => sum + (claims?.length ?? 0), 0)
     const found = this.#compared.reduce((sum, one) => sum + one.found.length, 0)
     return (
-      this.#compared.length >= STORED_AT_ONCE ||
-      bytes >= STORED_BYTES ||
-      found >= CANDIDATES ||
-      performance.now() - this.#comparedSince >= STORED_AFTER_MS
+      this.#compared.length >= MAX_STORED_VERSIONS ||
+      bytes >= MAX_STORED_BYTES ||
+      found >= CANDIDATE_BATCH ||
+      performance.now() - this.#comparedSince >= STORE_DELAY_MS
     )
   }
 
@@ -154,18 +154,18 @@ export class ComparedSpace {
     if (last === undefined) return
     const { key } = this
     // Only the last one may exceed a transaction's size: it is marked as compared after its rest is stored.
-    const rest = last.found.slice(CANDIDATES)
+    const rest = last.found.slice(CANDIDATE_BATCH)
     await this.#write(function* () {
       for (const { version, claims, found, nodes } of compared) {
         if (claims !== undefined) yield* writeClaims(key, version, claims)
-        const slice = found.slice(0, CANDIDATES)
-        yield* writeDisagreements(key, slice, (place) => nodes.get(nameOf(place)), now())
+        const slice = found.slice(0, CANDIDATE_BATCH)
+        yield* insertConflicts(key, slice, (location) => nodes.get(toPassageKey(location)), now())
         if (version !== last.version || rest.length === 0) yield* markCompared(key, version)
       }
     })
-    for (let at = 0; at < rest.length; at += CANDIDATES) {
-      const slice = rest.slice(at, at + CANDIDATES)
-      await this.#write(() => writeDisagreements(key, slice, (place) => last.nodes.get(nameOf(place)), now()))
+    for (let at = 0; at < rest.length; at += CANDIDATE_BATCH) {
+      const slice = rest.slice(at, at + CANDIDATE_BATCH)
+      await this.#write(() => insertConflicts(key, slice, (location) => last.nodes.get(toPassageKey(location)), now()))
     }
     if (rest.length > 0) await db.write(() => markCompared(key, last.version))
   }
@@ -179,49 +179,51 @@ export class ComparedSpace {
     const parts: Uint8Array[] = []
     let after = -1
     for (;;) {
-      const nodes = await db.read(nodesAfter(version, after, PASSAGES))
+      const nodes = await db.read(listNodesAfter(version, after, PASSAGE_BATCH))
       const passages = nodes.map(({ ordinal, title, text }) => ({ version, ordinal, title, text }))
       const { claims } = await this.#timed(() => this.#thread.ask('claims', { type: 'read', passages }))
       parts.push(claims)
       after = nodes.at(-1)?.ordinal ?? after
-      if (nodes.length < PASSAGES) return Buffer.concat(parts)
+      if (nodes.length < PASSAGE_BATCH) return Buffer.concat(parts)
     }
   }
 
   /** @param findings receives the results */
-  async #compareSome(candidates: readonly Candidate[], said: Said): Promise<void> {
+  async #compareSome(candidates: readonly ClaimPair[], findings: VersionFindings): Promise<void> {
     const { db } = this.#context
-    const places = new Map(candidates.flatMap(({ one, other }) => [one, other]).map((place) => [nameOf(place), place]))
-    const passages = await db.read(passagesAt(this.key, [...places.values()]))
+    const locations = new Map(
+      candidates.flatMap(({ one, other }) => [one, other]).map((location) => [toPassageKey(location), location]),
+    )
+    const passages = await db.read(listPassagesAt(this.key, [...locations.values()]))
     const { found, copied } = await this.#timed(() =>
       this.#thread.ask('compared', { type: 'compare', candidates: [...candidates], passages }),
     )
-    for (const version of copied) said.copied.set(version, (said.copied.get(version) ?? 0) + 1)
-    for (const one of found) said.found.push(one)
-    if (found.length > 0) for (const passage of passages) said.nodes.set(nameOf(passage), passage.node)
+    for (const version of copied) findings.copied.set(version, (findings.copied.get(version) ?? 0) + 1)
+    for (const one of found) findings.found.push(one)
+    if (found.length > 0) for (const passage of passages) findings.nodes.set(toPassageKey(passage), passage.node)
   }
 
   async #timed<T>(work: () => Promise<T>): Promise<T> {
     const began = performance.now()
     const made = await work()
-    await this.#letOthers(performance.now() - began)
+    await this.#yieldToOthers(performance.now() - began)
     return made
   }
 }
 
 /** Selects the disagreements to store: the first ones with each other version. */
-function disagreementsOf({ found, copied }: Said): FoundDisagreement[] {
-  const kept = new Map<number, number>()
+function selectDisagreements({ found, copied }: VersionFindings): FoundDisagreement[] {
+  const counts = new Map<number, number>()
   return found.flatMap((one): FoundDisagreement[] => {
     const { version } = one.other
-    const count = (kept.get(version) ?? 0) + 1
-    kept.set(version, count)
-    if (count > MOST_OF_TWO) return []
-    const areForms = one.relation === 'contradiction' && (copied.get(version) ?? 0) >= MOST_COPIED
+    const count = (counts.get(version) ?? 0) + 1
+    counts.set(version, count)
+    if (count > MAX_DISAGREEMENTS_PER_PAIR) return []
+    const areForms = one.relation === 'contradiction' && (copied.get(version) ?? 0) >= MIN_COPIED_OF_FORMS
     return [areForms ? { ...one, relation: 'other', reason: `${one.reason}; forms or editions of one text` } : one]
   })
 }
 
-function nameOf({ version, ordinal }: { version: number; ordinal: number }): string {
+function toPassageKey({ version, ordinal }: { version: number; ordinal: number }): string {
   return `${version}/${ordinal}`
 }

@@ -1,40 +1,40 @@
 import { parentPort } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import type { NamedPassage } from '../rows/conflicts.js'
+import type { LocatedPassage } from '../rows/conflicts.js'
 import { ClaimIndex } from './claim-index.js'
-import { claimsOf, packClaims, type ReadPassage, readPassage, unpackClaims } from './claims.js'
+import { extractClaims, type ParsedPassage, packClaims, readPassage, unpackClaims } from './claims.js'
 import { compareClaims, isCopy } from './compare-claims.js'
 import type { ClaimReply, ClaimRequest, FoundDisagreement } from './messages.js'
 
 /** Entry of the thread that reads and compares claims, of one space at a time. */
 
 /** Maximum cached parsed passages: those of the current version, and those that are compared often. */
-const PASSAGES = 1000
+const MAX_CACHED_PASSAGES = 1000
 
 let index = new ClaimIndex()
-const passages = new LRUCache<string, ReadPassage>({ max: PASSAGES })
+const passages = new LRUCache<string, ParsedPassage>({ max: MAX_CACHED_PASSAGES })
 
-function nameOf({ version, ordinal }: { version: number; ordinal: number }): string {
+function toPassageKey({ version, ordinal }: { version: number; ordinal: number }): string {
   return `${version}/${ordinal}`
 }
 
-function read(passage: NamedPassage): ReadPassage {
-  const known = passages.get(nameOf(passage))
-  if (known !== undefined) return known
-  const made = readPassage(passage)
-  passages.set(nameOf(passage), made)
-  return made
+function parsePassage(passage: LocatedPassage): ParsedPassage {
+  const cached = passages.get(toPassageKey(passage))
+  if (cached !== undefined) return cached
+  const parsed = readPassage(passage)
+  passages.set(toPassageKey(passage), parsed)
+  return parsed
 }
 
-function compare({ candidates, passages: given }: Extract<ClaimRequest, { type: 'compare' }>): ClaimReply {
-  const texts = new Map(given.map((passage) => [nameOf(passage), passage]))
+function comparePairs({ candidates, passages: given }: Extract<ClaimRequest, { type: 'compare' }>): ClaimReply {
+  const texts = new Map(given.map((passage) => [toPassageKey(passage), passage]))
   const found: FoundDisagreement[] = []
   const copied: number[] = []
   for (const candidate of candidates) {
-    const [left, right] = [candidate.one, candidate.other].map((place) => texts.get(nameOf(place)))
+    const [left, right] = [candidate.one, candidate.other].map((location) => texts.get(toPassageKey(location)))
     if (left === undefined || right === undefined) continue
-    const one = { passage: read(left), place: candidate.one.place }
-    const other = { passage: read(right), place: candidate.other.place }
+    const one = { passage: parsePassage(left), place: candidate.one.place }
+    const other = { passage: parsePassage(right), place: candidate.other.place }
     const disagreement = compareClaims(one, other)
     if (disagreement !== undefined) found.push({ ...candidate, ...disagreement })
     else if (isCopy(one, other)) copied.push(candidate.other.version)
@@ -42,10 +42,13 @@ function compare({ candidates, passages: given }: Extract<ClaimRequest, { type: 
   return { type: 'compared', found, copied }
 }
 
-function answer(request: ClaimRequest): ClaimReply {
+function handleRequest(request: ClaimRequest): ClaimReply {
   switch (request.type) {
     case 'read': {
-      const claims = request.passages.map((passage) => ({ ordinal: passage.ordinal, claims: claimsOf(read(passage)) }))
+      const claims = request.passages.map((passage) => ({
+        ordinal: passage.ordinal,
+        claims: extractClaims(parsePassage(passage)),
+      }))
       return { type: 'claims', claims: packClaims(claims) }
     }
     case 'open':
@@ -62,7 +65,7 @@ function answer(request: ClaimRequest): ClaimReply {
       return { type: 'candidates', candidates, claims: claims.length }
     }
     case 'compare':
-      return compare(request)
+      return comparePairs(request)
     default:
       return request satisfies never
   }
@@ -71,7 +74,7 @@ function answer(request: ClaimRequest): ClaimReply {
 parentPort?.on('message', (request: ClaimRequest) => {
   let reply: ClaimReply
   try {
-    reply = answer(request)
+    reply = handleRequest(request)
   } catch (error) {
     reply = { type: 'failed', message: String(error) }
   }

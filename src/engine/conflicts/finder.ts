@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Changes } from '../base/changes.js'
+import { ChangeNotifier } from '../base/change-notifier.js'
+import { createPollLoop } from '../base/poll-loop.js'
 import { asDeployment } from '../base/tenant-scope.js'
-import { createTurns } from '../base/turns.js'
 import type { EngineContext, SpaceHead } from '../context.js'
-import { liveAfter } from '../derived/live-versions.js'
+import { listLiveVersions } from '../derived/live-versions.js'
 import { IS_COMPARED } from '../rows/conflicts.js'
-import { BEGINNING, type Place } from '../rows/derivations.js'
-import { isPublishing } from '../rows/jobs.js'
-import { spaceByKey, spaceKeys } from '../rows/spaces.js'
-import { inSpace } from '../spaces/in-space.js'
+import { FIRST_VERSION_POSITION, type VersionPosition } from '../rows/derivations.js'
+import { hasClaimedJobs } from '../rows/jobs.js'
+import { findSpaceByKey, listSpaceKeys } from '../rows/spaces.js'
+import { runInSpace } from '../spaces/in-space.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { ComparedSpace } from './compared-space.js'
 import { reviewContradictions } from './review.js'
 import { ClaimThread } from './thread.js'
 
 /** A space is processed after this time without a publication: people often save a file several times. */
-const REST_MS = 2000
+const QUIET_MS = 2000
 /** The idle thread is kept this long: loading the claims of a large space takes seconds. */
 const IDLE_MS = 30_000
 /** Versions per read, most of which are already compared: some milliseconds. */
-const LOOKED_UP = 250
+const BATCH_SIZE = 250
 /** Factor of pause to work while documents are being compiled. */
-const PAUSE_SHARE = 10
-const LONGEST_PAUSE_MS = 100
+const PAUSE_FACTOR = 10
+const MAX_PAUSE_MS = 100
 
 /**
  * Finds contradictions between documents of a space, in the background after publication: questions and documents that
@@ -32,18 +32,18 @@ const LONGEST_PAUSE_MS = 100
 export class ConflictFinder {
   #context: EngineContext | undefined
   readonly #stop = new AbortController()
-  readonly #turns = createTurns(
+  readonly #turns = createPollLoop(
     () => this.#turn(),
     (error) => this.#context?.log.warn({ error: String(error) }, 'the documents to compare could not be read'),
   )
   /** spaces with versions that may not be compared, and when each is processed */
   readonly #due = new Map<number, number>()
-  readonly #places = new Map<number, Place>()
+  readonly #places = new Map<number, VersionPosition>()
   /** by space, the publication up to which everything was compared */
   readonly #done = new Map<number, number>()
   /** versions that could not be read; they are retried after the next start */
   readonly #unreadable = new Map<number, Set<number>>()
-  readonly #changes = new Changes()
+  readonly #changes = new ChangeNotifier()
   #working: Promise<void> | undefined
   #thread: ClaimThread | undefined
   #open: ComparedSpace | undefined
@@ -52,7 +52,7 @@ export class ConflictFinder {
   /** Starts with versions that earlier processes left, or stored in another format. */
   async start(context: EngineContext): Promise<void> {
     this.#context = context
-    for (const key of await context.db.read(spaceKeys())) this.published(key)
+    for (const key of await context.db.read(listSpaceKeys())) this.published(key)
   }
 
   /** Checks soon for work. */
@@ -62,8 +62,8 @@ export class ConflictFinder {
 
   /** Notes that a space has published. */
   published(spaceKey: number): void {
-    this.#due.set(spaceKey, performance.now() + REST_MS)
-    setTimeout(() => this.wake(), REST_MS).unref()
+    this.#due.set(spaceKey, performance.now() + QUIET_MS)
+    setTimeout(() => this.wake(), QUIET_MS).unref()
   }
 
   /** number of spaces that are being processed */
@@ -81,7 +81,8 @@ export class ConflictFinder {
     this.#due.set(space.key, 0)
     this.wake()
     const deadline = AbortSignal.timeout(milliseconds)
-    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space)) await this.#changes.next(deadline)
+    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space))
+      await this.#changes.waitForNext(deadline)
     return this.#isDone(space)
   }
 
@@ -93,7 +94,7 @@ export class ConflictFinder {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the engine is closing'))
     await this.#turns.stop()
-    this.#changes.tell()
+    this.#changes.notify()
     clearTimeout(this.#closing)
     await this.#thread?.close()
     await this.#working
@@ -112,7 +113,7 @@ export class ConflictFinder {
     const context = this.#started()
     if (this.#working !== undefined || this.#next() === undefined || isWriteStopped(context)) return
     clearTimeout(this.#closing)
-    this.#working = this.#workOff()
+    this.#working = this.#processDue()
       .catch((error: unknown) => {
         // The next tick tries again with a new thread.
         if (!this.#stop.signal.aborted) context.log.warn({ error: String(error) }, 'documents could not be compared')
@@ -121,7 +122,7 @@ export class ConflictFinder {
       .finally(() => {
         this.#working = undefined
         this.#closing = setTimeout(() => void this.#closeIdle(), IDLE_MS).unref()
-        this.#changes.tell()
+        this.#changes.notify()
       })
   }
 
@@ -142,55 +143,55 @@ export class ConflictFinder {
     return [...this.#due].filter(([, at]) => at <= now).sort(([, a], [, b]) => a - b)[0]?.[0]
   }
 
-  async #workOff(): Promise<void> {
+  async #processDue(): Promise<void> {
     for (;;) {
       const spaceKey = this.#next()
       if (spaceKey === undefined || this.#stop.signal.aborted) return
       const at = this.#due.get(spaceKey) ?? 0
       this.#due.delete(spaceKey)
       try {
-        const isWhole = await inSpace(this.#started().db, spaceKey, () => this.#lookOn(spaceKey))
-        if (!isWhole && !this.#due.has(spaceKey)) this.#due.set(spaceKey, performance.now())
+        const isComplete = await runInSpace(this.#started().db, spaceKey, () => this.#processNext(spaceKey))
+        if (!isComplete && !this.#due.has(spaceKey)) this.#due.set(spaceKey, performance.now())
       } catch (error) {
         this.#due.set(spaceKey, at)
         throw error
       }
-      this.#changes.tell()
+      this.#changes.notify()
     }
   }
 
   /** Processes the next versions of a space. @returns whether those were the last */
-  async #lookOn(spaceKey: number): Promise<boolean> {
+  async #processNext(spaceKey: number): Promise<boolean> {
     const context = this.#started()
-    const space = await context.db.read(spaceByKey(spaceKey))
+    const space = await context.db.read(findSpaceByKey(spaceKey))
     if (space === undefined) {
       for (const known of [this.#places, this.#done, this.#unreadable]) known.delete(spaceKey)
       return true
     }
-    const after = this.#places.get(spaceKey) ?? BEGINNING
-    const versions = await liveAfter(context.db, spaceKey, after, IS_COMPARED, LOOKED_UP)
-    for (const [place, version] of versions.entries()) {
+    const after = this.#places.get(spaceKey) ?? FIRST_VERSION_POSITION
+    const versions = await listLiveVersions(context.db, spaceKey, after, IS_COMPARED, BATCH_SIZE)
+    for (const [index, version] of versions.entries()) {
       if (version.meets === 0) await this.#compare(spaceKey, version.key)
       this.#stop.signal.throwIfAborted()
       const open = this.#open?.key === spaceKey ? this.#open : undefined
-      if (open?.isWaiting === true) {
-        if (place < versions.length - 1 && !open.isFull) continue
+      if (open?.hasPending === true) {
+        if (index < versions.length - 1 && !open.isFull) continue
         await open.store()
       }
       // Not earlier: what was not stored is compared again.
       const { revision, nodes, key } = version
       this.#places.set(spaceKey, { revision, nodes, key })
     }
-    if (versions.length === LOOKED_UP) return false
+    if (versions.length === BATCH_SIZE) return false
     await reviewContradictions(context, space, this.#stop.signal)
     this.#done.set(spaceKey, space.head_revision)
-    return (await context.db.read(spaceByKey(spaceKey)))?.head_revision === space.head_revision
+    return (await context.db.read(findSpaceByKey(spaceKey)))?.head_revision === space.head_revision
   }
 
   async #compare(spaceKey: number, version: number): Promise<void> {
     const context = this.#started()
     try {
-      const space = await this.#opened(spaceKey)
+      const space = await this.#openSpace(spaceKey)
       await space.compare(version)
     } catch (error) {
       this.#stop.signal.throwIfAborted()
@@ -203,24 +204,24 @@ export class ConflictFinder {
     }
   }
 
-  async #opened(spaceKey: number): Promise<ComparedSpace> {
+  async #openSpace(spaceKey: number): Promise<ComparedSpace> {
     if (this.#open?.key === spaceKey) return this.#open
     this.#thread ??= new ClaimThread()
     this.#open = undefined
     const opened = await ComparedSpace.open(this.#started(), this.#thread, spaceKey, (worked) =>
-      this.#letOthers(worked),
+      this.#yieldToOthers(worked),
     )
     this.#open = opened
     return opened
   }
 
   /** @param worked milliseconds of work since the last call */
-  async #letOthers(worked: number): Promise<void> {
-    const { db, rightOfWay } = this.#started()
+  async #yieldToOthers(worked: number): Promise<void> {
+    const { db, foregroundPriority: rightOfWay } = this.#started()
     this.#stop.signal.throwIfAborted()
-    if (await asDeployment(() => db.read(isPublishing())))
-      await sleep(Math.min(LONGEST_PAUSE_MS, worked * PAUSE_SHARE), undefined, { ref: false })
-    else await rightOfWay.giveWay()
+    if (await asDeployment(() => db.read(hasClaimedJobs())))
+      await sleep(Math.min(MAX_PAUSE_MS, worked * PAUSE_FACTOR), undefined, { ref: false })
+    else await rightOfWay.yieldToQueries()
     this.#stop.signal.throwIfAborted()
   }
 }

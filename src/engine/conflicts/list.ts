@@ -4,25 +4,25 @@ import type {
   SpaceConflicts,
   SpaceConflictsQuery,
 } from '../../contract/gateway/conflicts.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { EngineContext } from '../context.js'
-import { countLive } from '../derived/live-versions.js'
+import { countLiveDocuments } from '../derived/live-versions.js'
 import {
   type ConflictRow,
+  type ConflictSideRow,
   conflictsBefore,
-  documentsOnTheirWay,
+  countPendingDocuments,
+  findConflictSide,
   IS_COMPARED,
-  type SideRow,
-  sideOfConflict,
 } from '../rows/conflicts.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { cursorAfter, fromCell, readableIn } from '../storage/readable.js'
+import { cursorAfter, mapReadableIn, parseJsonCell } from '../storage/readable.js'
 
 /** Maximum wait of a list for documents that are not compared yet; the rest continues in the background. */
-const CATCH_UP_MILLISECONDS = 2500
+const CATCH_UP_TIMEOUT_MS = 2500
 
 /**
  * Lists contradictions of a space, newest first, between documents that the caller may read; optionally also
@@ -37,31 +37,33 @@ export async function listSpaceConflicts(
   query: SpaceConflictsQuery,
 ): Promise<SpaceConflicts> {
   const { db } = context
-  const filter = filterHash('conflicts', spaceId, query.kind, query.documentId, query.includeDifferences)
+  const filter = hashFilter('conflicts', spaceId, query.kind, query.documentId, query.includeDifferences)
   const before =
     query.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(query.cursor, filter).after[0] ?? 0)
-  const asked = await db.read(findSpace(caller.tenant, spaceId))
-  const isWhole = await context.conflicts.catchUp(asked, CATCH_UP_MILLISECONDS)
-  const counts = await countCompared(context, await db.read(findSpace(caller.tenant, spaceId)), isWhole)
-  const page = await db.read(pageBefore(caller, spaceId, query, before, filter))
+  const space = await db.read(findSpace(caller.tenant, spaceId))
+  const isComplete = await context.conflicts.catchUp(space, CATCH_UP_TIMEOUT_MS)
+  const counts = await countCompared(context, await db.read(findSpace(caller.tenant, spaceId)), isComplete)
+  const page = await db.read(readPage(caller, spaceId, query, before, filter))
   const { pendingDocuments: pending } = counts
   if (pending === 0) return { ...page, ...counts }
   const reason = `${pending} of ${pending + counts.comparedDocuments} documents were not compared with the others yet`
   return { ...page, ...counts, degradedReasons: [reason] }
 }
 
-async function countCompared({ db, conflicts }: EngineContext, { key }: SpaceRow, isWhole: boolean) {
-  const all = await countLive(db, { spaceKey: key }, '1')
+async function countCompared({ db, conflicts }: EngineContext, { key }: SpaceRow, isComplete: boolean) {
+  const all = await countLiveDocuments(db, { spaceKey: key }, '1')
   const missing =
-    isWhole && conflicts.unreadable(key) === 0 ? 0 : await countLive(db, { spaceKey: key }, `NOT ${IS_COMPARED}`)
+    isComplete && conflicts.unreadable(key) === 0
+      ? 0
+      : await countLiveDocuments(db, { spaceKey: key }, `NOT ${IS_COMPARED}`)
   return {
     comparedDocuments: Math.max(0, all - missing),
-    pendingDocuments: missing + (await db.read(documentsOnTheirWay(key))),
+    pendingDocuments: missing + (await db.read(countPendingDocuments(key))),
   }
 }
 
 /** Reads the space again: it may have been deleted during counting. */
-function* pageBefore(
+function* readPage(
   caller: Caller,
   spaceId: string,
   query: SpaceConflictsQuery,
@@ -70,7 +72,7 @@ function* pageBefore(
 ): Read<{ items: SpaceConflict[]; nextCursor?: string }> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* conflictsBefore(space.key, caller, query, before)
-  const items = yield* readableIn(rows.slice(0, query.limit), (row) => toConflict(space, row))
+  const items = yield* mapReadableIn(rows.slice(0, query.limit), (row) => toConflict(space, row))
   return { items, ...cursorAfter(rows, query.limit, ({ key }) => encodeCursor({ after: [key] }, filter)) }
 }
 
@@ -82,15 +84,15 @@ function* toConflict(space: SpaceRow, row: ConflictRow): Read<SpaceConflict> {
     relation: row.relation,
     reason: row.reason,
     sides: [
-      toSide(yield* sideOfConflict(space.key, row.one_node), row.one_quote),
-      toSide(yield* sideOfConflict(space.key, row.other_node), row.other_quote),
+      toSide(yield* findConflictSide(space.key, row.one_node), row.one_quote),
+      toSide(yield* findConflictSide(space.key, row.other_node), row.other_quote),
     ],
     decidedBy: row.verdict === null ? 'rules' : 'model',
     foundAt: new Date(row.created_at).toISOString(),
   }
 }
 
-function toSide(row: SideRow | undefined, quote: string): ConflictSide {
+function toSide(row: ConflictSideRow | undefined, quote: string): ConflictSide {
   if (row === undefined) throw new Error('a passage of a version that is shown is missing')
   return {
     documentId: row.document_id,
@@ -98,8 +100,8 @@ function toSide(row: SideRow | undefined, quote: string): ConflictSide {
     filename: row.filename,
     title: row.title,
     nodeId: row.id,
-    ...defined({ pageNumber: row.page ?? undefined }),
-    sectionPath: fromCell<string[]>(row.section),
+    ...omitUndefined({ pageNumber: row.page ?? undefined }),
+    sectionPath: parseJsonCell<string[]>(row.section),
     quote,
     storedAt: new Date(row.stored_at).toISOString(),
   }

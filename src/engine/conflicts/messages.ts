@@ -1,6 +1,6 @@
-import type { NamedPassage } from '../rows/conflicts.js'
-import type { Candidate } from './claim-index.js'
-import type { Disagreement } from './compare-claims.js'
+import type { LocatedPassage } from '../rows/conflicts.js'
+import type { ClaimPair } from './claim-index.js'
+import type { ClaimDisagreement } from './compare-claims.js'
 
 /** Messages between the thread that compares claims and its owner; each request has one reply. */
 
@@ -12,11 +12,11 @@ export interface ClaimsOfVersion {
 }
 
 /** Two passages that disagree. */
-export interface FoundDisagreement extends Candidate, Disagreement {}
+export interface FoundDisagreement extends ClaimPair, ClaimDisagreement {}
 
 export type ClaimRequest =
   /** reads the claims of a few passages of a version */
-  | { type: 'read'; passages: NamedPassage[] }
+  | { type: 'read'; passages: LocatedPassage[] }
   /** clears the index for another space */
   | { type: 'open' }
   /** adds versions that were compared before */
@@ -24,12 +24,12 @@ export type ClaimRequest =
   /** finds candidates for a range of a version's claims */
   | { type: 'match'; of: ClaimsOfVersion; from: number; to: number }
   /** compares candidates, given the passages that they refer to */
-  | { type: 'compare'; candidates: Candidate[]; passages: NamedPassage[] }
+  | { type: 'compare'; candidates: ClaimPair[]; passages: LocatedPassage[] }
 
 export type ClaimReply =
   | { type: 'claims'; claims: Uint8Array }
   | { type: 'done' }
-  | { type: 'candidates'; candidates: Candidate[]; claims: number }
+  | { type: 'candidates'; candidates: ClaimPair[]; claims: number }
   /** `copied`: versions of equal sentences, once for each */
   | { type: 'compared'; found: FoundDisagreement[]; copied: number[] }
   | { type: 'failed'; message: string }

@@ -7,7 +7,7 @@ const HEAP_MEGABYTES = 768
 
 const ENDED = 'the thread of contradictions ended'
 
-type Reply<Type extends ClaimReply['type']> = Extract<ClaimReply, { type: Type }>
+type TypedReply<Type extends ClaimReply['type']> = Extract<ClaimReply, { type: Type }>
 
 /** The thread that reads and compares claims. It handles one request at a time; a failed one is closed. */
 export class ClaimThread {
@@ -18,27 +18,27 @@ export class ClaimThread {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
   })
   #hasEnded = false
-  #waiting: { resolve: (reply: ClaimReply) => void; reject: (error: unknown) => void } | undefined
+  #pending: { resolve: (reply: ClaimReply) => void; reject: (error: unknown) => void } | undefined
 
   constructor() {
     this.#worker.unref()
-    this.#worker.on('message', (reply: ClaimReply) => this.#take()?.resolve(reply))
-    this.#worker.on('error', (error) => this.#take()?.reject(error))
+    this.#worker.on('message', (reply: ClaimReply) => this.#takePending()?.resolve(reply))
+    this.#worker.on('error', (error) => this.#takePending()?.reject(error))
     this.#worker.on('exit', () => {
       this.#hasEnded = true
-      this.#take()?.reject(new Error(ENDED))
+      this.#takePending()?.reject(new Error(ENDED))
     })
   }
 
   /** @throws Error when the thread fails or is closed */
-  async ask<Type extends ClaimReply['type']>(type: Type, request: ClaimRequest): Promise<Reply<Type>> {
+  async ask<Type extends ClaimReply['type']>(type: Type, request: ClaimRequest): Promise<TypedReply<Type>> {
     if (this.#hasEnded) throw new Error(ENDED)
     const reply = await new Promise<ClaimReply>((resolve, reject) => {
-      this.#waiting = { resolve, reject }
+      this.#pending = { resolve, reject }
       this.#worker.postMessage(request)
     })
     if (reply.type === 'failed') throw new Error(reply.message)
-    if (!isOf(reply, type)) throw new Error(`the thread of contradictions answered ${reply.type}`)
+    if (!isReplyOf(reply, type)) throw new Error(`the thread of contradictions answered ${reply.type}`)
     return reply
   }
 
@@ -46,13 +46,13 @@ export class ClaimThread {
     await this.#worker.terminate()
   }
 
-  #take() {
-    const waiting = this.#waiting
-    this.#waiting = undefined
+  #takePending() {
+    const waiting = this.#pending
+    this.#pending = undefined
     return waiting
   }
 }
 
-function isOf<Type extends ClaimReply['type']>(reply: ClaimReply, type: Type): reply is Reply<Type> {
+function isReplyOf<Type extends ClaimReply['type']>(reply: ClaimReply, type: Type): reply is TypedReply<Type> {
   return reply.type === type
 }

@@ -1,32 +1,32 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import { counted } from '../../lib/text/counted.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import type { EngineContext } from '../context.js'
-import { headRevision, IS_READ, type PendingVersion, pendingVersions } from '../rows/derivations.js'
-import { writePageIndexes } from '../rows/page-indexes.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { quotasOf } from '../spaces/quota.js'
+import { findHeadRevision, IS_READ, listPendingVersions, type PendingVersion } from '../rows/derivations.js'
+import { storePageIndexes } from '../rows/page-indexes.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { getQuotas } from '../spaces/quota.js'
 import type { Driver } from '../storage/driver.js'
-import { GraphReader } from './graph/extract.js'
-import { type GraphRoom, graphRoom, storeExtraction } from './graph/store.js'
-import { countLive } from './live-versions.js'
+import { GraphExtractor } from './graph/extract.js'
+import { type GraphCapacity, loadGraphCapacity, storeExtraction } from './graph/store.js'
+import { countLiveDocuments } from './live-versions.js'
 import { PageIndexBuilder } from './page-index/build.js'
-import { nodesAfter } from './page-index/nodes.js'
+import { listNodesAfter } from './page-index/nodes.js'
 import { packPageIndex } from './page-index/store.js'
 
 /** Nodes read before other work gets a turn: some 10 ms. */
-const SLICE = 24
+const MAX_SLICE_NODES = 24
 /** Versions looked up at a time. */
-const BATCH = 50
+const MAX_BATCH_VERSIONS = 50
 /** Pause in the background, as a multiple of the preceding work time. */
-const PAUSE_SHARE = 3
+const PAUSE_FACTOR = 3
 
 /** Time for which a space is processed at full speed, since a query may wait for it. */
-export const FOREGROUND_MILLISECONDS = 4000
+export const MAX_FOREGROUND_MS = 4000
 
 /** Degraded reason of an incomplete graph; undefined when it is complete. */
-export function graphBehind(unread: number): string | undefined {
-  return unread === 0 ? undefined : `the graph of ${counted(unread, 'document')} is still being built`
+export function describeUnread(unread: number): string | undefined {
+  return unread === 0 ? undefined : `the graph of ${pluralize(unread, 'document')} is still being built`
 }
 
 /**
@@ -37,8 +37,8 @@ export function graphBehind(unread: number): string | undefined {
 export class Derivations {
   readonly #context: EngineContext
   readonly #stop = new AbortController()
-  readonly #behind = new Map<number, Promise<void>>()
-  readonly #complete = new Map<number, number>()
+  readonly #background = new Map<number, Promise<void>>()
+  readonly #completeRevisions = new Map<number, number>()
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -49,60 +49,63 @@ export class Derivations {
    * @returns number of documents that are not ready yet
    */
   async catchUp(space: SpaceRow, milliseconds: number): Promise<number> {
-    if (this.#complete.get(space.key) === space.head_revision) return 0
-    const behind = this.#work(space)
+    if (this.#completeRevisions.get(space.key) === space.head_revision) return 0
+    const background = this.#startWork(space)
     const deadline = AbortSignal.timeout(milliseconds)
-    await Promise.race([behind, new Promise((resolve) => deadline.addEventListener('abort', resolve, { once: true }))])
-    return this.unread(space)
+    await Promise.race([
+      background,
+      new Promise((resolve) => deadline.addEventListener('abort', resolve, { once: true })),
+    ])
+    return this.countUnread(space)
   }
 
   /** Number of documents that were not read yet. */
-  async unread(space: SpaceRow): Promise<number> {
-    return this.#complete.get(space.key) === space.head_revision ? 0 : countUnread(this.#context.db, space.key)
+  async countUnread(space: SpaceRow): Promise<number> {
+    return this.#completeRevisions.get(space.key) === space.head_revision ? 0 : countUnread(this.#context.db, space.key)
   }
 
   /** number of spaces being processed */
   get running(): number {
-    return this.#behind.size
+    return this.#background.size
   }
 
   async close(): Promise<void> {
     this.#stop.abort()
-    await Promise.allSettled(this.#behind.values())
+    await Promise.allSettled(this.#background.values())
   }
 
-  #work(space: SpaceRow): Promise<void> {
-    const known = this.#behind.get(space.key)
-    if (known !== undefined) return known
+  #startWork(space: SpaceRow): Promise<void> {
+    const existing = this.#background.get(space.key)
+    if (existing !== undefined) return existing
     const { log } = this.#context
-    const work = this.#workOff(space.key)
+    const work = this.#processPending(space.key)
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted)
           log.warn({ space: space.id, error: String(error) }, 'page index and graph failed')
       })
-      .finally(() => this.#behind.delete(space.key))
-    this.#behind.set(space.key, work)
+      .finally(() => this.#background.delete(space.key))
+    this.#background.set(space.key, work)
     return work
   }
 
-  async #workOff(spaceKey: number): Promise<void> {
+  async #processPending(spaceKey: number): Promise<void> {
     const { db } = this.#context
     const started = Date.now()
-    let room: GraphRoom | undefined
+    let capacity: GraphCapacity | undefined
     for (;;) {
-      const { space, pending } = await db.read(dueOf(spaceKey))
+      const { space, pending } = await db.read(loadPending(spaceKey))
       if (space === undefined || this.#stop.signal.aborted) return
       if (pending.length === 0) {
-        this.#complete.set(spaceKey, space.head_revision)
+        this.#completeRevisions.set(spaceKey, space.head_revision)
         return
       }
-      room ??= await db.read(graphRoom(spaceKey, quotasOf(this.#context, space)))
+      capacity ??= await db.read(loadGraphCapacity(spaceKey, getQuotas(this.#context, space)))
       for (const version of pending) {
         const before = Date.now()
-        await this.#derive(space, version, room)
+        await this.#derive(space, version, capacity)
         if (this.#stop.signal.aborted) return
         // no query waits any more: other work of the daemon gets its share
-        if (before - started > FOREGROUND_MILLISECONDS) await this.#pause((Date.now() - before) * PAUSE_SHARE)
+        if (before - started > MAX_FOREGROUND_MS) await this.#pause((Date.now() - before) * PAUSE_FACTOR)
       }
     }
   }
@@ -112,52 +115,52 @@ export class Derivations {
     await sleep(milliseconds, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined)
   }
 
-  async #derive(space: SpaceRow, version: PendingVersion, room: GraphRoom): Promise<void> {
+  async #derive(space: SpaceRow, version: PendingVersion, capacity: GraphCapacity): Promise<void> {
     const { db } = this.#context
     const index = version.isIndexed === 1 ? undefined : new PageIndexBuilder(`${version.title}\n${version.filename}`)
-    const graph = new GraphReader(version.title)
+    const graph = new GraphExtractor(version.title)
     let after = -1
     for (;;) {
-      const nodes = await db.read(nodesAfter(version.key, after, SLICE))
+      const nodes = await db.read(listNodesAfter(version.key, after, MAX_SLICE_NODES))
       for (const node of nodes) {
         index?.add(node)
         graph.add(node)
         after = node.ordinal
       }
-      if (nodes.length < SLICE) break
+      if (nodes.length < MAX_SLICE_NODES) break
       await turn()
       if (this.#stop.signal.aborted) return
     }
     const of = { spaceKey: space.key, docKey: version.doc_key, versionKey: version.key }
     if (index !== undefined) {
       const packed = await packPageIndex(index.finish())
-      await db.write(() => writePageIndexes(space.key, [{ ...of, packed }]))
+      await db.write(() => storePageIndexes(space.key, [{ ...of, packed }]))
     }
-    await storeExtraction(db, of, graph.finish(), room)
+    await storeExtraction(db, of, graph.finish(), capacity)
   }
 }
 
-function* dueOf(spaceKey: number) {
-  const space = yield* spaceByKey(spaceKey)
-  return { space, pending: space === undefined ? [] : yield* pendingVersions(spaceKey, BATCH) }
+function* loadPending(spaceKey: number) {
+  const space = yield* findSpaceByKey(spaceKey)
+  return { space, pending: space === undefined ? [] : yield* listPendingVersions(spaceKey, MAX_BATCH_VERSIONS) }
 }
 
 /** Number of documents of a space that were not read yet for page index and graph. */
 export async function countUnread(db: Driver, spaceKey: number): Promise<number> {
-  const head = await db.read(headRevision(spaceKey))
-  if (wholeOf(db).get(spaceKey) === head) return 0
-  const unread = await countLive(db, { spaceKey }, `NOT ${IS_READ}`)
-  if (unread === 0 && head !== undefined && (await db.read(headRevision(spaceKey))) === head)
-    wholeOf(db).set(spaceKey, head)
+  const head = await db.read(findHeadRevision(spaceKey))
+  if (completeRevisionsOf(db).get(spaceKey) === head) return 0
+  const unread = await countLiveDocuments(db, { spaceKey }, `NOT ${IS_READ}`)
+  if (unread === 0 && head !== undefined && (await db.read(findHeadRevision(spaceKey))) === head)
+    completeRevisionsOf(db).set(spaceKey, head)
   return unread
 }
 
 /** By space, the revision whose documents were all read; that does not change any more. */
-const whole = new WeakMap<Driver, LRUCache<number, number>>()
-const REMEMBERED_SPACES = 10_000
+const completeRevisions = new WeakMap<Driver, LRUCache<number, number>>()
+const MAX_REMEMBERED_SPACES = 10_000
 
-function wholeOf(db: Driver): LRUCache<number, number> {
-  const known = whole.get(db) ?? new LRUCache<number, number>({ max: REMEMBERED_SPACES })
-  whole.set(db, known)
-  return known
+function completeRevisionsOf(db: Driver): LRUCache<number, number> {
+  const existing = completeRevisions.get(db) ?? new LRUCache<number, number>({ max: MAX_REMEMBERED_SPACES })
+  completeRevisions.set(db, existing)
+  return existing
 }

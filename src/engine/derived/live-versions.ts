@@ -1,29 +1,29 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import {
-  BEGINNING,
-  type Counted,
-  type LiveVersion,
-  liveCounts,
+  type CountScope,
+  countPerVersion,
+  FIRST_VERSION_POSITION,
+  type LiveVersionMatch,
   liveVersionsAfter,
-  type Place,
+  type VersionPosition,
 } from '../rows/derivations.js'
 import type { Driver } from '../storage/driver.js'
 
 /** Versions read before the event loop gets a turn: some milliseconds. */
-const SLICE = 250
+const MAX_SLICE_VERSIONS = 250
 
 /**
  * Versions that a space shows, in order, each with whether it meets a condition.
  *
  * @param condition SQL over version `v`
  */
-export function liveAfter(
+export function listLiveVersions(
   db: Driver,
   spaceKey: number,
-  after: Place,
+  after: VersionPosition,
   condition: string,
   limit: number,
-): Promise<LiveVersion[]> {
+): Promise<LiveVersionMatch[]> {
   return db.read(liveVersionsAfter(spaceKey, after, condition, limit))
 }
 
@@ -32,14 +32,19 @@ export function liveAfter(
  *
  * @param condition SQL over the key of version `v`, and over document `d` where that is requested
  */
-export async function countLive(db: Driver, of: Counted, condition: string, ...parameters: number[]): Promise<number> {
+export async function countLiveDocuments(
+  db: Driver,
+  of: CountScope,
+  condition: string,
+  ...parameters: number[]
+): Promise<number> {
   let n = 0
-  let after = BEGINNING
+  let after = FIRST_VERSION_POSITION
   for (;;) {
-    const slice = await db.read(liveCounts(of, after, { condition, parameters, limit: SLICE }))
+    const slice = await db.read(countPerVersion(of, after, { condition, parameters, limit: MAX_SLICE_VERSIONS }))
     for (const { counts } of slice) n += counts
     const last = slice.at(-1)
-    if (last === undefined || slice.length < SLICE) return n
+    if (last === undefined || slice.length < MAX_SLICE_VERSIONS) return n
     after = last
     await turn()
   }

@@ -1,5 +1,5 @@
-import { forEachTermOf } from '../../lib/text/analyze.js'
-import { hashOf, hashTermsOf } from '../../lib/text/hashed-terms.js'
+import { forEachTermOfParts } from '../../lib/text/analyze.js'
+import { hashTerm, hashTermsOfParts } from '../../lib/text/hashed-terms.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
 /** A node as ranking needs it. */
@@ -25,14 +25,14 @@ export interface AnalysedPassage {
 
 /** Hash of a term, 32 bits. A query's term and a passage's term collide about once in ten million passages. */
 export function termHash(term: string): number {
-  return hashOf(term)
+  return hashTerm(term)
 }
 
 /** Buffer for analysing passages of unknown length; only used synchronously. */
 let scratch = new Int32Array(4096)
 let written = 0
 
-function write(word: number): void {
+function writeWord(word: number): void {
   if (written === scratch.length) {
     const larger = new Int32Array(2 * scratch.length)
     larger.set(scratch)
@@ -41,51 +41,51 @@ function write(word: number): void {
   scratch[written++] = word
 }
 
-const writeTerm = (term: string): void => write(termHash(term))
+const writeTerm = (term: string): void => writeWord(termHash(term))
 
 /** Analyses into `scratch`, up to `written`. */
 function analyse({ title, body }: Passage): Omit<AnalysedPassage, 'words'> {
   written = 0
   let sentences: number[] = []
-  let bodyAt = 0
-  const ended = (part: number): void => {
-    if (part === 0) bodyAt = written
-    else if (written - bodyAt > (sentences.at(-1) ?? 0)) sentences.push(written - bodyAt)
+  let bodyOffset = 0
+  const endPart = (part: number): void => {
+    if (part === 0) bodyOffset = written
+    else if (written - bodyOffset > (sentences.at(-1) ?? 0)) sentences.push(written - bodyOffset)
   }
   const parts = [title, ...splitSentences(body).map(({ start, end }) => body.slice(start, end))]
-  if (!hashTermsOf(parts, write, ended)) {
+  if (!hashTermsOfParts(parts, writeWord, endPart)) {
     written = 0
     sentences = []
-    forEachTermOf(parts, writeTerm, ended)
+    forEachTermOfParts(parts, writeTerm, endPart)
   }
   const ends = written
-  for (const sentence of sentences) write(sentence)
-  return { title: 0, body: bodyAt, ends, end: written }
+  for (const sentence of sentences) writeWord(sentence)
+  return { title: 0, body: bodyOffset, ends, end: written }
 }
 
 /** Analyses a passage into hashed terms and sentence boundaries. */
 export function analysePassage(passage: Passage): AnalysedPassage {
-  const places = analyse(passage)
-  return { words: scratch.slice(0, places.end), ...places }
+  const bounds = analyse(passage)
+  return { words: scratch.slice(0, bounds.end), ...bounds }
 }
 
 /** Terms that a passage or its title contains, without duplicates, in the order of `terms`. */
-export function termsHeld({ words, title, ends }: AnalysedPassage, terms: readonly string[]): string[] {
-  const wanted = new Map(terms.map((term) => [termHash(term), term]))
-  const held = new Set<string>()
-  for (let at = title; at < ends && held.size < wanted.size; at++) {
-    const term = wanted.get(words[at] ?? 0)
-    if (term !== undefined) held.add(term)
+export function findContainedTerms({ words, title, ends }: AnalysedPassage, terms: readonly string[]): string[] {
+  const termByHash = new Map(terms.map((term) => [termHash(term), term]))
+  const contained = new Set<string>()
+  for (let index = title; index < ends && contained.size < termByHash.size; index++) {
+    const term = termByHash.get(words[index] ?? 0)
+    if (term !== undefined) contained.add(term)
   }
-  return [...new Set(terms)].filter((term) => held.has(term))
+  return [...new Set(terms)].filter((term) => contained.has(term))
 }
 
 /** About 10,000 passages of 300 words. */
-const CACHE_BYTES = 16 * 1024 * 1024
+const MAX_CACHE_BYTES = 16 * 1024 * 1024
 /** The oldest slab is evicted as a whole, so there are many; one is larger than the longest passage. */
-const SLABS = 16
+const MAX_SLABS = 16
 /** Header words of a passage: its key in two halves, and the ends of its parts. */
-const HEADER = 5
+const HEADER_WORDS = 5
 /** Bytes of an index entry in addition to its words. */
 const ENTRY_BYTES = 48
 const WORD_BYTES = Int32Array.BYTES_PER_ELEMENT
@@ -111,56 +111,56 @@ export class PassageCache {
   /** number of evicted slabs */
   #dropped = 0
   /** by key: number of its slab since the start, times the words of a slab, plus its offset there */
-  readonly #places = new Map<number, number>()
+  readonly #offsets = new Map<number, number>()
 
   /** @param maxBytes of passages, including their index entries */
-  constructor(maxBytes = CACHE_BYTES) {
-    this.#slabBytes = Math.floor(maxBytes / SLABS)
+  constructor(maxBytes = MAX_CACHE_BYTES) {
+    this.#slabBytes = Math.floor(maxBytes / MAX_SLABS)
   }
 
   /** The analysed passage, from the cache if possible. */
-  of(passage: Passage): AnalysedPassage {
-    return this.#known(passage.key) ?? this.#analysed(passage)
+  get(passage: Passage): AnalysedPassage {
+    return this.#find(passage.key) ?? this.#analyse(passage)
   }
 
-  #known(key: number): AnalysedPassage | undefined {
-    const place = this.#places.get(key)
-    if (place === undefined) return undefined
+  #find(key: number): AnalysedPassage | undefined {
+    const position = this.#offsets.get(key)
+    if (position === undefined) return undefined
     const size = this.#slabWords
-    const number = Math.floor(place / size)
+    const number = Math.floor(position / size)
     const slab = this.#slabs[number - this.#dropped]
     if (slab === undefined) return undefined
-    const found = read(slab.words, place % size)
-    return number - this.#dropped < this.#slabs.length - SLABS / 2 ? this.#moved(key, found) : found
+    const found = readPassage(slab.words, position % size)
+    return number - this.#dropped < this.#slabs.length - MAX_SLABS / 2 ? this.#moveToNewest(key, found) : found
   }
 
   /** Copies a used passage into the newest slab. */
-  #moved(key: number, { words, title, body, ends, end }: AnalysedPassage): AnalysedPassage {
+  #moveToNewest(key: number, { words, title, body, ends, end }: AnalysedPassage): AnalysedPassage {
     const found = words.subarray(title, end)
-    return this.#stored(key, found, { title: 0, body: body - title, ends: ends - title, end: end - title })
+    return this.#store(key, found, { title: 0, body: body - title, ends: ends - title, end: end - title })
   }
 
-  #analysed(passage: Passage): AnalysedPassage {
-    const places = analyse(passage)
-    return this.#stored(passage.key, scratch.subarray(0, places.end), places)
+  #analyse(passage: Passage): AnalysedPassage {
+    const bounds = analyse(passage)
+    return this.#store(passage.key, scratch.subarray(0, bounds.end), bounds)
   }
 
-  #stored(key: number, words: Int32Array, places: Omit<AnalysedPassage, 'words'>): AnalysedPassage {
-    const length = HEADER + words.length
+  #store(key: number, words: Int32Array, bounds: Omit<AnalysedPassage, 'words'>): AnalysedPassage {
+    const length = HEADER_WORDS + words.length
     // a passage larger than a slab is not cached
-    if (length * WORD_BYTES + ENTRY_BYTES > this.#slabBytes) return { words: words.slice(), ...places }
-    const slab = this.#room(length)
+    if (length * WORD_BYTES + ENTRY_BYTES > this.#slabBytes) return { words: words.slice(), ...bounds }
+    const slab = this.#slabFor(length)
     const at = slab.used
     slab.words[at] = key % HALF
     slab.words[at + 1] = Math.floor(key / HALF)
-    slab.words[at + 2] = places.body
-    slab.words[at + 3] = places.ends
-    slab.words[at + 4] = places.end
-    slab.words.set(words, at + HEADER)
+    slab.words[at + 2] = bounds.body
+    slab.words[at + 3] = bounds.ends
+    slab.words[at + 4] = bounds.end
+    slab.words.set(words, at + HEADER_WORDS)
     slab.used += length
     slab.entries++
-    this.#places.set(key, (this.#dropped + this.#slabs.length - 1) * this.#slabWords + at)
-    return read(slab.words, at)
+    this.#offsets.set(key, (this.#dropped + this.#slabs.length - 1) * this.#slabWords + at)
+    return readPassage(slab.words, at)
   }
 
   get #slabWords(): number {
@@ -168,13 +168,13 @@ export class PassageCache {
   }
 
   /** The newest slab, with capacity for this many words. */
-  #room(length: number): Slab {
+  #slabFor(length: number): Slab {
     const newest = this.#slabs.at(-1)
     if (newest !== undefined) {
       const bytes = (newest.used + length) * WORD_BYTES + (newest.entries + 1) * ENTRY_BYTES
       if (bytes <= this.#slabBytes) return newest
     }
-    if (this.#slabs.length === SLABS) this.#dropOldest()
+    if (this.#slabs.length === MAX_SLABS) this.#dropOldest()
     const slab = { words: new Int32Array(this.#slabWords), entries: 0, used: 0 }
     this.#slabs.push(slab)
     return slab
@@ -187,15 +187,15 @@ export class PassageCache {
     this.#dropped++
     if (oldest === undefined) return
     const { words, used } = oldest
-    for (let at = 0; at < used; at += HEADER + (words[at + 4] ?? 0)) {
+    for (let at = 0; at < used; at += HEADER_WORDS + (words[at + 4] ?? 0)) {
       const key = ((words[at] ?? 0) >>> 0) + (words[at + 1] ?? 0) * HALF
-      if (this.#places.get(key) === base + at) this.#places.delete(key)
+      if (this.#offsets.get(key) === base + at) this.#offsets.delete(key)
     }
   }
 }
 
-function read(words: Int32Array, at: number): AnalysedPassage {
-  const title = at + HEADER
+function readPassage(words: Int32Array, at: number): AnalysedPassage {
+  const title = at + HEADER_WORDS
   return {
     words,
     title,

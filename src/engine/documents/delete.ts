@@ -4,17 +4,17 @@ import type { Lease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
-import { containedIn, inherit, liveDocuments } from '../rows/contained-documents.js'
-import { cancelJobs, type Hidden, hideDocuments, openJobsOf } from '../rows/document-ends.js'
+import { filterLiveDocuments, listContained, promoteNextParent } from '../rows/contained-documents.js'
 import { type DocumentRow, lookupDocuments } from '../rows/documents.js'
-import { publishNext } from '../rows/publications.js'
-import { findSpace, spaceByKey } from '../rows/spaces.js'
+import { cancelJobs, type HiddenDocuments, hideDocuments, listOpenJobs } from '../rows/hide-documents.js'
+import { publishNextRevision } from '../rows/publications.js'
+import { findSpace, findSpaceByKey } from '../rows/spaces.js'
 import { endCommits } from '../rows/staged-commits.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { parsePolicies } from '../spaces/manifest.js'
 import type { Write } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 
-interface Removed {
+interface DocumentRemovalCounts {
   nodes: number
   artifacts: number
   projections: number
@@ -30,11 +30,11 @@ export async function deleteDocuments(
   spaceId: string,
   documentIds: string[],
 ): Promise<BulkDelete> {
-  const held: Lease[] = []
+  const leases: Lease[] = []
   try {
-    return await removeDocuments(context, caller, spaceId, documentIds, held)
+    return await removeDocuments(context, caller, spaceId, documentIds, leases)
   } finally {
-    for (const lease of held) lease.release()
+    for (const lease of leases) lease.release()
   }
 }
 
@@ -43,52 +43,53 @@ async function removeDocuments(
   caller: Caller,
   spaceId: string,
   documentIds: string[],
-  held: Lease[],
+  leases: Lease[],
 ): Promise<BulkDelete> {
   const { db } = context
   // leases are listed for the duration of the deletion; a job that compiles one of the documents loses it in the
   // transaction
-  for (const { key, row } of await db.read(liveOf(caller, spaceId, documentIds))) held.push(leaseOf(context, key, row))
+  for (const { key, row } of await db.read(findLiveDocuments(caller, spaceId, documentIds)))
+    leases.push(acquireDeleteLease(context, key, row))
   // known only afterwards: whether other rows reference the bytes
-  const outcome = await writeAnswer(db, caller, () => removeAll(caller, spaceId, documentIds), {
-    answer: (done) => toReport(done, new Set()),
+  const outcome = await writeReply(db, caller, () => deleteInTransaction(caller, spaceId, documentIds), {
+    toReply: (done) => toReport(done, new Set()),
     lock: { tenant: caller.tenant, id: spaceId },
   })
   context.wake()
-  context.changes.changed(caller.tenant, spaceId)
-  const named = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
-  const keys = [...named.map(({ key }) => key), ...outcome.within.map((row) => row.object_key)]
+  context.changes.report(caller.tenant, spaceId)
+  const removable = outcome.rows.flatMap(({ id, row }) => (row === undefined ? [] : [{ id, key: row.object_key }]))
+  const keys = [...removable.map(({ key }) => key), ...outcome.contained.map((row) => row.object_key)]
   const [followed, removed] = await Promise.allSettled([
     context.indexes.follow(spaceId, outcome.seq),
     removeUnreferenced(context, caller.tenant, keys),
   ])
   if (followed.status === 'rejected') throw followed.reason
   if (removed.status === 'rejected') throw removed.reason
-  const gone = removed.value
-  const withBytes = named.flatMap(({ id, key }) => (gone.has(key) ? [id] : []))
+  const removedKeys = removed.value
+  const withBytes = removable.flatMap(({ id, key }) => (removedKeys.has(key) ? [id] : []))
   return toReport(outcome, new Set(withBytes))
 }
 
-function* liveOf(caller: Caller, spaceId: string, documentIds: readonly string[]) {
+function* findLiveDocuments(caller: Caller, spaceId: string, documentIds: readonly string[]) {
   const { key } = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* lookupDocuments(caller, key, documentIds)
   return rows.flatMap(({ row }) => (row === undefined ? [] : [{ key, row }]))
 }
 
-function* removeAll(caller: Caller, spaceId: string, documentIds: readonly string[]): Write<Outcome> {
+function* deleteInTransaction(caller: Caller, spaceId: string, documentIds: readonly string[]): Write<DeletionOutcome> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* lookupDocuments(caller, space.key, documentIds)
-  const removed = new Map<string, Removed>()
+  const removed = new Map<string, DocumentRemovalCounts>()
   const live = rows.flatMap(({ row }) => (row === undefined ? [] : [row]))
   let seq = 0
-  const within: DocumentRow[] = []
+  const contained: DocumentRow[] = []
   if (live.length > 0) {
-    const { revision } = yield* publishNext(space.key, `delete ${live.map((row) => row.id).join(' ')}`)
+    const { revision } = yield* publishNextRevision(space.key, `delete ${live.map((row) => row.id).join(' ')}`)
     const retired = yield* retireDocuments(space.key, live, revision)
     seq = retired.seq
-    within.push(...retired.retired.slice(live.length))
-    for (const [place, { versions, nodes }] of retired.made.entries())
-      removed.set(live[place]?.id ?? '', { nodes, artifacts: versions, projections: nodes * 2 })
+    contained.push(...retired.retired.slice(live.length))
+    for (const [index, { versions, nodes }] of retired.counts.entries())
+      removed.set(live[index]?.id ?? '', { nodes, artifacts: versions, projections: nodes * 2 })
   }
   const items = rows.map(
     ({ id, row }): BulkItem => ({
@@ -97,36 +98,36 @@ function* removeAll(caller: Caller, spaceId: string, documentIds: readonly strin
     }),
   )
   const bulkJobId = yield* insertBulkJob(space, 'document_delete', items)
-  return { bulkJobId, rows, within, removed, seq }
+  return { bulkJobId, rows, contained, removed, seq }
 }
 
-interface Outcome {
+interface DeletionOutcome {
   bulkJobId: string
   rows: { id: string; row: DocumentRow | undefined }[]
   /** their contained documents */
-  within: DocumentRow[]
-  removed: Map<string, Removed>
+  contained: DocumentRow[]
+  removed: Map<string, DocumentRemovalCounts>
   /** the index log's last entry for the nodes; 0 if there are none */
   seq: number
 }
 
 /** @param withBytes ids of documents whose bytes are removed, too */
-function toReport({ bulkJobId, rows, removed }: Outcome, withBytes: ReadonlySet<string>): BulkDelete {
+function toReport({ bulkJobId, rows, removed }: DeletionOutcome, withBytes: ReadonlySet<string>): BulkDelete {
   const items = rows.map(({ id, row }): BulkDelete['items'][number] => {
-    const gone = removed.get(id)
+    const counts = removed.get(id)
     return {
       documentId: id,
       status: row === undefined ? 'not_found' : 'deleted',
       objectDeleted: withBytes.has(id),
-      artifactsDeleted: gone?.artifacts ?? 0,
-      nodesDeleted: gone?.nodes ?? 0,
-      projectionsDeleted: gone?.projections ?? 0,
+      artifactsDeleted: counts?.artifacts ?? 0,
+      nodesDeleted: counts?.nodes ?? 0,
+      projectionsDeleted: counts?.projections ?? 0,
     }
   })
   return { bulkJobId, total: items.length, items }
 }
 
-function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): Lease {
+function acquireDeleteLease({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): Lease {
   const lease = leases.acquire({
     spaceKey,
     sessionId: id,
@@ -141,7 +142,7 @@ function leaseOf({ leases }: EngineContext, spaceKey: number, { id, version }: D
 }
 
 /** Documents that were hidden from every later revision. */
-export interface Retired extends Hidden {
+export interface RetiredDocuments extends HiddenDocuments {
   /** the requested documents, then their contained ones */
   retired: DocumentRow[]
 }
@@ -150,37 +151,44 @@ export interface Retired extends Hidden {
  * Hides documents of a space from `revision` on, with their contained documents, inside the caller's transaction.
  * Contained documents that a newer file contains too move to that one.
  */
-export function* retireDocuments(spaceKey: number, rows: readonly DocumentRow[], revision: number): Write<Retired> {
-  if (rows.length === 0) return { made: [], seq: 0, retired: [] }
+export function* retireDocuments(
+  spaceKey: number,
+  rows: readonly DocumentRow[],
+  revision: number,
+): Write<RetiredDocuments> {
+  if (rows.length === 0) return { counts: [], seq: 0, retired: [] }
   const now = Date.now()
-  const retired = yield* withContained(rows)
+  const retired = yield* collectWithContained(rows)
   const hidden = yield* hideDocuments(spaceKey, retired, revision, now)
   yield* cancelOpenJobs(spaceKey, retired, now)
   return { ...hidden, retired }
 }
 
 /** The documents and all contained ones that are deleted with them. */
-function* withContained(rows: readonly DocumentRow[]): Write<DocumentRow[]> {
-  const going = new Map(rows.map((row) => [row.key, row]))
+function* collectWithContained(rows: readonly DocumentRow[]): Write<DocumentRow[]> {
+  const retiring = new Map(rows.map((row) => [row.key, row]))
   for (let level: readonly DocumentRow[] = rows; level.length > 0; ) {
-    const held = (yield* containedIn(level)).flat().filter(({ key }) => !going.has(key))
-    const gone = new Set([...going.values()].map(({ id }) => id))
-    const heirs = held.flatMap(({ next_parent_id: heir }) => (heir === null || gone.has(heir) ? [] : [heir]))
-    const [first] = held
-    const live = first === undefined ? new Set<string>() : yield* liveDocuments(first, heirs)
-    const isTaken = ({ next_parent_id: heir }: DocumentRow) => heir !== null && live.has(heir)
-    yield* inherit(held.filter(isTaken))
-    level = held.filter((row) => !isTaken(row))
-    for (const row of level) going.set(row.key, row)
+    const leases = (yield* listContained(level)).flat().filter(({ key }) => !retiring.has(key))
+    const retiringIds = new Set([...retiring.values()].map(({ id }) => id))
+    const nextParentIds = leases.flatMap(({ next_parent_id: nextParentId }) =>
+      nextParentId === null || retiringIds.has(nextParentId) ? [] : [nextParentId],
+    )
+    const [first] = leases
+    const live = first === undefined ? new Set<string>() : yield* filterLiveDocuments(first, nextParentIds)
+    const hasLiveNextParent = ({ next_parent_id: nextParentId }: DocumentRow) =>
+      nextParentId !== null && live.has(nextParentId)
+    yield* promoteNextParent(leases.filter(hasLiveNextParent))
+    level = leases.filter((row) => !hasLiveNextParent(row))
+    for (const row of level) retiring.set(row.key, row)
   }
-  return [...going.values()]
+  return [...retiring.values()]
 }
 
 function* cancelOpenJobs(spaceKey: number, rows: readonly DocumentRow[], now: number): Write<void> {
-  const open = yield* openJobsOf(rows.map(({ key }) => key))
-  if (open.length === 0) return
-  const space = yield* spaceByKey(spaceKey)
-  const days = space === undefined ? 1 : policiesOf(space).retentionPolicy.failedCommitRetentionDays
-  yield* cancelJobs(open, now)
-  yield* endCommits(open, 'canceled', undefined, days)
+  const jobIds = yield* listOpenJobs(rows.map(({ key }) => key))
+  if (jobIds.length === 0) return
+  const space = yield* findSpaceByKey(spaceKey)
+  const days = space === undefined ? 1 : parsePolicies(space).retentionPolicy.failedCommitRetentionDays
+  yield* cancelJobs(jobIds, now)
+  yield* endCommits(jobIds, 'canceled', undefined, days)
 }

@@ -6,17 +6,24 @@ import type {
   ParseArtifact,
 } from '../../contract/gateway/document-parts.js'
 import type { Caller } from '../base/caller.js'
-import { type JsonBody, jsonBody, withList, withMembers } from '../base/json-body.js'
-import { elementTexts, storedItems, walkSections } from '../parse/read-stored.js'
-import { itemName, type StoredItem } from '../parse/stored.js'
-import { sectionNodes } from '../rows/document-versions.js'
+import { createJsonBody, type JsonBody, streamObjectWithList, streamObjectWithMembers } from '../base/json-body.js'
+import { readElementTexts, readStoredItems, walkSections } from '../parse/read-stored.js'
+import { itemName, type StoredItem } from '../parse/stored-parts.js'
+import { listSectionNodes } from '../rows/document-versions.js'
 import type { Driver } from '../storage/driver.js'
-import { variantsOf } from './item-variants.js'
-import { isPaged, metadataOf, outlineOf, published, publishedItems, versionParts } from './published.js'
+import { listVariants } from './item-variants.js'
+import {
+  findPublished,
+  isPaged,
+  loadOutline,
+  loadParseArtifact,
+  loadPublishedItems,
+  parseVersionMetadata,
+} from './published.js'
 
 const OUTLINE_VERSION = 'outline-1'
 /** number of passages per read, after which other work runs */
-const NODES_AT_ONCE = 1000
+const NODES_PER_READ = 1000
 
 export async function getParseArtifact(
   db: Driver,
@@ -25,7 +32,7 @@ export async function getParseArtifact(
   documentId: string,
   version: number,
 ): Promise<JsonBody<ParseArtifact>> {
-  const { document, row, packed } = await db.read(versionParts(caller, spaceId, documentId, version))
+  const { document, row, packed } = await db.read(loadParseArtifact(caller, spaceId, documentId, version))
   const head = {
     id: row.artifact_id,
     documentAssetId: document.id,
@@ -33,10 +40,10 @@ export async function getParseArtifact(
     contentType: row.content_type,
     parser: row.parser,
     version: row.version,
-    metadata: { title: row.title, ...metadataOf(row) },
+    metadata: { title: row.title, ...parseVersionMetadata(row) },
     createdAt: new Date(row.created_at).toISOString(),
   }
-  return jsonBody(() => withList(head, 'elements', elementTexts(packed)))
+  return createJsonBody(() => streamObjectWithList(head, 'elements', readElementTexts(packed)))
 }
 
 export async function getOutline(
@@ -45,10 +52,10 @@ export async function getOutline(
   spaceId: string,
   documentId: string,
 ): Promise<JsonBody<DocumentOutline>> {
-  const { space, document, row } = await db.read(published(caller, spaceId, documentId))
-  const bySection = await nodesBySection(db, row.key)
+  const { space, document, row } = await db.read(findPublished(caller, spaceId, documentId))
+  const bySection = await groupNodesBySection(db, row.key)
   // the document may have been deleted between two reads, with its passages
-  const packed = await db.read(outlineOf(caller, spaceId, documentId, row))
+  const packed = await db.read(loadOutline(caller, spaceId, documentId, row))
   const head = {
     id: row.outline_id,
     knowledgeSpaceId: space.id,
@@ -60,7 +67,7 @@ export async function getOutline(
     metadata: { title: row.title },
     createdAt: new Date(row.created_at).toISOString(),
   }
-  return jsonBody(() => withMembers(head, 'nodes', outlineText(packed, bySection)))
+  return createJsonBody(() => streamObjectWithMembers(head, 'nodes', streamOutline(packed, bySection)))
 }
 
 export async function getMultimodal(
@@ -69,7 +76,7 @@ export async function getMultimodal(
   spaceId: string,
   documentId: string,
 ): Promise<JsonBody<DocumentMultimodalManifest>> {
-  const { space, document, row, packed } = await db.read(publishedItems(caller, spaceId, documentId))
+  const { space, document, row, packed } = await db.read(loadPublishedItems(caller, spaceId, documentId))
   const head = {
     id: row.items_id,
     knowledgeSpaceId: space.id,
@@ -81,22 +88,22 @@ export async function getMultimodal(
     metadata: {},
     createdAt: new Date(row.created_at).toISOString(),
   }
-  return jsonBody(() => withList(head, 'items', itemTexts(packed, isPaged(row))))
+  return createJsonBody(() => streamObjectWithList(head, 'items', streamItems(packed, isPaged(row))))
 }
 
-async function* itemTexts(packed: Uint8Array, paged: boolean): AsyncGenerator<string> {
+async function* streamItems(packed: Uint8Array, paged: boolean): AsyncGenerator<string> {
   let index = 0
-  for await (const item of storedItems(packed)) yield JSON.stringify(toItem(item, index++, paged))
+  for await (const item of readStoredItems(packed)) yield JSON.stringify(toItem(item, index++, paged))
 }
 
 /** The JSON of the sections of an outline, with the ids of the passages in each. */
-function outlineText(packed: Uint8Array, bySection: ReadonlyMap<string, string[]>): AsyncGenerator<string> {
+function streamOutline(packed: Uint8Array, bySection: ReadonlyMap<string, string[]>): AsyncGenerator<string> {
   let isFirst = true
   return walkSections(packed, {
     open() {
-      const before = isFirst ? '' : ','
+      const separator = isFirst ? '' : ','
       isFirst = true
-      return [`${before}{"children":[`]
+      return [`${separator}{"children":[`]
     },
     close(fields, childNodeIds) {
       isFirst = false
@@ -107,17 +114,17 @@ function outlineText(packed: Uint8Array, bySection: ReadonlyMap<string, string[]
 }
 
 /** The passages of each section, in reading order. */
-async function nodesBySection(db: Driver, versionKey: number): Promise<Map<string, string[]>> {
+async function groupNodesBySection(db: Driver, versionKey: number): Promise<Map<string, string[]>> {
   const bySection = new Map<string, string[]>()
   for (let after = -1; ; ) {
-    const nodes = await db.read(sectionNodes(versionKey, after, NODES_AT_ONCE))
+    const nodes = await db.read(listSectionNodes(versionKey, after, NODES_PER_READ))
     for (const { id, outline_node: section } of nodes) {
       const ids = bySection.get(section)
       if (ids === undefined) bySection.set(section, [id])
       else ids.push(id)
     }
     after = nodes.at(-1)?.ordinal ?? after
-    if (nodes.length < NODES_AT_ONCE) return bySection
+    if (nodes.length < NODES_PER_READ) return bySection
     await turn()
   }
 }
@@ -126,7 +133,7 @@ async function nodesBySection(db: Driver, versionKey: number): Promise<Map<strin
 function toItem(item: StoredItem, index: number, paged: boolean): MultimodalItem {
   const { asset, externalUri, captionElementId: _, drawn, ...rest } = item
   const stored = asset !== undefined
-  const variants = variantsOf(item, paged)
+  const variants = listVariants(item, paged)
   const hasVariants = Object.keys(variants).length > 0
   const assetRef = {
     ...(stored ? { contentType: asset.contentType, sha256: asset.sha256 } : {}),

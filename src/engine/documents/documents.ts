@@ -1,18 +1,18 @@
 import type { CheckDocumentsBody, CheckedDocuments, DocumentAsset } from '../../contract/gateway/documents.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
 import { isRecord } from '../../lib/json/values.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { storedName } from '../base/file-names.js'
+import { toStoredName } from '../base/file-names.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { publishedFields } from '../rows/document-fields.js'
-import { type DocumentRow, documentsAfter, findDocument, newestNamed, toAsset } from '../rows/documents.js'
-import { endedInVain, latestJobs } from '../rows/jobs.js'
+import { findPublishedFields } from '../rows/document-fields.js'
+import { type DocumentRow, documentsAfter, findDocument, findNewestByName, toAsset } from '../rows/documents.js'
+import { hasEndedUnpublished, listLatestJobs } from '../rows/jobs.js'
 import { findSource } from '../rows/sources.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readablePage, unlessDamaged } from '../storage/readable.js'
+import { parseJsonCell, readablePage, unlessDamaged } from '../storage/readable.js'
 
 /** Metadata fields of the document, among those of its version. */
 const DOCUMENT_FIELDS = [
@@ -27,7 +27,7 @@ const DOCUMENT_FIELDS = [
 ] as const
 
 /** number of files whose sizes are requested together */
-const DESCRIBED_AT_ONCE = 32
+const CHECK_BATCH_SIZE = 32
 
 export function* listDocuments(caller: Caller, spaceId: string, page: PageRequest): Read<Page<DocumentAsset>> {
   const space = yield* findSpace(caller.tenant, spaceId)
@@ -45,15 +45,18 @@ export function* getDocument(caller: Caller, spaceId: string, documentId: string
   const space = yield* findSpace(caller.tenant, spaceId)
   const row = yield* findDocument(caller, space.key, documentId)
   const asset = toAsset(row, space.id)
-  const version = yield* publishedFields(row.key)
-  return version === undefined ? asset : { ...asset, metadata: { ...fieldsOf(version), ...asset.metadata } }
+  const version = yield* findPublishedFields(row.key)
+  return version === undefined ? asset : { ...asset, metadata: { ...toDocumentFields(version), ...asset.metadata } }
 }
 
 /** The document's metadata fields, as they were parsed. */
-function fieldsOf({ title, metadata }: { title: string; metadata: string }): Record<string, unknown> {
-  const said: unknown = unlessDamaged(() => fromCell(metadata))
-  if (!isRecord(said)) return { title }
-  return { title, ...Object.fromEntries(DOCUMENT_FIELDS.flatMap((name) => (name in said ? [[name, said[name]]] : []))) }
+function toDocumentFields({ title, metadata }: { title: string; metadata: string }): Record<string, unknown> {
+  const parsed: unknown = unlessDamaged(() => parseJsonCell(metadata))
+  if (!isRecord(parsed)) return { title }
+  return {
+    title,
+    ...Object.fromEntries(DOCUMENT_FIELDS.flatMap((name) => (name in parsed ? [[name, parsed[name]]] : []))),
+  }
 }
 
 /**
@@ -68,14 +71,14 @@ export async function checkDocuments(
   spaceId: string,
   body: CheckDocumentsBody,
 ): Promise<CheckedDocuments> {
-  const space = await db.read(spaceAndSource(caller, spaceId, body.sourceId))
+  const space = await db.read(findSpaceAndSource(caller, spaceId, body.sourceId))
   const items: CheckedDocuments['items'] = []
-  for (let from = 0; from < body.items.length; from += DESCRIBED_AT_ONCE) {
-    const asked = body.items.slice(from, from + DESCRIBED_AT_ONCE)
-    const held = await db.read(heldAs(space.key, body.sourceId ?? null, asked))
+  for (let start = 0; start < body.items.length; start += CHECK_BATCH_SIZE) {
+    const batch = body.items.slice(start, start + CHECK_BATCH_SIZE)
+    const matches = await db.read(findUploadMatches(space.key, body.sourceId ?? null, batch))
     items.push(
       ...(await Promise.all(
-        held.map(async ({ filename, row, isSame, isFailed }) => {
+        matches.map(async ({ filename, row, isSame, isFailed }) => {
           if (row === undefined) return { filename, status: 'new' as const }
           if (!isSame || (await objects.describe(row.object_key))?.size !== row.size_bytes)
             return { filename, status: 'changed' as const, documentId: row.id }
@@ -84,7 +87,7 @@ export async function checkDocuments(
             status: isFailed ? ('failed' as const) : ('unchanged' as const),
             documentId: row.id,
             parserStatus: row.parser_status,
-            ...defined({ error: row.error ?? undefined }),
+            ...omitUndefined({ error: row.error ?? undefined }),
           }
         }),
       )),
@@ -94,13 +97,13 @@ export async function checkDocuments(
 }
 
 /** @throws KsError `not-found` also for a source that the caller may not read */
-function* spaceAndSource(caller: Caller, spaceId: string, sourceId: string | undefined): Read<SpaceRow> {
+function* findSpaceAndSource(caller: Caller, spaceId: string, sourceId: string | undefined): Read<SpaceRow> {
   const space = yield* findSpace(caller.tenant, spaceId)
   if (sourceId !== undefined) yield* findSource(caller, space, sourceId)
   return space
 }
 
-interface Held {
+interface UploadCheckMatch {
   filename: string
   /** undefined if no document has the name */
   row: DocumentRow | undefined
@@ -109,19 +112,23 @@ interface Held {
   isFailed: boolean
 }
 
-function* heldAs(spaceKey: number, sourceId: string | null, asked: CheckDocumentsBody['items']): Read<Held[]> {
-  const rows = yield* newestNamed(
+function* findUploadMatches(
+  spaceKey: number,
+  sourceId: string | null,
+  items: CheckDocumentsBody['items'],
+): Read<UploadCheckMatch[]> {
+  const rows = yield* findNewestByName(
     spaceKey,
     sourceId,
-    asked.map(({ filename }) => storedName(filename)),
+    items.map(({ filename }) => toStoredName(filename)),
   )
-  const same = rows.filter((row, place) => row !== undefined && row.sha256 === asked[place]?.sha256)
+  const same = rows.filter((row, index) => row !== undefined && row.sha256 === items[index]?.sha256)
   const keys = same.flatMap((row) => row?.key ?? [])
-  const latest = yield* latestJobs(keys)
-  const jobs = new Map(keys.map((key, place) => [key, latest[place]]))
-  return asked.map(({ filename, sha256 }, place) => {
-    const row = rows[place]
+  const latest = yield* listLatestJobs(keys)
+  const jobs = new Map(keys.map((key, index) => [key, latest[index]]))
+  return items.map(({ filename, sha256 }, index) => {
+    const row = rows[index]
     const isSame = row?.sha256 === sha256
-    return { filename, row, isSame, isFailed: isSame && endedInVain(jobs.get(row.key)) }
+    return { filename, row, isSame, isFailed: isSame && hasEndedUnpublished(jobs.get(row.key)) }
   })
 }

@@ -1,10 +1,10 @@
 import type { MultimodalItem } from '../../contract/gateway/document-parts.js'
-import { MAX_DRAWN_PIXELS, MOST_DPI } from '../parse/draw/limits.js'
+import { MAX_DPI, MAX_DRAWN_PIXELS } from '../parse/draw/limits.js'
 import { POINTS_PER_INCH } from '../parse/render/points.js'
-import type { StoredItem } from '../parse/stored.js'
+import type { StoredItem } from '../parse/stored-parts.js'
 import { TABLE_FORMATS } from '../parse/tables/formats.js'
 
-type Variants = NonNullable<NonNullable<MultimodalItem['assetRef']>['variants']>
+type ItemVariants = NonNullable<NonNullable<MultimodalItem['assetRef']>['variants']>
 
 /** Longer side of a preview, in pixels. */
 export const PREVIEW_SIDES = { thumbnail: 256, preview: 1024 } as const
@@ -21,14 +21,14 @@ const DRAWABLE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp', 
  * The variants of an item besides its own bytes, by name. @param isPaged whether the pages of its document can be
  * rendered
  */
-export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
-  const variants: Variants = {}
-  const size = sizeOf(item)
+export function listVariants(item: StoredItem, isPaged: boolean): ItemVariants {
+  const variants: ItemVariants = {}
+  const size = getDrawableSize(item)
   if (size !== undefined)
     for (const [name, side] of Object.entries(PREVIEW_SIDES)) {
       const scale = Math.min(size.most, side / Math.max(size.width, size.height, 1))
-      const pixels = (length: number) => Math.max(1, Math.round(length * scale))
-      variants[name] = { contentType: JPEG, width: pixels(size.width), height: pixels(size.height) }
+      const toPixels = (length: number) => Math.max(1, Math.round(length * scale))
+      variants[name] = { contentType: JPEG, width: toPixels(size.width), height: toPixels(size.height) }
     }
   // the size of a page is only in the file
   else if (item.modality === 'page' && item.drawn === true)
@@ -40,8 +40,8 @@ export function variantsOf(item: StoredItem, isPaged: boolean): Variants {
 }
 
 /** Size of a picture in pixels or points, and the maximum useful scale. */
-function sizeOf({ sourceMetadata, asset, drawn, boundingBox }: StoredItem) {
-  if (drawn === true && boundingBox !== undefined) return { ...boundingBox, most: MOST_DPI / POINTS_PER_INCH }
+function getDrawableSize({ sourceMetadata, asset, drawn, boundingBox }: StoredItem) {
+  if (drawn === true && boundingBox !== undefined) return { ...boundingBox, most: MAX_DPI / POINTS_PER_INCH }
   const { width, height } = sourceMetadata
   // a bullet needs no smaller version
   if (asset === undefined || !DRAWABLE.has(asset.contentType) || sourceMetadata.ornament === true) return undefined

@@ -1,17 +1,17 @@
 import { PassThrough } from 'node:stream'
 import { newId } from '../../lib/ids.js'
 import type { EngineContext } from '../context.js'
-import { keepObjects } from '../objects/receive.js'
+import { storeObjects } from '../objects/receive.js'
 import type { ContainedSink } from '../parse/compiled.js'
-import { holdObjects } from '../rows/objects.js'
+import { markReferenced } from '../rows/objects.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 
 /** number of files that become objects together */
-const KEPT_AT_ONCE = 64
+const BATCH_SIZE = 64
 
 /** A file that is being received. */
-interface Open {
+interface OpenContainedFile {
   id: string
   content: PassThrough
   staged: Promise<StagedObject>
@@ -21,10 +21,10 @@ interface Open {
  * Receives the bytes of contained files during parsing, and stores them as objects that no row references yet: if no
  * row comes to reference them, since parsing failed or the process died, the clean-up removes them.
  */
-export class ReceivedContained implements ContainedSink {
+export class ContainedFileReceiver implements ContainedSink {
   readonly #context: EngineContext
   readonly #tenant: string
-  readonly #open = new Map<number, Open>()
+  readonly #open = new Map<number, OpenContainedFile>()
   #staged: StagedObject[] = []
   /** the lives with which objects were stored, by their keys */
   readonly #lives = new Map<string, string>()
@@ -40,8 +40,8 @@ export class ReceivedContained implements ContainedSink {
     this.#open.delete(place)
   }
 
-  async piece(place: number, bytes: Uint8Array): Promise<void> {
-    const { content, staged } = this.#openAt(place)
+  async write(place: number, bytes: Uint8Array): Promise<void> {
+    const { content, staged } = this.#findOrOpen(place)
     // the file was rejected: its rest must not pass for the complete file
     if (content.destroyed) return void (await staged)
     if (!content.write(bytes) && !content.destroyed)
@@ -52,7 +52,7 @@ export class ReceivedContained implements ContainedSink {
   }
 
   async end(place: number, kept: boolean): Promise<void> {
-    const { content, staged, id } = this.#openAt(place)
+    const { content, staged, id } = this.#findOrOpen(place)
     this.#open.delete(place)
     if (!kept) {
       content.destroy()
@@ -62,34 +62,34 @@ export class ReceivedContained implements ContainedSink {
     }
     content.end()
     this.#staged.push(await staged)
-    if (this.#staged.length >= KEPT_AT_ONCE) await this.#keep()
+    if (this.#staged.length >= BATCH_SIZE) await this.#storeStaged()
   }
 
   /** Stores the last files as objects. */
   async finish(): Promise<void> {
-    await this.#keep()
+    await this.#storeStaged()
     await this.discard()
   }
 
   /** Removes incompletely received files. */
   async discard(): Promise<void> {
-    const left = [...this.#open.values(), ...this.#staged]
+    const leftovers = [...this.#open.values(), ...this.#staged]
     for (const { content } of this.#open.values()) content.destroy()
     await Promise.all([...this.#open.values()].map(({ staged }) => staged.catch(() => undefined)))
     this.#open.clear()
     this.#staged = []
-    await Promise.all(left.map(({ id }) => this.#context.objects.discard(id)))
+    await Promise.all(leftovers.map(({ id }) => this.#context.objects.discard(id)))
   }
 
   /** Part of the transaction that references objects. @throws ObjectRemovedError if one was removed meanwhile */
-  *hold(keys: readonly string[]): Write<void> {
+  *markReferenced(keys: readonly string[]): Write<void> {
     const lives = [...new Set(keys)].sort().map((key): [string, string] => [key, this.#lives.get(key) ?? ''])
-    yield* holdObjects(this.#tenant, lives, Date.now())
+    yield* markReferenced(this.#tenant, lives, Date.now())
   }
 
-  #openAt(place: number): Open {
-    const known = this.#open.get(place)
-    if (known !== undefined) return known
+  #findOrOpen(place: number): OpenContainedFile {
+    const existing = this.#open.get(place)
+    if (existing !== undefined) return existing
     const { objects, options } = this.#context
     const id = newId()
     const content = new PassThrough()
@@ -101,17 +101,17 @@ export class ReceivedContained implements ContainedSink {
     return open
   }
 
-  async #keep(): Promise<void> {
+  async #storeStaged(): Promise<void> {
     const staged = this.#staged
     if (staged.length === 0) return
     this.#staged = []
     const tenant = this.#tenant
-    const incoming = staged.map((one) => ({ staged: one, key: ObjectStore.key(tenant, one.sha256) }))
-    await keepObjects(this.#context, {
+    const incoming = staged.map((object) => ({ staged: object, key: ObjectStore.key(tenant, object.sha256) }))
+    await storeObjects(this.#context, {
       tenant,
       incoming,
-      begin: nothing,
-      isLoose: true,
+      begin: writeNothing,
+      isUnreferenced: true,
       commit: async (_hold, _made, lives) => {
         for (const [key, life] of lives) this.#lives.set(key, life)
       },
@@ -119,4 +119,4 @@ export class ReceivedContained implements ContainedSink {
   }
 }
 
-function* nothing(): Write<void> {}
+function* writeNothing(): Write<void> {}

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { CompiledElement } from '../parse/compiled.js'
-import { storedElements } from '../parse/read-stored.js'
-import { joinedTable, type TableCells, tableOf } from '../parse/tables/cells.js'
+import { readStoredElements } from '../parse/read-stored.js'
+import { joinTableParts, type TableCells, toTableCells } from '../parse/tables/cells.js'
 import { formatTable, TABLE_FORMATS, type TableFormat } from '../parse/tables/formats.js'
 
 /**
@@ -11,22 +11,22 @@ import { formatTable, TABLE_FORMATS, type TableFormat } from '../parse/tables/fo
  *
  * @throws KsError `not-found` when there is no such table, `asset-too-large` above the limit of an asset
  */
-export async function tableAsset(
+export async function buildTableAsset(
   artifact: Uint8Array,
   elementId: string,
   format: TableFormat,
 ): Promise<{ bytes: Uint8Array; contentType: string }> {
   const parts: TableCells[] = []
   let length = 0
-  for await (const { text = '', metadata } of partsOf(artifact, elementId)) {
+  for await (const { text = '', metadata } of streamTableParts(artifact, elementId)) {
     length += text.length
     if (length > LIMITS.assetBytes)
       throw new KsError('asset-too-large', `the table is more than the limit of ${LIMITS.assetBytes} bytes`)
-    parts.push(tableOf(text, metadata))
+    parts.push(toTableCells(text, metadata))
     await turn()
   }
-  const table = joinedTable(parts)
-  if (table === undefined) throw notFound('table', elementId)
+  const table = joinTableParts(parts)
+  if (table === undefined) throw notFoundError('table', elementId)
   const bytes = Buffer.from(formatTable(table, format))
   if (bytes.length > LIMITS.assetBytes)
     throw new KsError('asset-too-large', `the table is ${bytes.length} bytes, the limit is ${LIMITS.assetBytes}`)
@@ -34,42 +34,43 @@ export async function tableAsset(
 }
 
 /** The elements of a long table in parts, by one of them; other elements may be between them. */
-async function* partsOf(artifact: Uint8Array, elementId: string): AsyncGenerator<CompiledElement> {
-  const wanted = await indexesOfParts(artifact, elementId)
+async function* streamTableParts(artifact: Uint8Array, elementId: string): AsyncGenerator<CompiledElement> {
+  const indexes = await findPartIndexes(artifact, elementId)
   let index = 0
-  for await (const element of storedElements(artifact)) if (wanted.has(index++)) yield element
+  for await (const element of readStoredElements(artifact)) if (indexes.has(index++)) yield element
 }
 
 /** A table of an artifact: its index among all elements, and its number among the parts of a long table. */
-interface TablePart {
+interface TablePartPosition {
   index: number
   part: unknown
   parts: unknown
 }
 
-async function indexesOfParts(artifact: Uint8Array, elementId: string): Promise<Set<number>> {
-  const tables: TablePart[] = []
-  let at = -1
+async function findPartIndexes(artifact: Uint8Array, elementId: string): Promise<Set<number>> {
+  const tables: TablePartPosition[] = []
+  let position = -1
   let index = 0
-  for await (const { id, type, metadata } of storedElements(artifact)) {
+  for await (const { id, type, metadata } of readStoredElements(artifact)) {
     if (type === 'table') {
-      if (id === elementId && at === -1) at = tables.length
+      if (id === elementId && position === -1) position = tables.length
       tables.push({ index, part: metadata.part, parts: metadata.parts })
     }
     index++
   }
-  const named = tables[at]
-  const found = new Set(named === undefined ? [] : [named.index])
-  if (named === undefined || typeof named.part !== 'number' || typeof named.parts !== 'number') return found
-  const take = (from: Iterable<TablePart>, first: number, step: number) => {
-    let wanted = first
-    for (const { index, part, parts } of from)
-      if (part === wanted && parts === named.parts && wanted > 0) {
-        found.add(index)
-        wanted += step
+  const requested = tables[position]
+  const indexes = new Set(requested === undefined ? [] : [requested.index])
+  if (requested === undefined || typeof requested.part !== 'number' || typeof requested.parts !== 'number')
+    return indexes
+  const collectParts = (candidates: Iterable<TablePartPosition>, first: number, step: number) => {
+    let nextPart = first
+    for (const { index, part, parts } of candidates)
+      if (part === nextPart && parts === requested.parts && nextPart > 0) {
+        indexes.add(index)
+        nextPart += step
       }
   }
-  take(tables.slice(0, at).reverse(), named.part - 1, -1)
-  take(tables.slice(at + 1), named.part + 1, 1)
-  return found
+  collectParts(tables.slice(0, position).reverse(), requested.part - 1, -1)
+  collectParts(tables.slice(position + 1), requested.part + 1, 1)
+  return indexes
 }

@@ -1,39 +1,39 @@
 import { KsError } from '../../contract/errors.js'
 import type { AcceptedDocument } from '../../contract/gateway/documents.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { provisionalType, storedName } from '../base/file-names.js'
+import { getProvisionalMediaType, toStoredName } from '../base/file-names.js'
 import type { Upload, UploadFile, UploadOptions } from '../base/upload.js'
 import type { EngineContext } from '../context.js'
-import { keepObjects } from '../objects/receive.js'
+import { storeObjects } from '../objects/receive.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import {
   type DocumentRow,
   findDocument,
+  findNewestByName,
   insertDocuments,
   type NewDocument,
-  newestNamed,
   toAsset,
 } from '../rows/documents.js'
-import { beginJobs, endedInVain, type JobRow, latestJobs, toTicket } from '../rows/jobs.js'
+import { hasEndedUnpublished, insertJobs, type JobRow, listLatestJobs, toTicket } from '../rows/jobs.js'
 import { findSource } from '../rows/sources.js'
-import { freezeEmbedding } from '../rows/space-changes.js'
+import { freezeEmbeddingModel } from '../rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import {
-  beginUploadCommits,
-  documentOfUpload,
+  completeUploads,
   failUploads,
-  type SettledUpload,
-  settleUploads,
+  findUploadedDocument,
+  insertUploadCommits,
+  type UploadResult,
 } from '../rows/staged-commits.js'
-import { assertRoomForPages } from '../spaces/parser-pages.js'
-import { assertRawBytes, assertRoomForDocuments } from '../spaces/quota.js'
+import { assertPageBudget } from '../spaces/parser-pages.js'
+import { assertDocumentQuota, assertRawBytesQuota } from '../spaces/quota.js'
 import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import type { Read, Write } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 
-interface Received {
+interface ReceivedFileUpload {
   staged: StagedObject
   commitId: string
   filename: string
@@ -56,21 +56,21 @@ export async function beginUpload(
   const { db, objects } = context
   const { limits } = context.options
   const space = await db.read(findSpace(caller.tenant, spaceId))
-  const received: Received[] = []
+  const received: ReceivedFileUpload[] = []
   let bytes = 0
-  let ended = false
+  let isEnded = false
   return {
     async add(file: UploadFile) {
       if (!options.many && received.length > 0)
         throw new KsError('invalid-request', 'exactly one file must be sent, received more')
       if (received.length >= limits.bulkFiles)
         throw new KsError('upload-too-large', `a bulk upload holds at most ${limits.bulkFiles} files`)
-      await context.rightOfWay.giveWay()
-      const filename = storedName(file.filename)
-      const left = Math.min(limits.uploadBytes, limits.bulkBytes - bytes)
+      await context.foregroundPriority.yieldToQueries()
+      const filename = toStoredName(file.filename)
+      const maxBytes = Math.min(limits.uploadBytes, limits.bulkBytes - bytes)
       const commitId = newId()
-      const staged = await objects.stage(commitId, file.content, left, filename)
-      if (ended) {
+      const staged = await objects.stage(commitId, file.content, maxBytes, filename)
+      if (isEnded) {
         await objects.discard(commitId)
         return
       }
@@ -84,7 +84,7 @@ export async function beginUpload(
         staged,
         commitId,
         filename,
-        mimeType: provisionalType(filename, file.mimeType),
+        mimeType: getProvisionalMediaType(filename, file.mimeType),
         objectKey: ObjectStore.key(caller.tenant, staged.sha256),
         metadata: file.metadata ?? {},
       })
@@ -92,16 +92,16 @@ export async function beginUpload(
     async commit({ sourceId }) {
       if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
       if (sourceId !== undefined) await db.read(findSource(caller, space, sourceId))
-      ended = true
+      isEnded = true
       try {
         return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
       } catch (error) {
-        await forget(context, space, received, error)
+        await cleanUpFailedUpload(context, space, received, error)
         throw error
       }
     },
     async abort() {
-      ended = true
+      isEnded = true
       await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
     },
   }
@@ -112,38 +112,42 @@ async function commitUpload(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  received: Received[],
+  received: ReceivedFileUpload[],
   answer: UploadOptions['answer'],
 ): Promise<AcceptedDocument[]> {
   const { db, options } = context
   if (db.damage !== undefined) throw db.damage
   // for crawls and imports that began before the disk was full
   if (options.room?.isFull === true) throw new KsError('storage-full', 'the disk of the data directory is full')
-  const { added, again } = await db.read(newOf(context, space, sourceId, received))
-  if (added + again > 0) await assertRoomForPages(context, space, added + again)
-  function* admitAll(held: () => Write<void>): Write<AcceptedDocument[]> {
-    yield* held()
+  const { added, again } = await db.read(countNewDocuments(context, space, sourceId, received))
+  if (added + again > 0) await assertPageBudget(context, space, added + again)
+  function* admitAll(markReferenced: () => Write<void>): Write<AcceptedDocument[]> {
+    yield* markReferenced()
     const live = yield* findSpace(space.tenant, space.id)
     // it may have been deleted while the bytes were received
     if (sourceId !== null) yield* findSource(caller, live, sourceId)
-    if (live.frozen_at === null) yield* freezeEmbedding(space.key, Date.now())
-    const made = new Map<Received, AcceptedDocument>()
-    for (const turn of turnsOf(received))
-      for (const [item, accepted] of yield* admit(caller, space, sourceId, turn)) made.set(item, accepted)
+    if (live.frozen_at === null) yield* freezeEmbeddingModel(space.key, Date.now())
+    const acceptedByFile = new Map<ReceivedFileUpload, AcceptedDocument>()
+    for (const round of splitIntoRounds(received))
+      for (const [item, accepted] of yield* admit(caller, space, sourceId, round)) acceptedByFile.set(item, accepted)
     // several uploads may have been admitted at once
-    if (added > 0) yield* assertRawBytes(context, space)
-    return received.flatMap((item) => made.get(item) ?? [])
+    if (added > 0) yield* assertRawBytesQuota(context, space)
+    return received.flatMap((item) => acceptedByFile.get(item) ?? [])
   }
-  const accepted = await keepObjects(context, {
+  const accepted = await storeObjects(context, {
     tenant: space.tenant,
     incoming: received.map(({ staged, objectKey }) => ({ staged, key: objectKey })),
-    begin: () => beginCommits(context, space, sourceId, received),
-    commit(held) {
-      const { answered: _, ...unasked } = caller
+    begin: () => insertCommits(context, space, sourceId, received),
+    commit(markReferenced) {
+      const { recordAnswer: _, ...callerWithoutAnswer } = caller
       // if the request continues after the upload, the upload is not its answer
-      const asked = answer === undefined ? unasked : caller
-      const look = () => admittedBefore(caller, space, received)
-      return writeAnswer(db, asked, () => admitAll(held), { ...defined({ answer }), look, lock: space.key })
+      const effectiveCaller = answer === undefined ? callerWithoutAnswer : caller
+      const findAdmitted = () => findAdmittedUpload(caller, space, received)
+      return writeReply(db, effectiveCaller, () => admitAll(markReferenced), {
+        ...omitUndefined({ answer }),
+        findResult: findAdmitted,
+        lock: space.key,
+      })
     },
   })
   context.wake()
@@ -154,30 +158,30 @@ async function commitUpload(
  * Number of documents that will be inserted, and of those that are compiled again since their last compilation failed.
  * @throws KsError `quota-exceeded` when the new documents exceed the quota
  */
-function* newOf(
+function* countNewDocuments(
   context: EngineContext,
   space: SpaceRow,
   sourceId: string | null,
-  received: readonly Received[],
+  received: readonly ReceivedFileUpload[],
 ): Read<{ added: number; again: number }> {
   let added = 0
   let again = 0
   let bytes = 0
-  for (const [place, held] of (yield* heldAs(space, sourceId, received)).entries()) {
-    if (held === undefined) {
+  for (const [index, match] of (yield* findUploadMatches(space, sourceId, received)).entries()) {
+    if (match === undefined) {
       added += 1
-      bytes += received[place]?.staged.size ?? 0
-    } else if (endedInVain(held.latest)) again += 1
+      bytes += received[index]?.staged.size ?? 0
+    } else if (hasEndedUnpublished(match.latest)) again += 1
   }
-  if (added > 0) yield* assertRoomForDocuments(context, space, bytes)
+  if (added > 0) yield* assertDocumentQuota(context, space, bytes)
   return { added, again }
 }
 
-function* beginCommits(
+function* insertCommits(
   { instance }: EngineContext,
   space: SpaceRow,
   sourceId: string | null,
-  received: readonly Received[],
+  received: readonly ReceivedFileUpload[],
 ): Write<void> {
   const files = received.map(({ commitId, objectKey, staged }) => ({
     commitId,
@@ -186,11 +190,16 @@ function* beginCommits(
     sha256: staged.sha256,
     size: staged.size,
   }))
-  yield* beginUploadCommits(space, sourceId, files, instance, Date.now())
+  yield* insertUploadCommits(space, sourceId, files, instance, Date.now())
 }
 
 /** Cleans up an upload that was not acknowledged: ends its commits, and removes bytes without other references. */
-async function forget(context: EngineContext, space: SpaceRow, received: Received[], error: unknown): Promise<void> {
+async function cleanUpFailedUpload(
+  context: EngineContext,
+  space: SpaceRow,
+  received: ReceivedFileUpload[],
+  error: unknown,
+): Promise<void> {
   const { db, objects, log } = context
   const code = error instanceof KsError ? error.code : 'internal'
   try {
@@ -213,15 +222,15 @@ async function forget(context: EngineContext, space: SpaceRow, received: Receive
 }
 
 /** Splits files into rounds without duplicate names: the later one of two finds the document of the earlier one. */
-function turnsOf(received: readonly Received[]): Received[][] {
-  const turns: Received[][] = []
-  const times = new Map<string, number>()
+function splitIntoRounds(received: readonly ReceivedFileUpload[]): ReceivedFileUpload[][] {
+  const rounds: ReceivedFileUpload[][] = []
+  const occurrences = new Map<string, number>()
   for (const item of received) {
-    const turn = times.get(item.filename) ?? 0
-    times.set(item.filename, turn + 1)
-    turns[turn] = [...(turns[turn] ?? []), item]
+    const round = occurrences.get(item.filename) ?? 0
+    occurrences.set(item.filename, round + 1)
+    rounds[round] = [...(rounds[round] ?? []), item]
   }
-  return turns
+  return rounds
 }
 
 /**
@@ -232,79 +241,79 @@ function* admit(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  items: readonly Received[],
-): Write<[Received, AcceptedDocument][]> {
-  const held = yield* heldAs(space, sourceId, items)
-  const there: [Received, AcceptedDocument][] = []
-  const compiled: { item: Received; row: DocumentRow | undefined }[] = []
-  for (const [place, item] of items.entries()) {
-    const { row, latest } = held[place] ?? {}
-    if (row !== undefined && latest !== undefined && !endedInVain(latest))
-      there.push([item, accepted(space, row, latest)])
+  items: readonly ReceivedFileUpload[],
+): Write<[ReceivedFileUpload, AcceptedDocument][]> {
+  const matches = yield* findUploadMatches(space, sourceId, items)
+  const existing: [ReceivedFileUpload, AcceptedDocument][] = []
+  const compiled: { item: ReceivedFileUpload; row: DocumentRow | undefined }[] = []
+  for (const [index, item] of items.entries()) {
+    const { row, latest } = matches[index] ?? {}
+    if (row !== undefined && latest !== undefined && !hasEndedUnpublished(latest))
+      existing.push([item, accepted(space, row, latest)])
     else compiled.push({ item, row })
   }
-  yield* settleUploads(
+  yield* completeUploads(
     ['received', 'object-staged', 'canceled'],
-    there.map(([{ commitId }, { asset }]) => ({ commitId, documentId: asset.id, jobId: null })),
+    existing.map(([{ commitId }, { asset }]) => ({ commitId, documentId: asset.id, jobId: null })),
   )
-  return [...there, ...(yield* compileAll(caller, space, sourceId, compiled))]
+  return [...existing, ...(yield* insertCompilations(caller, space, sourceId, compiled))]
 }
 
 /** Inserts the jobs of files, and the missing documents. */
-function* compileAll(
+function* insertCompilations(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  files: readonly { item: Received; row: DocumentRow | undefined }[],
-): Write<[Received, AcceptedDocument][]> {
+  files: readonly { item: ReceivedFileUpload; row: DocumentRow | undefined }[],
+): Write<[ReceivedFileUpload, AcceptedDocument][]> {
   const added = files.flatMap(({ item, row }) => (row === undefined ? [item] : []))
-  const made = yield* insertDocuments(
-    added.map((item) => newDocument(space, sourceId, item)),
+  const inserted = yield* insertDocuments(
+    added.map((item) => toNewDocument(space, sourceId, item)),
     Date.now(),
   )
-  const rows = new Map(added.map((item, place) => [item, made[place]]))
+  const rows = new Map(added.map((item, index) => [item, inserted[index]]))
   const documents = files.flatMap(({ item, row }) => {
     const document = row ?? rows.get(item)
     return document === undefined ? [] : [{ item, document, isNew: row === undefined }]
   })
-  const jobs = yield* beginJobs(
+  const jobs = yield* insertJobs(
     space,
     documents.map(({ document }) => document),
   )
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
-  const settled: SettledUpload[] = []
-  const all: [Received, AcceptedDocument][] = []
-  for (const [place, { item, document, isNew }] of documents.entries()) {
-    const job = jobs[place]
+  const results: UploadResult[] = []
+  const acceptedFiles: [ReceivedFileUpload, AcceptedDocument][] = []
+  for (const [index, { item, document, isNew }] of documents.entries()) {
+    const job = jobs[index]
     if (job === undefined) continue
-    settled.push({ commitId: item.commitId, documentId: document.id, jobId: job.id })
+    results.push({ commitId: item.commitId, documentId: document.id, jobId: job.id })
     const row = isNew ? document : yield* findDocument(caller, space.key, document.id)
-    all.push([item, accepted(space, row, job)])
+    acceptedFiles.push([item, accepted(space, row, job)])
   }
-  yield* settleUploads(path, settled)
-  return all
+  yield* completeUploads(path, results)
+  return acceptedFiles
 }
 
 /** The result of an upload whose commit was not confirmed. */
-function* admittedBefore(
+function* findAdmittedUpload(
   caller: Caller,
   space: SpaceRow,
-  received: readonly Received[],
+  received: readonly ReceivedFileUpload[],
 ): Read<AcceptedDocument[] | undefined> {
-  const made: AcceptedDocument[] = []
+  const documents: AcceptedDocument[] = []
   for (const { commitId } of received) {
-    const id = yield* documentOfUpload(space, commitId)
+    const id = yield* findUploadedDocument(space, commitId)
     if (id === undefined) return undefined
     const row = yield* findDocument(caller, space.key, id)
-    const [job] = yield* latestJobs([row.key])
+    const [job] = yield* listLatestJobs([row.key])
     if (job === undefined) return undefined
-    made.push(accepted(space, row, job))
+    documents.push(accepted(space, row, job))
   }
-  return made
+  return documents
 }
 
-function newDocument(space: SpaceRow, sourceId: string | null, item: Received): NewDocument {
+function toNewDocument(space: SpaceRow, sourceId: string | null, item: ReceivedFileUpload): NewDocument {
   return {
     tenant: space.tenant,
     id: newId(),
@@ -323,21 +332,25 @@ function accepted(space: SpaceRow, row: DocumentRow, job: JobRow): AcceptedDocum
   return { asset: toAsset(row, space.id), compilationJob: toTicket(job), statusUrl: `/jobs/${job.id}` }
 }
 
-interface Held {
+interface UploadMatch {
   row: DocumentRow
   latest: JobRow | undefined
 }
 
 /** For each file the existing document with its bytes and name, and its latest job. */
-function* heldAs(space: SpaceRow, sourceId: string | null, files: readonly Received[]): Read<(Held | undefined)[]> {
-  const newest = yield* newestNamed(
+function* findUploadMatches(
+  space: SpaceRow,
+  sourceId: string | null,
+  files: readonly ReceivedFileUpload[],
+): Read<(UploadMatch | undefined)[]> {
+  const newest = yield* findNewestByName(
     space.key,
     sourceId,
     files.map(({ filename }) => filename),
   )
-  const same = newest.map((row, place) => (row?.sha256 === files[place]?.staged.sha256 ? row : undefined))
+  const same = newest.map((row, index) => (row?.sha256 === files[index]?.staged.sha256 ? row : undefined))
   const keys = [...new Set(same.flatMap((row) => row?.key ?? []))]
-  const latest = yield* latestJobs(keys)
-  const jobs = new Map(keys.map((key, place) => [key, latest[place]]))
+  const latest = yield* listLatestJobs(keys)
+  const jobs = new Map(keys.map((key, index) => [key, latest[index]]))
   return same.map((row) => row && { row, latest: jobs.get(row.key) })
 }

@@ -8,7 +8,7 @@ export type AddressRule = (address: string) => boolean
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3')
 
 /** No setting allows these: they reach the local link, all hosts at once, or none. */
-const NEVER = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified'])
+const FORBIDDEN_RANGES = new Set(['linkLocal', 'multicast', 'broadcast', 'unspecified'])
 
 /** Addresses outside of the link-local range where clouds serve the credentials of a machine. */
 const METADATA_SERVICES = new Set(['100.100.100.200', '168.63.129.16', 'fd00:ec2::254', '192.0.0.192'])
@@ -23,16 +23,16 @@ export function createAddressRule(allow: readonly string[]): AddressRule {
   const listed = allow.map(parseRange)
   return (text) => {
     const address = parseAddress(text)
-    if (address === undefined || isNever(address)) return false
-    return isPublic(address) || listed.some((range) => within(address, range))
+    if (address === undefined || isForbidden(address)) return false
+    return isPublic(address) || listed.some((range) => isInRange(address, range))
   }
 }
 
 /** Parses an address; an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) becomes that IPv4 address. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  const bare = text.replace(/^\[|\]$/g, '')
+  const unbracketed = text.replace(/^\[|\]$/g, '')
   // a zone id would name an interface of this machine
-  return isIP(bare) === 0 || bare.includes('%') ? undefined : ipaddr.process(bare)
+  return isIP(unbracketed) === 0 || unbracketed.includes('%') ? undefined : ipaddr.process(unbracketed)
 }
 
 /**
@@ -41,31 +41,31 @@ export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefine
  */
 export const operatorMayDial: AddressRule = (text) => {
   const address = parseAddress(text)
-  return address !== undefined && !isNever(address)
+  return address !== undefined && !isForbidden(address)
 }
 
 /** Ranges that are forbidden even where the operator configured the address. */
-function isNever(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-  return NEVER.has(address.range()) || METADATA_SERVICES.has(address.toString())
+function isForbidden(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  return FORBIDDEN_RANGES.has(address.range()) || METADATA_SERVICES.has(address.toString())
 }
 
-type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
+type AddressRange = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /** Parses `10.0.0.0/8`, `127.0.0.1` or `fd00::/8`. @throws Error */
-export function parseRange(text: string): Range {
+export function parseRange(text: string): AddressRange {
   const single = parseAddress(text)
   if (single !== undefined) return [single, single.kind() === 'ipv4' ? 32 : 128]
   const [address, bits, ...rest] = text.split('/')
   const base = parseAddress(address ?? '')
   const length = /^\d{1,3}$/.test(bits ?? '') ? Number(bits) : Number.NaN
-  const most = base?.kind() === 'ipv4' ? 32 : 128
-  if (base === undefined || rest.length > 0 || !(length <= most)) {
+  const maxLength = base?.kind() === 'ipv4' ? 32 : 128
+  if (base === undefined || rest.length > 0 || !(length <= maxLength)) {
     throw new Error(`an address or a range such as 10.0.0.0/8 is expected, received ${JSON.stringify(text)}`)
   }
   return [base, length]
 }
 
-function within(address: ipaddr.IPv4 | ipaddr.IPv6, [base, length]: Range): boolean {
+function isInRange(address: ipaddr.IPv4 | ipaddr.IPv6, [base, length]: AddressRange): boolean {
   return address.kind() === base.kind() && address.match(base, length)
 }
 

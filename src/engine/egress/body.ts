@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { asFailure, EgressFailure } from './failure.js'
+import { EgressFailure, toEgressFailure } from './failure.js'
 
 /**
  * The decoded body of a response, limited to `maxBytes`. Decodes one layer of compression only, as honest servers use
@@ -9,31 +9,31 @@ import { asFailure, EgressFailure } from './failure.js'
  * @param signal ends the body with its reason
  * @param over called once when nothing more will be read
  */
-export function boundedBody(
+export function createBoundedBody(
   body: Readable,
   options: { encoding: string | undefined; maxBytes: number; signal: AbortSignal; over: () => void },
 ): Readable {
   const { encoding, maxBytes, signal, over } = options
-  const bounded = Readable.from(chunksOf(body, encoding, maxBytes, signal), { objectMode: false })
+  const bounded = Readable.from(readDecoded(body, encoding, maxBytes, signal), { objectMode: false })
   // its reader gets the error; without a reader it must not end the process
   bounded.on('error', () => undefined)
-  const cut = () => void bounded.destroy(signal.reason)
-  signal.addEventListener('abort', cut, { once: true })
-  if (signal.aborted) cut()
+  const abort = () => void bounded.destroy(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
   bounded.once('close', () => {
-    signal.removeEventListener('abort', cut)
-    drop(body)
+    signal.removeEventListener('abort', abort)
+    discardBody(body)
     over()
   })
   return bounded
 }
 
 /** Discards a body that is not read. */
-export function drop(body: Readable): void {
+export function discardBody(body: Readable): void {
   body.on('error', () => undefined).destroy()
 }
 
-async function* chunksOf(body: Readable, encoding: string | undefined, maxBytes: number, signal: AbortSignal) {
+async function* readDecoded(body: Readable, encoding: string | undefined, maxBytes: number, signal: AbortSignal) {
   let decoded: Readable | undefined
   let bytes = 0
   try {
@@ -45,23 +45,23 @@ async function* chunksOf(body: Readable, encoding: string | undefined, maxBytes:
       yield Buffer.from(chunk)
     }
   } catch (error) {
-    throw signal.aborted ? signal.reason : asFailure(error)
+    throw signal.aborted ? signal.reason : toEgressFailure(error)
   } finally {
     decoded?.destroy()
-    drop(body)
+    discardBody(body)
   }
 }
 
 function decode(body: Readable, encoding: string | undefined): Readable {
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity') return body
-  const decoder = decoderOf(name)
+  const decoder = createDecoder(name)
   if (decoder === undefined) throw new EgressFailure('unsupported content encoding')
   body.on('error', (error) => decoder.destroy(error))
   return body.pipe(decoder)
 }
 
-function decoderOf(name: string) {
+function createDecoder(name: string) {
   if (name === 'gzip' || name === 'x-gzip') return createGunzip()
   if (name === 'deflate') return createInflate()
   return name === 'br' ? createBrotliDecompress() : undefined

@@ -1,4 +1,4 @@
-import { codeOf, REFUSED_CODE } from './connect.js'
+import { FORBIDDEN_ADDRESS_CODE, networkErrorCode } from './connect.js'
 
 /** A failed fetch. The message is one of a few fixed texts and never contains data of the response. */
 export class EgressFailure extends Error {
@@ -8,8 +8,8 @@ export class EgressFailure extends Error {
   }
 }
 
-const TEXTS: Record<string, string> = {
-  [REFUSED_CODE]: 'its address is neither public nor listed in egressAllow',
+const FAILURE_TEXTS: Record<string, string> = {
+  [FORBIDDEN_ADDRESS_CODE]: 'its address is neither public nor listed in egressAllow',
   ECONNREFUSED: 'connection refused',
   ENOTFOUND: 'name not found',
   EAI_AGAIN: 'name not found',
@@ -24,10 +24,10 @@ const TEXTS: Record<string, string> = {
 }
 
 /** Converts a network error into a failure with a fixed text. */
-export function asFailure(error: unknown): EgressFailure {
+export function toEgressFailure(error: unknown): EgressFailure {
   if (error instanceof EgressFailure) return error
-  const code = codeOf(error)
-  const known = TEXTS[code]
+  const code = networkErrorCode(error)
+  const known = FAILURE_TEXTS[code]
   if (known !== undefined) return new EgressFailure(known)
   if (code.startsWith('HPE_')) return new EgressFailure('a response that is not HTTP')
   if (/CERT|SSL|TLS/.test(code)) return new EgressFailure('no trusted TLS connection')

@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream'
 import type * as Undici from 'undici'
 import { linkAbort } from '../../lib/abort.js'
-import type { Resolve } from '../base/resolve.js'
+import type { HostResolver } from '../base/resolve.js'
 import type { AddressRule } from './addresses.js'
-import { boundedBody, drop } from './body.js'
-import { checkedConnector, checkedLookup } from './connect.js'
-import { asFailure, EgressFailure } from './failure.js'
+import { createBoundedBody, discardBody } from './body.js'
+import { createCheckedConnector, createCheckedLookup } from './connect.js'
+import { EgressFailure, toEgressFailure } from './failure.js'
 
 /** Limits of one fetch, including redirects (decisions.md section 3). Bytes are counted after decoding. */
 const MAX_BYTES = 20 * 1024 * 1024
@@ -14,7 +14,7 @@ const MAX_REDIRECTS = 5
 
 /** Maximal duration of a streamed body, as long as data arrives every half minute. */
 const STREAM_TIMEOUT_MS = 10 * 60_000
-const IDLE_MS = 30_000
+const MAX_IDLE_MS = 30_000
 
 const CONNECT_TIMEOUT_MS = 10_000
 /** A crawl requests the same server again within this time. */
@@ -22,7 +22,7 @@ const KEEP_ALIVE_MS = 4_000
 
 export const USER_AGENT = 'knowledge-spaces'
 
-export interface FetchOptions {
+export interface SafeFetchOptions {
   /** default GET */
   method?: 'GET' | 'HEAD' | 'POST' | 'PROPFIND'
   /** sent to every hop; names in lower case */
@@ -43,7 +43,7 @@ export interface FetchOptions {
   decode?: boolean
 }
 
-export interface Answer {
+export interface FetchResponse {
   /** final address, after redirects */
   url: string
   status: number
@@ -53,11 +53,11 @@ export interface Answer {
   headers: Record<string, string>
 }
 
-export interface Fetched extends Answer {
+export interface FetchedResource extends FetchResponse {
   body: Buffer
 }
 
-export interface Opened extends Answer {
+export interface OpenedResource extends FetchResponse {
   /** fails with EgressFailure or the signal's reason; must be read or destroyed */
   body: Readable
 }
@@ -65,20 +65,20 @@ export interface Opened extends Answer {
 /** Requests to addresses that users choose. */
 export interface SafeFetch {
   /** Reads the complete response into memory. @throws EgressFailure; the signal's reason when it aborted */
-  get(url: string, options?: FetchOptions): Promise<Fetched>
+  get(url: string, options?: SafeFetchOptions): Promise<FetchedResource>
   /**
    * Returns the response as a stream, for which only the gaps between its chunks are limited tightly. @throws like
    * `get`
    */
-  open(url: string, options?: FetchOptions): Promise<Opened>
+  open(url: string, options?: SafeFetchOptions): Promise<OpenedResource>
   close(): Promise<void>
 }
 
 /** Creates a fetch with one pool of connections, each checked by the rule; environment proxies are ignored. */
-export function createSafeFetch(mayDial: AddressRule, resolve?: Resolve): SafeFetch {
+export function createSafeFetch(mayDial: AddressRule, resolve?: HostResolver): SafeFetch {
   // undici takes a tenth of a second to load, so a daemon without sources never loads it
-  let pool: Promise<Pool> | undefined
-  const open = async (url: string, options: FetchOptions, defaultMs: number): Promise<Opened> => {
+  let pool: Promise<ConnectionPool> | undefined
+  const open = async (url: string, options: SafeFetchOptions, defaultMs: number): Promise<OpenedResource> => {
     const timeoutMs = options.timeoutMs ?? defaultMs
     const deadline = linkAbort(options.signal)
     const timer = setTimeout(() => deadline.abort(new EgressFailure(`no answer within ${timeoutMs} ms`)), timeoutMs)
@@ -89,10 +89,13 @@ export function createSafeFetch(mayDial: AddressRule, resolve?: Resolve): SafeFe
     try {
       deadline.signal.throwIfAborted()
       pool ??= openPool(mayDial, resolve)
-      return await follow(await pool, new URL(checkedUrl(url)), options, { signal: deadline.signal, over })
+      return await followRedirects(await pool, new URL(parseCheckedUrl(url)), options, {
+        signal: deadline.signal,
+        over,
+      })
     } catch (error) {
       over()
-      throw deadline.signal.aborted ? deadline.signal.reason : asFailure(error)
+      throw deadline.signal.aborted ? deadline.signal.reason : toEgressFailure(error)
     }
   }
   return {
@@ -107,31 +110,31 @@ export function createSafeFetch(mayDial: AddressRule, resolve?: Resolve): SafeFe
   }
 }
 
-interface Pool {
+interface ConnectionPool {
   agent: Undici.Agent
   request: typeof Undici.request
 }
 
-async function openPool(mayDial: AddressRule, resolve: Resolve | undefined): Promise<Pool> {
+async function openPool(mayDial: AddressRule, resolve: HostResolver | undefined): Promise<ConnectionPool> {
   const { Agent, buildConnector, request } = await import('undici')
-  const plain = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup(mayDial, resolve) })
+  const plain = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: createCheckedLookup(mayDial, resolve) })
   const agent = new Agent({
-    connect: checkedConnector(plain, mayDial),
+    connect: createCheckedConnector(plain, mayDial),
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
-    headersTimeout: IDLE_MS,
-    bodyTimeout: IDLE_MS,
+    headersTimeout: MAX_IDLE_MS,
+    bodyTimeout: MAX_IDLE_MS,
   })
   return { agent, request }
 }
 
 /** Follows redirects one by one; each hop is checked like the first. */
-async function follow(
-  pool: Pool,
+async function followRedirects(
+  pool: ConnectionPool,
   start: URL,
-  options: FetchOptions,
+  options: SafeFetchOptions,
   { signal, over }: { signal: AbortSignal; over: () => void },
-): Promise<Opened> {
+): Promise<OpenedResource> {
   const { method = 'GET', decode = true } = options
   const redirects = options.maxRedirects ?? (method === 'GET' ? MAX_REDIRECTS : 0)
   let url = start
@@ -150,27 +153,27 @@ async function follow(
       body: options.body ?? null,
       signal,
     })
-    const headers = firstOfEach(answer.headers)
+    const headers = firstValues(answer.headers)
     const { location } = headers
-    if (!leadsOn(answer.statusCode) || location === undefined || redirects === 0) {
+    if (!isRedirect(answer.statusCode) || location === undefined || redirects === 0) {
       const encoding = decode ? headers['content-encoding'] : undefined
-      const body = boundedBody(answer.body, { encoding, maxBytes: options.maxBytes ?? MAX_BYTES, signal, over })
+      const body = createBoundedBody(answer.body, { encoding, maxBytes: options.maxBytes ?? MAX_BYTES, signal, over })
       const mediaType = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
       return { url: url.href, status: answer.statusCode, mediaType, headers, body }
     }
-    drop(answer.body)
+    discardBody(answer.body)
     if (hop === redirects) throw new EgressFailure(`more than ${redirects} redirects`)
-    url = new URL(checkedUrl(location, url))
+    url = new URL(parseCheckedUrl(location, url))
   }
 }
 
 /** Whether a status is a redirect; 304 is not. */
-function leadsOn(status: number): boolean {
+function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399 && status !== 304
 }
 
 /** @throws EgressFailure unless http or https, without a user name or password */
-function checkedUrl(text: string, base?: URL): string {
+function parseCheckedUrl(text: string, base?: URL): string {
   if (!URL.canParse(text, base?.href)) throw new EgressFailure('an address that is not a URL')
   const url = new URL(text, base)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -179,7 +182,7 @@ function checkedUrl(text: string, base?: URL): string {
   return url.href
 }
 
-function firstOfEach(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function firstValues(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const entries = Object.entries(headers).flatMap(([name, value]) => {
     const first = Array.isArray(value) ? value[0] : value
     return first === undefined ? [] : [[name.toLowerCase(), first] as const]

@@ -24,11 +24,12 @@ const HINTS: Record<ExplainVerdict, string> = {
 }
 
 /** Advice for a verdict. */
-export function hintOf(verdict: ExplainVerdict, stages: readonly ExplainStage[]): string {
+export function findHint(verdict: ExplainVerdict, stages: readonly ExplainStage[]): string {
   const has = (reason: string) => stages.some((stage) => stage.reason === reason)
   if (has('ambiguous-path')) return 'give more of the path, or the id of the document'
   if (has('replaced')) return 'ask about the document that replaced it'
-  if (verdict === 'deleted' && has('gone-meanwhile')) return 'the document was deleted during the explanation: ask again'
+  if (verdict === 'deleted' && has('gone-meanwhile'))
+    return 'the document was deleted during the explanation: ask again'
   if (has('published-later')) return 'the document was published after that query: ask again'
   if (verdict === 'no-term-in-common' && has('no-model'))
     return `${HINTS[verdict]}; vector search could find it once the space has enough text for its model`

@@ -1,12 +1,12 @@
 import type { EngineContext } from '../context.js'
-import type { Admitted } from '../query/admission.js'
+import type { AdmittedQuery } from '../query/admission.js'
 import { type ConcreteMode, resolveMode } from '../query/mode.js'
-import { relevantPassages } from '../query/relevance.js'
+import { selectRelevantPassages } from '../query/relevance.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
 import type { DocumentRow } from '../rows/documents.js'
 import { TraceRecorder } from '../traces/recorder.js'
-import type { Passages } from './passages.js'
-import { missed, passed, type Stages } from './stages.js'
+import type { DocumentPassages } from './passages.js'
+import { addMissed, addPassed, type Stages } from './stages.js'
 
 interface ModeRequest {
   mode: Exclude<ConcreteMode, 'fast'>
@@ -24,9 +24,9 @@ interface ModeRequest {
 export async function explainMode(
   context: EngineContext,
   shared: QueryShared,
-  admitted: Admitted,
+  admitted: AdmittedQuery,
   request: ModeRequest,
-  passages: Passages,
+  passages: DocumentPassages,
   stages: Stages,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -35,11 +35,12 @@ export async function explainMode(
   const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
   const recorder = new TraceRecorder()
   const { retrieved } = await retrieveInMode(context, shared, { body, query, admitted, route, recorder, signal })
-  const evidence = relevantPassages(retrieved.ranked, { ...retrieved, topK: admitted.profile.topK })
+  const evidence = selectRelevantPassages(retrieved.ranked, { ...retrieved, topK: admitted.profile.topK })
   const rank = 1 + evidence.findIndex(({ passage }) => passages.meant.has(passage.key))
   const figures = { mode, items: evidence.length, ...(rank > 0 ? { rank } : {}) }
   const rest = 'the following stages are those of mode fast'
-  if (rank > 0) passed(stages, 'mode', 'shown-by-mode', `mode ${mode} shows it as number ${rank}; ${rest}`, figures)
-  else missed(stages, 'mode', 'not-by-mode', `mode ${mode} does not show it, for an unknown reason; ${rest}`, figures)
+  if (rank > 0) addPassed(stages, 'mode', 'shown-by-mode', `mode ${mode} shows it as number ${rank}; ${rest}`, figures)
+  else
+    addMissed(stages, 'mode', 'not-by-mode', `mode ${mode} does not show it, for an unknown reason; ${rest}`, figures)
   return rank > 0
 }

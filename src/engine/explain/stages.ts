@@ -9,11 +9,11 @@ export interface Stages {
 }
 
 /** Runs a part of an explanation that reads the database, and adds its stages. */
-export async function said<T>(db: Driver, stages: Stages, part: (own: Stages) => Read<T>): Promise<T> {
-  const { made, own } = await db.read(withStages(stages.verdict, part))
+export async function runDatabasePart<T>(db: Driver, stages: Stages, part: (own: Stages) => Read<T>): Promise<T> {
+  const { made: result, own } = await db.read(withStages(stages.verdict, part))
   for (const stage of own.list) stages.list.push(stage)
   stages.verdict = own.verdict
-  return made
+  return result
 }
 
 function* withStages<T>(verdict: Stages['verdict'], part: (own: Stages) => Read<T>): Read<{ made: T; own: Stages }> {
@@ -21,32 +21,56 @@ function* withStages<T>(verdict: Stages['verdict'], part: (own: Stages) => Read<
   return { made: yield* part(own), own }
 }
 
-type Name = ExplainStage['stage']
-type Figures = Record<string, unknown>
+type StageName = ExplainStage['stage']
+type StageFigures = Record<string, unknown>
 
-export function passed(stages: Stages, stage: Name, reason: string, text: string, figures: Figures = {}): void {
+export function addPassed(
+  stages: Stages,
+  stage: StageName,
+  reason: string,
+  text: string,
+  figures: StageFigures = {},
+): void {
   stages.list.push({ stage, outcome: 'passed', reason, text, figures })
 }
 
-export function missed(stages: Stages, stage: Name, reason: string, text: string, figures: Figures = {}): void {
+export function addMissed(
+  stages: Stages,
+  stage: StageName,
+  reason: string,
+  text: string,
+  figures: StageFigures = {},
+): void {
   stages.list.push({ stage, outcome: 'missed', reason, text, figures })
 }
 
-export function note(stages: Stages, stage: Name, reason: string, text: string, figures: Figures = {}): void {
+export function addNote(
+  stages: Stages,
+  stage: StageName,
+  reason: string,
+  text: string,
+  figures: StageFigures = {},
+): void {
   stages.list.push({ stage, outcome: 'note', reason, text, figures })
 }
 
 /** Adds the stage that excluded the document. */
-export function failed(
+export function addFailed(
   stages: Stages,
   verdict: ExplainVerdict,
-  at: { stage: Name; reason: string; text: string; figures?: Figures },
+  details: { stage: StageName; reason: string; text: string; figures?: StageFigures },
 ): void {
-  stages.list.push({ stage: at.stage, outcome: 'failed', reason: at.reason, text: at.text, figures: at.figures ?? {} })
+  stages.list.push({
+    stage: details.stage,
+    outcome: 'failed',
+    reason: details.reason,
+    text: details.text,
+    figures: details.figures ?? {},
+  })
   stages.verdict ??= verdict
 }
 
 /** Rounds a score for display. */
-export function round(value: number): number {
+export function roundScore(value: number): number {
   return Math.round(value * 10_000) / 10_000
 }

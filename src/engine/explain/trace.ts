@@ -1,18 +1,18 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import type { Explanation } from '../../contract/gateway/explain.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { DocumentRow } from '../rows/documents.js'
-import { firstRevision } from '../rows/explain.js'
+import { findFirstRevision } from '../rows/explain.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { findTrace, type TraceRow } from '../rows/traces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { failed, note, passed, type Stages } from './stages.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { addFailed, addNote, addPassed, type Stages } from './stages.js'
 
 /** The parts of a stored trace that an explanation needs. */
-export interface Recorded {
+export interface RecordedTrace {
   row: TraceRow
   bundle: EvidenceBundle | undefined
   /** head revision of the space when the query ran */
@@ -21,21 +21,21 @@ export interface Recorded {
 }
 
 /** @throws KsError `not-found` for a trace that is not the caller's, or of another space */
-export function* readTrace(caller: Caller, space: SpaceRow, id: string): Read<Recorded> {
+export function* readTrace(caller: Caller, space: SpaceRow, id: string): Read<RecordedTrace> {
   const { row, spaceId, bundle } = yield* findTrace(caller, id)
-  if (spaceId !== space.id) throw notFound('trace', id)
-  const steps: TraceStep[] = fromCell(row.steps)
+  if (spaceId !== space.id) throw notFoundError('trace', id)
+  const steps: TraceStep[] = parseJsonCell(row.steps)
   if (!Array.isArray(steps)) throw new KsError('internal', 'the steps of a trace are not a list')
   const metadata = Object.assign({}, ...steps.map((step) => step.metadata))
   return {
     row,
     bundle,
-    revision: numberAt(metadata, 'projectionSnapshot', 'headRevision'),
+    revision: readNumber(metadata, 'projectionSnapshot', 'headRevision'),
     activeDocumentIds: Array.isArray(metadata.activeDocumentIds) ? metadata.activeDocumentIds.map(String) : [],
   }
 }
 
-function numberAt(value: Record<string, unknown>, outer: string, inner: string): number | undefined {
+function readNumber(value: Record<string, unknown>, outer: string, inner: string): number | undefined {
   const object = value[outer]
   if (typeof object !== 'object' || object === null) return undefined
   const found: unknown = Object.getOwnPropertyDescriptor(object, inner)?.value
@@ -45,58 +45,58 @@ function numberAt(value: Record<string, unknown>, outer: string, inner: string):
 type TracePart = NonNullable<Explanation['trace']>
 
 /** Rank of the document in the recorded evidence, from 1. */
-function recordedRank(recorded: Recorded, documentId: string, quote: string | undefined): number | undefined {
+function findRecordedRank(recorded: RecordedTrace, documentId: string, quote: string | undefined): number | undefined {
   const index = (recorded.bundle?.items ?? []).findIndex(
     (item) =>
       item.citations.some((citation) => citation.documentAssetId === documentId) &&
-      (quote === undefined || flat(item.text).includes(flat(quote))),
+      (quote === undefined || normalizeText(item.text).includes(normalizeText(quote))),
   )
   return index < 0 ? undefined : index + 1
 }
 
-function flat(text: string): string {
+function normalizeText(text: string): string {
   return text.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase()
 }
 
 /** Explains what the trace recorded about the document; this may decide the verdict. */
 export function* explainRecorded(
   space: SpaceRow,
-  recorded: Recorded,
+  recorded: RecordedTrace,
   document: DocumentRow | undefined,
   quote: string | undefined,
   stages: Stages,
 ): Read<TracePart> {
   const { row, revision } = recorded
-  const rank = document === undefined ? undefined : recordedRank(recorded, document.id, quote)
+  const rank = document === undefined ? undefined : findRecordedRank(recorded, document.id, quote)
   const part: TracePart = {
     id: row.id,
     createdAt: new Date(row.created_at).toISOString(),
     mode: row.mode,
-    ...defined({ rank, headRevisionThen: revision }),
+    ...omitUndefined({ rank, headRevisionThen: revision }),
     headRevisionNow: space.head_revision,
   }
   const items = recorded.bundle?.items.length ?? 0
   const figures = { items, revision, headRevisionNow: space.head_revision }
-  const first = document === undefined ? undefined : yield* firstRevision(document.key)
+  const first = document === undefined ? undefined : yield* findFirstRevision(document.key)
   if (row.completed === 0) {
     const text = 'the recorded query failed before it had evidence'
-    failed(stages, 'query-failed', { stage: 'trace', reason: 'query-failed', text, figures })
+    addFailed(stages, 'query-failed', { stage: 'trace', reason: 'query-failed', text, figures })
   } else if (rank !== undefined) {
-    passed(stages, 'trace', 'recorded', `the recorded evidence holds it as number ${rank} of ${items}`, figures)
+    addPassed(stages, 'trace', 'recorded', `the recorded evidence holds it as number ${rank} of ${items}`, figures)
     stages.verdict ??= 'shown'
   } else if (first !== undefined && revision !== undefined && first.version === 1 && first.revision > revision) {
-    failed(stages, 'not-published', {
+    addFailed(stages, 'not-published', {
       stage: 'trace',
       reason: 'published-later',
       text: `the document was published in revision ${first.revision}, the query read revision ${revision}`,
       figures: { ...figures, publishedIn: first.revision },
     })
-  } else note(stages, 'trace', 'not-recorded', `the ${items} recorded items of evidence do not hold it`, figures)
+  } else addNote(stages, 'trace', 'not-recorded', `the ${items} recorded items of evidence do not hold it`, figures)
   return part
 }
 
 /** Whether running the query again gave exactly the recorded evidence, in the same order. */
-export function isReproduced(recorded: Recorded, nodeIds: readonly string[]): boolean {
-  const then = recorded.bundle?.items.map((item) => item.nodeId) ?? []
-  return then.length === nodeIds.length && then.every((id, index) => id === nodeIds[index])
+export function isReproduced(recorded: RecordedTrace, nodeIds: readonly string[]): boolean {
+  const recordedIds = recorded.bundle?.items.map((item) => item.nodeId) ?? []
+  return recordedIds.length === nodeIds.length && recordedIds.every((id, index) => id === nodeIds[index])
 }

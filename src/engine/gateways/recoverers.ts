@@ -1,15 +1,15 @@
-import { recoverClaims } from '../jobs/recovery.js'
-import { dropLeftImports } from '../rows/bundles/imports.js'
-import { failLeftJobs } from '../rows/chat/annotation-jobs.js'
-import { failOrphans } from '../rows/chat/conversations.js'
-import { dropRequests } from '../rows/chat/turns.js'
+import { recoverJobs } from '../jobs/recovery.js'
+import { abandonOrphanedImports } from '../rows/bundles/imports.js'
+import { failOrphanedAnnotationJobs } from '../rows/chat/annotation-jobs.js'
+import { failOrphanedMessages } from '../rows/chat/conversations.js'
+import { removeOrphanedTurnRequests } from '../rows/chat/turns.js'
 import { migrationRows } from '../rows/embedding-migrations.js'
 import { readingRows } from '../rows/graph/readings.js'
-import { freeRemovals } from '../rows/objects.js'
-import { freeTasks } from '../rows/research/claims.js'
-import { recoverSyncs } from '../rows/source-syncs.js'
-import { abandonUnacknowledged } from '../rows/staged-commits.js'
-import { giveUpUnfinished } from '../rows/vector-spaces.js'
+import { releaseOrphanedRemovals } from '../rows/objects.js'
+import { releaseOrphanedTasks } from '../rows/research/claims.js'
+import { failOrphanedSyncs } from '../rows/source-syncs.js'
+import { failOrphanedUploads } from '../rows/staged-commits.js'
+import { supersedeOrphanedVectorSpaces } from '../rows/vector-spaces.js'
 import type { Write } from '../storage/program.js'
 
 /** Recovers one kind of work of lost gateways. */
@@ -25,16 +25,16 @@ interface Recoverer {
 
 /** Every kind of work that names its gateway: add new kinds here. Idempotency keys are checked when they are used. */
 export const RECOVERERS: readonly Recoverer[] = [
-  { what: 'uploads', recover: abandonUnacknowledged },
-  { what: 'removals', recover: freeRemovals },
-  { what: 'models', recover: giveUpUnfinished },
-  { what: 'jobs', recover: recoverClaims },
-  { what: 'researchTasks', recover: freeTasks },
-  { what: 'syncs', recover: recoverSyncs },
-  { what: 'chatMessages', recover: failOrphans },
-  { what: 'turnRequests', recover: dropRequests },
-  { what: 'annotationJobs', recover: failLeftJobs },
-  { what: 'embeddingMigrations', recover: migrationRows.free },
-  { what: 'graphReadings', recover: readingRows.free },
-  { what: 'imports', recover: dropLeftImports },
+  { what: 'uploads', recover: failOrphanedUploads },
+  { what: 'removals', recover: releaseOrphanedRemovals },
+  { what: 'models', recover: supersedeOrphanedVectorSpaces },
+  { what: 'jobs', recover: recoverJobs },
+  { what: 'researchTasks', recover: releaseOrphanedTasks },
+  { what: 'syncs', recover: failOrphanedSyncs },
+  { what: 'chatMessages', recover: failOrphanedMessages },
+  { what: 'turnRequests', recover: removeOrphanedTurnRequests },
+  { what: 'annotationJobs', recover: failOrphanedAnnotationJobs },
+  { what: 'embeddingMigrations', recover: migrationRows.releaseOrphaned },
+  { what: 'graphReadings', recover: readingRows.releaseOrphaned },
+  { what: 'imports', recover: abandonOrphanedImports },
 ]

@@ -1,82 +1,82 @@
 import pLimit from 'p-limit'
 import type { ModelReference } from '../base/model-reference.js'
-import { account } from '../compile/embeddings.js'
+import { getSpaceAccount } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import type { Extraction } from '../derived/graph/extraction.js'
+import type { GraphExtraction } from '../derived/graph/extraction.js'
 import type { TokenMeter } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
-import { askForText } from '../models/reply.js'
+import { requestText } from '../models/reply.js'
 import type { Generator } from '../models/types.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { profileOf } from '../spaces/profile.js'
+import { getProfile } from '../spaces/profile.js'
 import type { Read, Write } from '../storage/program.js'
 import {
   addExtraction,
-  extractionPrompt,
+  buildExtractionPrompt,
+  MAX_REPLY_CHARACTERS,
+  MAX_REPLY_TOKENS,
   type ModelExtraction,
-  REPLY_CHARACTERS,
-  REPLY_TOKENS,
-  readReply,
+  parseReply,
 } from './model-extraction.js'
-import { keepExtraction, knownExtraction, type PassageNode } from './model-reads.js'
+import { findExtraction, type PassageNode, storeModelExtraction } from './stored-extractions.js'
 
 /** Reads passages with a model; `said` contains the nodes with a usable reply. */
-export interface ModelReader {
-  read(nodes: readonly PassageNode[]): Promise<{ extraction: Extraction; said: Map<number, ModelExtraction> }>
+export interface ModelPassageReader {
+  read(nodes: readonly PassageNode[]): Promise<{ extraction: GraphExtraction; said: Map<number, ModelExtraction> }>
   /** Stores the extraction of a node that the graph contains: the same text is not requested again. */
-  keep(node: PassageNode, said: ModelExtraction): Write<void>
+  store(node: PassageNode, said: ModelExtraction): Write<void>
 }
 
-const AT_ONCE = 4
-const REPLY_MILLISECONDS = 20_000
+const MAX_CONCURRENT_REPLIES = 4
+const REPLY_TIMEOUT_MS = 20_000
 /** Time limit of all passages of a call, so that a slow model does not block it. */
-const CALL_MILLISECONDS = 60_000
+const CALL_TIMEOUT_MS = 60_000
 
 /** The reasoning model of a space's profile; undefined without one, for a built-in one, or one that is unavailable. */
-export function* readingModel(context: EngineContext, space: SpaceRow): Read<ModelReference | undefined> {
-  const { reasoningModel } = yield* profileOf(space.key)
+export function* findReadingModel(context: EngineContext, space: SpaceRow): Read<ModelReference | undefined> {
+  const { reasoningModel } = yield* getProfile(space.key)
   if (reasoningModel === undefined || isBuiltin(reasoningModel)) return undefined
   return context.models.has(reasoningModel, 'generation') ? reasoningModel : undefined
 }
 
 /** Creates a reader that uses the given model. */
-export function modelReader(
+export function createModelReader(
   context: EngineContext,
   space: SpaceRow,
   model: ModelReference,
   signal: AbortSignal,
-): ModelReader {
+): ModelPassageReader {
   const { db, log } = context
-  const generator = context.models.generator(model, account(context, space))
-  const whole = AbortSignal.any([signal, AbortSignal.timeout(CALL_MILLISECONDS)])
-  const atOnce = pLimit(AT_ONCE)
-  const extractionOf = async (node: PassageNode): Promise<ModelExtraction | undefined> => {
-    const known = await db.read(knownExtraction(space.key, model, node))
-    if (known !== undefined || whole.aborted) return known
-    const limited = AbortSignal.any([whole, AbortSignal.timeout(REPLY_MILLISECONDS)])
+  const generator = context.models.generator(model, getSpaceAccount(context, space))
+  const callSignal = AbortSignal.any([signal, AbortSignal.timeout(CALL_TIMEOUT_MS)])
+  const limit = pLimit(MAX_CONCURRENT_REPLIES)
+  const extract = async (node: PassageNode): Promise<ModelExtraction | undefined> => {
+    const known = await db.read(findExtraction(space.key, model, node))
+    if (known !== undefined || callSignal.aborted) return known
+    const replySignal = AbortSignal.any([callSignal, AbortSignal.timeout(REPLY_TIMEOUT_MS)])
     // a failure only loses the model's part of this passage: the rules have read it
-    return askPassage(generator, node.text, { signal: limited }).catch((error: unknown) => {
+    return requestExtraction(generator, node.text, { signal: replySignal }).catch((error: unknown) => {
       log.debug({ error: String(error) }, 'a model returned no entities of a passage')
       return undefined
     })
   }
   return {
     async read(nodes) {
-      const extraction: Extraction = { entities: new Map(), relations: new Map() }
+      const extraction: GraphExtraction = { entities: new Map(), relations: new Map() }
       const said = new Map<number, ModelExtraction>()
       await Promise.all(
         nodes.map((node) =>
-          atOnce(async () => {
-            const one = await extractionOf(node)
-            if (one !== undefined) said.set(node.key, one)
+          limit(async () => {
+            const extracted = await extract(node)
+            if (extracted !== undefined) said.set(node.key, extracted)
           }),
         ),
       )
       signal.throwIfAborted()
-      for (const [key, one] of said) addExtraction(extraction, key, one)
+      for (const [key, extracted] of said) addExtraction(extraction, key, extracted)
       return { extraction, said }
     },
-    keep: (node, said) => keepExtraction(space.key, model, node, said),
+    store: (node, said) => storeModelExtraction(space.key, model, node, said),
   }
 }
 
@@ -87,12 +87,12 @@ export function modelReader(
  * @returns undefined for an unusable reply
  * @throws KsError of the provider
  */
-export async function askPassage(
+export async function requestExtraction(
   generator: Generator,
   passage: string,
   options: { signal: AbortSignal; meter?: TokenMeter; urgent?: boolean },
 ): Promise<ModelExtraction | undefined> {
-  const limits = { maxTokens: REPLY_TOKENS, mostCharacters: REPLY_CHARACTERS }
-  const messagesFor = (tokens: number) => extractionPrompt(passage, tokens)
-  return readReply(await askForText(generator, messagesFor, { ...limits, ...options }), passage)
+  const limits = { maxTokens: MAX_REPLY_TOKENS, mostCharacters: MAX_REPLY_CHARACTERS }
+  const messagesFor = (tokens: number) => buildExtractionPrompt(passage, tokens)
+  return parseReply(await requestText(generator, messagesFor, { ...limits, ...options }), passage)
 }

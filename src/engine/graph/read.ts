@@ -1,53 +1,53 @@
 import type { GraphEntity, GraphRelation } from '../../contract/gateway/graph.js'
 import {
   type EntityRow,
-  namesOf,
+  type EntitySourceNode,
+  listEntityNames,
+  listSourceNodes,
   type RelationRow,
-  type Seen,
-  type SourceNode,
-  sourceNodes,
+  type VisibleGraph,
 } from '../rows/graph/entities.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
 /** One reader's view of a space's graph: what passages state that are visible at a revision and readable. */
-export interface GraphView extends Seen {
+export interface GraphView extends VisibleGraph {
   db: Driver
   space: { key: number; id: string }
 }
 
 /** Passages listed per entity or relation; `metadata.sourceNodesTruncated` reports that there are more. */
-const SOURCE_NODES = 100
-const ALIASES = 10
+const MAX_SOURCE_NODES = 100
+const MAX_ALIASES = 10
 
 /** Converts an entity to what the reader sees of it. */
-export function* toEntity(view: GraphView, row: EntityRow, depth = 0): Read<GraphEntity> {
-  const sources = yield* sourceNodes(view, 'entity', row.key, SOURCE_NODES + 1)
-  const names = yield* namesOf(view, row)
+export function* toGraphEntity(view: GraphView, row: EntityRow, depth = 0): Read<GraphEntity> {
+  const sources = yield* listSourceNodes(view, 'entity', row.key, MAX_SOURCE_NODES + 1)
+  const names = yield* listEntityNames(view, row)
   const [name = row.name, ...aliases] = names
   return {
     id: row.id,
     knowledgeSpaceId: view.space.id,
     name,
     canonicalKey: row.canonical_key,
-    aliases: aliases.slice(0, ALIASES),
+    aliases: aliases.slice(0, MAX_ALIASES),
     type: row.type,
-    ...shared(row, sources, depth),
+    ...toSharedFields(row, sources, depth),
   }
 }
 
 /** Converts a relation between two entities to what the reader sees of it. */
-export function* toRelation(
+export function* toGraphRelation(
   view: GraphView,
   row: RelationRow,
   ends: { subject: EntityRow; object: EntityRow },
   depth = 0,
 ): Read<GraphRelation> {
-  const sources = yield* sourceNodes(view, 'relation', row.key, SOURCE_NODES + 1)
-  const { metadata, ...rest } = shared(row, sources, depth)
-  function* nameOf(entity: EntityRow): Read<string> {
-    return (yield* namesOf(view, entity))[0] ?? entity.name
+  const sources = yield* listSourceNodes(view, 'relation', row.key, MAX_SOURCE_NODES + 1)
+  const { metadata, ...rest } = toSharedFields(row, sources, depth)
+  function* getName(entity: EntityRow): Read<string> {
+    return (yield* listEntityNames(view, entity))[0] ?? entity.name
   }
   return {
     id: row.id,
@@ -59,23 +59,23 @@ export function* toRelation(
     metadata: {
       ...metadata,
       ...(row.predicate === '' ? {} : { predicate: row.predicate }),
-      subject: yield* nameOf(ends.subject),
-      object: yield* nameOf(ends.object),
+      subject: yield* getName(ends.subject),
+      object: yield* getName(ends.object),
     },
   }
 }
 
-function shared(row: EntityRow | RelationRow, sources: readonly SourceNode[], depth: number) {
-  const scopes = sources.map(({ scope }): string[] => fromCell(scope))
+function toSharedFields(row: EntityRow | RelationRow, sources: readonly EntitySourceNode[], depth: number) {
+  const scopes = sources.map(({ scope }): string[] => parseJsonCell(scope))
   const open = scopes.some((scope) => scope.length === 0)
-  const metadata: Record<string, unknown> = fromCell(row.metadata)
+  const metadata: Record<string, unknown> = parseJsonCell(row.metadata)
   return {
     confidence: row.confidence,
     depth,
     extractionVersion: `rules-${row.extraction_version}`,
     permissionScope: open ? [] : [...new Set(scopes.flat())].sort(),
-    sourceNodeIds: sources.slice(0, SOURCE_NODES).map(({ id }) => id),
-    metadata: { ...metadata, ...(sources.length > SOURCE_NODES ? { sourceNodesTruncated: true } : {}) },
+    sourceNodeIds: sources.slice(0, MAX_SOURCE_NODES).map(({ id }) => id),
+    metadata: { ...metadata, ...(sources.length > MAX_SOURCE_NODES ? { sourceNodesTruncated: true } : {}) },
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   }

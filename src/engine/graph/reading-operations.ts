@@ -1,13 +1,13 @@
 import type { GraphReading, StartGraphReadingBody } from '../../contract/gateway/graph-readings.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { beginReading, endReading, lastReadings, readingRows } from '../rows/graph/readings.js'
+import { beginReading, endReading, listRecentReadings, readingRows } from '../rows/graph/readings.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
-import { readingModel } from './model-reader.js'
+import { writeReply } from '../storage/write-reply.js'
+import { findReadingModel } from './model-reader.js'
 import type { GraphReadings } from './readings.js'
-import { toReading } from './told-reading.js'
+import { toReading } from './to-reading.js'
 
 /** Operations that read complete spaces for their graphs. */
 export interface GraphReadingOperations {
@@ -21,26 +21,26 @@ export interface GraphReadingOperations {
   cancel(caller: Caller, spaceId: string, id: string): Promise<GraphReading>
 }
 
-export function createReadingOperations(context: EngineContext, readings: GraphReadings): GraphReadingOperations {
+export function createGraphReadingOperations(context: EngineContext, readings: GraphReadings): GraphReadingOperations {
   const { db } = context
   return {
     async start(caller, spaceId, { budgetTokens }) {
-      const made = await writeAnswer(db, caller, function* () {
+      const reading = await writeReply(db, caller, function* () {
         const space = yield* findSpace(caller.tenant, spaceId)
-        return toReading(space, yield* beginReading(space, yield* readingModel(context, space), budgetTokens))
+        return toReading(space, yield* beginReading(space, yield* findReadingModel(context, space), budgetTokens))
       })
       readings.wake()
-      return made
+      return reading
     },
     async list(caller, spaceId) {
-      return { items: await db.read(readingsOf(caller, spaceId)) }
+      return { items: await db.read(listReadings(caller, spaceId)) }
     },
     async get(caller, spaceId, id) {
       const space = await db.read(findSpace(caller.tenant, spaceId))
       return toReading(space, await db.read(readingRows.find(space, id)))
     },
     async cancel(caller, spaceId, id) {
-      const { key, answer } = await writeAnswer(
+      const { key, answer } = await writeReply(
         db,
         caller,
         function* () {
@@ -49,7 +49,7 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
           yield* endReading(key, 'canceled')
           return { key, answer: toReading(space, yield* readingRows.find(space, id)) }
         },
-        { answer: (made) => made.answer },
+        { toReply: (reading) => reading.answer },
       )
       await readings.ended(key)
       return answer
@@ -57,7 +57,7 @@ export function createReadingOperations(context: EngineContext, readings: GraphR
   }
 }
 
-function* readingsOf(caller: Caller, spaceId: string): Read<GraphReading[]> {
+function* listReadings(caller: Caller, spaceId: string): Read<GraphReading[]> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  return (yield* lastReadings(space)).map((row) => toReading(space, row))
+  return (yield* listRecentReadings(space)).map((row) => toReading(space, row))
 }

@@ -1,62 +1,62 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ModelReference } from '../base/model-reference.js'
-import { Runs } from '../base/runs.js'
-import { untilWritten } from '../base/until-written.js'
-import { account } from '../compile/embeddings.js'
-import { pauseAfter } from '../compile/vector-filler.js'
+import { retryUntilWritten } from '../base/retry-until-written.js'
+import { RowRunner } from '../base/runs.js'
+import { getSpaceAccount } from '../compile/embeddings.js'
+import { computeRetryDelayMs } from '../compile/vector-filler.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
-import type { Extraction } from '../derived/graph/extraction.js'
-import { type GraphRoom, graphRoom, storeExtraction } from '../derived/graph/store.js'
-import { countLive } from '../derived/live-versions.js'
+import type { GraphExtraction } from '../derived/graph/extraction.js'
+import { type GraphCapacity, loadGraphCapacity, storeExtraction } from '../derived/graph/store.js'
+import { countLiveDocuments } from '../derived/live-versions.js'
 import { estimateTokens } from '../models/budget.js'
 import { TokenMeter } from '../models/meter.js'
-import { isAboutTexts, troubleOf } from '../models/trouble.js'
+import { mayBeCausedByTexts, toProviderProblem } from '../models/provider-problem.js'
 import type { Generator } from '../models/types.js'
 import { IS_READ } from '../rows/derivations.js'
-import { type LivePassage, passagesAfter, textOf } from '../rows/graph/model-reads.js'
+import { findNodeText, type LivePassage, passagesAfter } from '../rows/graph/model-reads.js'
 import {
+  addReadingProgress,
   endReading,
-  modelOf,
-  noteAnswer,
-  noteCounts,
-  noteProgress,
+  parseReadingModel,
   type ReadingRow,
   readingRows,
+  resetReadingRetries,
+  setReadingCounts,
 } from '../rows/graph/readings.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { inSpace } from '../spaces/in-space.js'
-import { quotasOf } from '../spaces/quota.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { runInSpace } from '../spaces/in-space.js'
+import { getQuotas } from '../spaces/quota.js'
 import type { Read as Program } from '../storage/program.js'
 import { isWriteStopped } from '../storage/write-stop.js'
-import { addExtraction, extractionPrompt, type ModelExtraction, REPLY_TOKENS } from './model-extraction.js'
-import { askPassage } from './model-reader.js'
-import { keepExtraction, knownExtraction, type PassageNode } from './model-reads.js'
+import { addExtraction, buildExtractionPrompt, MAX_REPLY_TOKENS, type ModelExtraction } from './model-extraction.js'
+import { requestExtraction } from './model-reader.js'
+import { findExtraction, type PassageNode, storeModelExtraction } from './stored-extractions.js'
 
 /** Passages looked up at a time, and concurrent requests of one reading. */
-const SLICE = 200
-const AT_ONCE = 4
+const MAX_SLICE_PASSAGES = 200
+const MAX_CONCURRENT_REQUESTS = 4
 /** Interval of checks whether the rules have read everything, and time without progress after which they are stuck. */
-const RULES_MS = 500
-const STUCK_MS = 60_000
+const RULES_CHECK_INTERVAL_MS = 500
+const MAX_STALL_MS = 60_000
 /** Consecutive text rejections after which the model is considered the cause. */
-const MOST_REFUSED = 8
+const MAX_CONSECUTIVE_REJECTIONS = 8
 /** A passage without an answer after this many attempts is skipped. */
-const MOST_TRIES = 4
+const MAX_ATTEMPTS = 4
 
 /** State of a running reading. */
-interface Work {
+interface ReadingRun {
   row: ReadingRow
   space: SpaceRow
   model: ModelReference
   generator: Generator
-  room: GraphRoom
+  room: GraphCapacity
   signal: AbortSignal
   /** number of consecutive calls that were rejected for their text */
-  refused: number
+  rejections: number
 }
 
-type Read = { passage: LivePassage; node: PassageNode; said?: ModelExtraction; failure?: unknown }
+type PassageRead = { passage: LivePassage; node: PassageNode; said?: ModelExtraction; failure?: unknown }
 
 /**
  * Reads complete spaces for their graph: the rules first, then the reasoning model of the profile, within a budget of
@@ -65,25 +65,26 @@ type Read = { passage: LivePassage; node: PassageNode; said?: ModelExtraction; f
 export class GraphReadings {
   readonly #context: EngineContext
   readonly #derivations: Derivations
-  readonly #runs: Runs<ReadingRow>
+  readonly #runs: RowRunner<ReadingRow>
 
   constructor(context: EngineContext, derivations: Derivations) {
     this.#context = context
     this.#derivations = derivations
-    this.#runs = new Runs(context.log, {
+    this.#runs = new RowRunner(context.log, {
       name: 'reading',
       isStopped: () => isWriteStopped(context),
-      open: () => context.db.read(readingRows.open(context.instance)),
+      listOpen: () => context.db.read(readingRows.listOpen(context.instance)),
       claim: ({ key }) => context.db.write(() => readingRows.claim(key, context.instance)),
-      work: (row, signal) => inSpace(context.db, row.space_key, () => this.#read(row, signal)),
-      failed: (row, error, signal) => inSpace(context.db, row.space_key, () => this.#failed(row, error, signal)),
+      work: (row, signal) => runInSpace(context.db, row.space_key, () => this.#read(row, signal)),
+      onFailure: (row, error, signal) =>
+        runInSpace(context.db, row.space_key, () => this.#handleFailure(row, error, signal)),
     })
   }
 
   /** Resumes interrupted readings; the cause of a model's failure may have been removed since. */
   start(): void {
     const { db, instance } = this.#context
-    db.recover(() => readingRows.hurry(instance))
+    db.recover(() => readingRows.retryNow(instance))
     this.wake()
   }
 
@@ -95,17 +96,17 @@ export class GraphReadings {
   /** number of readings that run or will run without intervention */
   get active(): Promise<number> {
     const { db, instance } = this.#context
-    return db.read(readingRows.open(instance)).then(({ length }) => length)
+    return db.read(readingRows.listOpen(instance)).then(({ length }) => length)
   }
 
   /** Stops a reading that the caller's transaction has ended. */
   ended(key: number): Promise<void> {
-    return this.#runs.ended(key)
+    return this.#runs.stopEnded(key)
   }
 
   /** Stops work that another gateway has taken over. */
   lost(): void {
-    this.#runs.lost()
+    this.#runs.stopAll()
   }
 
   close(): Promise<void> {
@@ -115,74 +116,76 @@ export class GraphReadings {
   async #read(row: ReadingRow, signal: AbortSignal): Promise<void> {
     const context = this.#context
     const { db, log } = context
-    const space = await db.read(spaceByKey(row.space_key))
+    const space = await db.read(findSpaceByKey(row.space_key))
     if (space === undefined) return
-    const model = modelOf(row)
-    await this.#byRules(row, model === undefined, signal)
+    const model = parseReadingModel(row)
+    await this.#waitForRules(row, model === undefined, signal)
     if (model !== undefined) {
-      const generator = context.models.generator(model, account(context, space))
-      const room = await db.read(graphRoom(space.key, quotasOf(context, space)))
-      await this.#byModel({ row, space, model, generator, room, signal, refused: 0 })
+      const generator = context.models.generator(model, getSpaceAccount(context, space))
+      const remaining = await db.read(loadGraphCapacity(space.key, getQuotas(context, space)))
+      await this.#readByModel({ row, space, model, generator, room: remaining, signal, rejections: 0 })
     }
-    await this.#count(row)
+    await this.#storeCounts(row)
     await db.write(() => endReading(row.key, 'completed'))
     log.info({ space: space.id, reading: row.id }, 'a space was read for its graph')
   }
 
   /** Waits until the rules have read all documents, at their own pace. */
-  async #byRules(row: ReadingRow, isAll: boolean, signal: AbortSignal): Promise<void> {
+  async #waitForRules(row: ReadingRow, isAll: boolean, signal: AbortSignal): Promise<void> {
     const { db } = this.#context
-    let left = Number.POSITIVE_INFINITY
+    let previousUnread = Number.POSITIVE_INFINITY
     let since = Date.now()
     for (;;) {
-      const space = await db.read(spaceByKey(row.space_key))
+      const space = await db.read(findSpaceByKey(row.space_key))
       if (space === undefined) return
-      const unread = await this.#derivations.catchUp(space, RULES_MS)
-      await this.#count(row, isAll)
+      const unread = await this.#derivations.catchUp(space, RULES_CHECK_INTERVAL_MS)
+      await this.#storeCounts(row, isAll)
       if (unread === 0) return
-      if (unread !== left) since = Date.now()
-      else if (Date.now() - since > STUCK_MS) return
-      left = unread
-      await sleep(RULES_MS, undefined, { signal, ref: false })
+      if (unread !== previousUnread) since = Date.now()
+      else if (Date.now() - since > MAX_STALL_MS) return
+      previousUnread = unread
+      await sleep(RULES_CHECK_INTERVAL_MS, undefined, { signal, ref: false })
     }
   }
 
   /** @param withRead whether to count the nodes that the rules have read */
-  async #count(row: ReadingRow, withRead = false): Promise<void> {
+  async #storeCounts(row: ReadingRow, withRead = false): Promise<void> {
     const { db } = this.#context
     const of = { spaceKey: row.space_key }
-    const total = await countLive(db, of, 'v.nodes')
+    const total = await countLiveDocuments(db, of, 'v.nodes')
     const counts = withRead
-      ? { total, done: await countLive(db, of, `CASE WHEN ${IS_READ} THEN v.nodes ELSE 0 END`) }
+      ? { total, done: await countLiveDocuments(db, of, `CASE WHEN ${IS_READ} THEN v.nodes ELSE 0 END`) }
       : { total }
-    await db.write(() => noteCounts(row.key, counts))
+    await db.write(() => setReadingCounts(row.key, counts))
   }
 
   /** Reads until the last passage. @throws the reason of an earlier end */
-  async #byModel(work: Work): Promise<void> {
-    const { db, rightOfWay } = this.#context
+  async #readByModel(work: ReadingRun): Promise<void> {
+    const { db, foregroundPriority: rightOfWay } = this.#context
     const { row, space, model, signal } = work
     for (;;) {
-      const open = await db.read(readingRows.stillOpen(row.key))
+      const open = await db.read(readingRows.findUnlessEnded(row.key))
       signal.throwIfAborted()
-      if (open === undefined) throw new ReadingOver()
-      const slice = await db.read(passagesAfter(space.key, model, open.node_key, SLICE))
+      if (open === undefined) throw new ReadingEnded()
+      const slice = await db.read(passagesAfter(space.key, model, open.node_key, MAX_SLICE_PASSAGES))
       if (slice.length === 0) return
       const unread = slice.filter(({ isRead }) => isRead === 0)
       const [next] = unread
       // passages that were read before are skipped
       const passed = next === undefined ? slice : slice.slice(0, slice.indexOf(next))
-      const place = passed.at(-1)?.key ?? open.node_key
+      const position = passed.at(-1)?.key ?? open.node_key
       if (passed.length > 0)
-        await db.write(() => noteProgress(row.key, { place, done: passed.length, asked: 0, unusable: 0, tokens: 0 }))
-      await rightOfWay.giveWay()
-      if (next !== undefined) await this.#readNext(work, open, unread.slice(0, AT_ONCE), slice)
+        await db.write(() =>
+          addReadingProgress(row.key, { place: position, done: passed.length, asked: 0, unusable: 0, tokens: 0 }),
+        )
+      await rightOfWay.yieldToQueries()
+      if (next !== undefined) await this.#readNext(work, open, unread.slice(0, MAX_CONCURRENT_REQUESTS), slice)
     }
   }
 
   /** Reads some passages concurrently, and advances past those that were read. */
   async #readNext(
-    work: Work,
+    work: ReadingRun,
     open: ReadingRow,
     passages: readonly LivePassage[],
     slice: readonly LivePassage[],
@@ -190,103 +193,108 @@ export class GraphReadings {
     const { db } = this.#context
     const { row, space, model, signal } = work
     const meter = new TokenMeter()
-    let room = open.budget - open.tokens
-    let asked = 0
-    const reads: Promise<Read>[] = []
+    let remaining = open.budget - open.tokens
+    let requestCount = 0
+    const reads: Promise<PassageRead>[] = []
     for (const passage of passages) {
-      const { node, said } = await db.read(lookedUp(space.key, model, passage.key))
+      const { node, said } = await db.read(loadPassage(space.key, model, passage.key))
       if (said === undefined) {
-        room -= costOf(node.text)
-        if (room < 0) break
-        asked++
+        remaining -= estimateCost(node.text)
+        if (remaining < 0) break
+        requestCount++
         reads.push(this.#ask(work, passage, node, meter))
       } else reads.push(Promise.resolve({ passage, node, said }))
     }
-    const ended = await Promise.all(reads)
-    const firstFailure = ended.findIndex(({ failure }) => failure !== undefined)
-    const whole = firstFailure < 0 ? ended : ended.slice(0, firstFailure)
-    await this.#store(work, ended)
-    const place = whole.at(-1)?.passage.key ?? open.node_key
-    const counted = { place, asked, tokens: tokensOf(meter), ...countsOf(slice, place, ended) }
+    const results = await Promise.all(reads)
+    const firstFailure = results.findIndex(({ failure }) => failure !== undefined)
+    const successful = firstFailure < 0 ? results : results.slice(0, firstFailure)
+    await this.#store(work, results)
+    const position = successful.at(-1)?.passage.key ?? open.node_key
+    const counted = {
+      place: position,
+      asked: requestCount,
+      tokens: totalTokens(meter),
+      ...countRead(slice, position, results),
+    }
     await db.write(function* () {
-      yield* noteProgress(row.key, counted)
-      if (firstFailure !== 0) yield* noteAnswer(row.key)
+      yield* addReadingProgress(row.key, counted)
+      if (firstFailure !== 0) yield* resetReadingRetries(row.key)
     })
     signal.throwIfAborted()
-    const failed = ended[firstFailure]
+    const failed = results[firstFailure]
     if (failed !== undefined) throw new PassageFailed(failed.failure, failed.passage.key)
-    if (ended.length < passages.length && room < 0) {
-      await this.#count(row)
+    if (results.length < passages.length && remaining < 0) {
+      await this.#storeCounts(row)
       await db.write(() => endReading(row.key, 'budget-spent'))
-      throw new ReadingOver()
+      throw new ReadingEnded()
     }
   }
 
-  async #ask(work: Work, passage: LivePassage, node: PassageNode, meter: TokenMeter): Promise<Read> {
+  async #ask(work: ReadingRun, passage: LivePassage, node: PassageNode, meter: TokenMeter): Promise<PassageRead> {
     try {
-      const said = await askPassage(work.generator, node.text, { signal: work.signal, meter, urgent: false })
-      work.refused = 0
+      const said = await requestExtraction(work.generator, node.text, { signal: work.signal, meter, urgent: false })
+      work.rejections = 0
       return said === undefined ? { passage, node } : { passage, node, said }
     } catch (failure) {
-      work.refused++
-      return isAboutTexts(failure) && work.refused < MOST_REFUSED
+      work.rejections++
+      return mayBeCausedByTexts(failure) && work.rejections < MAX_CONSECUTIVE_REJECTIONS
         ? { passage, node }
         : { passage, node, failure: failure ?? new Error('a model failed') }
     }
   }
 
-  async #store({ space, model, room }: Work, reads: readonly Read[]): Promise<void> {
+  async #store({ space, model, room: remaining }: ReadingRun, reads: readonly PassageRead[]): Promise<void> {
     const { db } = this.#context
-    const versions = new Map<number, Read[]>()
+    const versions = new Map<number, PassageRead[]>()
     for (const read of reads)
       if (read.said !== undefined) {
         const known = versions.get(read.passage.version_key) ?? []
         versions.set(read.passage.version_key, [...known, read])
       }
     for (const [versionKey, ofVersion] of versions) {
-      const extraction: Extraction = { entities: new Map(), relations: new Map() }
+      const extraction: GraphExtraction = { entities: new Map(), relations: new Map() }
       for (const { node, said } of ofVersion) if (said !== undefined) addExtraction(extraction, node.key, said)
       const nodes = new Set(ofVersion.map(({ node }) => node.key))
-      await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, extraction, room)
+      await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, extraction, remaining)
       await db.write(function* () {
         for (const { node, said } of ofVersion)
-          if (said !== undefined) yield* keepExtraction(space.key, model, node, said)
+          if (said !== undefined) yield* storeModelExtraction(space.key, model, node, said)
       })
     }
   }
 
   /** Delays the reading after a temporary failure; any other failure ends it. */
-  async #failed(row: ReadingRow, error: unknown, signal: AbortSignal): Promise<void> {
-    if (error instanceof ReadingOver) return
+  async #handleFailure(row: ReadingRow, error: unknown, signal: AbortSignal): Promise<void> {
+    if (error instanceof ReadingEnded) return
     const { db, log } = this.#context
     const cause = error instanceof PassageFailed ? error.cause : error
-    const trouble = troubleOf(cause, modelOf(row)?.model ?? '')
+    const problem = toProviderProblem(cause, parseReadingModel(row)?.model ?? '')
     function* write() {
-      const open = yield* readingRows.stillOpen(row.key)
+      const open = yield* readingRows.findUnlessEnded(row.key)
       if (open === undefined) return
-      if (trouble.isPermanent) yield* endReading(row.key, 'failed', trouble)
-      else if (error instanceof PassageFailed && trouble.class === 'timeout' && open.attempts >= MOST_TRIES) {
-        yield* noteProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
-        yield* noteAnswer(row.key)
-      } else yield* readingRows.delay(row.key, trouble, Date.now() + pauseAfter(trouble, open.attempts))
+      if (problem.isPermanent) yield* endReading(row.key, 'failed', problem)
+      else if (error instanceof PassageFailed && problem.class === 'timeout' && open.attempts >= MAX_ATTEMPTS) {
+        yield* addReadingProgress(row.key, { place: error.node, done: 0, asked: 0, unusable: 1, tokens: 0 })
+        yield* resetReadingRetries(row.key)
+      } else yield* readingRows.defer(row.key, problem, Date.now() + computeRetryDelayMs(problem, open.attempts))
     }
-    await untilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))
-    log.warn({ reading: row.id, class: trouble.class, error: trouble.message }, 'a reading met a failure')
+    await retryUntilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))
+    log.warn({ reading: row.id, class: problem.class, error: problem.message }, 'a reading met a failure')
   }
 }
 
 /** A passage, and the model's stored reply for its text. */
-function* lookedUp(
+function* loadPassage(
   spaceKey: number,
   model: ModelReference,
   key: number,
 ): Program<{ node: PassageNode; said: ModelExtraction | undefined }> {
-  const node = { key, text: (yield* textOf(spaceKey, key)) ?? '' }
-  return { node, said: yield* knownExtraction(spaceKey, model, node) }
+  const node = { key, text: (yield* findNodeText(spaceKey, key)) ?? '' }
+  return { node, said: yield* findExtraction(spaceKey, model, node) }
 }
 
 /** Ends the run of a reading whose row has the reason. */
-class ReadingOver extends Error {}
+class ReadingEnded extends Error {}
 
 class PassageFailed extends Error {
   constructor(
@@ -298,24 +306,24 @@ class PassageFailed extends Error {
 }
 
 /** Estimated maximal number of tokens of a request about a passage. */
-function costOf(passage: string): number {
-  return extractionPrompt(passage).reduce((sum, { content }) => sum + estimateTokens(content), REPLY_TOKENS)
+function estimateCost(passage: string): number {
+  return buildExtractionPrompt(passage).reduce((sum, { content }) => sum + estimateTokens(content), MAX_REPLY_TOKENS)
 }
 
-function tokensOf(meter: TokenMeter): number {
+function totalTokens(meter: TokenMeter): number {
   const { inputTokens, outputTokens } = meter.total()
   return inputTokens + outputTokens
 }
 
 /** Among the passages up to a key, numbers of those read now, and of those without a usable reply. */
-function countsOf(
+function countRead(
   slice: readonly LivePassage[],
-  place: number,
-  reads: readonly Read[],
+  position: number,
+  reads: readonly PassageRead[],
 ): { done: number; unusable: number } {
   const first = reads[0]?.passage.key ?? 0
-  const passed = slice.filter(({ key }) => key >= first && key <= place)
-  const lacking = new Set(reads.filter(({ said }) => said === undefined).map(({ passage }) => passage.key))
-  const unusable = passed.filter(({ key }) => lacking.has(key)).length
+  const passed = slice.filter(({ key }) => key >= first && key <= position)
+  const missing = new Set(reads.filter(({ said }) => said === undefined).map(({ passage }) => passage.key))
+  const unusable = passed.filter(({ key }) => missing.has(key)).length
   return { done: passed.length - unusable, unusable }
 }

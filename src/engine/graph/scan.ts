@@ -1,17 +1,17 @@
 import type { EntityExtraction } from '../../contract/gateway/graph.js'
 import type { EngineContext } from '../context.js'
-import { GraphReader } from '../derived/graph/extract.js'
-import type { Extraction } from '../derived/graph/extraction.js'
-import { type GraphRoom, graphRoom, type Indexed, storeExtraction } from '../derived/graph/store.js'
-import { nodesBetween, noteScanned, type ScannedNode, scannedUpTo } from '../rows/graph/scans.js'
+import { GraphExtractor } from '../derived/graph/extract.js'
+import type { GraphExtraction } from '../derived/graph/extraction.js'
+import { type GraphCapacity, loadGraphCapacity, type StoredGraph, storeExtraction } from '../derived/graph/store.js'
+import { getScanPosition, listNodesBetween, type ScannedNode, setScanPosition } from '../rows/graph/scans.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { quotasOf } from '../spaces/quota.js'
+import { getQuotas } from '../spaces/quota.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { type ModelReader, modelReader, readingModel } from './model-reader.js'
+import { parseJsonCell, unlessDamaged } from '../storage/readable.js'
+import { createModelReader, findReadingModel, type ModelPassageReader } from './model-reader.js'
 
-interface Version {
+interface VersionPassages {
   key: number
   title: string
   nodes: { key: number; text: string; section: string[] }[]
@@ -28,19 +28,20 @@ export async function scanPassages(
   signal: AbortSignal,
 ): Promise<EntityExtraction> {
   const { db } = context
-  const { nodes, room, reference } = await db.read(beginScan(context, space, limit))
-  const model = reference === undefined ? undefined : modelReader(context, space, reference, signal)
+  const { nodes, room: capacity, reference } = await db.read(loadScan(context, space, limit))
+  const model = reference === undefined ? undefined : createModelReader(context, space, reference, signal)
   const total = { entities: new Set<number>(), relations: new Set<number>(), changed: new Set<number>() }
   let extracted = 0
-  for (const version of byVersion(nodes)) {
+  for (const version of groupByVersion(nodes)) {
     const rules = readByRules(version)
     extracted += rules.entities.size
     const of = { spaceKey: space.key, versionKey: version.key, nodes: new Set(version.nodes.map(({ key }) => key)) }
-    merge(total, await storeExtraction(db, of, rules, room))
-    if (model !== undefined) extracted += await readByModel(db, { ...of, byModel: true }, version, model, room, total)
+    mergeStored(total, await storeExtraction(db, of, rules, capacity))
+    if (model !== undefined)
+      extracted += await readByModel(db, { ...of, byModel: true }, version, model, capacity, total)
   }
   const last = nodes.at(-1)
-  if (last !== undefined) await db.write(() => noteScanned(space.key, last.key))
+  if (last !== undefined) await db.write(() => setScanPosition(space.key, last.key))
   return {
     knowledgeSpaceId: space.id,
     extractionMode: 'provider',
@@ -52,34 +53,34 @@ export async function scanPassages(
   }
 }
 
-function* beginScan(context: EngineContext, space: SpaceRow, limit: number) {
-  const nodes = yield* nextNodes(space.key, limit)
-  const room = yield* graphRoom(space.key, quotasOf(context, space))
-  return { nodes, room, reference: yield* readingModel(context, space) }
+function* loadScan(context: EngineContext, space: SpaceRow, limit: number) {
+  const nodes = yield* listNextNodes(space.key, limit)
+  const capacity = yield* loadGraphCapacity(space.key, getQuotas(context, space))
+  return { nodes, room: capacity, reference: yield* findReadingModel(context, space) }
 }
 
 /** The passages after those of the previous call; continues with the first one after the last. */
-function* nextNodes(spaceKey: number, limit: number): Read<ScannedNode[]> {
-  const started = yield* scannedUpTo(spaceKey)
-  const rows = yield* nodesBetween(spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
+function* listNextNodes(spaceKey: number, limit: number): Read<ScannedNode[]> {
+  const started = yield* getScanPosition(spaceKey)
+  const rows = yield* listNodesBetween(spaceKey, started, Number.MAX_SAFE_INTEGER, limit)
   if (rows.length === limit || started === 0) return rows
-  return [...rows, ...(yield* nodesBetween(spaceKey, 0, started, limit - rows.length))]
+  return [...rows, ...(yield* listNodesBetween(spaceKey, 0, started, limit - rows.length))]
 }
 
-function byVersion(nodes: readonly ScannedNode[]): Version[] {
-  const versions = new Map<number, Version>()
+function groupByVersion(nodes: readonly ScannedNode[]): VersionPassages[] {
+  const versions = new Map<number, VersionPassages>()
   for (const node of nodes) {
     const { key, version_key, title, text } = node
     const version = versions.get(version_key) ?? { key: version_key, title, nodes: [] }
-    const path = unlessDamaged(() => fromCell<string[]>(node.section)) ?? []
+    const path = unlessDamaged(() => parseJsonCell<string[]>(node.section)) ?? []
     version.nodes.push({ key, text, section: path })
     versions.set(version_key, version)
   }
   return [...versions.values()]
 }
 
-function readByRules({ title, nodes }: Version): Extraction {
-  const reader = new GraphReader(title)
+function readByRules({ title, nodes }: VersionPassages): GraphExtraction {
+  const reader = new GraphExtractor(title)
   for (const node of nodes) reader.add(node)
   return reader.finish()
 }
@@ -88,23 +89,23 @@ function readByRules({ title, nodes }: Version): Extraction {
 async function readByModel(
   db: Driver,
   of: Parameters<typeof storeExtraction>[1],
-  { nodes }: Version,
-  model: ModelReader,
-  room: GraphRoom,
-  total: Indexed,
+  { nodes }: VersionPassages,
+  model: ModelPassageReader,
+  capacity: GraphCapacity,
+  total: StoredGraph,
 ): Promise<number> {
   const { extraction, said } = await model.read(nodes)
   if (said.size === 0) return 0
-  merge(total, await storeExtraction(db, { ...of, nodes: new Set(said.keys()) }, extraction, room))
+  mergeStored(total, await storeExtraction(db, { ...of, nodes: new Set(said.keys()) }, extraction, capacity))
   await db.write(function* () {
     for (const node of nodes) {
-      const one = said.get(node.key)
-      if (one !== undefined) yield* model.keep(node, one)
+      const nodeExtraction = said.get(node.key)
+      if (nodeExtraction !== undefined) yield* model.store(node, nodeExtraction)
     }
   })
   return extraction.entities.size
 }
 
-function merge(total: Indexed, more: Indexed): void {
-  for (const part of ['entities', 'relations', 'changed'] as const) for (const key of more[part]) total[part].add(key)
+function mergeStored(total: StoredGraph, added: StoredGraph): void {
+  for (const part of ['entities', 'relations', 'changed'] as const) for (const key of added[part]) total[part].add(key)
 }

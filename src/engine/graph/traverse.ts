@@ -1,31 +1,37 @@
-import { notFound } from '../../contract/errors.js'
+import { notFoundError } from '../../contract/errors.js'
 import type { GraphTraversal, TraverseQuery } from '../../contract/gateway/graph.js'
-import { Clock } from '../base/clock.js'
-import { type EntityRow, entityById, entityByKey, isShown, type RelationRow } from '../rows/graph/entities.js'
-import { surestRelations } from '../rows/graph/relations.js'
+import { ReadClock } from '../base/clock.js'
+import {
+  type EntityRow,
+  findEntityById,
+  findEntityByRowKey,
+  isVisible,
+  type RelationRow,
+} from '../rows/graph/entities.js'
+import { listRelationsByConfidence } from '../rows/graph/relations.js'
 import type { Read } from '../storage/program.js'
-import { type GraphView, toEntity, toRelation } from './read.js'
+import { type GraphView, toGraphEntity, toGraphRelation } from './read.js'
 
 /**
  * Maximal number of relations read per entity: a hub has tens of thousands, and reading them all would take the time of
  * the rest.
  */
-const HUB = 2000
+const MAX_ENTITY_RELATIONS = 2000
 
-interface Reached {
+interface ReachedEntity {
   row: EntityRow
   depth: number
 }
 
-interface Followed {
+interface FollowedRelation {
   row: RelationRow
   ends: { subject: EntityRow; object: EntityRow }
   depth: number
 }
 
-interface Walk {
-  entities: Map<number, Reached>
-  relations: Map<number, Followed>
+interface TraversalState {
+  entities: Map<number, ReachedEntity>
+  relations: Map<number, FollowedRelation>
   /** number of relations whose other end was read */
   explored: number
   truncated: boolean
@@ -39,10 +45,10 @@ interface Walk {
  */
 export async function traverse(view: GraphView, query: TraverseQuery): Promise<GraphTraversal> {
   const started = performance.now()
-  const clock = new Clock(query.timeoutMs)
-  const seed = await view.db.read(entityById(view, query.entityId))
-  if (seed === undefined) throw notFound('graph entity', query.entityId)
-  const walk: Walk = {
+  const clock = new ReadClock(query.timeoutMs)
+  const seed = await view.db.read(findEntityById(view, query.entityId))
+  if (seed === undefined) throw notFoundError('graph entity', query.entityId)
+  const walk: TraversalState = {
     entities: new Map([[seed.key, { row: seed, depth: 0 }]]),
     relations: new Map(),
     explored: 0,
@@ -51,13 +57,13 @@ export async function traverse(view: GraphView, query: TraverseQuery): Promise<G
   const timedOut = await explore(view, query, walk, clock)
   const entities = []
   for (const { row, depth } of walk.entities.values()) {
-    entities.push(await view.db.read(toEntity(view, row, depth)))
-    await clock.turn()
+    entities.push(await view.db.read(toGraphEntity(view, row, depth)))
+    await clock.yieldIfDue()
   }
   const relations = []
   for (const { row, ends, depth } of walk.relations.values()) {
-    relations.push(await view.db.read(toRelation(view, row, ends, depth)))
-    await clock.turn()
+    relations.push(await view.db.read(toGraphRelation(view, row, ends, depth)))
+    await clock.yieldIfDue()
   }
   return {
     entities,
@@ -76,27 +82,32 @@ export async function traverse(view: GraphView, query: TraverseQuery): Promise<G
 }
 
 /** @returns whether the time was over before everything was read */
-async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock: Clock): Promise<boolean> {
+async function explore(
+  view: GraphView,
+  query: TraverseQuery,
+  walk: TraversalState,
+  clock: ReadClock,
+): Promise<boolean> {
   let level = [...walk.entities.values()]
   for (let depth = 1; depth <= query.depth; depth++) {
-    const next: Reached[] = []
+    const next: ReachedEntity[] = []
     for (const { row } of level) {
-      if (clock.over) return true
-      const found = await view.db.read(surestRelations(row.key, HUB))
+      if (clock.isOver) return true
+      const found = await view.db.read(listRelationsByConfidence(row.key, MAX_ENTITY_RELATIONS))
       if (found.cut) walk.truncated = true
       let followed = 0
       for (const relation of found.rows) {
-        if (clock.over) return true
-        await clock.turn()
+        if (clock.isOver) return true
+        await clock.yieldIfDue()
         const otherKey = relation.subject_key === row.key ? relation.object_key : relation.subject_key
-        const seen = await view.db.read(otherEnd(view, relation, otherKey, walk.entities.get(otherKey)?.row))
+        const seen = await view.db.read(findOtherEnd(view, relation, otherKey, walk.entities.get(otherKey)?.row))
         if (seen === undefined) continue
         if (followed++ === query.fanout) {
           walk.truncated = true
           break
         }
         walk.explored++
-        const reached = follow(query, walk, { relation, from: row, other: seen.other, depth })
+        const reached = addRelation(query, walk, { relation, from: row, other: seen.other, depth })
         if (reached !== undefined) next.push(reached)
       }
     }
@@ -111,24 +122,24 @@ async function explore(view: GraphView, query: TraverseQuery, walk: Walk, clock:
  * @param known the entity, if it was reached before
  * @returns undefined if the reader does not see the relation
  */
-function* otherEnd(
+function* findOtherEnd(
   view: GraphView,
   relation: RelationRow,
   otherKey: number,
   known: EntityRow | undefined,
 ): Read<{ other: EntityRow | undefined } | undefined> {
-  if (!(yield* isShown(view, 'relation', relation.key))) return undefined
+  if (!(yield* isVisible(view, 'relation', relation.key))) return undefined
   if (known !== undefined) return { other: known }
-  const other = yield* entityByKey(view, otherKey)
-  return { other: other !== undefined && (yield* isShown(view, 'entity', otherKey)) ? other : undefined }
+  const other = yield* findEntityByRowKey(view, otherKey)
+  return { other: other !== undefined && (yield* isVisible(view, 'entity', otherKey)) ? other : undefined }
 }
 
 /** Adds a relation, and the entity at its other end, to the answer. @returns the entity if it is new */
-function follow(
+function addRelation(
   query: TraverseQuery,
-  walk: Walk,
+  walk: TraversalState,
   found: { relation: RelationRow; from: EntityRow; other: EntityRow | undefined; depth: number },
-): Reached | undefined {
+): ReachedEntity | undefined {
   const { relation, from, other, depth } = found
   if (other === undefined) return undefined
   const known = walk.entities.get(other.key)

@@ -1,30 +1,30 @@
 import { KsError } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { isThere } from '../rows/gateways.js'
+import { isGatewayRegistered } from '../rows/gateways.js'
 import {
-  type AnswerRow,
-  answerOf,
   claimKey,
-  JOINT,
-  keepAnswer,
-  keysClaimedBefore,
+  FINGERPRINT_SEPARATOR,
+  findIdempotencyRow,
+  type IdempotencyRow,
+  listKeysClaimedBefore,
   releaseKey,
   removeKey,
+  storeAnswer,
 } from '../rows/idempotency.js'
 import type { Driver } from '../storage/driver.js'
 import type { Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { inOneWrite, type Slice } from '../storage/slices.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { type RemovalSlice, removeInOneWrite } from '../storage/slices.js'
 
 /** how long the answer to a write is stored under its idempotency key */
-const ANSWERS_KEPT_MS = 24 * 60 * 60 * 1000
+const ANSWER_LIFETIME_MS = 24 * 60 * 60 * 1000
 
 /** interval of retries to store the outcome of a request */
-const WRITE_LATER_MS = 5000
+const WRITE_RETRY_MS = 5000
 /** after ten minutes without the database, the client's own retry finds the outcome missing */
-const LATE_TRIES = 120
+const MAX_WRITE_RETRIES = 120
 
 /** Answers stored under the keys that clients send with writes. A key belongs to one tenant and subject. */
 export interface Idempotency {
@@ -47,89 +47,92 @@ export interface Idempotency {
 export function createIdempotency(context: EngineContext): Idempotency {
   const { db, instance } = context
   const keep = (caller: Caller, key: string, { headers, content, ...response }: StoredResponse) =>
-    keepAnswer(caller, key, instance, { ...response, headers: JSON.stringify(headers) }, content)
+    storeAnswer(caller, key, instance, { ...response, headers: JSON.stringify(headers) }, content)
   /** outcomes of requests while no write was possible: their effects stay, and their keys stay usable */
-  const unwritten = new Map<string, () => Write<unknown>>()
-  const end = async (caller: Caller, key: string, write: () => Write<unknown>) => {
+  const pendingWrites = new Map<string, () => Write<unknown>>()
+  const storeOutcome = async (caller: Caller, key: string, write: () => Write<unknown>) => {
     try {
       await db.write(write)
     } catch (error) {
-      context.log.warn({ error: String(error) }, 'the outcome of a request with an Idempotency-Key could not be stored yet')
-      unwritten.set(idOf(caller, key), write)
-      triesLeft = LATE_TRIES
-      writeLater()
+      context.log.warn(
+        { error: String(error) },
+        'the outcome of a request with an Idempotency-Key could not be stored yet',
+      )
+      pendingWrites.set(idOf(caller, key), write)
+      retriesLeft = MAX_WRITE_RETRIES
+      scheduleRetry()
     }
   }
-  let isLate = false
-  let triesLeft = 0
+  let isRetryScheduled = false
+  let retriesLeft = 0
   /** other gateways consider the request running until this is written */
-  const writeLater = () => {
-    if (isLate) return
-    isLate = true
+  const scheduleRetry = () => {
+    if (isRetryScheduled) return
+    isRetryScheduled = true
     setTimeout(async () => {
-      isLate = false
-      for (const [id, write] of [...unwritten])
+      isRetryScheduled = false
+      for (const [id, write] of [...pendingWrites])
         await db.write(write).then(
-          () => unwritten.get(id) === write && unwritten.delete(id),
+          () => pendingWrites.get(id) === write && pendingWrites.delete(id),
           () => undefined,
         )
-      if (unwritten.size > 0 && --triesLeft > 0) writeLater()
-    }, WRITE_LATER_MS).unref()
+      if (pendingWrites.size > 0 && --retriesLeft > 0) scheduleRetry()
+    }, WRITE_RETRY_MS).unref()
   }
   return {
     async begin(caller, key, fingerprint): Promise<StoredResponse | undefined> {
       const id = idOf(caller, key)
-      const owed = unwritten.get(id)
-      const kept = await db.write(function* () {
-        if (owed !== undefined) yield* owed()
-        return yield* claimOrAnswer(caller, key, { fingerprint, instance, created_at: context.now() })
+      const pendingWrite = pendingWrites.get(id)
+      const stored = await db.write(function* () {
+        if (pendingWrite !== undefined) yield* pendingWrite()
+        return yield* claimOrFindAnswer(caller, key, { fingerprint, instance, created_at: context.now() })
       })
-      if (unwritten.get(id) === owed) unwritten.delete(id)
-      return kept
+      if (pendingWrites.get(id) === pendingWrite) pendingWrites.delete(id)
+      return stored
     },
     *keep(caller, key, response) {
       if (!(yield* keep(caller, key, response)))
         throw new KsError('idempotency-conflict', 'another process has claimed this Idempotency-Key')
     },
     async finish(caller, key, response) {
-      const kept = await db.read(answerOf(caller, key))
-      if (kept?.status === response.status && kept.body === response.body) return
-      await end(caller, key, () => keep(caller, key, response))
+      const stored = await db.read(findIdempotencyRow(caller, key))
+      if (stored?.status === response.status && stored.body === response.body) return
+      await storeOutcome(caller, key, () => keep(caller, key, response))
     },
-    abandon: (caller, key) => end(caller, key, () => releaseKey(caller, key, instance)),
+    abandon: (caller, key) => storeOutcome(caller, key, () => releaseKey(caller, key, instance)),
   }
 }
 
 /** The stored answer; if there is none, the key is claimed for the request. */
-function* claimOrAnswer(
+function* claimOrFindAnswer(
   caller: Caller,
   key: string,
-  request: Pick<AnswerRow, 'fingerprint' | 'instance' | 'created_at'>,
+  request: Pick<IdempotencyRow, 'fingerprint' | 'instance' | 'created_at'>,
 ): Write<StoredResponse | undefined> {
-  const found = yield* answerOf(caller, key)
+  const found = yield* findIdempotencyRow(caller, key)
   // an expired row counts as missing; the clean-up removes it later
-  const row = found !== undefined && found.created_at < request.created_at - ANSWERS_KEPT_MS ? undefined : found
-  const [before, content] = row?.fingerprint.split(JOINT) ?? []
-  if (row !== undefined && before !== request.fingerprint)
+  const row = found !== undefined && found.created_at < request.created_at - ANSWER_LIFETIME_MS ? undefined : found
+  const [fingerprint, content] = row?.fingerprint.split(FINGERPRINT_SEPARATOR) ?? []
+  if (row !== undefined && fingerprint !== request.fingerprint)
     throw new KsError('idempotency-conflict', 'this Idempotency-Key was used with another request')
   if (row?.status !== null && row?.status !== undefined)
     return {
       status: row.status,
       body: row.body ?? '',
-      headers: fromCell<Record<string, string>>(row.headers ?? '{}'),
-      ...defined({ content }),
+      headers: parseJsonCell<Record<string, string>>(row.headers ?? '{}'),
+      ...omitUndefined({ content }),
     }
   // a lost gateway left no answer: only running the request again shows whether it had an effect
-  if (row !== undefined && (row.instance === request.instance || (yield* isThere(row.instance))))
+  if (row !== undefined && (row.instance === request.instance || (yield* isGatewayRegistered(row.instance))))
     throw new KsError('idempotency-conflict', 'the first request with this Idempotency-Key is still running')
   yield* claimKey(caller, key, request)
   return undefined
 }
 
 /** Removes expired answers. They belong to tenants, not to spaces. */
-export async function forgetAnswers(db: Driver, now: number, batchRows: number): Promise<Slice> {
-  const rows = await db.read(keysClaimedBefore(now - ANSWERS_KEPT_MS, batchRows))
-  return inOneWrite(db, rows, batchRows, removeKey)
+export async function removeExpiredAnswers(db: Driver, now: number, batchRows: number): Promise<RemovalSlice> {
+  const rows = await db.read(listKeysClaimedBefore(now - ANSWER_LIFETIME_MS, batchRows))
+  return removeInOneWrite(db, rows, batchRows, removeKey)
 }
 
 function idOf({ tenant, subject }: Caller, key: string): string {

@@ -1,6 +1,6 @@
-import { chatFileBytes, isChatFileThere } from '../rows/integrity/objects.js'
-import type { Finding } from './findings.js'
-import { type Phase, sliceOf } from './phase.js'
+import { hasChatFile, listChatFileBytes } from '../rows/integrity/objects.js'
+import type { IntegrityFinding } from './findings.js'
+import { makeScanSlice, type ScanPhase } from './phase.js'
 import { checkBytes } from './raw-objects.js'
 
 /** an image has at most 10 MB */
@@ -10,15 +10,15 @@ const SLICE_ROWS = 25
  * Files of the tenant's chat applications. They belong to no space, so the check of every space of the tenant includes
  * them.
  */
-export const chatFiles: Phase = async ({ context, space }, after) => {
+export const chatFilesPhase: ScanPhase = async ({ context, space }, after) => {
   const { db, objects } = context
-  const rows = await db.read(chatFileBytes(space.tenant, String(after ?? ''), SLICE_ROWS))
-  const findings: Finding[] = []
+  const rows = await db.read(listChatFileBytes(space.tenant, String(after ?? ''), SLICE_ROWS))
+  const findings: IntegrityFinding[] = []
   for (const row of rows) {
-    const stillThere = () => db.read(isChatFileThere(space.tenant, row.id))
+    const stillExists = () => db.read(hasChatFile(space.tenant, row.id))
     const target = { type: 'raw-object', id: row.id, objectKey: row.object_key } as const
-    const found = await checkBytes(objects, { ...row, target, stillThere })
-    if (found !== undefined) findings.push(found)
+    const issue = await checkBytes(objects, { ...row, target, stillExists })
+    if (issue !== undefined) findings.push(issue)
   }
-  return sliceOf(rows, SLICE_ROWS, findings, (row) => row.id)
+  return makeScanSlice(rows, SLICE_ROWS, findings, (row) => row.id)
 }

@@ -1,8 +1,8 @@
 import type { StagedCommit, StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Page, PageRequest } from '../base/page.js'
-import { type CommitRow, commitsAfter } from '../rows/integrity/commits.js'
+import { type CommitRow, listCommitsAfter } from '../rows/integrity/commits.js'
 import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
@@ -15,8 +15,8 @@ export function* listCommits(
   page: PageRequest & { status?: StagedCommitStatus | undefined },
 ): Read<Page<StagedCommit>> {
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const wanted = { after: page.cursor ?? '', status: page.status }
-  const rows = yield* commitsAfter(reader, space.key, wanted, limit + 1)
+  const filter = { after: page.cursor ?? '', status: page.status }
+  const rows = yield* listCommitsAfter(reader, space.key, filter, limit + 1)
   return readablePage(
     rows,
     limit,
@@ -33,7 +33,7 @@ function toCommit(row: CommitRow, space: SpaceRow): StagedCommit {
     idempotencyKey: row.idempotency_key,
     operationType: row.operation_type,
     status: row.status,
-    ...defined({
+    ...omitUndefined({
       documentAssetId: row.document_id ?? undefined,
       parseArtifactId: row.artifact_id ?? undefined,
       rawObjectKey: row.raw_object_key ?? undefined,

@@ -1,53 +1,59 @@
 import { analyzeDocument } from '../../lib/text/analyze.js'
-import { type IndexedNode, indexedNodes, isNodeLive } from '../rows/integrity/nodes.js'
+import { type IndexedNode, isNodeLive, listIndexedNodes } from '../rows/integrity/nodes.js'
 import type { VectorSpace } from '../rows/vector-spaces.js'
 import { decodeHalfInto } from '../storage/half.js'
 import type { Read } from '../storage/program.js'
-import { type Finding, finding, type Scan } from './findings.js'
-import { vectorSpaceInUse } from './model-in-use.js'
-import { type Phase, sliceOf } from './phase.js'
+import { createFinding, type IntegrityFinding, type IntegrityScan } from './findings.js'
+import { getVectorSpaceInUse } from './model-in-use.js'
+import { makeScanSlice, type ScanPhase } from './phase.js'
 
 const SLICE_NODES = 50
 /** Passages with identical vectors may fill all hits; then equal similarity is enough. */
 const VECTOR_HITS = 50
 const TEXT_HITS = 1000
-const SAME = 0.9999
+const MIN_SAME_COSINE = 0.9999
 
 /**
  * Every live passage is found by its own vector among all, and by its rarest term within its document. Counts alone do
  * not reveal a graph index that can no longer reach a point, as approximate indexes may after many removals.
  */
-const everyNode: Phase = async (scan, after) => {
+const searchablePhase: ScanPhase = async (scan, after) => {
   const { context, space } = scan
-  const { active, rows } = await context.db.read(nodesToFind(scan, Number(after ?? 0)))
+  const { active, rows } = await context.db.read(readNodesToFind(scan, Number(after ?? 0)))
   if (rows.length > 0) await context.indexes.settle(space.id)
-  const rarity = frequencies(rows)
-  const findings: Finding[] = []
+  const rarity = countByTerm(rows)
+  const findings: IntegrityFinding[] = []
   for (const row of rows) {
-    const byWord = await isFoundByWord(scan, row, rarity)
+    const byTerm = await isFoundByTerm(scan, row, rarity)
     const byVector = active === undefined || (await isFoundByVector(scan, row, active))
-    if (byWord && byVector) continue
-    const there = await context.db.read(stateNow(scan, row.key))
-    if (!there.isLive) continue
-    if (!byWord) findings.push(lostNode(row, 'text'))
-    if (!byVector && there.vectorSpace === active?.id) findings.push(lostNode(row, 'vector'))
+    if (byTerm && byVector) continue
+    const current = await context.db.read(readCurrentState(scan, row.key))
+    if (!current.isLive) continue
+    if (!byTerm) findings.push(lostNodeFinding(row, 'text'))
+    if (!byVector && current.vectorSpace === active?.id) findings.push(lostNodeFinding(row, 'vector'))
   }
-  return sliceOf(rows, SLICE_NODES, findings, (row) => row.key)
+  return makeScanSlice(rows, SLICE_NODES, findings, (row) => row.key)
 }
 
-function* nodesToFind(scan: Scan, after: number): Read<{ active: VectorSpace | undefined; rows: IndexedNode[] }> {
-  const active = yield* vectorSpaceInUse(scan)
-  return { active, rows: yield* indexedNodes(scan.space.key, active?.key, after, SLICE_NODES) }
+function* readNodesToFind(
+  scan: IntegrityScan,
+  after: number,
+): Read<{ active: VectorSpace | undefined; rows: IndexedNode[] }> {
+  const active = yield* getVectorSpaceInUse(scan)
+  return { active, rows: yield* listIndexedNodes(scan.space.key, active?.key, after, SLICE_NODES) }
 }
 
 /** A passage and a model that existed a moment ago may have been replaced. */
-function* stateNow(scan: Scan, nodeKey: number): Read<{ isLive: boolean; vectorSpace: string | undefined }> {
-  return { isLive: yield* isNodeLive(nodeKey), vectorSpace: (yield* vectorSpaceInUse(scan))?.id }
+function* readCurrentState(
+  scan: IntegrityScan,
+  nodeKey: number,
+): Read<{ isLive: boolean; vectorSpace: string | undefined }> {
+  return { isLive: yield* isNodeLive(nodeKey), vectorSpace: (yield* getVectorSpaceInUse(scan))?.id }
 }
 
-function lostNode(row: IndexedNode, index: 'text' | 'vector'): Finding {
+function lostNodeFinding(row: IndexedNode, index: 'text' | 'vector'): IntegrityFinding {
   const how = index === 'text' ? 'its rarest term' : 'its own vector'
-  return finding(
+  return createFinding(
     'stale-projection',
     `${index}-lost`,
     `passage ${row.id} is not found by ${how}`,
@@ -57,15 +63,15 @@ function lostNode(row: IndexedNode, index: 'text' | 'vector'): Finding {
 }
 
 /** Count of these passages that contain each term. */
-function frequencies(rows: IndexedNode[]): Map<string, number> {
-  const found = new Map<string, number>()
+function countByTerm(rows: IndexedNode[]): Map<string, number> {
+  const counts = new Map<string, number>()
   for (const row of rows)
-    for (const term of new Set(analyzeDocument(row.text))) found.set(term, (found.get(term) ?? 0) + 1)
-  return found
+    for (const term of new Set(analyzeDocument(row.text))) counts.set(term, (counts.get(term) ?? 0) + 1)
+  return counts
 }
 
-async function isFoundByWord(
-  { context, space }: Scan,
+async function isFoundByTerm(
+  { context, space }: IntegrityScan,
   row: IndexedNode,
   rarity: Map<string, number>,
 ): Promise<boolean> {
@@ -83,7 +89,7 @@ async function isFoundByWord(
 }
 
 async function isFoundByVector(
-  { context, space }: Scan,
+  { context, space }: IntegrityScan,
   row: IndexedNode,
   active: { id: string; dimension: number },
 ): Promise<boolean> {
@@ -94,7 +100,7 @@ async function isFoundByVector(
   const request = { terms: [], vector, vectorSpace: active.id, textK: 1, vectorK: VECTOR_HITS }
   const { hits } = await context.indexes.search(space.id, request)
   if (hits.some((hit) => hit.key === row.key)) return true
-  return hits.length === VECTOR_HITS && hits.every((hit) => (hit.cosine ?? 0) >= SAME)
+  return hits.length === VECTOR_HITS && hits.every((hit) => (hit.cosine ?? 0) >= MIN_SAME_COSINE)
 }
 
-export const deepPhases: Phase[] = [everyNode]
+export const deepPhases: ScanPhase[] = [searchablePhase]

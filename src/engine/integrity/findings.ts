@@ -4,7 +4,7 @@ import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 
 /** How an issue is fixed; its target is looked up again before anything is changed. */
-export type Remedy =
+export type RepairRemedy =
   | { by: 'nobody' }
   | { by: 'person'; advice: string }
   | { by: 'removing-object'; objectKey: string }
@@ -19,13 +19,13 @@ export type Remedy =
   | { by: 'rebuilding-index' }
 
 /** An issue with the data that its repair needs. */
-export interface Finding {
+export interface IntegrityFinding {
   issue: ConsistencyIssue
-  remedy: Remedy
+  remedy: RepairRemedy
 }
 
 /** The input of a scan. */
-export interface Scan {
+export interface IntegrityScan {
   /** identity of the caller */
   reader: Reader
   context: EngineContext
@@ -52,14 +52,14 @@ const SEVERITY: Record<IssueType, ConsistencyIssue['severity']> = {
  * @param code stable code, more specific than `type`
  * @param severity only where it differs from the default of the type
  */
-export function finding(
+export function createFinding(
   type: IssueType,
   code: string,
   message: string,
   target: IntegrityTarget,
-  remedy: Remedy,
+  remedy: RepairRemedy,
   severity: ConsistencyIssue['severity'] = SEVERITY[type],
-): Finding {
+): IntegrityFinding {
   const repairability =
     remedy.by === 'nobody' ? 'not-repairable' : remedy.by === 'person' ? 'manual' : 'auto-repairable'
   return { issue: { code, message, type, severity, repairability, target }, remedy }

@@ -1,24 +1,24 @@
 import { createHash } from 'node:crypto'
 import type { GcCandidate, IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { defined } from '../../lib/defined.js'
-import { collectableCommits } from '../rows/integrity/commits.js'
-import { placedNodes } from '../rows/integrity/nodes.js'
-import { isShownBy } from '../rows/integrity/objects.js'
-import { oldTraces } from '../rows/integrity/traces.js'
-import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
-import { abandonedVersions } from '../rows/integrity/versions.js'
-import { namesOf } from '../rows/objects.js'
-import { retentionOf } from '../spaces/retention-policy.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { listCollectableCommits } from '../rows/integrity/commits.js'
+import { listNodePresence } from '../rows/integrity/nodes.js'
+import { isReportedBy } from '../rows/integrity/objects.js'
+import { listOldTraces } from '../rows/integrity/traces.js'
+import { listSupersededVectorSpaces } from '../rows/integrity/vectors.js'
+import { listAbandonedVersions } from '../rows/integrity/versions.js'
+import { classifyObjects } from '../rows/objects.js'
+import { getRetentionRules } from '../spaces/retention-policy.js'
 import type { StoredFile } from '../storage/object-list.js'
 import type { Read } from '../storage/program.js'
-import type { Scan } from './findings.js'
-import { type Phase, sliceOf } from './phase.js'
-import { isCollectable, leftoversOf } from './raw-objects.js'
+import type { IntegrityScan } from './findings.js'
+import { makeScanSlice, type ScanPhase } from './phase.js'
+import { filterLeftovers, isCollectable } from './raw-objects.js'
 
 const SLICE = 200
 const DAY_MS = 24 * 60 * 60 * 1000
 
-interface Collectable {
+interface GcCandidateInput {
   type: GcCandidate['candidateType']
   target: IntegrityTarget
   reason: string
@@ -28,20 +28,23 @@ interface Collectable {
   occasion: string | number
 }
 
-function candidate({ space }: Scan, { type, target, reason, count, bytes, occasion }: Collectable): GcCandidate {
-  const named = JSON.stringify([space.id, type, targetName(target), occasion])
+function toGcCandidate(
+  { space }: IntegrityScan,
+  { type, target, reason, count, bytes, occasion }: GcCandidateInput,
+): GcCandidate {
+  const identity = JSON.stringify([space.id, type, targetKey(target), occasion])
   return {
     candidateType: type,
     count: count ?? 1,
     estimatedBytes: Math.max(0, Math.round(bytes)),
-    idempotencyKey: `gc-${createHash('sha256').update(named).digest('hex').slice(0, 32)}`,
+    idempotencyKey: `gc-${createHash('sha256').update(identity).digest('hex').slice(0, 32)}`,
     reason,
     target,
   }
 }
 
 /** A key that is unique among targets. */
-export function targetName(target: IntegrityTarget): string {
+export function targetKey(target: IntegrityTarget): string {
   return JSON.stringify([
     target.type,
     ...[target.id, target.objectKey, target.documentAssetId, target.parseArtifactId, target.virtualPath].map(
@@ -50,15 +53,15 @@ export function targetName(target: IntegrityTarget): string {
   ])
 }
 
-const orphans: Phase<GcCandidate> = async (scan, after) => {
+const orphansPhase: ScanPhase<GcCandidate> = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE)
   const keys = files.flatMap(({ key, isObject }) => (isObject ? [key] : []))
-  const names = await context.db.read(namesOf(space.tenant, keys, scan.now))
+  const names = await context.db.read(classifyObjects(space.tenant, keys, scan.now))
   const nameless = files.filter(({ key }) => names.get(key) === 'noted' || names.get(key) === 'unknown')
-  const stored = await context.objects.described(nameless)
-  const found = (await context.db.read(collectable(scan, stored))).map((file) =>
-    candidate(scan, {
+  const stored = await context.objects.describeAll(nameless)
+  const candidates = (await context.db.read(filterCollectable(scan, stored))).map((file) =>
+    toGcCandidate(scan, {
       type: 'staged-object',
       target: { type: 'raw-object', objectKey: file.key },
       reason: 'no document and no running upload refers to these bytes',
@@ -66,23 +69,23 @@ const orphans: Phase<GcCandidate> = async (scan, after) => {
       occasion: file.changedAt,
     }),
   )
-  return sliceOf(files, SLICE, found, (file) => file.key)
+  return makeScanSlice(files, SLICE, candidates, (file) => file.key)
 }
 
 /** The orphaned files that the report of this space includes. */
-function* collectable({ context, space, now }: Scan, files: readonly StoredFile[]): Read<StoredFile[]> {
-  const found: StoredFile[] = []
+function* filterCollectable({ context, space, now }: IntegrityScan, files: readonly StoredFile[]): Read<StoredFile[]> {
+  const selected: StoredFile[] = []
   for (const file of files)
-    if (file.isObject && (yield* isCollectable(context, file, now)) && (yield* isShownBy(space, file.key)))
-      found.push(file)
-  return found
+    if (file.isObject && (yield* isCollectable(context, file, now)) && (yield* isReportedBy(space, file.key)))
+      selected.push(file)
+  return selected
 }
 
-const leftovers: Phase<GcCandidate> = async (scan, after) => {
+const leftoversPhase: ScanPhase<GcCandidate> = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? '')).slice(0, SLICE)
-  const left = await scan.context.db.read(leftoversOf(scan, files))
-  const found = left.map((file) =>
-    candidate(scan, {
+  const left = await scan.context.db.read(filterLeftovers(scan, files))
+  const candidates = left.map((file) =>
+    toGcCandidate(scan, {
       type: 'staged-object',
       target: { type: 'raw-object', id: file.id, objectKey: `tmp/${file.id}` },
       reason: 'an upload that ended left this temporary file',
@@ -90,31 +93,34 @@ const leftovers: Phase<GcCandidate> = async (scan, after) => {
       occasion: file.changedAt,
     }),
   )
-  return sliceOf(files, SLICE, found, (file) => file.id)
+  return makeScanSlice(files, SLICE, candidates, (file) => file.id)
 }
 
-const commits: Phase<GcCandidate> = async (scan, after) => {
-  const rows = await scan.context.db.read(collectableCommits(scan.space.key, String(after ?? ''), scan.now, SLICE))
-  const found = rows.map((row) =>
-    candidate(scan, {
+const commitsPhase: ScanPhase<GcCandidate> = async (scan, after) => {
+  const rows = await scan.context.db.read(listCollectableCommits(scan.space.key, String(after ?? ''), scan.now, SLICE))
+  const candidates = rows.map((row) =>
+    toGcCandidate(scan, {
       type: 'failed-commit',
       target: {
         type: 'staged-commit',
         id: row.id,
-        ...defined({ objectKey: row.published_object_key ?? undefined, documentAssetId: row.document_id ?? undefined }),
+        ...omitUndefined({
+          objectKey: row.published_object_key ?? undefined,
+          documentAssetId: row.document_id ?? undefined,
+        }),
       },
       reason: `the commit is ${row.status} and has expired`,
       bytes: 0,
       occasion: '',
     }),
   )
-  return sliceOf(rows, SLICE, found, (row) => row.id)
+  return makeScanSlice(rows, SLICE, candidates, (row) => row.id)
 }
 
-const artifacts: Phase<GcCandidate> = async (scan, after) => {
-  const rows = await scan.context.db.read(abandonedVersions(scan.space.key, Number(after ?? 0), SLICE))
-  const found = rows.map((row) =>
-    candidate(scan, {
+const artifactsPhase: ScanPhase<GcCandidate> = async (scan, after) => {
+  const rows = await scan.context.db.read(listAbandonedVersions(scan.space.key, Number(after ?? 0), SLICE))
+  const candidates = rows.map((row) =>
+    toGcCandidate(scan, {
       type: 'parse-artifact',
       target: {
         type: 'artifact-object',
@@ -128,15 +134,15 @@ const artifacts: Phase<GcCandidate> = async (scan, after) => {
       occasion: '',
     }),
   )
-  return sliceOf(rows, SLICE, found, (row) => row.key)
+  return makeScanSlice(rows, SLICE, candidates, (row) => row.key)
 }
 
-const strayNodes: Phase<GcCandidate> = async (scan, after) => {
-  const rows = await scan.context.db.read(placedNodes(scan.space.key, Number(after ?? 0), SLICE))
-  const found = rows
+const strayNodesPhase: ScanPhase<GcCandidate> = async (scan, after) => {
+  const rows = await scan.context.db.read(listNodePresence(scan.space.key, Number(after ?? 0), SLICE))
+  const candidates = rows
     .filter((row) => row.stray === 1)
     .map((row) =>
-      candidate(scan, {
+      toGcCandidate(scan, {
         type: 'artifact-segment',
         target: { type: 'knowledge-node', id: row.id },
         reason: 'the passage belongs to no version of a document',
@@ -144,13 +150,13 @@ const strayNodes: Phase<GcCandidate> = async (scan, after) => {
         occasion: '',
       }),
     )
-  return sliceOf(rows, SLICE, found, (row) => row.key)
+  return makeScanSlice(rows, SLICE, candidates, (row) => row.key)
 }
 
-const projections: Phase<GcCandidate> = async (scan) => {
-  const rows = (await scan.context.db.read(supersededVectorSpaces(scan.space.key))).slice(0, SLICE)
+const projectionsPhase: ScanPhase<GcCandidate> = async (scan) => {
+  const rows = (await scan.context.db.read(listSupersededVectorSpaces(scan.space.key))).slice(0, SLICE)
   const findings = rows.map((row) =>
-    candidate(scan, {
+    toGcCandidate(scan, {
       type: 'index-projection',
       target: { type: 'index-projection', id: row.id },
       reason: 'a newer embedding model has replaced this one',
@@ -163,18 +169,18 @@ const projections: Phase<GcCandidate> = async (scan) => {
 }
 
 /** Traces before this time have no reason to be kept. */
-export function* traceCutoff(spaceKey: number, now: number): Read<number> {
-  return now - (yield* retentionOf(spaceKey)).answerTraceRetentionDays * DAY_MS
+export function* getTraceCutoff(spaceKey: number, now: number): Read<number> {
+  return now - (yield* getRetentionRules(spaceKey)).answerTraceRetentionDays * DAY_MS
 }
 
-function* tracesToCollect({ space, now }: Scan, after: string): Read<{ id: string; bytes: number }[]> {
-  return yield* oldTraces(space.key, yield* traceCutoff(space.key, now), after, SLICE)
+function* listExpiredTraces({ space, now }: IntegrityScan, after: string): Read<{ id: string; bytes: number }[]> {
+  return yield* listOldTraces(space.key, yield* getTraceCutoff(space.key, now), after, SLICE)
 }
 
-const traces: Phase<GcCandidate> = async (scan, after) => {
-  const rows = await scan.context.db.read(tracesToCollect(scan, String(after ?? '')))
-  const found = rows.map((row) =>
-    candidate(scan, {
+const tracesPhase: ScanPhase<GcCandidate> = async (scan, after) => {
+  const rows = await scan.context.db.read(listExpiredTraces(scan, String(after ?? '')))
+  const candidates = rows.map((row) =>
+    toGcCandidate(scan, {
       type: 'answer-trace',
       target: { type: 'knowledge-path', id: row.id, virtualPath: `/evidence/${row.id}` },
       reason: 'the trace is older than the retention period for traces',
@@ -182,13 +188,14 @@ const traces: Phase<GcCandidate> = async (scan, after) => {
       occasion: '',
     }),
   )
-  return sliceOf(rows, SLICE, found, (row) => row.id)
+  return makeScanSlice(rows, SLICE, candidates, (row) => row.id)
 }
 
 /** Phases for everything that can be collected; with a prefix, only for objects whose keys begin with it. */
-export function candidatePhases(prefix: string | undefined): Phase<GcCandidate>[] {
-  if (prefix === undefined) return [orphans, leftovers, commits, artifacts, strayNodes, projections, traces]
-  return [orphans, leftovers].map((phase) => async (scan, after) => {
+export function candidatePhases(prefix: string | undefined): ScanPhase<GcCandidate>[] {
+  if (prefix === undefined)
+    return [orphansPhase, leftoversPhase, commitsPhase, artifactsPhase, strayNodesPhase, projectionsPhase, tracesPhase]
+  return [orphansPhase, leftoversPhase].map((phase) => async (scan, after) => {
     const slice = await phase(scan, after)
     return { ...slice, findings: slice.findings.filter(({ target }) => target.objectKey?.startsWith(prefix) === true) }
   })

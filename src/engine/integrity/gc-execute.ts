@@ -1,36 +1,41 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { GcCandidate, GcExecuted, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { isUuid } from '../../lib/ids.js'
-import { finishRemoval, newRemoval, removeUnreferenced } from '../objects/remove.js'
-import { isHeldBy, isRead } from '../rows/held-leases.js'
-import { collectableCommit } from '../rows/integrity/commits.js'
-import { nodeKeyOf } from '../rows/integrity/nodes.js'
-import { outcomeOf, putOutcome, removeOutcome, removeOutcomesBefore } from '../rows/integrity/outcomes.js'
+import { createRemoval, finishRemoval, removeUnreferenced } from '../objects/remove.js'
+import { isBeingRead, isLeased } from '../rows/held-leases.js'
+import { findCollectableCommit } from '../rows/integrity/commits.js'
+import { findNodeKeyById } from '../rows/integrity/nodes.js'
+import {
+  findCollectionState,
+  removeCollectionState,
+  removeCollectionStatesBefore,
+  setCollectionState,
+} from '../rows/integrity/outcomes.js'
 import { removeStrayNodes } from '../rows/integrity/repairs.js'
 import { isOldTrace } from '../rows/integrity/traces.js'
-import { supersededVectorSpaces } from '../rows/integrity/vectors.js'
-import { abandonedVersion } from '../rows/integrity/versions.js'
-import { beginRemovals, objectRow } from '../rows/objects.js'
+import { listSupersededVectorSpaces } from '../rows/integrity/vectors.js'
+import { findAbandonedVersion } from '../rows/integrity/versions.js'
+import { beginRemovals, findObjectRow } from '../rows/objects.js'
 import { removeTrace } from '../rows/purge/parts.js'
-import { removeSupersededModel } from '../rows/retention/versions.js'
-import { giveUpExpired, moveCommit } from '../rows/staged-commits.js'
+import { removeReplacedVectorSpace } from '../rows/retention/versions.js'
+import { failExpiredCommit, moveCommit } from '../rows/staged-commits.js'
 import { deleteVectors } from '../rows/vector-spaces.js'
-import { dropUnpublished } from '../rows/versions.js'
+import { removeUnpublishedVersion } from '../rows/versions.js'
 import type { Driver } from '../storage/driver.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
-import { isKnown } from './audience.js'
-import type { Scan } from './findings.js'
-import { targetName, traceCutoff } from './gc-candidates.js'
+import type { IntegrityScan } from './findings.js'
+import { getTraceCutoff, targetKey } from './gc-candidates.js'
 import { isCompiling } from './lease-list.js'
 import { isCollectable, isLeftover } from './raw-objects.js'
+import { isTargetVisible } from './target-visibility.js'
 
-const VECTORS_A_TRANSACTION = 2000
+const VECTORS_PER_TRANSACTION = 2000
 /** How long outcomes are stored; a dry run is executed sooner. */
-const REMEMBER_MS = 30 * 24 * 60 * 60 * 1000
+const OUTCOME_RETENTION_MS = 30 * 24 * 60 * 60 * 1000
 
 /** A removal in progress: recorded before any file is removed, and finished by a repeated call. */
-interface Ticket {
+interface RemovalTicket {
   begin(): Write<void>
   end(): Write<void>
   forget(): Write<void>
@@ -40,14 +45,15 @@ interface Ticket {
  * Removes candidates. The request only says where to look: each is checked again against rows and files, in the
  * transaction that removes it, so a forged or outdated candidate removes nothing.
  */
-export async function executeCandidates(scan: Scan, candidates: GcCandidate[]): Promise<GcExecuted> {
+export async function executeCandidates(scan: IntegrityScan, candidates: GcCandidate[]): Promise<GcExecuted> {
   const items: GcExecuted['items'] = []
   for (const candidate of candidates) {
-    const gone = (await scan.context.db.read(isKnown(scan, candidate.target))) && (await removeOne(scan, candidate))
+    const isRemoved =
+      (await scan.context.db.read(isTargetVisible(scan, candidate.target))) && (await removeCandidate(scan, candidate))
     items.push({
-      objectKey: nameOf(candidate.target),
+      objectKey: getTargetLabel(candidate.target),
       idempotencyKey: candidate.idempotencyKey,
-      status: gone ? 'deleted' : 'skipped-active-lease',
+      status: isRemoved ? 'deleted' : 'skipped-active-lease',
     })
     await turn()
   }
@@ -55,36 +61,36 @@ export async function executeCandidates(scan: Scan, candidates: GcCandidate[]): 
   return { tenantId: scan.space.tenant, deleted, skipped: items.length - deleted, items }
 }
 
-function nameOf({ objectKey, parseArtifactId, virtualPath, id, type }: IntegrityTarget): string {
+function getTargetLabel({ objectKey, parseArtifactId, virtualPath, id, type }: IntegrityTarget): string {
   return objectKey ?? id ?? parseArtifactId ?? virtualPath ?? type
 }
 
 /** @returns whether it is removed, now or by an earlier call with the same key */
-async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
+async function removeCandidate(scan: IntegrityScan, candidate: GcCandidate): Promise<boolean> {
   const { context, space, now } = scan
   const { db } = context
   const { target } = candidate
   const collection = {
     spaceKey: space.key,
     idempotencyKey: candidate.idempotencyKey,
-    target: targetName(target),
+    target: targetKey(target),
   }
-  const known = await db.read(outcomeOf(collection))
-  if (known === 'deleted') return true
+  const outcome = await db.read(findCollectionState(collection))
+  if (outcome === 'deleted') return true
   const names = [target.objectKey, target.id, target.documentAssetId, target.virtualPath]
-  if ((await db.read(isHeldBy(context, space.key, names))) || (await db.read(isCompiling(space.key, names))))
+  if ((await db.read(isLeased(context, space.key, names))) || (await db.read(isCompiling(space.key, names))))
     return false
-  const ticket: Ticket = {
-    begin: () => putOutcome(collection, 'deleting', nameOf(target), now),
+  const ticket: RemovalTicket = {
+    begin: () => setCollectionState(collection, 'deleting', getTargetLabel(target), now),
     *end() {
-      yield* putOutcome(collection, 'deleted', nameOf(target), now)
-      yield* removeOutcomesBefore(now - REMEMBER_MS)
+      yield* setCollectionState(collection, 'deleted', getTargetLabel(target), now)
+      yield* removeCollectionStatesBefore(now - OUTCOME_RETENTION_MS)
     },
-    forget: () => removeOutcome(collection),
+    forget: () => removeCollectionState(collection),
   }
   switch (candidate.candidateType) {
     case 'staged-object':
-      return removeObject(scan, target.objectKey ?? '', ticket, known === 'deleting')
+      return removeObject(scan, target.objectKey ?? '', ticket, outcome === 'deleting')
     case 'failed-commit':
       return collectCommit(scan, target.id ?? '', ticket)
     case 'parse-artifact':
@@ -98,13 +104,13 @@ async function removeOne(scan: Scan, candidate: GcCandidate): Promise<boolean> {
   }
 }
 
-const NO_TICKET: Ticket = { *begin() {}, *end() {}, *forget() {} }
+const NO_TICKET: RemovalTicket = { *begin() {}, *end() {}, *forget() {} }
 
 /** Removes an orphaned object or temporary file. */
 export async function removeObject(
-  scan: Scan,
+  scan: IntegrityScan,
   objectKey: string,
-  ticket: Ticket = NO_TICKET,
+  ticket: RemovalTicket = NO_TICKET,
   begun = false,
 ): Promise<boolean> {
   const { context, space, now } = scan
@@ -113,52 +119,56 @@ export async function removeObject(
   if (!ObjectStore.isKeyOf(space.tenant, objectKey)) return false
   const file = await objects.describe(objectKey)
   const object = { tenant: space.tenant, key: objectKey }
-  if (file === undefined && begun) return finish(db, ticket)
-  const ours = await db.write(function* () {
-    const seen = file ?? { modifiedAt: (yield* objectRow(object))?.touched_at ?? now }
-    if (!(yield* isCollectable(context, { key: objectKey, ...seen }, now))) return undefined
-    const removal = newRemoval(context)
+  if (file === undefined && begun) return finishTicket(db, ticket)
+  const ownRemoval = await db.write(function* () {
+    const stored = file ?? { modifiedAt: (yield* findObjectRow(object))?.touched_at ?? now }
+    if (!(yield* isCollectable(context, { key: objectKey, ...stored }, now))) return undefined
+    const removal = createRemoval(context)
     const [begun] = yield* beginRemovals(object.tenant, [object.key], removal, now)
     if (begun?.outcome !== 'begun') return undefined
     yield* ticket.begin()
     return removal
   })
-  if (ours === undefined) return false
-  const gone = await finishRemoval(context, space.tenant, [objectKey], ours)
-  if (gone.length > 0) return finish(db, ticket)
+  if (ownRemoval === undefined) return false
+  const removedKeys = await finishRemoval(context, space.tenant, [objectKey], ownRemoval)
+  if (removedKeys.length > 0) return finishTicket(db, ticket)
   await db.write(() => ticket.forget())
   return false
 }
 
-async function removeStaged(scan: Scan, id: string, ticket: Ticket, begun: boolean): Promise<boolean> {
+async function removeStaged(scan: IntegrityScan, id: string, ticket: RemovalTicket, begun: boolean): Promise<boolean> {
   const { db, objects } = scan.context
   const file = (await objects.listStaged()).find((staged) => staged.id === id)
-  if (file === undefined) return begun && finish(db, ticket)
-  const ours = await db.write(function* () {
+  if (file === undefined) return begun && finishTicket(db, ticket)
+  const isStarted = await db.write(function* () {
     if (!(yield* isLeftover(scan, file))) return false
     yield* ticket.begin()
     return true
   })
-  if (!ours) return false
+  if (!isStarted) return false
   await objects.discard(id)
-  return finish(db, ticket)
+  return finishTicket(db, ticket)
 }
 
-async function finish(db: Driver, ticket: Ticket): Promise<true> {
+async function finishTicket(db: Driver, ticket: RemovalTicket): Promise<true> {
   await db.write(() => ticket.end())
   return true
 }
 
 /** failed-terminal, canceled → gc-pending → bytes removed → gc-complete. */
-export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_TICKET): Promise<boolean> {
+export async function collectCommit(
+  scan: IntegrityScan,
+  id: string,
+  ticket: RemovalTicket = NO_TICKET,
+): Promise<boolean> {
   const { context, space, now } = scan
   const { db, objects } = context
   if (!isUuid(id)) return false
   const row = await db.write(function* () {
-    const found = yield* collectableCommit(space.key, id, now)
+    const found = yield* findCollectableCommit(space.key, id, now)
     if (found === undefined) return undefined
     const status =
-      found.status === 'failed-retryable' && (yield* giveUpExpired(id, now)) ? 'failed-terminal' : found.status
+      found.status === 'failed-retryable' && (yield* failExpiredCommit(id, now)) ? 'failed-terminal' : found.status
     const pending =
       status === 'gc-pending' ||
       ((status === 'failed-terminal' || status === 'canceled') && (yield* moveCommit(id, status, 'gc-pending')))
@@ -178,14 +188,14 @@ export async function collectCommit(scan: Scan, id: string, ticket: Ticket = NO_
   return true
 }
 
-async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Promise<boolean> {
+async function removeVersion(scan: IntegrityScan, artifactId: string, ticket: RemovalTicket): Promise<boolean> {
   const { context, space } = scan
   const { db, indexes } = context
-  if (await db.read(isRead(context, space.key))) return false
+  if (await db.read(isBeingRead(context, space.key))) return false
   const dropped = await db.write(function* () {
-    const abandoned = yield* abandonedVersion(space.key, artifactId)
+    const abandoned = yield* findAbandonedVersion(space.key, artifactId)
     if (abandoned === undefined) return undefined
-    const seq = yield* dropUnpublished(abandoned.doc_key, abandoned.version)
+    const seq = yield* removeUnpublishedVersion(abandoned.doc_key, abandoned.version)
     yield* ticket.end()
     return seq
   })
@@ -194,54 +204,58 @@ async function removeVersion(scan: Scan, artifactId: string, ticket: Ticket): Pr
   return true
 }
 
-async function removeStrayNode(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
+async function removeStrayNode(scan: IntegrityScan, id: string, ticket: RemovalTicket): Promise<boolean> {
   const { context, space } = scan
-  if (await context.db.read(isRead(context, space.key))) return false
-  const key = await context.db.read(nodeKeyOf(space.key, id))
+  if (await context.db.read(isBeingRead(context, space.key))) return false
+  const key = await context.db.read(findNodeKeyById(space.key, id))
   return key !== undefined && (await collectStrayNodes(scan, key, key, ticket)) > 0
 }
 
 /** Removes passages without a version, from rows and indexes. @returns their count */
 export async function collectStrayNodes(
-  { context, space }: Scan,
+  { context, space }: IntegrityScan,
   first: number,
   last: number,
-  ticket: Ticket = NO_TICKET,
+  ticket: RemovalTicket = NO_TICKET,
 ): Promise<number> {
   const { db, indexes } = context
-  const gone = await db.write(function* () {
+  const removed = await db.write(function* () {
     const removed = yield* removeStrayNodes(space.key, first, last)
     if (removed.count > 0) yield* ticket.end()
     return removed
   })
-  await indexes.follow(space.id, gone.seq)
-  return gone.count
+  await indexes.follow(space.id, removed.seq)
+  return removed.count
 }
 
-async function removeVectorSpace(scan: Scan, id: string, ticket: Ticket): Promise<boolean> {
+async function removeVectorSpace(scan: IntegrityScan, id: string, ticket: RemovalTicket): Promise<boolean> {
   const { context, space } = scan
   const { db, lsa } = context
-  if (await db.read(isRead(context, space.key))) return false
+  if (await db.read(isBeingRead(context, space.key))) return false
   for (;;) {
-    const left = await db.write(function* () {
-      const old = (yield* supersededVectorSpaces(space.key)).find((row) => row.id === id)
+    const remaining = await db.write(function* () {
+      const old = (yield* listSupersededVectorSpaces(space.key)).find((row) => row.id === id)
       if (old === undefined) return undefined
-      const changes = yield* deleteVectors(old.key, VECTORS_A_TRANSACTION)
+      const changes = yield* deleteVectors(old.key, VECTORS_PER_TRANSACTION)
       if (changes > 0) return changes
-      yield* removeSupersededModel(old.key)
+      yield* removeReplacedVectorSpace(old.key)
       yield* ticket.end()
       return 0
     })
-    if (left === undefined) return false
-    if (left > 0) continue
+    if (remaining === undefined) return false
+    if (remaining > 0) continue
     lsa.unload(id)
     return true
   }
 }
 
-async function removeOldTrace({ context: { db }, space, now }: Scan, id: string, ticket: Ticket): Promise<boolean> {
+async function removeOldTrace(
+  { context: { db }, space, now }: IntegrityScan,
+  id: string,
+  ticket: RemovalTicket,
+): Promise<boolean> {
   return db.write(function* () {
-    if (!(yield* isOldTrace(space.key, id, yield* traceCutoff(space.key, now)))) return false
+    if (!(yield* isOldTrace(space.key, id, yield* getTraceCutoff(space.key, now)))) return false
     yield* removeTrace({ tenant: space.tenant, id })
     yield* ticket.end()
     return true

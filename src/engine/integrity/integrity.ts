@@ -10,16 +10,16 @@ import type {
   StagedCommit,
   StagedCommitStatus,
 } from '../../contract/gateway/integrity.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { filterHash } from '../base/cursor.js'
+import { hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { listCommits } from './commits.js'
-import type { Scan } from './findings.js'
+import type { IntegrityScan } from './findings.js'
 import { candidatePhases } from './gc-candidates.js'
 import { executeCandidates } from './gc-execute.js'
 import { listLeases } from './lease-list.js'
@@ -46,8 +46,8 @@ export interface IntegrityOperations {
   leases(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<Lease>>
 }
 
-export function createIntegrity(context: EngineContext): IntegrityOperations {
-  function* scanOf(caller: Caller, spaceId: string): Read<Scan> {
+export function createIntegrityOperations(context: EngineContext): IntegrityOperations {
+  function* createScan(caller: Caller, spaceId: string): Read<IntegrityScan> {
     return {
       context,
       reader: caller,
@@ -56,26 +56,26 @@ export function createIntegrity(context: EngineContext): IntegrityOperations {
     }
   }
   return {
-    fsck: async (caller, spaceId, query) => report(await context.db.read(scanOf(caller, spaceId)), query),
-    repair: async (caller, spaceId, body) => repairPage(await context.db.read(scanOf(caller, spaceId)), body),
-    gcDryRun: async (caller, spaceId, query) => dryRun(await context.db.read(scanOf(caller, spaceId)), query),
+    fsck: async (caller, spaceId, query) => checkConsistency(await context.db.read(createScan(caller, spaceId)), query),
+    repair: async (caller, spaceId, body) => repairPage(await context.db.read(createScan(caller, spaceId)), body),
+    gcDryRun: async (caller, spaceId, query) => dryRun(await context.db.read(createScan(caller, spaceId)), query),
     gcExecute: async (caller, spaceId, candidates) =>
-      executeCandidates(await context.db.read(scanOf(caller, spaceId)), candidates),
-    commits: (caller, spaceId, page) => context.db.read(commitsOf(caller, spaceId, page)),
-    leases: (caller, spaceId, page) => context.db.read(leasesOf(context, caller, spaceId, page)),
+      executeCandidates(await context.db.read(createScan(caller, spaceId)), candidates),
+    commits: (caller, spaceId, page) => context.db.read(readCommits(caller, spaceId, page)),
+    leases: (caller, spaceId, page) => context.db.read(readLeases(context, caller, spaceId, page)),
   }
 }
 
-function* commitsOf(caller: Caller, spaceId: string, page: CommitsPage): Read<Page<StagedCommit>> {
+function* readCommits(caller: Caller, spaceId: string, page: CommitsPage): Read<Page<StagedCommit>> {
   return yield* listCommits(caller, yield* findSpace(caller.tenant, spaceId), page)
 }
 
-function* leasesOf(context: EngineContext, caller: Caller, spaceId: string, page: PageRequest): Read<Page<Lease>> {
+function* readLeases(context: EngineContext, caller: Caller, spaceId: string, page: PageRequest): Read<Page<Lease>> {
   return yield* listLeases(context, caller, yield* findSpace(caller.tenant, spaceId), page)
 }
 
-async function report(
-  scan: Scan,
+async function checkConsistency(
+  scan: IntegrityScan,
   query: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
 ): Promise<ConsistencyReport> {
   const { scanned, findings, cursor } = await checkPage(scan, query)
@@ -85,7 +85,7 @@ async function report(
     knowledgeSpaceId: scan.space.id,
     tenantId: scan.space.tenant,
     scannedAt: new Date(scan.now).toISOString(),
-    ...defined({ cursor }),
+    ...omitUndefined({ cursor }),
     summary: {
       scanned,
       info: count('info'),
@@ -98,26 +98,26 @@ async function report(
   }
 }
 
-const targetOf = ({ target }: GcCandidate) => target
+const getCandidateTarget = ({ target }: GcCandidate) => target
 
 async function dryRun(
-  scan: Scan,
+  scan: IntegrityScan,
   query: { cursor?: string | undefined; stagedObjectPrefix?: string | undefined },
 ): Promise<GcDryRun> {
-  const filter = filterHash('gc', scan.space.id, query.stagedObjectPrefix)
+  const filter = hashFilter('gc', scan.space.id, query.stagedObjectPrefix)
   const { findings, cursor } = await scanPage(
     scan,
     candidatePhases(query.stagedObjectPrefix),
     filter,
     query.cursor,
-    targetOf,
+    getCandidateTarget,
   )
   return {
     knowledgeSpaceId: scan.space.id,
     tenantId: scan.space.tenant,
     dryRunId: newId(),
     generatedAt: new Date(scan.now).toISOString(),
-    ...defined({ cursor }),
+    ...omitUndefined({ cursor }),
     summary: {
       candidateCount: findings.length,
       stagedObjectCount: findings.filter(({ candidateType }) => candidateType === 'staged-object').length,

@@ -1,14 +1,14 @@
 import { KsError } from '../../contract/errors.js'
 import type { Lease as LeaseItem } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
-import { EXPIRES_AFTER_MS, type KnownLease } from '../base/leases.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
+import { LEASE_LIFETIME_MS, type LeaseInfo } from '../base/leases.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { leasesOf } from '../rows/held-leases.js'
-import { hiddenDocuments } from '../rows/integrity/audience.js'
-import { type HeldDocument, heldDocuments } from '../rows/job-claims.js'
+import { listSpaceLeases } from '../rows/held-leases.js'
+import { filterHiddenDocuments } from '../rows/integrity/audience.js'
+import { type CompilingDocument, listCompilingDocuments } from '../rows/job-claims.js'
 import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
@@ -20,43 +20,43 @@ export function* listLeases(
   space: SpaceRow,
   page: PageRequest,
 ): Read<Page<LeaseItem>> {
-  const filter = filterHash('leases', space.id)
+  const filter = hashFilter('leases', space.id)
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const after = page.cursor === undefined ? '' : placeOf(page.cursor, filter)
-  const rows = (yield* knownLeases(context, reader, space.key))
+  const after = page.cursor === undefined ? '' : decodePosition(page.cursor, filter)
+  const rows = (yield* listVisibleLeases(context, reader, space.key))
     .filter((lease) => lease.id > after)
     .sort((a, b) => (a.id < b.id ? -1 : 1))
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
-    items: shown.map((lease) => toItem(lease, space)),
+    items: shown.map((lease) => toLeaseItem(lease, space)),
     ...(rows.length > limit && last !== undefined ? { nextCursor: encodeCursor({ after: [last.id] }, filter) } : {}),
   }
 }
 
 /** Leases of a space, of all gateways, except those on documents that the reader may not see. */
-export function* knownLeases(context: EngineContext, reader: Reader, spaceKey: number): Read<KnownLease[]> {
-  const held = [...(yield* compilations(spaceKey)), ...(yield* leasesOf(context, spaceKey))]
-  const all = held.sort((a, b) => a.acquiredAt - b.acquiredAt)
+export function* listVisibleLeases(context: EngineContext, reader: Reader, spaceKey: number): Read<LeaseInfo[]> {
+  const leases = [...(yield* listCompilationLeases(spaceKey)), ...(yield* listSpaceLeases(context, spaceKey))]
+  const all = leases.sort((a, b) => a.acquiredAt - b.acquiredAt)
   const ids = all.filter(({ targetType }) => targetType === 'document').map(({ targetId }) => targetId)
   if (ids.length === 0) return all
-  const hidden = yield* hiddenDocuments(reader, ids)
+  const hidden = yield* filterHiddenDocuments(reader, ids)
   return all.filter(({ targetId }) => !hidden.has(targetId))
 }
 
 /** Whether a compilation on any gateway has a lease on one of these targets, given by id or virtual path. */
 export function* isCompiling(spaceKey: number, names: readonly (string | undefined)[]): Read<boolean> {
-  return (yield* compilations(spaceKey)).some(
+  return (yield* listCompilationLeases(spaceKey)).some(
     ({ targetId, virtualPath }) => names.includes(targetId) || names.includes(virtualPath),
   )
 }
 
 /** Leases of compilations: rows of their jobs, renewed by the heartbeats of their gateways. */
-function* compilations(spaceKey: number): Read<KnownLease[]> {
-  return (yield* heldDocuments(spaceKey)).map((held) => compiling(spaceKey, held))
+function* listCompilationLeases(spaceKey: number): Read<LeaseInfo[]> {
+  return (yield* listCompilingDocuments(spaceKey)).map((held) => toCompilationLease(spaceKey, held))
 }
 
-function compiling(spaceKey: number, held: HeldDocument): KnownLease {
+function toCompilationLease(spaceKey: number, held: CompilingDocument): LeaseInfo {
   const heartbeatAt = Math.max(held.claimed_at, held.beat_at ?? 0)
   return {
     id: held.job,
@@ -71,17 +71,17 @@ function compiling(spaceKey: number, held: HeldDocument): KnownLease {
     status: 'active',
     acquiredAt: held.claimed_at,
     heartbeatAt,
-    expiresAt: heartbeatAt + EXPIRES_AFTER_MS,
+    expiresAt: heartbeatAt + LEASE_LIFETIME_MS,
   }
 }
 
-function placeOf(cursor: string, filter: string): string {
+function decodePosition(cursor: string, filter: string): string {
   const [after] = decodeCursor(cursor, filter).after
   if (typeof after === 'string') return after
   throw new KsError('invalid-cursor', 'cursor is not one that this list returned for this filter')
 }
 
-function toItem(lease: KnownLease, space: SpaceRow): LeaseItem {
+function toLeaseItem(lease: LeaseInfo, space: SpaceRow): LeaseItem {
   const heartbeatAt = new Date(lease.heartbeatAt).toISOString()
   return {
     id: lease.id,
@@ -92,7 +92,7 @@ function toItem(lease: KnownLease, space: SpaceRow): LeaseItem {
     status: lease.status,
     targetId: lease.targetId,
     targetType: lease.targetType,
-    ...defined({ targetVersion: lease.targetVersion }),
+    ...omitUndefined({ targetVersion: lease.targetVersion }),
     virtualPath: lease.virtualPath,
     metadata: { fence: lease.fence },
     acquiredAt: new Date(lease.acquiredAt).toISOString(),

@@ -1,18 +1,18 @@
 import { KsError } from '../../contract/errors.js'
 import type { FsckCheck, IntegrityTarget } from '../../contract/gateway/integrity.js'
 import { LIMITS } from '../../contract/limits.js'
-import { Clock } from '../base/clock.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { ReadClock } from '../base/clock.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import { artifactPhases } from './artifacts.js'
-import { knownOf } from './audience.js'
-import { chatFiles } from './chat-files.js'
-import { databasePages } from './database-pages.js'
+import { chatFilesPhase } from './chat-files.js'
+import { databasePagesPhase } from './database-pages.js'
 import { deepPhases } from './deep.js'
-import type { Finding, Scan } from './findings.js'
-import { type Phase, type Place, SLICE_FINDINGS } from './phase.js'
+import type { IntegrityFinding, IntegrityScan } from './findings.js'
+import { MAX_SLICE_FINDINGS, type ScanPhase, type ScanPosition } from './phase.js'
 import { rawObjectPhases } from './raw-objects.js'
 import { referencePhases } from './references.js'
 import { rowPhases } from './rows.js'
+import { filterVisible } from './target-visibility.js'
 
 export interface ScanPage<T> {
   scanned: number
@@ -21,22 +21,22 @@ export interface ScanPage<T> {
 }
 
 /** Approximate duration of a call, which leaves the rest to the next: other work needs the event loop and the disk. */
-const BUDGET_MS = 2000
+const MAX_CALL_MS = 2000
 const MAX_SCANNED = 50_000
 
-function phasesOf(check: FsckCheck, deep: boolean): Phase[] {
-  if (check === 'raw-objects') return [...rawObjectPhases, chatFiles]
-  if (check === 'artifact-segments') return [databasePages, ...artifactPhases, ...rowPhases]
+function selectPhases(check: FsckCheck, deep: boolean): ScanPhase[] {
+  if (check === 'raw-objects') return [...rawObjectPhases, chatFilesPhase]
+  if (check === 'artifact-segments') return [databasePagesPhase, ...artifactPhases, ...rowPhases]
   return deep ? [...referencePhases, ...deepPhases] : referencePhases
 }
 
 /** One page of a check. @throws KsError `invalid-cursor` */
 export async function checkPage(
-  scan: Scan,
-  which: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
-): Promise<ScanPage<Finding>> {
-  const filter = filterHash('fsck', scan.space.id, which.check, String(which.deep))
-  return scanPage(scan, phasesOf(which.check, which.deep), filter, which.cursor, ({ issue }) => issue.target)
+  scan: IntegrityScan,
+  query: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
+): Promise<ScanPage<IntegrityFinding>> {
+  const filter = hashFilter('fsck', scan.space.id, query.check, String(query.deep))
+  return scanPage(scan, selectPhases(query.check, query.deep), filter, query.cursor, ({ issue }) => issue.target)
 }
 
 /**
@@ -47,26 +47,26 @@ export async function checkPage(
  * @throws KsError `invalid-cursor`
  */
 export async function scanPage<T>(
-  scan: Scan,
-  phases: Phase<T>[],
+  scan: IntegrityScan,
+  phases: ScanPhase<T>[],
   filter: string,
   cursor: string | undefined,
   targetOf: (found: T) => IntegrityTarget,
 ): Promise<ScanPage<T>> {
-  let { phase, after } = placeOf(cursor, filter, phases.length)
+  let { phase, after } = decodeCursorPosition(cursor, filter, phases.length)
   const findings: T[] = []
   let scanned = 0
-  const clock = new Clock(BUDGET_MS)
+  const clock = new ReadClock(MAX_CALL_MS)
   for (let current = phases[phase]; current !== undefined; current = phases[phase]) {
     const slice = await current(scan, after)
-    findings.push(...(await scan.context.db.read(knownOf(scan, slice.findings, targetOf))))
+    findings.push(...(await scan.context.db.read(filterVisible(scan, slice.findings, targetOf))))
     scanned += slice.scanned
     after = slice.next
     if (after === undefined) phase++
     // reading rows never yields to the event loop
-    if (clock.due) await clock.turn()
-    const full = findings.length > LIMITS.reportEntries - SLICE_FINDINGS || scanned >= MAX_SCANNED
-    if (phase < phases.length && (full || clock.over))
+    if (clock.isYieldDue) await clock.yieldIfDue()
+    const isFull = findings.length > LIMITS.reportEntries - MAX_SLICE_FINDINGS || scanned >= MAX_SCANNED
+    if (phase < phases.length && (isFull || clock.isOver))
       return {
         scanned,
         findings,
@@ -76,11 +76,11 @@ export async function scanPage<T>(
   return { scanned, findings }
 }
 
-function placeOf(
+function decodeCursorPosition(
   cursor: string | undefined,
   filter: string,
   phases: number,
-): { phase: number; after: Place | undefined } {
+): { phase: number; after: ScanPosition | undefined } {
   if (cursor === undefined) return { phase: 0, after: undefined }
   const [phase, after] = decodeCursor(cursor, filter).after
   if (typeof phase !== 'number' || phase < 0 || phase >= phases)

@@ -1,24 +1,32 @@
-import type { Finding, Scan } from './findings.js'
+import type { IntegrityFinding, IntegrityScan } from './findings.js'
 
 /** A position within a phase: the last key that was scanned. */
-export type Place = string | number
+export type ScanPosition = string | number
 
 /** One slice of a phase, with at most `MAX_SLICE_FINDINGS` findings. */
-export interface Slice<T = Finding> {
+export interface ScanSlice<T = IntegrityFinding> {
   scanned: number
   findings: T[]
   /** where to continue; absent at the end of the phase */
-  next?: Place
+  next?: ScanPosition
 }
 
 /** Scans some items after a position; `undefined` is the beginning. */
-export type Phase<T = Finding> = (scan: Scan, after: Place | undefined) => Promise<Slice<T>>
+export type ScanPhase<T = IntegrityFinding> = (
+  scan: IntegrityScan,
+  after: ScanPosition | undefined,
+) => Promise<ScanSlice<T>>
 
-export const SLICE_FINDINGS = 200
+export const MAX_SLICE_FINDINGS = 200
 
 /** Makes the slice of some rows; another slice follows if it is full. */
-export function sliceOf<R, T>(rows: R[], full: number, findings: T[], place: (row: R) => Place): Slice<T> {
+export function makeScanSlice<R, T>(
+  rows: R[],
+  maxRows: number,
+  findings: T[],
+  toPosition: (row: R) => ScanPosition,
+): ScanSlice<T> {
   const last = rows.at(-1)
-  const more = rows.length >= full && last !== undefined
-  return { scanned: rows.length, findings, ...(more ? { next: place(last) } : {}) }
+  const more = rows.length >= maxRows && last !== undefined
+  return { scanned: rows.length, findings, ...(more ? { next: toPosition(last) } : {}) }
 }

@@ -1,164 +1,175 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { EngineContext } from '../context.js'
-import { collectableCommits, isEndedUpload } from '../rows/integrity/commits.js'
-import { documentBytes, isDocumentThere, isShownBy, type ReceivedBytes } from '../rows/integrity/objects.js'
-import { isReferenced, namesOf, objectRow, objectRows } from '../rows/objects.js'
+import { isEndedUpload, listCollectableCommits } from '../rows/integrity/commits.js'
+import { hasDocument, isReportedBy, listDocumentBytes, type UploadedBytes } from '../rows/integrity/objects.js'
+import { classifyObjects, findObjectRow, isReferenced, listObjectRows } from '../rows/objects.js'
 import type { StoredFile } from '../storage/object-list.js'
-import type { Measured } from '../storage/object-thread.js'
-import { ObjectStore, unlessAway } from '../storage/objects.js'
+import type { ObjectMeasureResult } from '../storage/object-thread.js'
+import { ObjectStore, toReadError } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
-import { type Finding, finding, type Scan } from './findings.js'
-import { type Phase, sliceOf } from './phase.js'
+import { createFinding, type IntegrityFinding, type IntegrityScan } from './findings.js'
+import { makeScanSlice, type ScanPhase } from './phase.js'
 import { workspaceObjectPhases } from './workspace-objects.js'
 
 /** Bytes that one slice hashes, and documents and files that it checks. */
-const SLICE_BYTES = 256 * 1024 * 1024
+const MAX_SLICE_BYTES = 256 * 1024 * 1024
 const SLICE_ROWS = 200
 const SLICE_FILES = 200
 /** Anything younger may belong to running work. */
-export const GRACE_MS = 60 * 60 * 1000
+export const OBJECT_GRACE_MS = 60 * 60 * 1000
 
 /** Reads and hashes the bytes of every document. */
-const documents: Phase = async (scan, after) => {
-  const rows = await scan.context.db.read(documentBytes(scan.space.key, String(after ?? ''), SLICE_ROWS))
+const documentsPhase: ScanPhase = async (scan, after) => {
+  const rows = await scan.context.db.read(listDocumentBytes(scan.space.key, String(after ?? ''), SLICE_ROWS))
   let bytes = 0
-  const within = rows.findIndex((row) => {
+  const firstExcess = rows.findIndex((row) => {
     bytes += row.size_bytes
-    return bytes > SLICE_BYTES
+    return bytes > MAX_SLICE_BYTES
   })
-  const taken = within <= 0 ? rows.slice(0, within === 0 ? 1 : SLICE_ROWS) : rows.slice(0, within)
-  const measured = await scan.context.objects.measureAll(taken.map((row) => row.object_key))
-  const findings: Finding[] = []
-  for (const [place, row] of taken.entries()) {
-    const found = await checkRaw(scan, row, measured[place])
-    if (found !== undefined) findings.push(found)
+  const slice = firstExcess <= 0 ? rows.slice(0, firstExcess === 0 ? 1 : SLICE_ROWS) : rows.slice(0, firstExcess)
+  const measured = await scan.context.objects.measureAll(slice.map((row) => row.object_key))
+  const findings: IntegrityFinding[] = []
+  for (const [index, row] of slice.entries()) {
+    const issue = await checkRawBytes(scan, row, measured[index])
+    if (issue !== undefined) findings.push(issue)
   }
-  const last = taken.at(-1)
-  const more = taken.length < rows.length || rows.length === SLICE_ROWS
-  return { scanned: taken.length, findings, ...(more && last !== undefined ? { next: last.id } : {}) }
+  const last = slice.at(-1)
+  const hasMore = slice.length < rows.length || rows.length === SLICE_ROWS
+  return { scanned: slice.length, findings, ...(hasMore && last !== undefined ? { next: last.id } : {}) }
 }
 
-function checkRaw({ context, space }: Scan, row: ReceivedBytes, measured: Measured): Promise<Finding | undefined> {
+function checkRawBytes(
+  { context, space }: IntegrityScan,
+  row: UploadedBytes,
+  measured: ObjectMeasureResult,
+): Promise<IntegrityFinding | undefined> {
   const target = { type: 'raw-object', id: row.id, objectKey: row.object_key, documentAssetId: row.id } as const
-  const stillThere = () => context.db.read(isDocumentThere(space.key, row.id))
-  return compareBytes({ ...row, target, stillThere }, measured)
+  const stillExists = () => context.db.read(hasDocument(space.key, row.id))
+  return compareBytes({ ...row, target, stillExists }, measured)
 }
 
-interface Held extends Omit<ReceivedBytes, 'id'> {
+interface CheckedObject extends Omit<UploadedBytes, 'id'> {
   target: IntegrityTarget
-  stillThere(): Promise<boolean>
+  stillExists(): Promise<boolean>
 }
 
 /** Reads the bytes of an object and compares them with what was received. */
-export async function checkBytes(objects: ObjectStore, held: Held): Promise<Finding | undefined> {
-  const read = await objects.measure(held.object_key).catch(unlessAway)
-  return await compareBytes(held, read)
+export async function checkBytes(objects: ObjectStore, object: CheckedObject): Promise<IntegrityFinding | undefined> {
+  const measured = await objects.measure(object.object_key).catch(toReadError)
+  return await compareBytes(object, measured)
 }
 
-async function compareBytes(held: Held, read: Measured): Promise<Finding | undefined> {
-  const { target } = held
-  const name = JSON.stringify(held.name)
+async function compareBytes(
+  object: CheckedObject,
+  measured: ObjectMeasureResult,
+): Promise<IntegrityFinding | undefined> {
+  const { target } = object
+  const name = JSON.stringify(object.name)
   const remedy = { by: 'person', advice: `upload ${name} again: the same bytes replace them` } as const
-  const isWhole = read !== undefined && 'sha256' in read && read.size === held.size_bytes && read.sha256 === held.sha256
+  const isIntact =
+    measured !== undefined &&
+    'sha256' in measured &&
+    measured.size === object.size_bytes &&
+    measured.sha256 === object.sha256
   // it may have been deleted while it was read
-  if (isWhole || !(await held.stillThere())) return undefined
-  if (read === undefined)
-    return finding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are missing`, target, remedy)
-  if ('error' in read)
-    return finding(
+  if (isIntact || !(await object.stillExists())) return undefined
+  if (measured === undefined)
+    return createFinding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are missing`, target, remedy)
+  if ('error' in measured)
+    return createFinding(
       'checksum-mismatch',
       'raw-object-unreadable',
-      `the bytes of ${name} cannot be read: ${read.error}`,
+      `the bytes of ${name} cannot be read: ${measured.error}`,
       target,
       remedy,
     )
-  if (read.size !== held.size_bytes) {
-    const message = `${name} has ${read.size} bytes on disk, ${held.size_bytes} were received`
-    return finding('size-mismatch', 'raw-object-size', message, target, remedy)
+  if (measured.size !== object.size_bytes) {
+    const message = `${name} has ${measured.size} bytes on disk, ${object.size_bytes} were received`
+    return createFinding('size-mismatch', 'raw-object-size', message, target, remedy)
   }
   const message = `the bytes of ${name} differ from what was received: their hash does not match`
-  return finding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
+  return createFinding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
 }
 
 /** Files of the tenant that no row refers to, each reported by one space. */
-const strangers: Phase = async (scan, after) => {
+const unreferencedFilesPhase: ScanPhase = async (scan, after) => {
   const { context, space } = scan
   const files = await context.objects.list(space.tenant, String(after ?? ''), SLICE_FILES)
   const keys = files.flatMap(({ key, isObject }) => (isObject ? [key] : []))
-  const names = await context.db.read(namesOf(space.tenant, keys, scan.now))
+  const names = await context.db.read(classifyObjects(space.tenant, keys, scan.now))
   // Almost all need no report: only the others are checked one by one.
-  const doubtful = files.filter(({ key }) => names.get(key) !== 'named-and-noted')
-  const findings = await context.db.read(straysAmong(scan, await context.objects.described(doubtful)))
-  return sliceOf(files, SLICE_FILES, findings, (row) => row.key)
+  const unclear = files.filter(({ key }) => names.get(key) !== 'named-and-noted')
+  const findings = await context.db.read(findStrays(scan, await context.objects.describeAll(unclear)))
+  return makeScanSlice(files, SLICE_FILES, findings, (row) => row.key)
 }
 
-function* straysAmong(scan: Scan, files: readonly StoredFile[]): Read<Finding[]> {
-  const findings: Finding[] = []
+function* findStrays(scan: IntegrityScan, files: readonly StoredFile[]): Read<IntegrityFinding[]> {
+  const findings: IntegrityFinding[] = []
   for (const file of files) {
-    const found = yield* strayAt(scan, file)
-    if (found !== undefined && (yield* isShownBy(scan.space, file.key))) findings.push(found)
+    const found = yield* findStrayIssue(scan, file)
+    if (found !== undefined && (yield* isReportedBy(scan.space, file.key))) findings.push(found)
   }
   return findings
 }
 
 /** Finds the problem of a file; none where a row refers to it, or it is too young to judge. */
-function* strayAt({ context, space, now }: Scan, file: StoredFile): Read<Finding | undefined> {
+function* findStrayIssue({ context, space, now }: IntegrityScan, file: StoredFile): Read<IntegrityFinding | undefined> {
   const target = { type: 'raw-object', objectKey: file.key } as const
   if (!file.isObject) {
     const message = `${JSON.stringify(file.key)} is not a file of this store; it is kept`
-    return finding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' })
+    return createFinding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' })
   }
-  if (yield* isReferenced(file.key, now)) return yield* unnoted(space.tenant, file)
+  if (yield* isReferenced(file.key, now)) return yield* findMissingRow(space.tenant, file)
   const name = `object ${file.key.slice(-8)} of ${file.size} bytes`
-  const doubt = context.identity.doubt()
-  if (doubt !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
-    const message = `${name} belongs to no document in the database; it is kept because ${doubt}`
-    return finding('orphaned-staged-object', 'unknown-object', message, target, { by: 'nobody' }, 'warning')
+  const keepReason = context.identity.keepUnknownReason()
+  if (keepReason !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
+    const message = `${name} belongs to no document in the database; it is kept because ${keepReason}`
+    return createFinding('orphaned-staged-object', 'unknown-object', message, target, { by: 'nobody' }, 'warning')
   }
   if (!isOld(file, now)) return undefined
   const remedy = { by: 'removing-object', objectKey: file.key } as const
-  return finding('orphaned-staged-object', 'orphaned-object', `${name} belongs to no document`, target, remedy)
+  return createFinding('orphaned-staged-object', 'orphaned-object', `${name} belongs to no document`, target, remedy)
 }
 
 /** A referenced object without a row, which uploads and removals need to coordinate. */
-function* unnoted(tenant: string, { key }: StoredFile): Read<Finding | undefined> {
-  if ((yield* objectRow({ tenant, key })) !== undefined) return undefined
+function* findMissingRow(tenant: string, { key }: StoredFile): Read<IntegrityFinding | undefined> {
+  if ((yield* findObjectRow({ tenant, key })) !== undefined) return undefined
   const target = { type: 'raw-object', objectKey: key } as const
   const message = `object ${key.slice(-8)} is referenced, but has no row`
   const remedy = { by: 'noting-object', objectKey: key } as const
-  return finding('orphaned-staged-object', 'object-without-row', message, target, remedy, 'warning')
+  return createFinding('orphaned-staged-object', 'object-without-row', message, target, remedy, 'warning')
 }
 
 /** Rows of objects without bytes and without references. */
-const emptyRows: Phase = async (scan, after) => {
+const rowsWithoutBytesPhase: ScanPhase = async (scan, after) => {
   const { context, space, now } = scan
-  const rows = await context.db.read(objectRows(space.tenant, String(after ?? ''), SLICE_FILES))
-  const findings: Finding[] = []
+  const rows = await context.db.read(listObjectRows(space.tenant, String(after ?? ''), SLICE_FILES))
+  const findings: IntegrityFinding[] = []
   const old = rows.flatMap((row) => {
     const key = ObjectStore.key(row.tenant, row.sha256)
     // damage of the row itself is reported by the check of all rows
     return ObjectStore.isKey(key) && isOld({ modifiedAt: row.touched_at }, now) ? [key] : []
   })
-  const names = await context.db.read(namesOf(space.tenant, old, now))
+  const names = await context.db.read(classifyObjects(space.tenant, old, now))
   for (const key of old) {
     if (names.get(key) !== 'noted' || (await context.objects.describe(key)) !== undefined) continue
     if (!(await context.db.read(isEmptyRow(scan, key)))) continue
     const message = `object ${key.slice(-8)} has a row, but no bytes and no references`
     const target = { type: 'raw-object', objectKey: key } as const
     const remedy = { by: 'removing-object', objectKey: key } as const
-    findings.push(finding('orphaned-staged-object', 'object-without-bytes', message, target, remedy))
+    findings.push(createFinding('orphaned-staged-object', 'object-without-bytes', message, target, remedy))
   }
-  return sliceOf(rows, SLICE_FILES, findings, (row) => row.sha256)
+  return makeScanSlice(rows, SLICE_FILES, findings, (row) => row.sha256)
 }
 
-function* isEmptyRow({ space, now }: Scan, key: string): Read<boolean> {
-  const row = yield* objectRow({ tenant: space.tenant, key })
-  return row?.state === 'live' && !(yield* isReferenced(key, now)) && (yield* isShownBy(space, key))
+function* isEmptyRow({ space, now }: IntegrityScan, key: string): Read<boolean> {
+  const row = yield* findObjectRow({ tenant: space.tenant, key })
+  return row?.state === 'live' && !(yield* isReferenced(key, now)) && (yield* isReportedBy(space, key))
 }
 
 function isOld(file: { modifiedAt: number }, now: number): boolean {
-  return now - file.modifiedAt >= GRACE_MS
+  return now - file.modifiedAt >= OBJECT_GRACE_MS
 }
 
 /** Whether an object may be collected: an orphan, while the database knows all objects. */
@@ -167,7 +178,7 @@ export function* isCollectable(
   file: { key: string; modifiedAt: number },
   now: number,
 ): Read<boolean> {
-  return (yield* isOrphan(file, now)) && context.identity.doubt() === undefined
+  return (yield* isOrphan(file, now)) && context.identity.keepUnknownReason() === undefined
 }
 
 /**
@@ -179,12 +190,12 @@ function* isOrphan(file: { key: string; modifiedAt: number }, now: number): Read
 }
 
 /** Temporary files of this space's ended uploads. Those of uploads without a row are removed by the next start. */
-const leftovers: Phase = async (scan, after) => {
+const leftoversPhase: ScanPhase = async (scan, after) => {
   const files = (await scan.context.objects.listStaged()).filter(({ id }) => id > String(after ?? ''))
-  const some = files.slice(0, SLICE_FILES)
-  const left = await scan.context.db.read(leftoversOf(scan, some))
-  const findings = left.map((file) =>
-    finding(
+  const slice = files.slice(0, SLICE_FILES)
+  const leftoverFiles = await scan.context.db.read(filterLeftovers(scan, slice))
+  const findings = leftoverFiles.map((file) =>
+    createFinding(
       'orphaned-staged-object',
       'orphaned-temporary-file',
       `an ended upload left ${file.size} bytes`,
@@ -192,22 +203,22 @@ const leftovers: Phase = async (scan, after) => {
       { by: 'removing-staged', id: file.id },
     ),
   )
-  const last = some.at(-1)
+  const last = slice.at(-1)
   return {
-    scanned: some.length,
+    scanned: slice.length,
     findings,
-    ...(some.length < files.length && last !== undefined ? { next: last.id } : {}),
+    ...(slice.length < files.length && last !== undefined ? { next: last.id } : {}),
   }
 }
 
 /** Filters the temporary files that ended uploads of this space left. */
-export function* leftoversOf<T extends TemporaryFile>(scan: Scan, files: readonly T[]): Read<T[]> {
-  const left: T[] = []
-  for (const file of files) if (yield* isLeftover(scan, file)) left.push(file)
-  return left
+export function* filterLeftovers<T extends TemporaryFile>(scan: IntegrityScan, files: readonly T[]): Read<T[]> {
+  const leftovers: T[] = []
+  for (const file of files) if (yield* isLeftover(scan, file)) leftovers.push(file)
+  return leftovers
 }
 
-export function* isLeftover({ space, now }: Scan, file: TemporaryFile): Read<boolean> {
+export function* isLeftover({ space, now }: IntegrityScan, file: TemporaryFile): Read<boolean> {
   return isOld(file, now) && (yield* isEndedUpload(space.key, file.id))
 }
 
@@ -217,27 +228,27 @@ interface TemporaryFile {
 }
 
 /** Commits that failed or were canceled and are past their retention. */
-const expiredCommits: Phase = async (scan, after) => {
+const expiredCommitsPhase: ScanPhase = async (scan, after) => {
   const rows = await scan.context.db.read(
-    collectableCommits(scan.space.key, String(after ?? ''), scan.now, SLICE_FILES),
+    listCollectableCommits(scan.space.key, String(after ?? ''), scan.now, SLICE_FILES),
   )
   const findings = rows.map((row) =>
-    finding(
+    createFinding(
       'failed-commit-expired',
       'failed-commit-expired',
       `staged commit ${row.id} is ${row.status} and has expired`,
-      { type: 'staged-commit', id: row.id, ...defined({ documentAssetId: row.document_id ?? undefined }) },
+      { type: 'staged-commit', id: row.id, ...omitUndefined({ documentAssetId: row.document_id ?? undefined }) },
       { by: 'collecting-commit', commitId: row.id },
     ),
   )
-  return sliceOf(rows, SLICE_FILES, findings, (row) => row.id)
+  return makeScanSlice(rows, SLICE_FILES, findings, (row) => row.id)
 }
 
-export const rawObjectPhases: Phase[] = [
-  documents,
+export const rawObjectPhases: ScanPhase[] = [
+  documentsPhase,
   ...workspaceObjectPhases,
-  strangers,
-  emptyRows,
-  leftovers,
-  expiredCommits,
+  unreferencedFilesPhase,
+  rowsWithoutBytesPhase,
+  leftoversPhase,
+  expiredCommitsPhase,
 ]

@@ -1,69 +1,76 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type SectionFields, storedElements, walkSections } from '../parse/read-stored.js'
-import { type NodeReferences, nodeReferences, placedNodes, referencesOf } from '../rows/integrity/nodes.js'
+import { readStoredElements, type SectionFields, walkSections } from '../parse/read-stored.js'
+import {
+  listNodePresence,
+  listNodeReferences,
+  listReferencesByVersion,
+  type NodeReferences,
+} from '../rows/integrity/nodes.js'
 import type { ScannedVersion } from '../rows/integrity/versions.js'
-import { fromCell, unlessDamaged } from '../storage/readable.js'
-import { unlessUnreadable, type VersionCheck, versionPhase } from './artifacts.js'
-import { type Finding, finding, type Remedy, type Scan } from './findings.js'
-import { type Phase, SLICE_FINDINGS, sliceOf } from './phase.js'
-import { projections } from './projections.js'
-import { missingVectors, vectors } from './vectors.js'
+import { parseJsonCell, unlessDamaged } from '../storage/readable.js'
+import { createVersionPhase, unlessUnreadable, type VersionCheck } from './artifacts.js'
+import { createFinding, type IntegrityFinding, type IntegrityScan, type RepairRemedy } from './findings.js'
+import { MAX_SLICE_FINDINGS, makeScanSlice, type ScanPhase } from './phase.js'
+import { projectionsPhase } from './projections.js'
+import { missingVectorsPhase, vectorsPhase } from './vectors.js'
 
 const SLICE_NODES = 500
 /** Passages of small documents are read together up to this count. */
-const NODES_TOGETHER = 500
+const MAX_BATCH_NODES = 500
 const SLICE_STRAYS = 200
 
 /** Checks that a version has all its passages, and that they refer to existing sections and elements. */
-const versions = versionPhase(prepareReferences)
+const versionsPhase = createVersionPhase(prepareReferences)
 
-async function prepareReferences(scan: Scan, rows: ScannedVersion[]): Promise<VersionCheck> {
+async function prepareReferences(scan: IntegrityScan, rows: ScannedVersion[]): Promise<VersionCheck> {
   let sum = 0
   const small = rows.filter((row) => {
     sum += row.node_count
-    return sum <= NODES_TOGETHER
+    return sum <= MAX_BATCH_NODES
   })
-  const together = await scan.context.db.read(
-    referencesOf(
+  const batch = await scan.context.db.read(
+    listReferencesByVersion(
       small.map(({ key }) => key),
-      2 * NODES_TOGETHER,
+      2 * MAX_BATCH_NODES,
     ),
   )
-  return (row) => checkReferences(scan, row, together?.get(row.key))
+  return (row) => checkReferences(scan, row, batch?.get(row.key))
 }
 
 /** @param known the version's passages, if they were read before */
 async function checkReferences(
-  scan: Scan,
+  scan: IntegrityScan,
   row: ScannedVersion,
-  known: NodeReferences[] | undefined,
-): Promise<Finding[]> {
+  knownNodes: NodeReferences[] | undefined,
+): Promise<IntegrityFinding[]> {
   const { db } = scan.context
-  const remedy: Remedy = { by: 'reading-again', versionKey: row.key }
+  const remedy: RepairRemedy = { by: 'reading-again', versionKey: row.key }
   const owner = { documentAssetId: row.document_id, parseArtifactId: row.artifact_id }
-  const sections = await unlessUnreadable(() => sectionIds(row.outline))
-  const elements = await unlessUnreadable(() => elementIds(row.artifact))
-  const findings: Finding[] = []
+  const sections = await unlessUnreadable(() => listSectionIds(row.outline))
+  const elements = await unlessUnreadable(() => listElementIds(row.artifact))
+  const findings: IntegrityFinding[] = []
   let count = 0
   let after = -1
   for (;;) {
-    const nodes = known ?? (await db.read(nodeReferences(row.key, after, SLICE_NODES)))
+    const nodes = knownNodes ?? (await db.read(listNodeReferences(row.key, after, SLICE_NODES)))
     count += nodes.length
     for (const node of nodes) {
-      if (findings.length >= SLICE_FINDINGS / 4) break
-      const lost = lostReference(node, sections, elements)
-      if (lost === undefined) continue
+      if (findings.length >= MAX_SLICE_FINDINGS / 4) break
+      const broken = findBrokenReference(node, sections, elements)
+      if (broken === undefined) continue
       const target = { type: 'knowledge-node', id: node.id, ...owner } as const
-      findings.push(finding('broken-path-target', lost.code, `passage ${node.id} ${lost.what}`, target, remedy))
+      findings.push(
+        createFinding('broken-path-target', broken.code, `passage ${node.id} ${broken.what}`, target, remedy),
+      )
     }
     after = nodes.at(-1)?.ordinal ?? after
-    if (known !== undefined || nodes.length < SLICE_NODES) break
+    if (knownNodes !== undefined || nodes.length < SLICE_NODES) break
     await turn()
   }
   if (count !== row.node_count) {
     const message = `version ${row.version} of ${JSON.stringify(row.filename)} has ${count} passages, ${row.node_count} were stored`
     findings.push(
-      finding(
+      createFinding(
         'missing-node-target',
         'node-missing',
         message,
@@ -75,7 +82,7 @@ async function checkReferences(
   return findings
 }
 
-function lostReference(
+function findBrokenReference(
   node: NodeReferences,
   sections: Set<string> | undefined,
   elements: Set<string> | undefined,
@@ -86,20 +93,20 @@ function lostReference(
       what: `refers to section ${JSON.stringify(node.outline_node)}, which the outline lacks`,
     }
   if (elements === undefined) return undefined
-  const named = idsIn(node.elements)
-  if (named === undefined) return { code: 'elements-unreadable', what: 'has a list of elements that cannot be read' }
-  const lost = named.find((id) => !elements.has(id))
+  const namedIds = parseIds(node.elements)
+  if (namedIds === undefined) return { code: 'elements-unreadable', what: 'has a list of elements that cannot be read' }
+  const lost = namedIds.find((id) => !elements.has(id))
   return lost === undefined
     ? undefined
     : { code: 'element-missing', what: `refers to element ${JSON.stringify(lost)}, which the artifact lacks` }
 }
 
-function idsIn(json: string): string[] | undefined {
-  const value = unlessDamaged(() => fromCell<unknown>(json))
+function parseIds(json: string): string[] | undefined {
+  const value = unlessDamaged(() => parseJsonCell<unknown>(json))
   return Array.isArray(value) && value.every((id) => typeof id === 'string') ? value : undefined
 }
 
-async function sectionIds(outline: Uint8Array): Promise<Set<string>> {
+async function listSectionIds(outline: Uint8Array): Promise<Set<string>> {
   const ids = new Set<string>()
   const close = ({ id }: SectionFields) => {
     ids.add(id)
@@ -109,19 +116,19 @@ async function sectionIds(outline: Uint8Array): Promise<Set<string>> {
   return ids
 }
 
-async function elementIds(artifact: Uint8Array): Promise<Set<string>> {
+async function listElementIds(artifact: Uint8Array): Promise<Set<string>> {
   const ids = new Set<string>()
-  for await (const { id } of storedElements(artifact)) ids.add(id)
+  for await (const { id } of readStoredElements(artifact)) ids.add(id)
   return ids
 }
 
 /** Passages without a version: no read returns them, they only take space. */
-const strayNodes: Phase = async (scan, after) => {
-  const rows = await scan.context.db.read(placedNodes(scan.space.key, Number(after ?? 0), SLICE_STRAYS))
+const strayNodesPhase: ScanPhase = async (scan, after) => {
+  const rows = await scan.context.db.read(listNodePresence(scan.space.key, Number(after ?? 0), SLICE_STRAYS))
   const findings = rows
     .filter((row) => row.stray === 1)
     .map((row) =>
-      finding(
+      createFinding(
         'broken-path-target',
         'node-without-version',
         `passage ${row.id} belongs to no version of a document`,
@@ -129,7 +136,13 @@ const strayNodes: Phase = async (scan, after) => {
         { by: 'removing-nodes', first: row.key, last: row.key },
       ),
     )
-  return sliceOf(rows, SLICE_STRAYS, findings, (row) => row.key)
+  return makeScanSlice(rows, SLICE_STRAYS, findings, (row) => row.key)
 }
 
-export const referencePhases: Phase[] = [versions, strayNodes, vectors, missingVectors, projections]
+export const referencePhases: ScanPhase[] = [
+  versionsPhase,
+  strayNodesPhase,
+  vectorsPhase,
+  missingVectorsPhase,
+  projectionsPhase,
+]

@@ -1,29 +1,29 @@
 import { isTrained } from '../compile/vector-spaces.js'
-import { queueAgain } from '../documents/reindex.js'
+import { queueCompilations } from '../documents/reindex.js'
 import type { PreparedAsset, PreparedDocument, PreparedNode } from '../parse/compiled.js'
 import type { StoredNode } from '../rows/integrity/nodes.js'
 import {
+  findStoredVersion,
+  getVersionState,
+  restoreNode,
   type StoredVersion,
   setArtifactHash,
   setRestoredHash,
-  stateOfVersion,
-  storedVersion,
-  writeNode,
 } from '../rows/integrity/repairs.js'
 import type { ScannedVersion } from '../rows/integrity/versions.js'
 import { logAdded } from '../rows/projection-log.js'
-import { markObsolete } from '../rows/retention/versions.js'
-import { replacePacked } from '../rows/version-parts.js'
-import { insertAssets, removeItems } from '../rows/versions.js'
-import { nodeHash } from '../storage/node-hash.js'
-import { unlessAway } from '../storage/objects.js'
+import { markVersionsObsolete } from '../rows/retention/versions.js'
+import { replacePackedVersion } from '../rows/version-parts.js'
+import { insertAssets, removeItemAssets } from '../rows/versions.js'
+import { hashNode } from '../storage/node-hash.js'
+import { toReadError } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
-import { artifactHash, readVersion } from './artifacts.js'
-import type { Scan } from './findings.js'
-import { fromPassages } from './from-passages.js'
+import { hashArtifact, unpackVersion } from './artifacts.js'
+import type { IntegrityScan } from './findings.js'
+import { rebuildFromPassages } from './rebuild-from-passages.js'
 
-interface Damaged extends StoredVersion {
-  scan: Scan
+interface DamagedVersion extends StoredVersion {
+  scan: IntegrityScan
 }
 
 /**
@@ -32,20 +32,20 @@ interface Damaged extends StoredVersion {
  *
  * @returns why nothing was done; nothing when it was repaired
  */
-export async function repairVersion(scan: Scan, versionKey: number): Promise<string | undefined> {
-  const stored = await scan.context.db.read(storedVersion(scan.space.key, versionKey))
+export async function repairVersion(scan: IntegrityScan, versionKey: number): Promise<string | undefined> {
+  const stored = await scan.context.db.read(findStoredVersion(scan.space.key, versionKey))
   if (stored === undefined) return undefined
   const damaged = { scan, ...stored }
-  const read = await readAgain(damaged)
-  if (read !== undefined && isSameReading(damaged, read)) return rewrite(damaged, read)
-  if (read !== undefined) return compileInstead(damaged)
+  const parsed = await parseAgain(damaged)
+  if (parsed !== undefined && matchesStored(damaged, parsed)) return rewriteVersion(damaged, parsed)
+  if (parsed !== undefined) return queueCompilation(damaged)
   return restoreFromPassages(damaged)
 }
 
 /** Parses the bytes of the document again. @returns nothing when the bytes are not those received */
-async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument | undefined> {
+async function parseAgain({ scan, document }: DamagedVersion): Promise<PreparedDocument | undefined> {
   const { compiler, objects } = scan.context
-  const file = await objects.measure(document.object_key).catch(unlessAway)
+  const file = await objects.measure(document.object_key).catch(toReadError)
   if (file === undefined || 'error' in file || file.sha256 !== document.sha256) return undefined
   const { filename, mime_type: declaredType } = document
   const [result] = await objects.local([document.object_key], (files) =>
@@ -55,32 +55,35 @@ async function readAgain({ scan, document }: Damaged): Promise<PreparedDocument 
 }
 
 /** Whether the parsed document is the stored one: by its hash, or by all intact passages. */
-function isSameReading({ row, nodes }: Damaged, read: PreparedDocument): boolean {
-  if (read.nodes.length !== row.node_count) return false
-  if (read.artifactHash === row.artifact_hash) return true
-  const whole = nodes.filter((node) => Buffer.compare(hashOf(node), node.row_hash) === 0)
+function matchesStored({ row, nodes }: DamagedVersion, parsed: PreparedDocument): boolean {
+  if (parsed.nodes.length !== row.node_count) return false
+  if (parsed.artifactHash === row.artifact_hash) return true
+  const intact = nodes.filter((node) => Buffer.compare(hashStoredNode(node), node.row_hash) === 0)
   const same = (node: StoredNode) =>
-    Buffer.compare(read.nodes[node.ordinal]?.hash ?? new Uint8Array(), node.row_hash) === 0
-  return whole.length > 0 && whole.every(same)
+    Buffer.compare(parsed.nodes[node.ordinal]?.hash ?? new Uint8Array(), node.row_hash) === 0
+  return intact.length > 0 && intact.every(same)
 }
 
-function hashOf({ title, text, start_offset: startOffset, end_offset: endOffset }: StoredNode): Uint8Array {
-  return nodeHash({ title, text, startOffset, endOffset })
+function hashStoredNode({ title, text, start_offset: startOffset, end_offset: endOffset }: StoredNode): Uint8Array {
+  return hashNode({ title, text, startOffset, endOffset })
 }
 
 /** Writes a parsed document over the rows of its version, in one transaction; passages keep their keys and ids. */
-async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): Promise<string | undefined> {
+async function rewriteVersion(
+  { scan, row, nodes }: DamagedVersion,
+  parsed: PreparedDocument,
+): Promise<string | undefined> {
   const { db, indexes } = scan.context
   const write = function* (): Write<number> {
-    const state = yield* stateOfVersion(row.key)
+    const state = yield* getVersionState(row.key)
     if (state === 'gone') return 0
-    yield* replacePacked(row.space_key, row.key, read)
-    yield* setArtifactHash(row.key, read.artifactHash)
-    yield* writeAssets(row.key, read.assets)
+    yield* replacePackedVersion(row.space_key, row.key, parsed)
+    yield* setArtifactHash(row.key, parsed.artifactHash)
+    yield* writeAssets(row.key, parsed.assets)
     const changed: PreparedNode[] = []
-    for (const node of read.nodes) {
+    for (const node of parsed.nodes) {
       const old = nodes.find(({ ordinal }) => ordinal === node.ordinal)
-      if (yield* writeNode(row, old, node)) changed.push(node)
+      if (yield* restoreNode(row, old, node)) changed.push(node)
     }
     return state === 'superseded' ? 0 : yield* logChanged(scan, row, changed)
   }
@@ -90,12 +93,16 @@ async function rewrite({ scan, row, nodes }: Damaged, read: PreparedDocument): P
 }
 
 function* writeAssets(versionKey: number, assets: readonly PreparedAsset[]): Write<void> {
-  yield* removeItems(versionKey)
+  yield* removeItemAssets(versionKey)
   yield* insertAssets(versionKey, assets)
 }
 
 /** Adds changed passages to the index log. @returns the last entry; 0 for none */
-function* logChanged(scan: Scan, { first_node: first }: ScannedVersion, changed: PreparedNode[]): Write<number> {
+function* logChanged(
+  scan: IntegrityScan,
+  { first_node: first }: ScannedVersion,
+  changed: PreparedNode[],
+): Write<number> {
   let seq = 0
   if (first === null) return seq
   for (const { ordinal } of changed) seq = yield* logAdded(scan.space.key, first + ordinal, first + ordinal)
@@ -103,33 +110,33 @@ function* logChanged(scan: Scan, { first_node: first }: ScannedVersion, changed:
 }
 
 /** The parser result differs from the stored one: a new version replaces this one. */
-async function compileInstead({ scan, row, document }: Damaged): Promise<string | undefined> {
+async function queueCompilation({ scan, row, document }: DamagedVersion): Promise<string | undefined> {
   const { context, space } = scan
   if (!isTrained(space))
     return `the document now gives other passages: \`ks docs reindex ${document.id}\` compiles it again`
-  if (row.until_revision !== null) await context.db.write(() => markObsolete([row], scan.now))
-  else await context.db.write(() => queueAgain(space, [document]), { lock: space.key })
+  if (row.until_revision !== null) await context.db.write(() => markVersionsObsolete([row], scan.now))
+  else await context.db.write(() => queueCompilations(space, [document]), { lock: space.key })
   context.wake()
   return undefined
 }
 
 /** The bytes of the document are unusable: only its passages remain. */
-async function restoreFromPassages({ scan, row, nodes }: Damaged): Promise<string | undefined> {
+async function restoreFromPassages({ scan, row, nodes }: DamagedVersion): Promise<string | undefined> {
   const { db } = scan.context
-  const damaged = nodes.some((node) => Buffer.compare(hashOf(node), node.row_hash) !== 0)
+  const damaged = nodes.some((node) => Buffer.compare(hashStoredNode(node), node.row_hash) !== 0)
   if (damaged || nodes.length !== row.node_count || nodes.length === 0)
     return 'the bytes and some passages of the document are damaged: upload the document again'
-  const read = await readVersion(row)
-  const { artifact, outline } = await fromPassages(row.title, nodes, read)
-  const hash = artifactHash(artifact.value.text, outline.value)
+  const unpacked = await unpackVersion(row)
+  const { artifact, outline } = await rebuildFromPassages(row.title, nodes, unpacked)
+  const hash = hashArtifact(artifact.value.text, outline.value)
   await db.write(function* () {
-    yield* replacePacked(row.space_key, row.key, {
+    yield* replacePackedVersion(row.space_key, row.key, {
       artifact: artifact.packed,
       outline: outline.packed,
       items: row.items,
     })
     yield* setRestoredHash(row.key, hash)
   })
-  if (read.items !== undefined) return undefined
+  if (unpacked.items !== undefined) return undefined
   return 'the pictures of the document cannot be restored: upload the document again'
 }

@@ -1,23 +1,23 @@
 import { KsError } from '../../contract/errors.js'
 import type { RepairBody, RepairReport } from '../../contract/gateway/integrity.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { fillVectors } from '../compile/training.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import { queueAgain } from '../documents/reindex.js'
-import { liveDocument } from '../rows/integrity/repairs.js'
-import { noteObject } from '../rows/objects.js'
+import { queueCompilations } from '../documents/reindex.js'
+import { findLiveDocument } from '../rows/integrity/repairs.js'
+import { insertMissingObjectRow } from '../rows/objects.js'
 import { removeVector } from '../rows/retention/versions.js'
 import type { Write } from '../storage/program.js'
-import type { Finding, Remedy, Scan } from './findings.js'
+import type { IntegrityFinding, IntegrityScan, RepairRemedy } from './findings.js'
 import { collectCommit, collectStrayNodes, removeObject } from './gc-execute.js'
-import { vectorSpaceInUse } from './model-in-use.js'
+import { getVectorSpaceInUse } from './model-in-use.js'
 import { checkPage } from './pages.js'
 import { repairVersion } from './repair-version.js'
 
-type Item = RepairReport['items'][number]
+type RepairItem = RepairReport['items'][number]
 
-const ACTIONS: Record<Exclude<Remedy['by'], 'person'>, string> = {
+const ACTION_TEXTS: Record<Exclude<RepairRemedy['by'], 'person'>, string> = {
   nobody: 'none: no repair is possible',
   'removing-object': 'remove the object',
   'noting-object': 'write the row of the object',
@@ -35,19 +35,19 @@ const ACTIONS: Record<Exclude<Remedy['by'], 'person'>, string> = {
  * Checks one page and repairs what needs neither a person nor a model. Issues are detected again: those that the client
  * reports do not count. Each repair is one durable step, so that an interrupted one is repeated.
  */
-export async function repairPage(scan: Scan, body: RepairBody): Promise<RepairReport> {
+export async function repairPage(scan: IntegrityScan, body: RepairBody): Promise<RepairReport> {
   const { scanned, findings, cursor } = await checkPage(scan, body)
-  const wanted = findings.filter(({ issue }) => body.types === undefined || body.types.includes(issue.type))
-  const done = new Map<string, Promise<Outcome>>()
-  const items: Item[] = []
-  for (const found of wanted) items.push(await treat(scan, found, body.dryRun, done))
-  const count = (status: Item['status']) => items.filter((item) => item.status === status).length
+  const selected = findings.filter(({ issue }) => body.types === undefined || body.types.includes(issue.type))
+  const results = new Map<string, Promise<RepairOutcome>>()
+  const items: RepairItem[] = []
+  for (const found of selected) items.push(await repairFinding(scan, found, body.dryRun, results))
+  const count = (status: RepairItem['status']) => items.filter((item) => item.status === status).length
   return {
     knowledgeSpaceId: scan.space.id,
     tenantId: scan.space.tenant,
     scannedAt: new Date(scan.now).toISOString(),
     dryRun: body.dryRun,
-    ...defined({ cursor }),
+    ...omitUndefined({ cursor }),
     summary: {
       scanned,
       wouldRepair: count('would-repair'),
@@ -60,33 +60,36 @@ export async function repairPage(scan: Scan, body: RepairBody): Promise<RepairRe
   }
 }
 
-interface Outcome {
+interface RepairOutcome {
   repaired: boolean
   action: string
 }
 
-async function treat(
-  scan: Scan,
-  { issue, remedy }: Finding,
+async function repairFinding(
+  scan: IntegrityScan,
+  { issue, remedy }: IntegrityFinding,
   dryRun: boolean,
-  done: Map<string, Promise<Outcome>>,
-): Promise<Item> {
+  results: Map<string, Promise<RepairOutcome>>,
+): Promise<RepairItem> {
   if (remedy.by === 'person') return { issue, status: 'manual', action: remedy.advice }
-  if (remedy.by === 'nobody') return { issue, status: 'not-repairable', action: ACTIONS.nobody }
-  if (dryRun) return { issue, status: 'would-repair', action: ACTIONS[remedy.by] }
+  if (remedy.by === 'nobody') return { issue, status: 'not-repairable', action: ACTION_TEXTS.nobody }
+  if (dryRun) return { issue, status: 'would-repair', action: ACTION_TEXTS[remedy.by] }
   // many issues may share one remedy, such as rebuilding an index
   const key = JSON.stringify(remedy)
-  const running = done.get(key) ?? attempt(scan, remedy)
-  done.set(key, running)
+  const running = results.get(key) ?? tryRemedy(scan, remedy)
+  results.set(key, running)
   const { repaired, action } = await running
   return { issue, status: repaired ? 'repaired' : 'failed', action }
 }
 
-async function attempt(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobody' }>): Promise<Outcome> {
-  const action = ACTIONS[remedy.by]
+async function tryRemedy(
+  scan: IntegrityScan,
+  remedy: Exclude<RepairRemedy, { by: 'person' | 'nobody' }>,
+): Promise<RepairOutcome> {
+  const action = ACTION_TEXTS[remedy.by]
   try {
-    const refused = await apply(scan, remedy)
-    return refused === undefined ? { repaired: true, action } : { repaired: false, action: refused }
+    const problem = await applyRemedy(scan, remedy)
+    return problem === undefined ? { repaired: true, action } : { repaired: false, action: problem }
   } catch (error) {
     scan.context.log.warn({ space: scan.space.id, remedy, error: String(error) }, 'a repair failed')
     const why = error instanceof KsError ? error.message : 'it failed unexpectedly; see the log of the daemon'
@@ -95,55 +98,58 @@ async function attempt(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nob
 }
 
 /** @returns why nothing was done; nothing when it was repaired */
-async function apply(scan: Scan, remedy: Exclude<Remedy, { by: 'person' | 'nobody' }>): Promise<string | undefined> {
+async function applyRemedy(
+  scan: IntegrityScan,
+  remedy: Exclude<RepairRemedy, { by: 'person' | 'nobody' }>,
+): Promise<string | undefined> {
   const { context, space } = scan
   switch (remedy.by) {
     case 'removing-object':
-      return heldUnless(await removeObject(scan, remedy.objectKey))
+      return inUseUnless(await removeObject(scan, remedy.objectKey))
     case 'noting-object': {
       const object = { tenant: space.tenant, key: remedy.objectKey }
-      await context.db.write(() => noteObject(object, newId(), Date.now()))
+      await context.db.write(() => insertMissingObjectRow(object, newId(), Date.now()))
       return undefined
     }
     case 'removing-staged':
-      return heldUnless(await removeObject(scan, `tmp/${remedy.id}`))
+      return inUseUnless(await removeObject(scan, `tmp/${remedy.id}`))
     case 'collecting-commit':
-      return heldUnless(await collectCommit(scan, remedy.commitId))
+      return inUseUnless(await collectCommit(scan, remedy.commitId))
     case 'reading-again':
       return repairVersion(scan, remedy.versionKey)
     case 'compiling-again':
       return compileAgain(scan, remedy.docKey)
     case 'removing-nodes':
-      return heldUnless((await collectStrayNodes(scan, remedy.first, remedy.last)) > 0)
+      return inUseUnless((await collectStrayNodes(scan, remedy.first, remedy.last)) > 0)
     case 'removing-vector':
       return renewVector(scan, remedy)
     case 'filling-vectors':
-      return fillAll(scan)
+      return fillMissingVectors(scan)
     case 'rebuilding-index':
       await context.indexes.rebuild(space.id)
       return undefined
   }
 }
 
-function heldUnless(gone: boolean): string | undefined {
-  return gone ? undefined : 'it is in use again: kept'
+function inUseUnless(isRemoved: boolean): string | undefined {
+  return isRemoved ? undefined : 'it is in use again: kept'
 }
 
-async function compileAgain({ context, space }: Scan, docKey: number): Promise<string | undefined> {
+async function compileAgain({ context, space }: IntegrityScan, docKey: number): Promise<string | undefined> {
   const { db } = context
   if (!isTrained(space)) return 'compiling would use the embedding model: reindex the document yourself'
   const again = function* (): Write<boolean> {
-    const row = yield* liveDocument(docKey)
-    return row !== undefined && (yield* queueAgain(space, [row])).length > 0
+    const row = yield* findLiveDocument(docKey)
+    return row !== undefined && (yield* queueCompilations(space, [row])).length > 0
   }
   const queued = await db.write(again, { lock: space.key })
   context.wake()
-  return heldUnless(queued)
+  return inUseUnless(queued)
 }
 
-async function fillAll(scan: Scan): Promise<string | undefined> {
+async function fillMissingVectors(scan: IntegrityScan): Promise<string | undefined> {
   const { context, space } = scan
-  const active = await context.db.read(vectorSpaceInUse(scan))
+  const active = await context.db.read(getVectorSpaceInUse(scan))
   if (active === undefined || !isTrained(space)) return 'this would use the embedding model of a provider'
   await fillVectors(context, space, active, new AbortController().signal)
   return undefined
@@ -151,12 +157,12 @@ async function fillAll(scan: Scan): Promise<string | undefined> {
 
 /** Removes a damaged vector, and computes it again where the passage is live and the model is built in. */
 async function renewVector(
-  scan: Scan,
+  scan: IntegrityScan,
   { vectorSpaceKey, nodeKey }: { vectorSpaceKey: number; nodeKey: number },
 ): Promise<string | undefined> {
   const { context, space } = scan
   const { db } = context
-  const active = await db.read(vectorSpaceInUse(scan))
+  const active = await db.read(getVectorSpaceInUse(scan))
   if (active?.key !== vectorSpaceKey) return 'another embedding model is in use now'
   await db.write(() => removeVector(vectorSpaceKey, nodeKey))
   if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)

@@ -1,18 +1,24 @@
 import type { IntegrityTarget } from '../../contract/gateway/integrity.js'
-import { defined } from '../../lib/defined.js'
-import { type AnyRow, documentIdOf, orderOf, rowsOfTable, type TableReading } from '../rows/integrity/tables.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import {
+  type AnyRow,
+  findDocumentId,
+  getOrderColumns,
+  listTableRows,
+  type TableColumns,
+} from '../rows/integrity/tables.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
 import { type Format, hasForm, type TableFormat, wrongWith } from '../storage/formats.js'
 import type { Bindable, Read } from '../storage/program.js'
-import { type Finding, finding, type Remedy, type Scan } from './findings.js'
-import { type Phase, type Place, SLICE_FINDINGS, type Slice } from './phase.js'
+import { createFinding, type IntegrityFinding, type IntegrityScan, type RepairRemedy } from './findings.js'
+import { MAX_SLICE_FINDINGS, type ScanPhase, type ScanPosition, type ScanSlice } from './phase.js'
 
 /** at most one finding for a row */
-const SLICE_ROWS = SLICE_FINDINGS
+const SLICE_ROWS = MAX_SLICE_FINDINGS
 /** Bytes that other checks read and compare with their hashes. */
 const CHECKED_ELSEWHERE: ReadonlySet<unknown> = new Set(['packed', 'object-bytes', 'vector', 'bytes'])
 /** Columns that identify a row, best first. */
-const NAMES = ['id', 'key', 'jti']
+const ID_COLUMNS = ['id', 'key', 'jti']
 const TARGETS: Readonly<Record<string, IntegrityTarget['type']>> = {
   documents: 'raw-object',
   versions: 'artifact-object',
@@ -22,7 +28,7 @@ const TARGETS: Readonly<Record<string, IntegrityTarget['type']>> = {
   vectors: 'index-projection',
 }
 /** Columns that reading the document again rewrites. */
-const READ_AGAIN: Readonly<Record<string, readonly string[]>> = {
+const REREAD_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   versions: ['artifact_hash'],
   nodes: ['section', 'elements', 'kind', 'page', 'start_offset', 'end_offset', 'row_hash'],
 }
@@ -32,37 +38,37 @@ const ADVICE =
 /**
  * Checks every row of a table of the space, or of its tenant: each column must have the format in `format-tables.ts`.
  */
-function tablePhase(name: string, table: TableFormat): Phase {
+function createTablePhase(name: string, table: TableFormat): ScanPhase {
   const columns = Object.entries(table.columns).filter(([, { kind }]) => !CHECKED_ELSEWHERE.has(kind))
   const reading = { name, table, columns: columns.map(([column]) => column) }
   return (scan, after) => scan.context.db.read(checkRows(scan, reading, columns, after))
 }
 
 function* checkRows(
-  scan: Scan,
-  reading: TableReading,
+  scan: IntegrityScan,
+  reading: TableColumns,
   columns: readonly [name: string, format: Format][],
-  after: Place | undefined,
-): Read<Slice> {
+  after: ScanPosition | undefined,
+): Read<ScanSlice> {
   const { name, table } = reading
-  const order = yield* orderOf(name)
-  const from = after === undefined ? undefined : placeIn(String(after))
-  const { names, rows } = yield* rowsOfTable(scan, reading, order, from, SLICE_ROWS)
-  const [own, known] = [names.indexOf('is_own'), names.indexOf('is_known')]
+  const order = yield* getOrderColumns(name)
+  const from = after === undefined ? undefined : parsePosition(String(after))
+  const { names, rows } = yield* listTableRows(scan, reading, order, from, SLICE_ROWS)
+  const [isOwnIndex, isKnownIndex] = [names.indexOf('is_own'), names.indexOf('is_known')]
   const checked = columns.map(([column, { kind, optional }]) => ({ column, at: names.indexOf(column), kind, optional }))
-  const findings: Finding[] = []
+  const findings: IntegrityFinding[] = []
   for (const row of rows) {
-    if (row[own] !== 1 || row[known] !== 1) continue
+    if (row[isOwnIndex] !== 1 || row[isKnownIndex] !== 1) continue
     let wrong: WrongCell[] | undefined
-    for (const { column, at, kind, optional } of checked) {
-      const value = row[at]
+    for (const { column, at: index, kind, optional } of checked) {
+      const value = row[index]
       const what = value === null ? (optional ? undefined : 'is missing') : wrongWith(kind, value)
       if (what !== undefined) wrong = [...(wrong ?? []), { column, what }]
     }
-    if (wrong !== undefined) findings.push(yield* damaged(name, table, rowOf(names, row), order, wrong))
+    if (wrong !== undefined) findings.push(yield* createRowFinding(name, table, toRow(names, row), order, wrong))
   }
   const last = rows.at(-1)
-  return sliceAfter(rows.length, last && rowOf(names, last), order, findings, after)
+  return makeRowSlice(rows.length, last && toRow(names, last), order, findings, after)
 }
 
 interface WrongCell {
@@ -70,60 +76,66 @@ interface WrongCell {
   what: string
 }
 
-function rowOf(names: readonly string[], cells: readonly unknown[]): AnyRow {
-  return Object.fromEntries(names.map((name, place) => [name, cells[place]]))
+function toRow(names: readonly string[], cells: readonly unknown[]): AnyRow {
+  return Object.fromEntries(names.map((name, index) => [name, cells[index]]))
 }
 
-function* damaged(
+function* createRowFinding(
   name: string,
   table: TableFormat,
   row: AnyRow,
-  place: string[],
+  order: string[],
   wrong: readonly WrongCell[],
-): Read<Finding> {
-  const named = NAMES.find((column) => column in row)
-  const id = named === undefined ? place.map((column) => String(row[column])).join(' ') : String(row[named])
-  const target = { type: TARGETS[name] ?? 'knowledge-path', id, ...(yield* documentOf(name, row)) } as const
+): Read<IntegrityFinding> {
+  const named = ID_COLUMNS.find((column) => column in row)
+  const id = named === undefined ? order.map((column) => String(row[column])).join(' ') : String(row[named])
+  const target = { type: TARGETS[name] ?? 'knowledge-path', id, ...(yield* findDocument(name, row)) } as const
   const message = `row ${JSON.stringify(id)} of table ${name} is damaged: ${wrong.map(({ column, what }) => `column ${column} ${what}`).join(', ')}`
   const versionKey = row[name === 'nodes' ? 'version_key' : 'key']
-  const isReadAgain = wrong.every(({ column }) => READ_AGAIN[name]?.includes(column))
-  const remedy: Remedy =
+  const isReadAgain = wrong.every(({ column }) => REREAD_COLUMNS[name]?.includes(column))
+  const remedy: RepairRemedy =
     isReadAgain && typeof versionKey === 'number'
       ? { by: 'reading-again', versionKey }
       : { by: 'person', advice: ADVICE }
-  return finding(table.derived ? 'segment-hash-mismatch' : 'checksum-mismatch', 'row-damaged', message, target, remedy)
+  return createFinding(
+    table.derived ? 'segment-hash-mismatch' : 'checksum-mismatch',
+    'row-damaged',
+    message,
+    target,
+    remedy,
+  )
 }
 
 /** The document that a row was derived from, which determines who may see it. */
-function* documentOf(name: string, row: AnyRow): Read<{ documentAssetId?: string }> {
+function* findDocument(name: string, row: AnyRow): Read<{ documentAssetId?: string }> {
   if (name === 'documents') return { documentAssetId: String(row['id']) }
   const key = row['doc_key']
   if (typeof key !== 'number') return {}
-  const documentAssetId = yield* documentIdOf(key)
-  return { ...defined({ documentAssetId }) }
+  const documentAssetId = yield* findDocumentId(key)
+  return { ...omitUndefined({ documentAssetId }) }
 }
 
-function placeIn(after: string): Bindable[] {
+function parsePosition(after: string): Bindable[] {
   const values: unknown = JSON.parse(after)
   return Array.isArray(values)
     ? values.filter((value): value is string | number => typeof value === 'string' || typeof value === 'number')
     : []
 }
 
-function sliceAfter(
+function makeRowSlice(
   scanned: number,
   last: AnyRow | undefined,
-  place: string[],
-  findings: Finding[],
-  after: Place | undefined,
-): Slice {
+  order: string[],
+  findings: IntegrityFinding[],
+  after: ScanPosition | undefined,
+): ScanSlice {
   if (scanned < SLICE_ROWS || last === undefined) return { scanned, findings }
-  const next = JSON.stringify(place.map((column) => last[column]))
+  const next = JSON.stringify(order.map((column) => last[column]))
   // a key that is no longer text reads back as another: rows after it cannot be reached
   return { scanned, findings, ...(next === after ? {} : { next }) }
 }
 
 /** One phase for each table with a column whose format can be violated. */
-export const rowPhases: Phase[] = Object.entries(TABLE_FORMATS)
+export const rowPhases: ScanPhase[] = Object.entries(TABLE_FORMATS)
   .filter(([, table]) => Object.values(table.columns).some(({ kind }) => hasForm(kind)))
-  .map(([name, table]) => tablePhase(name, table))
+  .map(([name, table]) => createTablePhase(name, table))

@@ -1,6 +1,6 @@
-import { failCrashLooping, freeOrphans } from '../rows/job-claims.js'
+import { failCrashLoopingJob, releaseOrphanedJobs } from '../rows/job-claims.js'
 import { endCommits } from '../rows/staged-commits.js'
-import { dropUnpublished } from '../rows/versions.js'
+import { removeUnpublishedVersion } from '../rows/versions.js'
 import type { Write } from '../storage/program.js'
 
 /** jobs that were running at this many crashes fail */
@@ -9,13 +9,13 @@ const CRASH_LOOP = { code: 'crash-loop', message: 'the daemon crashed repeatedly
 const CRASH_LOOP_DAYS = 7 // failedCommitRetentionDays of a new space
 
 /** Releases jobs of lost gateways; jobs that were running at too many crashes fail. @returns number of released jobs */
-export function* recoverClaims(): Write<number> {
-  const freed = yield* freeOrphans()
-  for (const job of freed) {
+export function* recoverJobs(): Write<number> {
+  const released = yield* releaseOrphanedJobs()
+  for (const job of released) {
     if (job.unclean_ends < MAX_UNCLEAN_ENDS) continue
-    yield* dropUnpublished(job.doc_key, job.version)
+    yield* removeUnpublishedVersion(job.doc_key, job.version)
     yield* endCommits([job.id], 'failed-terminal', CRASH_LOOP, CRASH_LOOP_DAYS)
-    yield* failCrashLooping(job, CRASH_LOOP)
+    yield* failCrashLoopingJob(job, CRASH_LOOP)
   }
-  return freed.length
+  return released.length
 }

@@ -1,17 +1,17 @@
 import { KsError } from '../../contract/errors.js'
 import type { DocumentCompilationJob, RetriedJobs } from '../../contract/gateway/jobs.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { queueAgain } from '../documents/reindex.js'
+import { queueCompilations } from '../documents/reindex.js'
 import { insertBulkJob } from '../rows/bulk-jobs.js'
-import { goOn, jobsPutOff } from '../rows/job-claims.js'
-import { documentOf, documentsInVain } from '../rows/job-documents.js'
-import { endedInVain, findJob, latestJob, toJob } from '../rows/jobs.js'
-import { findSpace, spaceByKey } from '../rows/spaces.js'
-import { assertRoomForReindex } from '../spaces/quota.js'
+import { listDeferredJobs, makeJobsDue } from '../rows/job-claims.js'
+import { findJobDocument, listUncompiledDocuments } from '../rows/job-documents.js'
+import { findJob, findLatestJob, hasEndedUnpublished, toJob } from '../rows/jobs.js'
+import { findSpace, findSpaceByKey } from '../rows/spaces.js'
+import { assertReindexQuota } from '../spaces/quota.js'
 import type { Write } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 
 /**
  * Retries a job: one that failed or was canceled gets a new job, a deferred one becomes due now.
@@ -22,22 +22,22 @@ import { writeAnswer } from '../storage/write-answer.js'
 export async function retryJob(context: EngineContext, caller: Caller, id: string): Promise<DocumentCompilationJob> {
   const { db } = context
   const { space_key: lock } = await db.read(findJob(caller, id))
-  const again = function* (): Write<DocumentCompilationJob> {
+  const retry = function* (): Write<DocumentCompilationJob> {
     const row = yield* findJob(caller, id)
-    const space = yield* spaceByKey(row.space_key)
-    const document = yield* documentOf(row)
+    const space = yield* findSpaceByKey(row.space_key)
+    const document = yield* findJobDocument(row)
     if (space === undefined || document === undefined || document.deleted_at !== null)
       throw new KsError('already-terminal', `the document of job ${row.id} was deleted`)
-    const latest = (yield* latestJob(row.doc_key)) ?? row
+    const latest = (yield* findLatestJob(row.doc_key)) ?? row
     if (latest.completed_at === null) {
-      yield* goOn([latest.key])
+      yield* makeJobsDue([latest.key])
       return yield* toJob(latest)
     }
-    if (!endedInVain(latest)) throw new KsError('already-terminal', `job ${row.id} has ended as ${row.stage}`)
-    const [made] = yield* queueAgain(space, [document])
-    return yield* toJob(made ?? latest)
+    if (!hasEndedUnpublished(latest)) throw new KsError('already-terminal', `job ${row.id} has ended as ${row.stage}`)
+    const [newJob] = yield* queueCompilations(space, [document])
+    return yield* toJob(newJob ?? latest)
   }
-  const job = await writeAnswer(db, caller, again, { lock })
+  const job = await writeReply(db, caller, retry, { lock })
   context.wake()
   return job
 }
@@ -47,32 +47,32 @@ export async function retryJob(context: EngineContext, caller: Caller, id: strin
  */
 export async function retryFailed(context: EngineContext, caller: Caller, spaceId: string): Promise<RetriedJobs> {
   const { db } = context
-  const retried = await writeAnswer(
+  const retried = await writeReply(
     db,
     caller,
     function* () {
       const space = yield* findSpace(caller.tenant, spaceId)
-      const putOff = yield* jobsPutOff(caller, space.key)
-      yield* goOn(putOff.map(({ key }) => key))
-      const rows = yield* documentsInVain(caller, space.key)
-      yield* assertRoomForReindex(context, space, rows.length)
-      const made = yield* queueAgain(space, rows)
+      const deferred = yield* listDeferredJobs(caller, space.key)
+      yield* makeJobsDue(deferred.map(({ key }) => key))
+      const rows = yield* listUncompiledDocuments(caller, space.key)
+      yield* assertReindexQuota(context, space, rows.length)
+      const newJobs = yield* queueCompilations(space, rows)
       const bulkJobId = yield* insertBulkJob(
         space,
         'document_reindex',
-        rows.map(({ id }, place) => ({ documentId: id, ...defined({ jobId: made[place]?.id }) })),
+        rows.map(({ id }, index) => ({ documentId: id, ...omitUndefined({ jobId: newJobs[index]?.id }) })),
       )
       const jobs: DocumentCompilationJob[] = []
-      for (const row of made) jobs.push(yield* toJob(row))
+      for (const row of newJobs) jobs.push(yield* toJob(row))
       return { bulkJobId, total: jobs.length, jobs, spaceKey: space.key }
     },
-    { answer: told, lock: { tenant: caller.tenant, id: spaceId } },
+    { toReply: toRetriedJobs, lock: { tenant: caller.tenant, id: spaceId } },
   )
-  await context.vectors.askAgain(retried.spaceKey)
+  await context.vectors.retryNow(retried.spaceKey)
   context.wake()
-  return told(retried)
+  return toRetriedJobs(retried)
 }
 
-function told({ spaceKey: _, ...answer }: RetriedJobs & { spaceKey: number }): RetriedJobs {
+function toRetriedJobs({ spaceKey: _, ...answer }: RetriedJobs & { spaceKey: number }): RetriedJobs {
   return answer
 }

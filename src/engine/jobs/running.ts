@@ -1,8 +1,8 @@
 /** no job of a space starts while this many of its jobs wait for their publication */
-const WAITING_AT_ONCE = 640
+const MAX_WAITING_JOBS = 640
 
 /** A running batch. */
-export interface Running {
+export interface RunningBatch {
   spaceKey: number
   jobs: number
   isAlone: boolean
@@ -13,7 +13,7 @@ export interface Running {
 }
 
 /** Batches that are being compiled and stored, or that have further work to do. */
-export function compiling(running: Iterable<Running>): Running[] {
+export function filterCompiling(running: Iterable<RunningBatch>): RunningBatch[] {
   return [...running].filter(({ isWaiting }) => !isWaiting)
 }
 
@@ -21,14 +21,14 @@ export function compiling(running: Iterable<Running>): Running[] {
  * Number of jobs by space that count in addition to those with compiling rows: of stored batches with further work. A
  * space with enough jobs that wait for publication counts as full.
  */
-export function besideCompiling(running: Iterable<Running>): Map<number, number> {
-  const beside = new Map<number, number>()
+export function countExtraJobs(running: Iterable<RunningBatch>): Map<number, number> {
+  const extraJobs = new Map<number, number>()
   const waiting = new Map<number, number>()
   for (const { spaceKey, jobs, isStored, isWaiting } of running) {
     if (!isStored) continue
-    const some = isWaiting ? waiting : beside
-    some.set(spaceKey, (some.get(spaceKey) ?? 0) + jobs)
+    const counts = isWaiting ? waiting : extraJobs
+    counts.set(spaceKey, (counts.get(spaceKey) ?? 0) + jobs)
   }
-  for (const [key, jobs] of waiting) if (jobs >= WAITING_AT_ONCE) beside.set(key, Number.POSITIVE_INFINITY)
-  return beside
+  for (const [key, jobs] of waiting) if (jobs >= MAX_WAITING_JOBS) extraJobs.set(key, Number.POSITIVE_INFINITY)
+  return extraJobs
 }

@@ -1,7 +1,7 @@
-import { requeue } from '../rows/job-claims.js'
+import { requeueJob } from '../rows/job-claims.js'
 import type { JobRow } from '../rows/jobs.js'
-import { resumeFromStart } from '../rows/staged-commits.js'
-import { dropUnpublished } from '../rows/versions.js'
+import { resetResumeStep } from '../rows/staged-commits.js'
+import { removeUnpublishedVersion } from '../rows/versions.js'
 import type { Write } from '../storage/program.js'
 
 /**
@@ -12,7 +12,7 @@ import type { Write } from '../storage/program.js'
  * @returns the index log's entry for its nodes; 0 if it has none
  */
 export function* startOver(job: JobRow): Write<number> {
-  if (!(yield* requeue(job.key))) return 0
-  yield* resumeFromStart(job.id)
-  return yield* dropUnpublished(job.doc_key, job.version)
+  if (!(yield* requeueJob(job.key))) return 0
+  yield* resetResumeStep(job.id)
+  return yield* removeUnpublishedVersion(job.doc_key, job.version)
 }

@@ -1,18 +1,18 @@
 import { sep } from 'node:path'
-import { KsError, notFound } from '../../contract/errors.js'
-import type { AddWatchBody, KeptWatch } from '../../contract/gateway/local-files.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
+import type { AddWatchBody, StoredWatch } from '../../contract/gateway/local-files.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { findSpace } from '../rows/spaces.js'
-import { deleteWatch, putWatch, type WatchRow, watchRows } from '../rows/watches.js'
+import { deleteWatch, listWatchRows, upsertWatch, type WatchRow } from '../rows/watches.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readable } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { mapReadable, parseJsonCell } from '../storage/readable.js'
+import { writeReply } from '../storage/write-reply.js'
 
-export function* listWatches(tenant?: string): Read<KeptWatch[]> {
-  return readable(yield* watchRows(tenant), toWatch)
+export function* listWatches(tenant?: string): Read<StoredWatch[]> {
+  return mapReadable(yield* listWatchRows(tenant), toWatch)
 }
 
 /** @param answer computes the response of the request */
@@ -20,36 +20,36 @@ export function addWatch(
   db: Driver,
   caller: Caller,
   body: AddWatchBody,
-  answer: (watch: KeptWatch) => unknown,
-): Promise<KeptWatch> {
+  answer: (watch: StoredWatch) => unknown,
+): Promise<StoredWatch> {
   const { knowledgeSpaceId, folder, acceptMissing: _, ...rules } = body
-  return writeAnswer(
+  return writeReply(
     db,
     caller,
     function* () {
       const space = yield* findSpace(caller.tenant, knowledgeSpaceId)
-      const known = yield* listWatches(caller.tenant)
-      const ofSpace = known.filter((watch) => watch.knowledgeSpaceId === space.id && watch.folder !== folder)
-      const other = ofSpace.find((watch) => isBelow(watch.folder, folder) || isBelow(folder, watch.folder))
-      if (other !== undefined)
+      const existing = yield* listWatches(caller.tenant)
+      const otherWatches = existing.filter((watch) => watch.knowledgeSpaceId === space.id && watch.folder !== folder)
+      const overlapping = otherWatches.find((watch) => isBelow(watch.folder, folder) || isBelow(folder, watch.folder))
+      if (overlapping !== undefined)
         throw new KsError(
           'invalid-request',
-          `folder ${folder} overlaps ${other.folder}, already watched by the space`,
+          `folder ${folder} overlaps ${overlapping.folder}, already watched by the space`,
         )
-      if (known.length >= LIMITS.watches)
+      if (existing.length >= LIMITS.watches)
         throw new KsError('capacity-exceeded', `a daemon watches at most ${LIMITS.watches} folders`)
       const watch = { tenant: caller.tenant, spaceKey: space.key, folder, rules, now: Date.now() }
-      const row = yield* putWatch({ ...watch, id: newId() })
+      const row = yield* upsertWatch({ ...watch, id: newId() })
       if (row === undefined) throw new KsError('internal', 'a watch vanished while it was made')
       return toWatch(row)
     },
-    { answer },
+    { toReply: answer },
   )
 }
 
 export function removeWatch(db: Driver, caller: Caller, id: string): Promise<void> {
-  return writeAnswer(db, caller, function* () {
-    if (!(yield* deleteWatch(caller.tenant, id))) throw notFound('watch', id)
+  return writeReply(db, caller, function* () {
+    if (!(yield* deleteWatch(caller.tenant, id))) throw notFoundError('watch', id)
   })
 }
 
@@ -57,8 +57,8 @@ function isBelow(path: string, folder: string): boolean {
   return path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 }
 
-function toWatch(row: WatchRow): KeptWatch {
-  const rules: Pick<KeptWatch, 'ignore' | 'glob' | 'hidden' | 'ignoreFiles' | 'onDelete' | 'pollMs'> = fromCell(
+function toWatch(row: WatchRow): StoredWatch {
+  const rules: Pick<StoredWatch, 'ignore' | 'glob' | 'hidden' | 'ignoreFiles' | 'onDelete' | 'pollMs'> = parseJsonCell(
     row.rules,
   )
   return {

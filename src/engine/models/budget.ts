@@ -13,14 +13,14 @@ export interface ProviderBudgets {
 }
 
 /** The unit that usage is counted for: mostly a knowledge space. */
-export interface Account {
+export interface UsageAccount {
   /** absent for the deployment itself */
   tenant?: string
   id: string
 }
 
 /** The account that pays for a call. */
-export interface BudgetAccount extends Account {
+export interface BudgetAccount extends UsageAccount {
   /** evaluated at every call, so that a changed manifest applies at once */
   limits: () => ProviderBudgets | Promise<ProviderBudgets>
 }
@@ -28,24 +28,24 @@ export interface BudgetAccount extends Account {
 /** The storage of daily usage counters. */
 export interface BudgetStore {
   /** usage so far on `day` (`YYYY-MM-DD`, UTC) */
-  used(account: Account, day: string, counter: BudgetCounter): number | Promise<number>
+  used(account: UsageAccount, day: string, counter: BudgetCounter): number | Promise<number>
   /** Adds to a counter, visible to all gateways; a negative delta returns budget. */
-  add(account: Account, day: string, counter: BudgetCounter, delta: number): void
+  add(account: UsageAccount, day: string, counter: BudgetCounter, delta: number): void
 }
 
 /** Budget reserved for a call before it is made. */
-export interface Reservation {
+export interface BudgetReservation {
   /** Replaces the estimate by the actual usage; only the first call has an effect. */
   settle(actual: number): void
 }
 
-export interface Budget {
+export interface ModelBudget {
   /**
    * Reserves `estimate` for one call. It counts at once, so that concurrent calls see each other.
    *
    * @throws KsError `quota-exceeded` when it exceeds the day's limit
    */
-  reserve(counter: ModelCounter, estimate: number): Promise<Reservation>
+  reserve(counter: ModelCounter, estimate: number): Promise<BudgetReservation>
 }
 
 const COUNTERS = {
@@ -55,10 +55,10 @@ const COUNTERS = {
 } as const
 
 /** A store in memory that keeps the current day only. */
-export function memoryBudgetStore(): BudgetStore {
+export function createMemoryBudgetStore(): BudgetStore {
   let today = ''
   const counts = new Map<string, number>()
-  const keyOf = ({ tenant, id }: Account, counter: BudgetCounter) => JSON.stringify([counter, tenant, id])
+  const keyOf = ({ tenant, id }: UsageAccount, counter: BudgetCounter) => JSON.stringify([counter, tenant, id])
   return {
     used: (account, day, counter) => (day === today ? (counts.get(keyOf(account, counter)) ?? 0) : 0),
     add(account, day, counter, delta) {
@@ -72,19 +72,23 @@ export function memoryBudgetStore(): BudgetStore {
 }
 
 /** Counts the usage of one account. */
-export function createBudget(account: BudgetAccount, store: BudgetStore, now: () => number): Budget {
+export function createBudget(account: BudgetAccount, store: BudgetStore, now: () => number): ModelBudget {
   const today = () => new Date(now()).toISOString().slice(0, 10)
   return {
     async reserve(counter, estimate) {
       const day = today()
-      const { limit: name, label } = COUNTERS[counter]
-      const limit = (await account.limits())[name] ?? Number.POSITIVE_INFINITY
+      const { limit: limitName, label } = COUNTERS[counter]
+      const limit = (await account.limits())[limitName] ?? Number.POSITIVE_INFINITY
       store.add(account, day, counter, estimate)
       if ((await store.used(account, day, counter)) > limit) {
         store.add(account, day, counter, -estimate)
-        throw new KsError('quota-exceeded', `the daily budget of ${limit} ${label} has not enough left for another ${estimate}`, {
-          retryAfter: secondsToMidnight(now()),
-        })
+        throw new KsError(
+          'quota-exceeded',
+          `the daily budget of ${limit} ${label} has not enough left for another ${estimate}`,
+          {
+            retryAfter: secondsUntilMidnight(now()),
+          },
+        )
       }
       let settled = false
       return {
@@ -104,13 +108,13 @@ export function createBudget(account: BudgetAccount, store: BudgetStore, now: ()
  */
 export function estimateTokens(text: string): number {
   let other = 0
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) other++
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) other++
   return Math.ceil((text.length - other) / 4) + other
 }
 
 const DAY_SECONDS = 86_400
 
 /** Seconds to the next UTC day. @param now milliseconds since the epoch */
-export function secondsToMidnight(now: number): number {
+export function secondsUntilMidnight(now: number): number {
   return DAY_SECONDS - (Math.floor(now / 1000) % DAY_SECONDS)
 }

@@ -2,14 +2,14 @@
 const FAILURES_TO_OPEN = 5
 
 /** Time before one call may probe the model: short at first, doubled after each failed probe. */
-const OPEN_MS = { first: 1000, longest: 15_000 }
+const OPEN_DURATION_MS = { first: 1000, longest: 15_000 }
 
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
 /** A circuit breaker (M. Nygard, "Release It!"): calls to a model that keeps failing fail at once. */
-export interface Circuit {
+export interface CircuitBreaker {
   /** Milliseconds until a call may be made; 0 = now. */
-  blockedFor(): number
+  blockedForMs(): number
   /** Begins a call; the first one after the open time is the probe, and other calls stay blocked until it ends. */
   enter(): CircuitCall
   state(): CircuitState
@@ -26,7 +26,7 @@ export interface CircuitCall {
   abandoned(): void
 }
 
-export function createCircuit(now: () => number): Circuit {
+export function createCircuitBreaker(now: () => number): CircuitBreaker {
   let failures = 0
   let openUntil = 0
   let openMs = 0
@@ -35,7 +35,7 @@ export function createCircuit(now: () => number): Circuit {
   const isOpen = () => failures >= FAILURES_TO_OPEN
 
   return {
-    blockedFor() {
+    blockedForMs() {
       if (!isOpen()) return 0
       return probe ? openMs : Math.max(0, openUntil - now())
     },
@@ -57,8 +57,8 @@ export function createCircuit(now: () => number): Circuit {
           lastStatus = status
           if (!isOpen()) return
           // calls that began before the circuit opened do not extend the open time
-          if (failures === FAILURES_TO_OPEN) openMs = OPEN_MS.first
-          else if (wasProbe) openMs = Math.min(openMs * 2, OPEN_MS.longest)
+          if (failures === FAILURES_TO_OPEN) openMs = OPEN_DURATION_MS.first
+          else if (wasProbe) openMs = Math.min(openMs * 2, OPEN_DURATION_MS.longest)
           openUntil = now() + openMs
         }),
         abandoned: end(() => {}),

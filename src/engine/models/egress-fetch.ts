@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import type * as Undici from 'undici'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { parseRetryAfter } from '../../lib/retry.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 import { operatorMayDial } from '../egress/addresses.js'
-import { checkedLookup, codeOf, REFUSED_CODE } from '../egress/connect.js'
+import { createCheckedLookup, FORBIDDEN_ADDRESS_CODE, networkErrorCode } from '../egress/connect.js'
 
 /** A model server accepts the connection at once or is not running. */
 const CONNECT_TIMEOUT_MS = 10_000
@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT_MS = 10_000
 /** Longer than the gap between a person's questions, shorter than the keep-alive of common servers (60 s and more). */
 const KEEP_ALIVE_MS = 30_000
 
-export interface EgressAnswer {
+export interface EgressResponse {
   status: number
   /** lower case, without parameters */
   mediaType: string
@@ -28,23 +28,23 @@ export interface EgressBody {
 }
 
 /** The only connection to model providers: one keep-alive pool, no redirects, no environment proxies. */
-export interface Egress {
+export interface ModelEgress {
   /**
    * Posts a body. Aborting the signal cuts the connection, also while the body is read.
    *
    * @throws ProviderFailure `unreachable` or `reset`; the signal's reason when it aborted
    */
-  send(url: URL, headers: Record<string, string>, body: EgressBody, signal: AbortSignal): Promise<EgressAnswer>
+  send(url: URL, headers: Record<string, string>, body: EgressBody, signal: AbortSignal): Promise<EgressResponse>
   close(): Promise<void>
 }
 
-export function createEgress(): Egress {
+export function createModelEgress(): ModelEgress {
   // Loading undici takes a tenth of a second, so a daemon without providers never loads it.
   let pool: Promise<{ agent: Undici.Agent; request: typeof Undici.request }> | undefined
   const open = async () => {
     const { Agent, request } = await import('undici')
     const agent = new Agent({
-      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: checkedLookup(operatorMayDial) },
+      connect: { timeout: CONNECT_TIMEOUT_MS, lookup: createCheckedLookup(operatorMayDial) },
       keepAliveTimeout: KEEP_ALIVE_MS,
       // the guard limits the duration of the complete call; timeouts here would compete with it
       headersTimeout: 0,
@@ -64,15 +64,15 @@ export function createEgress(): Egress {
           body: body.content,
           signal,
         })
-        const retryAfterMs = parseRetryAfter(single(answer.headers['retry-after']), Date.now())
+        const retryAfterMs = parseRetryAfter(firstValue(answer.headers['retry-after']), Date.now())
         return {
           status: answer.statusCode,
-          mediaType: single(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '',
-          ...defined({ retryAfterMs }),
+          mediaType: firstValue(answer.headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '',
+          ...omitUndefined({ retryAfterMs }),
           body: answer.body,
         }
       } catch (error) {
-        throw networkFailure(error, signal)
+        throw toNetworkFailure(error, signal)
       }
     },
     close: async () => (await pool)?.agent.destroy(),
@@ -80,8 +80,8 @@ export function createEgress(): Egress {
 }
 
 /** Reads the chunks of a response; fails beyond `maxBytes`, and closes the connection when the reader stops early. */
-export async function* readChunks(
-  answer: EgressAnswer,
+export async function* readResponseChunks(
+  answer: EgressResponse,
   maxBytes: number,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer, void, undefined> {
@@ -94,20 +94,20 @@ export async function* readChunks(
       yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     }
   } catch (error) {
-    throw networkFailure(error, signal)
+    throw toNetworkFailure(error, signal)
   } finally {
     answer.body.destroy()
   }
 }
 
 /** Reads a complete response as text of at most `maxBytes`. */
-export async function readText(answer: EgressAnswer, maxBytes: number, signal: AbortSignal): Promise<string> {
+export async function readResponseText(answer: EgressResponse, maxBytes: number, signal: AbortSignal): Promise<string> {
   const chunks: Buffer[] = []
-  for await (const chunk of readChunks(answer, maxBytes, signal)) chunks.push(chunk)
+  for await (const chunk of readResponseChunks(answer, maxBytes, signal)) chunks.push(chunk)
   return Buffer.concat(chunks).toString('utf8')
 }
 
-const CODES: Record<string, { kind: 'unreachable' | 'reset'; detail: string }> = {
+const NETWORK_FAILURES: Record<string, { kind: 'unreachable' | 'reset'; detail: string }> = {
   ECONNREFUSED: { kind: 'unreachable', detail: 'connection refused' },
   ENOTFOUND: { kind: 'unreachable', detail: 'name not found' },
   EAI_AGAIN: { kind: 'unreachable', detail: 'name not found' },
@@ -122,19 +122,19 @@ const CODES: Record<string, { kind: 'unreachable' | 'reset'; detail: string }> =
 }
 
 /** Hides the raw error: messages of network errors contain addresses, and those of parsers contain received data. */
-function networkFailure(error: unknown, signal: AbortSignal): unknown {
+function toNetworkFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason
   if (error instanceof ProviderFailure) return error
-  const code = codeOf(error)
+  const code = networkErrorCode(error)
   if (code === 'UND_ERR_DESTROYED') return new ProviderFailure('unexpected', 'the daemon is closing its connections')
-  const known = CODES[code]
+  const known = NETWORK_FAILURES[code]
   if (known) return new ProviderFailure(known.kind, known.detail)
-  if (code === REFUSED_CODE) return new ProviderFailure('unexpected', 'its address is in a forbidden range')
+  if (code === FORBIDDEN_ADDRESS_CODE) return new ProviderFailure('unexpected', 'its address is in a forbidden range')
   if (code.startsWith('HPE_')) return new ProviderFailure('malformed', 'not HTTP')
   if (/CERT|SSL|TLS|ERR_OSSL/.test(code)) return new ProviderFailure('unexpected', 'no trusted TLS connection')
   return new ProviderFailure('unexpected', 'network error')
 }
 
-function single(value: string | string[] | undefined): string | undefined {
+function firstValue(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value
 }

@@ -1,16 +1,15 @@
 import { KsError } from '../../contract/errors.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 
-
 /** Converts anything that a provider's code threw into a failure that is safe to show. */
-export function toFailure(error: unknown): ProviderFailure {
+export function toProviderFailure(error: unknown): ProviderFailure {
   if (error instanceof ProviderFailure) return error
   // anything else is a defect of ours, and its message may contain confidential text
   return new ProviderFailure('unexpected', error instanceof Error ? error.name : typeof error)
 }
 
 /** The only sentence that leaves this module: provider and kind of failure, nothing that the provider sent. */
-export function toKsError(provider: string, failure: ProviderFailure): KsError {
+export function toProviderError(provider: string, failure: ProviderFailure): KsError {
   const message = `provider ${JSON.stringify(provider)} ${describeFailure(failure)}`
   const options = { cause: failure }
   if (failure.retryAfterMs === undefined) return new KsError('provider-failed', message, options)

@@ -1,19 +1,19 @@
 import { createCountdown, linkAbort, sleep } from '../../lib/abort.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { backoffMs } from '../../lib/retry.js'
 import { ProviderFailure } from '../base/provider-failure.js'
-import { type Circuit, type CircuitCall, type CircuitState, createCircuit } from './circuit.js'
-import { toFailure, toKsError } from './failure.js'
-import type { Slots } from './slots.js'
+import { type CircuitBreaker, type CircuitCall, type CircuitState, createCircuitBreaker } from './circuit.js'
+import { toProviderError, toProviderFailure } from './failure.js'
+import type { ProviderSlots } from './slots.js'
 
 /** The first attempt and three more. */
-const MAX_TRIES = 4
+const MAX_ATTEMPTS = 4
 
 /** With four attempts: waits of up to 0.3, 0.6 and 1.2 s, so that a query survives the restart of a server. */
 const BACKOFF = { baseMs: 300, capMs: 5000 }
 
 /** Limit of `Retry-After`: a wrong header must not disable the provider for longer. */
-const MAX_QUIET_MS = 3_600_000
+const MAX_RETRY_AFTER_MS = 3_600_000
 
 /** The state that all models of one provider share. */
 export interface ProviderGate {
@@ -23,9 +23,9 @@ export interface ProviderGate {
   readonly ingestTimeoutMs: number
   readonly firstTokenTimeoutMs: number
   /** epoch milliseconds before which the provider must not be called (`Retry-After`) */
-  quietUntil: number
+  blockedUntil: number
   /** status of the response with that `Retry-After`; 429 without one */
-  quietStatus?: number
+  blockedStatus?: number
 }
 
 export interface GuardClock {
@@ -33,7 +33,7 @@ export interface GuardClock {
   random: () => number
 }
 
-export interface CallOptions {
+export interface GuardCallOptions {
   signal?: AbortSignal | undefined
   /**
    * a request waits for the answer: the call goes first in the queue, and its time in the queue counts against the
@@ -41,13 +41,13 @@ export interface CallOptions {
    */
   urgent: boolean
   /** multiple of the timeout; default 1 */
-  times?: number
+  timeoutFactor?: number
 }
 
 /** Protects the calls of one model. Every failure becomes a `KsError`, an abort the signal's reason. */
-export interface Guard {
+export interface ModelGuard {
   /** Runs a call with timeout, retries, circuit breaker and concurrency limit. */
-  run<T>(call: (signal: AbortSignal) => Promise<T>, options: CallOptions): Promise<T>
+  run<T>(call: (signal: AbortSignal) => Promise<T>, options: GuardCallOptions): Promise<T>
   /**
    * The same for a stream, which is not retried once an event was passed on. The timeout restarts with every event, and
    * the consumer's time is not counted.
@@ -57,58 +57,58 @@ export interface Guard {
   stream<T>(
     open: (signal: AbortSignal) => AsyncIterable<T>,
     meaningOf: (event: T) => 'alive' | 'part' | 'last',
-    options: CallOptions,
+    options: GuardCallOptions,
   ): AsyncGenerator<T, void, undefined>
   circuit(): CircuitState
 }
 
 /** Creates the guard of one model. @param slots shared with other models of the provider */
-export function createGuard(gate: ProviderGate, slots: Slots, clock: GuardClock): Guard {
-  const circuit = createCircuit(clock.now)
+export function createModelGuard(gate: ProviderGate, slots: ProviderSlots, clock: GuardClock): ModelGuard {
+  const circuit = createCircuitBreaker(clock.now)
   return {
     async run(call, options) {
-      const visit = await enter({ gate, slots, clock, circuit, options, streams: false })
+      const attempts = await enterQueue({ gate, slots, clock, circuit, options, streams: false })
       try {
         for (let attempt = 1; ; attempt++) {
           try {
-            await visit.untilQuietEnds()
-            const value = await call(visit.signal)
-            visit.succeeded()
+            await attempts.untilQuietEnds()
+            const value = await call(attempts.signal)
+            attempts.succeeded()
             return value
           } catch (error) {
-            await visit.afterFailure(error, attempt)
+            await attempts.afterFailure(error, attempt)
           }
         }
       } finally {
-        visit.leave()
+        attempts.leave()
       }
     },
 
     async *stream(open, meaningOf, options) {
-      const visit = await enter({ gate, slots, clock, circuit, options, streams: true })
+      const attempts = await enterQueue({ gate, slots, clock, circuit, options, streams: true })
       let passedOn = false
       try {
         for (let attempt = 1; ; attempt++) {
           try {
-            await visit.untilQuietEnds()
-            for await (const event of open(visit.signal)) {
-              visit.spoken()
+            await attempts.untilQuietEnds()
+            for await (const event of open(attempts.signal)) {
+              attempts.spoken()
               const meaning = meaningOf(event)
               if (meaning === 'alive') continue
-              if (meaning === 'last') visit.succeeded()
+              if (meaning === 'last') attempts.succeeded()
               passedOn = true
-              visit.pauseClock()
+              attempts.pauseClock()
               yield event
-              visit.resumeClock()
+              attempts.resumeClock()
             }
-            visit.succeeded()
+            attempts.succeeded()
             return
           } catch (error) {
-            await visit.afterFailure(error, passedOn ? MAX_TRIES : attempt)
+            await attempts.afterFailure(error, passedOn ? MAX_ATTEMPTS : attempt)
           }
         }
       } finally {
-        visit.leave()
+        attempts.leave()
       }
     },
 
@@ -116,31 +116,31 @@ export function createGuard(gate: ProviderGate, slots: Slots, clock: GuardClock)
   }
 }
 
-interface Entry {
+interface GuardedCall {
   gate: ProviderGate
-  slots: Slots
+  slots: ProviderSlots
   clock: GuardClock
-  circuit: Circuit
-  options: CallOptions
+  circuit: CircuitBreaker
+  options: GuardCallOptions
   streams: boolean
 }
 
 /** Waits in the provider's queue. The result controls one call over all its attempts. */
-async function enter(entry: Entry) {
+async function enterQueue(entry: GuardedCall) {
   const { gate, circuit, options } = entry
   options.signal?.throwIfAborted()
-  refuseWhenOpen(gate, circuit)
+  rejectWhenOpen(gate, circuit)
   const scope = linkAbort(options.signal)
   const timers = startTimers(entry, (reason) => scope.abort(reason))
   if (options.urgent) timers.resume()
-  const { release, call } = await takeSlot(entry, scope.signal).catch((error) => {
+  const { release, call } = await acquireSlot(entry, scope.signal).catch((error) => {
     timers.pause()
     scope.dispose()
     throw error
   })
   timers.resume()
   // the last failure of the provider tells more than the timeout of the retries
-  let earlier: ProviderFailure | undefined
+  let lastFailure: ProviderFailure | undefined
 
   return {
     signal: scope.signal,
@@ -151,11 +151,11 @@ async function enter(entry: Entry) {
 
     /** Waits until `Retry-After` has passed; fails at once where that exceeds the remaining time. */
     async untilQuietEnds() {
-      const waitMs = gate.quietUntil - entry.clock.now()
+      const waitMs = gate.blockedUntil - entry.clock.now()
       if (waitMs <= 0) return
       if (waitMs >= timers.left()) {
         throw new ProviderFailure('status', 'Retry-After', {
-          status: gate.quietStatus ?? 429,
+          status: gate.blockedStatus ?? 429,
           retryAfterMs: waitMs,
         })
       }
@@ -165,16 +165,16 @@ async function enter(entry: Entry) {
     /** Returns when the next attempt may start; throws the caller's error if there is none. */
     async afterFailure(error: unknown, attempt: number) {
       if (options.signal?.aborted) throw options.signal.reason
-      const failure = toFailure(scope.signal.aborted ? scope.signal.reason : error)
+      const failure = toProviderFailure(scope.signal.aborted ? scope.signal.reason : error)
       const waitMs = scope.signal.aborted ? undefined : waitBeforeRetry(entry, failure, attempt, timers.left())
       if (waitMs === undefined) {
         if (failure.unhealthy) call.failed(failure.status)
         else call.succeeded()
-        throw toKsError(gate.provider, scope.signal.aborted ? (earlier ?? failure) : failure)
+        throw toProviderError(gate.provider, scope.signal.aborted ? (lastFailure ?? failure) : failure)
       }
-      earlier = failure
+      lastFailure = failure
       await sleep(waitMs, scope.signal).catch(() => {
-        throw options.signal?.aborted ? options.signal.reason : toKsError(gate.provider, failure)
+        throw options.signal?.aborted ? options.signal.reason : toProviderError(gate.provider, failure)
       })
     },
 
@@ -191,33 +191,36 @@ async function enter(entry: Entry) {
 
 /** Milliseconds until the next attempt; undefined where there is none or no time is left for it. */
 function waitBeforeRetry(
-  { gate, clock }: Entry,
+  { gate, clock }: GuardedCall,
   failure: ProviderFailure,
   attempt: number,
   leftMs: number,
 ): number | undefined {
   const now = clock.now()
   if (failure.retryAfterMs !== undefined) {
-    const until = now + Math.min(failure.retryAfterMs, MAX_QUIET_MS)
-    if (until > gate.quietUntil) {
-      gate.quietUntil = until
-      gate.quietStatus = failure.status ?? 429
+    const until = now + Math.min(failure.retryAfterMs, MAX_RETRY_AFTER_MS)
+    if (until > gate.blockedUntil) {
+      gate.blockedUntil = until
+      gate.blockedStatus = failure.status ?? 429
     }
   }
-  if (!failure.retryable || attempt >= MAX_TRIES) return undefined
+  if (!failure.retryable || attempt >= MAX_ATTEMPTS) return undefined
   const waitMs = backoffMs(attempt, { ...BACKOFF, random: clock.random })
-  return Math.max(waitMs, gate.quietUntil - now) < leftMs ? waitMs : undefined
+  return Math.max(waitMs, gate.blockedUntil - now) < leftMs ? waitMs : undefined
 }
 
-async function takeSlot(entry: Entry, signal: AbortSignal): Promise<{ release: () => void; call: CircuitCall }> {
+async function acquireSlot(
+  entry: GuardedCall,
+  signal: AbortSignal,
+): Promise<{ release: () => void; call: CircuitCall }> {
   const { gate, slots, circuit, options } = entry
   const release = await slots.acquire(options.urgent, signal).catch(() => {
-    throw whyAborted(entry, signal)
+    throw toAbortReason(entry, signal)
   })
   try {
     // the circuit may have opened during the wait; the check and `enter` must be synchronous, or two calls would be the
     // probe
-    refuseWhenOpen(gate, circuit)
+    rejectWhenOpen(gate, circuit)
     return { release, call: circuit.enter() }
   } catch (error) {
     release()
@@ -225,17 +228,19 @@ async function takeSlot(entry: Entry, signal: AbortSignal): Promise<{ release: (
   }
 }
 
-function refuseWhenOpen(gate: ProviderGate, circuit: Circuit): void {
-  const retryAfterMs = circuit.blockedFor()
+function rejectWhenOpen(gate: ProviderGate, circuit: CircuitBreaker): void {
+  const retryAfterMs = circuit.blockedForMs()
   if (retryAfterMs <= 0) return
   const status = circuit.lastStatus()
-  const failure = { retryAfterMs, ...defined({ status }) }
-  throw toKsError(gate.provider, new ProviderFailure('circuit-open', 'open', failure))
+  const failure = { retryAfterMs, ...omitUndefined({ status }) }
+  throw toProviderError(gate.provider, new ProviderFailure('circuit-open', 'open', failure))
 }
 
 /** The caller's own reason if the caller aborted, else the timeout. */
-function whyAborted({ gate, options }: Entry, signal: AbortSignal): unknown {
-  return options.signal?.aborted ? options.signal.reason : toKsError(gate.provider, toFailure(signal.reason))
+function toAbortReason({ gate, options }: GuardedCall, signal: AbortSignal): unknown {
+  return options.signal?.aborted
+    ? options.signal.reason
+    : toProviderError(gate.provider, toProviderFailure(signal.reason))
 }
 
 /**
@@ -243,7 +248,7 @@ function whyAborted({ gate, options }: Entry, signal: AbortSignal): unknown {
  * output is never cut off: from then on the first timeout limits the gap between events.
  */
 function startTimers(
-  { gate, streams, options: { urgent, times = 1 } }: Entry,
+  { gate, streams, options: { urgent, timeoutFactor: times = 1 } }: GuardedCall,
   abort: (reason: ProviderFailure) => void,
 ) {
   const countdown = (ms: number) =>
@@ -252,7 +257,7 @@ function startTimers(
   const first = streams && urgent ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
   let waitsForFirst = true
   return {
-    left: total.left,
+    left: total.remainingMs,
     pause() {
       total.stop()
       first?.stop()

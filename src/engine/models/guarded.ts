@@ -2,8 +2,8 @@ import { KsError } from '../../contract/errors.js'
 import { linkAbort } from '../../lib/abort.js'
 import type { ModelReference } from '../base/model-reference.js'
 import { ProviderFailure } from '../base/provider-failure.js'
-import { type Budget, estimateTokens } from './budget.js'
-import type { Guard } from './guard.js'
+import { estimateTokens, type ModelBudget } from './budget.js'
+import type { ModelGuard } from './guard.js'
 import type {
   ProviderEmbedder,
   ProviderEvent,
@@ -13,22 +13,22 @@ import type {
   ProviderTranscriber,
 } from './provider.js'
 import type { Embedder, Generator, RerankModel, Speaker, Transcriber } from './types.js'
-import { begun, counted, type ModelRecord } from './use.js'
+import { countCall, type ModelRecord, startCall } from './usage.js'
 
 /** Estimated tokens of an answer in progress, where the caller set no limit. */
-const USUAL_ANSWER_TOKENS = 1024
+const ESTIMATED_ANSWER_TOKENS = 1024
 /** Bytes of a recording that are transcribed within the timeout of a background call: minutes of speech. */
-const BYTES_IN_TIME = 8 * 1024 * 1024
+const MAX_TRANSCRIBED_BYTES = 8 * 1024 * 1024
 /** Estimated tokens of an image until the provider has counted. */
-export const IMAGE_TOKENS = 1000
+export const ESTIMATED_IMAGE_TOKENS = 1000
 
 /** A model with its guard and the account that pays. */
-export interface Guarded<T> {
+export interface GuardedModel<T> {
   reference: ModelReference
   raw: T
-  guard: Guard
+  guard: ModelGuard
   use: ModelRecord
-  budget: Budget
+  budget: ModelBudget
 }
 
 /**
@@ -36,20 +36,24 @@ export interface Guarded<T> {
  *
  * @param dimension of existing vectors that the new ones are compared with, if there are any
  */
-export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: number, dimension?: number): Embedder {
+export function createGuardedEmbedder(
+  model: GuardedModel<ProviderEmbedder>,
+  maxBatch: number,
+  dimension?: number,
+): Embedder {
   const embedBatch = async (texts: string[], purpose: 'query' | 'document', signal: AbortSignal) => {
     const estimate = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
-    const reserved = await model.budget.reserve('embeddingTokens', estimate)
+    const reservation = await model.budget.reserve('embeddingTokens', estimate)
     try {
       const call = (inner: AbortSignal) => model.raw.embed(texts, purpose, inner, dimension)
-      const { vectors, tokens } = await counted(model.use, signal, () =>
+      const { vectors, tokens } = await countCall(model.use, signal, () =>
         model.guard.run(call, { signal, urgent: purpose === 'query' }),
       )
       model.use.inputTokens += tokens ?? estimate
-      reserved.settle(tokens ?? estimate)
+      reservation.settle(tokens ?? estimate)
       return vectors
     } catch (error) {
-      if (wasRefused(error)) reserved.settle(0)
+      if (wasFree(error)) reservation.settle(0)
       throw error
     }
   }
@@ -59,7 +63,7 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
     maxBatch,
     async embed(texts, purpose, signal) {
       const batches: string[][] = []
-      for (let at = 0; at < texts.length; at += maxBatch) batches.push(texts.slice(at, at + maxBatch))
+      for (let start = 0; start < texts.length; start += maxBatch) batches.push(texts.slice(start, start + maxBatch))
       const scope = linkAbort(signal)
       try {
         return (await Promise.all(batches.map((batch) => embedBatch(batch, purpose, scope.signal)))).flat()
@@ -77,65 +81,68 @@ export function guardedEmbedder(model: Guarded<ProviderEmbedder>, maxBatch: numb
  *
  * @param contextTokens the model's context window
  */
-export function guardedGenerator(model: Guarded<ProviderGenerator>, contextTokens: number): Generator {
+export function createGuardedGenerator(model: GuardedModel<ProviderGenerator>, contextTokens: number): Generator {
   return {
     reference: model.reference,
     contextTokens,
     async *generate(messages, { signal, meter, urgent = true, ...options }) {
-      const asked = messages.reduce(
-        (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * IMAGE_TOKENS,
+      const requestTokens = messages.reduce(
+        (sum, { content, images = [] }) => sum + estimateTokens(content) + images.length * ESTIMATED_IMAGE_TOKENS,
         0,
       )
-      const reserved = await model.budget.reserve('llmTokens', asked + (options.maxTokens ?? USUAL_ANSWER_TOKENS))
-      const metered = meter?.call(model.reference, asked)
-      let answered = 0
-      const ended = begun(model.use)
+      const reservation = await model.budget.reserve(
+        'llmTokens',
+        requestTokens + (options.maxTokens ?? ESTIMATED_ANSWER_TOKENS),
+      )
+      const metered = meter?.startCall(model.reference, requestTokens)
+      let answerTokens = 0
+      const endCall = startCall(model.use)
       try {
         const open = (inner: AbortSignal) => {
           metered?.begin()
           return model.raw.generate(messages, options, inner)
         }
-        for await (const event of model.guard.stream(open, meaningOf, { signal, urgent })) {
+        for await (const event of model.guard.stream(open, toEventMeaning, { signal, urgent })) {
           if (event.type === 'alive') continue
           if (event.type === 'delta') {
-            answered += estimateTokens(event.text)
-            metered?.said(event.text)
+            answerTokens += estimateTokens(event.text)
+            metered?.addText(event.text)
           } else {
-            const { inputTokens = asked, outputTokens = answered } = event.usage ?? {}
+            const { inputTokens = requestTokens, outputTokens = answerTokens } = event.usage ?? {}
             model.use.inputTokens += inputTokens
             model.use.outputTokens += outputTokens
-            reserved.settle(inputTokens + outputTokens)
-            metered?.counted(event.usage)
-            ended()
+            reservation.settle(inputTokens + outputTokens)
+            metered?.setUsage(event.usage)
+            endCall()
           }
           yield event
         }
       } catch (error) {
-        if (signal?.aborted !== true) ended(error)
-        if (answered === 0 && wasRefused(error)) {
-          reserved.settle(0)
-          metered?.forgive()
+        if (signal?.aborted !== true) endCall(error)
+        if (answerTokens === 0 && wasFree(error)) {
+          reservation.settle(0)
+          metered?.cancel()
         }
         throw error
       } finally {
         // no effect if the stream ended with a count
-        reserved.settle(asked + answered)
+        reservation.settle(requestTokens + answerTokens)
       }
     },
   }
 }
 
-export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
+export function createGuardedReranker(model: GuardedModel<ProviderReranker>): RerankModel {
   return {
     reference: model.reference,
     async rerank(query, documents, signal) {
       if (documents.length === 0) return []
-      const reserved = await model.budget.reserve('rerankRequests', 1)
+      const reservation = await model.budget.reserve('rerankRequests', 1)
       try {
         const call = (inner: AbortSignal) => model.raw.rerank(query, documents, inner)
-        return await counted(model.use, signal, () => model.guard.run(call, { signal, urgent: true }))
+        return await countCall(model.use, signal, () => model.guard.run(call, { signal, urgent: true }))
       } catch (error) {
-        if (wasRefused(error)) reserved.settle(0)
+        if (wasFree(error)) reservation.settle(0)
         throw error
       }
     },
@@ -143,33 +150,38 @@ export function guardedReranker(model: Guarded<ProviderReranker>): RerankModel {
 }
 
 /** Wraps a speech model. No budget counts audio: providers bill it in various units. */
-export function guardedSpeaker({ reference, raw, guard, use }: Omit<Guarded<ProviderSpeaker>, 'budget'>): Speaker {
-  return {
-    reference,
-    speak: (what, signal) =>
-      counted(use, signal, () => guard.run((inner) => raw.speak(what, inner), { signal, urgent: true })),
-  }
-}
-
-export function guardedTranscriber({
+export function createGuardedSpeaker({
   reference,
   raw,
   guard,
   use,
-}: Omit<Guarded<ProviderTranscriber>, 'budget'>): Transcriber {
+}: Omit<GuardedModel<ProviderSpeaker>, 'budget'>): Speaker {
+  return {
+    reference,
+    speak: (what, signal) =>
+      countCall(use, signal, () => guard.run((inner) => raw.speak(what, inner), { signal, urgent: true })),
+  }
+}
+
+export function createGuardedTranscriber({
+  reference,
+  raw,
+  guard,
+  use,
+}: Omit<GuardedModel<ProviderTranscriber>, 'budget'>): Transcriber {
   return {
     reference,
     transcribe: (audio, signal) =>
-      counted(use, signal, () => guard.run((inner) => raw.transcribe(audio, inner), { signal, urgent: true })),
+      countCall(use, signal, () => guard.run((inner) => raw.transcribe(audio, inner), { signal, urgent: true })),
     listen: (recording, signal) => {
-      const times = Math.max(1, Math.ceil(recording.bytes.length / BYTES_IN_TIME))
+      const times = Math.max(1, Math.ceil(recording.bytes.length / MAX_TRANSCRIBED_BYTES))
       const listen = (inner: AbortSignal) => raw.listen(recording, inner)
-      return counted(use, signal, () => guard.run(listen, { signal, urgent: false, times }))
+      return countCall(use, signal, () => guard.run(listen, { signal, urgent: false, timeoutFactor: times }))
     },
   }
 }
 
-function meaningOf({ type }: ProviderEvent): 'alive' | 'part' | 'last' {
+function toEventMeaning({ type }: ProviderEvent): 'alive' | 'part' | 'last' {
   if (type === 'alive') return 'alive'
   return type === 'end' ? 'last' : 'part'
 }
@@ -178,7 +190,7 @@ function meaningOf({ type }: ProviderEvent): 'alive' | 'part' | 'last' {
  * Whether a failed call cost nothing: the provider was not reached, or rejected it. Any other call may have been
  * billed.
  */
-function wasRefused(error: unknown): boolean {
+function wasFree(error: unknown): boolean {
   if (!(error instanceof KsError) || !(error.cause instanceof ProviderFailure)) return false
   return ['status', 'unreachable', 'circuit-open', 'context-too-long'].includes(error.cause.kind)
 }

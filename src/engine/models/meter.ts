@@ -5,11 +5,11 @@ import { estimateTokens } from './budget.js'
 export interface MeteredCall {
   /** The request is sent: from now on the call counts. */
   begin(): void
-  said(text: string): void
+  addText(text: string): void
   /** the provider's own count, if it sent one */
-  counted(usage: GenerationUsage | undefined): void
+  setUsage(usage: GenerationUsage | undefined): void
   /** The call cost nothing: the provider was not reached, or rejected it. */
-  forgive(): void
+  cancel(): void
 }
 
 /**
@@ -20,20 +20,20 @@ export class TokenMeter {
   readonly #calls: { model: ModelReference; begun: boolean; asked: number; said: string; usage: GenerationUsage }[] = []
 
   /** @param asked estimated tokens of the request */
-  call(model: ModelReference, asked: number): MeteredCall {
+  startCall(model: ModelReference, asked: number): MeteredCall {
     const call = { model, begun: false, asked, said: '', usage: {} }
     this.#calls.push(call)
     return {
       begin: () => {
         call.begun = true
       },
-      said: (text) => {
+      addText: (text) => {
         call.said += text
       },
-      counted: (usage = {}) => {
+      setUsage: (usage = {}) => {
         call.usage = usage
       },
-      forgive: () => {
+      cancel: () => {
         call.begun = false
       },
     }

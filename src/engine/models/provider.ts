@@ -1,12 +1,12 @@
 import type { EmbeddingModel, GenerationModel, RerankingModel } from '../base/provider-config.js'
 import type { ModelKind } from './provider-config.js'
 import type {
-  AudioToRead,
+  AudioRecording,
   ChatMessage,
   GenerationEvent,
   GenerationOptions,
   Speech,
-  TextToSpeak,
+  SpeechRequest,
   Transcript,
 } from './types.js'
 
@@ -14,7 +14,7 @@ import type {
  * The port that a provider plugin implements: plain calls without retry, timeout or accounting. `guard.ts` adds those
  * once for all plugins. A call rejects with `ProviderFailure`, or soon after its signal aborts.
  */
-export interface Provider {
+export interface ModelProvider {
   /** absent: the provider has no models of this kind; the same applies to the methods below */
   embedder?(model: EmbeddingModel): ProviderEmbedder
   generator?(model: GenerationModel): ProviderGenerator
@@ -22,7 +22,7 @@ export interface Provider {
   speaker?(model: { name: string }): ProviderSpeaker
   transcriber?(model: { name: string }): ProviderTranscriber
   /** Names of its models of a kind, where they change while the daemon runs; absent: the settings list them. */
-  offered?(kind: ModelKind): string[]
+  listOffered?(kind: ModelKind): string[]
   /** Closes idle connections and cuts running calls. */
   close(): Promise<void>
 }
@@ -54,10 +54,10 @@ export interface ProviderReranker {
 }
 
 export interface ProviderSpeaker {
-  speak(what: TextToSpeak, signal: AbortSignal): Promise<Speech>
+  speak(what: SpeechRequest, signal: AbortSignal): Promise<Speech>
 }
 
 export interface ProviderTranscriber {
-  transcribe(audio: AudioToRead, signal: AbortSignal): Promise<string>
-  listen(recording: AudioToRead, signal: AbortSignal): Promise<Transcript>
+  transcribe(audio: AudioRecording, signal: AbortSignal): Promise<string>
+  listen(recording: AudioRecording, signal: AbortSignal): Promise<Transcript>
 }

@@ -2,16 +2,16 @@ import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { ModelReference } from '../base/model-reference.js'
 import type { CircuitState } from './circuit.js'
-import { createGuard, type Guard, type GuardClock, type ProviderGate } from './guard.js'
-import type { Provider } from './provider.js'
+import { createModelGuard, type GuardClock, type ModelGuard, type ProviderGate } from './guard.js'
+import type { ModelProvider } from './provider.js'
 import { MODEL_KINDS, type ModelKind, type ProviderSettings } from './provider-config.js'
-import { createSlots } from './slots.js'
-import { type ModelRecord, type ModelUse, noUse } from './use.js'
+import { createProviderSlots } from './slots.js'
+import { createModelRecord, type ModelRecord, type ModelUse } from './usage.js'
 
 /**
  * Clients choose model names where a provider offers any; beyond this count, the least recently used one is dropped.
  */
-const MAX_MODELS_KEPT = 256
+const MAX_CACHED_MODELS = 256
 
 /** A provider as `ks doctor` shows it: no credential, no header value, no query of the address. */
 export interface ProviderDescription {
@@ -33,9 +33,9 @@ export interface ProviderDescription {
 }
 
 /** A provider of the registry with its guarded models. */
-export type Entry = ReturnType<typeof createEntry>
+export type RegistryEntry = ReturnType<typeof createRegistryEntry>
 
-export function createEntry(settings: ProviderSettings, provider: Provider, clock: GuardClock) {
+export function createRegistryEntry(settings: ProviderSettings, provider: ModelProvider, clock: GuardClock) {
   const {
     provider: name,
     timeoutMs,
@@ -50,28 +50,30 @@ export function createEntry(settings: ProviderSettings, provider: Provider, cloc
     timeoutMs,
     ingestTimeoutMs,
     firstTokenTimeoutMs,
-    quietUntil: 0,
+    blockedUntil: 0,
   }
-  const slots = createSlots(maxConcurrency)
-  const answerSlots = maxAnswers === undefined ? slots : createSlots(maxAnswers)
-  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: Guard; use: ModelRecord }>({
-    max: MAX_MODELS_KEPT,
+  const slots = createProviderSlots(maxConcurrency)
+  const answerSlots = maxAnswers === undefined ? slots : createProviderSlots(maxAnswers)
+  const guards = new LRUCache<string, { kind: ModelKind; model: string; guard: ModelGuard; use: ModelRecord }>({
+    max: MAX_CACHED_MODELS,
   })
 
   // cached by name, since an embedder remembers its dimension and a generator the server's dialect
-  const kept = <M extends { name: string }, R>(
+  const cachedByName = <M extends { name: string }, R>(
     kind: ModelKind,
     listed: M[] | undefined,
     make: (model: M) => R,
     unlisted: (name: string) => NoInfer<M>,
   ) => {
-    const byName = new LRUCache<string, { raw: R; guard: Guard; model: M; use: ModelRecord }>({ max: MAX_MODELS_KEPT })
+    const byName = new LRUCache<string, { raw: R; guard: ModelGuard; model: M; use: ModelRecord }>({
+      max: MAX_CACHED_MODELS,
+    })
     return (name: string) => {
-      const known = byName.get(name)
-      if (known) return { ...known, settings }
+      const cached = byName.get(name)
+      if (cached) return { ...cached, settings }
       const model = listed?.find((candidate) => candidate.name === name) ?? unlisted(name)
-      const guard = createGuard(gate, kind === 'generation' ? answerSlots : slots, clock)
-      const use = noUse()
+      const guard = createModelGuard(gate, kind === 'generation' ? answerSlots : slots, clock)
+      const use = createModelRecord()
       guards.set(`${kind} ${name}`, { kind, model: name, guard, use })
       const fresh = { raw: make(model), guard, model, use }
       byName.set(name, fresh)
@@ -83,54 +85,59 @@ export function createEntry(settings: ProviderSettings, provider: Provider, cloc
     settings,
     provider,
     guards: () => [...guards.values()],
-    kinds: kindsOf(provider),
-    embedder: kept('embedding', models?.embedding, provider.embedder ?? none, named),
-    generator: kept('generation', models?.generation, provider.generator ?? none, named),
-    reranker: kept('rerank', models?.rerank, provider.reranker ?? none, named),
-    speaker: kept('speech', models?.speech, provider.speaker ?? none, named),
-    transcriber: kept('transcription', models?.transcription, provider.transcriber ?? none, named),
+    kinds: supportedKinds(provider),
+    embedder: cachedByName('embedding', models?.embedding, provider.embedder ?? throwUnsupported, toModel),
+    generator: cachedByName('generation', models?.generation, provider.generator ?? throwUnsupported, toModel),
+    reranker: cachedByName('rerank', models?.rerank, provider.reranker ?? throwUnsupported, toModel),
+    speaker: cachedByName('speech', models?.speech, provider.speaker ?? throwUnsupported, toModel),
+    transcriber: cachedByName(
+      'transcription',
+      models?.transcription,
+      provider.transcriber ?? throwUnsupported,
+      toModel,
+    ),
   }
 }
 
-function kindsOf(provider: Provider): ReadonlySet<ModelKind> {
+function supportedKinds(provider: ModelProvider): ReadonlySet<ModelKind> {
   const { embedder, generator, reranker, speaker, transcriber } = provider
-  const made = {
+  const factories = {
     embedding: embedder,
     generation: generator,
     rerank: reranker,
     speech: speaker,
     transcription: transcriber,
   }
-  return new Set(MODEL_KINDS.filter((kind) => made[kind] !== undefined))
+  return new Set(MODEL_KINDS.filter((kind) => factories[kind] !== undefined))
 }
 
 /** Stands for a kind that the provider lacks; `kinds` is checked before. */
-function none(): never {
+function throwUnsupported(): never {
   throw new KsError('unavailable', 'the provider has no models of this kind')
 }
 
 /** Why a provider cannot serve a reference; undefined where it can. */
-export function problemWith(
-  { settings, provider, kinds }: Entry,
+export function findModelProblem(
+  { settings, provider, kinds }: RegistryEntry,
   reference: ModelReference,
   kind: ModelKind,
 ): string | undefined {
   if (!kinds.has(kind)) return `has no models for ${kind}`
-  if (provider.offered?.(kind).includes(reference.model) === false)
-    return `does not offer ${kind} model ${quote(reference.model)}: \`ks models pull\` fetches models to this machine`
+  if (provider.listOffered?.(kind).includes(reference.model) === false)
+    return `does not offer ${kind} model ${quoteName(reference.model)}: \`ks models pull\` fetches models to this machine`
   if (settings.missingKeyEnv) return `has no key: environment variable ${settings.missingKeyEnv} is not set`
   if (settings.models && !settings.models[kind].some(({ name }) => name === reference.model)) {
-    return `does not offer ${kind} model ${quote(reference.model)}`
+    return `does not offer ${kind} model ${quoteName(reference.model)}`
   }
   return undefined
 }
 
 /** Whether a provider is listed: the local provider is not, while no model is pulled. */
-export function hasModels({ provider }: Entry): boolean {
-  return provider.offered === undefined || MODEL_KINDS.some((kind) => provider.offered?.(kind).length !== 0)
+export function isListed({ provider }: RegistryEntry): boolean {
+  return provider.listOffered === undefined || MODEL_KINDS.some((kind) => provider.listOffered?.(kind).length !== 0)
 }
 
-export function describeEntry({ settings, guards }: Entry): ProviderDescription {
+export function describeProvider({ settings, guards }: RegistryEntry): ProviderDescription {
   const { pluginId, provider, baseUrl, models, timeoutMs, ingestTimeoutMs, contextTokens, maxConcurrency } = settings
   const names = (list: { name: string }[]) => list.map(({ name }) => name)
   return {
@@ -159,11 +166,11 @@ export function describeEntry({ settings, guards }: Entry): ProviderDescription 
   }
 }
 
-function named(name: string): { name: string } {
+function toModel(name: string): { name: string } {
   return { name }
 }
 
 /** Quotes a name for a message: names come from clients, so they are truncated and escaped. */
-export function quote(name: string): string {
+export function quoteName(name: string): string {
   return JSON.stringify(name.slice(0, 100))
 }

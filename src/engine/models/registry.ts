@@ -1,33 +1,39 @@
 import { KsError } from '../../contract/errors.js'
 import type { Secret } from '../../lib/secret.js'
-import { type Confinement, confinedOnly } from '../../local/confinement/confinement.js'
+import { type Confinement, createStrictConfinement } from '../../local/confinement/confinement.js'
 import type { ModelReference } from '../base/model-reference.js'
 import type { ProviderConfig } from '../base/provider-config.js'
 import {
   type BudgetAccount,
   type BudgetStore,
   createBudget,
-  memoryBudgetStore,
+  createMemoryBudgetStore,
   type ProviderBudgets,
 } from './budget.js'
-import { commandProvider } from './command/provider.js'
+import { createCommandProvider } from './command/provider.js'
 import type { GuardClock } from './guard.js'
-import { guardedEmbedder, guardedGenerator, guardedReranker, guardedSpeaker, guardedTranscriber } from './guarded.js'
-import { localProvider, localSettings } from './local/provider.js'
-import { openAiCompatible } from './openai-compatible/provider.js'
-import type { Provider } from './provider.js'
-import { type ModelKind, type ProviderSettings, readProviderConfig, windowOf } from './provider-config.js'
 import {
-  createEntry,
-  describeEntry,
-  type Entry,
-  hasModels,
+  createGuardedEmbedder,
+  createGuardedGenerator,
+  createGuardedReranker,
+  createGuardedSpeaker,
+  createGuardedTranscriber,
+} from './guarded.js'
+import { createLocalProvider, createLocalSettings } from './local/provider.js'
+import { createOpenAiProvider } from './openai-compatible/provider.js'
+import type { ModelProvider } from './provider.js'
+import { getContextTokens, type ModelKind, type ProviderSettings, readProviderConfig } from './provider-config.js'
+import {
+  createRegistryEntry,
+  describeProvider,
+  findModelProblem,
+  isListed,
   type ProviderDescription,
-  problemWith,
-  quote,
+  quoteName,
+  type RegistryEntry,
 } from './registry-entry.js'
 import type { Embedder, Generator, RerankModel, Speaker, Transcriber } from './types.js'
-import type { ModelRecord } from './use.js'
+import type { ModelRecord } from './usage.js'
 
 /** Embeddings without network or account, trained on the space's own text. */
 export const BUILTIN_EMBEDDING: ModelReference = Object.freeze({
@@ -45,16 +51,16 @@ export const BUILTIN_ANSWER: ModelReference = Object.freeze({
 
 /** Whether the engine itself is the model; the registry does not create those. */
 export function isBuiltin(reference: ModelReference): boolean {
-  return isSame(reference, BUILTIN_EMBEDDING) || isSame(reference, BUILTIN_ANSWER)
+  return isSameModel(reference, BUILTIN_EMBEDDING) || isSameModel(reference, BUILTIN_ANSWER)
 }
 
 /** Whether answers are quotations of the evidence. */
 export function isBuiltinAnswer(reference: ModelReference): boolean {
-  return isSame(reference, BUILTIN_ANSWER)
+  return isSameModel(reference, BUILTIN_ANSWER)
 }
 
-function isSame(one: ModelReference, other: ModelReference): boolean {
-  return one.pluginId === other.pluginId && one.provider === other.provider && one.model === other.model
+function isSameModel(first: ModelReference, second: ModelReference): boolean {
+  return first.pluginId === second.pluginId && first.provider === second.provider && first.model === second.model
 }
 
 /** A model that was used since the start of the daemon. */
@@ -104,17 +110,17 @@ export interface RegistryOptions {
   random?: () => number
 }
 
-const PLUGINS: Record<string, (settings: ProviderSettings, confinement: Confinement) => Provider | undefined> = {
+const PLUGINS: Record<string, (settings: ProviderSettings, confinement: Confinement) => ModelProvider | undefined> = {
   'openai-compatible': ({ baseUrl, ...settings }) =>
-    baseUrl === undefined ? undefined : openAiCompatible({ ...settings, baseUrl }),
+    baseUrl === undefined ? undefined : createOpenAiProvider({ ...settings, baseUrl }),
   command: (settings, confinement) =>
     settings.speech === undefined && settings.transcription === undefined
       ? undefined
-      : commandProvider(settings, confinement),
+      : createCommandProvider(settings, confinement),
 }
 
 /** Required settings of each plugin. */
-const NEEDS: Record<string, string> = {
+const REQUIRED_SETTINGS: Record<string, string> = {
   'openai-compatible': 'needs a baseUrl',
   command: 'needs speech or transcription, with the argv of a program',
 }
@@ -122,55 +128,61 @@ const NEEDS: Record<string, string> = {
 /** @throws KsError `invalid-request` for an invalid entry */
 export function createModelRegistry(configs: ProviderConfig[], options: RegistryOptions = {}): ModelRegistry {
   const clock = { now: options.now ?? Date.now, random: options.random ?? Math.random }
-  const confinement = options.confinement ?? confinedOnly()
+  const confinement = options.confinement ?? createStrictConfinement()
   const entries = readEntries(configs, options.env ?? process.env, clock, confinement)
   if (options.modelsFolder !== undefined) {
-    const settings = localSettings()
-    entries.set(entryKey(settings), createEntry(settings, localProvider(options.modelsFolder), clock))
+    const settings = createLocalSettings()
+    entries.set(entryKey(settings), createRegistryEntry(settings, createLocalProvider(options.modelsFolder), clock))
   }
-  const store = options.budgetStore ?? memoryBudgetStore()
+  const store = options.budgetStore ?? createMemoryBudgetStore()
   const deployment: BudgetAccount = { id: 'deployment', limits: options.budgets ?? (() => ({})) }
-  const budgetOf = (account = deployment) => createBudget(account, store, clock.now)
+  const createAccountBudget = (account = deployment) => createBudget(account, store, clock.now)
 
-  const find = (reference: ModelReference, kind: ModelKind): Entry => {
+  const findEntry = (reference: ModelReference, kind: ModelKind): RegistryEntry => {
     const entry = entries.get(entryKey(reference))
-    const problem = entry ? problemWith(entry, reference, kind) : 'is not configured in this daemon'
+    const problem = entry ? findModelProblem(entry, reference, kind) : 'is not configured in this daemon'
     if (entry && !problem) return entry
-    throw new KsError('unavailable', `provider ${quote(reference.provider)} ${problem}`)
+    throw new KsError('unavailable', `provider ${quoteName(reference.provider)} ${problem}`)
   }
 
   return {
     embedder(reference, account, dimension) {
-      const { raw, guard, model, use, settings } = find(reference, 'embedding').embedder(reference.model)
+      const { raw, guard, model, use, settings } = findEntry(reference, 'embedding').embedder(reference.model)
       const maxBatch = model.maxBatch ?? settings.maxBatch
-      return guardedEmbedder(
-        { reference: { ...reference }, raw, guard, use, budget: budgetOf(account) },
+      return createGuardedEmbedder(
+        { reference: { ...reference }, raw, guard, use, budget: createAccountBudget(account) },
         maxBatch,
         dimension,
       )
     },
     generator(reference, account) {
-      const { raw, guard, use, settings } = find(reference, 'generation').generator(reference.model)
-      const model = { reference: { ...reference }, raw, guard, use, budget: budgetOf(account) }
-      return guardedGenerator(model, windowOf(settings, reference.model))
+      const { raw, guard, use, settings } = findEntry(reference, 'generation').generator(reference.model)
+      const model = { reference: { ...reference }, raw, guard, use, budget: createAccountBudget(account) }
+      return createGuardedGenerator(model, getContextTokens(settings, reference.model))
     },
     reranker(reference, account) {
-      const { raw, guard, use } = find(reference, 'rerank').reranker(reference.model)
-      return guardedReranker({ reference: { ...reference }, raw, guard, use, budget: budgetOf(account) })
+      const { raw, guard, use } = findEntry(reference, 'rerank').reranker(reference.model)
+      return createGuardedReranker({
+        reference: { ...reference },
+        raw,
+        guard,
+        use,
+        budget: createAccountBudget(account),
+      })
     },
     speaker(reference) {
-      const { raw, guard, use } = find(reference, 'speech').speaker(reference.model)
-      return guardedSpeaker({ reference: { ...reference }, raw, guard, use })
+      const { raw, guard, use } = findEntry(reference, 'speech').speaker(reference.model)
+      return createGuardedSpeaker({ reference: { ...reference }, raw, guard, use })
     },
     transcriber(reference) {
-      const { raw, guard, use } = find(reference, 'transcription').transcriber(reference.model)
-      return guardedTranscriber({ reference: { ...reference }, raw, guard, use })
+      const { raw, guard, use } = findEntry(reference, 'transcription').transcriber(reference.model)
+      return createGuardedTranscriber({ reference: { ...reference }, raw, guard, use })
     },
     has(reference, kind) {
       const entry = entries.get(entryKey(reference))
-      return entry !== undefined && problemWith(entry, reference, kind) === undefined
+      return entry !== undefined && findModelProblem(entry, reference, kind) === undefined
     },
-    describe: () => [...entries.values()].filter(hasModels).map(describeEntry),
+    describe: () => [...entries.values()].filter(isListed).map(describeProvider),
     records: () =>
       [...entries.values()].flatMap(({ settings: { provider }, guards }) =>
         guards().map(({ kind, model, guard, use }) => {
@@ -193,21 +205,22 @@ function readEntries(
   env: NodeJS.ProcessEnv,
   clock: GuardClock,
   confinement: Confinement,
-): Map<string, Entry> {
-  const entries = new Map<string, Entry>()
+): Map<string, RegistryEntry> {
+  const entries = new Map<string, RegistryEntry>()
   for (const config of configs) {
     const plugin = Object.hasOwn(PLUGINS, config.pluginId) ? PLUGINS[config.pluginId] : undefined
-    const refuse = (rule: string) => new KsError('invalid-request', `provider ${quote(config.provider)}: ${rule}`)
+    const createError = (rule: string) =>
+      new KsError('invalid-request', `provider ${quoteName(config.provider)}: ${rule}`)
     if (!plugin) {
-      throw refuse(
-        `pluginId must be ${Object.keys(PLUGINS).map(quote).join(' or ')}, received ${quote(config.pluginId)}`,
+      throw createError(
+        `pluginId must be ${Object.keys(PLUGINS).map(quoteName).join(' or ')}, received ${quoteName(config.pluginId)}`,
       )
     }
-    if (entries.has(entryKey(config))) throw refuse('is configured twice')
+    if (entries.has(entryKey(config))) throw createError('is configured twice')
     const settings = readProviderConfig(config, env)
     const provider = plugin(settings, confinement)
-    if (!provider) throw refuse(NEEDS[config.pluginId] ?? 'is not complete')
-    entries.set(entryKey(config), createEntry(settings, provider, clock))
+    if (!provider) throw createError(REQUIRED_SETTINGS[config.pluginId] ?? 'is not complete')
+    entries.set(entryKey(config), createRegistryEntry(settings, provider, clock))
   }
   return entries
 }

@@ -1,18 +1,18 @@
-import { withoutThoughts } from '../../lib/text/thoughts.js'
+import { stripThoughts } from '../../lib/text/thoughts.js'
 import type { ChatMessage, GenerationEvent, Generator } from './types.js'
-import { shareWindow, withinWindow } from './window.js'
+import { retryWithinWindow, splitWindow } from './window.js'
 
-type Options = Parameters<Generator['generate']>[1] & {
+type ReplyOptions = Parameters<Generator['generate']>[1] & {
   maxTokens: number
   /** a longer reply is aborted */
   mostCharacters?: number
 }
 
 /** Reads a model's complete reply. @returns `end` absent where the reply was aborted or has none */
-export async function replyTo(
+export async function readReply(
   generator: Generator,
   messages: ChatMessage[],
-  { mostCharacters = Number.POSITIVE_INFINITY, ...options }: Options,
+  { mostCharacters = Number.POSITIVE_INFINITY, ...options }: ReplyOptions,
 ): Promise<{ text: string; end?: Extract<GenerationEvent, { type: 'end' }> }> {
   let text = ''
   for await (const event of generator.generate(messages, options)) {
@@ -26,18 +26,18 @@ export async function replyTo(
 /**
  * Asks for a text; with a smaller request where the context window is smaller than configured.
  *
- * @param messagesFor builds the request with at most this many tokens
+ * @param buildMessages builds the request with at most this many tokens
  * @returns the reply without its reasoning; '' where it is too long
  * @throws KsError of the provider
  */
-export async function askForText(
+export async function requestText(
   generator: Generator,
-  messagesFor: (tokens: number) => ChatMessage[],
-  options: Options,
+  buildMessages: (tokens: number) => ChatMessage[],
+  options: ReplyOptions,
 ): Promise<string> {
-  const { text } = await withinWindow(generator.contextTokens, (window) => {
-    const { answer, asked } = shareWindow(window, options.maxTokens)
-    return replyTo(generator, messagesFor(asked), { ...options, maxTokens: answer })
+  const { text } = await retryWithinWindow(generator.contextTokens, (window) => {
+    const { answer, asked: requestTokens } = splitWindow(window, options.maxTokens)
+    return readReply(generator, buildMessages(requestTokens), { ...options, maxTokens: answer })
   })
-  return text.length > (options.mostCharacters ?? text.length) ? '' : withoutThoughts(text)
+  return text.length > (options.mostCharacters ?? text.length) ? '' : stripThoughts(text)
 }

@@ -1,5 +1,5 @@
 /** Limits the number of concurrent calls of one provider. */
-export interface Slots {
+export interface ProviderSlots {
   /**
    * Waits for a free slot; urgent callers (a request waits for the answer) go before background ones.
    *
@@ -10,11 +10,11 @@ export interface Slots {
 }
 
 // own queue rather than p-limit: a query must overtake a hundred queued document batches, and leave when aborted
-export function createSlots(size: number): Slots {
+export function createProviderSlots(size: number): ProviderSlots {
   const queues: Record<'urgent' | 'background', Set<() => void>> = { urgent: new Set(), background: new Set() }
   let running = 0
 
-  const next = () => {
+  const startNext = () => {
     for (const queue of [queues.urgent, queues.background]) {
       for (const start of queue) {
         queue.delete(start)
@@ -23,33 +23,33 @@ export function createSlots(size: number): Slots {
       }
     }
   }
-  const take = () => {
+  const occupy = () => {
     running++
-    let held = true
+    let isOccupied = true
     return () => {
-      if (!held) return
-      held = false
+      if (!isOccupied) return
+      isOccupied = false
       running--
-      next()
+      startNext()
     }
   }
 
   return {
     acquire(urgent, signal) {
       if (signal.aborted) return Promise.reject(signal.reason)
-      if (running < size) return Promise.resolve(take())
+      if (running < size) return Promise.resolve(occupy())
       const queue = urgent ? queues.urgent : queues.background
       return new Promise((resolve, reject) => {
-        const leave = () => {
+        const abort = () => {
           queue.delete(start)
           reject(signal.reason)
         }
         const start = () => {
-          signal.removeEventListener('abort', leave)
-          resolve(take())
+          signal.removeEventListener('abort', abort)
+          resolve(occupy())
         }
         queue.add(start)
-        signal.addEventListener('abort', leave, { once: true })
+        signal.addEventListener('abort', abort, { once: true })
       })
     },
   }

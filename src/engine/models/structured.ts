@@ -1,15 +1,15 @@
-import { defined } from '../../lib/defined.js'
-import { withoutThoughts } from '../../lib/text/thoughts.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { stripThoughts } from '../../lib/text/thoughts.js'
 import type { GenerationUsage } from './meter.js'
-import { replyTo } from './reply.js'
+import { readReply } from './reply.js'
 import type { ChatMessage, Generator } from './types.js'
-import { shareWindow, withinWindow } from './window.js'
+import { retryWithinWindow, splitWindow } from './window.js'
 
 /** The parsed value of a reply, or the problem in words that a model can act on. */
-export type Reading<T> = { value: T } | { problem: string }
+export type JsonReading<T> = { value: T } | { problem: string }
 
 /** Maximal length of an unusable reply that is shown to the model again. */
-const SHOWN_CHARACTERS = 4000
+const MAX_SHOWN_CHARACTERS = 4000
 
 /**
  * Parses the JSON of a reply, which may be in a fence, after reasoning, or between sentences.
@@ -17,10 +17,14 @@ const SHOWN_CHARACTERS = 4000
  * @param read converts the value; undefined for an invalid one
  * @param shape the expected shape in a few words
  */
-export function readJsonReply<T>(reply: string, read: (value: unknown) => T | undefined, shape: string): Reading<T> {
-  const text = withoutThoughts(reply).trim()
+export function parseJsonReply<T>(
+  reply: string,
+  read: (value: unknown) => T | undefined,
+  shape: string,
+): JsonReading<T> {
+  const text = stripThoughts(reply).trim()
   let problem = 'the reply holds no JSON'
-  for (const candidate of candidatesIn(text)) {
+  for (const candidate of findJsonCandidates(text)) {
     try {
       const value = read(JSON.parse(candidate))
       if (value !== undefined) return { value }
@@ -34,20 +38,20 @@ export function readJsonReply<T>(reply: string, read: (value: unknown) => T | un
 }
 
 /** Appends the model's reply and what is wrong with it. */
-export function repairMessages(messages: readonly ChatMessage[], reply: string, problem: string): ChatMessage[] {
-  const said = withoutThoughts(reply).trim().slice(0, SHOWN_CHARACTERS)
+export function buildRepairMessages(messages: readonly ChatMessage[], reply: string, problem: string): ChatMessage[] {
+  const shown = stripThoughts(reply).trim().slice(0, MAX_SHOWN_CHARACTERS)
   return [
     ...messages,
     // servers refuse a message without content
-    { role: 'assistant', content: said === '' ? '(nothing)' : said },
+    { role: 'assistant', content: shown === '' ? '(nothing)' : shown },
     { role: 'user', content: `${problem}. Reply again, with the JSON alone: no fence, no other word.` },
   ]
 }
 
 /** A request whose reply is JSON. */
-interface JsonQuestion<T> {
+interface JsonRequest<T> {
   /** builds the request with at most this many tokens */
-  messagesFor: (tokens: number) => ChatMessage[]
+  buildMessages: (tokens: number) => ChatMessage[]
   /** converts the value; undefined for an invalid one */
   read: (value: unknown) => T | undefined
   /** the expected shape in a few words */
@@ -59,7 +63,7 @@ interface JsonQuestion<T> {
 }
 
 /** @property value absent where neither reply was valid; `served`: the model that the server reports */
-interface JsonReply<T> {
+interface JsonResult<T> {
   value?: T
   usage?: GenerationUsage
   served?: unknown
@@ -71,31 +75,28 @@ interface JsonReply<T> {
  *
  * @throws KsError of the provider
  */
-export async function askForJson<T>(generator: Generator, question: JsonQuestion<T>): Promise<JsonReply<T>> {
-  const { messagesFor, read, shape } = question
-  return withinWindow(generator.contextTokens, async (window) => {
-    const { answer, asked } = shareWindow(window, question.maxTokens)
-    const messages = messagesFor(asked)
+export async function requestJson<T>(generator: Generator, question: JsonRequest<T>): Promise<JsonResult<T>> {
+  const { buildMessages, read, shape } = question
+  return retryWithinWindow(generator.contextTokens, async (window) => {
+    const { answer, asked: requestTokens } = splitWindow(window, question.maxTokens)
+    const messages = buildMessages(requestTokens)
     const options = { maxTokens: answer, mostCharacters: question.mostCharacters, signal: question.signal }
-    const first = await replyTo(generator, messages, options)
-    const reading = readJsonReply(first.text, read, shape)
-    if ('value' in reading) return { ...toldBy(first), value: reading.value }
-    const second = await replyTo(generator, repairMessages(messages, first.text, reading.problem), options)
-    const again = readJsonReply(second.text, read, shape)
-    const told = { ...toldBy(second), ...usageOfBoth(first.end?.usage, second.end?.usage) }
-    return 'value' in again ? { ...told, value: again.value } : told
+    const first = await readReply(generator, messages, options)
+    const firstReading = parseJsonReply(first.text, read, shape)
+    if ('value' in firstReading) return { ...toMetadata(first), value: firstReading.value }
+    const second = await readReply(generator, buildRepairMessages(messages, first.text, firstReading.problem), options)
+    const secondReading = parseJsonReply(second.text, read, shape)
+    const metadata = { ...toMetadata(second), ...sumUsage(first.end?.usage, second.end?.usage) }
+    return 'value' in secondReading ? { ...metadata, value: secondReading.value } : metadata
   })
 }
 
-function toldBy({ end }: Awaited<ReturnType<typeof replyTo>>): JsonReply<never> {
+function toMetadata({ end }: Awaited<ReturnType<typeof readReply>>): JsonResult<never> {
   if (end === undefined) return {}
-  return { served: end.metadata?.model, ...defined({ usage: end.usage }) }
+  return { served: end.metadata?.model, ...omitUndefined({ usage: end.usage }) }
 }
 
-function usageOfBoth(
-  one: GenerationUsage | undefined,
-  other: GenerationUsage | undefined,
-): { usage?: GenerationUsage } {
+function sumUsage(one: GenerationUsage | undefined, other: GenerationUsage | undefined): { usage?: GenerationUsage } {
   if (one === undefined || other === undefined) return {}
   const sum = (of: keyof GenerationUsage) => (one[of] ?? 0) + (other[of] ?? 0)
   return { usage: { inputTokens: sum('inputTokens'), outputTokens: sum('outputTokens') } }
@@ -104,12 +105,12 @@ function usageOfBoth(
 /**
  * Candidates for the JSON, the likeliest first: the complete text, the content of fences, the first balanced brackets.
  */
-function* candidatesIn(text: string): Iterable<string> {
+function* findJsonCandidates(text: string): Iterable<string> {
   const opening = /[[{]/.exec(text)
   if (opening === null) return
   if (opening.index === 0) yield text
   for (const [, fenced = ''] of text.matchAll(/```[\w-]*\s*([\s\S]*?)```/g)) yield fenced
-  const balanced = balancedFrom(text, opening.index)
+  const balanced = findBalanced(text, opening.index)
   if (balanced === undefined) return
   yield balanced
   // a trailing comma is the usual mistake
@@ -117,17 +118,17 @@ function* candidatesIn(text: string): Iterable<string> {
 }
 
 /** The object or list that begins at `start`, up to its closing bracket; undefined without one. */
-function balancedFrom(text: string, start: number): string | undefined {
+function findBalanced(text: string, start: number): string | undefined {
   let depth = 0
   let isQuoted = false
-  for (let at = start; at < text.length; at++) {
-    const character = text[at]
+  for (let index = start; index < text.length; index++) {
+    const character = text[index]
     if (isQuoted) {
-      if (character === '\\') at++
+      if (character === '\\') index++
       else if (character === '"') isQuoted = false
     } else if (character === '"') isQuoted = true
     else if (character === '{' || character === '[') depth++
-    else if ((character === '}' || character === ']') && --depth === 0) return text.slice(start, at + 1)
+    else if ((character === '}' || character === ']') && --depth === 0) return text.slice(start, index + 1)
   }
   return undefined
 }

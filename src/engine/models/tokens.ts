@@ -4,14 +4,14 @@
 const RUNS = /[A-Z]?[a-z]+|[A-Z]+| ?[0-9]+|./gsu
 
 /** Common words are little more than one token; longer ones, of other languages too, are split into short tokens. */
-const USUAL_WORD = 7
-const LETTERS_OF_USUAL = 5
-const LETTERS_OF_LONG = 3.5
-const DIGITS = 3
-const PUNCTUATION = 1
-const CONTROL = 0.7
+const MAX_COMMON_WORD_LETTERS = 7
+const LETTERS_PER_COMMON_TOKEN = 5
+const LETTERS_PER_RARE_TOKEN = 3.5
+const DIGITS_PER_TOKEN = 3
+const PUNCTUATION_TOKENS = 1
+const CONTROL_TOKENS = 0.7
 /** Tokens per character, by the last code point of its script; others have `OTHER_SCRIPT_TOKENS`. */
-const SCRIPTS: readonly (readonly [last: number, tokens: number])[] = [
+const SCRIPT_TOKENS: readonly (readonly [last: number, tokens: number])[] = [
   [0x24f, 0.9], // Latin with accents
   [0x3ff, 1.1], // Greek
   [0x52f, 0.6], // Cyrillic
@@ -20,7 +20,7 @@ const SCRIPTS: readonly (readonly [last: number, tokens: number])[] = [
   [0x10ff, 1.35], // scripts of India, Thai, Georgian
 ]
 /** Chinese, Japanese, Korean, symbols, emoji. */
-const ELSEWHERE = 1.45
+const OTHER_SCRIPT_TOKENS = 1.45
 
 /**
  * Estimated upper bound of the tokens of a text, for filling a model's context window. Compared with two vocabularies
@@ -28,22 +28,24 @@ const ELSEWHERE = 1.45
  * except for German (.86) and Finnish (.70) with the smaller one; 1.3 times for English. The window has a reserve for
  * the difference.
  */
-export function tokensAtMost(text: string): number {
+export function estimateMaxTokens(text: string): number {
   let tokens = 0
-  for (const [run] of text.matchAll(RUNS)) tokens += tokensOfRun(run)
+  for (const [run] of text.matchAll(RUNS)) tokens += estimateRunTokens(run)
   return Math.ceil(tokens)
 }
 
-function tokensOfRun(run: string): number {
+function estimateRunTokens(run: string): number {
   const code = run.codePointAt(0) ?? 0
   if (isLetter(code))
-    return run.length <= USUAL_WORD ? Math.max(1, run.length / LETTERS_OF_USUAL) : run.length / LETTERS_OF_LONG
-  if (isDigit(code)) return Math.ceil(run.length / DIGITS)
+    return run.length <= MAX_COMMON_WORD_LETTERS
+      ? Math.max(1, run.length / LETTERS_PER_COMMON_TOKEN)
+      : run.length / LETTERS_PER_RARE_TOKEN
+  if (isDigit(code)) return Math.ceil(run.length / DIGITS_PER_TOKEN)
   // a space belongs to the next word, but is separate before a number
-  if (code === 0x20) return run.length === 1 ? 0 : 1 + Math.ceil((run.length - 1) / DIGITS)
-  if (code < 0x20) return CONTROL
-  if (code < 0x80) return PUNCTUATION
-  return SCRIPTS.find(([last]) => code <= last)?.[1] ?? ELSEWHERE
+  if (code === 0x20) return run.length === 1 ? 0 : 1 + Math.ceil((run.length - 1) / DIGITS_PER_TOKEN)
+  if (code < 0x20) return CONTROL_TOKENS
+  if (code < 0x80) return PUNCTUATION_TOKENS
+  return SCRIPT_TOKENS.find(([last]) => code <= last)?.[1] ?? OTHER_SCRIPT_TOKENS
 }
 
 function isDigit(code: number): boolean {

@@ -85,7 +85,7 @@ export interface RerankModel {
   rerank(query: string, documents: string[], signal?: AbortSignal): Promise<number[]>
 }
 
-export interface TextToSpeak {
+export interface SpeechRequest {
   text: string
   /** absent or empty = the model's default */
   voice?: string
@@ -101,10 +101,10 @@ export interface Speech {
 export interface Speaker {
   readonly reference: ModelReference
   /** @throws KsError `provider-failed` */
-  speak(what: TextToSpeak, signal?: AbortSignal): Promise<Speech>
+  speak(request: SpeechRequest, signal?: AbortSignal): Promise<Speech>
 }
 
-export interface AudioToRead {
+export interface AudioRecording {
   bytes: Uint8Array
   /** lower case, without a dot */
   extension: string
@@ -129,12 +129,12 @@ export interface Transcript {
 export interface Transcriber {
   readonly reference: ModelReference
   /** Transcribes short speech; '' without words. @throws KsError `provider-failed` */
-  transcribe(audio: AudioToRead, signal?: AbortSignal): Promise<string>
+  transcribe(audio: AudioRecording, signal?: AbortSignal): Promise<string>
   /**
    * Transcribes a recording in the background, with times where the model returns them. The timeout grows with the size
    * of the recording.
    *
    * @throws KsError `provider-failed`
    */
-  listen(recording: AudioToRead, signal?: AbortSignal): Promise<Transcript>
+  listen(recording: AudioRecording, signal?: AbortSignal): Promise<Transcript>
 }

@@ -1,19 +1,19 @@
 import { KsError } from '../../contract/errors.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 import { ProviderFailure } from '../base/provider-failure.js'
-import { tokensAtMost } from './tokens.js'
+import { estimateMaxTokens } from './tokens.js'
 
 /** Fraction of a context window that is filled: tokens are estimated, and servers add some to each message. */
-const FILLED = 0.9
+const FILLED_FRACTION = 0.9
 /** Maximal fraction of a context window for the answer. */
-const ANSWER_SHARE = 0.5
+const MAX_ANSWER_FRACTION = 0.5
 /** Retries of a model whose context window is smaller than configured, each with half of it. */
-const HALVINGS = 2
+const MAX_HALVINGS = 2
 
 /** Splits a context window into the tokens of an answer of at most `maxTokens` and of the request. */
-export function shareWindow(contextTokens: number, maxTokens: number): { answer: number; asked: number } {
-  const answer = Math.min(maxTokens, Math.floor(contextTokens * ANSWER_SHARE))
-  return { answer, asked: Math.floor(contextTokens * FILLED) - answer }
+export function splitWindow(contextTokens: number, maxTokens: number): { answer: number; asked: number } {
+  const answer = Math.min(maxTokens, Math.floor(contextTokens * MAX_ANSWER_FRACTION))
+  return { answer, asked: Math.floor(contextTokens * FILLED_FRACTION) - answer }
 }
 
 /**
@@ -21,32 +21,32 @@ export function shareWindow(contextTokens: number, maxTokens: number): { answer:
  *
  * @param ask call whose request fits the given window
  */
-export async function withinWindow<T>(contextTokens: number, ask: (window: number) => Promise<T>): Promise<T> {
+export async function retryWithinWindow<T>(contextTokens: number, ask: (window: number) => Promise<T>): Promise<T> {
   for (let halvings = 0; ; halvings++) {
     try {
-      return await ask(halved(contextTokens, halvings))
+      return await ask(halve(contextTokens, halvings))
     } catch (error) {
-      if (halvings === HALVINGS || !isTooLong(error)) throw error
+      if (halvings === MAX_HALVINGS || !isTooLong(error)) throw error
     }
   }
 }
 
 /** The same for a streamed answer: a model reports an exceeded window before its first token. */
-export async function* streamedWithinWindow<T>(
+export async function* streamWithinWindow<T>(
   contextTokens: number,
   ask: (window: number) => AsyncIterable<T>,
 ): AsyncGenerator<T, void> {
   for (let halvings = 0; ; halvings++) {
     try {
-      yield* ask(halved(contextTokens, halvings))
+      yield* ask(halve(contextTokens, halvings))
       return
     } catch (error) {
-      if (halvings === HALVINGS || !isTooLong(error)) throw error
+      if (halvings === MAX_HALVINGS || !isTooLong(error)) throw error
     }
   }
 }
 
-function halved(contextTokens: number, times: number): number {
+function halve(contextTokens: number, times: number): number {
   return Math.floor(contextTokens / 2 ** times)
 }
 
@@ -55,10 +55,10 @@ function isTooLong(error: unknown): boolean {
 }
 
 /** The end of a text that fits; in a pasted conversation, the end is the question. */
-export function endOf(text: string, tokens: number): string {
+export function truncateStart(text: string, tokens: number): string {
   let end = text
   for (;;) {
-    const size = tokensAtMost(end)
+    const size = estimateMaxTokens(end)
     if (size <= tokens || end === '') return end
     end = end.slice(end.length - Math.floor((end.length * 0.95 * tokens) / size)).replace(/^[\uDC00-\uDFFF]/, '')
   }
@@ -68,19 +68,19 @@ export function endOf(text: string, tokens: number): string {
  * The beginning of a text that fits, in complete sentences. @param hard whether to cut within a first sentence that
  * does not fit; otherwise the result is empty
  */
-export function beginningOf(text: string, tokens: number, hard: boolean): string {
-  if (tokensAtMost(text) <= tokens) return text
+export function truncateEnd(text: string, tokens: number, hard: boolean): string {
+  if (estimateMaxTokens(text) <= tokens) return text
   let end = 0
-  let room = tokens
+  let remaining = tokens
   for (const sentence of splitSentences(text)) {
-    room -= tokensAtMost(text.slice(end, sentence.end))
-    if (room < 0) break
+    remaining -= estimateMaxTokens(text.slice(end, sentence.end))
+    if (remaining < 0) break
     end = sentence.end
   }
   if (end > 0 || !hard) return text.slice(0, end)
   let start = text
   for (;;) {
-    const size = tokensAtMost(start)
+    const size = estimateMaxTokens(start)
     if (size <= tokens || start === '') return start
     start = start.slice(0, Math.floor((start.length * 0.95 * tokens) / size)).replace(/[\uD800-\uDBFF]$/, '')
   }
@@ -88,14 +88,14 @@ export function beginningOf(text: string, tokens: number, hard: boolean): string
 
 /** Truncates texts to a total number of tokens: short ones stay complete, long ones share the rest. */
 export function fitTexts(texts: readonly string[], tokens: number): string[] {
-  const sizes = texts.map(tokensAtMost)
-  const most = new Map<number, number>()
-  let room = tokens
+  const sizes = texts.map(estimateMaxTokens)
+  const limits = new Map<number, number>()
+  let remaining = tokens
   const bySize = [...sizes.keys()].sort((a, b) => (sizes[a] ?? 0) - (sizes[b] ?? 0))
-  for (const [taken, place] of bySize.entries()) {
-    const given = Math.min(sizes[place] ?? 0, Math.max(0, Math.floor(room / (texts.length - taken))))
-    most.set(place, given)
-    room -= given
+  for (const [handled, index] of bySize.entries()) {
+    const limit = Math.min(sizes[index] ?? 0, Math.max(0, Math.floor(remaining / (texts.length - handled))))
+    limits.set(index, limit)
+    remaining -= limit
   }
-  return texts.map((text, place) => beginningOf(text, most.get(place) ?? 0, true))
+  return texts.map((text, index) => truncateEnd(text, limits.get(index) ?? 0, true))
 }

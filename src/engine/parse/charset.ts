@@ -3,13 +3,13 @@ import chardet from 'chardet'
 import iconv from 'iconv-lite'
 
 /** Bytes that are examined to detect the encoding. */
-const SAMPLE = 64 * 1024
+const SAMPLE_BYTES = 64 * 1024
 /** Minimum fraction of zeros among the high (or low) bytes of UTF-16 text without a byte order mark. */
-const UTF16_ZEROS = 0.3
+const MIN_UTF16_ZERO_FRACTION = 0.3
 /** Minimum fraction of valid characters among all non-ASCII ones for UTF-8 with some damage. */
-const MOSTLY_UTF8 = 0.9
+const MIN_UTF8_FRACTION = 0.9
 
-export interface Decoded {
+export interface DecodedText {
   text: string
   encoding: string
 }
@@ -20,8 +20,8 @@ export interface Decoded {
  *
  * @param declared a charset named by the document itself (`<meta charset>`, `encoding=`)
  */
-export function decodeText(bytes: Buffer, declared?: string): Decoded {
-  const encoding = encodingOf(bytes, declared)
+export function decodeText(bytes: Buffer, declared?: string): DecodedText {
+  const encoding = detectEncoding(bytes, declared)
   if (encoding === 'utf-8') {
     const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
     return { text: bytes.toString('utf8', start), encoding }
@@ -29,20 +29,21 @@ export function decodeText(bytes: Buffer, declared?: string): Decoded {
   return { text: iconv.decode(bytes, encoding), encoding }
 }
 
-function encodingOf(bytes: Buffer, declared: string | undefined): string {
-  const mark = byteOrderMark(bytes)
+function detectEncoding(bytes: Buffer, declared: string | undefined): string {
+  const mark = findByteOrderMark(bytes)
   if (mark !== undefined) return mark
-  const wide = utf16WithoutMark(bytes)
-  if (wide !== undefined) return wide
+  const utf16 = detectUtf16(bytes)
+  if (utf16 !== undefined) return utf16
   if (isUtf8(bytes)) return 'utf-8'
-  const named = declared?.trim().toLowerCase()
-  const usable = named !== undefined && named !== 'utf-8' && !named.startsWith('utf-16') && iconv.encodingExists(named)
-  if (usable) return named === 'iso-8859-1' || named === 'us-ascii' ? 'windows-1252' : named
+  const charset = declared?.trim().toLowerCase()
+  const usable =
+    charset !== undefined && charset !== 'utf-8' && !charset.startsWith('utf-16') && iconv.encodingExists(charset)
+  if (usable) return charset === 'iso-8859-1' || charset === 'us-ascii' ? 'windows-1252' : charset
   if (isMostlyUtf8(bytes)) return 'utf-8'
-  return guess(bytes)
+  return guessEncoding(bytes)
 }
 
-function byteOrderMark(bytes: Buffer): string | undefined {
+function findByteOrderMark(bytes: Buffer): string | undefined {
   const [a, b, c, d] = bytes
   if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8'
   if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? 'utf-32le' : 'utf-16le'
@@ -51,24 +52,24 @@ function byteOrderMark(bytes: Buffer): string | undefined {
 }
 
 /** Detects Latin text in UTF-16: many zeros in one half of the byte pairs, almost none in the other. */
-function utf16WithoutMark(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
-  const length = Math.min(bytes.length, SAMPLE) & ~1
+function detectUtf16(bytes: Buffer): 'utf-16le' | 'utf-16be' | undefined {
+  const length = Math.min(bytes.length, SAMPLE_BYTES) & ~1
   if (length < 4 || !bytes.subarray(0, length).includes(0)) return undefined
-  let even = 0
-  let odd = 0
+  let evenZeros = 0
+  let oddZeros = 0
   for (let i = 0; i < length; i += 2) {
-    if (bytes[i] === 0) even++
-    if (bytes[i + 1] === 0) odd++
+    if (bytes[i] === 0) evenZeros++
+    if (bytes[i + 1] === 0) oddZeros++
   }
   const pairs = length / 2
-  if (odd / pairs > UTF16_ZEROS && even / pairs < 0.02) return 'utf-16le'
-  return even / pairs > UTF16_ZEROS && odd / pairs < 0.02 ? 'utf-16be' : undefined
+  if (oddZeros / pairs > MIN_UTF16_ZERO_FRACTION && evenZeros / pairs < 0.02) return 'utf-16le'
+  return evenZeros / pairs > MIN_UTF16_ZERO_FRACTION && oddZeros / pairs < 0.02 ? 'utf-16be' : undefined
 }
 
 /** Tolerates a character cut at the end of the sample and a few bytes of another encoding. */
 function isMostlyUtf8(bytes: Buffer): boolean {
   const text = bytes
-    .subarray(0, SAMPLE)
+    .subarray(0, SAMPLE_BYTES)
     .toString('utf8')
     .replace(/\uFFFD{1,3}$/, '')
   let broken = 0
@@ -78,18 +79,18 @@ function isMostlyUtf8(bytes: Buffer): boolean {
     if (code === 0xfffd) broken++
     else if (code >= 0x80) multibyte++
   }
-  return multibyte / (multibyte + broken) >= MOSTLY_UTF8
+  return multibyte / (multibyte + broken) >= MIN_UTF8_FRACTION
 }
 
-function guess(bytes: Buffer): string {
-  const found = chardet.detect(bytes.subarray(0, SAMPLE))?.toLowerCase()
+function guessEncoding(bytes: Buffer): string {
+  const detected = chardet.detect(bytes.subarray(0, SAMPLE_BYTES))?.toLowerCase()
   // Detection cannot distinguish Western single-byte encodings reliably; Windows-1252 has all characters of Latin-1.
-  const western = found === undefined || /^(?:iso-8859-(?:1|15|9)|ascii|utf-|windows-1252|iso-2022)/.test(found)
-  return western || !iconv.encodingExists(found) ? 'windows-1252' : found
+  const western = detected === undefined || /^(?:iso-8859-(?:1|15|9)|ascii|utf-|windows-1252|iso-2022)/.test(detected)
+  return western || !iconv.encodingExists(detected) ? 'windows-1252' : detected
 }
 
 /** The charset declared in the first bytes of an HTML or XML document. */
-export function declaredCharset(bytes: Buffer): string | undefined {
+export function findDeclaredCharset(bytes: Buffer): string | undefined {
   const head = bytes.toString('latin1', 0, 2048)
   const xml = /^\s*<\?xml[^>]{0,200}\sencoding\s*=\s*["']([\w.:-]{2,40})["']/i.exec(head)
   return xml?.[1] ?? /<meta[^>]{0,300}charset\s*=\s*["']?\s*([\w.:-]{2,40})/i.exec(head)?.[1]

@@ -3,35 +3,35 @@ import { join, parse as parsePath } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
-import { helperThreads } from '../../lib/helper-threads.js'
+import { helperThreadsFlag } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../lib/low-priority.js'
-import { programFiles } from '../../local/program-files.js'
+import { listProgramFiles } from '../../local/program-files.js'
 import type { ReadLimits } from './limits.js'
-import { meterOf } from './meter.js'
-import { type BatchEnd, type BatchRun, rest, runBatch } from './run-batch.js'
+import { createMeter } from './meter.js'
+import { type BatchOutcome, type BatchRun, runBatch, unrefChild } from './run-batch.js'
 
 /** Small files leave short-lived garbage: a larger nursery would only hold memory. */
-const NODE_FLAGS = ['--max-semi-space-size=2', helperThreads(1)]
+const NODE_FLAGS = ['--max-semi-space-size=2', helperThreadsFlag(1)]
 /** One arena is enough: only one thread works at a time. */
-const MALLOC = { MALLOC_ARENA_MAX: '1' }
+const MALLOC_ENV = { MALLOC_ARENA_MAX: '1' }
 /** Characters that are kept from the end of the child's error output. */
-const MAX_STDERR = 16 * 1024
+const MAX_STDERR_LENGTH = 16 * 1024
 /** Fraction of the process's memory limit for the JavaScript heap; buffers use the rest. */
-const HEAP_SHARE = 2 / 3
+const HEAP_FRACTION = 2 / 3
 /** Timeout for the child's `ready`, without the time in which other processes had the processors. */
-const START_MS = 20_000
-const START_LOOK_MS = 250
+const START_TIMEOUT_MS = 20_000
+const START_POLL_MS = 250
 
 const MIB = 1024 * 1024
 
 /** A running reading process. */
-export interface Child {
+export interface ReadingProcess {
   readonly pid: number
   /** Whether it has had no batch yet. */
   isFresh(): boolean
   /** Reads one batch; only one at a time. */
-  run(batch: BatchRun): Promise<BatchEnd>
+  run(batch: BatchRun): Promise<BatchOutcome>
   /** Kills the process at once; a running batch ends with `died`. */
   kill(): void
 }
@@ -61,7 +61,9 @@ export function forkReader(
       '--no-warnings',
       ...NO_DEBUGGER_FLAGS,
       process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission',
-      ...[...programFiles(), ...folders.map((folder) => join(folder, '*'))].map((path) => `--allow-fs-read=${path}`),
+      ...[...listProgramFiles(), ...folders.map((folder) => join(folder, '*'))].map(
+        (path) => `--allow-fs-read=${path}`,
+      ),
       `--max-old-space-size=${heapMib}`,
       ...flags,
     ],
@@ -77,33 +79,35 @@ export function forkReader(
  * @param folders that it may read
  * @throws Error when it does not start
  */
-export async function startChild(
+export async function startReadingProcess(
   limits: ReadLimits,
   inForeground: boolean,
   folders: readonly string[],
-): Promise<Child> {
+): Promise<ReadingProcess> {
   const child = forkReader(entryUrl(import.meta.url, './child.js'), {
-    heapMib: Math.floor((limits.memoryBytes * HEAP_SHARE) / MIB),
+    heapMib: Math.floor((limits.memoryBytes * HEAP_FRACTION) / MIB),
     stderr: 'pipe',
     folders,
     flags: NODE_FLAGS,
-    env: { ...MALLOC, ...(process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT }) },
+    env: { ...MALLOC_ENV, ...(process.env.KS_FAULT === undefined ? {} : { KS_FAULT: process.env.KS_FAULT }) },
   })
-  const errors = collect(child)
-  const meter = meterOf(child.pid)
+  const stderrText = collectStderr(child)
+  const meter = createMeter(child.pid)
   await new Promise<void>((resolve, reject) => {
     const fail = (detail: string): void => {
-      clearInterval(watch)
+      clearInterval(poll)
       child.kill('SIGKILL')
       reject(new Error(`the reading process did not start: ${detail}`))
     }
-    const watch = setInterval(() => {
-      if (meter.look().wallMs > START_MS) fail('no answer')
-    }, START_LOOK_MS)
+    const poll = setInterval(() => {
+      if (meter.sample().wallMs > START_TIMEOUT_MS) fail('no answer')
+    }, START_POLL_MS)
     child.once('error', (error) => fail(error.message))
-    child.once('exit', (code, signal) => fail(`${signal ?? `exit code ${code}`} ${errors.text().slice(-500)}`.trim()))
+    child.once('exit', (code, signal) =>
+      fail(`${signal ?? `exit code ${code}`} ${stderrText.text().slice(-500)}`.trim()),
+    )
     child.once('message', () => {
-      clearInterval(watch)
+      clearInterval(poll)
       child.removeAllListeners('exit')
       child.removeAllListeners('error')
       resolve()
@@ -112,25 +116,25 @@ export async function startChild(
   if (!inForeground) lowerPriority(child.pid)
   child.on('error', () => undefined)
   killAtExit(child)
-  rest(child)
+  unrefChild(child)
   let batches = 0
   return {
     pid: child.pid ?? 0,
     isFresh: () => batches === 0,
     run(batch) {
       batches++
-      return runBatch(child, limits, errors.text, batch)
+      return runBatch(child, limits, stderrText.text, batch)
     },
     kill: () => child.kill('SIGKILL'),
   }
 }
 
 /** Keeps the end of the child's error output. */
-function collect(child: ChildProcess): { text(): string } {
+function collectStderr(child: ChildProcess): { text(): string } {
   let text = ''
   child.stderr?.setEncoding('utf8')
   child.stderr?.on('data', (chunk: string) => {
-    text = (text + chunk).slice(-MAX_STDERR)
+    text = (text + chunk).slice(-MAX_STDERR_LENGTH)
   })
   // The pipe must not keep the parent alive.
   if (child.stderr !== null && 'unref' in child.stderr && typeof child.stderr.unref === 'function') child.stderr.unref()

@@ -12,31 +12,31 @@
  */
 import '../../lib/no-debugger.js'
 import type { CompileResult } from './compiled.js'
-import { charactersOf, partsOf } from './document-parts.js'
+import { countCharacters, takeParts } from './document-parts.js'
 import { fetchFile } from './fetch-file.js'
 import type { FileAnswer } from './file-feed.js'
-import type { FileSink } from './inside/inside.js'
-import type { Batch, ReadRequest, Report, Taken } from './messages.js'
-import { switchOffNetwork } from './no-network.js'
+import type { FileSink } from './inside/contained-files.js'
+import type { ChildReport, ReadBatch, ReadRequest, TakenMessage } from './messages.js'
+import { disableNetwork } from './no-network.js'
 
-switchOffNetwork()
+disableNetwork()
 const { readDocument } = await import('./read-document.js')
-const { hearProgress, tellProgress } = await import('./progress.js')
+const { setProgressListener: hearProgress, reportProgress: tellProgress } = await import('./progress.js')
 
 /** Results wait this long, or until there are many characters, so that small files share messages. */
-const FLUSH_MS = 20
-const FLUSH_CHARACTERS = 2_000_000
+const FLUSH_INTERVAL_MS = 20
+const MAX_PENDING_CHARACTERS = 2_000_000
 /** Bytes of a contained file in one message. */
-const PIECE_BYTES = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 
-let filesBefore = 0
-const faultsOn = process.env.KS_FAULT === 'parse'
+let filesRead = 0
+const faultsEnabled = process.env.KS_FAULT === 'parse'
 
 /** Called when the parent has taken the last bytes of a contained file. */
-let taken: (() => void) | undefined
+let onTaken: (() => void) | undefined
 
-process.on('message', (message: Batch | Taken | FileAnswer) => {
-  if ('kind' in message) return message.kind === 'taken' ? taken?.() : undefined
+process.on('message', (message: ReadBatch | TakenMessage | FileAnswer) => {
+  if ('kind' in message) return message.kind === 'taken' ? onTaken?.() : undefined
   run(message).catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`)
     process.exit(1)
@@ -45,35 +45,40 @@ process.on('message', (message: Batch | Taken | FileAnswer) => {
 process.on('disconnect', () => process.exit(0))
 // Libraries leave rejected promises that nothing awaits (pdf.js: for objects that are not what the file states).
 // Awaited rejections fail the file that is read; other files are not affected.
-process.on('unhandledRejection', (reason) => process.stderr.write(`unhandled rejection: ${String(reason).slice(0, 500)}\n`))
+process.on('unhandledRejection', (reason) =>
+  process.stderr.write(`unhandled rejection: ${String(reason).slice(0, 500)}\n`),
+)
 await send({ kind: 'ready' })
 
-async function run(batch: Batch): Promise<void> {
+async function run(batch: ReadBatch): Promise<void> {
   await send({ kind: 'started' })
-  let waiting: CompileResult[] = []
-  let start = 0
-  let characters = 0
-  let last = performance.now()
+  let pendingResults: CompileResult[] = []
+  let firstPending = 0
+  let pendingCharacters = 0
+  let lastFlushMs = performance.now()
   for (const [index, request] of batch.requests.entries()) {
-    if (waiting.length > 0 && (characters > FLUSH_CHARACTERS || performance.now() - last > FLUSH_MS)) {
-      await send({ kind: 'results', start, results: waiting })
-      waiting = []
-      start = index
-      characters = 0
-      last = performance.now()
+    if (
+      pendingResults.length > 0 &&
+      (pendingCharacters > MAX_PENDING_CHARACTERS || performance.now() - lastFlushMs > FLUSH_INTERVAL_MS)
+    ) {
+      await send({ kind: 'results', start: firstPending, results: pendingResults })
+      pendingResults = []
+      firstPending = index
+      pendingCharacters = 0
+      lastFlushMs = performance.now()
     }
     hearProgress((progress) => process.send?.({ kind: 'progress', index, progress, processorMs: processorMs() }))
-    if (faultsOn) fault(request)
-    filesBefore++
-    const result = await readDocument(() => fetchFile(index), request, batch.limits, sinkOf(index))
+    if (faultsEnabled) injectFault(request)
+    filesRead++
+    const result = await readDocument(() => fetchFile(index), request, batch.limits, createFileSink(index))
     if (result.ok) {
-      for (const part of partsOf(result.document)) await send({ kind: 'part', index, part })
-      characters += charactersOf(result.document.nodes)
+      for (const part of takeParts(result.document)) await send({ kind: 'part', index, part })
+      pendingCharacters += countCharacters(result.document.nodes)
     }
-    waiting.push(result)
+    pendingResults.push(result)
   }
-  await send({ kind: 'results', start, results: waiting })
-  waiting = []
+  await send({ kind: 'results', start: firstPending, results: pendingResults })
+  pendingResults = []
   await send({ kind: 'done', rss: process.memoryUsage.rss() })
 }
 
@@ -83,42 +88,42 @@ function processorMs(): number {
 }
 
 /** Sends contained files to the parent. At most one message waits until the parent has taken it. */
-function sinkOf(index: number): FileSink {
-  const sent = (report: Report) =>
+function createFileSink(index: number): FileSink {
+  const sendAndWait = (report: ChildReport) =>
     new Promise<void>((resolve, reject) => {
-      taken = resolve
+      onTaken = resolve
       send(report).catch(reject)
     })
   return {
-    async piece(bytes) {
-      for (let from = 0; from < bytes.length; from += PIECE_BYTES)
-        await sent({ kind: 'contained', index, bytes: bytes.subarray(from, from + PIECE_BYTES) })
+    async write(bytes) {
+      for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES)
+        await sendAndWait({ kind: 'contained', index, bytes: bytes.subarray(offset, offset + CHUNK_BYTES) })
     },
-    end: (kept) => sent({ kind: 'contained-end', index, kept }),
+    end: (kept) => sendAndWait({ kind: 'contained-end', index, kept }),
   }
 }
 
 /** Resolves once the message has been handed to the pipe, so that a later crash cannot lose it. */
-function send(report: Report): Promise<void> {
+function send(report: ChildReport): Promise<void> {
   return new Promise((resolve, reject) => {
     process.send?.(report, (error: Error | null) => (error === null ? resolve() : reject(error)))
   })
 }
 
-function fault({ filename }: ReadRequest): void {
-  const isLate = filename.includes('ks-fault-late') && filesBefore > 0
+function injectFault({ filename }: ReadRequest): void {
+  const isLate = filename.includes('ks-fault-late') && filesRead > 0
   if (filename.includes('ks-fault-crash')) process.abort()
   if (filename.includes('ks-fault-hang')) for (;;);
   if (filename.includes('ks-fault-memory') || isLate) {
-    const held: Buffer[] = []
-    for (;;) held.push(Buffer.alloc(16 * 1024 * 1024, held.length + 1))
+    const buffers: Buffer[] = []
+    for (;;) buffers.push(Buffer.alloc(16 * 1024 * 1024, buffers.length + 1))
   }
-  const work = Number(/ks-fault-work-(\d+)/.exec(filename)?.[1] ?? 0)
-  const begun = processorMs()
-  for (let page = 1; page <= 7 && work > 0; page++) {
+  const workMs = Number(/ks-fault-work-(\d+)/.exec(filename)?.[1] ?? 0)
+  const startMs = processorMs()
+  for (let page = 1; page <= 7 && workMs > 0; page++) {
     tellProgress('page', page, 7)
-    while (processorMs() - begun < (work / 7) * page);
+    while (processorMs() - startMs < (workMs / 7) * page);
   }
-  const wait = Number(/ks-fault-wait-(\d+)/.exec(filename)?.[1] ?? 0)
-  if (wait > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, wait)
+  const waitMs = Number(/ks-fault-wait-(\d+)/.exec(filename)?.[1] ?? 0)
+  if (waitMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, waitMs)
 }

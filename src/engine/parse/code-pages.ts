@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite'
 
 /** Encodings of Windows code pages whose name is not `cp` plus the number. */
-const NAMES = new Map([
+const ENCODING_NAMES = new Map([
   [708, 'iso-8859-6'],
   [1200, 'utf-16le'],
   [1201, 'utf-16be'],
@@ -11,10 +11,10 @@ const NAMES = new Map([
   [28591, 'latin1'],
   [65001, 'utf-8'],
 ])
-const FALLBACK = 'windows-1252'
+const FALLBACK_ENCODING = 'windows-1252'
 
 /** Name of a Windows code page in iconv-lite; Windows-1252 for unknown code pages. */
-export function codePageName(page: number): string {
-  const name = NAMES.get(page) ?? `cp${page}`
-  return iconv.encodingExists(name) ? name : FALLBACK
+export function toEncodingName(page: number): string {
+  const name = ENCODING_NAMES.get(page) ?? `cp${page}`
+  return iconv.encodingExists(name) ? name : FALLBACK_ENCODING
 }

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs'
 import type { CompileListeners, CompileRequest, CompileResult, ContainedSink } from './compiled.js'
-import type { BatchEnd } from './run-batch.js'
-import { endingOf } from './sniff.js'
+import type { BatchOutcome } from './run-batch.js'
+import { getFileEnding } from './sniff.js'
 
 /** Maximum size of a text file that shares a batch. */
-const SMALL_FILE = 64 * 1024
+const MAX_SHARED_FILE_BYTES = 64 * 1024
 /** Formats of larger libraries are read alone whatever their size, so that a crash has one cause. */
-const ALONE = new Set(
+const UNSHARED_ENDINGS = new Set(
   'png jpg jpeg gif bmp webp tif tiff pdf docx docm dotx dotm doc xlsx xlsm xlsb xltx xls pptx pptm ppsx potx odt ott ods odp epub rtf msg zip tar gz tgz mbox'.split(
     ' ',
   ),
@@ -14,36 +14,36 @@ const ALONE = new Set(
 /**
  * Processes that may die while they read one file alone: the cause may be external, such as a system short of memory.
  */
-const DEATHS_OF_ONE = 3
+const MAX_DEATHS_PER_FILE = 3
 
 /** The files of one `compile` call and the state of their reading. */
-export interface Job {
+export interface CompileJob {
   requests: CompileRequest[]
-  inside: ContainedSink | undefined
+  containedSink: ContainedSink | undefined
   results: (CompileResult | undefined)[]
   /** first request that is in no batch yet */
   cursor: number
   /** indexes of requests that are read again alone because their batch failed */
-  again: number[]
+  retryIndexes: number[]
   /** number of processes that died while they read a request alone, by its index */
   deaths: Map<number, number>
   /** indexes of requests that exceeded their time or memory and are read once more in a fresh process */
-  ranOut: Set<number>
+  overLimit: Set<number>
   onProgress: NonNullable<CompileListeners['onProgress']>
-  open: number
+  openCount: number
   settled: boolean
   settle(error?: unknown): void
 }
 
 /** A sink that translates indexes of a batch to indexes of the job. */
-export function sinkFor({ inside }: Job, batch: readonly number[]): ContainedSink | undefined {
-  if (inside === undefined) return undefined
-  for (const place of batch) inside.begin(place)
-  const of = (index: number) => batch[index] ?? -1
+export function createBatchSink({ containedSink }: CompileJob, batch: readonly number[]): ContainedSink | undefined {
+  if (containedSink === undefined) return undefined
+  for (const jobIndex of batch) containedSink.begin(jobIndex)
+  const toJobIndex = (index: number) => batch[index] ?? -1
   return {
-    begin: (index) => inside.begin(of(index)),
-    piece: (index, bytes) => inside.piece(of(index), bytes),
-    end: (index, kept) => inside.end(of(index), kept),
+    begin: (index) => containedSink.begin(toJobIndex(index)),
+    write: (index, bytes) => containedSink.write(toJobIndex(index), bytes),
+    end: (index, kept) => containedSink.end(toJobIndex(index), kept),
   }
 }
 
@@ -53,27 +53,32 @@ export function sinkFor({ inside }: Job, batch: readonly number[]): ContainedSin
  *
  * @param wasFresh whether its process had read nothing before
  */
-export function mayBeReadAgain({ deaths, ranOut }: Job, index: number, ended: BatchEnd, wasFresh: boolean): boolean {
-  if (ended.end !== 'died') return !wasFresh && ranOut.size < ranOut.add(index).size
+export function shouldRetry(
+  { deaths, overLimit }: CompileJob,
+  index: number,
+  outcome: BatchOutcome,
+  wasFresh: boolean,
+): boolean {
+  if (outcome.end !== 'died') return !wasFresh && overLimit.size < overLimit.add(index).size
   const count = (deaths.get(index) ?? 0) + 1
   deaths.set(index, count)
-  return count < DEATHS_OF_ONE
+  return count < MAX_DEATHS_PER_FILE
 }
 
-export function hasWork(job: Job): boolean {
-  return !job.settled && (job.again.length > 0 || job.cursor < job.requests.length)
+export function hasWork(job: CompileJob): boolean {
+  return !job.settled && (job.retryIndexes.length > 0 || job.cursor < job.requests.length)
 }
 
-export function record(job: Job, index: number | undefined, result: CompileResult): void {
+export function recordResult(job: CompileJob, index: number | undefined, result: CompileResult): void {
   if (index === undefined || job.results[index] !== undefined) return
   job.results[index] = result
-  job.open--
-  if (job.open === 0) job.settle()
+  job.openCount--
+  if (job.openCount === 0) job.settle()
 }
 
 /** Size in bytes of a file that may share a batch; `undefined` for a file that is read alone. */
-export function sharedSize(request: CompileRequest): number | undefined {
-  if (ALONE.has(endingOf(request.filename))) return undefined
+export function getSharedSize(request: CompileRequest): number | undefined {
+  if (UNSHARED_ENDINGS.has(getFileEnding(request.filename))) return undefined
   const size = statSync(request.path, { throwIfNoEntry: false })?.size ?? 0
-  return size <= SMALL_FILE ? size : undefined
+  return size <= MAX_SHARED_FILE_BYTES ? size : undefined
 }

@@ -1,4 +1,4 @@
-import type { OcrRequest, RecognisedPage } from './ocr/pages-read.js'
+import type { OcrRequest, RecognisedPage } from './ocr/ocr-types.js'
 
 /** Result of parsing one file: plain data without ids of the store, so that it can cross a process boundary. */
 
@@ -232,11 +232,11 @@ export interface ReadingProgress {
 /** Receives the bytes of contained files in their order. */
 export interface ContainedSink {
   /** Begins a request; discards what arrived before, because it is read once more. */
-  begin(place: number): void
+  begin(index: number): void
   /** Receives the next bytes of the open file of a request. */
-  piece(place: number, bytes: Uint8Array): Promise<void>
+  write(index: number, bytes: Uint8Array): Promise<void>
   /** Ends the open file: it is complete, or discarded. */
-  end(place: number, kept: boolean): Promise<void>
+  end(index: number, kept: boolean): Promise<void>
 }
 
 /** Callbacks of a running compilation. */
@@ -244,7 +244,7 @@ export interface CompileListeners {
   /** called a few times a second for a file that takes long, with its index in the requests */
   onProgress?: (index: number, progress: ReadingProgress) => void
   /** receives the files contained in those whose requests have a depth; if it fails, the compilation fails */
-  inside?: ContainedSink
+  containedSink?: ContainedSink
 }
 
 /** Reads files in child processes with limits on time and memory. */

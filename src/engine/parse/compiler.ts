@@ -1,10 +1,10 @@
 import { KsError } from '../../contract/errors.js'
-import { type Child, startChild } from './child-handle.js'
-import { hasWork, type Job, mayBeReadAgain, record, sharedSize, sinkFor } from './compile-job.js'
+import { type ReadingProcess, startReadingProcess } from './child-handle.js'
+import { type CompileJob, createBatchSink, getSharedSize, hasWork, recordResult, shouldRetry } from './compile-job.js'
 import type { CompileListeners, CompileRequest, CompileResult, Compiler } from './compiled.js'
 import { DEFAULT_LIMITS, type ReadLimits } from './limits.js'
+import { toReadFailure } from './read-failure.js'
 import type { BatchRun } from './run-batch.js'
-import { unread } from './unread.js'
 
 export interface CompilerOptions {
   /** maximum number of reading processes; each starts when there is work for it. Default 1 */
@@ -19,12 +19,12 @@ export interface CompilerOptions {
 }
 
 /** Bounds of a batch of small text files. */
-const BATCH_FILES = 64
-const BATCH_BYTES = 1024 * 1024
+const MAX_BATCH_FILES = 64
+const MAX_BATCH_BYTES = 1024 * 1024
 /** Processor time after which a batch of small files without a result contains one that hangs. */
 const BATCH_STALL_MS = 10_000
 /** Fraction of its memory limit above which a child is replaced after a batch. */
-const RECYCLE_SHARE = 0.5
+const RECYCLE_FRACTION = 0.5
 /** Time in which an aborted batch may finish; then its process is killed. */
 const ABORT_GRACE_MS = 500
 const MAX_FAILED_STARTS = 3
@@ -33,10 +33,10 @@ const WARM_MS = 5 * 60_000
 
 /** A lane runs at most one reading process. */
 interface Lane {
-  child: Child | undefined
+  child: ReadingProcess | undefined
   /** set while a process starts */
-  starting: Promise<Child> | undefined
-  job: Job | undefined
+  starting: Promise<ReadingProcess> | undefined
+  job: CompileJob | undefined
   idle: NodeJS.Timeout | undefined
 }
 
@@ -61,7 +61,7 @@ class ProcessCompiler implements Compiler {
   readonly #inForeground: boolean
   readonly #folders: readonly string[]
   readonly #lanes: Lane[]
-  #jobs: Job[] = []
+  #jobs: CompileJob[] = []
   #closed = false
   #failedStarts = 0
   #warmUntil = 0
@@ -85,36 +85,36 @@ class ProcessCompiler implements Compiler {
   async compile(
     requests: CompileRequest[],
     signal?: AbortSignal,
-    { onProgress = () => undefined, inside }: CompileListeners = {},
+    { onProgress = () => undefined, containedSink }: CompileListeners = {},
   ): Promise<CompileResult[]> {
     signal?.throwIfAborted()
-    if (this.#closed) throw closedError()
+    if (this.#closed) throw createClosedError()
     if (requests.length === 0) return []
     return new Promise<CompileResult[]>((resolve, reject) => {
       const onAbort = (): void => this.#abort(job, signal?.reason)
-      const job: Job = {
+      const job: CompileJob = {
         requests,
-        inside,
+        containedSink,
         results: new Array<CompileResult | undefined>(requests.length).fill(undefined),
         cursor: 0,
-        again: [],
+        retryIndexes: [],
         deaths: new Map(),
-        ranOut: new Set(),
+        overLimit: new Set(),
         onProgress,
-        open: requests.length,
+        openCount: requests.length,
         settled: false,
         settle: (error) => {
           if (job.settled) return
           job.settled = true
           signal?.removeEventListener('abort', onAbort)
-          this.#jobs = this.#jobs.filter((one) => one !== job)
+          this.#jobs = this.#jobs.filter((other) => other !== job)
           if (error === undefined) resolve(job.results.filter((result) => result !== undefined))
           else reject(error)
         },
       }
       signal?.addEventListener('abort', onAbort, { once: true })
       this.#jobs.push(job)
-      this.#wake()
+      this.#assignBatches()
     })
   }
 
@@ -124,8 +124,8 @@ class ProcessCompiler implements Compiler {
     this.#warmUntil = Date.now() + WARM_MS
     if (lane.child !== undefined || lane.job !== undefined) return
     // The next caller that needs it gets the error.
-    this.#childOf(lane).then(
-      () => (lane.job === undefined ? this.#rest(lane) : undefined),
+    this.#getChild(lane).then(
+      () => (lane.job === undefined ? this.#scheduleIdleKill(lane) : undefined),
       () => undefined,
     )
   }
@@ -136,7 +136,7 @@ class ProcessCompiler implements Compiler {
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const job of [...this.#jobs]) job.settle(closedError())
+    for (const job of [...this.#jobs]) job.settle(createClosedError())
     this.#killAll()
   }
 
@@ -148,7 +148,7 @@ class ProcessCompiler implements Compiler {
     }
   }
 
-  #abort(job: Job, reason: unknown): void {
+  #abort(job: CompileJob, reason: unknown): void {
     job.settle(reason ?? new DOMException('This operation was aborted', 'AbortError'))
     for (const lane of this.#lanes) {
       const { child } = lane
@@ -159,27 +159,27 @@ class ProcessCompiler implements Compiler {
     }
   }
 
-  #wake(): void {
+  #assignBatches(): void {
     for (const lane of this.#lanes) {
       if (lane.job !== undefined) continue
       const job = this.#jobs.find(hasWork)
       if (job === undefined) return
       // The job goes to the end of the queue: callers take turns.
-      this.#jobs = [...this.#jobs.filter((one) => one !== job), job]
+      this.#jobs = [...this.#jobs.filter((other) => other !== job), job]
       const batch = this.#nextBatch(job)
       lane.job = job
       clearTimeout(lane.idle)
-      this.#work(lane, job, batch)
+      this.#runNextBatch(lane, job, batch)
         .catch((error: unknown) => job.settle(error))
         .finally(() => {
           lane.job = undefined
-          this.#rest(lane)
-          this.#wake()
+          this.#scheduleIdleKill(lane)
+          this.#assignBatches()
         })
     }
   }
 
-  #rest(lane: Lane): void {
+  #scheduleIdleKill(lane: Lane): void {
     clearTimeout(lane.idle)
     if (lane.child === undefined) return
     lane.idle = setTimeout(
@@ -192,50 +192,51 @@ class ProcessCompiler implements Compiler {
     lane.idle.unref()
   }
 
-  async #work(lane: Lane, job: Job, batch: number[]): Promise<void> {
+  async #runNextBatch(lane: Lane, job: CompileJob, batch: number[]): Promise<void> {
     const [first = 0] = batch
-    const alone = batch.length === 1
-    if (alone && job.ranOut.has(first)) this.#renew(lane)
-    const child = await this.#childOf(lane)
+    const isSingle = batch.length === 1
+    if (isSingle && job.overLimit.has(first)) this.#killUsedChild(lane)
+    const child = await this.#getChild(lane)
     if (job.settled) return
     const wasFresh = child.isFresh()
     const run: BatchRun = {
       requests: batch.flatMap((index) => job.requests[index] ?? []),
-      processorMs: alone ? this.#limits.processorMs : Math.min(this.#limits.processorMs, BATCH_STALL_MS),
+      processorMs: isSingle ? this.#limits.processorMs : Math.min(this.#limits.processorMs, BATCH_STALL_MS),
       onResults: (start, results) => {
-        for (const [offset, result] of results.entries()) record(job, batch[start + offset], result)
+        for (const [offset, result] of results.entries()) recordResult(job, batch[start + offset], result)
       },
-      onProgress: (place, progress) => job.onProgress(batch[place] ?? 0, progress),
-      inside: sinkFor(job, batch),
+      onProgress: (batchIndex, progress) => job.onProgress(batch[batchIndex] ?? 0, progress),
+      containedSink: createBatchSink(job, batch),
     }
-    const ended = await child.run(run).catch((error: unknown) => {
+    const outcome = await child.run(run).catch((error: unknown) => {
       if (lane.child === child) lane.child = undefined
       throw error
     })
-    if (ended.end === 'done') {
+    if (outcome.end === 'done') {
       this.#failedStarts = 0
-      if (ended.rss <= this.#limits.memoryBytes * RECYCLE_SHARE) return
+      if (outcome.rss <= this.#limits.memoryBytes * RECYCLE_FRACTION) return
       child.kill()
     }
     if (lane.child === child) lane.child = undefined
-    const rest = batch.filter((index) => job.results[index] === undefined)
-    const innocent = ended.end === 'died' && !ended.started
-    if (innocent) this.#countFailedStart(ended.detail)
-    if (!alone || innocent || mayBeReadAgain(job, first, ended, wasFresh)) return void job.again.push(...rest)
-    for (const index of rest) {
+    const unresolved = batch.filter((index) => job.results[index] === undefined)
+    const diedBeforeBatch = outcome.end === 'died' && !outcome.started
+    if (diedBeforeBatch) this.#countFailedStart(outcome.detail)
+    if (!isSingle || diedBeforeBatch || shouldRetry(job, first, outcome, wasFresh))
+      return void job.retryIndexes.push(...unresolved)
+    for (const index of unresolved) {
       const name = job.requests[index]?.filename ?? 'the file'
-      record(job, index, { ok: false, failure: unread(name, ended, this.#limits) })
+      recordResult(job, index, { ok: false, failure: toReadFailure(name, outcome, this.#limits) })
     }
   }
 
   /** Kills a process that has read files, so that the next batch gets a fresh one. */
-  #renew(lane: Lane): void {
+  #killUsedChild(lane: Lane): void {
     if (lane.child?.isFresh() !== false) return
     lane.child.kill()
     lane.child = undefined
   }
 
-  async #childOf(lane: Lane): Promise<Child> {
+  async #getChild(lane: Lane): Promise<ReadingProcess> {
     if (lane.child !== undefined) return lane.child
     lane.starting ??= this.#start(lane).finally(() => {
       lane.starting = undefined
@@ -243,19 +244,19 @@ class ProcessCompiler implements Compiler {
     return await lane.starting
   }
 
-  async #start(lane: Lane): Promise<Child> {
+  async #start(lane: Lane): Promise<ReadingProcess> {
     for (;;) {
       try {
-        const child = await startChild(this.#limits, this.#inForeground, this.#folders)
+        const child = await startReadingProcess(this.#limits, this.#inForeground, this.#folders)
         if (this.#closed) {
           child.kill()
-          throw closedError()
+          throw createClosedError()
         }
         lane.child = child
         return child
       } catch (error) {
         if (error instanceof KsError) throw error
-        if (this.#closed) throw closedError()
+        if (this.#closed) throw createClosedError()
         this.#countFailedStart(error)
       }
     }
@@ -271,17 +272,17 @@ class ProcessCompiler implements Compiler {
   }
 
   /** The next files of a job for one child: small ones together, all others alone. */
-  #nextBatch(job: Job): number[] {
-    const again = job.again.shift()
-    if (again !== undefined) return [again]
-    const share = Math.ceil((job.requests.length - job.cursor) / this.#lanes.length)
+  #nextBatch(job: CompileJob): number[] {
+    const retryIndex = job.retryIndexes.shift()
+    if (retryIndex !== undefined) return [retryIndex]
+    const maxShare = Math.ceil((job.requests.length - job.cursor) / this.#lanes.length)
     const batch: number[] = []
     let bytes = 0
-    while (job.cursor < job.requests.length && batch.length < Math.min(BATCH_FILES, share)) {
+    while (job.cursor < job.requests.length && batch.length < Math.min(MAX_BATCH_FILES, maxShare)) {
       const request = job.requests[job.cursor]
       if (request === undefined) break
-      const size = sharedSize(request)
-      if (size === undefined || bytes + size > BATCH_BYTES) {
+      const size = getSharedSize(request)
+      if (size === undefined || bytes + size > MAX_BATCH_BYTES) {
         if (batch.length === 0) batch.push(job.cursor++)
         break
       }
@@ -292,6 +293,6 @@ class ProcessCompiler implements Compiler {
   }
 }
 
-function closedError(): KsError {
+function createClosedError(): KsError {
   return new KsError('unavailable', 'the reading of documents was shut down')
 }

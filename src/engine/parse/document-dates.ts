@@ -1,9 +1,9 @@
-const DAY = 24 * 3600 * 1000
+const DAY_MS = 24 * 3600 * 1000
 /** No document made by a computer is older: an earlier date comes from a clock that was not set. */
-const EARLIEST = Date.UTC(1970, 0, 2)
+const MIN_DATE_MS = Date.UTC(1970, 0, 2)
 /** Clocks differ, and a publication date may be tomorrow; a later date is wrong. */
-const MOST_AHEAD = 2 * DAY
-const MAX_LENGTH = 100
+const MAX_AHEAD_MS = 2 * DAY_MS
+const MAX_DATE_LENGTH = 100
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 /** Zone abbreviations of mail (RFC 5322, 4.3), in minutes east of Greenwich. */
@@ -36,31 +36,31 @@ const AMERICAN = /^(?:[A-Z]{6,9},?\s+)?([A-Z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th
  * @param now rejects dates in the future
  * @returns `undefined` for text that is no date and for a date that no document can have
  */
-export function documentDate(text: string, now = Date.now()): number | undefined {
-  const time = readDate(text.trim().slice(0, MAX_LENGTH))
-  return time === undefined || time < EARLIEST || time > now + MOST_AHEAD ? undefined : time
+export function parseDocumentDate(text: string, now = Date.now()): number | undefined {
+  const time = parseDate(text.trim().slice(0, MAX_DATE_LENGTH))
+  return time === undefined || time < MIN_DATE_MS || time > now + MAX_AHEAD_MS ? undefined : time
 }
 
-function readDate(text: string): number | undefined {
+function parseDate(text: string): number | undefined {
   const iso = ISO.exec(text)
-  if (iso !== null) return instant(iso.slice(1, 7), iso[7])
+  if (iso !== null) return toInstant(iso.slice(1, 7), iso[7])
   const pdf = PDF.exec(text)
-  if (pdf !== null) return instant(pdf.slice(1, 7), pdf[7]?.replaceAll("'", ''))
+  if (pdf !== null) return toInstant(pdf.slice(1, 7), pdf[7]?.replaceAll("'", ''))
   const mail = MAIL.exec(text)
   if (mail !== null) {
     const [, day, month, year, ...time] = mail
-    return instant([year, monthOf(month), day, ...time.slice(0, 3)], time[3])
+    return toInstant([year, toMonthNumber(month), day, ...time.slice(0, 3)], time[3])
   }
   const american = AMERICAN.exec(text)
-  return american === null ? undefined : instant([american[3], monthOf(american[1]), american[2]], undefined)
+  return american === null ? undefined : toInstant([american[3], toMonthNumber(american[1]), american[2]], undefined)
 }
 
-function monthOf(name: string | undefined): string | undefined {
-  const place = MONTHS.indexOf(name?.slice(0, 3).toLowerCase() ?? '')
-  return place === -1 ? '0' : String(place + 1)
+function toMonthNumber(name: string | undefined): string | undefined {
+  const index = MONTHS.indexOf(name?.slice(0, 3).toLowerCase() ?? '')
+  return index === -1 ? '0' : String(index + 1)
 }
 
-function instant(parts: readonly (string | undefined)[], zone: string | undefined): number | undefined {
+function toInstant(parts: readonly (string | undefined)[], zone: string | undefined): number | undefined {
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = parts.map((part) =>
     part === undefined ? undefined : Number(part),
   )
@@ -68,16 +68,16 @@ function instant(parts: readonly (string | undefined)[], zone: string | undefine
   const midnight = new Date(Date.UTC(year, month - 1, day))
   // Rejects 30 February.
   if (midnight.getUTCMonth() !== month - 1) return undefined
-  const offset = offsetOf(zone)
+  const offset = parseZoneOffset(zone)
   if (offset === undefined) return undefined
   return midnight.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000
 }
 
 /** Minutes east of Greenwich; `undefined` for an impossible offset. */
-function offsetOf(zone: string | undefined): number | undefined {
+function parseZoneOffset(zone: string | undefined): number | undefined {
   if (zone === undefined) return 0
-  const named = ZONES.get(zone.toUpperCase())
-  if (named !== undefined) return named
+  const zoneMinutes = ZONES.get(zone.toUpperCase())
+  if (zoneMinutes !== undefined) return zoneMinutes
   const offset = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone)
   // An unknown zone name does not state an offset (RFC 5322, 4.3).
   if (offset === null) return 0

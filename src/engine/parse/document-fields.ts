@@ -1,12 +1,12 @@
-import { defined } from '../../lib/defined.js'
 import { isRecord } from '../../lib/json/values.js'
-import { documentDate } from './document-dates.js'
-import type { Declared, Parsed } from './parsed.js'
-import { dateInFilename, dateStatedIn, yearInFilename } from './stated-date.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { parseDocumentDate } from './document-dates.js'
+import type { DeclaredFields, ParsedDocument } from './parsed.js'
+import { findDateInFilename, findStatedDate, findYearInFilename } from './stated-date.js'
 
 const MAX_AUTHORS = 50
-const MAX_NAME = 200
-const MAX_URL = 2000
+const MAX_NAME_LENGTH = 200
+const MAX_URL_LENGTH = 2000
 
 /** Keys of front matter for each date, in order of preference. */
 const FRONT_DATES = {
@@ -16,58 +16,60 @@ const FRONT_DATES = {
 } as const
 
 /**
- * The fields of a document that filters, freshness and conflicts use. `documentDate` is the first of: publication date,
+ * The fields of a document that filters, freshness and conflicts use. `parseDocumentDate` is the first of: publication date,
  * other date of the front matter, date stated near the top of the text, date in the file name, modification date,
  * creation date, year in the file name. Dates are ISO 8601 in UTC, so that they sort as text. Impossible dates are
  * omitted.
  */
-export function documentFields(
-  { declared, metadata }: Pick<Parsed, 'declared' | 'metadata'>,
+export function buildDocumentFields(
+  { declared, metadata }: Pick<ParsedDocument, 'declared' | 'metadata'>,
   { filename = '', text = '' }: { filename?: string; text?: string } = {},
 ): Record<string, unknown> {
-  const front = fromFrontMatter(metadata.frontMatter)
-  const said = { ...front, ...defined(declared ?? {}) }
-  const datePublished = isoDate(said.published)
-  const dateModified = isoDate(said.modified)
-  const dateCreated = isoDate(said.created)
-  const authors = namesOf(said.authors ?? (typeof metadata.author === 'string' ? [metadata.author] : []))
-  return defined({
+  const front = readFrontMatterFields(metadata.frontMatter)
+  const stated = { ...front, ...omitUndefined(declared ?? {}) }
+  const datePublished = toIsoDate(stated.published)
+  const dateModified = toIsoDate(stated.modified)
+  const dateCreated = toIsoDate(stated.created)
+  const authors = cleanNames(stated.authors ?? (typeof metadata.author === 'string' ? [metadata.author] : []))
+  return omitUndefined({
     documentDate:
       datePublished ??
-      isoDate(front.modified ?? front.created) ??
-      isoDate(dateStatedIn(text)) ??
-      isoDate(dateInFilename(filename)) ??
+      toIsoDate(front.modified ?? front.created) ??
+      toIsoDate(findStatedDate(text)) ??
+      toIsoDate(findDateInFilename(filename)) ??
       dateModified ??
       dateCreated ??
-      isoDate(yearInFilename(filename)),
+      toIsoDate(findYearInFilename(filename)),
     datePublished,
     dateModified,
     dateCreated,
     ...(authors.length === 0 ? {} : { author: authors.join(', '), authors }),
-    canonicalUrl: webUrl(said.canonicalUrl),
+    canonicalUrl: parseWebUrl(stated.canonicalUrl),
   })
 }
 
-function isoDate(text: string | undefined): string | undefined {
-  const time = text === undefined ? undefined : documentDate(text)
+function toIsoDate(text: string | undefined): string | undefined {
+  const time = text === undefined ? undefined : parseDocumentDate(text)
   return time === undefined ? undefined : new Date(time).toISOString()
 }
 
-function namesOf(names: readonly string[]): string[] {
-  const clean = names.map((name) => name.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME)).filter((name) => name !== '')
+function cleanNames(names: readonly string[]): string[] {
+  const clean = names
+    .map((name) => name.replace(/\s+/g, ' ').trim().slice(0, MAX_NAME_LENGTH))
+    .filter((name) => name !== '')
   return [...new Set(clean)].slice(0, MAX_AUTHORS)
 }
 
-function webUrl(text: string | undefined): string | undefined {
-  if (text === undefined || text.length > MAX_URL || !URL.canParse(text)) return undefined
+function parseWebUrl(text: string | undefined): string | undefined {
+  if (text === undefined || text.length > MAX_URL_LENGTH || !URL.canParse(text)) return undefined
   const url = new URL(text)
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : undefined
 }
 
-function fromFrontMatter(front: unknown): Declared {
+function readFrontMatterFields(front: unknown): DeclaredFields {
   if (!isRecord(front)) return {}
   const values = new Map(Object.entries(front).map(([key, value]) => [key.toLowerCase(), value]))
-  const date = (keys: readonly string[]): string | undefined => {
+  const findDate = (keys: readonly string[]): string | undefined => {
     for (const key of keys) {
       const value = values.get(key)
       if (typeof value === 'string' && value !== '') return value
@@ -79,10 +81,10 @@ function fromFrontMatter(front: unknown): Declared {
     return typeof name === 'string' ? [name] : []
   })
   const { published, modified, created } = FRONT_DATES
-  return defined({
-    published: date(published),
-    modified: date(modified),
-    created: date(created),
+  return omitUndefined({
+    published: findDate(published),
+    modified: findDate(modified),
+    created: findDate(created),
     authors: authors.length === 0 ? undefined : authors,
   })
 }

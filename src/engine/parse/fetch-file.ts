@@ -8,7 +8,7 @@ import type { FileAnswer, FileQuestion } from './file-feed.js'
 export async function fetchFile(index: number): Promise<Buffer> {
   let bytes: Buffer | undefined
   for (let offset = 0; ; ) {
-    const answer = await ask({ kind: 'file', index, offset })
+    const answer = await askParent({ kind: 'file', index, offset })
     if (answer.kind === 'no-bytes') throw Object.assign(new Error(answer.code), { code: answer.code })
     bytes ??= Buffer.allocUnsafeSlow(answer.size)
     bytes.set(answer.bytes, offset)
@@ -18,14 +18,14 @@ export async function fetchFile(index: number): Promise<Buffer> {
   }
 }
 
-function ask(question: FileQuestion): Promise<FileAnswer> {
+function askParent(question: FileQuestion): Promise<FileAnswer> {
   return new Promise((resolve, reject) => {
-    const listen = (message: FileAnswer | { kind?: undefined }): void => {
+    const onMessage = (message: FileAnswer | { kind?: undefined }): void => {
       if (message.kind !== 'bytes' && message.kind !== 'no-bytes') return
-      process.off('message', listen)
+      process.off('message', onMessage)
       resolve(message)
     }
-    process.on('message', listen)
+    process.on('message', onMessage)
     process.send?.(question, (error: Error | null) => (error === null ? undefined : reject(error)))
   })
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
 
 /** A file that a child process needs but must not open itself. */
-export interface FedFile {
+export interface FeedFile {
   path: string
   /** real path of the folder that must contain the file */
   root?: string
@@ -23,37 +23,37 @@ export type FileAnswer =
   | { kind: 'no-bytes'; code: string }
 
 /** A message of this size takes the parent about a millisecond. */
-const PIECE_BYTES = 1024 * 1024
+const CHUNK_BYTES = 1024 * 1024
 
 /** Sends a child process the files of one request, chunk by chunk, on demand. */
 export class FileFeed {
   readonly #child: ChildProcess
-  readonly #files: readonly FedFile[]
+  readonly #files: readonly FeedFile[]
   #current: { index: number; file: FileHandle; size: number } | undefined
-  #turn: Promise<void> = Promise.resolve()
+  #queue: Promise<void> = Promise.resolve()
 
-  constructor(child: ChildProcess, files: readonly FedFile[]) {
+  constructor(child: ChildProcess, files: readonly FeedFile[]) {
     this.#child = child
     this.#files = files
   }
 
   answer(question: FileQuestion): void {
-    this.#turn = this.#turn.then(async () => {
-      const answer = await this.#read(question).catch(failed)
+    this.#queue = this.#queue.then(async () => {
+      const answer = await this.#read(question).catch(toFailedAnswer)
       if (this.#child.connected) this.#child.send(answer, () => undefined)
     })
   }
 
   /** Closes the open file. */
   close(): void {
-    this.#turn = this.#turn.then(() => this.#close().catch(() => undefined))
+    this.#queue = this.#queue.then(() => this.#close().catch(() => undefined))
   }
 
   async #read({ index, offset }: FileQuestion): Promise<FileAnswer> {
     // A file may control the child, and a read at -1 would continue from the current position.
     if (!Number.isSafeInteger(offset) || offset < 0) throw new RangeError('an offset is not a natural number')
     const { file, size } = this.#current?.index === index ? this.#current : await this.#open(index)
-    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(PIECE_BYTES, size - offset)))
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(CHUNK_BYTES, size - offset)))
     const { bytesRead } = await file.read(bytes, 0, bytes.length, offset)
     if (bytesRead === 0 || offset + bytesRead >= size) await this.#close()
     return { kind: 'bytes', size, bytes: bytes.subarray(0, bytesRead) }
@@ -82,6 +82,6 @@ export class FileFeed {
   }
 }
 
-function failed(error: unknown): FileAnswer {
+function toFailedAnswer(error: unknown): FileAnswer {
   return { kind: 'no-bytes', code: error instanceof Error && 'code' in error ? String(error.code) : 'unknown error' }
 }

@@ -17,7 +17,7 @@ const KINDS: readonly (readonly [kind: string, words: string])[] = [
   ['section', 'section|sec\\.|abschnitt|sección|sezione|§'],
 ]
 const NUMBER = String.raw`(\d{1,3}(?:\.\d{1,3}){0,3})\s?([A-Z]?)(?![\p{L}\d])|([IVXLC]{1,7})(?![\p{L}\d])|([A-Z])(?![\p{L}\d])`
-const WORDED = KINDS.map(([kind, words], rank) => ({
+const WORD_PATTERNS = KINDS.map(([kind, words], rank) => ({
   kind,
   rank,
   pattern: new RegExp(`^(?:${words})[\\s\\u00a0]*(?:no\\.?\\s*)?(?:${NUMBER})`, 'iu'),
@@ -27,52 +27,52 @@ const LETTER = /^\(?([A-Z])[.)][\s\u00a0]+\p{Lu}/u
 const ROMAN = /^([IVX]{1,5})[.)][\s\u00a0]+\p{Lu}/u
 
 /** Parses the number at the start of a line, if it has one. */
-export function headingNumber(text: string): HeadingNumber | undefined {
+export function parseHeadingNumber(text: string): HeadingNumber | undefined {
   const line = text.slice(0, 60)
-  for (const { kind, rank, pattern } of WORDED) {
-    const found = pattern.exec(line)
-    if (found === null) continue
-    const [, digits, suffix = '', roman, letter] = found
-    if (digits !== undefined) return { kind, rank, parts: [...digits.split('.').map(Number), ...lettersOf(suffix)] }
-    if (roman !== undefined) return { kind, rank, parts: [romanValue(roman)] }
-    return { kind, rank, parts: lettersOf(letter ?? '') }
+  for (const { kind, rank, pattern } of WORD_PATTERNS) {
+    const match = pattern.exec(line)
+    if (match === null) continue
+    const [, digits, suffix = '', roman, letter] = match
+    if (digits !== undefined) return { kind, rank, parts: [...digits.split('.').map(Number), ...toLetterParts(suffix)] }
+    if (roman !== undefined) return { kind, rank, parts: [parseRoman(roman)] }
+    return { kind, rank, parts: toLetterParts(letter ?? '') }
   }
   const decimal = DECIMAL.exec(line)?.[1]
   if (decimal !== undefined) return { kind: 'decimal', rank: KINDS.length, parts: decimal.split('.').map(Number) }
   const roman = ROMAN.exec(line)?.[1]
   // A single letter that is also a Roman digit is usually a letter, except I, V and X.
-  if (roman !== undefined) return { kind: 'roman', rank: KINDS.length, parts: [romanValue(roman)] }
+  if (roman !== undefined) return { kind: 'roman', rank: KINDS.length, parts: [parseRoman(roman)] }
   const letter = LETTER.exec(line)?.[1]
-  return letter === undefined ? undefined : { kind: 'letter', rank: KINDS.length, parts: lettersOf(letter) }
+  return letter === undefined ? undefined : { kind: 'letter', rank: KINDS.length, parts: toLetterParts(letter) }
 }
 
 /** Whether a word names what is counted: `Item 7`, not `7.` */
-export function isWorded(number: HeadingNumber | undefined): boolean {
+export function hasKindWord(number: HeadingNumber | undefined): boolean {
   return number !== undefined && number.rank < KINDS.length
 }
 
 /** Whether a number follows another of the same kind. */
-export function comesAfter(next: readonly number[], last: readonly number[]): boolean {
-  for (let place = 0; place < Math.max(next.length, last.length); place++) {
-    const step = (next[place] ?? 0) - (last[place] ?? 0)
+export function isAfter(next: readonly number[], previous: readonly number[]): boolean {
+  for (let index = 0; index < Math.max(next.length, previous.length); index++) {
+    const step = (next[index] ?? 0) - (previous[index] ?? 0)
     if (step !== 0) return step > 0
   }
   return false
 }
 
-function lettersOf(letter: string): number[] {
+function toLetterParts(letter: string): number[] {
   return letter === '' ? [] : [letter.toUpperCase().charCodeAt(0) - 64]
 }
 
 const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100 }
 
-function romanValue(roman: string): number {
+function parseRoman(roman: string): number {
   let value = 0
-  let last = 0
-  for (const sign of [...roman.toUpperCase()].reverse()) {
-    const digit = DIGITS[sign] ?? 0
-    value += digit < last ? -digit : digit
-    last = Math.max(last, digit)
+  let largest = 0
+  for (const symbol of [...roman.toUpperCase()].reverse()) {
+    const digit = DIGITS[symbol] ?? 0
+    value += digit < largest ? -digit : digit
+    largest = Math.max(largest, digit)
   }
   return value
 }

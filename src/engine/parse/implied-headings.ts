@@ -1,10 +1,10 @@
-import { comesAfter, type HeadingNumber, headingNumber, isWorded } from './heading-numbers.js'
+import { type HeadingNumber, hasKindWord, isAfter, parseHeadingNumber } from './heading-numbers.js'
 
 /** A block of a document that does not mark its headings, with its style. */
 export interface StyledBlock {
   text: string
   /** whether it may be a heading: a separate paragraph whose text is not mostly links */
-  stands: boolean
+  isHeadingCandidate: boolean
   /** font size divided by that of the body text */
   size: number
   bold: boolean
@@ -17,25 +17,25 @@ export interface StyledBlock {
 }
 
 /** Minimum size of a heading, divided by that of the body text. */
-const LARGER = 1.12
-const MAX_WORDS = 14
+const MIN_SIZE_RATIO = 1.12
+const MAX_HEADING_WORDS = 14
 /** Maximum length of a numbered heading: those of laws are long. */
-const MAX_NUMBERED = 300
+const MAX_NUMBERED_LENGTH = 300
 /** Minimum length of the prose below a heading. */
-const MIN_PROSE = 60
+const MIN_PROSE_LENGTH = 60
 /** Maximum fraction of the text in styled headings; above it, the style means something else. */
-const MAX_SHARE = 0.2
+const MAX_STYLED_FRACTION = 0.2
 /** A line that is repeated more often is a label or a running header. */
 const MAX_REPEATS = 5
 /** Levels of headings that are recognized by their style alone. */
-const MAX_STYLES = 3
+const MAX_STYLE_LEVELS = 3
 
-interface Candidate {
-  place: number
+interface HeadingCandidate {
+  blockIndex: number
   number: HeadingNumber | undefined
   listed: number | undefined
   /** sort key of the style: the smaller, the more prominent */
-  look: string
+  styleKey: string
   key: string
 }
 
@@ -46,42 +46,44 @@ interface Candidate {
  *
  * @returns levels by index of the block, outermost 1
  */
-export function impliedHeadings(blocks: readonly StyledBlock[]): Map<number, number> {
-  const found = withProse(rising(candidatesIn(blocks)), blocks)
-  return levelsOf(withoutLabels(found, blocks))
+export function findImpliedHeadings(blocks: readonly StyledBlock[]): Map<number, number> {
+  const found = keepWithBody(keepRising(findCandidates(blocks)), blocks)
+  return computeLevels(removeLabels(found, blocks))
 }
 
 /** Letters and digits of a line in lower case, to compare lines. */
-export function lettersOf(text: string): string {
+export function toComparisonKey(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }
 
-function candidatesIn(blocks: readonly StyledBlock[]): Candidate[] {
-  return blocks.flatMap((block, place): Candidate[] => {
-    if (!block.stands || block.text.length > MAX_NUMBERED || !/\p{L}{2}/u.test(block.text)) return []
-    const number = headingNumber(block.text)
-    const look = lookOf(block)
-    const isOne =
+function findCandidates(blocks: readonly StyledBlock[]): HeadingCandidate[] {
+  return blocks.flatMap((block, blockIndex): HeadingCandidate[] => {
+    if (!block.isHeadingCandidate || block.text.length > MAX_NUMBERED_LENGTH || !/\p{L}{2}/u.test(block.text)) return []
+    const number = parseHeadingNumber(block.text)
+    const styleKey = computeStyleKey(block)
+    const isCandidate =
       block.listed !== undefined ||
-      (isWorded(number) && isTitleOf(block, look)) ||
-      (look !== undefined && isShort(block.text, number))
-    return isOne ? [{ place, number, listed: block.listed, look: look ?? '', key: lettersOf(block.text) }] : []
+      (hasKindWord(number) && isTitle(block, styleKey)) ||
+      (styleKey !== undefined && isShort(block.text, number))
+    return isCandidate
+      ? [{ blockIndex, number, listed: block.listed, styleKey: styleKey ?? '', key: toComparisonKey(block.text) }]
+      : []
   })
 }
 
 /** Accepts `Item 7. Management's discussion`, rejects `Item 7 of this report describes` … */
-function isTitleOf({ text }: StyledBlock, look: string | undefined): boolean {
+function isTitle({ text }: StyledBlock, styleKey: string | undefined): boolean {
   const rest = text.replace(/^\S+[\s\u00a0]*[\dA-Z.]+[A-Z]?[.:)—–-]*[\s\u00a0]*/u, '')
   if (rest !== '' && !/^[\p{Lu}\p{N}["'“‘([]/u.test(rest)) return false
-  return look !== undefined || (text.split(/\s+/).length <= MAX_WORDS && !/[,;.]$/.test(rest))
+  return styleKey !== undefined || (text.split(/\s+/).length <= MAX_HEADING_WORDS && !/[,;.]$/.test(rest))
 }
 
 /** Prominent lines that begin no section: asides, labels with a value, years that are compared. */
-const NO_TITLE = /^\([^()]*\)\.?$|:\s*\S*\d|[$€£¥]\s?\d|\b(?:19|20)\d\d\W{1,3}(?:\p{L}{1,3}\s)?(?:19|20)\d\d$/u
+const NOT_A_TITLE = /^\([^()]*\)\.?$|:\s*\S*\d|[$€£¥]\s?\d|\b(?:19|20)\d\d\W{1,3}(?:\p{L}{1,3}\s)?(?:19|20)\d\d$/u
 
 function isShort(text: string, number: HeadingNumber | undefined): boolean {
-  if (NO_TITLE.test(text)) return false
-  if (text.split(/\s+/).length > MAX_WORDS || /[,;:]$/.test(text)) return false
+  if (NOT_A_TITLE.test(text)) return false
+  if (text.split(/\s+/).length > MAX_HEADING_WORDS || /[,;:]$/.test(text)) return false
   if (/\.$/.test(text) && !/^\S{1,8}$/.test(text) && number === undefined) return text.split(/\s+/).length <= 5
   // Amounts, dates and column headers are no titles.
   const letters = text.match(/\p{L}/gu)?.length ?? 0
@@ -89,21 +91,21 @@ function isShort(text: string, number: HeadingNumber | undefined): boolean {
 }
 
 /** Sort key of a block's style; `undefined` for the style of the body. Order: larger, bold, capitals, the rest. */
-function lookOf({ text, size, bold, italic, underlined }: StyledBlock): string | undefined {
+function computeStyleKey({ text, size, bold, italic, underlined }: StyledBlock): string | undefined {
   const capitals = !/\p{Ll}/u.test(text) && (text.match(/\p{Lu}/gu)?.length ?? 0) >= 4
-  const larger = size >= LARGER
+  const larger = size >= MIN_SIZE_RATIO
   if (!larger && !bold && !underlined && !capitals) return undefined
   const height = larger ? String(Math.round(1000 - size * 10)).padStart(4, '0') : '1000'
   return [height, bold ? 0 : 1, capitals ? 0 : 1, italic ? 1 : 0, underlined ? 0 : 1].join('/')
 }
 
 /** Keeps the candidates whose worded numbers rise through the document; others are mentions or running headers. */
-function rising(candidates: readonly Candidate[]): Candidate[] {
+function keepRising(candidates: readonly HeadingCandidate[]): HeadingCandidate[] {
   const last = new Map<string, { parts: number[]; rank: number }>()
   return candidates.filter(({ number, listed }) => {
-    if (number === undefined || !isWorded(number)) return true
-    const before = last.get(number.kind)
-    if (before !== undefined && listed === undefined && !comesAfter(number.parts, before.parts)) return false
+    if (number === undefined || !hasKindWord(number)) return true
+    const previous = last.get(number.kind)
+    if (previous !== undefined && listed === undefined && !isAfter(number.parts, previous.parts)) return false
     last.set(number.kind, { parts: number.parts, rank: number.rank })
     // Inner numbers restart below an outer one, but continue across parts.
     for (const [kind, { rank }] of last) if (rank > number.rank && number.kind !== 'part') last.delete(kind)
@@ -112,67 +114,74 @@ function rising(candidates: readonly Candidate[]): Candidate[] {
 }
 
 /** Keeps the candidates with prose below, or with other headings that have some. */
-function withProse(candidates: readonly Candidate[], blocks: readonly StyledBlock[]): Candidate[] {
-  const kept: Candidate[] = []
+function keepWithBody(candidates: readonly HeadingCandidate[], blocks: readonly StyledBlock[]): HeadingCandidate[] {
+  const accepted: HeadingCandidate[] = []
   let next = blocks.length
-  let good = false
+  let hasBody = false
   for (const candidate of [...candidates].reverse()) {
-    const below = blocks[candidate.place + 1]
-    if (candidate.place + 1 !== next || below === undefined) good = below !== undefined && isBody(below)
-    const sure = candidate.listed !== undefined || isWorded(candidate.number)
-    if (good || sure) {
-      kept.push(candidate)
-      good = true
-      next = candidate.place
+    const below = blocks[candidate.blockIndex + 1]
+    if (candidate.blockIndex + 1 !== next || below === undefined) hasBody = below !== undefined && isBody(below)
+    const isCertain = candidate.listed !== undefined || hasKindWord(candidate.number)
+    if (hasBody || isCertain) {
+      accepted.push(candidate)
+      hasBody = true
+      next = candidate.blockIndex
     } else {
       next = blocks.length
     }
   }
-  return kept.reverse()
+  return accepted.reverse()
 }
 
 function isBody({ text, isOther, bold }: StyledBlock): boolean {
-  return isOther || (!bold && text.length >= MIN_PROSE && /\p{Ll}{2}/u.test(text))
+  return isOther || (!bold && text.length >= MIN_PROSE_LENGTH && /\p{Ll}{2}/u.test(text))
 }
 
-function withoutLabels(candidates: readonly Candidate[], blocks: readonly StyledBlock[]): Candidate[] {
+function removeLabels(candidates: readonly HeadingCandidate[], blocks: readonly StyledBlock[]): HeadingCandidate[] {
   const repeats = new Map<string, number>()
   for (const { key } of candidates) repeats.set(key, (repeats.get(key) ?? 0) + 1)
-  const sure = ({ listed, number }: Candidate): boolean => listed !== undefined || isWorded(number)
+  const isCertain = ({ listed, number }: HeadingCandidate): boolean => listed !== undefined || hasKindWord(number)
   let last = ''
-  const single = candidates.filter((candidate) => {
-    const again = candidate.key === last
+  const unrepeated = candidates.filter((candidate) => {
+    const isRepeated = candidate.key === last
     last = candidate.key
-    return !again && (sure(candidate) || (repeats.get(candidate.key) ?? 0) <= MAX_REPEATS)
+    return !isRepeated && (isCertain(candidate) || (repeats.get(candidate.key) ?? 0) <= MAX_REPEATS)
   })
   const total = blocks.reduce((sum, { text }) => sum + text.length, 0)
-  const styled = single.filter((candidate) => !sure(candidate))
-  const length = styled.reduce((sum, { place }) => sum + (blocks[place]?.text.length ?? 0), 0)
-  return length <= total * MAX_SHARE ? single : single.filter(sure)
+  const styled = unrepeated.filter((candidate) => !isCertain(candidate))
+  const length = styled.reduce((sum, { blockIndex }) => sum + (blocks[blockIndex]?.text.length ?? 0), 0)
+  return length <= total * MAX_STYLED_FRACTION ? unrepeated : unrepeated.filter(isCertain)
 }
 
 /** Headings with worded numbers rank above those known by style alone; among these, more prominent ones rank higher. */
-function levelsOf(candidates: readonly Candidate[]): Map<number, number> {
-  const worded = candidates.flatMap(({ number }) => (number !== undefined && isWorded(number) ? [number.rank] : []))
+function computeLevels(candidates: readonly HeadingCandidate[]): Map<number, number> {
+  const worded = candidates.flatMap(({ number }) => (number !== undefined && hasKindWord(number) ? [number.rank] : []))
   const ranks = [...new Set(worded)].sort((a, b) => a - b)
-  const first = candidates.findIndex(({ number }) => isWorded(number))
+  const first = candidates.findIndex(({ number }) => hasKindWord(number))
   const styles = candidates.filter(
-    ({ number, listed }, index) => !isWorded(number) && listed === undefined && index > first,
+    ({ number, listed }, index) => !hasKindWord(number) && listed === undefined && index > first,
   )
-  const looks = [...new Set(styles.map(({ look }) => look))].sort()
+  const styleKeys = [...new Set(styles.map(({ styleKey }) => styleKey))].sort()
   const levels = new Map<number, number>()
-  let listedAt = 0
-  for (const [index, { place, number, listed, look }] of candidates.entries()) {
-    const rank = number !== undefined && isWorded(number) ? ranks.indexOf(number.rank) : -1
+  let lastListedLevel = 0
+  for (const [index, { blockIndex, number, listed, styleKey }] of candidates.entries()) {
+    const rank = number !== undefined && hasKindWord(number) ? ranks.indexOf(number.rank) : -1
     // Headings before the first worded one belong to the cover.
-    const before = index < first ? 1 : 0
-    const own = ranks.length + 1 + Math.min(MAX_STYLES - 1, Math.max(0, looks.indexOf(look)))
-    const deep = number?.kind === 'decimal' ? ranks.length + Math.min(4, number.parts.length) : 0
-    if (rank >= 0) levels.set(place, rank + 1)
-    else if (listed !== undefined) levels.set(place, ranks.length === 0 ? listed : Math.max(listed, ranks.length + 1))
-    else if (before > 0) levels.set(place, 1)
-    else levels.set(place, deep > 0 && ranks.length + listedAt === 0 ? deep : Math.max(own, listedAt + 1))
-    if (listed !== undefined || rank >= 0) listedAt = levels.get(place) ?? 0
+    const coverLevel = index < first ? 1 : 0
+    const styleLevel = ranks.length + 1 + Math.min(MAX_STYLE_LEVELS - 1, Math.max(0, styleKeys.indexOf(styleKey)))
+    const decimalLevel = number?.kind === 'decimal' ? ranks.length + Math.min(4, number.parts.length) : 0
+    if (rank >= 0) levels.set(blockIndex, rank + 1)
+    else if (listed !== undefined)
+      levels.set(blockIndex, ranks.length === 0 ? listed : Math.max(listed, ranks.length + 1))
+    else if (coverLevel > 0) levels.set(blockIndex, 1)
+    else
+      levels.set(
+        blockIndex,
+        decimalLevel > 0 && ranks.length + lastListedLevel === 0
+          ? decimalLevel
+          : Math.max(styleLevel, lastListedLevel + 1),
+      )
+    if (listed !== undefined || rank >= 0) lastListedLevel = levels.get(blockIndex) ?? 0
   }
   return levels
 }

@@ -1,5 +1,5 @@
 /** Programming and configuration languages by file ending, and by full name for files without one. */
-const BY_ENDING = new Map<string, string>()
+const LANGUAGE_BY_ENDING = new Map<string, string>()
 
 const ENDINGS: Record<string, string> = {
   bash: 'sh bash zsh fish ksh',
@@ -54,10 +54,10 @@ const ENDINGS: Record<string, string> = {
   zig: 'zig',
 }
 for (const [language, endings] of Object.entries(ENDINGS)) {
-  for (const ending of endings.split(' ')) BY_ENDING.set(ending, language)
+  for (const ending of endings.split(' ')) LANGUAGE_BY_ENDING.set(ending, language)
 }
 
-const BY_NAME = new Map([
+const LANGUAGE_BY_NAME = new Map([
   ['dockerfile', 'dockerfile'],
   ['containerfile', 'dockerfile'],
   ['makefile', 'makefile'],
@@ -69,13 +69,13 @@ const BY_NAME = new Map([
 ])
 
 /** The language of a file by its name, if known. */
-export function languageOfFile(filename: string): string | undefined {
+export function findFileLanguage(filename: string): string | undefined {
   const name = filename.slice(filename.lastIndexOf('/') + 1).toLowerCase()
-  return BY_NAME.get(name) ?? BY_ENDING.get(name.slice(name.lastIndexOf('.') + 1))
+  return LANGUAGE_BY_NAME.get(name) ?? LANGUAGE_BY_ENDING.get(name.slice(name.lastIndexOf('.') + 1))
 }
 
 /** Media type of source code: `text/x-` plus the language, except for the few registered types. */
-export function mediaTypeOfLanguage(language: string): string {
+export function toLanguageMediaType(language: string): string {
   if (language === 'css' || language === 'javascript') return `text/${language}`
   return `text/x-${language}`
 }

@@ -64,7 +64,7 @@ export class ReadError extends Error {
 }
 
 /** Formats a byte count for a sentence: `768 MiB`, `12 KiB`, `900 bytes`. */
-export function bytesInWords(bytes: number): string {
+export function formatByteCount(bytes: number): string {
   if (bytes >= MIB) return `${Math.round(bytes / MIB).toLocaleString('en-US')} MiB`
   if (bytes >= 1024) return `${Math.round(bytes / 1024)} KiB`
   return `${bytes} bytes`

@@ -1,8 +1,8 @@
-import { listParts } from './archive/zip.js'
-import { topNames } from './office/compound-chains.js'
+import { listEntryNames } from './archive/zip.js'
+import { readTopNames } from './office/compound-chains.js'
 
-const OFFICE = 'application/vnd.openxmlformats-officedocument.'
-const OPEN = 'application/vnd.oasis.opendocument.'
+const OPEN_XML = 'application/vnd.openxmlformats-officedocument.'
+const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument.'
 
 /** First bytes of a file, as Latin-1, and their media type. */
 const SIGNATURES: readonly (readonly [string, string])[] = [
@@ -85,7 +85,7 @@ const SIGNATURES: readonly (readonly [string, string])[] = [
 ]
 
 /** Names of top-level entries of compound files and their media types; the order matters. */
-const COMPOUND: readonly (readonly [string, string])[] = [
+const COMPOUND_NAMES: readonly (readonly [string, string])[] = [
   ['EncryptedPackage', 'application/x-ole-encrypted'],
   ['WordDocument', 'application/msword'],
   ['Workbook', 'application/vnd.ms-excel'],
@@ -104,17 +104,17 @@ const COMPOUND: readonly (readonly [string, string])[] = [
 const COMPOUND_ANYWHERE = ['EncryptedPackage', 'WordDocument', 'Workbook', 'PowerPoint Document']
 
 /** Entries of an archive that are examined to detect its type. */
-const PARTS_LOOKED_AT = 10_000
+const MAX_EXAMINED_PARTS = 10_000
 
 /** A PDF may have this many bytes before its header (ISO 32000-1, annex H.3.4.1). */
-const PDF_HEADER_WITHIN = 1024
+const MAX_PDF_HEADER_OFFSET = 1024
 
 /**
  * The media type that the bytes of a file determine without doubt, else `undefined`. Archives of office formats are
  * distinguished by the names of their parts, compound files by their directory.
  */
 export function sniffBinary(bytes: Buffer): string | undefined {
-  const head = bytes.toString('latin1', 0, PDF_HEADER_WITHIN + 8)
+  const head = bytes.toString('latin1', 0, MAX_PDF_HEADER_OFFSET + 8)
   if (bytes.length >= 30 && head.startsWith('PK\x03\x04')) return sniffZip(bytes, head)
   if (head.startsWith('PK\x03\x04') || head.startsWith('PK\x05\x06')) return 'application/zip'
   if (head.startsWith('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1')) return sniffCompound(bytes)
@@ -127,13 +127,13 @@ export function sniffBinary(bytes: Buffer): string | undefined {
   if (head.startsWith(' EMF', 40) && head.startsWith('\x01\0\0\0')) return 'image/emf'
   if (/^P[4-7]\s(?:#[^\n]{0,200}\n)?\d{1,6}\s{1,4}\d{1,6}\s/.test(head)) return 'image/x-portable-anymap'
   for (const [signature, type] of SIGNATURES) {
-    if (head.startsWith(signature) && (!isWord(signature) || looksBinary(bytes))) return type
+    if (head.startsWith(signature) && (!isWeakSignature(signature) || looksBinary(bytes))) return type
   }
   return undefined
 }
 
 /** Letters are a weak signature: `BM`, `OTTO` and `ORC` also begin texts. */
-function isWord(signature: string): boolean {
+function isWeakSignature(signature: string): boolean {
   return signature.length <= 2 || /^[A-Za-z0-9 ]{3,7}$/.test(signature)
 }
 
@@ -147,15 +147,15 @@ function sniffZip(bytes: Buffer, head: string): string {
     const mimetype = /^application\/[\w.+-]+$/.exec(head.slice(38, 38 + declared))?.[0]
     if (mimetype !== undefined) return mimetype
   }
-  const parts = listParts(bytes, PARTS_LOOKED_AT)
+  const parts = listEntryNames(bytes, MAX_EXAMINED_PARTS)
   // Only a truncated file has no directory: search for the names of its parts instead.
   const has = (name: string): boolean => (parts.size > 0 ? parts.has(name) : bytes.includes(name, 0, 'latin1'))
-  if (has('word/document.xml')) return `${OFFICE}wordprocessingml.document`
+  if (has('word/document.xml')) return `${OPEN_XML}wordprocessingml.document`
   if (has('visio/document.xml')) return 'application/vnd.ms-visio.drawing'
-  if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OFFICE}spreadsheetml.sheet`
-  if (has('ppt/presentation.xml')) return `${OFFICE}presentationml.presentation`
+  if (has('xl/workbook.xml') || has('xl/workbook.bin')) return `${OPEN_XML}spreadsheetml.sheet`
+  if (has('ppt/presentation.xml')) return `${OPEN_XML}presentationml.presentation`
   if (has('META-INF/container.xml')) return 'application/epub+zip'
-  if (has('META-INF/manifest.xml') && has('content.xml')) return `${OPEN}text`
+  if (has('META-INF/manifest.xml') && has('content.xml')) return `${OPEN_DOCUMENT}text`
   if (has('AndroidManifest.xml')) return 'application/vnd.android.package-archive'
   if (has('META-INF/MANIFEST.MF')) return 'application/java-archive'
   if (has('Index/Document.iwa') || has('Index.zip')) return 'application/vnd.apple.iwork'
@@ -163,14 +163,14 @@ function sniffZip(bytes: Buffer, head: string): string {
 }
 
 function sniffCompound(bytes: Buffer): string {
-  const names = topNames(bytes)
-  for (const [name, type] of COMPOUND) if (names.has(name)) return type
+  const names = readTopNames(bytes)
+  for (const [name, type] of COMPOUND_NAMES) if (names.has(name)) return type
   for (const name of names) {
     if (name.startsWith('__substg1.0_')) return 'application/vnd.ms-outlook'
     // The tables of an installer have names in a separate alphabet.
     if (/^[\u3800-\u4840]/.test(name)) return 'application/x-msi'
   }
-  for (const [name, type] of COMPOUND) {
+  for (const [name, type] of COMPOUND_NAMES) {
     if (COMPOUND_ANYWHERE.includes(name) && bytes.includes(name, 0, 'utf16le')) return type
   }
   return 'application/x-ole-storage'

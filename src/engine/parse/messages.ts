@@ -3,13 +3,13 @@ import type { FileQuestion } from './file-feed.js'
 import type { ReadLimits } from './limits.js'
 
 /** Parent to child: read these files one after the other; the child asks for their bytes. One batch at a time. */
-export interface Batch {
+export interface ReadBatch {
   requests: ReadRequest[]
   limits: ReadLimits
 }
 
 /** Parent to child: the last bytes of a contained file were taken, the next may be sent. */
-export interface Taken {
+export interface TakenMessage {
   kind: 'taken'
 }
 
@@ -17,7 +17,7 @@ export interface Taken {
 export type ReadRequest = Omit<CompileRequest, 'path' | 'root'>
 
 /** Child to parent. */
-export type Report =
+export type ChildReport =
   | FileQuestion
   | { kind: 'ready' }
   /** the batch has arrived; files of earlier failures are not to blame */

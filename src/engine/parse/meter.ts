@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
 /** `/proc` counts processor time in hundredths of a second, whatever the kernel uses. */
 const MS_PER_TICK = 10
 /**
  * Maximum time that is counted between two samples: in a longer gap the machine slept, or this process could not run.
  */
-const LONGEST_LOOK_MS = 1000
+const MAX_SAMPLE_GAP_MS = 1000
 /** Fraction of the time that a process is assumed to use where neither the system nor the process reports it. */
-const SILENT_SHARE = 1 / 5
+const UNREPORTED_USE_FRACTION = 1 / 5
 
 const NS_PER_MS = 1e6
 
 /** Counters of a process as the system reports them. */
-interface Use {
+interface ProcessCounters {
   processorMs: number
   /** time in the run queue while other processes had the processors; absent where unknown */
   queuedMs?: number
@@ -22,17 +22,17 @@ interface Use {
 }
 
 /** Usage of a process since the meter was last restarted, in milliseconds. */
-interface Spent {
+interface MeteredUsage {
   processorMs: number
   /** wall time without the time in which the machine slept, or the process was stopped or waited for a processor */
   wallMs: number
 }
 
-export interface Meter {
+export interface ProcessMeter {
   /** Call it at regular, short intervals. */
-  look(): Spent
+  sample(): MeteredUsage
   /** Receives the processor time since its start that the process itself reports. */
-  told(processorMs: number): void
+  reportProcessorMs(processorMs: number): void
   /** Restarts counting at the last sample. */
   restart(): void
 }
@@ -46,44 +46,49 @@ export interface Meter {
  *
  * @param readCounters replaces the counters of the system in tests, as `now` replaces the clock
  */
-export function meterOf(pid: number | undefined, use = useOf, now = () => performance.now()): Meter {
+export function createMeter(
+  pid: number | undefined,
+  readCounters = readProcessCounters,
+  now = () => performance.now(),
+): ProcessMeter {
   let wallMs = 0
-  let toldMs = 0
-  let silentMs = 0
-  let lookedAt = now()
-  const used = (known: Use | undefined): number => known?.processorMs ?? toldMs + silentMs * SILENT_SHARE
+  let reportedMs = 0
+  let unreportedMs = 0
+  let sampledAt = now()
+  const computeProcessorMs = (counters: ProcessCounters | undefined): number =>
+    counters?.processorMs ?? reportedMs + unreportedMs * UNREPORTED_USE_FRACTION
   // Results arrive every few milliseconds: a restart counts from the sample before.
-  const first = use(pid)
-  let lookedUsed = used(first)
-  let begun = lookedUsed
-  let queuedMs = first?.queuedMs ?? 0
+  const initial = readCounters(pid)
+  let sampledProcessorMs = computeProcessorMs(initial)
+  let startProcessorMs = sampledProcessorMs
+  let queuedMs = initial?.queuedMs ?? 0
   return {
-    look() {
-      const known = use(pid)
-      const at = now()
-      const passed = Math.min(at - lookedAt, LONGEST_LOOK_MS)
-      lookedAt = at
-      const queued = known?.queuedMs ?? queuedMs
-      if (known?.isStopped !== true) wallMs += Math.max(0, passed - (queued - queuedMs))
+    sample() {
+      const counters = readCounters(pid)
+      const sampleTime = now()
+      const elapsedMs = Math.min(sampleTime - sampledAt, MAX_SAMPLE_GAP_MS)
+      sampledAt = sampleTime
+      const queued = counters?.queuedMs ?? queuedMs
+      if (counters?.isStopped !== true) wallMs += Math.max(0, elapsedMs - (queued - queuedMs))
       queuedMs = queued
-      silentMs += passed
-      lookedUsed = used(known)
-      return { processorMs: lookedUsed - begun, wallMs }
+      unreportedMs += elapsedMs
+      sampledProcessorMs = computeProcessorMs(counters)
+      return { processorMs: sampledProcessorMs - startProcessorMs, wallMs }
     },
-    told(processorMs) {
-      toldMs = Math.max(toldMs, processorMs)
-      silentMs = 0
-      lookedUsed = Math.max(lookedUsed, toldMs)
+    reportProcessorMs(processorMs) {
+      reportedMs = Math.max(reportedMs, processorMs)
+      unreportedMs = 0
+      sampledProcessorMs = Math.max(sampledProcessorMs, reportedMs)
     },
     restart() {
-      begun = lookedUsed
+      startProcessorMs = sampledProcessorMs
       wallMs = 0
     },
   }
 }
 
 /** Counters of a process since its start. Linux only; `undefined` elsewhere, or when the process is gone. */
-function useOf(pid: number | undefined): Use | undefined {
+function readProcessCounters(pid: number | undefined): ProcessCounters | undefined {
   if (process.platform !== 'linux' || pid === undefined) return undefined
   try {
     // The name may contain anything; after it, the state is field 3, user and system time are fields 14 and 15.
@@ -91,14 +96,14 @@ function useOf(pid: number | undefined): Use | undefined {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const ticks = Number(fields[11]) + Number(fields[12])
     const isStopped = fields[0] === 'T' || fields[0] === 't'
-    return { processorMs: ticks * MS_PER_TICK, isStopped, ...defined({ queuedMs: queuedMsOf(pid) }) }
+    return { processorMs: ticks * MS_PER_TICK, isStopped, ...omitUndefined({ queuedMs: readQueuedMs(pid) }) }
   } catch {
     return undefined
   }
 }
 
 /** Time that the main thread of a process, which does the reading, has waited for a processor. */
-function queuedMsOf(pid: number): number | undefined {
+function readQueuedMs(pid: number): number | undefined {
   try {
     // nanoseconds on a processor, nanoseconds in the run queue, time slices
     const queued = Number(readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')[1])

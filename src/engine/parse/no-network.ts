@@ -9,7 +9,7 @@ import net from 'node:net'
  * Disables the network of this process: opening a connection, sending a datagram and resolving a name throw. Messages
  * to the parent use an inherited pipe and still work.
  */
-export function switchOffNetwork(): void {
+export function disableNetwork(): void {
   const refuse = (): never => {
     throw new Error('the reading process has no network')
   }

@@ -1,31 +1,31 @@
 import type { CompiledElement, CompiledNode, CompiledOutlineNode } from './compiled.js'
-import { type Assembled, sameTitle } from './elements.js'
-import { commonSection } from './outline.js'
+import { type AssembledDocument, isSameTitle } from './elements.js'
+import { findCommonSection } from './outline.js'
 import { splitLines, splitText } from './split.js'
-import { tableHeads } from './tables/passages.js'
+import { createTableHeads } from './tables/passages.js'
 import { countWords } from './words.js'
 
 // Sizes in words. Nodes of about 200 words with 40 words of overlap and the heading path in every node retrieved best
 // on the development sets; see docs on retrieval quality.
-const TARGET = 200
-const OVERLAP = 40
-const LARGEST = 240
+const TARGET_WORDS = 200
+const OVERLAP_WORDS = 40
+const MAX_WORDS = 240
 /** Maximum size that is never split: a short document, a short section, one paragraph. */
-const WHOLE = 280
+const MAX_UNSPLIT_WORDS = 280
 /** Tables and code lose their meaning when split, so they may be longer. */
-const LARGEST_BLOCK = 400
+const MAX_BLOCK_WORDS = 400
 /** A table or code block from this size on is a separate node. */
-const OWN_BLOCK = 80
+const MIN_SEPARATE_BLOCK_WORDS = 80
 /**
  * A picture with text of at least this size is a separate node: citations then display that picture without other text.
  */
-const OWN_PICTURE = 40
+const MIN_SEPARATE_PICTURE_WORDS = 40
 /** A node of this size ends where a new section starts. */
-const ENOUGH = 100
+const MIN_WORDS_BEFORE_SECTION = 100
 /** Shorter text joins its neighbour: a caption its table, a last line the node before. */
-const SCRAP = 40
+const MIN_WORDS = 40
 
-interface Unit {
+interface NodeUnit {
   index: number
   element: CompiledElement
   text: string
@@ -38,8 +38,8 @@ interface Unit {
   group: string
 }
 
-interface Draft {
-  units: Unit[]
+interface NodeDraft {
+  units: NodeUnit[]
   /** range in the document and repeated head, where the node is only a part of one long unit */
   part?: { start: number; end: number; header: string }
 }
@@ -52,30 +52,30 @@ interface Draft {
  * header rows and the head of the group of rows precede that slice. Headings that are in the node's title are omitted
  * at its start.
  */
-export function cutNodes(document: Assembled): CompiledNode[] {
+export function splitIntoNodes(document: AssembledDocument): CompiledNode[] {
   const units = listUnits(document)
   const total = units.reduce((sum, unit) => sum + unit.words, 0)
   const onePage = new Set(units.map((unit) => unit.element.pageNumber)).size <= 1
   // The time of a statement is its location, which one node for the entire transcript would lose.
   const isTimed = document.outline.some(({ tocSource }) => tocSource === 'time')
-  const groups = total <= WHOLE && onePage && !isTimed ? [units] : splitGroups(units)
+  const groups = total <= MAX_UNSPLIT_WORDS && onePage && !isTimed ? [units] : splitGroups(units)
   const sections = new Map<string, CompiledOutlineNode>()
   indexSections(document.outline, sections)
   const nodes: CompiledNode[] = []
   for (const [index, group] of groups.entries()) {
     if (isTitleOnly(group, groups[index + 1])) continue
     for (const draft of packGroup(group)) {
-      const node = finish(draft, nodes.length, document, sections)
+      const node = makeNode(draft, nodes.length, document, sections)
       if (node !== undefined) nodes.push(node)
     }
   }
   return nodes
 }
 
-function listUnits(document: Assembled): Unit[] {
+function listUnits(document: AssembledDocument): NodeUnit[] {
   const only = document.outline.length === 1 ? document.outline[0] : undefined
   const topDepth = only !== undefined && only.children.length > 0 ? 2 : 1
-  const units: Unit[] = []
+  const units: NodeUnit[] = []
   for (const [index, element] of document.elements.entries()) {
     const { startOffset, endOffset } = element.metadata
     if (element.text === undefined || typeof startOffset !== 'number' || typeof endOffset !== 'number') continue
@@ -95,9 +95,9 @@ function listUnits(document: Assembled): Unit[] {
   return units
 }
 
-function splitGroups(units: Unit[]): Unit[][] {
-  const groups: Unit[][] = []
-  let last: Unit[] | undefined
+function splitGroups(units: NodeUnit[]): NodeUnit[][] {
+  const groups: NodeUnit[][] = []
+  let last: NodeUnit[] | undefined
   for (const unit of units) {
     if (last === undefined || (last[last.length - 1]?.group !== unit.group && !isPageScrap(last, unit))) {
       last = []
@@ -109,7 +109,7 @@ function splitGroups(units: Unit[]): Unit[][] {
 }
 
 /** Whether a group has only headings, which are in the titles of the following nodes. */
-function isTitleOnly(group: Unit[], next: Unit[] | undefined): boolean {
+function isTitleOnly(group: NodeUnit[], next: NodeUnit[] | undefined): boolean {
   const inside = next?.[0]?.owner
   return inside !== undefined && group.every((unit) => unit.heading && isWithin(inside, unit.owner))
 }
@@ -118,116 +118,124 @@ function isTitleOnly(group: Unit[], next: Unit[] | undefined): boolean {
  * Whether a group is a few words in large type: pages mark them as sections, but they stay with what follows on the
  * page.
  */
-function isPageScrap(group: Unit[], next: Unit): boolean {
+function isPageScrap(group: NodeUnit[], next: NodeUnit): boolean {
   const page = group[0]?.element.pageNumber
-  return page !== undefined && page === next.element.pageNumber && wordsOf(group) < SCRAP
+  return page !== undefined && page === next.element.pageNumber && sumWords(group) < MIN_WORDS
 }
 
-function packGroup(group: Unit[]): Draft[] {
-  const words = wordsOf(group)
-  if (words <= WHOLE) return group.length === 0 ? [] : [{ units: group }]
-  const drafts: Draft[] = []
-  let held: Unit[] = []
+function packGroup(group: NodeUnit[]): NodeDraft[] {
+  const words = sumWords(group)
+  if (words <= MAX_UNSPLIT_WORDS) return group.length === 0 ? [] : [{ units: group }]
+  const drafts: NodeDraft[] = []
+  let pending: NodeUnit[] = []
   const flush = (): void => {
-    if (held.length > 0) drafts.push({ units: held })
-    held = []
+    if (pending.length > 0) drafts.push({ units: pending })
+    pending = []
   }
   for (const unit of group) {
-    const heldWords = wordsOf(held)
-    if (isPicture(unit) && unit.words >= OWN_PICTURE && unit.words <= WHOLE) {
-      dropTrailingHeadings(held, unit)
+    const pendingWords = sumWords(pending)
+    if (isPicture(unit) && unit.words >= MIN_SEPARATE_PICTURE_WORDS && unit.words <= MAX_UNSPLIT_WORDS) {
+      dropTrailingHeadings(pending, unit)
       flush()
-      held.push(unit)
+      pending.push(unit)
       flush()
-    } else if (isBlock(unit) && unit.words >= OWN_BLOCK) {
-      if (heldWords > SCRAP || heldWords + unit.words > LARGEST_BLOCK) {
-        dropTrailingHeadings(held, unit)
+    } else if (isBlock(unit) && unit.words >= MIN_SEPARATE_BLOCK_WORDS) {
+      if (pendingWords > MIN_WORDS || pendingWords + unit.words > MAX_BLOCK_WORDS) {
+        dropTrailingHeadings(pending, unit)
         flush()
       }
-      if (unit.words > LARGEST_BLOCK) {
-        drafts.push(...cutBlock(unit))
+      if (unit.words > MAX_BLOCK_WORDS) {
+        drafts.push(...splitBlock(unit))
       } else {
-        held.push(unit)
+        pending.push(unit)
         flush()
       }
-    } else if (unit.words > WHOLE) {
-      dropTrailingHeadings(held, unit)
+    } else if (unit.words > MAX_UNSPLIT_WORDS) {
+      dropTrailingHeadings(pending, unit)
       flush()
-      drafts.push(...cutLong(unit))
-    } else if (unit.heading && heldWords >= ENOUGH && !isAllHeadings(held)) {
+      drafts.push(...splitLongUnit(unit))
+    } else if (unit.heading && pendingWords >= MIN_WORDS_BEFORE_SECTION && !isAllHeadings(pending)) {
       flush()
-      held.push(unit)
-    } else if (heldWords > 0 && heldWords + unit.words > (unit.words > SCRAP ? LARGEST : WHOLE)) {
-      const carried = takeTrailingHeadings(held)
+      pending.push(unit)
+    } else if (
+      pendingWords > 0 &&
+      pendingWords + unit.words > (unit.words > MIN_WORDS ? MAX_WORDS : MAX_UNSPLIT_WORDS)
+    ) {
+      const carried = takeTrailingHeadings(pending)
       flush()
-      held = [...carried, unit]
+      pending = [...carried, unit]
     } else {
-      held.push(unit)
-      if (wordsOf(held) >= TARGET && !unit.heading) flush()
+      pending.push(unit)
+      if (sumWords(pending) >= TARGET_WORDS && !unit.heading) flush()
     }
   }
-  mergeScrap(drafts, held)
+  addRemainder(drafts, pending)
   return drafts
 }
 
 /** Adds the end of a section: a few words go to the last node, more become a separate one. */
-function mergeScrap(drafts: Draft[], held: Unit[]): void {
-  if (held.length === 0) return
+function addRemainder(drafts: NodeDraft[], pending: NodeUnit[]): void {
+  if (pending.length === 0) return
   const last = drafts[drafts.length - 1]
-  const words = wordsOf(held)
-  if (last !== undefined && last.part === undefined && words < SCRAP && wordsOf(last.units) + words <= WHOLE) {
-    last.units.push(...held)
+  const words = sumWords(pending)
+  if (
+    last !== undefined &&
+    last.part === undefined &&
+    words < MIN_WORDS &&
+    sumWords(last.units) + words <= MAX_UNSPLIT_WORDS
+  ) {
+    last.units.push(...pending)
   } else {
-    drafts.push({ units: held })
+    drafts.push({ units: pending })
   }
 }
 
 /** Removes the headings right above a unit: they are in the title of its nodes. */
-function dropTrailingHeadings(held: Unit[], unit: Unit): void {
-  while (held.length > 0) {
-    const last = held[held.length - 1]
+function dropTrailingHeadings(pending: NodeUnit[], unit: NodeUnit): void {
+  while (pending.length > 0) {
+    const last = pending[pending.length - 1]
     if (last === undefined || !last.heading || !isWithin(unit.owner, last.owner)) return
-    held.pop()
+    pending.pop()
   }
 }
 
-function takeTrailingHeadings(held: Unit[]): Unit[] {
-  let from = held.length
-  while (from > 0 && held[from - 1]?.heading === true) from--
-  return from === 0 ? [] : held.splice(from)
+function takeTrailingHeadings(pending: NodeUnit[]): NodeUnit[] {
+  let firstIndex = pending.length
+  while (firstIndex > 0 && pending[firstIndex - 1]?.heading === true) firstIndex--
+  return firstIndex === 0 ? [] : pending.splice(firstIndex)
 }
 
-function cutBlock(unit: Unit): Draft[] {
-  const heads = unit.element.type === 'table' ? tableHeads(unit.text, unit.element.metadata) : undefined
-  return splitLines(unit.text, LARGEST_BLOCK, heads?.end ?? 0).map((range, piece) => ({
+function splitBlock(unit: NodeUnit): NodeDraft[] {
+  const heads = unit.element.type === 'table' ? createTableHeads(unit.text, unit.element.metadata) : undefined
+  return splitLines(unit.text, MAX_BLOCK_WORDS, heads?.end ?? 0).map((range, index) => ({
     units: [unit],
     part:
-      piece === 0
+      index === 0
         ? { start: unit.start, end: unit.start + range.end, header: '' }
         : { start: unit.start + range.start, end: unit.start + range.end, header: heads?.above(range.start) ?? '' },
   }))
 }
 
-function cutLong(unit: Unit): Draft[] {
+function splitLongUnit(unit: NodeUnit): NodeDraft[] {
   const ranges =
     unit.element.type === 'list'
-      ? splitLines(unit.text, LARGEST)
-      : splitText(unit.text, { largest: LARGEST, overlap: OVERLAP })
+      ? splitLines(unit.text, MAX_WORDS)
+      : splitText(unit.text, { maxWords: MAX_WORDS, overlapWords: OVERLAP_WORDS })
   return ranges.map((range) => ({
     units: [unit],
     part: { start: unit.start + range.start, end: unit.start + range.end, header: '' },
   }))
 }
 
-function finish(
-  draft: Draft,
+function makeNode(
+  draft: NodeDraft,
   ordinal: number,
-  document: Assembled,
+  document: AssembledDocument,
   sections: Map<string, CompiledOutlineNode>,
 ): CompiledNode | undefined {
   const content = draft.units.filter((unit) => !unit.heading)
-  const common = commonSection((content.length > 0 ? content : draft.units).map((unit) => unit.owner))
-  const units = content.length > 0 && common !== undefined ? withoutPathHeadings(draft.units, common) : draft.units
+  const common = findCommonSection((content.length > 0 ? content : draft.units).map((unit) => unit.owner))
+  const units = content.length > 0 && common !== undefined ? removePathHeadings(draft.units, common) : draft.units
   const first = units[0]
   const last = units[units.length - 1]
   if (first === undefined || last === undefined) return undefined
@@ -237,32 +245,32 @@ function finish(
   const endOffset = draft.part?.end ?? last.end
   const node: CompiledNode = {
     ordinal,
-    title: nodeTitle(document.title, sectionPath),
+    title: buildNodeTitle(document.title, sectionPath),
     text: `${draft.part?.header ?? ''}${document.text.slice(startOffset, endOffset)}`,
     sectionPath,
     outlineNodeId: section?.id ?? first.owner,
     sourceElementIds: document.elements.slice(first.index, last.index + 1).map((element) => element.id),
     startOffset,
     endOffset,
-    kind: kindOf(content),
+    kind: computeKind(content),
   }
   if (first.element.pageNumber !== undefined) node.pageNumber = first.element.pageNumber
   return node
 }
 
-function withoutPathHeadings(units: Unit[], common: string): Unit[] {
-  const from = units.findIndex((unit) => !unit.heading || !isWithin(common, unit.owner))
-  return from <= 0 ? units : units.slice(from)
+function removePathHeadings(units: NodeUnit[], common: string): NodeUnit[] {
+  const firstIndex = units.findIndex((unit) => !unit.heading || !isWithin(common, unit.owner))
+  return firstIndex <= 0 ? units : units.slice(firstIndex)
 }
 
 /** Document title and heading path, joined with ` › `; a first heading that repeats the title is omitted. */
-function nodeTitle(documentTitle: string, path: string[]): string {
+function buildNodeTitle(documentTitle: string, path: string[]): string {
   const [first, ...rest] = path
-  const own = first !== undefined && sameTitle(first, documentTitle) ? rest : path
+  const own = first !== undefined && isSameTitle(first, documentTitle) ? rest : path
   return [documentTitle, ...own].join(' › ')
 }
 
-function kindOf(content: Unit[]): CompiledNode['kind'] {
+function computeKind(content: NodeUnit[]): CompiledNode['kind'] {
   const weights = { text: 0, table: 0, code: 0, list: 0 }
   let total = 0
   for (const unit of content) {
@@ -275,15 +283,15 @@ function kindOf(content: Unit[]): CompiledNode['kind'] {
   return weights.code > total / 2 ? 'code' : 'text'
 }
 
-function isBlock(unit: Unit): boolean {
+function isBlock(unit: NodeUnit): boolean {
   return unit.element.type === 'table' || unit.element.type === 'code'
 }
 
-function isPicture(unit: Unit): boolean {
+function isPicture(unit: NodeUnit): boolean {
   return unit.element.type === 'image'
 }
 
-function isAllHeadings(units: Unit[]): boolean {
+function isAllHeadings(units: NodeUnit[]): boolean {
   return units.every((unit) => unit.heading)
 }
 
@@ -292,15 +300,15 @@ function isWithin(inner: string, outer: string): boolean {
   return inner === outer || inner.startsWith(`${outer}.`)
 }
 
-function wordsOf(units: Unit[]): number {
+function sumWords(units: NodeUnit[]): number {
   let words = 0
   for (const unit of units) words += unit.words
   return words
 }
 
-function indexSections(roots: CompiledOutlineNode[], into: Map<string, CompiledOutlineNode>): void {
+function indexSections(roots: CompiledOutlineNode[], byId: Map<string, CompiledOutlineNode>): void {
   for (const node of roots) {
-    into.set(node.id, node)
-    indexSections(node.children, into)
+    byId.set(node.id, node)
+    indexSections(node.children, byId)
   }
 }

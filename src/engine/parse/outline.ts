@@ -14,7 +14,7 @@ interface OpenSection {
  * Elements before the first section belong to a separate node (`tocSource` `document`), which has the document's title
  * and an empty path.
  */
-export class Outline {
+export class OutlineBuilder {
   readonly #title: string
   readonly #roots: CompiledOutlineNode[] = []
   #open: OpenSection[] = []
@@ -38,7 +38,9 @@ export class Outline {
     const parent = this.#open[this.#open.length - 1]?.node
     this.#path = [...(parent?.sectionPath ?? []), title]
     const siblings = parent?.children ?? this.#roots
-    const node = newNode(parent === undefined ? `s${siblings.length + 1}` : `${parent.id}.${siblings.length + 1}`)
+    const node = createOutlineNode(
+      parent === undefined ? `s${siblings.length + 1}` : `${parent.id}.${siblings.length + 1}`,
+    )
     node.title = title
     node.level = this.#open.length + 1
     node.tocSource = tocSource
@@ -54,23 +56,23 @@ export class Outline {
 
   /** Adds an element to the innermost open section and extends all open sections. Returns the section's id. */
   add(element: CompiledElement): string {
-    const own = this.#open[this.#open.length - 1]?.node ?? this.#ensurePreamble()
-    own.sourceElementIds.push(element.id)
-    if (this.#open.length === 0) stretch(own, element)
-    for (const section of this.#open) stretch(section.node, element)
-    return own.id
+    const innermost = this.#open[this.#open.length - 1]?.node ?? this.#ensurePreamble()
+    innermost.sourceElementIds.push(element.id)
+    if (this.#open.length === 0) extendNode(innermost, element)
+    for (const section of this.#open) extendNode(section.node, element)
+    return innermost.id
   }
 
   /** The finished tree without empty sections; a document without any content still has its one node. */
   roots(): CompiledOutlineNode[] {
     if (this.#roots.length === 0) this.#ensurePreamble()
-    const roots = withoutEmpty(this.#roots)
+    const roots = removeEmptyNodes(this.#roots)
     return roots.length === 0 ? this.#roots.slice(0, 1) : roots
   }
 
   #ensurePreamble(): CompiledOutlineNode {
     if (this.#preamble === undefined) {
-      this.#preamble = newNode(`s${this.#roots.length + 1}`)
+      this.#preamble = createOutlineNode(`s${this.#roots.length + 1}`)
       this.#preamble.title = this.#title
       this.#preamble.tocSource = 'document'
       this.#roots.push(this.#preamble)
@@ -79,18 +81,18 @@ export class Outline {
   }
 }
 
-function newNode(id: string): CompiledOutlineNode {
+function createOutlineNode(id: string): CompiledOutlineNode {
   return { id, title: '', level: 1, tocSource: 'heading', sectionPath: [], children: [], sourceElementIds: [] }
 }
 
-function withoutEmpty(nodes: CompiledOutlineNode[]): CompiledOutlineNode[] {
+function removeEmptyNodes(nodes: CompiledOutlineNode[]): CompiledOutlineNode[] {
   return nodes.filter((node) => {
-    node.children = withoutEmpty(node.children)
+    node.children = removeEmptyNodes(node.children)
     return node.children.length > 0 || node.sourceElementIds.length > 0
   })
 }
 
-function stretch(node: CompiledOutlineNode, element: CompiledElement): void {
+function extendNode(node: CompiledOutlineNode, element: CompiledElement): void {
   const { startOffset, endOffset } = element.metadata
   if (typeof startOffset === 'number' && typeof endOffset === 'number') {
     node.startOffset ??= startOffset
@@ -108,7 +110,7 @@ function stretch(node: CompiledOutlineNode, element: CompiledElement): void {
  *
  * @param ids outline node ids, at least one
  */
-export function commonSection(ids: readonly string[]): string | undefined {
+export function findCommonSection(ids: readonly string[]): string | undefined {
   let common = ids[0]?.split('.') ?? []
   for (const id of ids) {
     const steps = id.split('.')

@@ -1,5 +1,5 @@
 import type { BoundingBox, CompiledDocument, ElementType } from './compiled.js'
-import type { Inside } from './inside/inside.js'
+import type { ContainedFileCollector } from './inside/contained-files.js'
 import type { ReadLimits } from './limits.js'
 import type { OcrBudget } from './ocr/budget.js'
 
@@ -29,7 +29,7 @@ export interface Block {
 }
 
 /** What a document states about itself, unchanged; `buildDocumentFields` turns it into fields. */
-export interface Declared {
+export interface DeclaredFields {
   created?: string
   modified?: string
   published?: string
@@ -38,7 +38,7 @@ export interface Declared {
   canonicalUrl?: string
 }
 
-export interface Parsed {
+export interface ParsedDocument {
   parser: CompiledDocument['parser']
   /** text with tables or pictures is reported as `mixed` */
   contentType: 'text' | 'structured'
@@ -50,7 +50,7 @@ export interface Parsed {
   blocks: Block[]
   metadata: Record<string, unknown>
   /** dates, authors and address that the document states about itself */
-  declared?: Declared
+  declared?: DeclaredFields
 }
 
 /** The file that a parser reads. */
@@ -62,7 +62,7 @@ export interface ParserInput {
   text(): string
   limits: ReadLimits
   /** receives the contained files */
-  inside: Inside
+  inside: ContainedFileCollector
   /** for text in pictures: the budget, and what was recognized before */
   ocr: OcrBudget
 }
@@ -70,5 +70,5 @@ export interface ParserInput {
 export interface Parser {
   /** Whether it reads files of a media type, as the sniffing names it. */
   accepts(mediaType: string): boolean
-  parse(input: ParserInput): Parsed | Promise<Parsed>
+  parse(input: ParserInput): ParsedDocument | Promise<ParsedDocument>
 }

@@ -2,15 +2,15 @@ import { MAX_PICTURE_BYTES } from './limits.js'
 import type { Block, Picture } from './parsed.js'
 
 /** Maximum length of an address that is kept as data; nothing is ever fetched from it. */
-const MAX_URI = 2048
+const MAX_URI_LENGTH = 2048
 
 /**
  * Parses an image's `src`: bytes for a `data:` address, the address itself for anything else; `undefined` for empty,
  * over-long or damaged ones.
  */
-export function pictureFrom(source: string): Picture | undefined {
+export function parsePictureSource(source: string): Picture | undefined {
   const uri = source.trim()
-  if (!/^data:/i.test(uri)) return uri === '' || uri.length > MAX_URI ? undefined : { uri }
+  if (!/^data:/i.test(uri)) return uri === '' || uri.length > MAX_URI_LENGTH ? undefined : { uri }
   const comma = uri.indexOf(',')
   const head = /^data:(image\/[\w.+-]{1,60})[^,]*;base64$/i.exec(uri.slice(0, Math.min(Math.max(comma, 0), 300)))
   const contentType = head?.[1]?.toLowerCase()

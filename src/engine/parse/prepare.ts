@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import { nodeHash } from '../storage/node-hash.js'
+import { hashNode } from '../storage/node-hash.js'
 import { packText, VALUE_LIMITS } from '../storage/packed.js'
 import type { CompiledDocument, CompiledElement, PreparedDocument } from './compiled.js'
-import { bytesInWords, ReadError } from './limits.js'
-import { itemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored.js'
+import { formatByteCount, ReadError } from './limits.js'
+import { itemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type StoredPart } from './stored-parts.js'
 
 /**
  * Serializes, packs and hashes a document: all the work that takes time in proportion to its size.
@@ -13,11 +13,11 @@ import { itemName, STORED_LIMITS, type StoredArtifact, type StoredItem, type Sto
 export async function prepareDocument(document: CompiledDocument): Promise<PreparedDocument> {
   const { text, elements, outline, nodes, items, ...facts } = document
   const stored: StoredArtifact = { text, elements }
-  for (const element of elements) assertSize(element)
+  for (const element of elements) assertElementSize(element)
   const assets = items.flatMap((item, index) =>
     item.asset === undefined
       ? []
-      : [{ itemId: itemName(item, index), ...item.asset, sha256: sha256Of(item.asset.bytes) }],
+      : [{ itemId: itemName(item, index), ...item.asset, sha256: hashBytes(item.asset.bytes) }],
   )
   const hashes = new Map(assets.map(({ itemId, sha256 }) => [itemId, sha256]))
   const storedItems: StoredItem[] = items.map(({ asset, ...item }, index) =>
@@ -45,52 +45,52 @@ export async function prepareDocument(document: CompiledDocument): Promise<Prepa
       ...(shows === undefined ? {} : { shows: JSON.stringify(shows) }),
       section: JSON.stringify(sectionPath),
       elements: JSON.stringify(sourceElementIds),
-      hash: nodeHash(node),
+      hash: hashNode(node),
     })),
   }
 }
 
 async function packPart(part: StoredPart, value: object): Promise<Uint8Array> {
-  const text = Buffer.from(jsonOf(part, value))
-  if (text.length > STORED_LIMITS[part]) throw tooLarge(part)
+  const text = Buffer.from(toJson(part, value))
+  if (text.length > STORED_LIMITS[part]) throw createTooLargeError(part)
   return packText(text)
 }
 
-function jsonOf(part: StoredPart, value: object): string {
+function toJson(part: StoredPart, value: object): string {
   try {
     return JSON.stringify(value)
   } catch (error) {
-    throw error instanceof RangeError ? tooLarge(part) : error
+    throw error instanceof RangeError ? createTooLargeError(part) : error
   }
 }
 
-const WHAT = {
+const PART_LABELS = {
   artifact: 'text and elements',
   outline: 'sections',
   items: 'tables, pictures, code blocks and pages',
 } as const
 
-function tooLarge(part: StoredPart): ReadError {
+function createTooLargeError(part: StoredPart): ReadError {
   return new ReadError(
     'limit-exceeded',
-    `the ${WHAT[part]} of the document exceed the limit of ${bytesInWords(STORED_LIMITS[part])} as JSON`,
+    `the ${PART_LABELS[part]} of the document exceed the limit of ${formatByteCount(STORED_LIMITS[part])} as JSON`,
   )
 }
 
 /** Maximum of UTF-8 bytes for one UTF-16 unit in JSON, where it is escaped. */
-const BYTES_PER_UNIT = 6
+const MAX_BYTES_PER_UNIT = 6
 
 /** An element is later read as one value, whose size is limited. */
-function assertSize(element: CompiledElement): void {
+function assertElementSize(element: CompiledElement): void {
   const { valueBytes } = VALUE_LIMITS
-  if ((element.text?.length ?? 0) * BYTES_PER_UNIT < valueBytes) return
+  if ((element.text?.length ?? 0) * MAX_BYTES_PER_UNIT < valueBytes) return
   if (Buffer.byteLength(JSON.stringify(element)) > valueBytes)
     throw new ReadError(
       'limit-exceeded',
-      `a ${element.type} of the document exceeds the limit of ${bytesInWords(valueBytes)} as JSON`,
+      `a ${element.type} of the document exceeds the limit of ${formatByteCount(valueBytes)} as JSON`,
     )
 }
 
-function sha256Of(bytes: Uint8Array): string {
+function hashBytes(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }

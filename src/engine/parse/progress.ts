@@ -1,18 +1,18 @@
 import type { ReadingProgress } from './compiled.js'
 
 /** Minimum interval of calls of the listener: reading 5,000 pages must not send 5,000 messages. */
-const TOLD_EVERY_MS = 200
+const REPORT_INTERVAL_MS = 200
 
 let listener: ((progress: ReadingProgress) => void) | undefined
-let toldAt = 0
+let reportedAt = 0
 
 /**
  * Sets the listener for the progress of the current file. One file is read at a time, so parsers of any depth need not
  * pass it on. A file that is read within the interval reports nothing.
  */
-export function hearProgress(listen: ((progress: ReadingProgress) => void) | undefined): void {
-  listener = listen
-  toldAt = performance.now()
+export function setProgressListener(onProgress: ((progress: ReadingProgress) => void) | undefined): void {
+  listener = onProgress
+  reportedAt = performance.now()
 }
 
 /**
@@ -20,10 +20,10 @@ export function hearProgress(listen: ((progress: ReadingProgress) => void) | und
  *
  * @param at 1 for the first
  */
-export function tellProgress(unit: ReadingProgress['unit'], at: number, total?: number): void {
+export function reportProgress(unit: ReadingProgress['unit'], at: number, total?: number): void {
   if (listener === undefined) return
   const now = performance.now()
-  if (now - toldAt < TOLD_EVERY_MS) return
-  toldAt = now
+  if (now - reportedAt < REPORT_INTERVAL_MS) return
+  reportedAt = now
   listener(total === undefined ? { unit, at } : { unit, at, total })
 }

@@ -1,23 +1,23 @@
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { markCaptions } from './captions.js'
-import { declaredCharset, decodeText } from './charset.js'
+import { decodeText, findDeclaredCharset } from './charset.js'
 import type { CompiledDocument, CompileRequest, CompileResult } from './compiled.js'
-import { documentFields } from './document-fields.js'
-import { type Assembled, assemble } from './elements.js'
-import { type FileSink, Inside } from './inside/inside.js'
-import { isSeen, listItems } from './items.js'
+import { buildDocumentFields } from './document-fields.js'
+import { type AssembledDocument, assembleDocument } from './elements.js'
+import { ContainedFileCollector, type FileSink } from './inside/contained-files.js'
+import { isDisplayablePicture, listItems } from './items.js'
 import { ReadError, type ReadLimits } from './limits.js'
 import type { ReadRequest } from './messages.js'
-import { cutNodes } from './nodes.js'
+import { splitIntoNodes } from './nodes.js'
 import { DEFAULT_OCR, OcrBudget } from './ocr/budget.js'
-import type { Parsed, ParserInput } from './parsed.js'
-import { noteShown } from './picture/shown.js'
+import type { ParsedDocument, ParserInput } from './parsed.js'
+import { attachShownItems } from './picture/shown.js'
 import type { PixelSize } from './picture/size.js'
 import { prepareDocument } from './prepare.js'
-import { recordingParser } from './recording.js'
-import { parserFor } from './registry.js'
-import { isText, sniffBytes, sniffText } from './sniff.js'
-import { unsupported } from './unreadable.js'
+import { loadRecordingParser } from './recording.js'
+import { loadParser } from './registry.js'
+import { looksLikeText, sniffBytes, sniffText } from './sniff.js'
+import { createUnsupportedError } from './unsupported-types.js'
 
 /**
  * Reads one file and compiles it to a document. Never throws: a file that cannot be read is a failure with its reason.
@@ -37,7 +37,7 @@ export async function readDocument(
   } catch (error) {
     if (error instanceof ReadError) {
       const { code, message, mediaType } = error
-      return { ok: false, failure: { code, message, ...defined({ mediaType }) } }
+      return { ok: false, failure: { code, message, ...omitUndefined({ mediaType }) } }
     }
     const detail = error instanceof Error ? error.message : String(error)
     const message = `${request.filename} could not be read: ${detail.slice(0, 200)}`
@@ -59,33 +59,37 @@ export async function compileBytes(
 ): Promise<CompiledDocument> {
   const { filename, depth } = request
   if (bytes.length === 0) throw new ReadError('empty', `${filename} is empty`)
-  const inside = new Inside(filename, limits, sink === undefined || depth === undefined ? undefined : { depth, sink })
-  const input = { ...recognise(bytes, request, limits), inside }
-  const parser = (await recordingParser(input, request)) ?? (await parserFor(input.mediaType))
-  if (parser === undefined) throw unsupported(filename, input.mediaType)
+  const containedFiles = new ContainedFileCollector(
+    filename,
+    limits,
+    sink === undefined || depth === undefined ? undefined : { depth, sink },
+  )
+  const input = { ...buildParserInput(bytes, request, limits), inside: containedFiles }
+  const parser = (await loadRecordingParser(input, request)) ?? (await loadParser(input.mediaType))
+  if (parser === undefined) throw createUnsupportedError(filename, input.mediaType)
   const parsed = await parser.parse(input)
   const hasPictures = parsed.blocks.some(({ picture }) => picture !== undefined && !('uri' in picture))
   const recognised =
-    hasPictures && !input.mediaType.startsWith('image/') ? await picturesRead(parsed, input, request) : []
+    hasPictures && !input.mediaType.startsWith('image/') ? await recognizePictures(parsed, input, request) : []
   if (request.descriptions !== undefined) {
     const { describePictures } = await import('./picture/describe.js')
     describePictures(parsed, request.descriptions, bytes)
   }
   markCaptions(parsed.blocks)
-  const assembled = assemble(parsed, filename)
+  const assembled = assembleDocument(parsed, filename)
   if (assembled.text === '')
     throw new ReadError('empty', `${filename} has no text${hasPictures ? ', only pictures' : ''}`)
-  const language = parsed.language ?? languageByScript(assembled.text)
-  const items = listItems(assembled, await pictureSizes(assembled), input.mediaType === 'application/pdf')
-  const nodes = cutNodes(assembled)
-  noteShown(nodes, assembled.elements, items)
-  const pictures = items.filter(isSeen).length
+  const language = parsed.language ?? detectLanguageByScript(assembled.text)
+  const items = listItems(assembled, await loadPictureSizer(assembled), input.mediaType === 'application/pdf')
+  const nodes = splitIntoNodes(assembled)
+  attachShownItems(nodes, assembled.elements, items)
+  const pictures = items.filter(isDisplayablePicture).length
   return {
-    contentType: contentTypeOf(parsed),
+    contentType: getContentType(parsed),
     parser: parsed.parser,
     title: assembled.title,
     mediaType: parsed.mediaType ?? input.mediaType,
-    ...defined({ language }),
+    ...omitUndefined({ language }),
     text: assembled.text,
     elements: assembled.elements,
     outline: assembled.outline,
@@ -93,24 +97,30 @@ export async function compileBytes(
     items,
     metadata: {
       ...parsed.metadata,
-      ...documentFields(parsed, { filename, text: assembled.text }),
+      ...buildDocumentFields(parsed, { filename, text: assembled.text }),
       ...(pictures === 0 ? {} : { pictures }),
     },
-    ...(inside.files.length === 0 ? {} : { contained: inside.files }),
+    ...(containedFiles.files.length === 0 ? {} : { contained: containedFiles.files }),
     recognised: [...input.ocr.fresh, ...recognised],
   }
 }
 
 /** Recognizes the text in the pictures of a document; the code is loaded with the first document that has some. */
-async function picturesRead(parsed: Parsed, input: ParserInput, { ocr = DEFAULT_OCR }: Pick<CompileRequest, 'ocr'>) {
-  const { readPicturesInside } = await import('./ocr/pictures-inside.js')
+async function recognizePictures(
+  parsed: ParsedDocument,
+  input: ParserInput,
+  { ocr = DEFAULT_OCR }: Pick<CompileRequest, 'ocr'>,
+) {
+  const { recognisePicturesInside: readPicturesInside } = await import('./ocr/pictures-inside.js')
   return await readPicturesInside(parsed, input, ocr)
 }
 
 /** The function that reads the size of a picture in pixels; its code is loaded for documents that have some. */
-async function pictureSizes({ pictures }: Assembled): Promise<(bytes: Uint8Array) => PixelSize | undefined> {
+async function loadPictureSizer({
+  pictures,
+}: AssembledDocument): Promise<(bytes: Uint8Array) => PixelSize | undefined> {
   for (const picture of pictures.values())
-    if ('bytes' in picture) return (await import('./picture/size.js')).sizeOfPicture
+    if ('bytes' in picture) return (await import('./picture/size.js')).readPixelSize
   return () => undefined
 }
 
@@ -124,35 +134,35 @@ async function readBytes(fetch: () => Promise<Buffer>, { filename }: ReadRequest
   }
 }
 
-function recognise(
+function buildParserInput(
   bytes: Buffer,
   request: Pick<CompileRequest, 'filename' | 'declaredType' | 'ocr'>,
   limits: ReadLimits,
 ): Omit<ParserInput, 'inside'> {
   const { filename } = request
   const ocr = new OcrBudget(request.ocr ?? DEFAULT_OCR)
-  const binary = sniffBytes(bytes)
-  if (binary !== undefined)
-    return { filename, bytes, mediaType: binary, text: () => bytes.toString('latin1'), limits, ocr }
-  const { text } = decodeText(bytes, bytes.includes(0x3c) ? declaredCharset(bytes) : undefined)
-  const mediaType = isText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
+  const binaryType = sniffBytes(bytes)
+  if (binaryType !== undefined)
+    return { filename, bytes, mediaType: binaryType, text: () => bytes.toString('latin1'), limits, ocr }
+  const { text } = decodeText(bytes, bytes.includes(0x3c) ? findDeclaredCharset(bytes) : undefined)
+  const mediaType = looksLikeText(text) ? sniffText(text, filename, request.declaredType) : 'application/octet-stream'
   return { filename, bytes, mediaType, text: () => text, limits, ocr }
 }
 
-function contentTypeOf(parsed: Parsed): CompiledDocument['contentType'] {
+function getContentType(parsed: ParsedDocument): CompiledDocument['contentType'] {
   if (parsed.contentType === 'structured') return 'structured'
   return parsed.blocks.some((block) => block.type === 'table' || block.type === 'image') ? 'mixed' : 'text'
 }
 
 /** The language, where the script alone determines it: Kana is Japanese, Hangul Korean, Han without either Chinese. */
-function languageByScript(text: string): string | undefined {
+function detectLanguageByScript(text: string): string | undefined {
   const sample = text.slice(0, 2000)
   const count = (pattern: RegExp): number => sample.match(pattern)?.length ?? 0
   const han = /[\u4e00-\u9fff]/.test(sample) ? count(/[\u4e00-\u9fff]/g) : 0
   const kana = count(/[\u3041-\u30ff]/g)
   const hangul = count(/[\uac00-\ud7af]/g)
-  const enough = sample.length * 0.1
-  if (kana + han > enough && kana > han * 0.1) return 'ja'
-  if (hangul > enough) return 'ko'
-  return han > enough ? 'zh' : undefined
+  const minCount = sample.length * 0.1
+  if (kana + han > minCount && kana > han * 0.1) return 'ja'
+  if (hangul > minCount) return 'ko'
+  return han > minCount ? 'zh' : undefined
 }

@@ -2,25 +2,25 @@ import { createHash, type Hash } from 'node:crypto'
 import type { JsonReader } from '../../lib/json/reader.js'
 import { readPacked } from '../storage/packed.js'
 import type { CompiledElement, CompiledOutlineNode } from './compiled.js'
-import { MAX_SECTION_DEPTH, type StoredItem } from './stored.js'
+import { MAX_SECTION_DEPTH, type StoredItem } from './stored-parts.js'
 
 // Readers of the packed parts of a version. They hold one element, item or section in memory at a time: documents may
 // be large, and several are read at once.
 
 /** Reads the JSON of each element of an artifact. @throws KsError `data-damaged` */
-export function elementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {
-  return readPacked(artifact, (json) => membersOf(json, 'elements', () => json.bytes()))
+export function readElementTexts(artifact: Uint8Array): AsyncGenerator<Buffer> {
+  return readPacked(artifact, (json) => readMembers(json, 'elements', () => json.bytes()))
 }
 
 /** Reads the elements of an artifact. @throws KsError `data-damaged` */
-export function storedElements(artifact: Uint8Array): AsyncGenerator<CompiledElement> {
+export function readStoredElements(artifact: Uint8Array): AsyncGenerator<CompiledElement> {
   return readPacked(artifact, (json) =>
-    membersOf(json, 'elements', async () => asObject(await json.value()) as unknown as CompiledElement),
+    readMembers(json, 'elements', async () => asObject(await json.value()) as unknown as CompiledElement),
   )
 }
 
 /** Reads the text of an artifact, in parts. @throws KsError `data-damaged` */
-export function storedText(artifact: Uint8Array): AsyncGenerator<string> {
+export function readStoredText(artifact: Uint8Array): AsyncGenerator<string> {
   return readPacked(artifact, async function* (json) {
     let isFound = false
     for await (const key of json.keys()) {
@@ -34,7 +34,7 @@ export function storedText(artifact: Uint8Array): AsyncGenerator<string> {
 }
 
 /** Reads the items of a version. @throws KsError `data-damaged` */
-export function storedItems(items: Uint8Array): AsyncGenerator<StoredItem> {
+export function readStoredItems(items: Uint8Array): AsyncGenerator<StoredItem> {
   return readPacked(items, async function* (json) {
     for await (const _ of json.members()) yield asObject(await json.value()) as unknown as StoredItem
     await json.end()
@@ -46,14 +46,14 @@ function asObject(value: unknown): object {
   return value
 }
 
-async function* membersOf<T>(json: JsonReader, wanted: string, read: () => Promise<T>): AsyncGenerator<T> {
+async function* readMembers<T>(json: JsonReader, listKey: string, read: () => Promise<T>): AsyncGenerator<T> {
   let isFound = false
   for await (const key of json.keys()) {
-    isFound ||= key === wanted
-    if (key !== wanted) await json.skip()
+    isFound ||= key === listKey
+    if (key !== listKey) await json.skip()
     else for await (const _ of json.members()) yield await read()
   }
-  requireKey(isFound, wanted)
+  requireKey(isFound, listKey)
   await json.end()
 }
 
@@ -78,7 +78,7 @@ export function walkSections<T>(outline: Uint8Array, visitor: SectionVisitor<T>)
 }
 
 /** Reads the sections of an outline as a tree, without their elements. @throws KsError `data-damaged` */
-export async function storedSections(outline: Uint8Array): Promise<CompiledOutlineNode[]> {
+export async function readStoredSections(outline: Uint8Array): Promise<CompiledOutlineNode[]> {
   const levels: CompiledOutlineNode[][] = [[]]
   const visitor: SectionVisitor<never> = {
     open() {
@@ -125,13 +125,13 @@ async function* walkLevel<T>(
 }
 
 /** The hash of a text in parts, which may be split within a surrogate pair. */
-export async function hashOfText(parts: AsyncIterable<string>): Promise<Hash> {
+export async function hashTextParts(parts: AsyncIterable<string>): Promise<Hash> {
   const hash = createHash('sha256')
-  let half = ''
+  let pendingHalf = ''
   for await (const part of parts) {
-    const text = half + part
-    half = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
-    hash.update(half === '' ? text : text.slice(0, -1))
+    const text = pendingHalf + part
+    pendingHalf = /[\ud800-\udbff]$/.test(text) ? text.slice(-1) : ''
+    hash.update(pendingHalf === '' ? text : text.slice(0, -1))
   }
-  return hash.update(half)
+  return hash.update(pendingHalf)
 }

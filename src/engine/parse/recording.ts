@@ -1,6 +1,6 @@
 import type { CompileRequest } from './compiled.js'
 import type { ParserInput } from './parsed.js'
-import { endingOf } from './sniff.js'
+import { getFileEnding } from './sniff.js'
 
 /** File endings by which transcription models know these types. */
 const ENDINGS: Readonly<Record<string, string>> = {
@@ -24,14 +24,17 @@ export function isRecording(mediaType: string | undefined): mediaType is string 
 }
 
 /** File ending of a recording in a request to a model: by its content, since names may be wrong. */
-export function recordingEnding(mediaType: string, filename: string): string {
-  const own = endingOf(filename)
-  return ENDINGS[mediaType] ?? (/^[a-z0-9]{1,8}$/.test(own) ? own : 'bin')
+export function getRecordingEnding(mediaType: string, filename: string): string {
+  const nameEnding = getFileEnding(filename)
+  return ENDINGS[mediaType] ?? (/^[a-z0-9]{1,8}$/.test(nameEnding) ? nameEnding : 'bin')
 }
 
 /** The parser of a recording that has a transcript; `undefined` for anything else. */
-export async function recordingParser({ mediaType }: ParserInput, { transcript }: Pick<CompileRequest, 'transcript'>) {
+export async function loadRecordingParser(
+  { mediaType }: ParserInput,
+  { transcript }: Pick<CompileRequest, 'transcript'>,
+) {
   if (transcript === undefined || !isRecording(mediaType)) return undefined
-  const { transcriptParser } = await import('./text/transcript.js')
+  const { createTranscriptParser: transcriptParser } = await import('./text/transcript.js')
   return transcriptParser(transcript)
 }

@@ -1,9 +1,9 @@
-import { languageOfFile, mediaTypeOfLanguage } from './languages.js'
+import { findFileLanguage, toLanguageMediaType } from './languages.js'
 import { sniffBinary } from './magic.js'
-import { isMail, isMbox } from './mail/recognise.js'
-import { xmlType } from './markup/xml-roots.js'
+import { isMail, isMbox } from './mail/detect-mail.js'
+import { detectXmlType } from './markup/xml-roots.js'
 import { looksLikeLog } from './text/log.js'
-import { FORM_ENDINGS, textForm } from './text-forms.js'
+import { detectTextFormat, TEXT_FORMAT_ENDINGS } from './text-formats.js'
 
 const TEXT_ENDINGS = new Map(
   Object.entries({
@@ -40,7 +40,7 @@ const TEXT_ENDINGS = new Map(
     rest: 'text/x-rst',
     org: 'text/x-org',
     eml: 'message/rfc822',
-    ...FORM_ENDINGS,
+    ...TEXT_FORMAT_ENDINGS,
   }),
 )
 
@@ -48,8 +48,8 @@ const TEXT_ENDINGS = new Map(
 const DECLARED_TEXT = new Set([...TEXT_ENDINGS.values(), 'text/css', 'text/javascript'])
 
 /** Maximum fraction of control characters in text. */
-const MAX_CONTROL = 0.02
-const SAMPLE = 8192
+const MAX_CONTROL_FRACTION = 0.02
+const SAMPLE_LENGTH = 8192
 
 /**
  * The media type of a file that is not text: by its first bytes, for archives by their entries. `undefined` for what
@@ -60,15 +60,15 @@ export function sniffBytes(bytes: Buffer): string | undefined {
 }
 
 /** Whether decoded content looks like text rather than like bytes that happened to decode. */
-export function isText(text: string): boolean {
-  const sample = text.slice(0, SAMPLE)
+export function looksLikeText(text: string): boolean {
+  const sample = text.slice(0, SAMPLE_LENGTH)
   let control = 0
   for (let i = 0; i < sample.length; i++) {
     const code = sample.charCodeAt(i)
     if (code < 32 && code !== 9 && code !== 10 && code !== 13 && code !== 12 && code !== 27) control++
     else if (code === 0xfffd) control += 0.25
   }
-  return control <= sample.length * MAX_CONTROL
+  return control <= sample.length * MAX_CONTROL_FRACTION
 }
 
 /**
@@ -77,29 +77,29 @@ export function isText(text: string): boolean {
  * Content only overrules the ending where it cannot be mistaken: an HTML page, an XML declaration, JSON.
  */
 export function sniffText(text: string, filename: string, declaredType: string | undefined): string {
-  const ending = endingOf(filename)
-  const byName = TEXT_ENDINGS.get(ending) ?? codeType(filename)
+  const ending = getFileEnding(filename)
+  const typeByName = TEXT_ENDINGS.get(ending) ?? detectCodeType(filename)
   const head = text.slice(0, 1024).trimStart()
-  const strong = strongContent(head, text)
-  if (strong !== undefined && !(strong === 'application/xml' && byName?.includes('xml') === true)) {
-    const source = byName !== undefined && /^text\/(?:x-|css|javascript)/.test(byName)
-    if (!source) return strong
+  const contentType = detectByContent(head, text)
+  if (contentType !== undefined && !(contentType === 'application/xml' && typeByName?.includes('xml') === true)) {
+    const isSourceCode = typeByName !== undefined && /^text\/(?:x-|css|javascript)/.test(typeByName)
+    if (!isSourceCode) return contentType
   }
-  if (ending === 'txt' && /^mime-version:/im.test(text.slice(0, SAMPLE)) && isMail(text)) return 'message/rfc822'
+  if (ending === 'txt' && /^mime-version:/im.test(text.slice(0, SAMPLE_LENGTH)) && isMail(text)) return 'message/rfc822'
   if (ending === 'emlx') return 'message/rfc822'
   // Some programs export tab-separated tables as workbooks.
   if (/^xl[st][xm]?$/.test(ending) && /^[^\n]{0,4000}\t/.test(head)) return 'text/tab-separated-values'
-  if (byName === 'application/json') return isLineDelimited(text) ? 'application/x-ndjson' : byName
-  if (byName !== undefined && byName !== 'text/plain') return byName
-  if (byName === undefined && /^[1-9][a-z]{0,3}$/.test(ending) && /^\.(?:SH|Sh|TH|Dd)\b/m.test(text.slice(0, 8192)))
+  if (typeByName === 'application/json') return isLineDelimited(text) ? 'application/x-ndjson' : typeByName
+  if (typeByName !== undefined && typeByName !== 'text/plain') return typeByName
+  if (typeByName === undefined && /^[1-9][a-z]{0,3}$/.test(ending) && /^\.(?:SH|Sh|TH|Dd)\b/m.test(text.slice(0, 8192)))
     return 'text/troff'
-  if (byName === undefined || ending === 'log') {
-    const form = isLog(ending, filename) && looksLikeLog(text) ? 'text/x-log' : undefined
+  if (typeByName === undefined || ending === 'log') {
+    const form = mayBeLogName(ending, filename) && looksLikeLog(text) ? 'text/x-log' : undefined
     if (form !== undefined) return form
   }
   if (looksLikeJson(text)) return 'application/json'
   if (head.startsWith('{') && isLineDelimited(text)) return 'application/x-ndjson'
-  if (byName !== undefined) return byName
+  if (typeByName !== undefined) return typeByName
   // The files of a Maildir have names without an ending, or with one that means nothing.
   if (isMail(text)) return 'message/rfc822'
   if (/^#!.{0,60}\b(?:sh|bash|zsh)\b/.test(head)) return 'text/x-bash'
@@ -112,19 +112,19 @@ export function sniffText(text: string, filename: string, declaredType: string |
 }
 
 /** The ending of a file name in lower case without its dot, or an empty string. */
-export function endingOf(filename: string): string {
+export function getFileEnding(filename: string): string {
   const name = filename.slice(filename.lastIndexOf('/') + 1)
   const dot = name.lastIndexOf('.')
   return dot > 0 ? name.slice(dot + 1).toLowerCase() : ''
 }
 
-function codeType(filename: string): string | undefined {
-  const language = languageOfFile(filename)
-  return language === undefined ? undefined : mediaTypeOfLanguage(language)
+function detectCodeType(filename: string): string | undefined {
+  const language = findFileLanguage(filename)
+  return language === undefined ? undefined : toLanguageMediaType(language)
 }
 
 /** Log files are named so, with the number or date of their rotation after it, or have no ending. */
-function isLog(ending: string, filename: string): boolean {
+function mayBeLogName(ending: string, filename: string): boolean {
   return (
     ending === '' ||
     ending === 'log' ||
@@ -134,13 +134,13 @@ function isLog(ending: string, filename: string): boolean {
   )
 }
 
-function strongContent(head: string, text: string): string | undefined {
-  const form = textForm(head)
+function detectByContent(head: string, text: string): string | undefined {
+  const form = detectTextFormat(head)
   if (form !== undefined) return form
   if (/^(?:<!--[^>]{0,200}-->\s*)?(?:<!doctype\s+html|<html[\s>])/i.test(head)) return 'text/html'
   if (!head.startsWith('<')) return undefined
   if (head.startsWith('<?xml') && /<html[\s>]|<!doctype\s+html/i.test(head)) return 'text/html'
-  const known = xmlType(text)
+  const known = detectXmlType(text)
   if (head.startsWith('<?xml')) return known ?? 'application/xml'
   // Without an XML declaration, a picture or a feed may be part of a page or a note.
   return known === 'image/svg+xml' ||
@@ -164,9 +164,9 @@ function looksLikeJson(text: string): boolean {
 
 /** Whether each of the first two non-empty lines is a JSON object. */
 function isLineDelimited(text: string): boolean {
-  const first = text
+  const firstLines = text
     .split('\n', 3)
     .filter((line) => line.trim() !== '')
     .slice(0, 2)
-  return first.length === 2 && first.every((line) => line.trim().startsWith('{') && looksLikeJson(line))
+  return firstLines.length === 2 && firstLines.every((line) => line.trim().startsWith('{') && looksLikeJson(line))
 }

@@ -1,16 +1,16 @@
-import { countWords, type WordTable, wordTable } from './words.js'
+import { buildWordTable, countWords, type WordTable } from './words.js'
 
 /** A range of a text: `[start, end)` in UTF-16 units. */
-export interface Range {
+export interface TextSpan {
   start: number
   end: number
 }
 
 export interface SplitSizes {
   /** approximate maximum of words of a piece */
-  largest: number
+  maxWords: number
   /** words that two neighbouring pieces share */
-  overlap: number
+  overlapWords: number
 }
 
 /** How far a split may move to fall between two sentences, as a fraction of the largest piece. */
@@ -21,25 +21,30 @@ const SENTENCE_REACH = 0.15
  *
  * Equal pieces instead of full ones and a remainder: a passage just over the limit gives two useful halves.
  */
-export function splitText(text: string, sizes: SplitSizes): Range[] {
-  const words = wordTable(text)
-  const total = at(words.before, words.starts.length)
+export function splitText(text: string, sizes: SplitSizes): TextSpan[] {
+  const words = buildWordTable(text)
+  const total = valueAt(words.wordsBefore, words.starts.length)
   if (words.starts.length === 0) return []
-  const pieces = Math.max(1, Math.ceil((total - sizes.overlap) / (sizes.largest - sizes.overlap)))
-  const reach = sizes.largest * SENTENCE_REACH
-  const ranges: Range[] = []
+  const pieceCount = Math.max(1, Math.ceil((total - sizes.overlapWords) / (sizes.maxWords - sizes.overlapWords)))
+  const reach = sizes.maxWords * SENTENCE_REACH
+  const ranges: TextSpan[] = []
   let first = 0
   for (;;) {
     // The rest is distributed again each time, so that early splits never add up to a short piece at the end.
-    const left = Math.max(1, pieces - ranges.length)
-    const start = at(words.before, first)
-    const goal = start + (total - start + sizes.overlap * (left - 1)) / left
-    let last = left === 1 ? words.starts.length : nearestBorder(text, words, goal, reach)
+    const remainingPieces = Math.max(1, pieceCount - ranges.length)
+    const start = valueAt(words.wordsBefore, first)
+    const target = start + (total - start + sizes.overlapWords * (remainingPieces - 1)) / remainingPieces
+    let last = remainingPieces === 1 ? words.starts.length : findSplit(text, words, target, reach)
     if (last <= first) last = first + 1
-    ranges.push({ start: at(words.starts, first), end: at(words.ends, last - 1) })
+    ranges.push({ start: valueAt(words.starts, first), end: valueAt(words.ends, last - 1) })
     if (last >= words.starts.length) return ranges
-    const back = nearestBorder(text, words, at(words.before, last) - sizes.overlap, sizes.overlap / 2)
-    first = Math.min(last, Math.max(first + 1, back))
+    const overlapStart = findSplit(
+      text,
+      words,
+      valueAt(words.wordsBefore, last) - sizes.overlapWords,
+      sizes.overlapWords / 2,
+    )
+    first = Math.min(last, Math.max(first + 1, overlapStart))
   }
 }
 
@@ -49,31 +54,31 @@ export function splitText(text: string, sizes: SplitSizes): Range[] {
  * @param largest maximum of words of a piece
  * @param headerLength units at the start of the text that belong to every piece; no range contains them
  */
-export function splitLines(text: string, largest: number, headerLength = 0): Range[] {
-  const room = Math.max(largest / 2, largest - countWords(text.slice(0, headerLength)))
-  const ranges: Range[] = []
-  let current: Range | undefined
-  let held = 0
+export function splitLines(text: string, largest: number, headerLength = 0): TextSpan[] {
+  const capacity = Math.max(largest / 2, largest - countWords(text.slice(0, headerLength)))
+  const ranges: TextSpan[] = []
+  let current: TextSpan | undefined
+  let currentWords = 0
   let start = headerLength
   while (start < text.length) {
     const newline = text.indexOf('\n', start)
     const end = newline === -1 ? text.length : newline
     const words = countWords(text.slice(start, end))
-    if (words > room * 1.2) {
+    if (words > capacity * 1.2) {
       if (current !== undefined) ranges.push(current)
       current = undefined
-      held = 0
+      currentWords = 0
       const lineStart = start
-      const parts = splitText(text.slice(start, end), { largest: room, overlap: 0 })
+      const parts = splitText(text.slice(start, end), { maxWords: capacity, overlapWords: 0 })
       for (const part of parts) ranges.push({ start: part.start + lineStart, end: part.end + lineStart })
     } else if (words > 0) {
-      if (current !== undefined && held + words > room) {
+      if (current !== undefined && currentWords + words > capacity) {
         ranges.push(current)
         current = undefined
-        held = 0
+        currentWords = 0
       }
       current = { start: current?.start ?? start, end }
-      held += words
+      currentWords += words
     }
     start = end + 1
   }
@@ -82,16 +87,16 @@ export function splitLines(text: string, largest: number, headerLength = 0): Ran
 }
 
 /** Index of the best word to split before, where about `target` words should precede it. */
-function nearestBorder(text: string, words: WordTable, goal: number, reach: number): number {
+function findSplit(text: string, words: WordTable, target: number, reach: number): number {
   const count = words.starts.length
-  const middle = lowerBound(words.before, goal, count)
+  const middle = lowerBound(words.wordsBefore, target, count)
   for (let distance = 0; distance <= count; distance++) {
     const up = middle + distance
     const down = middle - distance
-    const upIn = up < count && at(words.before, up) - goal <= reach
-    const downIn = down > 0 && goal - at(words.before, down) <= reach
-    if (upIn && endsSentence(text, at(words.ends, up - 1))) return up
-    if (downIn && endsSentence(text, at(words.ends, down - 1))) return down
+    const upIn = up < count && valueAt(words.wordsBefore, up) - target <= reach
+    const downIn = down > 0 && target - valueAt(words.wordsBefore, down) <= reach
+    if (upIn && endsSentence(text, valueAt(words.ends, up - 1))) return up
+    if (downIn && endsSentence(text, valueAt(words.ends, down - 1))) return down
     if (!upIn && !downIn) break
   }
   return Math.min(middle, count)
@@ -112,12 +117,12 @@ function lowerBound(sorted: number[], value: number, count: number): number {
   let high = count
   while (low < high) {
     const middle = (low + high) >> 1
-    if (at(sorted, middle) < value) low = middle + 1
+    if (valueAt(sorted, middle) < value) low = middle + 1
     else high = middle
   }
   return low
 }
 
-function at(numbers: number[], index: number): number {
+function valueAt(numbers: number[], index: number): number {
   return numbers[index] ?? 0
 }

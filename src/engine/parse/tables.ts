@@ -1,8 +1,8 @@
 import type { Block } from './parsed.js'
-import { ambiguousRows, rowText, type Span } from './tables/cells.js'
+import { ambiguousRows, type CellSpan, rowText } from './tables/cells.js'
 import { isNumeric } from './tables/figures.js'
 import { tidyGrid } from './tables/grid.js'
-import type { Heads } from './tables/heads.js'
+import type { HeaderCounts } from './tables/heads.js'
 
 /** Longer tables become several elements, each with the header rows, so that no element is unwieldy. */
 const ROWS_PER_ELEMENT = 500
@@ -16,16 +16,16 @@ const ROWS_PER_ELEMENT = 500
  *
  * @param heads number of rows and columns that name the others; `true` for one row
  */
-export function tableBlocks(
+export function buildTableBlocks(
   rows: string[][],
-  heads: Heads | boolean,
+  heads: HeaderCounts | boolean,
   extra: Record<string, unknown> = {},
-  spans: readonly Span[] = [],
+  spans: readonly CellSpan[] = [],
 ): Block[] {
-  const wanted = typeof heads === 'boolean' ? Number(heads) : heads.headerRows
-  const headerRows = wanted < rows.length ? wanted : 0
+  const requestedHeaderRows = typeof heads === 'boolean' ? Number(heads) : heads.headerRows
+  const headerRows = requestedHeaderRows < rows.length ? requestedHeaderRows : 0
   const headColumns = typeof heads === 'boolean' ? 0 : heads.headColumns
-  const columnCount = rows.reduce((most, row) => Math.max(most, row.length), 0)
+  const columnCount = rows.reduce((max, row) => Math.max(max, row.length), 0)
   const header = rows.slice(0, headerRows)
   const bodyCount = rows.length - headerRows
   const parts = Math.max(1, Math.ceil(bodyCount / ROWS_PER_ELEMENT))
@@ -33,11 +33,11 @@ export function tableBlocks(
   for (let part = 0; part < parts; part++) {
     const first = headerRows + part * ROWS_PER_ELEMENT
     const slice = rows.slice(first, first + ROWS_PER_ELEMENT)
-    const own = [...header, ...slice]
-    const text = own.map(rowText).join('\n')
+    const partRows = [...header, ...slice]
+    const text = partRows.map(rowText).join('\n')
     if (text.trim() === '') continue
-    const cells = ambiguousRows(own)
-    const near = spansOf(spans, headerRows, first, slice.length)
+    const cells = ambiguousRows(partRows)
+    const partSpans = sliceSpans(spans, headerRows, first, slice.length)
     blocks.push({
       type: 'table',
       text,
@@ -46,7 +46,7 @@ export function tableBlocks(
         ...(headColumns > 0 ? { headColumns } : {}),
         rowCount: slice.length,
         columnCount,
-        ...(near.length > 0 ? { spans: near } : {}),
+        ...(partSpans.length > 0 ? { spans: partSpans } : {}),
         ...(parts > 1 ? { part: part + 1, parts } : {}),
         ...(cells === undefined ? {} : { cells }),
         ...extra,
@@ -57,7 +57,7 @@ export function tableBlocks(
 }
 
 /** The spans of the header and of some rows below it, relative to the first row of their part. */
-function spansOf(spans: readonly Span[], headerRows: number, first: number, count: number): Span[] {
+function sliceSpans(spans: readonly CellSpan[], headerRows: number, first: number, count: number): CellSpan[] {
   return spans.flatMap((span) => {
     if (span.row < headerRows) return [span]
     if (span.row < first || span.row >= first + count) return []
@@ -72,9 +72,9 @@ function spansOf(spans: readonly Span[], headerRows: number, first: number, coun
 export function looksLikeHeader(rows: string[][]): boolean {
   const [first, ...rest] = rows
   if (first === undefined || rest.length === 0) return false
-  const named = first.filter((cell) => cell.trim() !== '')
-  if (named.length < 2 || named.length < first.length / 2) return false
-  return named.every((cell) => !isNumeric(cell) && cell.length <= 80)
+  const filled = first.filter((cell) => cell.trim() !== '')
+  if (filled.length < 2 || filled.length < first.length / 2) return false
+  return filled.every((cell) => !isNumeric(cell) && cell.length <= 80)
 }
 
 /**
@@ -83,8 +83,8 @@ export function looksLikeHeader(rows: string[][]): boolean {
  */
 export function tidyRows(rows: string[][]): string[][] {
   if (rows.some((row) => row.some((cell) => /^(?:[$€£¥(]+|[)%]+)$/.test(cell)))) {
-    const placed = rows.map((row) => row.map((text, column) => ({ text, column, columns: 1, rows: 1 })))
-    return tidyGrid(placed).rows
+    const grid = rows.map((row) => row.map((text, column) => ({ text, column, columns: 1, rows: 1 })))
+    return tidyGrid(grid).rows
   }
   const used: boolean[] = []
   for (const row of rows) {

@@ -1,8 +1,8 @@
 /** A Han or Kana character carries about as much as 0.6 of an English word (CMRC against SQuAD passage lengths). */
-const WIDE_WORD = 0.6
+const WORDS_PER_WIDE_CHARACTER = 0.6
 
 /** A run without spaces counts as one word per this many characters: Thai, base64, long addresses. */
-const RUN_LENGTH = 24
+const MAX_RUN_LENGTH = 24
 
 /** Offsets of the words of a text, and the number of words before each. */
 export interface WordTable {
@@ -11,7 +11,7 @@ export interface WordTable {
   /** offset just past each word */
   ends: number[]
   /** words before each word, and one more entry: the total */
-  before: number[]
+  wordsBefore: number[]
 }
 
 /** Counts the words of a text; see `buildWordTable`. */
@@ -24,16 +24,16 @@ export function countWords(text: string): number {
 }
 
 /** Lists all words of a text with their offsets. Takes linear time, whatever the text. */
-export function wordTable(text: string): WordTable {
-  const table: WordTable = { starts: [], ends: [], before: [] }
+export function buildWordTable(text: string): WordTable {
+  const table: WordTable = { starts: [], ends: [], wordsBefore: [] }
   let total = 0
   forEachWord(text, (start, end, weight) => {
     table.starts.push(start)
     table.ends.push(end)
-    table.before.push(total)
+    table.wordsBefore.push(total)
     total += weight
   })
-  table.before.push(total)
+  table.wordsBefore.push(total)
   return table
 }
 
@@ -42,13 +42,13 @@ function forEachWord(text: string, emit: (start: number, end: number, weight: nu
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
     const wide = isWide(code)
-    if (start !== -1 && (wide || isSpace(code) || (i - start >= RUN_LENGTH && !isLowSurrogate(code)))) {
+    if (start !== -1 && (wide || isSpace(code) || (i - start >= MAX_RUN_LENGTH && !isLowSurrogate(code)))) {
       emit(start, i, 1)
       start = -1
     }
     if (wide) {
       const end = code >= 0xd840 && code <= 0xd8bf && i + 1 < text.length ? i + 2 : i + 1
-      emit(i, end, WIDE_WORD)
+      emit(i, end, WORDS_PER_WIDE_CHARACTER)
       i = end - 1
     } else if (start === -1 && !isSpace(code)) {
       start = i

@@ -1,31 +1,31 @@
-import { Changes } from '../base/changes.js'
-import { createTurns } from '../base/turns.js'
+import { ChangeNotifier } from '../base/change-notifier.js'
+import { createPollLoop } from '../base/poll-loop.js'
 import type { EngineContext, SpaceHead } from '../context.js'
 import {
+  assignCluster,
   hasUnclustered,
-  settleCluster,
+  listUnclusteredQueries,
+  listUnclusteredSpaces,
   type UnclusteredRow,
-  unclusteredOf,
-  unclusteredSpaces,
 } from '../rows/quality/clusters.js'
-import { quotesOf } from '../rows/quotes.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { bundleOfTrace } from '../rows/traces.js'
-import { inSpace } from '../spaces/in-space.js'
+import { listQuotes } from '../rows/quotes.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { findTraceBundle } from '../rows/traces.js'
+import { runInSpace } from '../spaces/in-space.js'
 import { isWriteStopped } from '../storage/write-stop.js'
-import { clusterFor } from './assign-cluster.js'
-import { type Pointed, pointedCell } from './pointed.js'
-import { pointedIn } from './pointed-search.js'
+import { findCluster } from './assign-cluster.js'
+import { type PointedSentences, toPointedCell } from './pointed.js'
+import { findPointedSentences } from './pointed-search.js'
 
 /** Failed queries of a space are compared after this time without a new one … */
-const REST_MS = 2000
+const QUIET_MS = 2000
 /** … or after the first of them has waited this long, in a space with constant traffic. */
-const LONGEST_WAIT_MS = 600_000
+const MAX_WAIT_MS = 600_000
 /** Rows read at a time. */
-const READ = 50
+const BATCH_SIZE = 50
 
 /** When the failed queries of a space are due, and when the first of them arrived; milliseconds of `performance`. */
-interface Due {
+interface DueTime {
   at: number
   since: number
 }
@@ -37,12 +37,12 @@ interface Due {
 export class FailedQueryClustering {
   #context: EngineContext | undefined
   readonly #stop = new AbortController()
-  readonly #turns = createTurns(
+  readonly #turns = createPollLoop(
     () => this.#turn(),
     (error) => this.#context?.log.warn({ error: String(error) }, 'failed queries without a cluster could not be read'),
   )
-  readonly #due = new Map<number, Due>()
-  readonly #changes = new Changes()
+  readonly #due = new Map<number, DueTime>()
+  readonly #changes = new ChangeNotifier()
   #working: Promise<void> | undefined
   /** number of callers that are waiting for clusters */
   #waiting = 0
@@ -50,15 +50,15 @@ export class FailedQueryClustering {
   /** Starts with the queries that earlier processes left. */
   async start(context: EngineContext): Promise<void> {
     this.#context = context
-    for (const spaceKey of await context.db.read(unclusteredSpaces())) this.captured(spaceKey)
+    for (const spaceKey of await context.db.read(listUnclusteredSpaces())) this.captured(spaceKey)
   }
 
   /** Notes that a failed query of a space was captured and its row is committed. */
   captured(spaceKey: number): void {
     const now = performance.now()
     const since = this.#due.get(spaceKey)?.since ?? now
-    this.#due.set(spaceKey, { at: Math.min(now + REST_MS, since + LONGEST_WAIT_MS), since })
-    setTimeout(() => this.wake(), REST_MS).unref()
+    this.#due.set(spaceKey, { at: Math.min(now + QUIET_MS, since + MAX_WAIT_MS), since })
+    setTimeout(() => this.wake(), QUIET_MS).unref()
   }
 
   /** Checks soon for work. */
@@ -83,7 +83,7 @@ export class FailedQueryClustering {
       while (!deadline.aborted && !this.#stop.signal.aborted && (await db.read(hasUnclustered(space.key)))) {
         this.#due.set(space.key, { at: 0, since: 0 })
         this.wake()
-        await this.#changes.next(deadline)
+        await this.#changes.waitForNext(deadline)
       }
     } finally {
       this.#waiting--
@@ -93,7 +93,7 @@ export class FailedQueryClustering {
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#turns.stop()
-    this.#changes.tell()
+    this.#changes.notify()
     await this.#working
   }
 
@@ -108,7 +108,7 @@ export class FailedQueryClustering {
     const spaceKey = this.#next()
     if (spaceKey === undefined) return
     this.#due.delete(spaceKey)
-    this.#working = inSpace(context.db, spaceKey, () => this.#cluster(context, spaceKey))
+    this.#working = runInSpace(context.db, spaceKey, () => this.#cluster(context, spaceKey))
       .catch((error: unknown) => {
         if (this.#stop.signal.aborted) return
         context.log.warn({ error: String(error) }, 'failed queries could not be compared')
@@ -117,7 +117,7 @@ export class FailedQueryClustering {
       })
       .finally(() => {
         this.#working = undefined
-        this.#changes.tell()
+        this.#changes.notify()
         if (this.#next() !== undefined) this.wake()
       })
   }
@@ -130,17 +130,17 @@ export class FailedQueryClustering {
 
   async #cluster(context: EngineContext, spaceKey: number): Promise<void> {
     for (;;) {
-      const rows = await context.db.read(unclusteredOf(spaceKey, READ))
+      const rows = await context.db.read(listUnclusteredQueries(spaceKey, BATCH_SIZE))
       for (const row of rows) {
-        await context.rightOfWay.giveWay()
+        await context.foregroundPriority.yieldToQueries()
         if (this.#stop.signal.aborted) return
-        const space = await context.db.read(spaceByKey(spaceKey))
+        const space = await context.db.read(findSpaceByKey(spaceKey))
         if (space === undefined) return
         const began = performance.now()
         await this.#clusterOne(context, space, row)
-        if (this.#waiting === 0) await context.rightOfWay.rest(performance.now() - began, this.#stop.signal)
+        if (this.#waiting === 0) await context.foregroundPriority.backOff(performance.now() - began, this.#stop.signal)
       }
-      if (rows.length < READ) return
+      if (rows.length < BATCH_SIZE) return
     }
   }
 
@@ -150,7 +150,7 @@ export class FailedQueryClustering {
     } catch (error) {
       if (this.#stop.signal.aborted || isWriteStopped(context)) throw error
       context.log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query keeps its own cluster')
-      await context.db.write(() => settleCluster(row))
+      await context.db.write(() => assignCluster(row))
     }
   }
 }
@@ -158,29 +158,29 @@ export class FailedQueryClustering {
 /** Assigns a failed query to the cluster that asks the same; without one, it keeps its own. */
 async function clusterOne(context: EngineContext, space: SpaceRow, row: UnclusteredRow): Promise<void> {
   const { db, log } = context
-  const quotes = await db.read(quotesOf(row))
-  const pointed = await pointedOf(context, space, row, quotes).catch((error: unknown): Pointed => {
+  const quotes = await db.read(listQuotes(row))
+  const pointed = await findPointedOfQuery(context, space, row, quotes).catch((error: unknown): PointedSentences => {
     log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query is clustered by its words alone')
     return new Map()
   })
-  const place = { tenant: row.tenant, spaceKey: space.key, quotes }
+  const scope = { tenant: row.tenant, spaceKey: space.key, quotes }
   // Read before the transaction, which blocks questions. Clusters never lose or change their key, so the result stays
   // valid.
-  const cluster = await db.read(clusterFor(place, row.query, pointed))
-  const cell = pointed.size === 0 ? undefined : JSON.stringify(pointedCell(pointed))
+  const cluster = await db.read(findCluster(scope, row.query, pointed))
+  const cell = pointed.size === 0 ? undefined : JSON.stringify(toPointedCell(pointed))
   // A lost result is computed again, so nothing waits for the disk.
-  await db.record(() => settleCluster(row, { cluster, pointed: cell }))
+  await db.record(() => assignCluster(row, { cluster, pointed: cell }))
 }
 
 /** Like triage, searches what the readers of the failed query may know of. */
-async function pointedOf(
+async function findPointedOfQuery(
   context: EngineContext,
   space: SpaceRow,
   { tenant, query, answer_trace_id }: UnclusteredRow,
   quotes: readonly string[],
-): Promise<Pointed> {
-  const bundle = answer_trace_id === null ? undefined : await context.db.read(bundleOfTrace(tenant, answer_trace_id))
+): Promise<PointedSentences> {
+  const bundle = answer_trace_id === null ? undefined : await context.db.read(findTraceBundle(tenant, answer_trace_id))
   const items = bundle?.items ?? []
   const evidence = items.map(({ nodeId, text, score }) => ({ id: nodeId, text, score }))
-  return await pointedIn(context, { space, audience: quotes }, query, evidence)
+  return await findPointedSentences(context, { space, audience: quotes }, query, evidence)
 }

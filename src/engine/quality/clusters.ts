@@ -1,8 +1,8 @@
 import type { ClustersQuery, FailedQuery, FailedQueryClusters } from '../../contract/gateway/failed-queries.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
-import { largestClusters, membersOfClusters } from '../rows/quality/clusters.js'
-import { lookupFailed, toFailedQuery } from '../rows/quality/failed-queries.js'
+import { listClusterMembers, listLargestClusters } from '../rows/quality/clusters.js'
+import { lookupFailedQuery, toFailedQuery } from '../rows/quality/failed-queries.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { unlessDamaged } from '../storage/readable.js'
@@ -19,8 +19,8 @@ export function* clusterFailedQueries(
 ): Read<FailedQueryClusters> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const limit = Math.min(query.limit, LIMITS.failedClusters.max)
-  const clusters = yield* largestClusters(caller, space, query.status, limit)
-  const members = yield* membersOfClusters(
+  const clusters = yield* listLargestClusters(caller, space, query.status, limit)
+  const members = yield* listClusterMembers(
     caller,
     space,
     query.status,
@@ -29,15 +29,15 @@ export function* clusterFailedQueries(
   const shown: FailedQueryClusters['clusters'] = []
   for (const { cluster_key, n } of clusters) {
     const failedQueryIds = members.get(cluster_key) ?? []
-    const representative = yield* firstReadable(caller, space, failedQueryIds)
+    const representative = yield* findFirstReadable(caller, space, failedQueryIds)
     if (representative !== undefined) shown.push({ clusterKey: cluster_key, count: n, failedQueryIds, representative })
   }
   return { clusters: shown }
 }
 
-function* firstReadable(caller: Caller, space: SpaceRow, ids: readonly string[]): Read<FailedQuery | undefined> {
+function* findFirstReadable(caller: Caller, space: SpaceRow, ids: readonly string[]): Read<FailedQuery | undefined> {
   for (const id of ids) {
-    const row = yield* lookupFailed(caller, space, id)
+    const row = yield* lookupFailedQuery(caller, space, id)
     const found = row === undefined ? undefined : unlessDamaged(() => toFailedQuery(space, row))
     if (found !== undefined) return found
   }

@@ -287,7 +287,7 @@ two three case certain us them him me whether though although however therefore 
 about around long ago able unable allowed supposed mean means understand everything nothing unfortunately
 `
 
-function byTerm(): ReadonlyMap<string, readonly number[]> {
+function buildGroupsByTerm(): ReadonlyMap<string, readonly number[]> {
   const known = new Map<string, number[]>()
   for (const [group, line] of GROUPS.trim().split('\n').entries()) {
     for (const word of line.split(' ')) {
@@ -302,15 +302,15 @@ function byTerm(): ReadonlyMap<string, readonly number[]> {
   return known
 }
 
-function byGroup(terms: ReadonlyMap<string, readonly number[]>): ReadonlyMap<number, readonly string[]> {
+function buildTermsByGroup(terms: ReadonlyMap<string, readonly number[]>): ReadonlyMap<number, readonly string[]> {
   const members = new Map<number, string[]>()
   for (const [term, groups] of terms)
     for (const group of groups) members.set(group, [...(members.get(group) ?? []), term])
   return members
 }
 
-const GROUPS_OF = byTerm()
-const MEMBERS = byGroup(GROUPS_OF)
+const GROUPS_BY_TERM = buildGroupsByTerm()
+const TERMS_BY_GROUP = buildTermsByGroup(GROUPS_BY_TERM)
 const FILLER_TERMS: ReadonlySet<string> = new Set(
   FILLERS.trim()
     .split(/\s+/)
@@ -318,13 +318,13 @@ const FILLER_TERMS: ReadonlySet<string> = new Set(
 )
 
 /** Numbers of the groups of everyday words that a term belongs to; most terms belong to none. */
-export function everydayGroups(term: string): readonly number[] {
-  return GROUPS_OF.get(term) ?? []
+export function findEverydayGroups(term: string): readonly number[] {
+  return GROUPS_BY_TERM.get(term) ?? []
 }
 
 /** Terms that ask for the same as a term in everyday English, without the term itself. */
-export function everydaySynonyms(term: string): string[] {
-  const others = everydayGroups(term).flatMap((group) => MEMBERS.get(group) ?? [])
+export function findEverydaySynonyms(term: string): string[] {
+  const others = findEverydayGroups(term).flatMap((group) => TERMS_BY_GROUP.get(group) ?? [])
   return [...new Set(others)].filter((other) => other !== term)
 }
 
@@ -334,9 +334,9 @@ export function isFiller(term: string): boolean {
 }
 
 /** Scripts whose terms are pairs of characters: lists of everyday words do not cover them. */
-const PAIRED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+const PAIR_SCRIPT = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 /** Whether a term certainly belongs to a subject: it is neither an everyday word nor a filler word. */
 export function isSpecific(term: string): boolean {
-  return !isFiller(term) && everydayGroups(term).length === 0 && !PAIRED.test(term)
+  return !isFiller(term) && findEverydayGroups(term).length === 0 && !PAIR_SCRIPT.test(term)
 }

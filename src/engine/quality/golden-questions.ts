@@ -1,4 +1,4 @@
-import { notFound } from '../../contract/errors.js'
+import { notFoundError } from '../../contract/errors.js'
 import type {
   AnnotationBody,
   BadCaseBody,
@@ -7,15 +7,15 @@ import type {
   UpdateGoldenQuestionBody,
 } from '../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import {
   findGolden,
   type GoldenContent,
-  goldenAfter,
   insertGolden,
+  listGoldenAfter,
   removeGolden,
   toGolden,
   updateGolden,
@@ -25,10 +25,10 @@ import { findTrace } from '../rows/traces.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 
 /** Metadata keys that the engine writes: a client that replaces the metadata keeps them unless it sets them itself. */
-const KEPT_KEYS = ['annotation', 'origin']
+const PRESERVED_KEYS = ['annotation', 'origin']
 
 export function createGoldenQuestion(
   db: Driver,
@@ -36,17 +36,17 @@ export function createGoldenQuestion(
   spaceId: string,
   body: CreateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     return yield* insertGolden(caller, yield* findSpace(caller.tenant, spaceId), body)
   })
 }
 
 export function* listGoldenQuestions(caller: Caller, spaceId: string, page: PageRequest): Read<Page<GoldenQuestion>> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  const filter = filterHash('golden-questions', caller.tenant, space.id)
+  const filter = hashFilter('golden-questions', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = yield* goldenAfter(caller, space, after, limit + 1)
+  const rows = yield* listGoldenAfter(caller, space, after, limit + 1)
   return readablePage(
     rows,
     limit,
@@ -66,12 +66,13 @@ export function updateGoldenQuestion(
   id: string,
   body: UpdateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return changed(db, caller, spaceId, id, (current) => ({
+  return changeGoldenQuestion(db, caller, spaceId, id, (current) => ({
     question: body.question ?? current.question,
     expectedEvidenceIds: body.expectedEvidenceIds ?? current.expectedEvidenceIds,
     tags: body.tags ?? current.tags,
-    ...defined({ expect: body.expect === undefined ? current.expect : (body.expect ?? undefined) }),
-    metadata: body.metadata === undefined ? current.metadata : { ...kept(current.metadata), ...body.metadata },
+    ...omitUndefined({ expect: body.expect === undefined ? current.expect : (body.expect ?? undefined) }),
+    metadata:
+      body.metadata === undefined ? current.metadata : { ...selectPreserved(current.metadata), ...body.metadata },
   }))
 }
 
@@ -84,16 +85,16 @@ export function annotateGoldenQuestion(
   body: AnnotationBody,
 ): Promise<GoldenQuestion> {
   const annotation = { ...body, actorSubjectId: caller.subject, annotatedAt: new Date().toISOString() }
-  return changed(db, caller, spaceId, id, (current) => ({
+  return changeGoldenQuestion(db, caller, spaceId, id, (current) => ({
     ...current,
     metadata: { ...current.metadata, annotation },
   }))
 }
 
 export async function deleteGoldenQuestion(db: Driver, caller: Caller, spaceId: string, id: string): Promise<void> {
-  await writeAnswer(db, caller, function* () {
+  await writeReply(db, caller, function* () {
     if (!(yield* removeGolden(caller, yield* findSpace(caller.tenant, spaceId), id)))
-      throw notFound('golden question', id)
+      throw notFoundError('golden question', id)
   })
 }
 
@@ -102,26 +103,26 @@ export async function deleteGoldenQuestion(db: Driver, caller: Caller, spaceId: 
  * annotates the question.
  */
 export function createBadCase(db: Driver, caller: Caller, spaceId: string, body: BadCaseBody): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
     const { row, bundle } = yield* findTrace(caller, body.traceId)
-    if (row.space_key !== space.key) throw notFound('trace', body.traceId)
+    if (row.space_key !== space.key) throw notFoundError('trace', body.traceId)
     return yield* insertGolden(caller, space, {
-      ...questionOf(row.query),
+      ...toQuestion(row.query),
       expectedEvidenceIds: [...new Set((bundle?.items ?? []).map((item) => item.nodeId))],
       tags: body.tags,
-      ...defined({ expect: body.expect }),
+      ...omitUndefined({ expect: body.expect }),
       metadata: {
         origin: {
           kind: 'production-bad-case',
           traceId: row.id,
           mode: row.mode,
-          ...defined({
+          ...omitUndefined({
             evidenceBundleId: row.bundle_id ?? undefined,
             evidenceState: row.evidence_state ?? undefined,
             reason: body.reason,
           }),
-          ...wholeQuery(row.query),
+          ...toOriginalQuery(row.query),
         },
       },
     })
@@ -132,28 +133,28 @@ export function createBadCase(db: Driver, caller: Caller, spaceId: string, body:
  * Question of a query. A query may be longer than a golden question: then the origin in the metadata has the complete
  * text.
  */
-export function questionOf(query: string): { question: string } {
+export function toQuestion(query: string): { question: string } {
   // Do not cut a surrogate pair.
   return { question: query.slice(0, LIMITS.goldenQuestion).replace(/[\uD800-\uDBFF]$/, '') }
 }
 
-export function wholeQuery(query: string): { query?: string } {
+export function toOriginalQuery(query: string): { query?: string } {
   return query.length > LIMITS.goldenQuestion ? { query } : {}
 }
 
-function changed(
+function changeGoldenQuestion(
   db: Driver,
   caller: Caller,
   spaceId: string,
   id: string,
   change: (current: GoldenQuestion) => GoldenContent,
 ): Promise<GoldenQuestion> {
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
     return yield* updateGolden(caller, space, id, change(yield* findGolden(caller, space, id)))
   })
 }
 
-function kept(metadata: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(metadata).filter(([key]) => KEPT_KEYS.includes(key)))
+function selectPreserved(metadata: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => PRESERVED_KEYS.includes(key)))
 }

@@ -1,18 +1,18 @@
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { foldAccents } from '../../lib/text/fold.js'
 import type { Language } from '../../lib/text/languages.js'
-import { namesIn } from '../query/names/question-names.js'
+import { findNames } from '../query/names/question-names.js'
 import type { Facet } from '../query/question/facets.js'
-import { comparedTerms } from './compared-terms.js'
-import { areOpposed, isNegated, isOnAxis, sidesOf } from './opposites.js'
-import { HELD, overlapOf, type Pointed } from './pointed.js'
-import { toldLanguage } from './same-language.js'
+import { toComparedTerms } from './compared-terms.js'
+import { areOpposed, findSides, isNegated, isOnAxis } from './opposites.js'
+import { computePointedOverlap, KNOWN_TERM_PREFIX, type PointedSentences } from './pointed.js'
+import { detectQuestionLanguage } from './same-language.js'
 import { isPart, looksLike, sharesCharacter } from './spelling.js'
-import { type SubjectTerm, subjectOf, WEIGHT_OF_EVERYDAY, writtenOut } from './subject-terms.js'
-import { sameWanted, wantedBy } from './wanted.js'
+import { analyzeSubject, EVERYDAY_WEIGHT, expandAbbreviations, type SubjectTerm } from './subject-terms.js'
+import { findWantedFacets, haveSameFacets } from './wanted-facets.js'
 
 /** A question, prepared for comparison with others. */
-export interface Meaning {
+export interface QuestionMeaning {
   facets: readonly Facet[]
   /** distinct terms of the subject */
   terms: ReadonlyMap<string, SubjectTerm>
@@ -30,10 +30,10 @@ export interface Meaning {
   /** language, when its words show it */
   language: Language | undefined
   /** sentences of the space that it points to */
-  pointed: Pointed
+  pointed: PointedSentences
 }
 
-const WEIGHT_OF_NAME = 1.5
+const NAME_WEIGHT = 1.5
 
 /** A word with a digit. */
 const CODE = /(?<![\p{Script=Latin}\p{N}])(?=[\p{Script=Latin}-]*\p{N})[\p{Script=Latin}\p{N}-]+/gu
@@ -44,26 +44,26 @@ const ORDINALS = new Map(
 
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]|(?:(?!\p{Script=Han})[\p{L}\p{N}])+/gu
-const NOWHERE: Pointed = new Map()
+const NO_POINTED: PointedSentences = new Map()
 
 /** Analyses a question. @param pointed sentences of its space that the question points to; empty when unknown */
-export function meaningOf(question: string, pointed = NOWHERE): Meaning {
-  const written = writtenOut(question)
+export function toMeaning(question: string, pointed = NO_POINTED): QuestionMeaning {
+  const written = expandAbbreviations(question)
   const plain = written.replace(/\p{L}+/gu, (word) => ORDINALS.get(word.toLowerCase()) ?? word)
   const codes = [...plain.matchAll(CODE)].map(([code]) => code)
-  const named = namesIn(question).flatMap(({ distinctive }) => distinctive.map((name) => writtenOut(name)))
-  const names = new Set([...codes, ...named].flatMap((name) => comparedTerms(name)))
-  const { terms, facets } = subjectOf(plain)
-  for (const name of names) terms.set(name, { weight: WEIGHT_OF_NAME, groups: terms.get(name)?.groups ?? [] })
-  const sides = sidesOf(written)
+  const named = findNames(question).flatMap(({ distinctive }) => distinctive.map((name) => expandAbbreviations(name)))
+  const names = new Set([...codes, ...named].flatMap((name) => toComparedTerms(name)))
+  const { terms, facets } = analyzeSubject(plain)
+  for (const name of names) terms.set(name, { weight: NAME_WEIGHT, groups: terms.get(name)?.groups ?? [] })
+  const sides = findSides(written)
   // A question until when something is open asks when it closes: the side replaces the word.
   for (const [axis, side] of sides) {
     for (const term of terms.keys()) if (isOnAxis(axis, term)) terms.delete(term)
-    terms.set(`${side} ${axis}`, { weight: WEIGHT_OF_EVERYDAY, groups: [] })
+    terms.set(`${side} ${axis}`, { weight: EVERYDAY_WEIGHT, groups: [] })
   }
-  const told = wantedBy(written)
+  const wantedFacets = findWantedFacets(written)
   return {
-    facets: told.length > 0 ? told : [...new Set(facets)],
+    facets: wantedFacets.length > 0 ? wantedFacets : [...new Set(facets)],
     terms,
     names,
     pointed,
@@ -72,7 +72,7 @@ export function meaningOf(question: string, pointed = NOWHERE): Meaning {
     words: new Set(foldAccents(question.toLowerCase()).match(WORD) ?? []),
     sides,
     negated: isNegated(written),
-    language: toldLanguage(question),
+    language: detectQuestionLanguage(question),
   }
 }
 
@@ -80,16 +80,16 @@ export function meaningOf(question: string, pointed = NOWHERE): Meaning {
  * Cost of a term that only one question has, when the other one has such a term as well. An everyday word without a
  * synonym in the other question means something else; any other word may be an unknown synonym.
  */
-const OTHER_EVERYDAY = 0.7
-const OTHER_SUBJECT = 0.25
+const EVERYDAY_MISMATCH_COST = 0.7
+const SUBJECT_MISMATCH_COST = 0.25
 /** Weight of a match in another form, relative to the same term. */
-const SYNONYM = 0.9
-const LOOKALIKE = 0.8
-const PART = 0.7
-const CHARACTER = 0.5
+const SYNONYM_WEIGHT = 0.9
+const LOOKALIKE_WEIGHT = 0.8
+const PART_WEIGHT = 0.7
+const CHARACTER_WEIGHT = 0.5
 
 /** Features of a pair of questions: what distinguishes them, or shows that they ask the same. */
-interface PairSigns {
+interface PairFeatures {
   /** weight of the terms that both have in some form, as a Dice coefficient, 0 to 1 */
   shared: number
   /**
@@ -111,20 +111,20 @@ interface PairSigns {
   sameFacet?: boolean
 }
 
-function signsOf(one: Meaning, other: Meaning): PairSigns {
-  const forth = heldBy(one, other)
-  const back = heldBy(other, one)
+function computePairFeatures(one: QuestionMeaning, other: QuestionMeaning): PairFeatures {
+  const forth = compareTerms(one, other)
+  const back = compareTerms(other, one)
   const total = Math.max(Number.MIN_VALUE, forth.total + back.total)
-  const sameFacet = sameWanted(one.facets, other.facets)
+  const sameFacet = haveSameFacets(one.facets, other.facets)
   return {
-    shared: (forth.held + back.held) / total,
-    within: Math.max(forth.held / (forth.total || 1), back.held / (back.total || 1)),
-    apart: (2 * Math.min(forth.left, back.left)) / total,
-    heldApart: (2 * Math.min(forth.leftHeld, back.leftHeld)) / total,
-    swapped: alike(one.words, other.words) * Math.min(1, forth.loose, back.loose),
-    together: overlapOf(one.pointed, other.pointed),
+    shared: (forth.matched + back.matched) / total,
+    within: Math.max(forth.matched / (forth.total || 1), back.matched / (back.total || 1)),
+    apart: (2 * Math.min(forth.mismatchCost, back.mismatchCost)) / total,
+    heldApart: (2 * Math.min(forth.knownMismatchCost, back.knownMismatchCost)) / total,
+    swapped: computeJaccard(one.words, other.words) * Math.min(1, forth.unmatched, back.unmatched),
+    together: computePointedOverlap(one.pointed, other.pointed),
     bothPoint: one.pointed.size > 0 && other.pointed.size > 0,
-    ...defined({ sameFacet }),
+    ...omitUndefined({ sameFacet }),
   }
 }
 
@@ -133,7 +133,7 @@ function signsOf(one: Meaning, other: Meaning): PairSigns {
  * tuning questions of the bench, primarily for few wrong clusters: one model for questions that both point to
  * sentences, one for words only.
  */
-const POINTING = {
+const POINTING_MODEL = {
   base: -3.2,
   shared: 3.5,
   within: 1.5,
@@ -144,7 +144,7 @@ const POINTING = {
   togetherWithin: -2,
   sameFacet: 2,
 }
-const BY_WORDS = {
+const WORDS_MODEL = {
   base: -3.8,
   shared: 4.5,
   within: 2,
@@ -156,93 +156,96 @@ const BY_WORDS = {
   sameFacet: 2,
 }
 /** Likeness of two questions that ask for different facets, or of which one denies what the other asks. */
-const OTHER_QUESTION = -4.5
-const NEVER = -9
+const OTHER_QUESTION_LOGIT = -4.5
+const NEVER_LOGIT = -9
 
 /** How much two questions ask the same, in logits; they do from 0 on. */
-export function likeness(one: Meaning, other: Meaning): number {
-  if (!canBeOne(one, other)) return NEVER
-  const signs = signsOf(one, other)
-  if (signs.sameFacet === false) return OTHER_QUESTION
-  if (one.negated !== other.negated && signs.shared > NEGATED_ALIKE) return OTHER_QUESTION
-  const model = signs.bothPoint ? POINTING : BY_WORDS
+export function computeLikeness(one: QuestionMeaning, other: QuestionMeaning): number {
+  if (!mayAskSame(one, other)) return NEVER_LOGIT
+  const features = computePairFeatures(one, other)
+  if (features.sameFacet === false) return OTHER_QUESTION_LOGIT
+  if (one.negated !== other.negated && features.shared > MAX_NEGATED_SHARED) return OTHER_QUESTION_LOGIT
+  const model = features.bothPoint ? POINTING_MODEL : WORDS_MODEL
   return (
     model.base +
-    model.shared * signs.shared +
-    model.within * signs.within +
-    model.apart * signs.apart +
-    model.heldApart * signs.heldApart +
-    model.swapped * signs.swapped +
-    model.together * signs.together +
-    model.togetherWithin * signs.together * signs.within +
-    (signs.sameFacet === true ? model.sameFacet : 0)
+    model.shared * features.shared +
+    model.within * features.within +
+    model.apart * features.apart +
+    model.heldApart * features.heldApart +
+    model.swapped * features.swapped +
+    model.together * features.together +
+    model.togetherWithin * features.together * features.within +
+    (features.sameFacet === true ? model.sameFacet : 0)
   )
 }
 
 /** Two questions of which one is negated are different when they share this much: nothing else distinguishes them. */
-const NEGATED_ALIKE = 0.6
+const MAX_NEGATED_SHARED = 0.6
 
 /** Whether two questions may ask the same: they contain no different names or numbers and no opposites. */
-export function canBeOne(one: Meaning, other: Meaning): boolean {
+export function mayAskSame(one: QuestionMeaning, other: QuestionMeaning): boolean {
   if (one.language !== other.language && one.language !== undefined && other.language !== undefined) return false
-  return !namesDiffer(one, other) && !numbersDiffer(one, other) && !areOpposed(one.sides, other.sides)
+  return !doNamesDiffer(one, other) && !doNumbersDiffer(one, other) && !areOpposed(one.sides, other.sides)
 }
 
-interface Held {
+interface TermComparison {
   /** weight of the terms that the other question has in some form */
-  held: number
+  matched: number
   /** cost of the other terms of its subject, and the part of it for words that the space contains */
-  left: number
-  leftHeld: number
+  mismatchCost: number
+  knownMismatchCost: number
   /** weight of the other terms of its subject */
-  loose: number
+  unmatched: number
   total: number
 }
 
 /** Compares the terms of one question with those of another. */
-function heldBy(one: Meaning, other: Meaning): Held {
-  const sums: Held = { held: 0, left: 0, leftHeld: 0, loose: 0, total: 0 }
+function compareTerms(one: QuestionMeaning, other: QuestionMeaning): TermComparison {
+  const sums: TermComparison = { matched: 0, mismatchCost: 0, knownMismatchCost: 0, unmatched: 0, total: 0 }
   for (const [term, { weight: plain, groups }] of one.terms) {
-    const telling = one.pointed.get(HELD + term)
-    const weight = plain * (telling ?? 1)
-    const worth = weight * bestLikeness(term, groups, other)
-    sums.held += worth
+    const spaceWeight = one.pointed.get(KNOWN_TERM_PREFIX + term)
+    const weight = plain * (spaceWeight ?? 1)
+    const matchedWeight = weight * computeTermLikeness(term, groups, other)
+    sums.matched += matchedWeight
     sums.total += weight
-    if (plain < WEIGHT_OF_EVERYDAY) continue
-    sums.loose += weight - worth
-    sums.left += (weight - worth) * (groups.length > 0 ? OTHER_EVERYDAY : OTHER_SUBJECT)
-    if (telling !== undefined) sums.leftHeld += weight - worth
+    if (plain < EVERYDAY_WEIGHT) continue
+    sums.unmatched += weight - matchedWeight
+    sums.mismatchCost += (weight - matchedWeight) * (groups.length > 0 ? EVERYDAY_MISMATCH_COST : SUBJECT_MISMATCH_COST)
+    if (spaceWeight !== undefined) sums.knownMismatchCost += weight - matchedWeight
   }
   return sums
 }
 
-function bestLikeness(term: string, mine: readonly number[], { terms, groups }: Meaning): number {
+function computeTermLikeness(term: string, mine: readonly number[], { terms, groups }: QuestionMeaning): number {
   if (terms.has(term)) return 1
-  if (mine.some((group) => groups.has(group))) return SYNONYM
+  if (mine.some((group) => groups.has(group))) return SYNONYM_WEIGHT
   let best = 0
   for (const candidate of terms.keys()) {
-    if (looksLike(term, candidate)) return LOOKALIKE
-    if (best < PART && isPart(term, candidate)) best = PART
-    else if (best < CHARACTER && sharesCharacter(term, candidate)) best = CHARACTER
+    if (looksLike(term, candidate)) return LOOKALIKE_WEIGHT
+    if (best < PART_WEIGHT && isPart(term, candidate)) best = PART_WEIGHT
+    else if (best < CHARACTER_WEIGHT && sharesCharacter(term, candidate)) best = CHARACTER_WEIGHT
   }
   return best
 }
 
 /** Jaccard coefficient. */
-function alike(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+function computeJaccard(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
   let both = 0
   for (const word of one) if (other.has(word)) both++
   return both / Math.max(1, one.size + other.size - both)
 }
 
 /** Both contain names, and each has one that the other lacks. */
-function namesDiffer({ names: one, terms: ones }: Meaning, { names: other, terms: others }: Meaning): boolean {
+function doNamesDiffer(
+  { names: one, terms: ones }: QuestionMeaning,
+  { names: other, terms: others }: QuestionMeaning,
+): boolean {
   const lacks = (some: ReadonlySet<string>, held: ReadonlyMap<string, unknown>) =>
     [...some].some((name) => !held.has(name) && ![...held.keys()].some((term) => looksLike(term, name)))
   return one.size > 0 && other.size > 0 && lacks(one, others) && lacks(other, ones)
 }
 
 /** Both contain numbers, and different ones. */
-function numbersDiffer({ numbers: one }: Meaning, { numbers: other }: Meaning): boolean {
+function doNumbersDiffer({ numbers: one }: QuestionMeaning, { numbers: other }: QuestionMeaning): boolean {
   return one.size > 0 && other.size > 0 && [...one].every((number) => !other.has(number))
 }

@@ -1,15 +1,21 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import type { MissingEvidenceHistory, MissingEvidenceReview, ReviewBody } from '../../contract/gateway/quality.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { lookupReview, type MissingItem, type ReviewRow, reviewHistory, writeReview } from '../rows/quality/reviews.js'
+import {
+  listReviewHistory,
+  lookupReview,
+  type MissingEvidenceItem,
+  type ReviewRow,
+  storeReview,
+} from '../rows/quality/reviews.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { findTrace } from '../rows/traces.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { readable } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
-import { missingItemKey } from '../traces/missing-key.js'
+import { mapReadable } from '../storage/readable.js'
+import { writeReply } from '../storage/write-reply.js'
+import { toMissingItemKey } from '../traces/missing-key.js'
 
 /**
  * Sets the status of a missing-evidence item. The caller must know its current revision (0 when there is none yet).
@@ -21,11 +27,11 @@ export function reviewMissingEvidence(
   db: Driver,
   caller: Caller,
   spaceId: string,
-  item: MissingItem,
+  item: MissingEvidenceItem,
   body: ReviewBody,
 ): Promise<MissingEvidenceReview> {
-  return writeAnswer(db, caller, function* () {
-    const space = yield* assertItem(caller, spaceId, item)
+  return writeReply(db, caller, function* () {
+    const space = yield* assertMissingItem(caller, spaceId, item)
     const current = yield* lookupReview(space, item)
     const revision = current?.revision ?? 0
     if (revision !== body.expectedRevision)
@@ -33,7 +39,7 @@ export function reviewMissingEvidence(
         'version-mismatch',
         `expectedRevision must be the current revision ${revision}, received ${body.expectedRevision}`,
       )
-    yield* writeReview(space, item, current, {
+    yield* storeReview(space, item, current, {
       status: body.status,
       reason: body.reason,
       actor: caller.subject,
@@ -46,33 +52,33 @@ export function reviewMissingEvidence(
 }
 
 /** Decisions about an item, oldest first; empty when there are none. */
-export function* missingEvidenceHistory(
+export function* readMissingEvidenceHistory(
   caller: Caller,
   spaceId: string,
-  item: MissingItem,
+  item: MissingEvidenceItem,
 ): Read<MissingEvidenceHistory> {
-  const space = yield* assertItem(caller, spaceId, item)
-  const rows = yield* reviewHistory(space, item)
+  const space = yield* assertMissingItem(caller, spaceId, item)
+  const rows = yield* listReviewHistory(space, item)
   return {
-    items: readable(rows, (row) => ({
+    items: mapReadable(rows, (row) => ({
       id: row.id,
       action: row.to_status === 'dismissed' ? 'dismiss' : 'activate',
       actorSubjectId: row.actor,
-      ...defined({ fromStatus: row.from_status ?? undefined }),
+      ...omitUndefined({ fromStatus: row.from_status ?? undefined }),
       toStatus: row.to_status,
-      ...defined({ reason: row.reason ?? undefined }),
+      ...omitUndefined({ reason: row.reason ?? undefined }),
       revision: row.revision,
       createdAt: new Date(row.created_at).toISOString(),
     })),
   }
 }
 
-function* assertItem(caller: Caller, spaceId: string, item: MissingItem): Read<SpaceRow> {
+function* assertMissingItem(caller: Caller, spaceId: string, item: MissingEvidenceItem): Read<SpaceRow> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const { row, bundle } = yield* findTrace(caller, item.traceId)
-  if (row.space_key !== space.key) throw notFound('trace', item.traceId)
-  const lacked = (bundle?.missingEvidence ?? []).some((entry) => missingItemKey(entry) === item.itemKey)
-  if (!lacked) throw notFound('missing evidence', item.itemKey)
+  if (row.space_key !== space.key) throw notFoundError('trace', item.traceId)
+  const lacked = (bundle?.missingEvidence ?? []).some((entry) => toMissingItemKey(entry) === item.itemKey)
+  if (!lacked) throw notFoundError('missing evidence', item.itemKey)
   return space
 }
 
@@ -82,7 +88,7 @@ function toReview(space: SpaceRow, row: ReviewRow): MissingEvidenceReview {
     knowledgeSpaceId: space.id,
     itemKey: row.item_key,
     status: row.status,
-    ...defined({ reason: row.reason ?? undefined }),
+    ...omitUndefined({ reason: row.reason ?? undefined }),
     revision: row.revision,
     actorSubjectId: row.actor,
     createdAt: new Date(row.created_at).toISOString(),

@@ -29,7 +29,7 @@ export const FAILED_QUERY_MOVES: Readonly<
 }
 
 /** Transitions of an event: each status it applies to, with the next one. */
-export function movesOf(event: FailedQueryEvent): { from: FailedQueryStatus; to: FailedQueryStatus }[] {
+export function listMoves(event: FailedQueryEvent): { from: FailedQueryStatus; to: FailedQueryStatus }[] {
   return FAILED_QUERY_STATUSES.flatMap((from) => {
     const to = FAILED_QUERY_MOVES[from][event]
     return to === undefined ? [] : [{ from, to }]

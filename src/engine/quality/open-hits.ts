@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import { openKeys } from '../rows/quality/evidence.js'
-import { visibleKeys } from '../rows/queries.js'
+import { filterOpenPassages } from '../rows/quality/evidence.js'
+import { filterVisibleKeys } from '../rows/queries.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 
 /** Maximum wait for the vectors of a space that was just opened, or has just published its first model. */
-const LOADED_WITHIN_MS = 20_000
+const MAX_LOAD_WAIT_MS = 20_000
 const POLL_MS = 250
 
 /**
  * Where a failed query is looked up: in what all users of the tenant may know of, and in the sources that the query
  * quotes. Its readers are those of the query.
  */
-export interface Searched {
+export interface TriageScope {
   space: SpaceRow
   /** ids of sources */
   audience: readonly string[]
@@ -26,28 +26,28 @@ export interface Searched {
  *
  * @throws KsError `unavailable` when the indexes cannot be queried
  */
-export async function visibleHits(
+export async function findVisibleHits(
   context: EngineContext,
-  { space, audience }: Searched,
+  { space, audience }: TriageScope,
   request: SearchRequest,
 ): Promise<SearchHit[]> {
   if (request.terms.length === 0 && request.vector === undefined) return []
-  const { hits, degraded } = await searchWhole(context, space.id, request)
+  const { hits, degraded } = await searchWhenLoaded(context, space.id, request)
   if (degraded.length > 0)
     throw new KsError('unavailable', `the search indexes cannot be asked now: ${degraded.join('; ')}`)
-  const open = await context.db.read(openOf({ space, audience }, hits))
+  const open = await context.db.read(findOpenKeys({ space, audience }, hits))
   return hits.filter(({ key }) => open.has(key))
 }
 
 /** Selects the hits that are published and that the query's readers may know of. */
-function* openOf({ space, audience }: Searched, hits: readonly SearchHit[]): Read<Set<number>> {
+function* findOpenKeys({ space, audience }: TriageScope, hits: readonly SearchHit[]): Read<Set<number>> {
   const keys = hits.map(({ key }) => key)
-  const visible = yield* visibleKeys(space.key, { headRevision: space.head_revision }, keys)
-  return new Set(yield* openKeys([...visible], audience))
+  const visible = yield* filterVisibleKeys(space.key, { headRevision: space.head_revision }, keys)
+  return new Set(yield* filterOpenPassages([...visible], audience))
 }
 
-async function searchWhole(context: EngineContext, spaceId: string, request: SearchRequest): Promise<SearchHits> {
-  const deadline = performance.now() + LOADED_WITHIN_MS
+async function searchWhenLoaded(context: EngineContext, spaceId: string, request: SearchRequest): Promise<SearchHits> {
+  const deadline = performance.now() + MAX_LOAD_WAIT_MS
   for (;;) {
     const found = await context.indexes.search(spaceId, request)
     if (found.degraded.length === 0 || request.vector === undefined || performance.now() > deadline) return found

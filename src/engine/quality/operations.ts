@@ -26,10 +26,10 @@ import type { Caller } from '../base/caller.js'
 import type { Page, PageRequest } from '../base/page.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
-import type { MissingItem } from '../rows/quality/reviews.js'
+import type { MissingEvidenceItem } from '../rows/quality/reviews.js'
 import { findSpace } from '../rows/spaces.js'
 import { clusterFailedQueries } from './clusters.js'
-import { decideFailedQuery, failedQueryMetrics, listFailedQueries } from './failed-queries.js'
+import { computeFailedQueryMetrics, decideFailedQuery, listFailedQueries } from './failed-queries.js'
 import {
   annotateGoldenQuestion,
   createBadCase,
@@ -39,19 +39,24 @@ import {
   listGoldenQuestions,
   updateGoldenQuestion,
 } from './golden-questions.js'
-import { missingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
+import { readMissingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'
 
 /** Maximum wait of a list of clusters for queries that are not assigned yet. */
-const CLUSTERED_WITHIN_MS = 2500
+const CLUSTERING_TIMEOUT_MS = 2500
 
 /** Operations of `Engine.quality`. Traces and their reviews belong to the caller; the rest belongs to the space. */
 export interface QualityOperations {
   traces(caller: Caller, spaceId: string, query: QualityTracesQuery): Promise<Page<QualityTraceSummary>>
   /** @throws KsError `not-found`, `version-mismatch` when another revision is current */
-  reviewMissing(caller: Caller, spaceId: string, item: MissingItem, body: ReviewBody): Promise<MissingEvidenceReview>
-  missingHistory(caller: Caller, spaceId: string, item: MissingItem): Promise<MissingEvidenceHistory>
+  reviewMissing(
+    caller: Caller,
+    spaceId: string,
+    item: MissingEvidenceItem,
+    body: ReviewBody,
+  ): Promise<MissingEvidenceReview>
+  missingHistory(caller: Caller, spaceId: string, item: MissingEvidenceItem): Promise<MissingEvidenceHistory>
   /** Contradictions between documents of the space that the caller may read. */
   conflicts(caller: Caller, spaceId: string, query: SpaceConflictsQuery): Promise<SpaceConflicts>
   golden: {
@@ -81,7 +86,7 @@ export function createQuality(context: EngineContext): QualityOperations {
   return {
     traces: (caller, spaceId, query) => listQualityTraces(db, caller, spaceId, query),
     reviewMissing: (caller, spaceId, item, body) => reviewMissingEvidence(db, caller, spaceId, item, body),
-    missingHistory: (caller, spaceId, item) => db.read(missingEvidenceHistory(caller, spaceId, item)),
+    missingHistory: (caller, spaceId, item) => db.read(readMissingEvidenceHistory(caller, spaceId, item)),
     conflicts: (caller, spaceId, query) => listSpaceConflicts(context, caller, spaceId, query),
     golden: {
       create: (caller, spaceId, body) => createGoldenQuestion(db, caller, spaceId, body),
@@ -95,10 +100,10 @@ export function createQuality(context: EngineContext): QualityOperations {
     failed: {
       list: (caller, spaceId, query) => db.read(listFailedQueries(caller, spaceId, query)),
       async clusters(caller, spaceId, query) {
-        await context.failedClusters.catchUp(await db.read(findSpace(caller.tenant, spaceId)), CLUSTERED_WITHIN_MS)
+        await context.failedClusters.catchUp(await db.read(findSpace(caller.tenant, spaceId)), CLUSTERING_TIMEOUT_MS)
         return await db.read(clusterFailedQueries(caller, spaceId, query))
       },
-      metrics: (caller, spaceId) => db.read(failedQueryMetrics(caller, spaceId)),
+      metrics: (caller, spaceId) => db.read(computeFailedQueryMetrics(caller, spaceId)),
       decide: (caller, spaceId, id, body) => decideFailedQuery(context, caller, spaceId, id, body),
       triage: (caller, spaceId, limit) => triageFailedQueries(context, caller, spaceId, limit),
     },

@@ -21,11 +21,11 @@ big large gross grand 大 / small little klein petit pequen 小(?!时)
 breakfast fruhstuck =petit-dejeuner desayun 早餐 / lunch dinner mittag abendess dejeuner almuerzo cena 午餐 晚餐
 `
 
-interface Axis {
+interface OppositeAxis {
   sides: readonly [RegExp, RegExp]
 }
 
-function patternOf(words: string): RegExp {
+function toPattern(words: string): RegExp {
   const each = words
     .trim()
     .split(' ')
@@ -39,35 +39,35 @@ function patternOf(words: string): RegExp {
   return new RegExp(each.join('|'), 'u')
 }
 
-const OPEN = 2
-const BEGIN = 3
-const ALL: readonly Axis[] = AXES.trim()
+const OPEN_AXIS = 2
+const BEGIN_AXIS = 3
+const PARSED_AXES: readonly OppositeAxis[] = AXES.trim()
   .split('\n')
   .map((line) => {
     const [one = '', other = ''] = line.split(' / ')
-    return { sides: [patternOf(one), patternOf(other)] }
+    return { sides: [toPattern(one), toPattern(other)] }
   })
 /** Until when something is open is when it closes. */
 const UNTIL = /(?<!\p{L})(?:until|till|bis|jusqu|hasta)(?!\p{L})|到[几什]|之前/u
 
 /** Finds the sides of opposites in a question, by axis: -1 or 1. */
-export function sidesOf(question: string): ReadonlyMap<number, -1 | 1> {
+export function findSides(question: string): ReadonlyMap<number, -1 | 1> {
   const text = foldAccents(question.toLowerCase())
   const until = UNTIL.test(text)
   const sides = new Map<number, -1 | 1>()
-  for (const [at, { sides: both }] of ALL.entries()) {
+  for (const [axis, { sides: both }] of PARSED_AXES.entries()) {
     const one = both[0].test(text)
     const other = both[1].test(text)
     if (one === other) continue
-    const ends = (at === OPEN || at === BEGIN) && until
-    sides.set(at, other || ends ? 1 : -1)
+    const isEnd = (axis === OPEN_AXIS || axis === BEGIN_AXIS) && until
+    sides.set(axis, other || isEnd ? 1 : -1)
   }
   return sides
 }
 
 /** Whether a term belongs to an axis. */
 export function isOnAxis(axis: number, term: string): boolean {
-  return ALL[axis]?.sides.some((side) => side.test(term)) === true
+  return PARSED_AXES[axis]?.sides.some((side) => side.test(term)) === true
 }
 
 /** Whether two questions contain opposite sides of an axis. */

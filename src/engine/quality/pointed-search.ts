@@ -1,13 +1,13 @@
 import { analyzeContent } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
 import { loadPassages } from '../rows/queries.js'
-import { everydaySynonyms } from './everyday-words.js'
-import { type Searched, visibleHits } from './open-hits.js'
-import { type Given, type Pointed, pointedTo } from './pointed.js'
+import { findEverydaySynonyms } from './everyday-words.js'
+import { findVisibleHits, type TriageScope } from './open-hits.js'
+import { computePointedSentences, type EvidenceText, type PointedSentences } from './pointed.js'
 
 /** Maximum distinct terms that are looked up, and maximum passages that are read. */
 const MAX_TERMS = 32
-const PASSAGES = 5
+const MAX_PASSAGES = 5
 
 /**
  * Finds the sentences of the space that a question points to, among its evidence and the hits of one text search for
@@ -16,15 +16,19 @@ const PASSAGES = 5
  * @param evidence evidence of the question, best first
  * @throws KsError `unavailable` when the text index cannot be queried
  */
-export async function pointedIn(
+export async function findPointedSentences(
   context: EngineContext,
-  where: Searched,
+  where: TriageScope,
   query: string,
-  evidence: readonly Given[],
-): Promise<Pointed> {
+  evidence: readonly EvidenceText[],
+): Promise<PointedSentences> {
   const terms = [...new Set(analyzeContent(query))].slice(0, MAX_TERMS)
-  const synonyms = [...new Set(terms.flatMap((term) => everydaySynonyms(term)))]
-  const hits = await visibleHits(context, where, { terms: [...terms, ...synonyms], textK: PASSAGES, vectorK: 1 })
+  const synonyms = [...new Set(terms.flatMap((term) => findEverydaySynonyms(term)))]
+  const hits = await findVisibleHits(context, where, {
+    terms: [...terms, ...synonyms],
+    textK: MAX_PASSAGES,
+    vectorK: 1,
+  })
   const found = hits
     .filter(({ bm25 }) => bm25 !== undefined)
     .sort((a, b) => (b.bm25 ?? 0) - (a.bm25 ?? 0) || a.key - b.key)
@@ -34,21 +38,21 @@ export async function pointedIn(
       found.map(({ key }) => key),
     ),
   )
-  const most = found[0]?.bm25 ?? 1
-  const inOtherWords = found.flatMap(({ key, bm25 }): Given[] => {
+  const maxScore = found[0]?.bm25 ?? 1
+  const inOtherWords = found.flatMap(({ key, bm25 }): EvidenceText[] => {
     const passage = loaded.get(key)
-    return passage === undefined ? [] : [{ id: passage.id, text: passage.body, score: (bm25 ?? 0) / most }]
+    return passage === undefined ? [] : [{ id: passage.id, text: passage.body, score: (bm25 ?? 0) / maxScore }]
   })
-  return pointedTo(query, merged(evidence.slice(0, PASSAGES), inOtherWords))
+  return computePointedSentences(query, mergeEvidence(evidence.slice(0, MAX_PASSAGES), inOtherWords))
 }
 
 /** Merges passages, each with the better of its scores, which are relative to the best of either list. */
-function merged(evidence: readonly Given[], found: readonly Given[]): Given[] {
-  const most = Math.max(...evidence.map(({ score }) => score), 0) || 1
-  const byId = new Map(evidence.map((one) => [one.id, { ...one, score: one.score / most }]))
+function mergeEvidence(evidence: readonly EvidenceText[], found: readonly EvidenceText[]): EvidenceText[] {
+  const maxScore = Math.max(...evidence.map(({ score }) => score), 0) || 1
+  const byId = new Map(evidence.map((one) => [one.id, { ...one, score: one.score / maxScore }]))
   for (const one of found) {
-    const known = byId.get(one.id)
-    if (known === undefined || known.score < one.score) byId.set(one.id, one)
+    const existing = byId.get(one.id)
+    if (existing === undefined || existing.score < one.score) byId.set(one.id, one)
   }
   return [...byId.values()]
 }

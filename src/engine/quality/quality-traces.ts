@@ -2,25 +2,25 @@ import { setImmediate } from 'node:timers/promises'
 import type { QualityTraceSummary, QualityTracesQuery } from '../../contract/gateway/quality.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page } from '../base/page.js'
-import { type SummarisedRow, stepsOfOwn, tracesBefore } from '../rows/quality/traces.js'
+import { findOwnTraceSteps, listTracesBefore, type TraceSummaryRow } from '../rows/quality/traces.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { documentsVisible, readBundle } from '../rows/traces.js'
+import { areDocumentsReadable, readBundle } from '../rows/traces.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 import { unlessDamaged, unlessDamagedIn } from '../storage/readable.js'
-import { summarise } from './trace-summary.js'
+import { summarizeTrace } from './trace-summary.js'
 
 /** Rows read before yielding to other work. */
-const SLICE = 200
+const BATCH_SIZE = 200
 
-interface Place {
+interface TracePosition {
   createdAt: number
   id: string
 }
 
-const NEWEST: Place = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
+const NEWEST: TracePosition = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
  * Lists the caller's own traces in a space, newest first, without those that refer to a deleted document.
@@ -38,7 +38,7 @@ export async function listQualityTraces(
 ): Promise<Page<QualityTraceSummary>> {
   const space = await db.read(findSpace(caller.tenant, spaceId))
   const { from, to, mode, status } = query
-  const filter = filterHash(
+  const filter = hashFilter(
     'quality-traces',
     caller.tenant,
     caller.subject,
@@ -50,8 +50,8 @@ export async function listQualityTraces(
     status,
   )
   const limit = Math.min(query.limit, LIMITS.qualityTracesPage.max)
-  let place = query.cursor === undefined ? undefined : placeOf(decodeCursor(query.cursor, filter).after)
-  const wanted = query.query === undefined ? undefined : folded(query.query)
+  let position = query.cursor === undefined ? undefined : toPosition(decodeCursor(query.cursor, filter).after)
+  const searchText = query.query === undefined ? undefined : foldText(query.query)
   const traces = {
     from: from === undefined ? 0 : Date.parse(from),
     to: to === undefined ? Number.MAX_SAFE_INTEGER : Date.parse(to),
@@ -59,36 +59,40 @@ export async function listQualityTraces(
     status,
   }
   const items: QualityTraceSummary[] = []
-  let last: Place | undefined
+  let last: TracePosition | undefined
   for (;;) {
-    const rows = await db.read(tracesBefore(caller, space, traces, place ?? NEWEST, SLICE))
+    const rows = await db.read(listTracesBefore(caller, space, traces, position ?? NEWEST, BATCH_SIZE))
     for (const row of rows) {
       const at = unlessDamaged(() => ({ createdAt: row.created_at, id: row.id }))
       if (at === undefined) continue
-      place = at
-      if (wanted !== undefined && !folded(row.query).includes(wanted)) continue
-      const summary = await db.read(unlessDamagedIn(() => visibleSummary(caller, space, row)))
+      position = at
+      if (searchText !== undefined && !foldText(row.query).includes(searchText)) continue
+      const summary = await db.read(unlessDamagedIn(() => readVisibleSummary(caller, space, row)))
       if (summary === undefined) continue
       if (items.length === limit && last !== undefined)
         return { items, nextCursor: encodeCursor({ after: [last.createdAt, last.id] }, filter) }
       items.push(summary)
-      last = place
+      last = position
     }
-    if (rows.length < SLICE) return { items }
+    if (rows.length < BATCH_SIZE) return { items }
     await setImmediate()
   }
 }
 
-function* visibleSummary(caller: Caller, space: SpaceRow, row: SummarisedRow): Read<QualityTraceSummary | undefined> {
+function* readVisibleSummary(
+  caller: Caller,
+  space: SpaceRow,
+  row: TraceSummaryRow,
+): Read<QualityTraceSummary | undefined> {
   const bundle = row.bundle_id === null ? undefined : yield* readBundle(caller.tenant, row.bundle_id)
-  if (bundle !== undefined && !(yield* documentsVisible(caller, space.key, bundle))) return undefined
-  return summarise(row, yield* stepsOfOwn(caller, space, row.id), bundle)
+  if (bundle !== undefined && !(yield* areDocumentsReadable(caller, space.key, bundle))) return undefined
+  return summarizeTrace(row, yield* findOwnTraceSteps(caller, space, row.id), bundle)
 }
 
-function placeOf(after: (string | number)[]): Place {
+function toPosition(after: (string | number)[]): TracePosition {
   return { createdAt: Number(after[0] ?? 0), id: String(after[1] ?? '') }
 }
 
-function folded(text: string): string {
+function foldText(text: string): string {
   return text.normalize('NFKC').toLowerCase()
 }

@@ -1,13 +1,13 @@
 /** Shorter words have too many neighbours, nearly all of which are different words. */
-const SHORTEST = 5
+const MIN_WORD_LENGTH = 5
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const LATIN_WORD = /^[a-z]+$/
 /** Minimum letters of each half of a word that was written together. */
-const SHORTEST_HALF = 4
+const MIN_HALF_LENGTH = 4
 
 /** Spellings one mistake away from a word in lower case: an extra, missing or wrong letter, or two letters swapped. */
-export function oneMistakeAway(word: string): string[] {
-  if (word.length < SHORTEST || !LATIN_WORD.test(word)) return []
+export function generateMisspellings(word: string): string[] {
+  if (word.length < MIN_WORD_LENGTH || !LATIN_WORD.test(word)) return []
   const found = new Set<string>()
   for (let at = 0; at <= word.length; at++) {
     const before = word.slice(0, at)
@@ -23,17 +23,18 @@ export function oneMistakeAway(word: string): string[] {
 }
 
 /** Both halves of a word at each position where it may be two words. */
-export function halvesOf(word: string): [string, string][] {
+export function splitHalves(word: string): [string, string][] {
   const halves: [string, string][] = []
-  for (let at = SHORTEST_HALF; at <= word.length - SHORTEST_HALF; at++) halves.push([word.slice(0, at), word.slice(at)])
+  for (let at = MIN_HALF_LENGTH; at <= word.length - MIN_HALF_LENGTH; at++)
+    halves.push([word.slice(0, at), word.slice(at)])
   return halves
 }
 
 /** Minimum length of words in which two mistakes are accepted. */
-const LONG_WORD = 7
+const MIN_LONG_WORD_LENGTH = 7
 /** Minimum fraction of a word, and minimum letters, that two of its forms share at the beginning. */
-const COMMON_START = 0.6
-const SHORTEST_START = 5
+const MIN_COMMON_START_FRACTION = 0.6
+const MIN_COMMON_START_LENGTH = 5
 
 const DIGIT = /\p{N}/u
 
@@ -45,14 +46,14 @@ export function looksLike(one: string, other: string): boolean {
   if (DIGIT.test(one) || DIGIT.test(other)) return false
   const shorter = Math.min(one.length, other.length)
   const longer = Math.max(one.length, other.length)
-  const start = commonStart(one, other)
-  if (start >= SHORTEST_START && start >= COMMON_START * longer) return true
-  if (shorter < SHORTEST - 1) return false
-  const allowed = shorter >= LONG_WORD ? 2 : 1
-  return longer - shorter <= allowed && mistakes(one, other, allowed) <= allowed
+  const start = countCommonStart(one, other)
+  if (start >= MIN_COMMON_START_LENGTH && start >= MIN_COMMON_START_FRACTION * longer) return true
+  if (shorter < MIN_WORD_LENGTH - 1) return false
+  const allowed = shorter >= MIN_LONG_WORD_LENGTH ? 2 : 1
+  return longer - shorter <= allowed && countMistakes(one, other, allowed) <= allowed
 }
 
-function commonStart(one: string, other: string): number {
+function countCommonStart(one: string, other: string): number {
   let at = 0
   while (at < one.length && at < other.length && one[at] === other[at]) at++
   return at
@@ -63,34 +64,34 @@ function commonStart(one: string, other: string): number {
  *
  * @param max counting stops above this, with `max + 1`
  */
-function mistakes(one: string, other: string, most: number): number {
-  let before: number[] = []
+function countMistakes(one: string, other: string, max: number): number {
+  let beforePrevious: number[] = []
   let previous = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let i = 1; i <= one.length; i++) {
     const row = [i]
     for (let j = 1; j <= other.length; j++) {
       const differs = one[i - 1] === other[j - 1] ? 0 : 1
-      let least = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + differs)
+      let distance = Math.min((previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (previous[j - 1] ?? 0) + differs)
       if (i > 1 && j > 1 && one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1])
-        least = Math.min(least, (before[j - 2] ?? 0) + 1)
-      row.push(least)
+        distance = Math.min(distance, (beforePrevious[j - 2] ?? 0) + 1)
+      row.push(distance)
     }
-    if (Math.min(...row) > most) return most + 1
-    before = previous
+    if (Math.min(...row) > max) return max + 1
+    beforePrevious = previous
     previous = row
   }
-  return previous[other.length] ?? most + 1
+  return previous[other.length] ?? max + 1
 }
 
-const SHORTEST_PART = 4
-const SHORTEST_REST = 3
+const MIN_PART_LENGTH = 4
+const MIN_REST_LENGTH = 3
 
 /** Whether one word begins or ends the other: `Kaution`, `Mietkaution`. */
 export function isPart(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return (
-    short.length >= SHORTEST_PART &&
-    long.length >= short.length + SHORTEST_REST &&
+    short.length >= MIN_PART_LENGTH &&
+    long.length >= short.length + MIN_REST_LENGTH &&
     (long.startsWith(short) || long.endsWith(short))
   )
 }

@@ -1,8 +1,8 @@
-import { kindMissing } from '../query/question/asked-kind.js'
-import type { Circumstances } from './circumstances.js'
+import { isKindMissing } from '../query/question/requested-kind.js'
+import type { ComparedPassage } from './compare-passages.js'
 import { isSpecific } from './everyday-words.js'
+import type { NonLexicalCauses } from './non-lexical-causes.js'
 import { mayShareLanguage } from './same-language.js'
-import type { Compared } from './signs.js'
 import type { WideSearch } from './wide-search.js'
 
 /** Evidence for judging a failed query; fractions are of the question's weight, 0 to 1. */
@@ -29,28 +29,34 @@ export interface TriageEvidence {
 }
 
 /** Passages with nearly as much of the question as the first one count as best, up to a maximum. */
-const NEARLY = 0.8
-const HARDLY_LESS = 0.9
-const BEST = 5
+const MIN_BEST_FRACTION = 0.8
+const MIN_NEAREST_FRACTION = 0.9
+const MAX_BEST = 5
 
 /** @param parts the wide searches of the questions in the query, one each */
-export function evidenceOf(query: string, parts: readonly WideSearch[], sample: readonly string[]): TriageEvidence {
-  const of = (value: (part: WideSearch) => number): number => mean(parts.map(value))
+export function computeTriageEvidence(
+  query: string,
+  parts: readonly WideSearch[],
+  sample: readonly string[],
+): TriageEvidence {
+  const computeMean = (value: (part: WideSearch) => number): number => mean(parts.map(value))
   const [nearest, background] = (['nearest', 'background'] as const).map((name) => {
     const cosines = parts.flatMap((part) => part[name] ?? [])
     return cosines.length === 0 ? undefined : mean(cosines)
   })
-  const best = bestOf(parts)
+  const best = selectBest(parts)
   return {
     terms: parts.reduce((sum, { asked }) => sum + asked.length, 0),
     specific: parts.reduce((sum, { asked }) => sum + asked.filter(({ term }) => isSpecific(term)).length, 0),
-    known: rounded(of(({ known }) => known)),
-    knownInOtherWords: rounded(of(({ knownInOtherWords }) => knownInOtherWords)),
-    best: rounded(of(({ compared }) => Math.max(0, ...compared.map(({ share }) => share)))),
-    sentence: rounded(of(({ compared }) => Math.max(0, ...compared.map(({ sentenceShare }) => sentenceShare)))),
-    ...(nearest === undefined ? {} : { nearest: rounded(nearest) }),
-    ...(background === undefined ? {} : { background: rounded(background) }),
-    lacksKind: kindMissing(query, parts.length > 1 ? best : nearestOf(best)),
+    known: roundThousandths(computeMean(({ known }) => known)),
+    knownInOtherWords: roundThousandths(computeMean(({ knownInOtherWords }) => knownInOtherWords)),
+    best: roundThousandths(computeMean(({ compared }) => Math.max(0, ...compared.map(({ share }) => share)))),
+    sentence: roundThousandths(
+      computeMean(({ compared }) => Math.max(0, ...compared.map(({ sentenceShare }) => sentenceShare))),
+    ),
+    ...(nearest === undefined ? {} : { nearest: roundThousandths(nearest) }),
+    ...(background === undefined ? {} : { background: roundThousandths(background) }),
+    lacksKind: isKindMissing(query, parts.length > 1 ? best : selectNearest(best)),
     sameLanguage: mayShareLanguage(query, [...sample, ...best.map(({ body }) => body)]),
   }
 }
@@ -59,22 +65,24 @@ export function evidenceOf(query: string, parts: readonly WideSearch[], sample: 
  * Selects passages that contain hardly less than the first; others are often about something else and contain some
  * number or name.
  */
-function nearestOf(best: readonly Compared[]): Compared[] {
+function selectNearest(best: readonly ComparedPassage[]): ComparedPassage[] {
   const [first] = best
-  return first === undefined ? [] : best.filter((one) => worthOf(one) >= HARDLY_LESS * worthOf(first))
+  return first === undefined
+    ? []
+    : best.filter((one) => scorePassage(one) >= MIN_NEAREST_FRACTION * scorePassage(first))
 }
 
-function worthOf({ share, sentenceShare }: Compared): number {
+function scorePassage({ share, sentenceShare }: ComparedPassage): number {
   return share + sentenceShare
 }
 
 /** The passages that contain most of each question, best first. */
-export function bestOf(parts: readonly WideSearch[]): Compared[] {
-  const each = Math.max(1, Math.floor(BEST / Math.max(1, parts.length)))
+export function selectBest(parts: readonly WideSearch[]): ComparedPassage[] {
+  const each = Math.max(1, Math.floor(MAX_BEST / Math.max(1, parts.length)))
   return parts.flatMap(({ compared }) => {
     const [first] = compared
     if (first === undefined || first.share === 0) return []
-    return compared.filter((one) => worthOf(one) >= NEARLY * worthOf(first)).slice(0, each)
+    return compared.filter((one) => scorePassage(one) >= MIN_BEST_FRACTION * scorePassage(first)).slice(0, each)
   })
 }
 
@@ -93,29 +101,29 @@ export type TriageCause =
   | 'kind-missing'
 
 /** A question with this many terms contains a story around what it asks. */
-export const LONG_FROM = 14
+export const MIN_LONG_TERMS = 14
 /** Minimum fraction of a question's weight that counts as asked in other words. */
-const NOTICEABLE = 0.1
+const MIN_OTHER_WORDS_FRACTION = 0.1
 
-export function causesOf(
+export function findCauses(
   evidence: TriageEvidence,
   parts: readonly WideSearch[],
-  circumstances: Circumstances,
+  otherCauses: NonLexicalCauses,
 ): TriageCause[] {
   const { known, knownInOtherWords } = evidence
   const isRespelt = parts.some(({ respelt }) => respelt)
   const holds: [TriageCause, boolean][] = [
-    ['not-published', circumstances.unpublished.length > 0],
-    ['published-later', circumstances.later],
-    ['limited-to-documents', circumstances.limited],
-    ['withheld', circumstances.withheld],
-    ['below-threshold', circumstances.threshold],
+    ['not-published', otherCauses.unpublished.length > 0],
+    ['published-later', otherCauses.later],
+    ['limited-to-documents', otherCauses.limited],
+    ['withheld', otherCauses.withheld],
+    ['below-threshold', otherCauses.threshold],
     ['kind-missing', evidence.lacksKind],
     ['several-questions', parts.length > 1],
-    ['long-question', evidence.terms >= LONG_FROM],
+    ['long-question', evidence.terms >= MIN_LONG_TERMS],
     ['other-language', !evidence.sameLanguage],
     ['spelling', isRespelt],
-    ['other-words', !isRespelt && knownInOtherWords - known >= NOTICEABLE],
+    ['other-words', !isRespelt && knownInOtherWords - known >= MIN_OTHER_WORDS_FRACTION],
   ]
   return holds.filter(([, does]) => does).map(([cause]) => cause)
 }
@@ -124,6 +132,6 @@ function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-function rounded(share: number): number {
-  return Math.round(share * 1000) / 1000
+function roundThousandths(value: number): number {
+  return Math.round(value * 1000) / 1000
 }

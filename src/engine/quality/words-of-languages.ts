@@ -1,7 +1,7 @@
-import { once } from '../../lib/once.js'
+import { lazy } from '../../lib/lazy.js'
 import type { Facet } from '../query/question/facets.js'
 
-const FACETS: ReadonlySet<string> = new Set<Facet>([
+const NAMED_FACETS: ReadonlySet<string> = new Set<Facet>([
   ...(['price', 'count', 'duration', 'time', 'place', 'person', 'reason', 'method', 'permission'] as const),
 ])
 
@@ -10,7 +10,7 @@ const FACETS: ReadonlySet<string> = new Set<Facet>([
  * by bars in this order: translations of `everyday-words.ts`. An entry matches all words that begin with it; one with
  * `=` matches only itself. The name at the start of a line is the facet that the words ask for (see `Facet`).
  */
-const GROUPS = `
+const WORD_GROUPS = `
 price: preis kost gebuhr teuer tarif bezahl zahl =zahle entgelt aufpreis satz | prix cout tarif =payer =paie =paye frais montant | preci =cuesta =cuestan coste tarif =pagar =paga =pagan =pago =vale =cobra =cobran =cobrar =cobrais import suplement | 多少钱 价格 费用 价钱 收费 租金 金额 多少元 票价 花费 费
 count: anzahl hoh =hoch zahl menge =wieviel betrag | nombre combien montant quantit eleve | numero cantidad cuant import asciend | 多少 几个 数量 人数 数目 几本 几场
 duration: dauer lang frist zeitraum laufzeit minut stund tage monat woche jahre | dure longtemp temps delai minut heure jour mois semaine annees longueur | dura duracion plazo tiempo dias semana mes meses minut | 多久 多长时间 期限 多少天 几天 时长 几年 几个月 多少个月
@@ -99,7 +99,7 @@ permission: darf durfen erlaub gestatt zulassig genehmig moglich berechtig anspr
 : bergung feuer brand | feu incend flamm | fuego hoguer incend | 火
 `
 /** Filler words around questions. */
-const FILLERS = `
+const FILLER_WORDS = `
 hallo guten morgen bitte danke konnten konnte mochte wissen sagen gern gerne sag sagt nennen mitteilen frage wurde ware jemand eigentlich
 bonjour bonsoir merci pourriez pouvez voudrais aimerais savoir dire svp plait question quelqu'un peux indiquer
 hola buenos buenas dias tardes gracias podria podrian puedo quisiera quiero saber decir decirme favor pregunta alguien queria
@@ -109,7 +109,7 @@ const CHINESE_FILLERS =
   '请问 您好 你好 我想问一下 我想问 想问一下 想知道 请告诉我 告诉我 麻烦 谢谢 一下 我家 我们 你们 我 你 您 的 了 吗 呢 吧 是 在 里 把 这款 这个 这 那 个 应该 需要 要 会 能 到 去 有 都 之内 以内 由 得 着 和 与 什么 哪'
 
 /** Groups of words that ask for the same, and the facets that some of them ask for. */
-export interface Sense {
+export interface WordSense {
   groups: readonly number[]
   facets: readonly Facet[]
 }
@@ -119,22 +119,22 @@ const LANGUAGES = 4
 /** Groups of English have lower numbers. */
 const FIRST_GROUP = 10_000
 /** A stem of at most this many letters matches only words that are little longer. */
-const SHORT_STEM = 4
-const SHORT_ENDING = 2
+const MAX_SHORT_STEM_LENGTH = 4
+const MAX_SHORT_ENDING_LENGTH = 2
 /** Minimum letters of the first and last part of a compound. */
-const SHORTEST_PART = 4
-const LONGEST_STEM = 16
+const MIN_COMPOUND_PART_LENGTH = 4
+const MAX_STEM_LENGTH = 16
 
-interface Tables {
-  stems: ReadonlyMap<string, Sense>
-  chinese: ReadonlyMap<string, Sense>
+interface WordTables {
+  stems: ReadonlyMap<string, WordSense>
+  chinese: ReadonlyMap<string, WordSense>
   longestChinese: number
 }
 
-const tables = once((): Tables => {
-  const stems = new Map<string, Sense>()
-  const chinese = new Map<string, Sense>()
-  for (const [at, line] of GROUPS.trim().split('\n').entries()) {
+const getTables = lazy((): WordTables => {
+  const stems = new Map<string, WordSense>()
+  const chinese = new Map<string, WordSense>()
+  for (const [at, line] of WORD_GROUPS.trim().split('\n').entries()) {
     const [name = '', rest = ''] = line.split(': ')
     const facets = isFacet(name) ? [name] : []
     for (const [language, words] of rest.split(' | ').entries())
@@ -151,29 +151,30 @@ const tables = once((): Tables => {
   return { stems, chinese, longestChinese: Math.max(...[...chinese.keys()].map(({ length }) => length)) }
 })
 
-const fillers = new Set(FILLERS.trim().split(/\s+/))
+const fillerSet = new Set(FILLER_WORDS.trim().split(/\s+/))
 
 function isFacet(name: string): name is Facet {
-  return FACETS.has(name)
+  return NAMED_FACETS.has(name)
 }
 
 /** Finds the groups of a word in German, French or Spanish; the word is in lower case and without accents. */
-export function senseOf(word: string): Sense | undefined {
-  const { stems } = tables()
-  const whole = stems.get(`=${word}`)
-  if (whole !== undefined) return whole
-  for (let length = Math.min(word.length, LONGEST_STEM); length >= 3; length--) {
+export function findSense(word: string): WordSense | undefined {
+  const { stems } = getTables()
+  const exact = stems.get(`=${word}`)
+  if (exact !== undefined) return exact
+  for (let length = Math.min(word.length, MAX_STEM_LENGTH); length >= 3; length--) {
     const found = stems.get(word.slice(0, length))
-    if (found !== undefined && (length > SHORT_STEM || word.length - length <= SHORT_ENDING)) return found
+    if (found !== undefined && (length > MAX_SHORT_STEM_LENGTH || word.length - length <= MAX_SHORT_ENDING_LENGTH))
+      return found
   }
   return undefined
 }
 
 /** Splits a German compound whose last part is an everyday word: `Parkgebühr`. */
-export function partsOf(word: string): [string, string] | undefined {
-  for (let at = SHORTEST_PART; at <= word.length - SHORTEST_PART; at++) {
+export function splitCompound(word: string): [string, string] | undefined {
+  for (let at = MIN_COMPOUND_PART_LENGTH; at <= word.length - MIN_COMPOUND_PART_LENGTH; at++) {
     const last = word.slice(at)
-    if (senseOf(last) === undefined || last.length < SHORTEST_PART) continue
+    if (findSense(last) === undefined || last.length < MIN_COMPOUND_PART_LENGTH) continue
     return [word.slice(0, at).replace(/(?<=.{4})(?:s|en|n)$/, ''), last]
   }
   return undefined
@@ -181,13 +182,13 @@ export function partsOf(word: string): [string, string] | undefined {
 
 /** Whether a word is a filler word of these languages. */
 export function isForeignFiller(word: string): boolean {
-  return fillers.has(word)
+  return fillerSet.has(word)
 }
 
 /** Splits Chinese text at known words: their groups, and the text between them. */
-export function cutChinese(text: string): { senses: Sense[]; between: string[] } {
-  const { chinese, longestChinese } = tables()
-  const senses: Sense[] = []
+export function splitChinese(text: string): { senses: WordSense[]; between: string[] } {
+  const { chinese, longestChinese } = getTables()
+  const senses: WordSense[] = []
   const between: string[] = []
   let run = ''
   const close = (): void => {

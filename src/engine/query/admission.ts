@@ -1,4 +1,4 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
 import type { Caller } from '../base/caller.js'
@@ -6,13 +6,13 @@ import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import { findDocument } from '../rows/documents.js'
-import { findSpaceAtHead, type SpaceRow } from '../rows/spaces.js'
+import { findSpaceWithHead, type SpaceRow } from '../rows/spaces.js'
 import { toProfile } from '../spaces/profile.js'
 import type { Snapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
-import { documentsThrough } from './document-filter.js'
+import { findMatchingDocuments } from './document-filter.js'
 
-export interface Admitted {
+export interface AdmittedQuery {
   /** subject of the caller, for the scopes of sources */
   subject: string
   space: SpaceRow
@@ -27,7 +27,7 @@ export interface Admitted {
 }
 
 /** An admitted query, with the size of the space's traces at this moment. */
-export interface Admission extends Admitted {
+export interface Admission extends AdmittedQuery {
   /** bytes of the space's traces */
   traceBytes: number
 }
@@ -39,8 +39,8 @@ export interface Admission extends Admitted {
  * missing
  */
 export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller, body: QueryBody): Read<Admission> {
-  const space = yield* findSpaceAtHead(caller.tenant, body.knowledgeSpaceId)
-  if (space === undefined) throw notFound('knowledge space', body.knowledgeSpaceId)
+  const space = yield* findSpaceWithHead(caller.tenant, body.knowledgeSpaceId)
+  if (space === undefined) throw notFoundError('knowledge space', body.knowledgeSpaceId)
   if (space.deleted_at !== null) throw new KsError('deletion-active', `knowledge space ${space.id} is being deleted`)
   const { profile_revision: revision, profile_body: stored } = space
   const profile = toProfile(revision === null || stored === null ? undefined : { revision, body: stored })
@@ -75,12 +75,12 @@ export function* admit({ models }: Pick<EngineContext, 'models'>, caller: Caller
   const { log_seq: seq, nodes, trace_bytes: traceBytes } = space
   const admitted = { subject: caller.subject, space, profile, snapshot, seq, nodes, traceBytes }
   const { activeDocumentIds, filter } = body
-  const through =
-    filter === undefined ? undefined : yield* documentsThrough(caller, space.key, snapshot.headRevision, filter)
-  if (activeDocumentIds.length === 0) return through === undefined ? admitted : { ...admitted, docs: through }
+  const filteredKeys =
+    filter === undefined ? undefined : yield* findMatchingDocuments(caller, space.key, snapshot.headRevision, filter)
+  if (activeDocumentIds.length === 0) return filteredKeys === undefined ? admitted : { ...admitted, docs: filteredKeys }
   const docs: number[] = []
   for (const id of activeDocumentIds) docs.push((yield* findDocument(caller, space.key, id)).key)
-  if (through === undefined) return { ...admitted, docs }
-  const allowed = new Set(through)
+  if (filteredKeys === undefined) return { ...admitted, docs }
+  const allowed = new Set(filteredKeys)
   return { ...admitted, docs: docs.filter((key) => allowed.has(key)) }
 }

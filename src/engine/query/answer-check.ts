@@ -1,13 +1,13 @@
 import { splitSentences } from '../../lib/text/sentences.js'
 import { citationWriter } from './citation-marks.js'
 import {
+  type AnswerStatement,
   addsToQuestion,
-  marksIn,
-  readStatement,
-  type Source,
-  type Statement,
+  type EvidenceSource,
+  findMarkNumbers,
+  parseStatement,
+  removeMarks,
   supports,
-  withoutMarks,
 } from './support.js'
 
 /** Reply that the prompt asks for when no source answers. */
@@ -30,7 +30,7 @@ const ROW = /^\s*\|/
 export interface CheckRequest {
   question: string
   /** by the number of the mark */
-  sources: ReadonlyMap<number, Source>
+  sources: ReadonlyMap<number, EvidenceSource>
   /** input without a citation number: earlier turns, instructions */
   context?: readonly string[]
   /** answer without a model; when it is sure, nothing is sent before one statement agrees with it */
@@ -52,7 +52,7 @@ export interface CheckResult {
   text: string
 }
 
-interface Unit {
+interface AnswerUnit {
   /** white space before it */
   gap: string
   text: string
@@ -68,12 +68,12 @@ interface Unit {
  */
 export function answerChecker(request: CheckRequest) {
   const question = { text: request.question, names: '' }
-  const decline = readStatement(DECLINE, question)
-  const context = (request.context ?? []).map((text): Source => ({ text, names: '' }))
+  const decline = parseStatement(DECLINE, question)
+  const context = (request.context ?? []).map((text): EvidenceSource => ({ text, names: '' }))
   const cited = new Set<number>()
   let buffer = ''
   let received = ''
-  let pending: Unit[] = []
+  let pending: AnswerUnit[] = []
   let removedGap = ''
   let isFirst = true
   let wasRow = false
@@ -86,7 +86,7 @@ export function answerChecker(request: CheckRequest) {
   const mayDisagree = request.isUnchecked === true || request.quotation?.isSure !== true
   let agrees = request.quotation === undefined
 
-  const passOn = (unit: Unit): string => {
+  const passOn = (unit: AnswerUnit): string => {
     const units = [...pending, unit]
     pending = []
     isIntroRemoved = false
@@ -96,42 +96,44 @@ export function answerChecker(request: CheckRequest) {
     return out
   }
 
-  const hold = (unit: Unit): void => {
+  const holdBack = (unit: AnswerUnit): void => {
     // unsupported units introduced the removed statement
     if (isIntroRemoved) pending = pending.filter(({ isSupported }) => isSupported)
     isIntroRemoved = false
     pending.push(unit)
   }
 
-  const checkUnit = ({ gap, text }: Unit): string => {
+  const checkUnit = ({ gap, text }: AnswerUnit): string => {
     const unit = { gap: !gap.includes('\n') && removedGap.includes('\n') ? removedGap : gap, text }
     const isHeader = isTableHeader(text) && !wasRow
     wasRow = ROW.test(text)
-    const hasContent = /[\p{L}\p{N}]/u.test(withoutMarks(text))
-    const statement = readStatement(text, question)
-    const isLead = LEAD_IN.test(withoutMarks(text)) && statement.ownClaims === 0
-    if (!hasContent || isLead || isHeader || HEADING.test(withoutMarks(text))) {
-      hold(unit)
+    const hasContent = /[\p{L}\p{N}]/u.test(removeMarks(text))
+    const statement = parseStatement(text, question)
+    const isLead = LEAD_IN.test(removeMarks(text)) && statement.ownClaims === 0
+    if (!hasContent || isLead || isHeader || HEADING.test(removeMarks(text))) {
+      holdBack(unit)
       return ''
     }
     if (request.isUnchecked) {
-      for (const number of marksIn(text)) cited.add(number)
+      for (const number of findMarkNumbers(text)) cited.add(number)
       return passOn(unit)
     }
     statements++
-    const from = isDecline(statement, decline) ? undefined : supportOf(statement, text, request, context)
-    if (from !== undefined && from.length > 0) {
-      for (const number of from) cited.add(number)
+    const supporting = isDecline(statement, decline)
+      ? undefined
+      : findSupportingSources(statement, text, request, context)
+    if (supporting !== undefined && supporting.length > 0) {
+      for (const number of supporting) cited.add(number)
       removedGap = ''
-      const checked: Unit = { ...unit, text: withMarks(text, from), isSupported: true }
+      const checked: AnswerUnit = { ...unit, text: replaceMarks(text, supporting), isSupported: true }
       agrees ||= supports([quotation], statement, { question: request.question, all: [...request.sources.values()] })
       if (agrees || mayDisagree) return passOn(checked)
-      hold(checked)
+      holdBack(checked)
       return ''
     }
     isSentence ||= addsToQuestion(statement) && isPhrase(statement)
-    if (from !== undefined) {
-      hold({ ...unit, text: withoutMarks(text) })
+    if (supporting !== undefined) {
+      holdBack({ ...unit, text: removeMarks(text) })
       return ''
     }
     dropped++
@@ -142,7 +144,7 @@ export function answerChecker(request: CheckRequest) {
   }
 
   const flush = (isEnd: boolean): string => {
-    const units = unitsIn(buffer)
+    const units = splitAnswerUnits(buffer)
     const complete = isEnd ? units : units.slice(0, -1)
     const length = complete.reduce((sum, { gap, text }) => sum + gap.length + text.length, 0)
     buffer = buffer.slice(length)
@@ -163,14 +165,14 @@ export function answerChecker(request: CheckRequest) {
       agrees,
       dropped,
       isDeclined: cited.size === 0 && isSentence && !hasClaims && statements <= MAX_DECLINE_STATEMENTS,
-      text: withoutMarks(received).trim(),
+      text: removeMarks(received).trim(),
     }),
   }
 }
 
 /** Sentences, rows, list entries and blocks of code; the last one may be incomplete. */
-function unitsIn(text: string): Unit[] {
-  const units: Unit[] = []
+function splitAnswerUnits(text: string): AnswerUnit[] {
+  const units: AnswerUnit[] = []
   let end = 0
   const add = (start: number, stop: number): void => {
     units.push({ gap: text.slice(end, start), text: text.slice(start, stop) })
@@ -200,12 +202,12 @@ function isTableHeader(text: string): boolean {
 }
 
 /** Whether a statement has more than one word: `yes` declines nothing. */
-function isPhrase({ text, ownTerms }: Statement): boolean {
+function isPhrase({ text, ownTerms }: AnswerStatement): boolean {
   return ownTerms.length > 1 || (text.match(/[\p{L}\p{M}]+/gu) ?? []).length > 1
 }
 
 /** Whether a statement is the reply that the prompt asks for when no source answers. */
-function isDecline({ ownTerms, ownClaims }: Statement, decline: Statement): boolean {
+function isDecline({ ownTerms, ownClaims }: AnswerStatement, decline: AnswerStatement): boolean {
   const shared = ownTerms.filter((term) => decline.ownTerms.includes(term)).length
   return ownClaims === 0 && shared >= 2 && 2 * shared >= ownTerms.length
 }
@@ -215,11 +217,11 @@ function isDecline({ ownTerms, ownClaims }: Statement, decline: Statement): bool
  *
  * @returns none for a statement that needs no source; undefined for one without support
  */
-function supportOf(
-  statement: Statement,
+function findSupportingSources(
+  statement: AnswerStatement,
   text: string,
   { question, sources }: CheckRequest,
-  context: readonly Source[],
+  context: readonly EvidenceSource[],
 ): number[] | undefined {
   if (!addsToQuestion(statement)) return []
   const all = [...sources.values()]
@@ -229,7 +231,7 @@ function supportOf(
       statement,
       { question, all },
     )
-  const cited = marksIn(text).filter((number) => sources.has(number))
+  const cited = findMarkNumbers(text).filter((number) => sources.has(number))
   if (cited.length > 0 && isSupportedBy(cited)) return cited
   const numbers = [...sources.keys()]
   const single = numbers.find((number) => isSupportedBy([number]))
@@ -242,11 +244,11 @@ function supportOf(
 }
 
 /** Replaces the marks of a statement by those of the given sources. */
-function withMarks(text: string, numbers: readonly number[]): string {
-  const written = marksIn(text)
+function replaceMarks(text: string, numbers: readonly number[]): string {
+  const written = findMarkNumbers(text)
   if (written.length === numbers.length && numbers.every((number) => written.includes(number))) return text
   const marks = numbers.map((number) => `[${number}]`).join('')
-  const bare = withoutMarks(text).trimEnd()
+  const bare = removeMarks(text).trimEnd()
   if (ROW.test(bare)) return bare.replace(/\s*\|?\s*$/, ` ${marks} |`)
   // a fence with text after it closes no block
   return `${bare}${bare.endsWith('```') ? '\n' : ' '}${marks}`

@@ -16,7 +16,7 @@ export type AnswerType =
   | 'truth'
   | 'any'
 
-function join(...patterns: readonly RegExp[]): RegExp {
+function joinPatterns(...patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(({ source }) => source).join('|'), 'iu')
 }
 
@@ -24,7 +24,7 @@ function join(...patterns: readonly RegExp[]): RegExp {
 const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   [
     'percent',
-    join(
+    joinPatterns(
       /\b(?:what|which) (?:percent(?:age)?|share|proportion|fraction)\b|\bhow many percent\b/,
       /\bwie ?viel prozent\b|\bwelche[rn]? (?:anteil|prozentsatz)\b/,
       /\bquel(?:le)? (?:pourcentage|part|proportion)\b|\bqué (?:porcentaje|parte|proporción)\b/,
@@ -33,7 +33,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'money',
-    join(
+    joinPatterns(
       /\bhow much (?:money|does|do|did|is|are|was|were|will|would|has|have|had|must|should|can|to pay)\b|\bhow expensive\b/,
       /\b(?:what|which)(?:'s| is| was| are| were| does| did)? .{0,40}\b(?:price|cost|fee|salary|revenue|budget|rent|fare)s?\b/,
       /\b(?:was|wie ?viel) (?:kostet|kosten|kostete|verdient|zahlt|bezahlt)\b|\bwie teuer\b|\bwie hoch (?:ist|sind|war|waren) .{0,30}(?:preis|kosten|gebühr|miete|gehalt|umsatz)/,
@@ -44,7 +44,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'duration',
-    join(
+    joinPatterns(
       /\bhow long (?:does|do|did|is|are|was|were|will|has|have|had|can|must|should|may|after|before|until)\b|\bhow (?:old|many (?:years|months|weeks|days|hours|minutes))\b/,
       /\bwie (?:lange|alt)\b|\bwie ?viele (?:jahre|monate|wochen|tage|stunden|minuten)\b/,
       /\bcombien de (?:temps|jours|mois|années|ans|semaines|heures|minutes)\b|\bquel âge\b/,
@@ -54,7 +54,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'number',
-    join(
+    joinPatterns(
       /\bhow (?:many|much|long|far|tall|high|large|big|fast|deep|often|wide|heavy|hot|cold|close|small)\b|\b(?:what|which) (?:number|amount|temperature|speed|size|height|length|distance|population)\b/,
       /\bwie ?(?:viele?|hoch|groß|weit|schnell|tief|oft|häufig|breit|schwer|warm|kalt|lang)\b|\bwelche (?:anzahl|menge|temperatur|größe|höhe)\b/,
       /\bcombien\b|\bquelle est la (?:hauteur|taille|longueur|distance|vitesse|température|population|superficie)\b/,
@@ -64,7 +64,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'time',
-    join(
+    joinPatterns(
       /\bwhen\b|\b(?:what|which|in what|in which|on what) (?:year|date|day|month|century|decade|time|season|era|period)\b|\b(?:by|until|since) when\b/,
       /\bwann\b|\b(?:in )?welche[mnrs]? (?:jahr|tag|monat|jahrhundert|datum|zeit)\b/,
       /\bquand\b|\b(?:en )?quel(?:le)? (?:année|date|jour|mois|siècle|heure)\b/,
@@ -74,7 +74,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'place',
-    join(
+    joinPatterns(
       /\bwhere\b|\b(?:what|which) (?:city|country|state|place|region|town|continent|river|county|province|area|district|location|island|street|building|room)s?\b/,
       /\b(?:wo|wohin|woher)\b|\b(?:in )?welche[mnrs]? (?:stadt|land|ort|region|gegend|straße|raum|gebäude|kontinent)\b/,
       /(?<!\p{L})où(?!\p{L})|\b(?:dans )?quel(?:le)?s? (?:ville|pays|lieu|région|endroit|rue|continent|salle)\b/u,
@@ -84,7 +84,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'reason',
-    join(
+    joinPatterns(
       /\bwhy\b|\bhow come\b|\b(?:what|which) (?:is |was |are |were )?(?:the )?(?:main )?(?:reason|cause|purpose)s?\b|\bwhat (?:caused|causes|led|leads)\b/,
       /\b(?:warum|wieso|weshalb|weswegen|wozu)\b|\bpourquoi\b|\bpor qué(?!\p{L})|\bpara qué(?!\p{L})/u,
       /(?<![称稱成名作认認叫取译譯])[为為]什[么麼]|为何|為何|[原起]因|怎么会|缘故/,
@@ -92,7 +92,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'person',
-    join(
+    joinPatterns(
       /\bwho(?:m|se)?\b|\bwhat is the name of the (?:person|man|woman)\b|\b(?:what|which) (?:person|man|woman|king|queen|president|emperor|author|scientist|actor|leader|minister|general)\b/,
       /\bwe(?:r|n|m|ssen)\b(?=.{0,200}\?|\s+(?:hat|ist|war|wird|schrieb|leitet|muss|darf|kann|gründete|erfand))|\bqui\b(?=.{0,200}\?|\s+(?:est|a|sont|ont))|\bqui[eé]n(?:es)?\b/,
       /谁|誰|哪[位些]?人|何人|哪[位名](?!次)/,
@@ -100,7 +100,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'definition',
-    join(
+    joinPatterns(
       /^\s*what (?:is|are|was|were) (?:a |an |the )?[\p{L}\s-]{2,40}\??\s*$|\bwhat does .{1,60} (?:mean|stand for)\b|\bdefine\b|\bdefinition of\b/u,
       /^\s*was (?:ist|sind|bedeutet|heißt) (?:ein |eine |der |die |das )?[\p{L}\s-]{2,40}\??\s*$|\bwas versteht man unter\b/u,
       /\bqu['’]est-ce qu(?:e |['’])|\bqué (?:es|son|significa)\b|是什[么麼]|什[么麼]是|[指称稱]什[么麼]|什么意思|何谓/,
@@ -108,7 +108,7 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'truth',
-    join(
+    joinPatterns(
       /^\s*(?:is|are|was|were|do|does|did|has|have|had|can|could|may|must|should|will|would)\b/,
       /^\s*(?:ist|sind|war|waren|hat|haben|kann|können|darf|dürfen|muss|müssen|soll|wird|werden|gibt es)\b|^\s*est-ce que\b|^\s*¿?(?:es|son|está|están|hay|puede|pueden|tiene|debe)\b/,
       /[吗嗎][？?]?\s*$|是否|是不是|有没有|能不能|可不可以/,
@@ -116,7 +116,10 @@ const QUESTIONS: readonly (readonly [AnswerType, RegExp])[] = [
   ],
   [
     'name',
-    join(/\b(?:which|what)\b/, /\bwelche[rsmn]?\b|\bquel(?:le)?s?\b|\bcuál(?:es)?\b|哪[些个個种種款本部支家]|什[么麼]/),
+    joinPatterns(
+      /\b(?:which|what)\b/,
+      /\bwelche[rsmn]?\b|\bquel(?:le)?s?\b|\bcuál(?:es)?\b|哪[些个個种種款本部支家]|什[么麼]/,
+    ),
   ],
 ]
 

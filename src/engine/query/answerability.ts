@@ -1,13 +1,13 @@
 import { analyzeQuery, forEachTerm } from '../../lib/text/analyze.js'
-import { type Rewording, withReworded } from '../../lib/text/compounds.js'
-import type { AskedOf } from './confidence.js'
-import { conflictsAmong } from './conflicts/among.js'
+import { addReworded, type Rewording } from '../../lib/text/compounds.js'
+import type { QuestionStatistics } from './confidence.js'
 import type { Contradiction, Difference } from './conflicts/contradictions.js'
-import { namesMissing } from './names/names-missing.js'
-import { asks, namesIn } from './names/question-names.js'
-import { lacksKind } from './question/asked-kind.js'
-import { questionWords } from './question/words.js'
-import type { Features } from './rerank.js'
+import { findItemConflicts } from './conflicts/item-conflicts.js'
+import { findMissingNames } from './names/missing-names.js'
+import { findNames, isQuestionText } from './names/question-names.js'
+import { lacksKind } from './question/requested-kind.js'
+import { parseQuestionWords } from './question/words.js'
+import type { PassageFeatures } from './rerank.js'
 
 type JudgedState = 'answerable' | 'partial' | 'conflict' | 'not-enough-evidence'
 
@@ -18,7 +18,7 @@ export interface JudgedItem {
   source?: string
   /** final score, 0 to 1 */
   score: number
-  features?: Features
+  features?: PassageFeatures
   /** terms of the question that it or its title contains, when known; otherwise its text is analysed */
   held?: readonly string[]
   /** id of its document, when known */
@@ -29,7 +29,7 @@ export interface JudgedItem {
   replaces?: boolean
 }
 
-export interface Verdict {
+export interface EvidenceVerdict {
   state: JudgedState
   /** pairs of items (by index) that contradict each other */
   conflicts: Contradiction[]
@@ -43,23 +43,23 @@ export interface Verdict {
  * Below this confidence no passage is near the question. On held-out question sets, at most 5 % of the questions about
  * their own documents are refused, and four in five of those about another subject's documents (bench/meaning/gate.ts).
  */
-export const REFUSE_BELOW = 0.1
+export const REFUSAL_THRESHOLD = 0.1
 /** Minimum confidence, by an embedding or a rerank model, of a passage that answers in other words. */
-export const ANSWER_FROM = 0.5
+export const ANSWER_THRESHOLD = 0.5
 /** Minimum probability of a quotation that answers; less probable ones are presented as the closest passages. */
-export const SURE_FROM = 0.7
+export const SURE_QUOTATION_THRESHOLD = 0.7
 /**
  * The same when passages state one fact at different times: two documents about it suggest that it is the fact asked
  * for.
  */
-const VERSIONS_FROM = 0.5
+const VERSIONS_QUOTATION_THRESHOLD = 0.5
 /**
  * Subtracted from the log odds when none of the best passages mentions a name that is asked for: odds twenty times
  * lower. Scaled by the fraction of names that are missing (bench/meaning/abstention.ts).
  */
-const TAKEN_BY_NAMES = 3
+const MISSING_NAMES_PENALTY = 3
 /** Number of items that are examined for coverage and contradiction. */
-const CONSIDERED = 5
+const MAX_CONSIDERED_ITEMS = 5
 
 /**
  * Judges the evidence by the scores of the best items, the terms of the query that they contain, and their
@@ -67,77 +67,82 @@ const CONSIDERED = 5
  *
  * @param request `items` in rank order; `idf` weighs the terms
  */
-export function evidenceState(request: {
+export function judgeEvidence(request: {
   query: string
   terms: readonly string[]
   /** replacements of some of the terms */
   rewordings?: readonly Rewording[]
   idf: (term: string) => number
   /** absent: passages are compared by their scores only */
-  asked?: AskedOf
+  asked?: QuestionStatistics
   items: readonly JudgedItem[]
   /** probability that the quotation of the items contains the answer, 0 to 1; absent without a quotation */
   probability?: number | undefined
   /** whether items are tables with the rows that the question asks about */
   hasFigures?: boolean
-  /** the parsed question (see `questionWords`), when known */
+  /** the parsed question (see `parseQuestionWords`), when known */
   wordsOf?: (terms: ReadonlySet<string>) => string[]
   /** whether a model found that two sentences do not contradict each other */
   agree?: (one: string, other: string) => boolean
-}): Verdict {
-  const considered = request.items.slice(0, CONSIDERED)
+}): EvidenceVerdict {
+  const considered = request.items.slice(0, MAX_CONSIDERED_ITEMS)
   const top = considered[0]?.score ?? 0
-  const held = new Set<string>()
+  const heldTerms = new Set<string>()
   for (const item of considered)
-    if (item.held === undefined) forEachTerm(`${item.title}\n${item.text}`, (term) => held.add(term))
-    else for (const term of item.held) held.add(term)
-  withReworded(held, request.rewordings)
-  const asked = askedTerms(request.query, request.terms, considered)
-  const wordsOf = request.wordsOf ?? questionWords(request.query)
-  const uncovered = wordsOf(new Set([...asked].filter((term) => !held.has(term))))
-  const unmentioned = unmentionedShare(request.query, considered)
+    if (item.held === undefined) forEachTerm(`${item.title}\n${item.text}`, (term) => heldTerms.add(term))
+    else for (const term of item.held) heldTerms.add(term)
+  addReworded(heldTerms, request.rewordings)
+  const questionTerms = dropMeasureTerms(request.query, request.terms, considered)
+  const wordsOf = request.wordsOf ?? parseQuestionWords(request.query)
+  const uncovered = wordsOf(new Set([...questionTerms].filter((term) => !heldTerms.has(term))))
+  const unmentioned = computeUnmentionedFraction(request.query, considered)
   // An embedding or a rerank model can be sure of a passage that uses other words.
   const { byVectors = 0, byRerank = 0 } = request.asked ?? {}
-  const isSure = Math.max(byVectors, byRerank) >= ANSWER_FROM
-  const likely = isSure ? top : lessLikely(top, TAKEN_BY_NAMES * unmentioned)
+  const isSure = Math.max(byVectors, byRerank) >= ANSWER_THRESHOLD
+  const confidence = isSure ? top : lowerOdds(top, MISSING_NAMES_PENALTY * unmentioned)
   // A computed figure, such as a ratio, shares no word with its rows.
   const hasRows = request.hasFigures === true && unmentioned === 0
-  if (considered.length === 0 || (likely < REFUSE_BELOW && !hasRows))
+  if (considered.length === 0 || (confidence < REFUSAL_THRESHOLD && !hasRows))
     return { state: 'not-enough-evidence', conflicts: [], differences: [], uncovered }
-  const { conflicts, differences } = conflictsAmong(request, considered)
+  const { conflicts, differences } = findItemConflicts(request, considered)
   if (conflicts.length > 0) return { state: 'conflict', conflicts, differences, uncovered }
-  const isNear = isSure && top >= ANSWER_FROM
+  const isNear = isSure && top >= ANSWER_THRESHOLD
   const hasVersions = differences.some(({ newer }) => newer !== undefined)
-  const least = hasVersions ? VERSIONS_FROM : SURE_FROM
-  const answers = unmentioned === 0 && (isNear || (request.probability ?? 0) >= least)
+  const minProbability = hasVersions ? VERSIONS_QUOTATION_THRESHOLD : SURE_QUOTATION_THRESHOLD
+  const answers = unmentioned === 0 && (isNear || (request.probability ?? 0) >= minProbability)
   return { state: answers ? 'answerable' : 'partial', conflicts, differences, uncovered }
 }
 
-const ASKS_FOR_MEASURE =
+const MEASURE_QUESTION =
   /\bhow\s+(much|many|long|often|far|old|big|tall|high|deep|wide|large|fast|soon|late|heavy|expensive)\b/giu
 
 /**
  * Terms of the question, without the word after `how` (`how long`) when a text contains a number: the number replaces
  * it.
  */
-export function askedTerms(query: string, terms: readonly string[], items: readonly { text: string }[]): Set<string> {
-  const asked = new Set(terms)
-  const measures = [...query.matchAll(ASKS_FOR_MEASURE)]
-  if (measures.length === 0 || items.every(({ text }) => lacksKind('number', text))) return asked
-  for (const [, word = ''] of measures) for (const term of analyzeQuery(word)) if (asked.size > 1) asked.delete(term)
-  return asked
+export function dropMeasureTerms(
+  query: string,
+  terms: readonly string[],
+  items: readonly { text: string }[],
+): Set<string> {
+  const remaining = new Set(terms)
+  const measures = [...query.matchAll(MEASURE_QUESTION)]
+  if (measures.length === 0 || items.every(({ text }) => lacksKind('number', text))) return remaining
+  for (const [, word = ''] of measures)
+    for (const term of analyzeQuery(word)) if (remaining.size > 1) remaining.delete(term)
+  return remaining
 }
 
 /**
  * Fraction of the names in a question that none of the passages mentions: statements about others are no answer. A
  * statement to be checked may use names that its evidence does not use.
  */
-function unmentionedShare(query: string, items: readonly JudgedItem[]): number {
-  if (!asks(query)) return 0
-  const missing = namesMissing(query, items).length
-  return missing === 0 ? 0 : missing / namesIn(query).length
+function computeUnmentionedFraction(query: string, items: readonly JudgedItem[]): number {
+  if (!isQuestionText(query)) return 0
+  const missing = findMissingNames(query, items).length
+  return missing === 0 ? 0 : missing / findNames(query).length
 }
 
-function lessLikely(confidence: number, taken: number): number {
-  return taken === 0 ? confidence : confidence / (confidence + (1 - confidence) * Math.exp(taken))
+function lowerOdds(confidence: number, penalty: number): number {
+  return penalty === 0 ? confidence : confidence / (confidence + (1 - confidence) * Math.exp(penalty))
 }

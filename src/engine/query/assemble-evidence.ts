@@ -1,22 +1,22 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
-import { evidenceState, type Verdict } from './answerability.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { type EvidenceVerdict, judgeEvidence } from './answerability.js'
 import { noteConflicts } from './conflicts/note.js'
 import { toEvidenceItem } from './evidence.js'
-import type { Retrieved } from './fast.js'
+import type { RetrievalResult } from './fast.js'
 import type { FollowUp } from './follow-up.js'
 import type { Freshness } from './freshness.js'
-import { notRetrieved } from './missing.js'
-import { replacesAnother } from './question/asked-time.js'
-import { questionWords } from './question/words.js'
-import { quote, toQuotable } from './quotation/quote.js'
-import { relevantPassages } from './relevance.js'
-import { whyOf } from './why.js'
+import { describeMissingEvidence } from './missing.js'
+import { replacesAnother } from './question/requested-time.js'
+import { parseQuestionWords } from './question/words.js'
+import { chooseQuotation, toQuotable } from './quotation/quote.js'
+import { selectRelevantPassages } from './relevance.js'
+import { explainInclusion } from './why.js'
 import { WITHHELD_ENTRY } from './withheld.js'
 
 /** Why a document is stale, by the state of its file. */
-const STALE: Record<string, (filename: string) => string> = {
+const STALE_TEXTS: Record<string, (filename: string) => string> = {
   changed: (filename) => `the file of ${filename} changed since it was ingested`,
   gone: (filename) => `the file of ${filename} is gone`,
 }
@@ -37,20 +37,20 @@ export function assembleEvidence(
     /** absent: the question is complete */
     followUp?: FollowUp | undefined
   },
-  retrieved: Retrieved,
+  retrieved: RetrievalResult,
 ): EvidenceBundle {
-  const { ranked, asked, idf } = retrieved
-  const wordsOf = questionWords(request.query)
-  const reasons = whyOf(ranked, wordsOf, asked)
-  const all = ranked.map((passage, place) =>
-    toEvidenceItem(passage, request.freshness.get(passage.passage.doc_key), reasons[place]),
+  const { ranked, asked: statistics, idf } = retrieved
+  const wordsOf = parseQuestionWords(request.query)
+  const reasons = explainInclusion(ranked, wordsOf, statistics)
+  const all = ranked.map((passage, index) =>
+    toEvidenceItem(passage, request.freshness.get(passage.passage.doc_key), reasons[index]),
   )
   const judged = all.map((item, index) => {
     const one = ranked[index]
     const { features, held } = one ?? {}
     return {
       ...toQuotable(item),
-      ...defined({
+      ...omitUndefined({
         features,
         held,
         matched: held,
@@ -61,29 +61,31 @@ export function assembleEvidence(
     }
   })
   const { topK, query, followUp } = request
-  const relevant = new Set(topK === undefined ? ranked : relevantPassages(ranked, { idf, asked, topK }))
+  const relevant = new Set(
+    topK === undefined ? ranked : selectRelevantPassages(ranked, { idf, asked: statistics, topK }),
+  )
   const isRelevant = (index: number): boolean => {
     const one = ranked[index]
     return one !== undefined && relevant.has(one)
   }
   const { rewordings } = retrieved
-  const quotation = quote({
+  const quotation = chooseQuotation({
     query,
     idf,
     rewordings,
     followUp,
-    ...defined({ searchedFor: retrieved.searchedFor }),
+    ...omitUndefined({ searchedFor: retrieved.searchedFor }),
     passages: judged.filter((_, index) => isRelevant(index)),
   })
-  const verdict = evidenceState({
+  const verdict = judgeEvidence({
     query,
     terms: retrieved.terms,
     rewordings: rewordings ?? [],
     idf,
-    asked,
+    asked: statistics,
     wordsOf,
     items: judged,
-    ...defined({ agree: request.agree, probability: quotation?.probability, hasFigures: retrieved.hasFigures }),
+    ...omitUndefined({ agree: request.agree, probability: quotation?.probability, hasFigures: retrieved.hasFigures }),
   })
   noteConflicts(all, verdict)
   // A passage stays when another one is compared with it.
@@ -100,24 +102,25 @@ export function assembleEvidence(
     createdAt: new Date().toISOString(),
     state,
     items,
-    missingEvidence: missingEvidence(request.query, state, items, verdict, retrieved),
+    missingEvidence: listMissingEvidence(request.query, state, items, verdict, retrieved),
   }
 }
 
-function missingEvidence(
+function listMissingEvidence(
   query: string,
   state: EvidenceState,
   items: readonly EvidenceItem[],
-  { uncovered }: Verdict,
-  { degraded }: Retrieved,
+  { uncovered }: EvidenceVerdict,
+  { degraded }: RetrievalResult,
 ): MissingEvidence[] {
   const missing: MissingEvidence[] = []
-  if (state === 'not-enough-evidence' || state === 'partial') missing.push(...notRetrieved(query, uncovered))
+  if (state === 'not-enough-evidence' || state === 'partial') missing.push(...describeMissingEvidence(query, uncovered))
   if (state === 'permission-limited') missing.push(WITHHELD_ENTRY)
   for (const item of items) {
     if (item.freshness !== 'stale') continue
     const filename = String(item.metadata.filename ?? '')
-    const text = STALE[String(item.metadata.file)]?.(filename) ?? `a newer version of ${filename} is not published yet`
+    const text =
+      STALE_TEXTS[String(item.metadata.file)]?.(filename) ?? `a newer version of ${filename} is not published yet`
     if (!missing.some((entry) => entry.text === text))
       missing.push({ reason: 'stale', text, metadata: { nodeId: item.nodeId } })
   }

@@ -1,5 +1,5 @@
 import { type AnalysedPassage, type PassageCache, termHash } from '../derived/passage.js'
-import { mentionedBy, nodesOf } from '../rows/graph/expansion.js'
+import { listMentionedEntities, listMentioningNodes } from '../rows/graph/expansion.js'
 import type { Read } from '../storage/program.js'
 
 /** A passage that shares a name with a found passage and covers more of the question. */
@@ -26,16 +26,16 @@ export interface BridgeRequest {
 /**
  * Maximum names followed from one passage, and maximum passages that mention one name: frequent names connect nothing.
  */
-const NAMES = 24
-const MENTIONS = 24
+const MAX_NAMES_PER_PASSAGE = 24
+const MAX_MENTIONS_PER_NAME = 24
 /** Maximum passages whose texts are compared. */
-const MOST_PASSAGES = 160
+const MAX_COMPARED_PASSAGES = 160
 /** Loss of score with the rank of the seed. */
-const RANK_LOSS = 0.5
+const RANK_PENALTY = 0.5
 /** A passage that adds no term of the question may still be relevant. */
-const LEAST_ADDED = 0.1
+const MIN_ADDED_FRACTION = 0.1
 
-interface Link {
+interface NameLink {
   seed: number
   strength: number
 }
@@ -47,23 +47,28 @@ interface Link {
  */
 export function* findBridges(request: BridgeRequest): Read<Bridge[]> {
   const { seeds, terms, idf, cache } = request
-  const links = yield* linksOf(request)
-  const nearest = [...links].sort((a, b) => strongest(b[1]) - strongest(a[1]) || a[0] - b[0]).slice(0, MOST_PASSAGES)
+  const links = yield* findNameLinks(request)
+  const nearest = [...links]
+    .sort((a, b) => maxLinkStrength(b[1]) - maxLinkStrength(a[1]) || a[0] - b[0])
+    .slice(0, MAX_COMPARED_PASSAGES)
   const weights = new Map([...new Set(terms)].map((term) => [termHash(term), Math.max(0, idf(term))]))
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
   const keys = [...new Set([...seeds, ...nearest.map(([key]) => key)])]
-  const held = new Map<number, Set<number>>()
+  const termsByKey = new Map<number, Set<number>>()
   for (const [key, passage] of yield* request.load(keys)) {
-    held.set(key, termsIn(cache.of({ key, ...passage }), weights))
+    termsByKey.set(key, findQuestionTerms(cache.get({ key, ...passage }), weights))
   }
-  const bridges = nearest.flatMap(([key, of]): Bridge[] => {
-    const found = held.get(key)
-    if (found === undefined || total === 0) return []
+  const bridges = nearest.flatMap(([key, keyLinks]): Bridge[] => {
+    const ownTerms = termsByKey.get(key)
+    if (ownTerms === undefined || total === 0) return []
     const score = Math.max(
-      ...of.map(({ seed, strength }) => {
-        const known = held.get(seeds[seed] ?? 0)
-        const added = [...found].reduce((sum, hash) => sum + (known?.has(hash) ? 0 : (weights.get(hash) ?? 0)), 0)
-        return (strength * (LEAST_ADDED + added / total)) / (1 + RANK_LOSS * seed)
+      ...keyLinks.map(({ seed, strength }) => {
+        const seedTerms = termsByKey.get(seeds[seed] ?? 0)
+        const added = [...ownTerms].reduce(
+          (sum, hash) => sum + (seedTerms?.has(hash) ? 0 : (weights.get(hash) ?? 0)),
+          0,
+        )
+        return (strength * (MIN_ADDED_FRACTION + added / total)) / (1 + RANK_PENALTY * seed)
       }),
     )
     return score > 0 ? [{ key, score }] : []
@@ -71,22 +76,22 @@ export function* findBridges(request: BridgeRequest): Read<Bridge[]> {
   return bridges.sort((a, b) => b.score - a.score || a.key - b.key)
 }
 
-function strongest(links: readonly Link[]): number {
-  return Math.max(...links.map(({ seed, strength }) => strength / (1 + RANK_LOSS * seed)))
+function maxLinkStrength(links: readonly NameLink[]): number {
+  return Math.max(...links.map(({ seed, strength }) => strength / (1 + RANK_PENALTY * seed)))
 }
 
-function* linksOf({ seeds, late, denied }: BridgeRequest): Read<Map<number, Link[]>> {
-  const links = new Map<number, Link[]>()
+function* findNameLinks({ seeds, late, denied }: BridgeRequest): Read<Map<number, NameLink[]>> {
+  const links = new Map<number, NameLink[]>()
   if (late()) return links
-  const mentioned = yield* mentionedBy(seeds, NAMES)
+  const mentioned = yield* listMentionedEntities(seeds, MAX_NAMES_PER_PASSAGE)
   const entities = [...new Set(mentioned.flat())]
-  const nodes = yield* nodesOf(entities, MENTIONS + 1, denied)
-  const mentionsOf = new Map(entities.map((entity, place) => [entity, nodes[place] ?? []]))
-  for (const [seed, of] of mentioned.entries()) {
+  const nodes = yield* listMentioningNodes(entities, MAX_MENTIONS_PER_NAME + 1, denied)
+  const mentionsOf = new Map(entities.map((entity, index) => [entity, nodes[index] ?? []]))
+  for (const [seed, entityKeys] of mentioned.entries()) {
     if (seed > 0 && late()) break
-    for (const entity of of) {
+    for (const entity of entityKeys) {
       const mentions = mentionsOf.get(entity) ?? []
-      if (mentions.length > MENTIONS) continue
+      if (mentions.length > MAX_MENTIONS_PER_NAME) continue
       const strength = 1 / Math.log2(1 + mentions.length)
       for (const other of mentions) {
         if (seeds[seed] === other) continue
@@ -99,7 +104,7 @@ function* linksOf({ seeds, late, denied }: BridgeRequest): Read<Map<number, Link
   return links
 }
 
-function termsIn({ words, title, ends }: AnalysedPassage, weights: ReadonlyMap<number, number>): Set<number> {
+function findQuestionTerms({ words, title, ends }: AnalysedPassage, weights: ReadonlyMap<number, number>): Set<number> {
   const found = new Set<number>()
   for (let at = title; at < ends; at++) {
     const hash = words[at] ?? 0

@@ -1,8 +1,8 @@
-import type { Features } from './rerank.js'
-import { SMALLEST_SPACE } from './term-weights.js'
+import type { PassageFeatures } from './rerank.js'
+import { MIN_SPACE_NODES } from './term-weights.js'
 
 /** Statistics of a question in its space, independent of any single passage. */
-export interface AskedOf {
+export interface QuestionStatistics {
   /** sum of the weights (inverse document frequencies, natural logarithms) of the question's distinct terms */
   weight: number
   /** passages of the space */
@@ -18,7 +18,7 @@ export interface AskedOf {
 }
 
 /** Features of a passage's match with the question that indicate whether it answers. */
-type Compared = Pick<Features, 'strength' | 'pairs' | 'sentenceCoverage'>
+type MatchFeatures = Pick<PassageFeatures, 'strength' | 'pairs' | 'sentenceCoverage'>
 
 /**
  * A logistic model of "this space answers the question", fitted on questions asked of their own documents and of
@@ -40,28 +40,31 @@ const MODEL = {
   falloff: 3.35,
 }
 /** Keeps the logarithm finite when nothing occurs. */
-const LEAST_STRENGTH = 0.02
-const LEAST_MATCHED = 0.2
+const STRENGTH_OFFSET = 0.02
+const MATCHED_OFFSET = 0.2
 /** Weights are of the order of ten. */
 const WEIGHT_UNIT = 10
 
 /** Average fall-off of a full-text list; used for searches without one. */
-export const USUAL_FALLOFF = 0.15
+export const DEFAULT_FALLOFF = 0.15
 
 /**
  * Probability, 0 to 1, that passages answer a question.
  *
  * @param compared features of one passage, or the best of each feature among all compared passages
  */
-export function answerConfidence({ strength, pairs, sentenceCoverage }: Compared, asked: AskedOf): number {
+export function computeAnswerConfidence(
+  { strength, pairs, sentenceCoverage }: MatchFeatures,
+  statistics: QuestionStatistics,
+): number {
   const logit =
     MODEL.bias +
-    MODEL.strength * Math.log(LEAST_STRENGTH + strength) +
-    MODEL.nodes * Math.log(Math.max(SMALLEST_SPACE, asked.nodes)) +
-    MODEL.matched * Math.log(LEAST_MATCHED + (strength * asked.weight) / WEIGHT_UNIT) +
-    MODEL.sentence * sentenceCoverage * asked.weight +
+    MODEL.strength * Math.log(STRENGTH_OFFSET + strength) +
+    MODEL.nodes * Math.log(Math.max(MIN_SPACE_NODES, statistics.nodes)) +
+    MODEL.matched * Math.log(MATCHED_OFFSET + (strength * statistics.weight) / WEIGHT_UNIT) +
+    MODEL.sentence * sentenceCoverage * statistics.weight +
     MODEL.pairs * pairs +
-    MODEL.falloff * asked.falloff
+    MODEL.falloff * statistics.falloff
   return 1 / (1 + Math.exp(-logit))
 }
 
@@ -69,7 +72,7 @@ export function answerConfidence({ strength, pairs, sentenceCoverage }: Compared
  * Maximum of each feature over all passages: when the right passage is not first, other passages' features still show
  * it.
  */
-export function bestSigns(all: readonly Compared[]): Compared {
+export function maxFeatures(all: readonly MatchFeatures[]): MatchFeatures {
   const best = { strength: 0, pairs: 0, sentenceCoverage: 0 }
   for (const one of all) {
     best.strength = Math.max(best.strength, one.strength)
@@ -80,7 +83,7 @@ export function bestSigns(all: readonly Compared[]): Compared {
 }
 
 /** Sum of the weights of the distinct terms. */
-export function weightOf(terms: Iterable<string>, idf: (term: string) => number): number {
+export function sumWeights(terms: Iterable<string>, idf: (term: string) => number): number {
   let sum = 0
   for (const term of new Set(terms)) sum += Math.max(0, idf(term))
   return sum
@@ -90,7 +93,7 @@ export function weightOf(terms: Iterable<string>, idf: (term: string) => number)
  * See `QuestionStatistics.falloff`. @param bm25 of every candidate that has one @param full number of candidates in a
  * full list
  */
-export function falloffOf(bm25: readonly number[], full: number): number {
+export function computeFalloff(bm25: readonly number[], full: number): number {
   const sorted = [...bm25].sort((a, b) => b - a)
   const top = sorted[0] ?? 0
   return top > 0 ? (sorted[full - 1] ?? 0) / top : 0

@@ -1,14 +1,17 @@
 import { posix } from 'node:path'
 import type { PassageRow } from '../rows/queries.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
 /** Names of folders that hold replaced files. */
 const COPY_FOLDER = /^(?:old|archived?|archives|back[-_ ]?ups?|bak)$/iu
 
-type Copy = Pick<PassageRow, 'filename' | 'document_title' | 'body' | 'section' | 'document_date' | 'published_at'>
+type CopyFields = Pick<
+  PassageRow,
+  'filename' | 'document_title' | 'body' | 'section' | 'document_date' | 'published_at'
+>
 
 /** Distinct passages of a ranking, and the keys of the copies with those of the passages that replace them. */
-export interface Distinct<T> {
+export interface DistinctPassages<T> {
   kept: T[]
   copyOf: ReadonlyMap<number, number>
 }
@@ -20,17 +23,17 @@ export interface Distinct<T> {
  *
  * @param ranked best first; those without a loaded row are kept
  */
-export function withoutCopies<T extends { key: number }>(
+export function removeCopies<T extends { key: number }>(
   ranked: readonly T[],
-  loaded: ReadonlyMap<number, Copy>,
-): Distinct<T> {
+  loaded: ReadonlyMap<number, CopyFields>,
+): DistinctPassages<T> {
   const mayHaveCopy = findSharedBeginnings(ranked, loaded)
-  const groups = new Map<string, { index: number; key: number; row: Copy }>()
+  const groups = new Map<string, { index: number; key: number; row: CopyFields }>()
   const kept: T[] = []
   const copyOf = new Map<number, number>()
   for (const one of ranked) {
     const row = loaded.get(one.key)
-    const names = row !== undefined && mayHaveCopy(row) ? identitiesOf(row) : []
+    const names = row !== undefined && mayHaveCopy(row) ? computeIdentities(row) : []
     const known = names.map((name) => groups.get(name)).find((group) => group !== undefined)
     const group = known ?? (row === undefined ? undefined : { index: kept.length, key: one.key, row })
     if (group !== undefined) for (const name of names) groups.set(name, group)
@@ -46,13 +49,13 @@ export function withoutCopies<T extends { key: number }>(
     known.key = one.key
     known.row = row
   }
-  return { kept, copyOf: flattened(copyOf) }
+  return { kept, copyOf: flattenChains(copyOf) }
 }
 
 /** Like `removeCopies`, for passages with their rows. */
-export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: readonly T[]): T[] {
+export function removeCopiedRows<T extends { passage: PassageRow }>(ranked: readonly T[]): T[] {
   const rows = new Map(ranked.map(({ passage }) => [passage.key, passage]))
-  const { kept } = withoutCopies(
+  const { kept } = removeCopies(
     ranked.map((one) => ({ key: one.passage.key, one })),
     rows,
   )
@@ -62,8 +65,8 @@ export function withoutCopiedRows<T extends { passage: PassageRow }>(ranked: rea
 /** Returns whether another passage begins with the same word. This is cheap and excludes nearly all passages. */
 function findSharedBeginnings(
   ranked: readonly { key: number }[],
-  loaded: ReadonlyMap<number, Copy>,
-): (row: Copy) => boolean {
+  loaded: ReadonlyMap<number, CopyFields>,
+): (row: CopyFields) => boolean {
   const [seen, repeated] = [new Set<string>(), new Set<string>()]
   for (const { key } of ranked) {
     const row = loaded.get(key)
@@ -75,18 +78,18 @@ function findSharedBeginnings(
   return (row) => repeated.has(firstWord(row))
 }
 
-function firstWord({ body }: Copy): string {
+function firstWord({ body }: CopyFields): string {
   return /\S+/.exec(body)?.[0] ?? ''
 }
 
 /** Keys of a passage; equal passages share one of them. */
-function identitiesOf({ body, section, filename, document_title: title }: Copy): string[] {
-  const headings: string[] = fromCell(section)
+function computeIdentities({ body, section, filename, document_title: title }: CopyFields): string[] {
+  const headings: string[] = parseJsonCell(section)
   const text = `${headings.filter((one) => one !== title).join('\n')}\n\n${body.replace(/\s+/g, ' ').trim()}`
   return [`name ${posix.basename(filename)}\n${text}`, `title ${title}\n${text}`]
 }
 
-function precedes(one: Copy, other: Copy): boolean {
+function precedes(one: CopyFields, other: CopyFields): boolean {
   const [isOld, isOtherOld] = [isInCopyFolder(one.filename), isInCopyFolder(other.filename)]
   return isOld === isOtherOld ? dateOf(one) > dateOf(other) : isOtherOld
 }
@@ -98,12 +101,12 @@ function isInCopyFolder(filename: string): boolean {
     .some((folder) => COPY_FOLDER.test(folder))
 }
 
-function dateOf({ document_date: date, published_at: published }: Copy): number {
+function dateOf({ document_date: date, published_at: published }: CopyFields): number {
   return date === null ? published : Date.parse(date)
 }
 
 /** Follows chains: a passage that replaced a copy may have been replaced itself. */
-function flattened(copyOf: ReadonlyMap<number, number>): Map<number, number> {
+function flattenChains(copyOf: ReadonlyMap<number, number>): Map<number, number> {
   return new Map(
     [...copyOf.keys()].map((key) => {
       let last = key

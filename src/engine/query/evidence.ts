@@ -1,10 +1,10 @@
 import type { Citation, EvidenceItem } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { PassageRow } from '../rows/queries.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 import type { Freshness } from './freshness.js'
-import type { Features } from './rerank.js'
-import { shownIn } from './shown.js'
+import type { PassageFeatures } from './rerank.js'
+import { getShownItems } from './shown-items.js'
 
 /** A ranked passage. Scores are 0 to 1. */
 export interface RankedPassage {
@@ -12,7 +12,7 @@ export interface RankedPassage {
   final: number
   retrieval: number
   rerank?: number
-  features?: Features
+  features?: PassageFeatures
   /** terms of the question that the passage or its title contains, in the order of the question */
   held?: readonly string[]
   /** whether only its vector matches the question */
@@ -34,17 +34,17 @@ export interface RankedPassage {
 export function toEvidenceItem(
   { passage, final, retrieval, rerank, navigation }: RankedPassage,
   freshness?: Freshness,
-  why?: Why,
+  why?: InclusionReason,
 ): EvidenceItem {
-  const score = share(final)
+  const score = toScore(final)
   return {
     nodeId: passage.id,
     text: passage.body,
     score,
     scores: {
-      retrieval: share(retrieval),
-      ...(rerank === undefined ? {} : { rerank: share(rerank) }),
-      ...(freshness === undefined ? {} : { freshness: share(freshness.score) }),
+      retrieval: toScore(retrieval),
+      ...(rerank === undefined ? {} : { rerank: toScore(rerank) }),
+      ...(freshness === undefined ? {} : { freshness: toScore(freshness.score) }),
       final: score,
     },
     freshness: freshness?.state ?? 'unknown',
@@ -57,64 +57,68 @@ export function toEvidenceItem(
       nodeKind: passage.kind,
       ordinal: passage.ordinal,
       storedAt: new Date(passage.published_at).toISOString(),
-      ...defined({ documentDate: passage.document_date ?? undefined, author: passage.author ?? undefined }),
-      ...originOf(passage),
-      ...ocrOf(passage),
+      ...omitUndefined({ documentDate: passage.document_date ?? undefined, author: passage.author ?? undefined }),
+      ...toOriginMetadata(passage),
+      ...toOcrMetadata(passage),
       ...(passage.transcript_by === null ? {} : { transcript: { by: String(passage.transcript_by) } }),
       ...(freshness?.file === undefined ? {} : { file: freshness.file }),
-      ...defined({ navigation, why }),
+      ...omitUndefined({ navigation, why }),
     },
   }
 }
 
 /** Origin of a passage and its trust: uploaded by a user, or from an external source. */
-function originOf({ source_id: sourceId, source_url: sourceUrl, external }: PassageRow): Record<string, unknown> {
+function toOriginMetadata({
+  source_id: sourceId,
+  source_url: sourceUrl,
+  external,
+}: PassageRow): Record<string, unknown> {
   return {
     trust: external === 1 ? 'external' : 'uploaded',
-    ...defined({ sourceId: sourceId ?? undefined }),
+    ...omitUndefined({ sourceId: sourceId ?? undefined }),
     ...(sourceUrl === null ? {} : { sourceUrl: String(sourceUrl) }),
   }
 }
 
 /** OCR confidence in percent: the lowest of its page and its pictures. */
-function ocrOf(passage: PassageRow): { ocr?: { confidence: number } } {
+function toOcrMetadata(passage: PassageRow): { ocr?: { confidence: number } } {
   const { page, ocr_pages: pages } = passage
-  const ofPictures = shownIn(passage).flatMap(({ ocr }) => ocr ?? [])
-  const ofPage =
+  const pictureConfidences = getShownItems(passage).flatMap(({ ocr }) => ocr ?? [])
+  const pageConfidence =
     pages === null || page === null ? undefined : new RegExp(`(?:^| )${page}:(\\d+)`).exec(String(pages))?.[1]
-  const known = [...ofPictures, ...(ofPage === undefined ? [] : [Number(ofPage)])]
+  const known = [...pictureConfidences, ...(pageConfidence === undefined ? [] : [Number(pageConfidence)])]
   return known.length === 0 ? {} : { ocr: { confidence: Math.min(...known) } }
 }
 
 function toCitation(passage: PassageRow): Citation {
-  const sectionPath: string[] = fromCell(passage.section)
-  const items = shownIn(passage).map(({ isStored: _, ocr: __, ...item }) => item)
+  const sectionPath: string[] = parseJsonCell(passage.section)
+  const items = getShownItems(passage).map(({ isStored: _, ocr: __, ...item }) => item)
   return {
     documentAssetId: passage.document_id,
     documentVersion: passage.version,
     artifactHash: passage.artifact_hash,
-    ...defined({ pageNumber: passage.page ?? undefined }),
+    ...omitUndefined({ pageNumber: passage.page ?? undefined }),
     sectionPath,
     startOffset: passage.start_offset,
     endOffset: passage.end_offset,
-    ...webAddress(passage.source_url),
+    ...toWebAddress(passage.source_url),
     ...(items.length === 0 ? {} : { items }),
   }
 }
 
 /** Metadata of a document contain whatever its uploader wrote: only the address of a web page becomes a link. */
-function webAddress(address: string | null): { sourceUrl?: string } {
+function toWebAddress(address: string | null): { sourceUrl?: string } {
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
     ? { sourceUrl: address }
     : {}
 }
 
-function share(value: number): number {
+function toScore(value: number): number {
   return Number.isFinite(value) ? Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000 : 0
 }
 
 /** Why a passage is in the evidence: `metadata.why` of its item. */
-export interface Why {
+export interface InclusionReason {
   by: FoundBy
   /** words of the question that the passage or its headings contain, as the question spells them */
   words: string[]

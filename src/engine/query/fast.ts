@@ -1,33 +1,33 @@
-import type { SearchedFor } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
+import type { TermCorrection } from '../../contract/gateway/queries.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
 import type { Rewording } from '../../lib/text/compounds.js'
-import { counted } from '../../lib/text/counted.js'
-import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
+import { pluralize } from '../../lib/text/pluralize.js'
+import { createDegradation, type Degradation, toDegradation } from '../base/degraded.js'
 import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { PassageCache } from '../derived/passage.js'
-import { countNodesOf, loadPassages, type PassageRow } from '../rows/queries.js'
-import type { Background } from '../search/background.js'
+import { countNodesOfDocuments, loadPassages, type PassageRow } from '../rows/queries.js'
+import type { CosineBackground } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
-import type { Admitted } from './admission.js'
-import type { AskedOf } from './confidence.js'
-import { type Distinct, withoutCopies } from './copies.js'
-import { recallCorrected, searchedForOf } from './corrections.js'
+import type { AdmittedQuery } from './admission.js'
+import type { QuestionStatistics } from './confidence.js'
+import { type DistinctPassages, removeCopies } from './copies.js'
+import { recallWithCorrections, toSearchedFor } from './corrections.js'
 import type { RankedPassage } from './evidence.js'
-import { findFigureTables, liftTables, withTables } from './figures/table-stage.js'
+import { findFigureTables, injectTables, promoteTables } from './figures/table-stage.js'
 import { findWithheld } from './find-withheld.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { preferDays } from './prefer-days.js'
 import { preferNamed } from './prefer-named.js'
-import { type Compared, LEG_CANDIDATES, type Ranked } from './rank.js'
+import { type ComparedCandidate, MAX_INDEX_CANDIDATES, type RankedCandidate } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
-import { readingScope } from './reading-scope.js'
-import { termsInScope } from './recall.js'
-import { countShown } from './shown.js'
-import { questionWeights } from './term-weights.js'
-import { JUDGED, type Withheld } from './withheld.js'
+import { findReadingScope } from './reading-scope.js'
+import { findTermsInScope } from './recall.js'
+import { countShownItems } from './shown-items.js'
+import { createQuestionWeights } from './term-weights.js'
+import { MAX_COMPARED_PERMITTED, type WithheldPassage } from './withheld.js'
 
 export const STRATEGY_VERSION = 'fast-1'
 export interface QueryEmbedding {
@@ -39,55 +39,55 @@ export interface QueryEmbedding {
 /** Computes the query's vector. When the provider fails, the query runs without vectors. */
 export async function embedForFast(
   context: EngineContext,
-  admitted: Admitted,
+  admitted: AdmittedQuery,
   query: string,
   signal: AbortSignal,
 ): Promise<QueryEmbedding> {
   try {
-    const terms = isTrained(admitted.space) ? await termsInScope(context, admitted, query, signal) : undefined
+    const terms = isTrained(admitted.space) ? await findTermsInScope(context, admitted, query, signal) : undefined
     return { embedded: await embedQuery(context, admitted.space, query, signal, terms) }
   } catch (error) {
     signal.throwIfAborted()
     context.log.warn({ space: admitted.space.id, error: String(error) }, 'a query could not be embedded')
-    return { embedded: undefined, degraded: degradationBy('embedding', 'the question could not be embedded', error) }
+    return { embedded: undefined, degraded: toDegradation('embedding', 'the question could not be embedded', error) }
   }
 }
 
-export interface Retrieved {
+export interface RetrievalResult {
   ranked: RankedPassage[]
   terms: string[]
   /** replacements of some terms in the space; absent when nothing was looked up */
   rewordings?: readonly Rewording[]
   /** words of the question that no passage contains, and the other forms that were searched for */
-  searchedFor?: SearchedFor[]
+  searchedFor?: TermCorrection[]
   idf: (term: string) => number
   /** statistics of the question, for the confidence in a single passage */
-  asked: AskedOf
+  asked: QuestionStatistics
   metrics: Record<string, unknown>
   /** what this search had to omit; the recorder of the metrics adds it to them */
   degraded: Degradation[]
   /** whether the passages include tables with rows for the figures that the question is about */
   hasFigures?: boolean
   /** a passage that answers but that the reader may not read; absent = none */
-  withheld?: Withheld
+  withheld?: WithheldPassage
 }
 
 /** Intermediate results of a search, for an explanation. */
-export interface FastRecord {
+export interface FastSearchRecord {
   found: SearchHits
   /** the hits that are visible in the snapshot */
   hits: readonly SearchHit[]
   /** candidates whose texts were compared with the query, best first */
-  compared: readonly Compared[]
+  compared: readonly ComparedCandidate[]
   /** every candidate in its final order, before threshold and topK */
-  ranked: readonly Ranked[]
+  ranked: readonly RankedCandidate[]
   /** key of each passage that was replaced by an equal one, with the key of its replacement */
   copyOf: ReadonlyMap<number, number>
   /** the rerank model that decided the order of the first candidates */
   model?: ModelRerank['used']
 }
 
-export interface AskedTerms {
+export interface QuestionTerms {
   terms: readonly string[]
   /** weight of a term in the space: rare terms weigh more */
   idf: (term: string) => number
@@ -97,7 +97,7 @@ export interface AskedTerms {
 export interface GraphStage {
   hits: SearchHit[]
   /** @param byModel whether a rerank model decided the order */
-  reorder: (ranked: Ranked[], byModel: boolean) => Ranked[]
+  reorder: (ranked: RankedCandidate[], byModel: boolean) => RankedCandidate[]
   /** candidates that only the graph found */
   reached: ReadonlyMap<number, 'graph' | 'second-hop'>
   metrics: Record<string, unknown>
@@ -112,13 +112,13 @@ export interface GraphStage {
 export async function retrieveFast(
   context: EngineContext,
   cache: PassageCache,
-  admitted: Admitted,
+  admitted: AdmittedQuery,
   query: string,
   embedding: QueryEmbedding,
   signal: AbortSignal,
-  observe?: (record: FastRecord) => void,
-  expand?: (hits: SearchHit[], asked: AskedTerms) => Promise<GraphStage>,
-): Promise<Retrieved> {
+  observe?: (record: FastSearchRecord) => void,
+  expand?: (hits: SearchHit[], asked: QuestionTerms) => Promise<GraphStage>,
+): Promise<RetrievalResult> {
   const { db } = context
   const { space, profile, docs } = admitted
   const started = performance.now()
@@ -127,27 +127,27 @@ export async function retrieveFast(
   const { embedded } = embedding
   const request = {
     terms,
-    textK: LEG_CANDIDATES,
-    vectorK: LEG_CANDIDATES,
-    ...defined({ compounds, docs }),
+    textK: MAX_INDEX_CANDIDATES,
+    vectorK: MAX_INDEX_CANDIDATES,
+    ...omitUndefined({ compounds, docs }),
     ...(embedded === undefined
       ? {}
       : { vector: embedded.vector, vectorSpace: embedded.vectorSpaceId, wantsBackground: !isTrained(space) }),
   }
-  const scope = await db.read(readingScope(admitted))
+  const scope = await db.read(findReadingScope(admitted))
   const reading = { scope, cache }
   const [{ found, hits: recalled, hidden, corrections }, tables] = await Promise.all([
-    recallCorrected(context, admitted, query, request, reading, signal),
+    recallWithCorrections(context, admitted, query, request, reading, signal),
     findFigureTables(context, admitted, query, reading, signal),
   ])
   signal.throwIfAborted()
   const fusing = performance.now()
   const nodes = scope?.nodes ?? admitted.nodes
   const { headRevision } = admitted.snapshot
-  const searchedNodes = docs === undefined ? nodes : await db.read(countNodesOf(space.key, docs, headRevision))
-  const idf = questionWeights(query, found.frequencies, nodes)
+  const searchedNodes = docs === undefined ? nodes : await db.read(countNodesOfDocuments(space.key, docs, headRevision))
+  const idf = createQuestionWeights(query, found.frequencies, nodes)
   const graph = await expand?.(recalled, { terms, idf })
-  const hits = withTables(graph?.hits ?? recalled, tables)
+  const hits = injectTables(graph?.hits ?? recalled, tables)
   const likeIn = embedded !== undefined && isTrained(space) ? embedded.vectorSpaceId : undefined
   const calibration = isTrained(space) ? {} : { calibration: { background: found.background, nodes: searchedNodes } }
   const { rewordings } = found
@@ -161,8 +161,8 @@ export async function retrieveFast(
     ...calibration,
   }
   const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
-  const searchedFor = searchedForOf(corrections, loaded.values())
-  const best = own.ranked.slice(0, JUDGED).flatMap(({ key }) => loaded.get(key) ?? [])
+  const searchedFor = toSearchedFor(corrections, loaded.values())
+  const best = own.ranked.slice(0, MAX_COMPARED_PERMITTED).flatMap(({ key }) => loaded.get(key) ?? [])
   const withheld =
     scope === undefined
       ? undefined
@@ -173,16 +173,16 @@ export async function retrieveFast(
   const preferred = byModel.used === undefined ? preferNamed(query, byModel.ranked, loaded) : byModel.ranked
   const reordered = graph?.reorder(preferred, byModel.used !== undefined) ?? preferred
   // A rerank model has already compared and ordered the tables.
-  const ranked = byModel.used === undefined ? liftTables(reordered, tables) : reordered
-  const kept = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
-  const distinct = await distinctPassages(context, space.key, kept, loaded, profile.topK)
-  observe?.({ found, hits, compared, ranked, copyOf: distinct.copyOf, ...defined({ model: byModel.used }) })
+  const ranked = byModel.used === undefined ? promoteTables(reordered, tables) : reordered
+  const aboveThreshold = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
+  const distinct = await loadDistinctPassages(context, space.key, aboveThreshold, loaded, profile.topK)
+  observe?.({ found, hits, compared, ranked, copyOf: distinct.copyOf, ...omitUndefined({ model: byModel.used }) })
   const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []
-    const held = heldBy(cache.of({ key, title: passage.title, body: passage.body }), terms, rewordings)
+    const held = heldBy(cache.get({ key, title: passage.title, body: passage.body }), terms, rewordings)
     const byGraph = graph?.reached.get(key)
-    return [{ passage, ...scores, held, ...defined({ byGraph }) }]
+    return [{ passage, ...scores, held, ...omitUndefined({ byGraph }) }]
   })
   return {
     ranked: preferDays(query, passages),
@@ -190,93 +190,93 @@ export async function retrieveFast(
     rewordings,
     idf,
     asked: byModel.relevance === undefined ? asked : { ...asked, byRerank: byModel.relevance },
-    ...defined({ withheld }),
+    ...omitUndefined({ withheld }),
     hasFigures: tables.some((key) => passages.some(({ passage }) => passage.key === (distinct.copyOf.get(key) ?? key))),
     ...(searchedFor.length === 0 ? {} : { searchedFor }),
     degraded: [
-      ...found.degraded.map((reason) => degradation('text-index', reason)),
+      ...found.degraded.map((reason) => createDegradation('text-index', reason)),
       ...(embedding.degraded === undefined ? [] : [embedding.degraded]),
       ...(byModel.degraded === undefined ? [] : [byModel.degraded]),
-      ...(await missingVectors(context, space.key, scope !== undefined)),
+      ...(await findMissingVectors(context, space.key, scope !== undefined)),
     ],
     metrics: {
-      ...legMetrics(found),
+      ...toIndexMetrics(found),
       ...(searchedFor.length === 0 ? {} : { searchedFor }),
       fusionCandidateCount: recalled.length,
       finalCandidateCount: passages.length,
       permissionFilteredCount: withheld === undefined ? 0 : 1,
       metadataFilteredCount: 0,
       projectionFilteredCount: hidden,
-      scoreThresholdFilteredCount: ranked.length - kept.length,
+      scoreThresholdFilteredCount: ranked.length - aboveThreshold.length,
       rerankCandidateCount: profile.rerank.enabled ? (byModel.used?.compared ?? compared.length) : 0,
-      fusionAndRerankMs: round(reranked - fusing),
-      ...rerankMetrics(profile.rerank, byModel, reranked - reranking),
-      ...countShown(loaded.values()),
+      fusionAndRerankMs: roundMs(reranked - fusing),
+      ...toRerankMetrics(profile.rerank, byModel, reranked - reranking),
+      ...countShownItems(loaded.values()),
       ...(tables.length === 0 ? {} : { statementTableCount: tables.length }),
       ...graph?.metrics,
-      totalMs: round(performance.now() - started),
+      totalMs: roundMs(performance.now() - started),
     },
   }
 }
 
 /** Loads passages until the best `topK` are distinct, and removes copies. Most of them are loaded already. */
-async function distinctPassages(
+async function loadDistinctPassages(
   { db }: Pick<EngineContext, 'db'>,
   spaceKey: number,
-  kept: readonly Ranked[],
+  kept: readonly RankedCandidate[],
   loaded: Map<number, PassageRow>,
   topK: number,
-): Promise<Distinct<Ranked>> {
-  for (let wanted = topK; ; wanted *= 2) {
-    const missing = kept.slice(0, wanted).flatMap(({ key }) => (loaded.has(key) ? [] : [key]))
+): Promise<DistinctPassages<RankedCandidate>> {
+  for (let count = topK; ; count *= 2) {
+    const missing = kept.slice(0, count).flatMap(({ key }) => (loaded.has(key) ? [] : [key]))
     if (missing.length > 0)
       for (const [key, row] of await db.read(loadPassages(spaceKey, missing))) loaded.set(key, row)
-    const distinct = withoutCopies(kept, loaded)
+    const distinct = removeCopies(kept, loaded)
     const best = distinct.kept.slice(0, topK)
-    if (wanted >= kept.length || best.every(({ key }) => loaded.has(key))) return distinct
+    if (count >= kept.length || best.every(({ key }) => loaded.has(key))) return distinct
   }
 }
 
 /** Reports that passages have no vector yet and why; such passages are found by their words only. */
-async function missingVectors(context: EngineContext, spaceKey: number, isScoped: boolean): Promise<Degradation[]> {
+async function findMissingVectors(context: EngineContext, spaceKey: number, isScoped: boolean): Promise<Degradation[]> {
   const missing = await context.vectors.missing(spaceKey)
   if (missing === undefined) return []
   const { passages, class: kind } = missing
   // The number includes passages whose existence must stay hidden from a reader with a scope.
-  const which = isScoped ? 'some passages' : counted(passages, 'passage')
-  return [degradation('vectors', `vectors of ${which} are missing`, kind)]
+  const amount = isScoped ? 'some passages' : pluralize(passages, 'passage')
+  return [createDegradation('vectors', `vectors of ${amount} are missing`, kind)]
 }
 
-function legMetrics(found: SearchHits): Record<string, unknown> {
+function toIndexMetrics(found: SearchHits): Record<string, unknown> {
   return {
     denseCandidateCount: found.vectorCount,
-    denseMs: round(found.vectorMs),
+    denseMs: roundMs(found.vectorMs),
     denseMethod: found.vectorMethod,
-    ...(found.background === undefined ? {} : { denseBackground: rounded(found.background) }),
+    ...(found.background === undefined ? {} : { denseBackground: roundBackground(found.background) }),
     ftsCandidateCount: found.textCount,
-    ftsMs: round(found.textMs),
+    ftsMs: roundMs(found.textMs),
     ftsEngine: found.textEngine,
   }
 }
 
 /** Metrics of who decided the order: the profile's model, the comparison of texts, or fusion only. */
-function rerankMetrics(
-  { enabled }: Admitted['profile']['rerank'],
+function toRerankMetrics(
+  { enabled }: AdmittedQuery['profile']['rerank'],
   { used, degraded }: ModelRerank,
   ms: number,
 ): Record<string, unknown> {
   if (!enabled) return { rerankMethod: 'none' }
   if (used === undefined && degraded === undefined) return { rerankMethod: 'builtin' }
-  const rerankMs = round(ms)
+  const rerankMs = roundMs(ms)
   return used === undefined
     ? { rerankMethod: 'builtin', rerankMs }
     : { rerankMethod: 'model', rerankModel: used.model, rerankMs }
 }
 
-function round(milliseconds: number): number {
+function roundMs(milliseconds: number): number {
   return Math.round(milliseconds * 100) / 100
 }
 
-function rounded({ middle, spread, samples }: Background): Background {
+function roundBackground({ middle, spread, samples }: CosineBackground): CosineBackground {
   return { middle: Number(middle.toFixed(4)), spread: Number(spread.toFixed(4)), samples }
 }

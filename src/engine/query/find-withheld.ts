@@ -1,17 +1,17 @@
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
 import type { EmbeddedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { PassageCache } from '../derived/passage.js'
-import { deniedNodes } from '../rows/permissions.js'
+import { filterDeniedNodes } from '../rows/permissions.js'
 import type { PassageRow } from '../rows/queries.js'
-import type { Admitted } from './admission.js'
-import { LEG_CANDIDATES } from './rank.js'
+import type { AdmittedQuery } from './admission.js'
+import { MAX_INDEX_CANDIDATES } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { recall } from './recall.js'
-import { questionWeights } from './term-weights.js'
-import { type JudgedPassage, judgedQuestion, judgeWithheld, type Withheld } from './withheld.js'
+import { createQuestionWeights } from './term-weights.js'
+import { type JudgedPassage, judgeWithheld, toJudgedQuestion, type WithheldPassage } from './withheld.js'
 
 /**
  * Ranks all passages, as for a reader of the complete space, and judges the best one if this reader may not read it.
@@ -20,7 +20,7 @@ import { type JudgedPassage, judgedQuestion, judgeWithheld, type Withheld } from
 export async function findWithheld(
   context: EngineContext,
   cache: PassageCache,
-  admitted: Admitted,
+  admitted: AdmittedQuery,
   own: {
     query: string
     embedded: EmbeddedQuery | undefined
@@ -28,9 +28,9 @@ export async function findWithheld(
     passages: readonly PassageRow[]
   },
   signal: AbortSignal,
-): Promise<Withheld | undefined> {
+): Promise<WithheldPassage | undefined> {
   const { space, docs, nodes, profile, subject } = admitted
-  const question = judgedQuestion(own.query)
+  const question = toJudgedQuestion(own.query)
   if (question === undefined) return undefined
   const terms = analyzeQuery(question)
   // The reader's vector includes the numerals; with a trained model it lacks the terms of withheld passages.
@@ -38,26 +38,26 @@ export async function findWithheld(
   const embedded = isSameVector ? own.embedded : undefined
   const request = {
     terms,
-    textK: LEG_CANDIDATES,
-    vectorK: LEG_CANDIDATES,
-    ...defined({ compounds: analyzeCompounds(question), docs, vector: embedded?.vector }),
+    textK: MAX_INDEX_CANDIDATES,
+    vectorK: MAX_INDEX_CANDIDATES,
+    ...omitUndefined({ compounds: analyzeCompounds(question), docs, vector: embedded?.vector }),
     ...(embedded === undefined ? {} : { vectorSpace: embedded.vectorSpaceId, wantsBackground: true }),
   }
   const { found, hits } = await recall(context, admitted, request, {}, signal)
   const { rewordings, frequencies, background } = found
-  const idf = questionWeights(own.query, frequencies, nodes)
+  const idf = createQuestionWeights(own.query, frequencies, nodes)
   const calibration = isTrained(space) ? {} : { calibration: { background, nodes } }
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, hits, ...calibration }
-  const { ranked, asked, loaded } = await readAndRank(context.db, space.key, ranking, undefined)
+  const { ranked, asked: statistics, loaded } = await readAndRank(context.db, space.key, ranking, undefined)
   const keys = ranked.map(({ key }) => key)
-  const denied = await context.db.read(deniedNodes(space.key, { subject }, keys))
-  const heldIn = ({ key, title, body }: PassageRow) => heldBy(cache.of({ key, title, body }), terms, rewordings)
+  const denied = await context.db.read(filterDeniedNodes(space.key, { subject }, keys))
+  const heldIn = ({ key, title, body }: PassageRow) => heldBy(cache.get({ key, title, body }), terms, rewordings)
   return judgeWithheld({
-    ...{ question, terms, rewordings, idf, ownIdf: own.idf, asked, scoreThreshold: profile.scoreThreshold },
+    ...{ question, terms, rewordings, idf, ownIdf: own.idf, asked: statistics, scoreThreshold: profile.scoreThreshold },
     ranked: ranked.flatMap(({ key, final, features }): JudgedPassage[] => {
       const passage = loaded.get(key)
       if (passage === undefined) return []
-      return [{ passage, final, held: heldIn(passage), ...defined({ features }) }]
+      return [{ passage, final, held: heldIn(passage), ...omitUndefined({ features }) }]
     }),
     permitted: own.passages.map((one) => ({ text: one.body, held: heldIn(one) })),
     isWithheld: ({ passage }) => denied.has(passage.key),

@@ -2,9 +2,9 @@ import { analyzeContent, analyzeQuery } from '../../lib/text/analyze.js'
 import type { SessionTurn } from '../rows/sessions.js'
 
 /** After earlier questions, a question with fewer distinct terms is incomplete. */
-const COMPLETE_FROM = 2
+const MIN_COMPLETE_TERMS = 2
 /** Words that refer to something named before; English and Chinese. */
-const POINTS_BACK =
+const BACK_REFERENCE =
   /\b(?:it|its|they|them|their|he|him|his|she|her|hers|this|that|these|those|there|then|one|ones|same|former|latter)\b|[它他她这這那其]|^\s*(?:and|but|so|what about|how about|why|also)\b/iu
 /** Terms among them that have no content but that the analyser keeps. */
 const EMPTY_WORDS = new Set(analyzeContent('one ones same former latter also else'))
@@ -22,12 +22,12 @@ export interface FollowUp {
  * Finds the question that a follow-up continues; undefined for a complete question. @param turns of the session, oldest
  * first
  */
-export function followUpOf(query: string, turns: readonly SessionTurn[]): FollowUp | undefined {
+export function findFollowUp(query: string, turns: readonly SessionTurn[]): FollowUp | undefined {
   if (turns.length === 0 || !isFollowUp(query)) return undefined
   const anchor = turns.findLast((turn) => !isFollowUp(turn.query)) ?? turns[0]
   if (anchor === undefined) return undefined
   const ownTerms = [...new Set(analyzeContent(query))].filter((term) => !EMPTY_WORDS.has(term))
-  return { anchor: anchor.query, ownTerms, isShort: ownTerms.length < COMPLETE_FROM }
+  return { anchor: anchor.query, ownTerms, isShort: ownTerms.length < MIN_COMPLETE_TERMS }
 }
 
 /**
@@ -35,11 +35,11 @@ export function followUpOf(query: string, turns: readonly SessionTurn[]): Follow
  *
  * @param turns of the session, oldest first
  */
-export function searchedQuery(query: string, turns: readonly SessionTurn[]): string {
-  const followUp = followUpOf(query, turns)
+export function toSearchedQuery(query: string, turns: readonly SessionTurn[]): string {
+  const followUp = findFollowUp(query, turns)
   return followUp === undefined ? query : `${query}\n\n${followUp.anchor}`
 }
 
 function isFollowUp(query: string): boolean {
-  return POINTS_BACK.test(query) || new Set(analyzeQuery(query)).size < COMPLETE_FROM
+  return BACK_REFERENCE.test(query) || new Set(analyzeQuery(query)).size < MIN_COMPLETE_TERMS
 }

@@ -1,10 +1,10 @@
 import type { EngineContext } from '../context.js'
-import { type FileState, fileStates } from '../local-files/file-state.js'
-import { type PassageRow, staleDocuments } from '../rows/queries.js'
+import { checkLocalFiles, type FileState } from '../local-files/file-state.js'
+import { filterStaleDocuments, type PassageRow } from '../rows/queries.js'
 import type { Read } from '../storage/program.js'
 
 /** Age at which a document counts half as fresh, by its own date if it has one. */
-const HALF_LIFE_MILLISECONDS = 365 * 24 * 3600 * 1000
+const HALF_LIFE_MS = 365 * 24 * 3600 * 1000
 
 export interface Freshness {
   state: 'fresh' | 'stale'
@@ -15,37 +15,37 @@ export interface Freshness {
 }
 
 /** When a passage's document was stored, and its own date. */
-type Dated = Pick<PassageRow, 'doc_key' | 'published_at' | 'document_date'>
+type DatedPassage = Pick<PassageRow, 'doc_key' | 'published_at' | 'document_date'>
 
 /**
  * Computes how fresh passages are, by document key. A document is stale when a newer version is accepted but not yet
  * published, or when its web page was not found at the last check. Ranking does not use freshness: an old passage may
  * be the right one.
  */
-export function* freshnessOf(passages: readonly Dated[], now: number): Read<Map<number, Freshness>> {
+export function* computeFreshness(passages: readonly DatedPassage[], now: number): Read<Map<number, Freshness>> {
   const docs = [...new Set(passages.map(({ doc_key }) => doc_key))]
-  const replaced = yield* staleDocuments(docs)
+  const replaced = yield* filterStaleDocuments(docs)
   return new Map(
     passages.map(({ doc_key, published_at, document_date }) => {
-      const dated = document_date === null ? published_at : Date.parse(document_date)
-      const aged = 0.5 ** (Math.max(0, now - dated) / HALF_LIFE_MILLISECONDS)
+      const time = document_date === null ? published_at : Date.parse(document_date)
+      const ageFactor = 0.5 ** (Math.max(0, now - time) / HALF_LIFE_MS)
       const stale = replaced.has(doc_key)
-      return [doc_key, { state: stale ? 'stale' : 'fresh', score: stale ? aged / 2 : aged }]
+      return [doc_key, { state: stale ? 'stale' : 'fresh', score: stale ? ageFactor / 2 : ageFactor }]
     }),
   )
 }
 
 /** Like `computeFreshness`, and also checks the source files: a changed or deleted file makes its document stale. */
-export async function freshnessNow(
+export async function computeFreshnessWithFiles(
   context: EngineContext,
-  passages: readonly Dated[],
+  passages: readonly DatedPassage[],
 ): Promise<Map<number, Freshness>> {
-  const fresh = await context.db.read(freshnessOf(passages, Date.now()))
-  for (const [key, file] of await fileStates(context, [...fresh.keys()])) {
+  const fresh = await context.db.read(computeFreshness(passages, Date.now()))
+  for (const [key, file] of await checkLocalFiles(context, [...fresh.keys()])) {
     const known = fresh.get(key)
     if (known === undefined) continue
-    const turned = file !== 'verified' && known.state === 'fresh'
-    fresh.set(key, turned ? { state: 'stale', score: known.score / 2, file } : { ...known, file })
+    const becameStale = file !== 'verified' && known.state === 'fresh'
+    fresh.set(key, becameStale ? { state: 'stale', score: known.score / 2, file } : { ...known, file })
   }
   return fresh
 }

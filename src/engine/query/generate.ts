@@ -1,18 +1,25 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
-import { IMAGE_TOKENS } from '../models/guarded.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { ESTIMATED_IMAGE_TOKENS } from '../models/guarded.js'
 import type { TokenMeter } from '../models/meter.js'
-import { tokensAtMost } from '../models/tokens.js'
+import { estimateMaxTokens } from '../models/tokens.js'
 import type { ChatImage, ChatMessage, GenerationEvent, Generator } from '../models/types.js'
-import { endOf, shareWindow, streamedWithinWindow } from '../models/window.js'
+import { splitWindow, streamWithinWindow, truncateStart } from '../models/window.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import { DECLINE } from './answer-check.js'
-import { distinctPassages, fitPassages, fitTurns, type Given, renderPassage, withoutTags } from './window.js'
-import { withoutThinking } from './without-thinking.js'
+import { dropThinking } from './drop-thinking.js'
+import {
+  escapeTags,
+  fitPassages,
+  fitTurns,
+  listDistinctPassages,
+  type PromptPassageCounts,
+  renderPassage,
+} from './window.js'
 
 export const MAX_ANSWER_TOKENS = 1024
 /** Maximum fraction of the input tokens that the question takes. */
-const QUESTION_SHARE = 0.5
+const MAX_QUESTION_FRACTION = 0.5
 
 const INSTRUCTIONS = `Answer the question from the sources only, briefly and in the language of the question. Copy numbers, names and dates exactly. After each sentence put the number of its source in square brackets, like [2].
 Where sources contradict each other, give what each of them states, with its file and date.
@@ -31,11 +38,11 @@ export interface AnswerStyle {
 }
 
 /** Input of the model for one answer. */
-export interface Prompt {
+export interface AnswerPrompt {
   messages: ChatMessage[]
   /** maximum length of the answer that fits the context window */
   maxTokens: number
-  given: Given
+  given: PromptPassageCounts
   /** numbers of the passages in the prompt */
   numbers: number[]
 }
@@ -50,25 +57,30 @@ export function buildPrompt(
   items: readonly EvidenceItem[],
   turns: readonly SessionTurn[],
   { images = [], instructions = '', maxTokens = MAX_ANSWER_TOKENS }: AnswerStyle = {},
-): Prompt {
-  const { answer, asked } = shareWindow(contextTokens, maxTokens)
+): AnswerPrompt {
+  const { answer, asked: inputTokens } = splitWindow(contextTokens, maxTokens)
   const system = instructions === '' ? INSTRUCTIONS : `${INSTRUCTIONS}\n\n${instructions}`
-  const question = endOf(query, Math.floor(asked * QUESTION_SHARE))
-  const before = fitTurns(turns, asked).flatMap((turn): ChatMessage[] => [
+  const question = truncateStart(query, Math.floor(inputTokens * MAX_QUESTION_FRACTION))
+  const earlierMessages = fitTurns(turns, inputTokens).flatMap((turn): ChatMessage[] => [
     { role: 'user', content: turn.query },
     { role: 'assistant', content: turn.answer },
   ])
-  const taken = [system, question, ...before.map(({ content }) => content)].map(tokensAtMost)
-  const room = asked - images.length * IMAGE_TOKENS - taken.reduce((sum, tokens) => sum + tokens, 0)
-  const distinct = distinctPassages(items).length
-  const passages = fitPassages(items, room - tokensAtMost(contradictionsOf(items).join('\n')), contextTokens)
+  const usedTokens = [system, question, ...earlierMessages.map(({ content }) => content)].map(estimateMaxTokens)
+  const remainingTokens =
+    inputTokens - images.length * ESTIMATED_IMAGE_TOKENS - usedTokens.reduce((sum, tokens) => sum + tokens, 0)
+  const distinct = listDistinctPassages(items).length
+  const passages = fitPassages(
+    items,
+    remainingTokens - estimateMaxTokens(formatContradictions(items).join('\n')),
+    contextTokens,
+  )
   const numbers = passages.map(({ number }) => number)
-  const sources = [...passages.map(renderPassage), ...contradictionsOf(items, numbers)]
+  const sources = [...passages.map(renderPassage), ...formatContradictions(items, numbers)]
   const content = `${sources.join('\n\n')}\n\nQuestion: ${question}`
   return {
     messages: [
       { role: 'system', content: system },
-      ...before,
+      ...earlierMessages,
       { role: 'user', content, ...(images.length === 0 ? {} : { images }) },
     ],
     maxTokens: answer,
@@ -83,16 +95,16 @@ export function buildPrompt(
 }
 
 /** The passages of an answer are reported before it, and again when the model is called with fewer. */
-export type AnswerEvent = GenerationEvent | { type: 'given'; given: Given; numbers: number[] }
+export type AnswerEvent = GenerationEvent | { type: 'given'; given: PromptPassageCounts; numbers: number[] }
 
 /** States which passages contradict each other and why. @param given numbers of the passages; absent: all */
-function contradictionsOf(items: readonly EvidenceItem[], given?: readonly number[]): string[] {
+function formatContradictions(items: readonly EvidenceItem[], given?: readonly number[]): string[] {
   return items.flatMap(({ conflicts }, index) =>
     conflicts.flatMap(({ nodeId, reason }) => {
       const other = items.findIndex((item) => item.nodeId === nodeId)
       const isGiven = given === undefined || (given.includes(index + 1) && given.includes(other + 1))
       if (other <= index || !isGiven) return []
-      return [`Sources ${index + 1} and ${other + 1} contradict each other: ${withoutTags(reason)}`]
+      return [`Sources ${index + 1} and ${other + 1} contradict each other: ${escapeTags(reason)}`]
     }),
   )
 }
@@ -107,14 +119,14 @@ export async function* generateAnswer(
   style: AnswerStyle = {},
 ): AsyncGenerator<AnswerEvent> {
   const { temperature, meter } = style
-  yield* streamedWithinWindow(generator.contextTokens, async function* (window): AsyncGenerator<AnswerEvent> {
+  yield* streamWithinWindow(generator.contextTokens, async function* (window): AsyncGenerator<AnswerEvent> {
     const { messages, maxTokens, given, numbers } = buildPrompt(window, query, items, turns, style)
     yield { type: 'given', given, numbers }
     const options = {
       maxTokens,
       signal,
-      ...defined({ temperature, meter }),
+      ...omitUndefined({ temperature, meter }),
     }
-    yield* withoutThinking(generator.generate(messages, options))
+    yield* dropThinking(generator.generate(messages, options))
   })
 }

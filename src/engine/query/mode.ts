@@ -1,22 +1,22 @@
 import { KsError } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import { defined } from '../../lib/defined.js'
-import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { createDegradation, type Degradation, toDegradation } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
-import { account } from '../compile/embeddings.js'
+import { getSpaceAccount } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { GenerationUsage } from '../models/meter.js'
 import { isBuiltin } from '../models/registry.js'
-import { askForJson } from '../models/structured.js'
-import { tokensAtMost } from '../models/tokens.js'
-import { beginningOf } from '../models/window.js'
+import { requestJson } from '../models/structured.js'
+import { estimateMaxTokens } from '../models/tokens.js'
+import { truncateEnd } from '../models/window.js'
 import type { SpaceRow } from '../rows/spaces.js'
 
 export type ConcreteMode = 'fast' | 'deep' | 'research'
 
 /** How a query's mode was chosen; the metadata of the step `query.route`. */
-export interface Route {
+export interface ModeRoute {
   requestedMode: ConcreteMode | 'auto'
   resolvedMode: ConcreteMode
   resolver: 'explicit' | 'llm' | 'fallback'
@@ -32,16 +32,16 @@ export interface Route {
 }
 
 const PROMPT_VERSION = 'route-1'
-const ROUTER_TIMEOUT_MILLISECONDS = 10_000
-const REPLY_CHARACTERS = 400
-const QUESTION_CHARACTERS = 4000
+const ROUTER_TIMEOUT_MS = 10_000
+const MAX_REPLY_CHARACTERS = 400
+const MAX_QUESTION_CHARACTERS = 4000
 const PROMPT = `Choose how a question over a document collection is answered. Reply with one JSON object {"mode": M} and nothing else.
 M is one of:
 "fast": facts that stand in one or two passages
 "research": questions about a whole section, chapter or the structure of a long document
 "deep": questions that join facts about several things across documents`
 
-const SHAPE = 'an object with a mode that is fast, deep or research'
+const REPLY_SHAPE = 'an object with a mode that is fast, deep or research'
 
 /** Only an explicit `auto` asks the reasoning model; every failure falls back to the profile's default mode. */
 export async function resolveMode(
@@ -50,7 +50,7 @@ export async function resolveMode(
   profile: RetrievalProfile,
   body: QueryBody,
   signal: AbortSignal,
-): Promise<Route> {
+): Promise<ModeRoute> {
   const base = { profileRevision: profile.revision, degraded: false }
   if (body.mode === undefined)
     return {
@@ -68,7 +68,7 @@ export async function resolveMode(
       resolver: 'explicit',
       selectionSource: 'request',
     }
-  const fallback = (errorClass: string, failure: Degradation): Route => ({
+  const fallback = (errorClass: string, failure: Degradation): ModeRoute => ({
     ...base,
     failure,
     requestedMode: 'auto',
@@ -80,16 +80,22 @@ export async function resolveMode(
   })
   const { reasoningModel } = profile
   if (reasoningModel === undefined || isBuiltin(reasoningModel))
-    return fallback('reasoning-model-unavailable', notDecided('the space has no reasoning model'))
+    return fallback('reasoning-model-unavailable', toRouteDegradation('the space has no reasoning model'))
   try {
     const { mode, ...reply } = await askRouter(context, space, reasoningModel, body.query, signal)
     const known = { reasoningModel, promptVersion: PROMPT_VERSION }
     if (reply.served !== undefined && !isSameModel(reasoningModel.model, reply.served))
-      return { ...fallback('model-identity-mismatch', notDecided('a different model than the requested one answered')), ...known }
+      return {
+        ...fallback('model-identity-mismatch', toRouteDegradation('a different model than the requested one answered')),
+        ...known,
+      }
     if (mode === undefined)
-      return { ...fallback('invalid-reply', notDecided('the reasoning model named no mode')), ...known }
+      return { ...fallback('invalid-reply', toRouteDegradation('the reasoning model named no mode')), ...known }
     if (!profile.modes.includes(mode))
-      return { ...fallback('mode-unavailable', notDecided(`the profile does not allow mode ${mode}`)), ...known }
+      return {
+        ...fallback('mode-unavailable', toRouteDegradation(`the profile does not allow mode ${mode}`)),
+        ...known,
+      }
     return {
       ...base,
       ...known,
@@ -97,14 +103,14 @@ export async function resolveMode(
       resolvedMode: mode,
       resolver: 'llm',
       selectionSource: 'reasoning-model',
-      ...defined({ usage: reply.usage }),
+      ...omitUndefined({ usage: reply.usage }),
     }
   } catch (error) {
     if (signal.aborted) throw error
     return {
       ...fallback(
         error instanceof KsError ? error.code : 'provider-failed',
-        degradationBy('route', NOT_DECIDED, error),
+        toDegradation('route', FALLBACK_REASON, error),
       ),
       reasoningModel,
       promptVersion: PROMPT_VERSION,
@@ -112,10 +118,10 @@ export async function resolveMode(
   }
 }
 
-const NOT_DECIDED = "auto fell back to the profile's default mode"
+const FALLBACK_REASON = "auto fell back to the profile's default mode"
 
-function notDecided(why: string): Degradation {
-  return degradation('route', `${NOT_DECIDED}: ${why}`)
+function toRouteDegradation(why: string): Degradation {
+  return createDegradation('route', `${FALLBACK_REASON}: ${why}`)
 }
 
 interface RouterReply {
@@ -132,31 +138,31 @@ async function askRouter(
   query: string,
   signal: AbortSignal,
 ): Promise<RouterReply> {
-  const generator = context.models.generator(model, account(context, space))
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_TIMEOUT_MILLISECONDS)])
-  const reply = await askForJson(generator, {
-    messagesFor: (tokens) => {
-      const question = beginningOf(query.slice(0, QUESTION_CHARACTERS), tokens - tokensAtMost(PROMPT), true)
+  const generator = context.models.generator(model, getSpaceAccount(context, space))
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(ROUTER_TIMEOUT_MS)])
+  const reply = await requestJson(generator, {
+    buildMessages: (tokens) => {
+      const question = truncateEnd(query.slice(0, MAX_QUESTION_CHARACTERS), tokens - estimateMaxTokens(PROMPT), true)
       return [
         { role: 'system', content: PROMPT },
         { role: 'user', content: JSON.stringify({ question }) },
       ]
     },
-    read: modeIn,
-    shape: SHAPE,
+    read: parseMode,
+    shape: REPLY_SHAPE,
     maxTokens: 50,
-    mostCharacters: REPLY_CHARACTERS,
+    mostCharacters: MAX_REPLY_CHARACTERS,
     signal: limited,
   })
   const { value, usage, served } = reply
-  return { served, ...defined({ mode: value, usage }) }
+  return { served, ...omitUndefined({ mode: value, usage }) }
 }
 
 /**
  * Whether the model that answered is the requested one. Servers extend a name: with a folder before it (`org/name`), or
  * a date or quantisation after it (`name-2025-01-31`).
  */
-function isSameModel(asked: string, served: unknown): boolean {
+function isSameModel(requested: string, served: unknown): boolean {
   if (typeof served !== 'string') return false
   const bare = (name: string) =>
     name
@@ -164,11 +170,11 @@ function isSameModel(asked: string, served: unknown): boolean {
       .split('/')
       .at(-1)
       ?.replace(/[^a-z0-9]+/g, '') ?? ''
-  const [one, other] = [bare(asked), bare(served)]
+  const [one, other] = [bare(requested), bare(served)]
   return one.startsWith(other) || other.startsWith(one)
 }
 
-function modeIn(reply: unknown): ConcreteMode | undefined {
+function parseMode(reply: unknown): ConcreteMode | undefined {
   if (typeof reply !== 'object' || reply === null || !('mode' in reply)) return undefined
   const { mode } = reply
   return mode === 'fast' || mode === 'deep' || mode === 'research' ? mode : undefined

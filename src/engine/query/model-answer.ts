@@ -1,20 +1,20 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
-import { smallTalkReply } from '../../lib/text/small-talk.js'
-import { type Degradation, degradationBy, degradedFields } from '../base/degraded.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { findSmallTalkReply } from '../../lib/text/small-talk.js'
+import { type Degradation, toDegradation, toDegradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
-import { account } from '../compile/embeddings.js'
+import { getSpaceAccount } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { SessionTurn } from '../rows/sessions.js'
-import type { Admitted } from './admission.js'
+import type { AdmittedQuery } from './admission.js'
 import { answerChecker, type CheckResult } from './answer-check.js'
-import { deciderOf, stateOfReply, withState } from './answer-state.js'
+import { computeReplyState, getDecider, withState } from './answer-state.js'
 import { citationWriter } from './citation-marks.js'
-import type { Retrieved } from './fast.js'
+import type { RetrievalResult } from './fast.js'
 import { type AnswerStyle, generateAnswer } from './generate.js'
-import { kindAskedFor, lacksKind } from './question/asked-kind.js'
-import { type Source, withoutMarks } from './support.js'
+import { findRequestedKind, lacksKind } from './question/requested-kind.js'
+import { type EvidenceSource, removeMarks } from './support.js'
 
 export type AnswerPart =
   | { type: 'delta'; text: string }
@@ -33,18 +33,18 @@ export type ModelOutcome =
 /** Evidence that a model answers from. */
 interface ModelEvidence {
   bundle: EvidenceBundle
-  retrieved: Retrieved
+  retrieved: RetrievalResult
   /** the answer without a model; absent for a message that is too long for a query */
   quotation?: { text: string; isSure: boolean }
 }
 
 /** Maximum characters of a question; a longer message may contain texts that the model is to answer from. */
-const MAX_QUESTION = 300
+const MAX_QUESTION_CHARACTERS = 300
 
 /** Answers with a model. Only statements that the passages support are sent. */
-export async function* modelAnswer(
+export async function* answerWithModel(
   context: EngineContext,
-  admitted: Admitted,
+  admitted: AdmittedQuery,
   turns: SessionTurn[],
   query: string,
   { bundle, retrieved: { withheld }, quotation }: ModelEvidence,
@@ -52,43 +52,43 @@ export async function* modelAnswer(
   signal: AbortSignal,
   style: AnswerStyle,
 ): AsyncGenerator<AnswerPart, ModelOutcome> {
-  const askedKind = kindAskedFor(query)
+  const askedKind = findRequestedKind(query)
   let sent = ''
   let metadata: Record<string, unknown> = {}
   const send = (text: string): AnswerPart[] => {
     sent += text
     return text === '' ? [] : [{ type: 'delta', text }]
   }
-  const endOf = ({ cited, dropped, agrees }: CheckResult, isDeclined: boolean): AnswerPart => {
+  const buildEnd = ({ cited, dropped, agrees }: CheckResult, isDeclined: boolean): AnswerPart => {
     const reply = {
       isDeclined,
-      isPart: dropped > 0 || !agrees || lacksKind(askedKind, withoutMarks(sent)),
+      isPart: dropped > 0 || !agrees || lacksKind(askedKind, removeMarks(sent)),
       isUncited: cited.length === 0,
     }
-    const state = stateOfReply(bundle.state, reply, withheld !== undefined)
+    const state = computeReplyState(bundle.state, reply, withheld !== undefined)
     return {
       type: 'end',
-      metadata: { ...metadata, decidedBy: deciderOf(state), cited },
+      metadata: { ...metadata, decidedBy: getDecider(state), cited },
       bundle: withState(bundle, state),
     }
   }
-  const checkerOf = (numbers: readonly number[]) => {
-    const sources = new Map(numbers.flatMap((number) => withSource(number, bundle.items[number - 1])))
+  const createChecker = (numbers: readonly number[]) => {
+    const sources = new Map(numbers.flatMap((number) => toSourceEntry(number, bundle.items[number - 1])))
     const before = turns.map((turn) => `${turn.query}\n${turn.answer}`)
     // Images, and texts inside a long message, may also contain the answer.
-    const isUnchecked = (style.images ?? []).length > 0 || query.length > MAX_QUESTION
+    const isUnchecked = (style.images ?? []).length > 0 || query.length > MAX_QUESTION_CHARACTERS
     const context = [...before, style.instructions ?? '']
-    return answerChecker({ question: query, sources, context, isUnchecked, ...defined({ quotation }) })
+    return answerChecker({ question: query, sources, context, isUnchecked, ...omitUndefined({ quotation }) })
   }
-  let checker = checkerOf([])
+  let checker = createChecker([])
   let marks = citationWriter(() => false)
   try {
-    const generator = context.models.generator(model, account(context, admitted.space))
+    const generator = context.models.generator(model, getSpaceAccount(context, admitted.space))
     for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
       if (event.type === 'given') {
         const { given, numbers } = event
         metadata = { generator: 'model', synthesis: 'model', reasoningModel: model, context: given }
-        checker = checkerOf(numbers)
+        checker = createChecker(numbers)
         marks = citationWriter((number) => numbers.includes(number))
       } else if (event.type === 'delta') yield* send(checker.take(marks.take(event.text)))
       else {
@@ -104,27 +104,27 @@ export async function* modelAnswer(
     yield* send(checker.rest())
   } catch (error) {
     if (signal.aborted || sent !== '') throw error
-    yield failedAttempt(model, error)
+    yield toFailedAttempt(model, error)
     return { type: 'failed' }
   }
   const result = checker.result()
   if (sent !== '') {
-    yield endOf(result, false)
+    yield buildEnd(result, false)
     return { type: 'answered' }
   }
   if (!result.isDeclined) return { type: 'unsupported' }
-  const parts = [...send(result.text), endOf(result, true)]
-  if (smallTalkReply(query) === undefined) return { type: 'declined', parts }
+  const parts = [...send(result.text), buildEnd(result, true)]
+  if (findSmallTalkReply(query) === undefined) return { type: 'declined', parts }
   yield* parts
   return { type: 'answered' }
 }
 
-function withSource(number: number, item: EvidenceItem | undefined): [number, Source][] {
-  return item === undefined ? [] : [[number, sourceOf(item)]]
+function toSourceEntry(number: number, item: EvidenceItem | undefined): [number, EvidenceSource][] {
+  return item === undefined ? [] : [[number, toSource(item)]]
 }
 
 /** Text, names and day of a passage, for comparison with statements. */
-export function sourceOf({ text, metadata, citations }: EvidenceItem): Source {
+export function toSource({ text, metadata, citations }: EvidenceItem): EvidenceSource {
   const { title, documentTitle, filename, documentDate } = metadata
   const names = [title, documentTitle, filename, ...(citations[0]?.sectionPath ?? []), documentDate]
   return {
@@ -136,14 +136,14 @@ export function sourceOf({ text, metadata, citations }: EvidenceItem): Source {
   }
 }
 
-function failedAttempt(model: ModelReference, error: unknown): AnswerPart {
-  const degraded = degradationBy('answer', 'the answer is a quotation of the evidence', error)
+function toFailedAttempt(model: ModelReference, error: unknown): AnswerPart {
+  const degraded = toDegradation('answer', 'the answer is a quotation of the evidence', error)
   const metadata = {
     synthesis: 'model',
     model: model.model,
     provider: model.provider,
     errorClass: error instanceof KsError ? error.code : 'internal',
-    ...degradedFields([degraded]),
+    ...toDegradedFields([degraded]),
   }
   return { type: 'failed-attempt', metadata, degraded, error }
 }

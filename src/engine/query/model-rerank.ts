@@ -1,22 +1,22 @@
-import { defined } from '../../lib/defined.js'
-import { type Degradation, degradationBy } from '../base/degraded.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { type Degradation, toDegradation } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
-import { account } from '../compile/embeddings.js'
+import { getSpaceAccount } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import type { PassageRow } from '../rows/queries.js'
-import type { Admitted } from './admission.js'
-import { type Ranked, RERANK_LIMIT } from './rank.js'
-import { rerankedConfidence } from './rerank-confidence.js'
+import type { AdmittedQuery } from './admission.js'
+import { MAX_RERANK_CANDIDATES, type RankedCandidate } from './rank.js'
+import { computeRerankedConfidence } from './rerank-confidence.js'
 
 /** Maximum time that a rerank may add to a query; after it the previous order stays. */
-const TIMEOUT_MILLISECONDS = 5000
+const RERANK_TIMEOUT_MS = 5000
 /** Maximum characters of a passage, about what rerank models read; longer texts are cut or refused by them. */
-const PASSAGE_CHARACTERS = 4000
+const MAX_PASSAGE_CHARACTERS = 4000
 /** Maximum characters of the question, so that the passage still fits the model's window. */
-const QUERY_CHARACTERS = 2000
+const MAX_QUERY_CHARACTERS = 2000
 
 export interface ModelRerank {
-  ranked: Ranked[]
+  ranked: RankedCandidate[]
   /** relevance of the best passage, 0 to 1, when the model's scores separate it from the others */
   relevance?: number
   /** the model, when its scores were used, and the number of candidates that it compared */
@@ -31,57 +31,57 @@ export interface ModelRerank {
  */
 export async function rerankByModel(
   context: EngineContext,
-  { space, profile }: Admitted,
+  { space, profile }: AdmittedQuery,
   query: string,
-  ranked: Ranked[],
+  ranked: RankedCandidate[],
   passages: ReadonlyMap<number, PassageRow>,
   signal: AbortSignal,
 ): Promise<ModelRerank> {
   const { enabled, model } = profile.rerank
   if (!enabled || model === undefined) return { ranked }
-  const head = ranked.slice(0, RERANK_LIMIT).flatMap((one) => {
+  const head = ranked.slice(0, MAX_RERANK_CANDIDATES).flatMap((one) => {
     const passage = passages.get(one.key)
     return passage === undefined
       ? []
-      : [{ one, text: `${passage.title}\n${passage.body}`.slice(0, PASSAGE_CHARACTERS) }]
+      : [{ one, text: `${passage.title}\n${passage.body}`.slice(0, MAX_PASSAGE_CHARACTERS) }]
   })
   if (head.length === 0) return { ranked }
   try {
-    const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MILLISECONDS)])
-    const reranker = context.models.reranker(model, account(context, space))
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(RERANK_TIMEOUT_MS)])
+    const reranker = context.models.reranker(model, getSpaceAccount(context, space))
     const texts = head.map(({ text }) => text.toWellFormed())
-    const scores = await reranker.rerank(query.slice(0, QUERY_CHARACTERS).toWellFormed(), texts, limited)
-    const compared = head.map(({ one }, place) => ({ one, score: scores[place] ?? 0 }))
-    const told = rerankedConfidence(
+    const scores = await reranker.rerank(query.slice(0, MAX_QUERY_CHARACTERS).toWellFormed(), texts, limited)
+    const compared = head.map(({ one }, index) => ({ one, score: scores[index] ?? 0 }))
+    const estimate = computeRerankedConfidence(
       Math.max(...ranked.map(({ final }) => final)),
       compared.map(({ score }) => score),
     )
     return {
-      ranked: inOrderOf(compared, ranked, told.confidence),
+      ranked: applyModelOrder(compared, ranked, estimate.confidence),
       used: { model, compared: head.length },
-      ...defined({ relevance: told.relevance }),
+      ...omitUndefined({ relevance: estimate.relevance }),
     }
   } catch (error) {
     signal.throwIfAborted()
     context.log.warn({ space: space.id, error: String(error) }, 'a rerank model failed')
-    return { ranked, degraded: degradationBy('rerank', 'the rerank model did not order the passages', error) }
+    return { ranked, degraded: toDegradation('rerank', 'the rerank model did not order the passages', error) }
   }
 }
 
-function inOrderOf(
-  compared: { one: Ranked; score: number }[],
-  before: readonly Ranked[],
+function applyModelOrder(
+  compared: { one: RankedCandidate; score: number }[],
+  previous: readonly RankedCandidate[],
   confidence: number,
-): Ranked[] {
+): RankedCandidate[] {
   // The sort is stable: equal scores keep the previous order.
   compared.sort((a, b) => b.score - a.score)
   const best = compared[0]?.score ?? 0
-  const head = compared.map(({ one, score }): Ranked => {
-    const share = best > 0 ? score / best : 1
-    return { ...one, final: Math.min(1, confidence * share), rerank: score }
+  const head = compared.map(({ one, score }): RankedCandidate => {
+    const fraction = best > 0 ? score / best : 1
+    return { ...one, final: Math.min(1, confidence * fraction), rerank: score }
   })
   const known = new Set(head.map(({ key }) => key))
-  const rest = before.filter(({ key }) => !known.has(key))
+  const rest = previous.filter(({ key }) => !known.has(key))
   const lowest = head.at(-1)?.final ?? 0
   const highest = rest[0]?.final ?? 0
   // Candidates that were not sent to the model keep their order, below the others.

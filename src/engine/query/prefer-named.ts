@@ -1,8 +1,8 @@
 import type { PassageRow } from '../rows/queries.js'
-import { mentions, wordsOf } from './names/names-missing.js'
-import { namesIn } from './names/question-names.js'
+import { mentions, toMentionWords } from './names/missing-names.js'
+import { findNames } from './names/question-names.js'
 
-type NamedPassage = Pick<PassageRow, 'doc_key' | 'document_title' | 'filename' | 'title' | 'body'>
+type NamedPassageRow = Pick<PassageRow, 'doc_key' | 'document_title' | 'filename' | 'title' | 'body'>
 
 /**
  * Moves passages of the documents that a question names, and passages that mention the name, before the others. A name
@@ -11,17 +11,17 @@ type NamedPassage = Pick<PassageRow, 'doc_key' | 'document_title' | 'filename' |
 export function preferNamed<T extends { key: number; final: number }>(
   query: string,
   ranked: readonly T[],
-  loaded: ReadonlyMap<number, NamedPassage>,
+  loaded: ReadonlyMap<number, NamedPassageRow>,
 ): T[] {
-  const names = namesIn(query)
+  const names = findNames(query)
   if (names.length === 0) return [...ranked]
-  const documents = new Map<number, NamedPassage>()
+  const documents = new Map<number, NamedPassageRow>()
   for (const { key } of ranked) {
     const row = loaded.get(key)
     if (row !== undefined) documents.set(row.doc_key, row)
   }
   const titles = [...documents].map(([key, { document_title: title, filename }]) => {
-    return { key, words: wordsOf({ text: '', title, source: filename }) }
+    return { key, words: toMentionWords({ text: '', title, source: filename }) }
   })
   const documentNames = names.flatMap((name) => {
     const named = titles.filter(({ words }) => mentions(words, name)).map(({ key }) => key)
@@ -32,7 +32,7 @@ export function preferNamed<T extends { key: number; final: number }>(
     const row = loaded.get(key)
     if (row === undefined) return false
     if (documentNames.some(({ named }) => named.has(row.doc_key))) return true
-    const words = wordsOf({ text: row.body, title: row.title })
+    const words = toMentionWords({ text: row.body, title: row.title })
     return documentNames.some(({ name }) => mentions(words, name))
   }
   const preferred = new Set(ranked.filter(isPreferred))

@@ -1,21 +1,33 @@
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Rewording } from '../../lib/text/compounds.js'
 import { type AnalysedPassage, PassageCache } from '../derived/passage.js'
 import type { SearchHit } from '../search/ports.js'
-import { type AskedOf, answerConfidence, bestSigns, falloffOf, weightOf } from './confidence.js'
-import { aboveChance, type Calibration, type DenseWeights, denseConfidence, denseWeights } from './dense.js'
-import { type Fused, fuse, minMax } from './fuse.js'
-import { likenessOf } from './likeness.js'
-import { type Features, measure, prepareQuery, weighedLength } from './rerank.js'
+import {
+  computeAnswerConfidence,
+  computeFalloff,
+  maxFeatures,
+  type QuestionStatistics,
+  sumWeights,
+} from './confidence.js'
+import {
+  type CosineCalibration,
+  computeDenseConfidence,
+  computeDenseWeights,
+  computeSpreadsAboveChance,
+  type DenseWeights,
+} from './dense.js'
+import { type FusedHit, fuse, scaleMinMax } from './fuse.js'
+import { computeWeightedLength, measureFeatures, type PassageFeatures, prepareQuery } from './rerank.js'
+import { computeSimilarity } from './similarity.js'
 
 /** Maximum candidates of each index (retrieval.md section 6.3). */
-export const LEG_CANDIDATES = 200
+export const MAX_INDEX_CANDIDATES = 200
 /** Fused candidates whose text is loaded and compared with the query; 20 to 100 give the same nDCG@10 within .0004. */
-export const RERANK_LIMIT = 30
+export const MAX_RERANK_CANDIDATES = 30
 /** Without reranking, the texts of the best few are still compared, to make the scores absolute. */
-const SCORED_LIMIT = 5
+const MAX_SCORED_CANDIDATES = 5
 /** Position between the worst candidate's cosine and the best one's. */
-const NEAR_BEST = 0.5
+const NEAR_BEST_FRACTION = 0.5
 
 /** Weight of each part of a candidate's rank score; both index scores are min-max scaled over the candidates. */
 export interface RankWeights {
@@ -44,7 +56,7 @@ export const RANK_WEIGHTS: RankWeights = {
 }
 
 /** When less of the question is unmatched, likeness hardly changes the order, and vectors are not read. */
-const OPEN_FROM = 0.1
+const MIN_OPEN_FRACTION = 0.1
 
 export interface RankRequest {
   /** analysed query (`analyzeQuery`) */
@@ -61,15 +73,15 @@ export interface RankRequest {
   /** passages of the space */
   nodes: number
   /** how to interpret cosines of a model that is not built in; the weights of the built-in model were measured */
-  calibration?: Calibration
+  calibration?: CosineCalibration
 }
 
 /** Texts of nodes by key; deleted nodes are missing. */
-type Texts = ReadonlyMap<number, { title: string; body: string }>
+type RankingTexts = ReadonlyMap<number, { title: string; body: string }>
 /** Vectors of nodes by key, of unit length, from the built-in model: likeness was measured with that model only. */
-type Vectors = ReadonlyMap<number, Float32Array>
+type RankingVectors = ReadonlyMap<number, Float32Array>
 
-export interface Ranked {
+export interface RankedCandidate {
   key: number
   /** 0 to 1, descending; comparable between queries: the first one's is the confidence that the space answers */
   final: number
@@ -77,7 +89,7 @@ export interface Ranked {
   retrieval: number
   /** 0 to 1 within the query: the rank score of the text comparison */
   rerank?: number
-  features?: Features
+  features?: PassageFeatures
   /** whether only its vector matches the question */
   byMeaning?: boolean
 }
@@ -85,15 +97,15 @@ export interface Ranked {
 /** Result of ranking, and the statistics that it used. */
 export interface Ranking {
   /** best first */
-  ranked: Ranked[]
+  ranked: RankedCandidate[]
   /** the candidates whose texts were compared, best first */
-  compared: readonly Compared[]
-  asked: AskedOf
+  compared: readonly ComparedCandidate[]
+  asked: QuestionStatistics
 }
 
 /** A candidate whose text was compared with the query. */
-export interface Compared extends Fused {
-  features: Features
+export interface ComparedCandidate extends FusedHit {
+  features: PassageFeatures
   /** both index scores, scaled to 0 to 1 over the compared candidates */
   legs: { text: number; dense: number }
   /** similarity to the best candidates, 0 to 1, smaller the more of the question is matched; 0 without vectors */
@@ -109,60 +121,62 @@ export interface Compared extends Fused {
  */
 export function beginRanking(request: RankRequest): {
   texts: number[]
-  compared(texts: Texts): { open: number[]; finish(vectors: Vectors | undefined): Ranking }
+  compared(texts: RankingTexts): { open: number[]; finish(vectors: RankingVectors | undefined): Ranking }
 } {
-  const asked = askedOf(request)
-  const dense = denseOf(request)
+  const asked = computeQuestionStatistics(request)
+  const dense = getDenseWeights(request)
   const fused = dense === undefined ? fuse(request.hits) : fuse(request.hits, dense.share)
   const reranking = request.rerank ?? true
-  const head = fused.slice(0, reranking ? RERANK_LIMIT : SCORED_LIMIT)
+  const head = fused.slice(0, reranking ? MAX_RERANK_CANDIDATES : MAX_SCORED_CANDIDATES)
   return {
     // All of them: the caller decides which are visible, and a cached node may have been deleted.
     texts: head.map(({ key }) => key),
     compared(texts) {
-      const passages = analysed(request, texts)
+      const passages = analysePassages(request, texts)
       const present = head.filter(({ key }) => passages.has(key))
-      const compared = compare(request, present, passages, dense)
-      const open = reranking ? order(compared) : 0
+      const compared = compareCandidates(request, present, passages, dense)
+      const open = reranking ? sortByScore(compared) : 0
       return {
-        open: open < OPEN_FROM ? [] : compared.map(({ key }) => key),
+        open: open < MIN_OPEN_FRACTION ? [] : compared.map(({ key }) => key),
         finish(vectors) {
-          if (vectors !== undefined) orderByLikeness(request, compared, open, vectors)
+          if (vectors !== undefined) sortByLikeness(request, compared, open, vectors)
           const tail = fused.slice(head.length)
-          const confidence = confidenceOf(request, compared, asked)
-          const finished = reranking ? finish(compared, tail, confidence) : finishFused(compared, tail, confidence)
-          return { ranked: byMeaning(request, compared, finished), compared, asked }
+          const confidence = computeConfidence(request, compared, asked)
+          const finished = reranking
+            ? assignScores(compared, tail, confidence)
+            : assignFusedScores(compared, tail, confidence)
+          return { ranked: markVectorMatches(request, compared, finished), compared, asked }
         },
       }
     },
   }
 }
 
-function analysed(request: RankRequest, texts: Texts): Map<number, AnalysedPassage> {
+function analysePassages(request: RankRequest, texts: RankingTexts): Map<number, AnalysedPassage> {
   const cache = request.cache ?? new PassageCache()
   const found = new Map<number, AnalysedPassage>()
-  for (const [key, { title, body }] of texts) found.set(key, cache.of({ key, title, body }))
+  for (const [key, { title, body }] of texts) found.set(key, cache.get({ key, title, body }))
   return found
 }
 
-function compare(
+function compareCandidates(
   request: RankRequest,
-  head: readonly Fused[],
+  head: readonly FusedHit[],
   texts: ReadonlyMap<number, AnalysedPassage>,
   denseWeight: DenseWeights | undefined,
-): Compared[] {
-  const asked = request.weights ?? RANK_WEIGHTS
-  const weights = denseWeight === undefined ? asked : { ...asked, dense: denseWeight.rank }
+): ComparedCandidate[] {
+  const base = request.weights ?? RANK_WEIGHTS
+  const weights = denseWeight === undefined ? base : { ...base, dense: denseWeight.rank }
   const query = prepareQuery(request.terms, request.idf, request.rewordings)
   let lengths = 0
-  for (const passage of texts.values()) lengths += weighedLength(passage)
+  for (const passage of texts.values()) lengths += computeWeightedLength(passage)
   const average = lengths / Math.max(1, texts.size)
-  const text = minMax(head.map((candidate) => candidate.bm25))
-  const dense = minMax(head.map((candidate) => candidate.cosine))
-  return head.flatMap((candidate, i): Compared[] => {
+  const text = scaleMinMax(head.map((candidate) => candidate.bm25))
+  const dense = scaleMinMax(head.map((candidate) => candidate.cosine))
+  return head.flatMap((candidate, i): ComparedCandidate[] => {
     const passage = texts.get(candidate.key)
     if (passage === undefined) return []
-    const features = measure(query, passage, average)
+    const features = measureFeatures(query, passage, average)
     const legs = { text: text[i] ?? 0, dense: dense[i] ?? 0 }
     const score =
       weights.text * legs.text +
@@ -175,106 +189,125 @@ function compare(
   })
 }
 
-const byScore = (a: Compared, b: Compared): number => b.score - a.score || a.key - b.key
+const compareByScore = (a: ComparedCandidate, b: ComparedCandidate): number => b.score - a.score || a.key - b.key
 
 /** Sorts by score, best first. @returns fraction of the question that even the best candidates do not match, 0 to 1 */
-function order(compared: Compared[]): number {
-  compared.sort(byScore)
+function sortByScore(compared: ComparedCandidate[]): number {
+  compared.sort(compareByScore)
   // When one passage contains all terms, similarity to it adds no information.
   return 1 - Math.max(0, ...compared.map(({ features }) => features.coverage))
 }
 
 /** Also sorts by similarity to the best candidates. */
-function orderByLikeness(
+function sortByLikeness(
   { weights = RANK_WEIGHTS }: RankRequest,
-  compared: Compared[],
+  compared: ComparedCandidate[],
   open: number,
-  known: Vectors,
+  vectors: RankingVectors,
 ): void {
-  if (known.size === 0) return
-  const likeness = likenessOf(compared.map(({ key, score }) => ({ score, vector: known.get(key) })))
-  for (const [place, one] of compared.entries()) {
-    one.likeness = open * (likeness[place] ?? 0)
+  if (vectors.size === 0) return
+  const likeness = computeSimilarity(compared.map(({ key, score }) => ({ score, vector: vectors.get(key) })))
+  for (const [index, one] of compared.entries()) {
+    one.likeness = open * (likeness[index] ?? 0)
     one.score += weights.likeness * one.likeness
   }
-  compared.sort(byScore)
+  compared.sort(compareByScore)
 }
 
 /** Statistics of the question before texts are compared. */
-function askedOf(request: RankRequest): AskedOf {
+function computeQuestionStatistics(request: RankRequest): QuestionStatistics {
   const { terms, idf, nodes, hits } = request
   const bm25 = hits.flatMap((hit) => hit.bm25 ?? [])
-  const byVectors = vectorConfidence(request)
+  const byVectors = computeVectorConfidence(request)
   return {
-    weight: weightOf(terms, idf),
+    weight: sumWeights(terms, idf),
     nodes,
-    falloff: falloffOf(bm25, LEG_CANDIDATES),
-    ...defined({ byVectors }),
+    falloff: computeFalloff(bm25, MAX_INDEX_CANDIDATES),
+    ...omitUndefined({ byVectors }),
   }
 }
 
 /** Probability, by a provider's vectors, that a candidate answers. */
-function vectorConfidence({ hits, calibration }: Pick<RankRequest, 'hits' | 'calibration'>): number | undefined {
+function computeVectorConfidence({ hits, calibration }: Pick<RankRequest, 'hits' | 'calibration'>): number | undefined {
   if (calibration === undefined) return undefined
-  const best = bestCosine(hits)
-  return best === undefined ? undefined : denseConfidence(best, calibration)
+  const best = findBestCosine(hits)
+  return best === undefined ? undefined : computeDenseConfidence(best, calibration)
 }
 
 /** Best cosine of all candidates. */
-function bestCosine(hits: readonly { cosine?: number }[]): number | undefined {
+function findBestCosine(hits: readonly { cosine?: number }[]): number | undefined {
   const cosines = hits.flatMap(({ cosine }) => cosine ?? [])
   return cosines.length === 0 ? undefined : Math.max(...cosines)
 }
 
-function denseOf({ hits, calibration }: RankRequest): DenseWeights | undefined {
+function getDenseWeights({ hits, calibration }: RankRequest): DenseWeights | undefined {
   if (calibration === undefined) return undefined
-  const best = bestCosine(hits)
-  return best === undefined ? undefined : denseWeights(best, calibration)
+  const best = findBestCosine(hits)
+  return best === undefined ? undefined : computeDenseWeights(best, calibration)
 }
 
 /**
  * Probability that the candidates answer, 0 to 1: by words or by vectors, whichever is higher. Without text hits, the
  * cosine of the built-in model is used.
  */
-function confidenceOf({ hits, calibration }: RankRequest, compared: readonly Compared[], asked: AskedOf): number {
+function computeConfidence(
+  { hits, calibration }: RankRequest,
+  compared: readonly ComparedCandidate[],
+  asked: QuestionStatistics,
+): number {
   if (compared.length === 0) return 0
   const { byVectors = 0 } = asked
   if (hits.every((hit) => hit.bm25 === undefined))
-    return calibration === undefined ? Math.min(1, Math.max(0, bestCosine(compared) ?? 0)) : byVectors
-  return Math.max(byVectors, answerConfidence(bestSigns(compared.map(({ features }) => features)), asked))
+    return calibration === undefined ? Math.min(1, Math.max(0, findBestCosine(compared) ?? 0)) : byVectors
+  return Math.max(byVectors, computeAnswerConfidence(maxFeatures(compared.map(({ features }) => features)), asked))
 }
 
 /**
  * Marks each compared passage that matches by its vector: with a calibrated model when its cosine is above chance, with
  * the built-in model when its cosine is nearer to the best candidate's than to the worst's.
  */
-function byMeaning({ calibration }: RankRequest, compared: readonly Compared[], ranked: readonly Ranked[]): Ranked[] {
+function markVectorMatches(
+  { calibration }: RankRequest,
+  compared: readonly ComparedCandidate[],
+  ranked: readonly RankedCandidate[],
+): RankedCandidate[] {
   const near = new Set(
     compared.flatMap(({ key, cosine, legs }) => {
       if (cosine === undefined) return []
-      const isNear = calibration === undefined ? legs.dense >= NEAR_BEST : aboveChance(cosine, calibration) > 0
+      const isNear =
+        calibration === undefined
+          ? legs.dense >= NEAR_BEST_FRACTION
+          : computeSpreadsAboveChance(cosine, calibration) > 0
       return isNear ? [key] : []
     }),
   )
   return ranked.map((one) => (near.has(one.key) ? { ...one, byMeaning: true } : one))
 }
 
-function finish(compared: readonly Compared[], tail: readonly Fused[], confidence: number): Ranked[] {
+function assignScores(
+  compared: readonly ComparedCandidate[],
+  tail: readonly FusedHit[],
+  confidence: number,
+): RankedCandidate[] {
   const top = compared[0]?.score ?? 0
-  const ranked = compared.map(({ key, fused, features, score }): Ranked => {
+  const ranked = compared.map(({ key, fused, features, score }): RankedCandidate => {
     const rerank = top > 0 ? score / top : 1
     return { key, final: confidence * rerank, retrieval: fused, rerank, features }
   })
   // The other candidates follow in the order of fusion, with scores below those of the compared ones.
   const lowest = ranked.at(-1)?.final ?? 0
   const highest = tail[0]?.fused ?? 0
-  const rest = tail.map(({ key, fused }): Ranked => {
+  const rest = tail.map(({ key, fused }): RankedCandidate => {
     return { key, final: highest > 0 ? (lowest * fused) / highest : 0, retrieval: fused }
   })
   return [...ranked, ...rest]
 }
 
-function finishFused(compared: readonly Compared[], tail: readonly Fused[], confidence: number): Ranked[] {
+function assignFusedScores(
+  compared: readonly ComparedCandidate[],
+  tail: readonly FusedHit[],
+  confidence: number,
+): RankedCandidate[] {
   const top = compared[0]?.fused ?? 0
   const scored = (fused: number): number => (top > 0 ? confidence * Math.min(1, fused / top) : confidence)
   const ranked = compared.map(({ key, fused, features }) => ({ key, final: scored(fused), retrieval: fused, features }))

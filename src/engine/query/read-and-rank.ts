@@ -1,5 +1,5 @@
-import { type Rewording, withReworded } from '../../lib/text/compounds.js'
-import { type AnalysedPassage, termsHeld } from '../derived/passage.js'
+import { addReworded, type Rewording } from '../../lib/text/compounds.js'
+import { type AnalysedPassage, findContainedTerms } from '../derived/passage.js'
 import { loadPassages, loadVectors, type PassageRow } from '../rows/queries.js'
 import type { Driver } from '../storage/driver.js'
 import { beginRanking, type Ranking, type RankRequest } from './rank.js'
@@ -15,9 +15,9 @@ export async function readAndRank(
   request: RankRequest,
   likeIn: string | undefined,
 ): Promise<Ranking & { loaded: Map<number, PassageRow> }> {
-  const begun = beginRanking(request)
-  const loaded = await db.read(loadPassages(spaceKey, begun.texts))
-  const { open, finish } = begun.compared(loaded)
+  const ranking = beginRanking(request)
+  const loaded = await db.read(loadPassages(spaceKey, ranking.texts))
+  const { open, finish } = ranking.compared(loaded)
   const hasVectors = likeIn !== undefined && open.length > 0
   return { ...finish(hasVectors ? await db.read(loadVectors(likeIn, open)) : undefined), loaded }
 }
@@ -28,7 +28,9 @@ export function heldBy(
   terms: readonly string[],
   rewordings: readonly Rewording[] = [],
 ): string[] {
-  const held = new Set(termsHeld(passage, [...terms, ...rewordings.flatMap(({ told }) => told)]))
-  withReworded(held, rewordings)
-  return [...new Set(terms)].filter((term) => held.has(term))
+  const found = new Set(
+    findContainedTerms(passage, [...terms, ...rewordings.flatMap(({ documentTerms: told }) => told)]),
+  )
+  addReworded(found, rewordings)
+  return [...new Set(terms)].filter((term) => found.has(term))
 }

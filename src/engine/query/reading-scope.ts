@@ -1,7 +1,7 @@
-import { scopeOf } from '../rows/permissions.js'
+import { findReadableScope } from '../rows/permissions.js'
 import type { DocumentScope } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
-import type { Admitted } from './admission.js'
+import type { AdmittedQuery } from './admission.js'
 
 /** The part of a space that a reader may search. */
 export interface ReadingScope {
@@ -11,10 +11,10 @@ export interface ReadingScope {
 }
 
 /** Finds the documents that a reader may know of; undefined when these are all documents, which is usual. */
-export function* readingScope({
+export function* findReadingScope({
   space,
   snapshot,
   subject,
-}: Pick<Admitted, 'space' | 'snapshot' | 'subject'>): Read<ReadingScope | undefined> {
-  return yield* scopeOf(space.key, { subject }, snapshot.headRevision)
+}: Pick<AdmittedQuery, 'space' | 'snapshot' | 'subject'>): Read<ReadingScope | undefined> {
+  return yield* findReadableScope(space.key, { subject }, snapshot.headRevision)
 }

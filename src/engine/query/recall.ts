@@ -1,17 +1,17 @@
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import type { EngineContext } from '../context.js'
 import { type AnalysedPassage, analysePassage, type PassageCache, termHash } from '../derived/passage.js'
-import { deniedNodes } from '../rows/permissions.js'
-import { loadPassages, visibleKeys } from '../rows/queries.js'
+import { filterDeniedNodes } from '../rows/permissions.js'
+import { filterVisibleKeys, loadPassages } from '../rows/queries.js'
 import { MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
-import { REWORDED, weighTerms } from '../search/text-index.js'
-import type { Admitted } from './admission.js'
-import { type ReadingScope, readingScope } from './reading-scope.js'
+import { REWORDING_WEIGHT, weighTerms } from '../search/text-index.js'
+import type { AdmittedQuery } from './admission.js'
+import { findReadingScope, type ReadingScope } from './reading-scope.js'
 
 /** Hits of both indexes. */
-export interface Recall {
+export interface RecallResult {
   /** only of documents that the reader may read */
   found: SearchHits & { average?: number }
   /** hits that are visible in the snapshot */
@@ -33,29 +33,29 @@ export interface RecallScope {
  */
 export async function recall(
   context: EngineContext,
-  admitted: Admitted,
+  admitted: AdmittedQuery,
   request: SearchRequest,
   { scope, cache }: RecallScope,
   signal: AbortSignal,
-): Promise<Recall> {
+): Promise<RecallResult> {
   const { space, snapshot, subject, seq } = admitted
   if (scope === undefined) {
     const found = await context.indexes.search(space.id, { ...request, seq }, signal)
     signal.throwIfAborted()
-    const visible = await context.db.read(visibleKeys(space.key, snapshot, keysOf(found.hits)))
+    const visible = await context.db.read(filterVisibleKeys(space.key, snapshot, getKeys(found.hits)))
     const hits = found.hits.filter(({ key }) => visible.has(key))
     return { found, hits, hidden: found.hits.length - hits.length }
   }
   const wide = { ...request, seq, textK: MAX_K, scope: scope.documents }
   const raw = await context.indexes.search(space.id, wide, signal)
   signal.throwIfAborted()
-  const { known, visible } = await context.db.read(shownKeys(admitted, subject, keysOf(raw.hits)))
+  const { known, visible } = await context.db.read(findKnownKeys(admitted, subject, getKeys(raw.hits)))
   const hits = raw.hits.filter(({ key }) => known.has(key))
   const scored = await rescore(
     context,
     space.key,
     { ...raw, hits },
-    { request, nodes: scope.nodes, ...defined({ cache }) },
+    { request, nodes: scope.nodes, ...omitUndefined({ cache }) },
   )
   const shown = scored.hits.filter(({ key }) => visible.has(key))
   return { found: scored, hits: shown, hidden: scored.hits.length - shown.length }
@@ -67,13 +67,13 @@ export async function recall(
  *
  * @returns undefined when the reader may read all documents
  */
-export async function termsInScope(
+export async function findTermsInScope(
   { db, indexes }: EngineContext,
-  { space, snapshot, subject, seq }: Admitted,
+  { space, snapshot, subject, seq }: AdmittedQuery,
   query: string,
   signal: AbortSignal,
 ): Promise<string[] | undefined> {
-  const scope = await db.read(readingScope({ space, snapshot, subject }))
+  const scope = await db.read(findReadingScope({ space, snapshot, subject }))
   if (scope === undefined) return undefined
   const terms = analyzeQuery(query)
   const request = { terms, textK: 1, vectorK: 1, seq, scope: scope.documents }
@@ -81,23 +81,23 @@ export async function termsInScope(
   return terms.filter((term) => (frequencies.get(term) ?? 0) > 0)
 }
 
-function keysOf(hits: readonly SearchHit[]): number[] {
+function getKeys(hits: readonly SearchHit[]): number[] {
   return hits.map(({ key }) => key)
 }
 
 /** Finds the nodes that the reader may know of, and those of them that are visible in the snapshot. */
-function* shownKeys({ space, snapshot }: Admitted, subject: string, keys: number[]) {
-  const denied = yield* deniedNodes(space.key, { subject }, keys)
+function* findKnownKeys({ space, snapshot }: AdmittedQuery, subject: string, keys: number[]) {
+  const denied = yield* filterDeniedNodes(space.key, { subject }, keys)
   const known = new Set(keys.filter((key) => !denied.has(key)))
-  return { known, visible: yield* visibleKeys(space.key, snapshot, [...known]) }
+  return { known, visible: yield* filterVisibleKeys(space.key, snapshot, [...known]) }
 }
 
 const K1 = 1.2
 const B = 0.75
 /** The terms of a title count twice in an index. */
-const TITLE = 2
+const TITLE_WEIGHT = 2
 
-interface Rescoring {
+interface RescoreOptions {
   request: Pick<SearchRequest, 'terms' | 'textK' | 'vectorK' | 'vector'>
   /** nodes that the reader may read */
   nodes: number
@@ -114,22 +114,22 @@ export async function rescore(
   { db }: Pick<EngineContext, 'db'>,
   spaceKey: number,
   found: SearchHits,
-  { request, nodes, cache, average }: Rescoring,
+  { request, nodes, cache, average }: RescoreOptions,
 ): Promise<SearchHits & { average: number }> {
   const byText = found.hits.filter(({ bm25 }) => bm25 !== undefined)
-  const texts = await db.read(loadPassages(spaceKey, keysOf(byText)))
+  const texts = await db.read(loadPassages(spaceKey, getKeys(byText)))
   const passages = new Map(
     [...texts].map(([key, { title, body }]) => {
       const passage = { key, title, body }
-      return [key, cache?.of(passage) ?? analysePassage(passage)] as const
+      return [key, cache?.get(passage) ?? analysePassage(passage)] as const
     }),
   )
-  const lengths = [...passages.values()].map(lengthOf)
+  const lengths = [...passages.values()].map(weighLength)
   const mean = average ?? lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length)
-  const score = scorer(found, request.terms, nodes, mean)
+  const score = createScorer(found, request.terms, nodes, mean)
   const scores = new Map([...passages].map(([key, passage]) => [key, score(passage)]))
-  const inText = best([...scores], request.textK)
-  const inVectors = best(
+  const inText = selectBest([...scores], request.textK)
+  const inVectors = selectBest(
     request.vector === undefined
       ? []
       : found.hits.flatMap(({ key, cosine }) => (cosine === undefined ? [] : [[key, cosine]])),
@@ -137,50 +137,55 @@ export async function rescore(
   )
   const hits = found.hits.flatMap(({ key, cosine }): SearchHit[] => {
     const bm25 = inText.has(key) ? scores.get(key) : undefined
-    return bm25 === undefined && !inVectors.has(key) ? [] : [{ key, ...defined({ bm25, cosine }) }]
+    return bm25 === undefined && !inVectors.has(key) ? [] : [{ key, ...omitUndefined({ bm25, cosine }) }]
   })
   return { ...found, hits, textCount: inText.size, average: mean }
 }
 
 /** Keys of the highest scores. */
-function best(scores: (readonly [key: number, score: number])[], k: number): Set<number> {
+function selectBest(scores: (readonly [key: number, score: number])[], k: number): Set<number> {
   const sorted = scores.sort((a, b) => b[1] - a[1] || a[0] - b[0])
   return new Set(sorted.slice(0, k).map(([key]) => key))
 }
 
-function lengthOf({ title, body, ends }: AnalysedPassage): number {
-  return TITLE * (body - title) + ends - body
+function weighLength({ title, body, ends }: AnalysedPassage): number {
+  return TITLE_WEIGHT * (body - title) + ends - body
 }
 
-function scorer({ frequencies, rewordings }: SearchHits, terms: readonly string[], nodes: number, average: number) {
+function createScorer(
+  { frequencies, rewordings }: SearchHits,
+  terms: readonly string[],
+  nodes: number,
+  average: number,
+) {
   const frequency = (term: string): number => Math.min(nodes, frequencies.get(term) ?? 0)
   const idf = (term: string): number => Math.log(1 + (nodes - frequency(term) + 0.5) / (frequency(term) + 0.5))
-  const asked = weighTerms(terms, frequency).map(({ term, weight }) => ({
+  const weighted = weighTerms(terms, frequency).map(({ term, weight }) => ({
     hash: termHash(term),
     gain: weight * idf(term),
   }))
   const reworded = rewordings.map((one) => ({
-    hashes: one.told.map(termHash),
-    gain: REWORDED * one.asked.reduce((sum, term) => sum + idf(term), 0),
+    hashes: one.documentTerms.map(termHash),
+    gain: REWORDING_WEIGHT * one.queryTerms.reduce((sum, term) => sum + idf(term), 0),
   }))
-  const wanted = new Set([...asked.map(({ hash }) => hash), ...reworded.flatMap(({ hashes }) => hashes)])
+  const allHashes = new Set([...weighted.map(({ hash }) => hash), ...reworded.flatMap(({ hashes }) => hashes)])
   return (passage: AnalysedPassage): number => {
-    const counts = countsOf(passage, wanted)
-    const norm = K1 * (1 - B + (B * lengthOf(passage)) / Math.max(1, average))
-    const share = (hash: number): number => {
+    const counts = countTerms(passage, allHashes)
+    const norm = K1 * (1 - B + (B * weighLength(passage)) / Math.max(1, average))
+    const computeSaturation = (hash: number): number => {
       const count = counts.get(hash) ?? 0
       return (count * (K1 + 1)) / (count + norm)
     }
-    const own = asked.reduce((sum, { hash, gain }) => sum + gain * share(hash), 0)
-    return reworded.reduce((sum, { hashes, gain }) => sum + gain * Math.min(...hashes.map(share)), own)
+    const own = weighted.reduce((sum, { hash, gain }) => sum + gain * computeSaturation(hash), 0)
+    return reworded.reduce((sum, { hashes, gain }) => sum + gain * Math.min(...hashes.map(computeSaturation)), own)
   }
 }
 
-function countsOf({ words, title, body, ends }: AnalysedPassage, wanted: ReadonlySet<number>): Map<number, number> {
+function countTerms({ words, title, body, ends }: AnalysedPassage, hashes: ReadonlySet<number>): Map<number, number> {
   const counts = new Map<number, number>()
   for (let at = title; at < ends; at++) {
     const hash = words[at] ?? 0
-    if (wanted.has(hash)) counts.set(hash, (counts.get(hash) ?? 0) + (at < body ? TITLE : 1))
+    if (hashes.has(hash)) counts.set(hash, (counts.get(hash) ?? 0) + (at < body ? TITLE_WEIGHT : 1))
   }
   return counts
 }

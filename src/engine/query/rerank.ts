@@ -2,7 +2,7 @@ import type { Rewording } from '../../lib/text/compounds.js'
 import { type AnalysedPassage, termHash } from '../derived/passage.js'
 
 /** Match of a passage with one query; every feature is 0 to 1. */
-export interface Features {
+export interface PassageFeatures {
   /** fraction of the query's distinct terms that occur, weighted by their rarity */
   coverage: number
   titleCoverage: number
@@ -42,11 +42,11 @@ const B = 0.75
 /** A term in the title counts as two in the body, as in the text index. */
 const TITLE_WEIGHT = 2
 /** Number of terms from the start after which the first match counts half. */
-const EARLY_TERMS = 20
+const HALF_EARLINESS_TERMS = 20
 /** A frequent pair counts up to this multiple of its weight before the sum is limited to 1. */
-const PAIR_CEILING = 1.5
+const MAX_PAIR_FACTOR = 1.5
 /** Weight of a replaced term, as a fraction of the term itself. */
-const REWORDED = 0.75
+const REWORDED_WEIGHT = 0.75
 
 /**
  * Prepares a query.
@@ -77,14 +77,17 @@ export function prepareQuery(
     if (left !== right) pairs.set(left * weights.length + right, Math.min(weights[left] ?? 0, weights[right] ?? 0))
   }
   let size = weights.length
-  const placeOf = (term: string): number => {
+  const getTermIndex = (term: string): number => {
     const hash = termHash(term)
-    const place = places.get(hash) ?? size++
-    places.set(hash, place)
-    return place
+    const index = places.get(hash) ?? size++
+    places.set(hash, index)
+    return index
   }
   return {
-    rewordings: rewordings.map(({ asked, told }) => ({ asked: asked.map(placeOf), told: told.map(placeOf) })),
+    rewordings: rewordings.map(({ queryTerms: asked, documentTerms: told }) => ({
+      asked: asked.map(getTermIndex),
+      told: told.map(getTermIndex),
+    })),
     size,
     places,
     weights: Float64Array.from(weights),
@@ -95,22 +98,22 @@ export function prepareQuery(
 }
 
 /** Adds occurrences of replacements to the counts of the terms that they replace. */
-function credit({ rewordings }: RerankQuery, counts: Float64Array): void {
+function creditRewordings({ rewordings }: RerankQuery, counts: Float64Array): void {
   if (rewordings.length === 0) return
-  const found = rewordings.map(({ told }) => Math.min(...told.map((place) => counts[place] ?? 0)))
+  const found = rewordings.map(({ told }) => Math.min(...told.map((index) => counts[index] ?? 0)))
   for (const [i, { asked }] of rewordings.entries())
-    for (const place of asked) counts[place] = (counts[place] ?? 0) + REWORDED * (found[i] ?? 0)
+    for (const index of asked) counts[index] = (counts[index] ?? 0) + REWORDED_WEIGHT * (found[i] ?? 0)
 }
 
 /** Fraction of the query's weight that the counted terms have. */
-function share(query: RerankQuery, counts: Float64Array): number {
+function computeCoverage(query: RerankQuery, counts: Float64Array): number {
   if (query.total === 0) return 0
   let sum = 0
   for (let i = 0; i < query.weights.length; i++) sum += Math.min(1, counts[i] ?? 0) * (query.weights[i] ?? 0)
   return sum / query.total
 }
 
-interface Walk {
+interface BodyMatches {
   counts: Float64Array
   best: number
   first: number
@@ -118,9 +121,9 @@ interface Walk {
 }
 
 /** Counts matches, sentences and pairs in one pass over the body. */
-function walkBody(query: RerankQuery, { words, body, ends, end: last }: AnalysedPassage): Walk {
+function walkBody(query: RerankQuery, { words, body, ends, end: last }: AnalysedPassage): BodyMatches {
   const size = query.weights.length
-  const walk: Walk = { counts: new Float64Array(query.size), best: 0, first: -1, pairCounts: new Map() }
+  const matches: BodyMatches = { counts: new Float64Array(query.size), best: 0, first: -1, pairCounts: new Map() }
   const inSentence = new Float64Array(query.size)
   let previous = -1
   let start = body
@@ -128,30 +131,30 @@ function walkBody(query: RerankQuery, { words, body, ends, end: last }: Analysed
     const end = body + (words[sentence] ?? 0)
     let matched = 0
     for (let i = start; i < end; i++) {
-      const place = query.places.get(words[i] ?? 0) ?? -1
-      if (place >= 0) {
+      const index = query.places.get(words[i] ?? 0) ?? -1
+      if (index >= 0) {
         if (matched++ === 0) inSentence.fill(0)
-        if (walk.first < 0) walk.first = i - body
-        walk.counts[place] = (walk.counts[place] ?? 0) + 1
-        inSentence[place] = 1
-        const pair = previous * size + place
-        if (previous >= 0 && place < size && query.pairs.has(pair))
-          walk.pairCounts.set(pair, (walk.pairCounts.get(pair) ?? 0) + 1)
+        if (matches.first < 0) matches.first = i - body
+        matches.counts[index] = (matches.counts[index] ?? 0) + 1
+        inSentence[index] = 1
+        const pair = previous * size + index
+        if (previous >= 0 && index < size && query.pairs.has(pair))
+          matches.pairCounts.set(pair, (matches.pairCounts.get(pair) ?? 0) + 1)
       }
-      previous = place < size ? place : -1
+      previous = index < size ? index : -1
     }
     if (matched > 0) {
-      credit(query, inSentence)
-      walk.best = Math.max(walk.best, share(query, inSentence))
+      creditRewordings(query, inSentence)
+      matches.best = Math.max(matches.best, computeCoverage(query, inSentence))
     }
     start = end
   }
-  countCompounds(query, walk)
-  return walk
+  countCompounds(query, matches)
+  return matches
 }
 
 /** A compound contains both of its parts next to each other. */
-function countCompounds({ rewordings, pairs, weights }: RerankQuery, { counts, pairCounts }: Walk): void {
+function countCompounds({ rewordings, pairs, weights }: RerankQuery, { counts, pairCounts }: BodyMatches): void {
   for (const { asked, told } of rewordings) {
     const [one, other, third] = asked
     const [compound] = told
@@ -162,13 +165,13 @@ function countCompounds({ rewordings, pairs, weights }: RerankQuery, { counts, p
   }
 }
 
-function pairShare(query: RerankQuery, counts: Map<number, number>): number {
+function computePairs(query: RerankQuery, counts: Map<number, number>): number {
   let sum = 0
   for (const [pair, count] of counts) sum += (query.pairs.get(pair) ?? 0) * (1 + Math.log(count))
-  return Math.min(1, sum / (query.pairTotal * PAIR_CEILING))
+  return Math.min(1, sum / (query.pairTotal * MAX_PAIR_FACTOR))
 }
 
-function strength(query: RerankQuery, counts: Float64Array, relativeLength: number): number {
+function computeStrength(query: RerankQuery, counts: Float64Array, relativeLength: number): number {
   if (query.total === 0) return 0
   const damping = K1 * (1 - B + B * relativeLength)
   let sum = 0
@@ -180,32 +183,32 @@ function strength(query: RerankQuery, counts: Float64Array, relativeLength: numb
 }
 
 /** Length of a passage in terms, as `computeStrength` counts it. */
-export function weighedLength({ title, body, ends }: AnalysedPassage): number {
+export function computeWeightedLength({ title, body, ends }: AnalysedPassage): number {
   return TITLE_WEIGHT * (body - title) + (ends - body)
 }
 
 /**
  * Compares one passage with the query.
  *
- * @param averageLength mean `weighedLength` of the candidates
+ * @param averageLength mean `computeWeightedLength` of the candidates
  */
-export function measure(query: RerankQuery, passage: AnalysedPassage, averageLength: number): Features {
+export function measureFeatures(query: RerankQuery, passage: AnalysedPassage, averageLength: number): PassageFeatures {
   const walk = walkBody(query, passage)
   const inTitle = new Float64Array(query.size)
   for (let at = passage.title; at < passage.body; at++) {
-    const place = query.places.get(passage.words[at] ?? 0)
-    if (place !== undefined) inTitle[place] = (inTitle[place] ?? 0) + TITLE_WEIGHT
+    const index = query.places.get(passage.words[at] ?? 0)
+    if (index !== undefined) inTitle[index] = (inTitle[index] ?? 0) + TITLE_WEIGHT
   }
   const counts = inTitle.map((count, i) => count + (walk.counts[i] ?? 0))
-  for (const some of [counts, inTitle, walk.counts]) credit(query, some)
-  const coverage = share(query, counts)
+  for (const some of [counts, inTitle, walk.counts]) creditRewordings(query, some)
+  const coverage = computeCoverage(query, counts)
   return {
     coverage,
-    titleCoverage: share(query, inTitle),
-    bodyCoverage: share(query, walk.counts),
+    titleCoverage: computeCoverage(query, inTitle),
+    bodyCoverage: computeCoverage(query, walk.counts),
     sentenceCoverage: walk.best,
-    strength: strength(query, counts, weighedLength(passage) / Math.max(1, averageLength)),
-    pairs: query.pairTotal === 0 ? coverage : pairShare(query, walk.pairCounts),
-    earliness: walk.first < 0 ? 0 : 1 / (1 + walk.first / EARLY_TERMS),
+    strength: computeStrength(query, counts, computeWeightedLength(passage) / Math.max(1, averageLength)),
+    pairs: query.pairTotal === 0 ? coverage : computePairs(query, walk.pairCounts),
+    earliness: walk.first < 0 ? 0 : 1 / (1 + walk.first / HALF_EARLINESS_TERMS),
   }
 }

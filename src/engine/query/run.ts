@@ -1,49 +1,49 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { degradedFields } from '../base/degraded.js'
+import { toDegradedFields } from '../base/degraded.js'
 import type { Lease } from '../base/leases.js'
 import type { AnswerFrame, QueryRun } from '../base/query-run.js'
 import type { EngineContext } from '../context.js'
-import { isTraceKept } from '../rows/quality/captures.js'
+import { isTraceStored } from '../rows/quality/captures.js'
 import { insertTrace } from '../rows/traces.js'
-import { assertRoomForTraces } from '../spaces/quota.js'
+import { assertTraceQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeOnce } from '../storage/write-once.js'
 import { captureFailedQuery } from '../traces/capture.js'
 import { checkGoldenAnswer } from '../traces/golden-check.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
-import { type Admitted, admit } from './admission.js'
+import { type AdmittedQuery, admit } from './admission.js'
 import { answerQuery } from './answer.js'
 import { assembleEvidence } from './assemble-evidence.js'
 import { judgeWithModel } from './conflicts/model-judge.js'
 import type { QueryEmbedding } from './fast.js'
-import { followUpOf, searchedQuery } from './follow-up.js'
-import { freshnessNow } from './freshness.js'
+import { findFollowUp, toSearchedQuery } from './follow-up.js'
+import { computeFreshnessWithFiles } from './freshness.js'
 import type { QueryGate } from './gate.js'
-import { type Route, resolveMode } from './mode.js'
-import { openSession, recordTurn, type Session } from './sessions.js'
+import { type ModeRoute, resolveMode } from './mode.js'
+import { openSession, type QuerySession, recordTurn } from './sessions.js'
 import { embedAhead, type QueryShared, retrieveInMode } from './stages.js'
 
 /** State that a query run carries from step to step. */
-interface Run {
+interface QueryRunState {
   context: EngineContext
   caller: Caller
   body: QueryBody
   /** the question as it is searched */
   query: string
-  admitted: Admitted
-  session: Session
+  admitted: AdmittedQuery
+  session: QuerySession
   traceId: string
   recorder: TraceRecorder
   signal: AbortSignal
   /** vector of the question, if embedding started early */
   embedding: Promise<QueryEmbedding> | undefined
   /** set after the step `query.route` */
-  route?: Route
+  route?: ModeRoute
   /** number of answer frames that were sent */
   deltas: number
 }
@@ -56,20 +56,32 @@ export async function startQuery(
   body: QueryBody,
   signal: AbortSignal,
 ): Promise<QueryRun> {
-  const admitted = await context.db.read(admitTraced(context, caller, body))
+  const admitted = await context.db.read(admitWithTrace(context, caller, body))
   const leave = await shared.gate.enter(caller.tenant, signal)
   const traceId = newId()
-  const { session, lease } = await openOrLeave(leave, context, caller, admitted, body.sessionId, traceId)
+  const { session, lease } = await openSessionOrLeave(leave, context, caller, admitted, body.sessionId, traceId)
   const recorder = new TraceRecorder()
-  const query = searchedQuery(body.query, session.turns)
+  const query = toSearchedQuery(body.query, session.turns)
   const embedding = embedAhead(context, admitted, body.mode, query, signal)
-  const run: Run = { context, caller, body, query, admitted, session, traceId, recorder, signal, embedding, deltas: 0 }
+  const run: QueryRunState = {
+    context,
+    caller,
+    body,
+    query,
+    admitted,
+    session,
+    traceId,
+    recorder,
+    signal,
+    embedding,
+    deltas: 0,
+  }
   return {
     traceId,
     sessionId: session.id,
     frames: () => {
       lease.keepAlive()
-      return framesOf(run, shared, () => {
+      return streamFrames(run, shared, () => {
         lease.release()
         leave()
       })
@@ -78,24 +90,24 @@ export async function startQuery(
 }
 
 /** Admits a query whose trace must fit the space's quota. */
-function* admitTraced(context: EngineContext, caller: Caller, body: QueryBody): Read<Admitted> {
+function* admitWithTrace(context: EngineContext, caller: Caller, body: QueryBody): Read<AdmittedQuery> {
   const admitted = yield* admit(context, caller, body)
-  assertRoomForTraces(context, admitted.space, admitted.traceBytes)
+  assertTraceQuota(context, admitted.space, admitted.traceBytes)
   return admitted
 }
 
 /** Opens the session of a query. Its lease counts it before another query checks the session quota. */
-async function openOrLeave(
+async function openSessionOrLeave(
   leave: () => void,
   context: EngineContext,
   caller: Caller,
-  { space, snapshot }: Admitted,
+  { space, snapshot }: AdmittedQuery,
   id: string | undefined,
   traceId: string,
-): Promise<{ session: Session; lease: Lease }> {
+): Promise<{ session: QuerySession; lease: Lease }> {
   const { db, leases } = context
   try {
-    return await leases.inTurn(space.key, async () => {
+    return await leases.runInOrder(space.key, async () => {
       const session = await db.read(openSession(context, caller, space, id))
       const lease = leases.acquire({
         id: traceId,
@@ -119,10 +131,14 @@ async function openOrLeave(
  * Streams the complete run. Every failure after admission is recorded as a failed trace and sent as one `answer.error`.
  * An abort before the commit ends silently.
  */
-async function* framesOf(run: Run, shared: QueryShared, release: () => void): AsyncGenerator<AnswerFrame> {
+async function* streamFrames(
+  run: QueryRunState,
+  shared: QueryShared,
+  release: () => void,
+): AsyncGenerator<AnswerFrame> {
   const { traceId, signal } = run
   try {
-    yield* answerFrames(run, shared)
+    yield* produceFrames(run, shared)
   } catch (error) {
     if (signal.aborted) return
     run.context.log.warn({ traceId, error: String(error) }, 'a query failed')
@@ -134,7 +150,7 @@ async function* framesOf(run: Run, shared: QueryShared, release: () => void): As
   }
 }
 
-async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<AnswerFrame> {
+async function* produceFrames(run: QueryRunState, shared: QueryShared): AsyncGenerator<AnswerFrame> {
   const { context, admitted, body, recorder, signal, traceId } = run
   const route = await recorder.step(
     'query.route',
@@ -152,12 +168,12 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     embedding: run.embedding,
   })
   const passages = retrieved.ranked.map(({ passage }) => passage)
-  const freshness = await freshnessNow(context, passages)
+  const freshness = await computeFreshnessWithFiles(context, passages)
   const judged = await judgeWithModel(
     context,
     admitted,
     (agree) => {
-      const followUp = followUpOf(body.query, run.session.turns)
+      const followUp = findFollowUp(body.query, run.session.turns)
       const request = { query: body.query, traceId, freshness, agree, followUp, topK: admitted.profile.topK }
       return assembleEvidence(request, retrieved)
     },
@@ -192,10 +208,10 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
     bundle.state === 'not-enough-evidence' || bundle.items.length === 0
       ? ('no-retrieval-evidence' as const)
       : ('retrieval-evidence' as const)
-  const said = {
+  const resultMetadata = {
     ...answerMetadata,
-    ...defined({ searchedFor: retrieved.searchedFor }),
-    ...degradedFields(degraded),
+    ...omitUndefined({ searchedFor: retrieved.searchedFor }),
+    ...toDegradedFields(degraded),
     mode: route.resolvedMode,
     requestedMode: route.requestedMode,
     topScore: bundle.items[0]?.score ?? 0,
@@ -207,11 +223,11 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
       ...retrieved.metrics,
       // found, but omitted after the last relevant passage
       relevanceFilteredCount: retrieved.ranked.length - bundle.items.length,
-      ...degradedFields(degraded),
+      ...toDegradedFields(degraded),
     },
   }
-  context.measures.answered(degraded)
-  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...said })
+  context.measures.recordAnswer(degraded)
+  recorder.add(GENERATE_STEP, 'ok', new Date(), { eventCount: run.deltas + 1, finishReason, ...resultMetadata })
   const committed = commit(run, route, bundle, answer)
   // Runs before the commit is awaited, so that in a database file both are one transaction.
   const answered = {
@@ -227,11 +243,14 @@ async function* answerFrames(run: Run, shared: QueryShared): AsyncGenerator<Answ
   }
   captureFailedQuery(context, answered, committed)
   await committed
-  yield { event: 'answer.done', data: { finishReason, metadata: { ...said, evidenceBundle: bundle }, traceId } }
+  yield {
+    event: 'answer.done',
+    data: { finishReason, metadata: { ...resultMetadata, evidenceBundle: bundle }, traceId },
+  }
 }
 
 /** Commits trace, steps, bundle and session turn in one transaction. `answer.done` is sent only after it. */
-async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: string): Promise<void> {
+async function commit(run: QueryRunState, route: ModeRoute, bundle: EvidenceBundle, answer: string): Promise<void> {
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db, isShared } = context
   function* work(): Write<true> {
@@ -256,19 +275,21 @@ async function commit(run: Run, route: Route, bundle: EvidenceBundle, answer: st
   // The questions of a space are counted in one row.
   const lock = admitted.space.key
   if (isShared)
-    await writeOnce(db, work, () => found(isTraceKept(caller.tenant, admitted.space.key, traceId)), { lock })
+    await writeOnce(db, work, () => trueOrUndefined(isTraceStored(caller.tenant, admitted.space.key, traceId)), {
+      lock,
+    })
   else await db.record(work, { lock })
 }
 
-function* found(isThere: Read<boolean>): Read<true | undefined> {
+function* trueOrUndefined(isThere: Read<boolean>): Read<true | undefined> {
   return (yield* isThere) ? true : undefined
 }
 
 /** Records a failed run: the stages that it completed, and a last step with the class of the failure. */
-async function commitFailure(run: Run, errorClass: string, error: string): Promise<void> {
+async function commitFailure(run: QueryRunState, errorClass: string, error: string): Promise<void> {
   const { context, caller, admitted, body, traceId, recorder, route, deltas } = run
   const { defaultMode } = admitted.profile
-  const asked = body.mode ?? defaultMode
+  const requestedMode = body.mode ?? defaultMode
   // A run whose trace could not be committed already has a step that reports success.
   const stages = recorder.steps.filter(({ name }) => name !== GENERATE_STEP)
   const now = new Date().toISOString()
@@ -281,8 +302,8 @@ async function commitFailure(run: Run, errorClass: string, error: string): Promi
         spaceKey: admitted.space.key,
         subject: caller.subject,
         query: body.query,
-        mode: route?.resolvedMode ?? (asked === 'auto' ? defaultMode : asked),
-        requestedMode: route?.requestedMode ?? asked,
+        mode: route?.resolvedMode ?? (requestedMode === 'auto' ? defaultMode : requestedMode),
+        requestedMode: route?.requestedMode ?? requestedMode,
         completed: false,
         steps: [...stages, { name: GENERATE_STEP, status: 'error', startedAt: now, endedAt: now, metadata }],
       })

@@ -1,18 +1,18 @@
 import { KsError } from '../../contract/errors.js'
 import type { SearchBody, SearchResult } from '../../contract/gateway/search.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { admit } from './admission.js'
 import { toEvidenceItem } from './evidence.js'
-import { freshnessNow } from './freshness.js'
+import { computeFreshnessWithFiles } from './freshness.js'
 import type { QueryGate } from './gate.js'
 import { resolveMode } from './mode.js'
 import { type QueryShared, retrieveInMode } from './stages.js'
 
-const TIMEOUT_MILLISECONDS = 60_000
+const SEARCH_TIMEOUT_MS = 60_000
 
 /**
  * Finds passages with the retrieval of queries, in the same order. Nothing is answered and nothing is stored: no trace,
@@ -25,15 +25,15 @@ export async function searchSpace(
   shared: QueryShared & { gate: QueryGate },
   caller: Caller,
   knowledgeSpaceId: string,
-  { limit, ...asked }: SearchBody,
+  { limit, ...fields }: SearchBody,
 ): Promise<SearchResult> {
-  const body = { knowledgeSpaceId, ...asked }
+  const body = { knowledgeSpaceId, ...fields }
   const admitted = await context.db.read(admit(context, caller, body))
   const { profile, space, snapshot } = admitted
   const deadline = new AbortController()
   const { signal } = deadline
-  const tooLong = new KsError('unavailable', `the search took longer than ${TIMEOUT_MILLISECONDS / 1000} s`)
-  const timer = setTimeout(() => deadline.abort(tooLong), TIMEOUT_MILLISECONDS)
+  const timeoutError = new KsError('unavailable', `the search took longer than ${SEARCH_TIMEOUT_MS / 1000} s`)
+  const timer = setTimeout(() => deadline.abort(timeoutError), SEARCH_TIMEOUT_MS)
   timer.unref()
   const leave = await shared.gate.enter(caller.tenant, signal)
   const lease = context.leases.acquire({
@@ -59,7 +59,7 @@ export async function searchSpace(
       signal,
     })
     const found = retrieved.ranked.slice(0, limit)
-    const freshness = await freshnessNow(
+    const freshness = await computeFreshnessWithFiles(
       context,
       found.map(({ passage }) => passage),
     )
@@ -72,7 +72,7 @@ export async function searchSpace(
         const { conflicts: _, ...item } = toEvidenceItem(passage, freshness.get(passage.passage.doc_key))
         return item
       }),
-      ...defined({ searchedFor: retrieved.searchedFor }),
+      ...omitUndefined({ searchedFor: retrieved.searchedFor }),
       degradedReasons: Array.isArray(reasons) ? reasons.map(String) : [],
     }
   } finally {

@@ -1,34 +1,34 @@
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
-import { withoutThoughts } from '../../lib/text/thoughts.js'
+import { stripThoughts } from '../../lib/text/thoughts.js'
 import type { Caller } from '../base/caller.js'
-import type { KnownLease } from '../base/leases.js'
+import type { LeaseInfo } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
-import { knownDocuments } from '../rows/documents.js'
-import { leasesOf } from '../rows/held-leases.js'
+import { filterReadableDocuments } from '../rows/documents.js'
+import { listSpaceLeases } from '../rows/held-leases.js'
 import {
   countSessions,
-  insertTurn,
+  filterStoredSessions,
+  insertSessionTurn,
   isOwnSession,
-  keepSession,
-  lastTurns,
-  oneOffs,
+  listLastTurns,
+  listSingleTurnSessions,
   removeSession,
   type SessionTurn,
-  storedSessions,
+  upsertSession,
 } from '../rows/sessions.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { documentsCited } from '../rows/traces.js'
-import { quotasOf } from '../spaces/quota.js'
-import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
+import { listCitedDocuments } from '../rows/traces.js'
+import { getQuotas } from '../spaces/quota.js'
+import { getRetentionRules, sessionExpiry } from '../spaces/retention-policy.js'
 import type { Read, Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
-const CONTEXT_TURNS = 20
+const MAX_CONTEXT_TURNS = 20
 /** Replaces an answer that was based on a document that has been deleted. */
-const GONE = 'What was said here was taken from a document that was deleted.'
+const DELETED_SOURCE_TEXT = 'What was said here was taken from a document that was deleted.'
 
-export interface Session {
+export interface QuerySession {
   id: string
   /** earlier turns, oldest first, at most 20 */
   turns: SessionTurn[]
@@ -45,24 +45,24 @@ export function* openSession(
   caller: Caller,
   space: SpaceRow,
   id: string | undefined,
-): Read<Session> {
+): Read<QuerySession> {
   if (id === undefined || !(yield* isOwnSession(caller, space.key, id, context.now()))) {
     // the first query of the session may still be running
-    const running = (yield* unstoredSessions(context, space)).find(
+    const running = (yield* findUnstoredSessions(context, space)).find(
       (lease) => lease.sessionId === id && lease.subject === caller.subject,
     )
     if (running !== undefined) return { id: running.sessionId, turns: [] }
-    yield* assertRoom(context, space)
+    yield* assertSessionQuota(context, space)
     return { id: newId(), turns: [] }
   }
-  const stored = yield* lastTurns(caller.tenant, id, CONTEXT_TURNS)
-  const quoted = stored.map(({ bundle }) => (bundle === null ? [] : [...documentsCited(fromCell(bundle))]))
-  const known = yield* knownDocuments(caller, space.key, quoted.flat())
-  const turns = stored.map(({ query, answer }, place): SessionTurn => {
+  const stored = yield* listLastTurns(caller.tenant, id, MAX_CONTEXT_TURNS)
+  const quoted = stored.map(({ bundle }) => (bundle === null ? [] : [...listCitedDocuments(parseJsonCell(bundle))]))
+  const known = yield* filterReadableDocuments(caller, space.key, quoted.flat())
+  const turns = stored.map(({ query, answer }, index): SessionTurn => {
     // An answer that quoted a deleted document is not repeated.
-    const isSaid = quoted[place]?.every((document) => known.has(document)) !== false
+    const isAllowed = quoted[index]?.every((document) => known.has(document)) !== false
     // The thoughts of a model are not part of its answer.
-    return { query, answer: isSaid ? withoutThoughts(answer) : GONE }
+    return { query, answer: isAllowed ? stripThoughts(answer) : DELETED_SOURCE_TEXT }
   })
   return { id, turns: turns.reverse() }
 }
@@ -74,12 +74,12 @@ export function* openSession(
  *
  * @throws KsError `quota-exceeded` when there are not enough of them
  */
-function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
-  const limit = quotasOf(context, space).maxActiveSessionCount
+function* assertSessionQuota(context: EngineContext, space: SpaceRow): Read<void> {
+  const limit = getQuotas(context, space).maxActiveSessionCount
   const stored = yield* countSessions(space.key, context.now())
-  const unstored = (yield* unstoredSessions(context, space)).length
-  const over = stored + unstored + 1 - limit
-  if (over > 0 && (yield* idleOneOffs(context, space.key, over)).length < over)
+  const unstored = (yield* findUnstoredSessions(context, space)).length
+  const excess = stored + unstored + 1 - limit
+  if (excess > 0 && (yield* findIdleOneOffs(context, space.key, excess)).length < excess)
     throw new KsError(
       'quota-exceeded',
       `the space has ${stored + unstored} active sessions, its quota maxActiveSessionCount is ${limit}`,
@@ -87,29 +87,33 @@ function* assertRoom(context: EngineContext, space: SpaceRow): Read<void> {
 }
 
 /** Removes as many idle one-off sessions as a new session needs, inside the caller's transaction. */
-function* makeRoom(context: EngineContext, space: SpaceRow): Write<void> {
-  const over = (yield* countSessions(space.key, context.now())) + 1 - quotasOf(context, space).maxActiveSessionCount
-  if (over > 0)
-    for (const id of yield* idleOneOffs(context, space.key, over)) yield* removeSession({ tenant: space.tenant, id })
+function* removeIdleSessions(context: EngineContext, space: SpaceRow): Write<void> {
+  const excess = (yield* countSessions(space.key, context.now())) + 1 - getQuotas(context, space).maxActiveSessionCount
+  if (excess > 0)
+    for (const id of yield* findIdleOneOffs(context, space.key, excess))
+      yield* removeSession({ tenant: space.tenant, id })
 }
 
 /** Finds sessions of one question that are not in use, the longest idle first, at most `max`. */
-function* idleOneOffs(context: EngineContext, spaceKey: number, most: number): Read<string[]> {
-  const running = new Set((yield* queryLeases(context, spaceKey)).map((lease) => lease.sessionId))
-  const idle = yield* oneOffs(spaceKey, context.now(), running.size + most)
-  return idle.filter((id) => !running.has(id)).slice(0, most)
+function* findIdleOneOffs(context: EngineContext, spaceKey: number, max: number): Read<string[]> {
+  const running = new Set((yield* findQueryLeases(context, spaceKey)).map((lease) => lease.sessionId))
+  const idle = yield* listSingleTurnSessions(spaceKey, context.now(), running.size + max)
+  return idle.filter((id) => !running.has(id)).slice(0, max)
 }
 
 /** Leases of running queries. Tasks, explanations and replays hold leases too, but are no sessions. */
-function* queryLeases(context: EngineContext, spaceKey: number): Read<KnownLease[]> {
-  return (yield* leasesOf(context, spaceKey)).filter(({ subject }) => subject !== undefined)
+function* findQueryLeases(context: EngineContext, spaceKey: number): Read<LeaseInfo[]> {
+  return (yield* listSpaceLeases(context, spaceKey)).filter(({ subject }) => subject !== undefined)
 }
 
 /** Sessions whose first query is running: a session is active from then on, and stored with its first turn. */
-export function* unstoredSessions(context: EngineContext, space: Pick<SpaceRow, 'key' | 'tenant'>): Read<KnownLease[]> {
-  const first = new Map((yield* queryLeases(context, space.key)).map((lease) => [lease.sessionId, lease]))
+export function* findUnstoredSessions(
+  context: EngineContext,
+  space: Pick<SpaceRow, 'key' | 'tenant'>,
+): Read<LeaseInfo[]> {
+  const first = new Map((yield* findQueryLeases(context, space.key)).map((lease) => [lease.sessionId, lease]))
   const leases = [...first.values()]
-  const stored = yield* storedSessions(
+  const stored = yield* filterStoredSessions(
     space.tenant,
     leases.map(({ sessionId }) => sessionId),
   )
@@ -125,8 +129,9 @@ export function* recordTurn(
   turn: SessionTurn & { traceId: string },
 ): Write<void> {
   const now = context.now()
-  const expiresAt = sessionExpiry(yield* retentionOf(space.key), now)
-  if (!(yield* storedSessions(caller.tenant, [sessionId])).has(sessionId)) yield* makeRoom(context, space)
-  yield* keepSession(caller, space.key, sessionId, { now, expiresAt })
-  yield* insertTurn({ tenant: caller.tenant, id: sessionId }, turn, now)
+  const expiresAt = sessionExpiry(yield* getRetentionRules(space.key), now)
+  if (!(yield* filterStoredSessions(caller.tenant, [sessionId])).has(sessionId))
+    yield* removeIdleSessions(context, space)
+  yield* upsertSession(caller, space.key, sessionId, { now, expiresAt })
+  yield* insertSessionTurn({ tenant: caller.tenant, id: sessionId }, turn, now)
 }

@@ -1,16 +1,16 @@
 import type { QueryBody, RetrievalPlan } from '../../contract/gateway/queries.js'
-import { defined } from '../../lib/defined.js'
-import { degradation, degradedFields } from '../base/degraded.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { createDegradation, toDegradedFields } from '../base/degraded.js'
 import { embeddingReference, isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
 import type { PassageCache } from '../derived/passage.js'
 import type { TraceRecorder } from '../traces/recorder.js'
-import type { Admitted } from './admission.js'
+import type { AdmittedQuery } from './admission.js'
 import { DEEP_STRATEGY_VERSION, retrieveDeep } from './deep.js'
-import { embedForFast, type QueryEmbedding, type Retrieved, retrieveFast, STRATEGY_VERSION } from './fast.js'
-import type { ConcreteMode, Route } from './mode.js'
-import { LEG_CANDIDATES, RERANK_LIMIT } from './rank.js'
+import { embedForFast, type QueryEmbedding, type RetrievalResult, retrieveFast, STRATEGY_VERSION } from './fast.js'
+import type { ConcreteMode, ModeRoute } from './mode.js'
+import { MAX_INDEX_CANDIDATES, MAX_RERANK_CANDIDATES } from './rank.js'
 import { RESEARCH_STRATEGY_VERSION, retrieveResearch } from './research.js'
 
 /** State shared by the queries of one engine. */
@@ -20,7 +20,7 @@ export interface QueryShared {
 }
 
 export interface RetrievalStage {
-  retrieved: Retrieved
+  retrieved: RetrievalResult
   plan: RetrievalPlan
 }
 
@@ -28,8 +28,8 @@ export interface RetrievalStage {
 export interface RetrievalRequest {
   body: QueryBody
   query: string
-  admitted: Admitted
-  route: Route
+  admitted: AdmittedQuery
+  route: ModeRoute
   recorder: TraceRecorder
   signal: AbortSignal
   /** vector of the question, if embedding started early */
@@ -42,14 +42,14 @@ export interface RetrievalRequest {
  */
 export function embedAhead(
   context: EngineContext,
-  admitted: Admitted,
+  admitted: AdmittedQuery,
   mode: QueryBody['mode'],
   query: string,
   signal: AbortSignal,
 ): Promise<QueryEmbedding> | undefined {
   const { space, profile } = admitted
-  const asked = mode ?? profile.defaultMode
-  if (!isTrained(space) || asked === 'auto' || asked === 'research') return undefined
+  const requestedMode = mode ?? profile.defaultMode
+  if (!isTrained(space) || requestedMode === 'auto' || requestedMode === 'research') return undefined
   const embedding = embedForFast(context, admitted, query, signal)
   // An aborted query does not wait for it.
   embedding.catch(() => {})
@@ -63,15 +63,15 @@ export async function retrieveInMode(
   request: RetrievalRequest,
 ): Promise<RetrievalStage> {
   const { admitted, recorder, route } = request
-  const unread = route.resolvedMode === 'research' ? await context.pageIndexes.missing(admitted.space) : 0
-  const mode = unread > 0 ? 'fast' : route.resolvedMode
-  const plan = planOf({ ...request, query: request.body.query }, mode)
+  const unindexed = route.resolvedMode === 'research' ? await context.pageIndexes.countMissing(admitted.space) : 0
+  const mode = unindexed > 0 ? 'fast' : route.resolvedMode
+  const plan = buildPlan({ ...request, query: request.body.query }, mode)
   const embedding = mode === 'research' ? undefined : await embedStep(context, request)
   const retrieved = await recorder.step(
     'query.retrieve',
     async () => {
-      const found = standingIn(await pipeline(context, shared, request, mode, embedding), unread)
-      return { ...found, metrics: { ...found.metrics, ...degradedFields(found.degraded) } }
+      const found = markFallback(await runPipeline(context, shared, request, mode, embedding), unindexed)
+      return { ...found, metrics: { ...found.metrics, ...toDegradedFields(found.degraded) } }
     },
     (result, durationMs) => ({
       durationMs,
@@ -82,7 +82,7 @@ export async function retrieveInMode(
       // explanations and replays of the trace repeat the same request
       ...(request.body.activeDocumentIds.length === 0 ? {} : { activeDocumentIds: request.body.activeDocumentIds }),
       ...(request.body.activeEntityIds.length === 0 ? {} : { activeEntityIds: request.body.activeEntityIds }),
-      ...defined({ filter: request.body.filter }),
+      ...omitUndefined({ filter: request.body.filter }),
       metrics: result.metrics,
     }),
   )
@@ -99,19 +99,19 @@ function embedStep(
     ({ embedded, degraded }, durationMs) => ({
       durationMs,
       model: embeddingReference(admitted.space),
-      ...defined({ dimension: embedded?.dimension, vectorSpaceId: embedded?.vectorSpaceId }),
-      ...(degraded === undefined ? {} : degradedFields([degraded])),
+      ...omitUndefined({ dimension: embedded?.dimension, vectorSpaceId: embedded?.vectorSpaceId }),
+      ...(degraded === undefined ? {} : toDegradedFields([degraded])),
     }),
   )
 }
 
-function pipeline(
+function runPipeline(
   context: EngineContext,
   shared: QueryShared,
   { admitted, body, query, signal }: RetrievalRequest,
   mode: ConcreteMode,
   embedding: QueryEmbedding | undefined,
-): Promise<Retrieved> {
+): Promise<RetrievalResult> {
   if (embedding === undefined) return retrieveResearch(context, shared.cache, admitted, query, signal)
   if (mode === 'fast') return retrieveFast(context, shared.cache, admitted, query, embedding, signal)
   const { activeEntityIds } = body
@@ -119,45 +119,45 @@ function pipeline(
 }
 
 /** Marks a result of mode fast that replaces research, because the page index is not complete yet. */
-function standingIn(found: Retrieved, unread: number): Retrieved {
-  if (unread === 0) return found
-  const documents = unread === 1 ? 'a document' : `${unread} documents`
+function markFallback(found: RetrievalResult, unindexed: number): RetrievalResult {
+  if (unindexed === 0) return found
+  const documents = unindexed === 1 ? 'a document' : `${unindexed} documents`
   const reason = `the page index of ${documents} is still being made: the question was answered as in mode fast`
   return {
     ...found,
-    degraded: [...found.degraded, degradation('page-index', reason)],
-    metrics: { ...found.metrics, pageIndexPendingDocuments: unread },
+    degraded: [...found.degraded, createDegradation('page-index', reason)],
+    metrics: { ...found.metrics, pageIndexPendingDocuments: unindexed },
   }
 }
 
-const STRATEGIES = { fast: STRATEGY_VERSION, deep: DEEP_STRATEGY_VERSION, research: RESEARCH_STRATEGY_VERSION }
+const STRATEGY_VERSIONS = { fast: STRATEGY_VERSION, deep: DEEP_STRATEGY_VERSION, research: RESEARCH_STRATEGY_VERSION }
 
 /**
  * Builds the plan of a retrieval. Research uses neither index and reranks nothing, so its limits of those are 0.
  *
  * @param mode mode whose pipeline runs; differs from the resolved one when that cannot run yet
  */
-export function planOf(
+export function buildPlan(
   { admitted, query, route }: Pick<RetrievalRequest, 'admitted' | 'query' | 'route'>,
   mode = route.resolvedMode,
 ): RetrievalPlan {
   const { profile } = admitted
-  const leg = mode === 'research' ? 0 : LEG_CANDIDATES
+  const maxIndexHits = mode === 'research' ? 0 : MAX_INDEX_CANDIDATES
   return {
-    strategyVersion: STRATEGIES[mode],
+    strategyVersion: STRATEGY_VERSIONS[mode],
     requestedMode: route.requestedMode,
     resolvedMode: route.resolvedMode,
-    queryLanguage: languageOf(query),
+    queryLanguage: detectLanguage(query),
     topK: profile.topK,
-    denseTopK: leg,
-    ftsTopK: leg,
-    fusionLimit: 2 * leg,
-    rerankCandidateLimit: profile.rerank.enabled && leg > 0 ? RERANK_LIMIT : 0,
+    denseTopK: maxIndexHits,
+    ftsTopK: maxIndexHits,
+    fusionLimit: 2 * maxIndexHits,
+    rerankCandidateLimit: profile.rerank.enabled && maxIndexHits > 0 ? MAX_RERANK_CANDIDATES : 0,
   }
 }
 
 /** Decides by the script: telling Latin languages apart by a few words is unreliable. */
-function languageOf(query: string): string {
+function detectLanguage(query: string): string {
   if (/\p{Script=Hiragana}|\p{Script=Katakana}/u.test(query)) return 'ja'
   if (/\p{Script=Hangul}/u.test(query)) return 'ko'
   if (/\p{Script=Han}/u.test(query)) return 'zh'

@@ -1,19 +1,19 @@
 import { analyzeContent, forEachTerm, languageOfQuestion } from '../../lib/text/analyze.js'
 import { mentionsName } from '../../lib/text/name-mentions.js'
-import { namesIn } from '../../lib/text/names.js'
+import { findNames } from '../../lib/text/names.js'
 import { splitSentences } from '../../lib/text/sentences.js'
-import { claimsIn, factsIn } from './exact-facts.js'
+import { findClaims, findFacts } from './exact-facts.js'
 
 /** A text that may support a statement: a passage with its headings, the name of its document and its day. */
-export interface Source {
+export interface EvidenceSource {
   text: string
   names: string
 }
 
 /** Minimum fraction of a statement's own terms that its sources contain. */
-const OWN_TERMS = 0.5
+const MIN_OWN_TERMS_FRACTION = 0.5
 /** Minimum terms that a unit about the same subject shares with a statement. */
-const SAME_SUBJECT = 2
+const MIN_SUBJECT_TERMS = 2
 /** Code, which is not changed, or a citation mark with the space before it. */
 const CODE_OR_MARK = /(`+)[\s\S]*?\1|\s?\[(\d{1,3})\]/g
 /** Marker of a list entry, a heading or a table row. */
@@ -21,57 +21,57 @@ const MARKER = /^\s*(?:[-*•‣>#|]+|\d{1,3}[.)])\s*/u
 const NUMERIC = /^\p{N}+$/u
 
 /** A source that is prepared for comparison with statements. */
-interface Prepared {
+interface PreparedSource {
   text: string
   facts: Set<string>
   terms: Set<string>
   language: string
   /** sentences and rows */
-  units: Unit[]
+  units: SourceUnit[]
 }
 
-interface Unit {
+interface SourceUnit {
   facts: Set<string>
   terms: Set<string>
 }
 
-const PREPARED = new WeakMap<Source, Prepared>()
+const preparedSources = new WeakMap<EvidenceSource, PreparedSource>()
 
-function prepare(source: Source): Prepared {
-  const known = PREPARED.get(source)
-  if (known !== undefined) return known
+function prepareSource(source: EvidenceSource): PreparedSource {
+  const cached = preparedSources.get(source)
+  if (cached !== undefined) return cached
   const { text, names } = source
   const all = `${names}\n${text}`
   const units = [names, ...splitSentences(text).map(({ start, end }) => text.slice(start, end))]
   const prepared = {
     text: all,
-    facts: factsIn(all),
-    terms: termsIn(all),
+    facts: findFacts(all),
+    terms: findTerms(all),
     language: languageOfQuestion(text),
-    units: units.map((unit) => ({ facts: factsIn(unit), terms: termsIn(unit) })),
+    units: units.map((unit) => ({ facts: findFacts(unit), terms: findTerms(unit) })),
   }
-  PREPARED.set(source, prepared)
+  preparedSources.set(source, prepared)
   return prepared
 }
 
-function termsIn(text: string): Set<string> {
+function findTerms(text: string): Set<string> {
   const terms = new Set(analyzeContent(text))
   forEachTerm(text, (term) => terms.add(term))
   return terms
 }
 
 /** Whether the numbers, dates and names of a statement are in its sources. */
-export function isSupported(statement: string, sources: readonly Source[]): boolean {
-  const prepared = sources.map(prepare)
-  const bare = withoutMarks(statement)
+export function isSupported(statement: string, sources: readonly EvidenceSource[]): boolean {
+  const prepared = sources.map(prepareSource)
+  const bare = removeMarks(statement)
   return (
-    claimsIn(bare).every((keys) => prepared.some(({ facts }) => keys.some((key) => facts.has(key)))) &&
-    namesIn(bare).every((name) => prepared.some(({ text }) => mentionsName(text, name.text)))
+    findClaims(bare).every((keys) => prepared.some(({ facts }) => keys.some((key) => facts.has(key)))) &&
+    findNames(bare).every((name) => prepared.some(({ text }) => mentionsName(text, name.text)))
   )
 }
 
 /** A statement, with the parts that it adds to the question. */
-export interface Statement {
+export interface AnswerStatement {
   text: string
   claims: string[][]
   names: string[]
@@ -85,26 +85,26 @@ export interface Statement {
 }
 
 /** Parses a statement, without its citation marks. */
-export function readStatement(statement: string, question: Source): Statement {
-  const text = withoutMarks(statement).replace(MARKER, '')
-  const asked = prepare(question)
-  const claims = claimsIn(text)
-  const names = namesIn(text).map((name) => name.text)
+export function parseStatement(statement: string, question: EvidenceSource): AnswerStatement {
+  const text = removeMarks(statement).replace(MARKER, '')
+  const preparedQuestion = prepareSource(question)
+  const claims = findClaims(text)
+  const names = findNames(text).map((name) => name.text)
   const terms = [...new Set(analyzeContent(text))].filter((term) => !NUMERIC.test(term))
   return {
     text,
     claims,
     names,
-    ownTerms: terms.filter((term) => !asked.terms.has(term)),
+    ownTerms: terms.filter((term) => !preparedQuestion.terms.has(term)),
     subject: new Set([...terms, ...analyzeContent(question.text)].filter((term) => !NUMERIC.test(term))),
-    ownClaims: claims.filter((keys) => !keys.some((key) => asked.facts.has(key))).length,
-    ownNames: names.filter((name) => !mentionsName(asked.text, name)).length,
+    ownClaims: claims.filter((keys) => !keys.some((key) => preparedQuestion.facts.has(key))).length,
+    ownNames: names.filter((name) => !mentionsName(preparedQuestion.text, name)).length,
     language: languageOfQuestion(text),
   }
 }
 
 /** Whether a statement adds anything to the question. */
-export function addsToQuestion({ ownTerms, ownClaims }: Statement): boolean {
+export function addsToQuestion({ ownTerms, ownClaims }: AnswerStatement): boolean {
   return ownTerms.length + ownClaims > 0
 }
 
@@ -115,22 +115,22 @@ export function addsToQuestion({ ownTerms, ownClaims }: Statement): boolean {
  * @param all every source of the request: names that the question contains may be in any of them
  */
 export function supports(
-  sources: readonly Source[],
-  statement: Statement,
-  { question, all }: { question: string; all: readonly Source[] },
+  sources: readonly EvidenceSource[],
+  statement: AnswerStatement,
+  { question, all }: { question: string; all: readonly EvidenceSource[] },
 ): boolean {
-  const prepared = sources.map(prepare)
+  const prepared = sources.map(prepareSource)
   const { claims, names, ownTerms, ownClaims, language } = statement
-  if (!claims.every((keys) => isAttributed(keys, statement, prepared, all.map(prepare)))) return false
+  if (!claims.every((keys) => isAttributed(keys, statement, prepared, all.map(prepareSource)))) return false
   const named = names.every((name) => {
-    const given = mentionsName(question, name) ? all.map(prepare) : prepared
+    const given = mentionsName(question, name) ? all.map(prepareSource) : prepared
     return given.some(({ text }) => mentionsName(text, name))
   })
   if (!named) return false
   const isForeign = prepared.every((source) => source.language !== language)
   if (isForeign && ownClaims + statement.ownNames > 0) return true
   const contained = ownTerms.filter((term) => prepared.some(({ terms }) => terms.has(term))).length
-  return contained + ownClaims >= OWN_TERMS * (ownTerms.length + ownClaims)
+  return contained + ownClaims >= MIN_OWN_TERMS_FRACTION * (ownTerms.length + ownClaims)
 }
 
 /**
@@ -139,27 +139,27 @@ export function supports(
  */
 function isAttributed(
   keys: readonly string[],
-  { subject }: Statement,
-  sources: readonly Prepared[],
-  all: readonly Prepared[],
+  { subject }: AnswerStatement,
+  sources: readonly PreparedSource[],
+  all: readonly PreparedSource[],
 ): boolean {
-  const shared = (unit: Unit) => [...subject].filter((term) => unit.terms.has(term)).length
-  const isHolder = (unit: Unit) => keys.some((key) => unit.facts.has(key))
+  const shared = (unit: SourceUnit) => [...subject].filter((term) => unit.terms.has(term)).length
+  const isHolder = (unit: SourceUnit) => keys.some((key) => unit.facts.has(key))
   const holders = sources.flatMap(({ units }) => units.filter(isHolder))
   if (holders.length === 0) return false
   if (holders.some((unit) => shared(unit) > 0)) return true
   return !all.some(({ units }) =>
-    units.some((unit) => unit.facts.size > 0 && !isHolder(unit) && shared(unit) >= SAME_SUBJECT),
+    units.some((unit) => unit.facts.size > 0 && !isHolder(unit) && shared(unit) >= MIN_SUBJECT_TERMS),
   )
 }
 
 /** A text without its citation marks. */
-export function withoutMarks(text: string): string {
+export function removeMarks(text: string): string {
   return text.replace(CODE_OR_MARK, (found: string, ticks?: string) => (ticks === undefined ? '' : found))
 }
 
 /** The numbers of the citation marks of a text, each once. */
-export function marksIn(text: string): number[] {
+export function findMarkNumbers(text: string): number[] {
   const numbers = [...text.matchAll(CODE_OR_MARK)].flatMap(([, , number]) => number ?? [])
   return [...new Set(numbers.map(Number))]
 }

@@ -1,5 +1,5 @@
-import { type AskedOf, answerConfidence } from './confidence.js'
-import type { FoundBy, RankedPassage, Why } from './evidence.js'
+import { computeAnswerConfidence, type QuestionStatistics } from './confidence.js'
+import type { FoundBy, InclusionReason, RankedPassage } from './evidence.js'
 
 /**
  * Explains why each passage is included.
@@ -7,19 +7,19 @@ import type { FoundBy, RankedPassage, Why } from './evidence.js'
  * @param ranked in rank order
  * @param wordsOf gives the question's words for terms of it (`parseQuestionWords`)
  */
-export function whyOf(
+export function explainInclusion(
   ranked: readonly RankedPassage[],
   wordsOf: (terms: ReadonlySet<string>) => string[],
-  asked: AskedOf,
-): Why[] {
-  const before = new Set<string>()
-  return ranked.map((one): Why => {
+  statistics: QuestionStatistics,
+): InclusionReason[] {
+  const seenTerms = new Set<string>()
+  return ranked.map((one): InclusionReason => {
     const held = one.held ?? []
-    const added = new Set(held.filter((term) => !before.has(term)))
-    for (const term of held) before.add(term)
-    const confidence = aloneOf(one, asked)
+    const added = new Set(held.filter((term) => !seenTerms.has(term)))
+    for (const term of held) seenTerms.add(term)
+    const confidence = getOwnConfidence(one, statistics)
     return {
-      by: foundBy(one),
+      by: getFoundBy(one),
       words: wordsOf(new Set(held)),
       adds: wordsOf(added),
       ...(confidence === undefined ? {} : { confidence: Math.round(confidence * 10_000) / 10_000 }),
@@ -28,14 +28,14 @@ export function whyOf(
 }
 
 /** Probability that a passage answers by itself, 0 to 1; undefined when its text was not compared with the question. */
-export function aloneOf(
+export function getOwnConfidence(
   { alone, features }: Pick<RankedPassage, 'alone' | 'features'>,
-  asked: AskedOf,
+  statistics: QuestionStatistics,
 ): number | undefined {
-  return alone ?? (features === undefined ? undefined : answerConfidence(features, asked))
+  return alone ?? (features === undefined ? undefined : computeAnswerConfidence(features, statistics))
 }
 
-function foundBy({ navigation, byGraph, byMeaning = false, held = [] }: RankedPassage): FoundBy {
+function getFoundBy({ navigation, byGraph, byMeaning = false, held = [] }: RankedPassage): FoundBy {
   if (navigation !== undefined) return 'sections'
   if (byGraph !== undefined) return byGraph
   if (held.length === 0) return 'meaning'

@@ -1,11 +1,11 @@
 import type { ListedJob } from '../../contract/gateway/jobs.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { jobOf, jobsBefore, type ListedJobRow } from '../rows/jobs.js'
+import { type ListedJobRow, listJobsBefore, toCompilationJob } from '../rows/jobs.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
@@ -29,22 +29,22 @@ export function* listJobs(
   { state, ...page }: PageRequest & JobFilter,
 ): Read<Page<ListedJob>> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  const filter = filterHash('jobs', space.id, state ?? '')
+  const filter = hashFilter('jobs', space.id, state ?? '')
   const before =
     page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(page.cursor, filter).after[0] ?? 0)
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = yield* jobsBefore(caller, space.key, state, before, limit + 1)
+  const rows = yield* listJobsBefore(caller, space.key, state, before, limit + 1)
   return readablePage(
     rows,
     limit,
-    (row) => ({ ...toListed(row, space.id), ...defined({ progress: reading.get(row.id) }) }),
+    (row) => ({ ...toListed(row, space.id), ...omitUndefined({ progress: reading.get(row.id) }) }),
     ({ key }) => encodeCursor({ after: [key] }, filter),
   )
 }
 
 function toListed(row: ListedJobRow, spaceId: string): ListedJob {
   return {
-    ...jobOf(row, spaceId, row.document_id),
+    ...toCompilationJob(row, spaceId, row.document_id),
     filename: row.filename,
     attempts: row.attempts,
     ...(row.completed_at === null && row.run_after > 0 ? { retryAt: row.run_after } : {}),

@@ -1,14 +1,14 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
-import type { ResearchStop } from '../../contract/gateway/research.js'
-import type { OwnTask } from '../rows/research/own-task.js'
+import type { ReachedResearchLimit } from '../../contract/gateway/research.js'
 import { isTerminal } from '../rows/research/stages.js'
-import { partialBodies } from '../rows/research/steps.js'
+import { listPartialBodies } from '../rows/research/steps.js'
+import type { ResearchTaskKey } from '../rows/research/task-key.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { type Analysis, analyse, answerOf } from './analyze.js'
-import { foundBy, gather } from './gather.js'
-import { planQuestions, sectionQuestions } from './plan-questions.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { assessQuestion, mergeEvidence, type ResearchAnalysis } from './analyze.js'
+import { gatherEvidence, loadRetrievals } from './gather.js'
+import { listSectionQuestions, planQuestions } from './plan-questions.js'
 import { writeReport } from './report.js'
 import { LimitReached, TaskFailed, type TaskRun } from './task-run.js'
 
@@ -17,78 +17,79 @@ import { LimitReached, TaskFailed, type TaskRun } from './task-run.js'
  *
  * @throws TaskEnded when another caller ended it; the signal's reason when it aborts
  */
-export async function advance(run: TaskRun): Promise<void> {
+export async function runTask(run: TaskRun): Promise<void> {
   while (!isTerminal(run.row.stage)) {
     run.signal.throwIfAborted()
-    await STAGES[run.row.stage](run)
+    await STAGE_RUNNERS[run.row.stage](run)
   }
 }
 
-const ended = (): Promise<void> => Promise.reject(new KsError('internal', 'a research task that has ended was run'))
+const rejectEnded = (): Promise<void> =>
+  Promise.reject(new KsError('internal', 'a research task that has ended was run'))
 
-const STAGES: Record<TaskRun['row']['stage'], (run: TaskRun) => Promise<void>> = {
+const STAGE_RUNNERS: Record<TaskRun['row']['stage'], (run: TaskRun) => Promise<void>> = {
   queued: (run) => run.moveTo('planning'),
-  planning: plan,
-  retrieving: retrieve,
-  analyzing: analyzeFound,
-  generating: generate,
-  completed: ended,
-  failed: ended,
-  canceled: ended,
+  planning: runPlanning,
+  retrieving: runRetrieval,
+  analyzing: runAnalysis,
+  generating: runGeneration,
+  completed: rejectEnded,
+  failed: rejectEnded,
+  canceled: rejectEnded,
 }
 
-async function plan(run: TaskRun): Promise<void> {
+async function runPlanning(run: TaskRun): Promise<void> {
   try {
     await planQuestions(run)
   } catch (error) {
-    if (error instanceof LimitReached) throw nothingFound(error.stop)
+    if (error instanceof LimitReached) throw toNothingFoundError(error.stop)
     throw error
   }
   await run.moveTo('retrieving')
 }
 
-async function retrieve(run: TaskRun): Promise<void> {
-  const stoppedBy = await gather(run, await planQuestions(run))
-  if (stoppedBy !== undefined && (await run.used()).retrievalSteps === 0) throw nothingFound(stoppedBy)
+async function runRetrieval(run: TaskRun): Promise<void> {
+  const stoppedBy = await gatherEvidence(run, await planQuestions(run))
+  if (stoppedBy !== undefined && (await run.used()).retrievalSteps === 0) throw toNothingFoundError(stoppedBy)
   await run.moveTo('analyzing', stoppedBy)
 }
 
 /** The task has no result to report. */
-function nothingFound({ limit, limitValue }: ResearchStop): TaskFailed {
+function toNothingFoundError({ limit, limitValue }: ReachedResearchLimit): TaskFailed {
   return new TaskFailed(`${limit} of ${limitValue} was reached before anything was found`)
 }
 
-async function analyzeFound(run: TaskRun): Promise<void> {
-  await analysed(run)
+async function runAnalysis(run: TaskRun): Promise<void> {
+  await analyzeTask(run)
   await run.moveTo('generating')
 }
 
-async function analysed(run: TaskRun): Promise<Analysis> {
-  const questions = sectionQuestions(await planQuestions(run))
+async function analyzeTask(run: TaskRun): Promise<ResearchAnalysis> {
+  const questions = listSectionQuestions(await planQuestions(run))
   return run.step('analyze', 'analyze', async () => {
-    const found = await run.context.db.read(foundBy(run.row))
-    const answered = questions.map(({ text, place, part }) => ({ ...answerOf(text, place, found), part }))
-    const { analysis, bundle } = analyse(run.row.query, answered, found, stopOf(run))
+    const found = await run.context.db.read(loadRetrievals(run.row))
+    const answered = questions.map(({ text, place: index, part }) => ({ ...assessQuestion(text, index, found), part }))
+    const { analysis, bundle } = mergeEvidence(run.row.query, answered, found, getStop(run))
     return { body: analysis, toolCalls: 0, scanned: 0, partial: bundle }
   })
 }
 
-async function generate(run: TaskRun): Promise<void> {
-  const analysis = await analysed(run)
-  const bundle = await run.context.db.read(bundleById(run.row, analysis.bundleId))
-  await writeReport(run, analysis, bundle, stopOf(run))
+async function runGeneration(run: TaskRun): Promise<void> {
+  const analysis = await analyzeTask(run)
+  const bundle = await run.context.db.read(findBundle(run.row, analysis.bundleId))
+  await writeReport(run, analysis, bundle, getStop(run))
   await run.moveTo('completed')
 }
 
-function stopOf({ row }: TaskRun): ResearchStop | undefined {
+function getStop({ row }: TaskRun): ReachedResearchLimit | undefined {
   if (row.stopped_by === null) return undefined
-  const stop: ResearchStop = fromCell(row.stopped_by)
+  const stop: ReachedResearchLimit = parseJsonCell(row.stopped_by)
   return stop
 }
 
-function* bundleById(task: OwnTask, id: string): Read<EvidenceBundle> {
-  for (const body of yield* partialBodies(task)) {
-    const bundle: EvidenceBundle = fromCell(body)
+function* findBundle(task: ResearchTaskKey, id: string): Read<EvidenceBundle> {
+  for (const body of yield* listPartialBodies(task)) {
+    const bundle: EvidenceBundle = parseJsonCell(body)
     if (bundle.id === id) return bundle
   }
   throw new KsError('internal', 'the evidence of a research task is missing')

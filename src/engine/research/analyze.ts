@@ -1,23 +1,23 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
-import type { ResearchStop } from '../../contract/gateway/research.js'
-import { defined } from '../../lib/defined.js'
+import type { ReachedResearchLimit } from '../../contract/gateway/research.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
-import { evidenceState } from '../query/answerability.js'
-import { notRetrieved } from '../query/missing.js'
-import { quote, toQuotable } from '../query/quotation/quote.js'
-import { bundleOf } from './bundle.js'
-import type { Part } from './parts.js'
-import type { LookDone } from './retrieve.js'
+import { judgeEvidence } from '../query/answerability.js'
+import { describeMissingEvidence } from '../query/missing.js'
+import { chooseQuotation, toQuotable } from '../query/quotation/quote.js'
+import { createBundle } from './bundle.js'
+import type { QuestionPart } from './comparison-parts.js'
+import type { CompletedRetrieval } from './retrieve.js'
 
 /** Maximum items of the final bundle; items that no section of the report quotes are rarely read. */
-const MOST_ITEMS = 60
+const MAX_BUNDLE_ITEMS = 60
 /** Maximum items for one section of the report. */
-const ITEMS_OF_A_SECTION = 10
+const MAX_SECTION_ITEMS = 10
 
 /** Evidence of one question. */
-export interface Answered {
+export interface QuestionEvidence {
   question: string
-  part?: Part
+  part?: QuestionPart
   /** the question, extended by the words of the part that it refers to */
   searched: string
   state: EvidenceState
@@ -34,11 +34,11 @@ export interface Answered {
 }
 
 /** The evidence of a task, by question and in total. */
-export interface Analysis {
+export interface ResearchAnalysis {
   sections: {
     question: string
     /** requested measure and name */
-    part?: Part
+    part?: QuestionPart
     searched: string
     state: EvidenceState
     /** whether the caller may not read the best passage */
@@ -54,33 +54,37 @@ export interface Analysis {
  *
  * @param place index of the question in the plan
  */
-export function answerOf(question: string, place: number, found: readonly Found[]): Answered {
-  const own = found.filter((look) => look.question === place)
-  const items = merged(own.flatMap(({ bundle }) => bundle.items))
-  const idf = new Map(own.flatMap((look) => look.idf))
+export function assessQuestion(
+  question: string,
+  place: number,
+  found: readonly RetrievalWithEvidence[],
+): QuestionEvidence {
+  const own = found.filter((retrieval) => retrieval.question === place)
+  const items = mergeItems(own.flatMap(({ bundle }) => bundle.items))
+  const idf = new Map(own.flatMap((retrieval) => retrieval.idf))
   const searched = own[0]?.searched ?? question
   const judged = items.map(toQuotable)
-  const weightOf = (term: string): number => idf.get(term) ?? 1
-  const probability = quote({ query: question, passages: judged, idf: weightOf })?.probability
+  const getWeight = (term: string): number => idf.get(term) ?? 1
+  const probability = chooseQuotation({ query: question, passages: judged, idf: getWeight })?.probability
   const terms = analyzeQuery(searched)
-  const verdict = evidenceState({ query: question, terms, idf: weightOf, items: judged, probability })
+  const verdict = judgeEvidence({ query: question, terms, idf: getWeight, items: judged, probability })
   // A later retrieval may cover more; evidence that the first one withheld stays withheld.
   const limited = own.some(({ bundle }) => bundle.state === 'permission-limited')
   const state = limited && verdict.state !== 'answerable' ? 'permission-limited' : verdict.state
   const missing = own.flatMap(({ bundle }) =>
     bundle.missingEvidence.filter(({ reason }) => reason !== 'not-retrieved' && reason !== 'conflict'),
   )
-  const withheld = own.some((look) => look.withheld === true)
+  const withheld = own.some((retrieval) => retrieval.withheld === true)
   return { question, searched, state, withheld, items, uncovered: verdict.uncovered, idf: [...idf], missing }
 }
 
 /** Merges equal passages, each with the best of its scores; best first. */
-function merged(items: readonly EvidenceItem[]): EvidenceItem[] {
+function mergeItems(items: readonly EvidenceItem[]): EvidenceItem[] {
   const best = new Map<string, EvidenceItem>()
   for (const item of items) {
-    const known = best.get(item.nodeId)
-    const winner = known === undefined || item.score > known.score ? item : known
-    const conflicts = [...(known?.conflicts ?? []), ...item.conflicts]
+    const existing = best.get(item.nodeId)
+    const winner = existing === undefined || item.score > existing.score ? item : existing
+    const conflicts = [...(existing?.conflicts ?? []), ...item.conflicts]
     const distinct = [
       ...new Map(conflicts.map((conflict) => [`${conflict.nodeId} ${conflict.reason}`, conflict])).values(),
     ]
@@ -94,38 +98,41 @@ function merged(items: readonly EvidenceItem[]): EvidenceItem[] {
  *
  * @param questions the sections of the report
  */
-export function analyse(
+export function mergeEvidence(
   query: string,
-  questions: readonly Answered[],
-  found: readonly Found[],
-  stoppedBy: ResearchStop | undefined,
-): { analysis: Analysis; bundle: EvidenceBundle } {
+  questions: readonly QuestionEvidence[],
+  found: readonly RetrievalWithEvidence[],
+  stoppedBy: ReachedResearchLimit | undefined,
+): { analysis: ResearchAnalysis; bundle: EvidenceBundle } {
   const sections = questions.map(({ question, part, searched, state, withheld, items, idf }) => ({
     question,
     searched,
     state,
     withheld,
     idf,
-    ...defined({ part }),
-    nodeIds: items.slice(0, ITEMS_OF_A_SECTION).map(({ nodeId }) => nodeId),
+    ...omitUndefined({ part }),
+    nodeIds: items.slice(0, MAX_SECTION_ITEMS).map(({ nodeId }) => nodeId),
   }))
-  const all = merged(found.flatMap(({ bundle }) => bundle.items))
+  const all = mergeItems(found.flatMap(({ bundle }) => bundle.items))
   const quoted = new Set(sections.flatMap(({ nodeIds }) => nodeIds))
   const items = [...all.filter(({ nodeId }) => quoted.has(nodeId)), ...all.filter(({ nodeId }) => !quoted.has(nodeId))]
-  const bundle = bundleOf({
+  const bundle = createBundle({
     query,
-    state: wholeState(
+    state: combineStates(
       questions.map(({ state }) => state),
       stoppedBy,
     ),
-    items: items.slice(0, Math.max(MOST_ITEMS, quoted.size)).sort((a, b) => b.score - a.score),
-    missingEvidence: missingOf(questions, found, stoppedBy),
+    items: items.slice(0, Math.max(MAX_BUNDLE_ITEMS, quoted.size)).sort((a, b) => b.score - a.score),
+    missingEvidence: collectMissing(questions, found, stoppedBy),
   })
   return { analysis: { sections, bundleId: bundle.id }, bundle }
 }
 
 /** One contradiction makes the total a conflict; it is answerable when all its questions are. */
-export function wholeState(states: readonly EvidenceState[], stoppedBy: ResearchStop | undefined): EvidenceState {
+export function combineStates(
+  states: readonly EvidenceState[],
+  stoppedBy: ReachedResearchLimit | undefined,
+): EvidenceState {
   if (states.includes('conflict')) return 'conflict'
   if (states.every((state) => state === 'answerable'))
     return stoppedBy?.limit === 'timeoutMs' ? 'partial' : 'answerable'
@@ -133,16 +140,16 @@ export function wholeState(states: readonly EvidenceState[], stoppedBy: Research
   return states.includes('permission-limited') ? 'permission-limited' : 'not-enough-evidence'
 }
 
-function missingOf(
-  questions: readonly Answered[],
-  found: readonly Found[],
-  stoppedBy: ResearchStop | undefined,
+function collectMissing(
+  questions: readonly QuestionEvidence[],
+  found: readonly RetrievalWithEvidence[],
+  stoppedBy: ReachedResearchLimit | undefined,
 ): MissingEvidence[] {
   const open = questions.flatMap(({ question, state, uncovered }): MissingEvidence[] => {
     if (state === 'answerable') return []
     if (state === 'conflict')
       return [{ reason: 'conflict', text: `passages contradict each other: ${question}`, metadata: { question } }]
-    return notRetrieved(question, uncovered).map((entry) => ({
+    return describeMissingEvidence(question, uncovered).map((entry) => ({
       ...entry,
       metadata: { ...entry.metadata, question },
     }))
@@ -155,6 +162,6 @@ function missingOf(
 }
 
 /** A retrieval with its evidence. */
-export interface Found extends LookDone {
+export interface RetrievalWithEvidence extends CompletedRetrieval {
   bundle: EvidenceBundle
 }

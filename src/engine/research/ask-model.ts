@@ -1,21 +1,21 @@
 import { KsError } from '../../contract/errors.js'
-import { withoutThoughts } from '../../lib/text/thoughts.js'
-import { type Degradation, degradation, degradationBy } from '../base/degraded.js'
+import { stripThoughts } from '../../lib/text/thoughts.js'
+import { createDegradation, type Degradation, toDegradation } from '../base/degraded.js'
 import { estimateTokens } from '../models/budget.js'
-import { replyTo } from '../models/reply.js'
+import { readReply } from '../models/reply.js'
 import type { ChatMessage } from '../models/types.js'
-import { withinWindow } from '../models/window.js'
-import type { Spent } from '../rows/research/costs.js'
-import { costUsd } from './prices.js'
+import { retryWithinWindow } from '../models/window.js'
+import type { ModelCallCost } from '../rows/research/costs.js'
+import { computeCostUsd } from './prices.js'
 import type { TaskModel, TaskRun } from './task-run.js'
 
-const BY_RULES = {
+const RULES_REASONS = {
   plan: 'the question was split by rules',
   answer: 'a section is a quotation of the evidence',
 }
 
 /** Messages for a model, and the maximum length of its answer. */
-interface Prompt {
+interface ModelPrompt {
   messages: ChatMessage[]
   maxTokens: number
 }
@@ -31,42 +31,42 @@ interface Prompt {
  */
 export async function askModel(
   run: TaskRun,
-  promptFor: (window: number) => Prompt,
-  { part, signal, spent }: { part: 'plan' | 'answer'; signal: AbortSignal; spent?: Spent },
-): Promise<{ text: string; spent: Spent } | { degraded: Degradation } | undefined> {
+  promptFor: (window: number) => ModelPrompt,
+  { part, signal, spent }: { part: 'plan' | 'answer'; signal: AbortSignal; spent?: ModelCallCost },
+): Promise<{ text: string; spent: ModelCallCost } | { degraded: Degradation } | undefined> {
   const model = await run.model()
   if (model === undefined) return undefined
   try {
-    const reply = await withinWindow(model.generator.contextTokens, async (window) => {
+    const reply = await retryWithinWindow(model.generator.contextTokens, async (window) => {
       const prompt = promptFor(window)
-      const asked = prompt.messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
-      const worst = costUsd(model.price, { inputTokens: asked, outputTokens: prompt.maxTokens })
-      await run.checkModelCall(worst + (spent?.costUsd ?? 0), spent === undefined ? 0 : 1)
-      return replyOf(model, prompt, asked, signal)
+      const inputTokens = prompt.messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
+      const maxCost = computeCostUsd(model.price, { inputTokens: inputTokens, outputTokens: prompt.maxTokens })
+      await run.checkModelCall(maxCost + (spent?.costUsd ?? 0), spent === undefined ? 0 : 1)
+      return requestReply(model, prompt, inputTokens, signal)
     })
     if (reply !== undefined) return reply
-    return { degraded: degradation(part, `${BY_RULES[part]}: the model ended without an answer`) }
+    return { degraded: createDegradation(part, `${RULES_REASONS[part]}: the model ended without an answer`) }
   } catch (error) {
     if (signal.aborted || !(error instanceof KsError)) throw error
     run.context.log.warn({ task: run.row.id, error: error.message }, 'a research task goes on without its model')
-    return { degraded: degradationBy(part, BY_RULES[part], error) }
+    return { degraded: toDegradation(part, RULES_REASONS[part], error) }
   }
 }
 
 /** @returns undefined when the model's answer has no end */
-async function replyOf(
+async function requestReply(
   model: TaskModel,
-  { messages, maxTokens }: Prompt,
-  asked: number,
+  { messages, maxTokens }: ModelPrompt,
+  estimatedInputTokens: number,
   signal: AbortSignal,
-): Promise<{ text: string; spent: Spent } | undefined> {
-  const { text, end } = await replyTo(model.generator, messages, { maxTokens, signal })
+): Promise<{ text: string; spent: ModelCallCost } | undefined> {
+  const { text, end } = await readReply(model.generator, messages, { maxTokens, signal })
   if (end === undefined) return undefined
-  const inputTokens = end.usage?.inputTokens ?? asked
+  const inputTokens = end.usage?.inputTokens ?? estimatedInputTokens
   const outputTokens = end.usage?.outputTokens ?? estimateTokens(text)
-  const cost = costUsd(model.price, { inputTokens, outputTokens })
+  const cost = computeCostUsd(model.price, { inputTokens, outputTokens })
   return {
-    text: withoutThoughts(text),
+    text: stripThoughts(text),
     spent: { provider: model.provider, model: model.name, inputTokens, outputTokens, costUsd: cost },
   }
 }

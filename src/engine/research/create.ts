@@ -7,25 +7,25 @@ import type {
   ResearchTaskJob,
   ResearchViolation,
 } from '../../contract/gateway/research.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { type Admission, type Admitted, admit } from '../query/admission.js'
-import { type Route, resolveMode } from '../query/mode.js'
-import { writeCost } from '../rows/research/costs.js'
-import { insertTask, openTasks } from '../rows/research/tasks.js'
+import { type Admission, type AdmittedQuery, admit } from '../query/admission.js'
+import { type ModeRoute, resolveMode } from '../query/mode.js'
+import { insertTaskCost } from '../rows/research/costs.js'
+import { countOpenTasks, insertTask } from '../rows/research/tasks.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { assertRoomForTraces, quotasOf } from '../spaces/quota.js'
+import { assertTraceQuota, getQuotas } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
-import { estimatePlan, violationsOf } from './estimate.js'
-import { costUsd, priceOf } from './prices.js'
-import { jobOf } from './read.js'
+import { writeReply } from '../storage/write-reply.js'
+import { estimatePlan, findViolations } from './estimate.js'
+import { computeCostUsd, getPrice } from './prices.js'
+import { loadJob } from './read.js'
 
-interface Prepared {
-  admitted: Admitted
-  route: Route
+interface PreparedTask {
+  admitted: AdmittedQuery
+  route: ModeRoute
   plan: ResearchTaskDryRunPlan
 }
 
@@ -36,7 +36,7 @@ export async function planTask(
   body: PlanResearchBody,
 ): Promise<ResearchTaskDryRunPlan> {
   const admitted = await context.db.read(admitTask(context, caller, body))
-  return (await prepare(context, admitted, body)).plan
+  return (await prepareTask(context, admitted, body)).plan
 }
 
 /** Creates a task. Its publication, profile and mode are decided now and never change. */
@@ -46,53 +46,57 @@ export async function createTask(
   body: CreateResearchBody,
 ): Promise<ResearchTaskJob> {
   const { db } = context
-  const admitted = await db.read(admitWithRoom(context, caller, body))
-  const prepared = await prepare(context, admitted, body)
-  const violations = violationsOf(prepared.plan, body.limits ?? {})
-  if (violations.length > 0) throw limitsExceeded(violations)
-  return writeAnswer(db, caller, function* () {
+  const admitted = await db.read(admitWithCapacity(context, caller, body))
+  const prepared = await prepareTask(context, admitted, body)
+  const violations = findViolations(prepared.plan, body.limits ?? {})
+  if (violations.length > 0) throw toLimitsError(violations)
+  return writeReply(db, caller, function* () {
     // the router may have taken seconds
     const space = yield* findSpace(caller.tenant, body.knowledgeSpaceId)
-    yield* assertRoomForTask(context, space)
+    yield* assertTaskQuota(context, space)
     const id = yield* writeTask(context, caller, body, prepared)
-    return yield* jobOf(caller, id)
+    return yield* loadJob(caller, id)
   })
 }
 
 /** @throws KsError `not-found`, `profile-mode-mismatch`, `unavailable` when a provider of the space is missing */
 function* admitTask(context: EngineContext, caller: Caller, body: PlanResearchBody): Read<Admission> {
   yield* findSpace(caller.tenant, body.knowledgeSpaceId) // a space that is being deleted counts as missing
-  const admitted = yield* admit(context, caller, questionOf(body))
+  const admitted = yield* admit(context, caller, toQueryBody(body))
   return { ...admitted, profile: { ...admitted.profile, topK: body.topK ?? admitted.profile.topK } }
 }
 
 /** Like `admitTask`, and checks that the space has capacity for the task and its traces. */
-function* admitWithRoom(context: EngineContext, caller: Caller, body: CreateResearchBody): Read<Admitted> {
+function* admitWithCapacity(context: EngineContext, caller: Caller, body: CreateResearchBody): Read<AdmittedQuery> {
   const admitted = yield* admitTask(context, caller, body)
-  assertRoomForTraces(context, admitted.space, admitted.traceBytes)
-  yield* assertRoomForTask(context, admitted.space)
+  assertTraceQuota(context, admitted.space, admitted.traceBytes)
+  yield* assertTaskQuota(context, admitted.space)
   return admitted
 }
 
 /** Decides the mode, which calls the reasoning model only for an explicit `auto`, and estimates. */
-async function prepare(context: EngineContext, admitted: Admitted, body: PlanResearchBody): Promise<Prepared> {
+async function prepareTask(
+  context: EngineContext,
+  admitted: AdmittedQuery,
+  body: PlanResearchBody,
+): Promise<PreparedTask> {
   const { space, profile } = admitted
-  const route = await resolveMode(context, space, profile, questionOf(body), new AbortController().signal)
+  const route = await resolveMode(context, space, profile, toQueryBody(body), new AbortController().signal)
   return { admitted, route, plan: await context.db.read(estimatePlan(context, admitted, route, body)) }
 }
 
 /** A task's question in the form of a query. */
-function questionOf({ knowledgeSpaceId, query, mode }: PlanResearchBody): QueryBody {
+function toQueryBody({ knowledgeSpaceId, query, mode }: PlanResearchBody): QueryBody {
   return {
     knowledgeSpaceId,
     query,
     activeDocumentIds: [],
     activeEntityIds: [],
-    ...defined({ mode }),
+    ...omitUndefined({ mode }),
   }
 }
 
-function limitsExceeded(violations: ResearchViolation[]): KsError {
+function toLimitsError(violations: ResearchViolation[]): KsError {
   const all = violations.map(
     ({ limit, limitValue, estimatedValue }) => `${limit} is ${limitValue}, the estimate ${estimatedValue}`,
   )
@@ -102,9 +106,9 @@ function limitsExceeded(violations: ResearchViolation[]): KsError {
 }
 
 /** @throws KsError `capacity-exceeded` when the space has as many jobs as its quota allows */
-function* assertRoomForTask(context: EngineContext, space: SpaceRow): Read<void> {
-  const { maxActiveJobCount } = quotasOf(context, space)
-  const open = yield* openTasks(space.key)
+function* assertTaskQuota(context: EngineContext, space: SpaceRow): Read<void> {
+  const { maxActiveJobCount } = getQuotas(context, space)
+  const open = yield* countOpenTasks(space.key)
   if (open >= maxActiveJobCount)
     throw new KsError(
       'capacity-exceeded',
@@ -116,10 +120,10 @@ function* writeTask(
   { options, now }: EngineContext,
   caller: Caller,
   body: CreateResearchBody,
-  { admitted, route }: Prepared,
+  { admitted, route }: PreparedTask,
 ): Write<string> {
   const id = newId()
-  const at = now()
+  const createdAt = now()
   const json = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value))
   yield* insertTask({
     id,
@@ -136,14 +140,19 @@ function* writeTask(
     budget_usd: body.budgetUsd ?? null,
     metadata: json(body.metadata),
     permission_scope: json(body.permissionScope),
-    created_at: at,
+    created_at: createdAt,
   })
   const { usage, reasoningModel } = route
   if (usage !== undefined && reasoningModel !== undefined) {
     const tokens = { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0 }
-    const cost = costUsd(priceOf(options.providers, reasoningModel), tokens)
+    const cost = computeCostUsd(getPrice(options.providers, reasoningModel), tokens)
     const { provider, model } = reasoningModel
-    yield* writeCost({ tenant: caller.tenant, id }, 'plan', { provider, model, ...tokens, costUsd: cost }, at)
+    yield* insertTaskCost(
+      { tenant: caller.tenant, id },
+      'plan',
+      { provider, model, ...tokens, costUsd: cost },
+      createdAt,
+    )
   }
   return id
 }

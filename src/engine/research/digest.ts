@@ -1,9 +1,9 @@
 import type { EvidenceItem } from '../../contract/gateway/queries.js'
-import { figureIn } from './figures.js'
-import type { Part } from './parts.js'
+import type { QuestionPart } from './comparison-parts.js'
+import { findFigure } from './figures.js'
 
 /** One field of a comparison's table. */
-export interface Field {
+export interface ComparisonField {
   entity: string
   measure: string
   year?: string
@@ -12,7 +12,7 @@ export interface Field {
 }
 
 /** Figure of a part, with the index of its passage. */
-export interface CellFound {
+export interface ComparisonFigure {
   value: string
   quote: string
   /** index in the items, from 0 */
@@ -20,20 +20,23 @@ export interface CellFound {
 }
 
 /** Maximum passages of a section that are searched for its figure. */
-const LOOKED_AT = 10
+const MAX_SEARCHED_ITEMS = 10
 /** A field contains a figure; longer text belongs in its section. */
-const MOST_CHARACTERS = 60
+const MAX_FIGURE_CHARACTERS = 60
 
 /**
  * Finds the figure that a part of a comparison asks for, in its best passages.
  *
  * @returns undefined for a part of another form, or when no passage has a figure of that measure (and year)
  */
-export function cellOf({ measure, year }: Part, items: readonly EvidenceItem[]): CellFound | undefined {
+export function findComparisonFigure(
+  { measure, year }: QuestionPart,
+  items: readonly EvidenceItem[],
+): ComparisonFigure | undefined {
   if (measure === undefined) return undefined
-  for (const [place, { text }] of items.slice(0, LOOKED_AT).entries()) {
-    const found = figureIn(text, measure, year)
-    if (found !== undefined && found.value.length <= MOST_CHARACTERS) return { ...found, place }
+  for (const [index, { text }] of items.slice(0, MAX_SEARCHED_ITEMS).entries()) {
+    const found = findFigure(text, measure, year)
+    if (found !== undefined && found.value.length <= MAX_FIGURE_CHARACTERS) return { ...found, place: index }
   }
   return undefined
 }
@@ -43,21 +46,22 @@ export function cellOf({ measure, year }: Part, items: readonly EvidenceItem[]):
  *
  * @returns undefined with fewer than two fields, or when nothing was found
  */
-export function comparisonTable(fields: readonly Field[]): string | undefined {
+export function formatComparisonTable(fields: readonly ComparisonField[]): string | undefined {
   if (fields.length < 2 || fields.every(({ value }) => value === undefined)) return undefined
-  const columnOf = ({ measure, year }: Field): string => (year === undefined ? measure : `${measure}, ${year}`)
-  const columns = [...new Set(fields.map(columnOf))]
+  const formatColumn = ({ measure, year }: ComparisonField): string =>
+    year === undefined ? measure : `${measure}, ${year}`
+  const columns = [...new Set(fields.map(formatColumn))]
   const rows = [...new Set(fields.map(({ entity }) => entity))].map((entity) => {
     const cells = columns.map((column) => {
-      const field = fields.find((one) => one.entity === entity && columnOf(one) === column)
+      const field = fields.find((one) => one.entity === entity && formatColumn(one) === column)
       return field === undefined ? '' : (field.value ?? 'not found')
     })
     return [entity, ...cells]
   })
-  const line = (cells: readonly string[]): string => `| ${cells.map(escaped).join(' | ')} |`
+  const line = (cells: readonly string[]): string => `| ${cells.map(escapeCell).join(' | ')} |`
   return [line(['', ...columns]), `|${' --- |'.repeat(columns.length + 1)}`, ...rows.map(line)].join('\n')
 }
 
-function escaped(cell: string): string {
+function escapeCell(cell: string): string {
   return cell.replace(/\s+/g, ' ').replaceAll('|', '\\|')
 }

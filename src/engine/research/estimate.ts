@@ -4,66 +4,71 @@ import type {
   ResearchTaskDryRunPlan,
   ResearchViolation,
 } from '../../contract/gateway/research.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { ModelPrice } from '../../local/model-prices.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
-import type { Admitted } from '../query/admission.js'
-import type { Route } from '../query/mode.js'
-import { planOf } from '../query/stages.js'
+import type { AdmittedQuery } from '../query/admission.js'
+import type { ModeRoute } from '../query/mode.js'
+import { buildPlan } from '../query/stages.js'
 import { roundUsd } from '../rows/research/costs.js'
 import type { Read } from '../storage/program.js'
-import { type History, historyOf } from './history.js'
+import { loadHistory, type TaskHistory } from './history.js'
 import { LIMIT_NAMES } from './limits.js'
-import { PLAN_TOKENS, planTokens } from './plan-questions.js'
-import { costUsd, priceOf } from './prices.js'
+import { estimatePlanTokens, PLAN_TOKENS } from './plan-questions.js'
+import { computeCostUsd, getPrice } from './prices.js'
 import { subQuestions } from './questions.js'
 import { SECTION_TOKENS } from './report.js'
 
 /** Raised when tasks run in another way, so that earlier estimates are not comparable. */
-const STRATEGY = 'research-task-1'
+const STRATEGY_VERSION_PREFIX = 'research-task-1'
 /** Basis of the estimate, appended after a `+` like build metadata. */
 const BASIS = { space: 'measured-space', tenant: 'measured-tenant', none: 'assumed' } as const
 /** Average tokens that a model reads and writes for one section; at most it reads a full window (`buildPrompt`). */
-const USUAL_INPUT_TOKENS = 2500
-const USUAL_OUTPUT_TOKENS = 250
+const AVERAGE_INPUT_TOKENS = 2500
+const AVERAGE_OUTPUT_TOKENS = 250
 /** A model at the speed of a small server that is sometimes busy. */
 const MODEL_CALL_MS = { p50: 4000, p95: 12_000 }
 /** Lower bound of an estimate, as a fraction. */
-const LEAST_SHARE = 0.5
+const MIN_ESTIMATE_FRACTION = 0.5
 
-type Tokens = { input: number; output: number }
+type TokenCounts = { input: number; output: number }
 
 /** Estimates what a task would take, from the measurements of earlier tasks. */
 export function* estimatePlan(
   context: EngineContext,
-  admitted: Admitted,
-  route: Route,
+  admitted: AdmittedQuery,
+  route: ModeRoute,
   body: PlanResearchBody,
 ): Read<ResearchTaskDryRunPlan> {
   const { space, profile } = admitted
-  const history = yield* historyOf(space, route.resolvedMode)
+  const history = yield* loadHistory(space, route.resolvedMode)
   const parts = subQuestions(body.query).length
   const questions = parts > 1 ? parts + 1 : 1
-  const model = modelOf(context, admitted)
+  const model = getModel(context, admitted)
   const price = model?.price
-  const tokens = tokensOf(body.query, parts, history, model?.contextTokens)
+  const tokens = estimateTokenCounts(body.query, parts, history, model?.contextTokens)
   const retrievals = Math.max(questions, Math.round(questions * history.retrievalsPerQuestion))
   const modelCalls = price === undefined ? 0 : parts + 1
-  const estimated = costOf(price, tokens.usual)
+  const estimated = computeCost(price, tokens.usual)
   const { budgetUsd } = body
   const modelCallsUnmeasured = history.tokens === undefined ? modelCalls : 0
   return {
     knowledgeSpaceId: space.id,
     query: body.query,
-    strategyVersion: `${STRATEGY}+${BASIS[history.of]}`,
+    strategyVersion: `${STRATEGY_VERSION_PREFIX}+${BASIS[history.of]}`,
     budget: {
-      ...defined({ budgetUsd }),
+      ...omitUndefined({ budgetUsd }),
       exceedsBudget: budgetUsd !== undefined && estimated > budgetUsd,
       ...(budgetUsd === undefined ? {} : { remainingBudgetUsd: roundUsd(Math.max(0, budgetUsd - estimated)) }),
     },
     estimates: {
-      costUsd: { currency: 'USD', estimated, min: costOf(price, tokens.least), max: costOf(price, tokens.most) },
+      costUsd: {
+        currency: 'USD',
+        estimated,
+        min: computeCost(price, tokens.least),
+        max: computeCost(price, tokens.most),
+      },
       inputTokens: tokens.usual.input,
       outputTokens: tokens.usual.output,
       totalTokens: tokens.usual.input + tokens.usual.output,
@@ -76,13 +81,13 @@ export function* estimatePlan(
       toolCalls: retrievals + modelCalls,
       cacheHitProbability: 0, // results of retrievals are not kept for other tasks
     },
-    retrievalPlan: planOf({ admitted, query: body.query, route }),
-    steps: stepsOf({ query: body.query, parts, retrievals, history, price, tokens: tokens.usual }),
+    retrievalPlan: buildPlan({ admitted, query: body.query, route }),
+    steps: estimateSteps({ query: body.query, parts, retrievals, history, price, tokens: tokens.usual }),
   }
 }
 
 /** Limits that the estimate exceeds. */
-export function violationsOf(
+export function findViolations(
   { budget, estimates }: ResearchTaskDryRunPlan,
   limits: ResearchLimits,
 ): ResearchViolation[] {
@@ -103,59 +108,68 @@ export function violationsOf(
 }
 
 /** @returns undefined when the task works with rules */
-function modelOf(
+function getModel(
   { options, models }: EngineContext,
-  { profile }: Admitted,
+  { profile }: AdmittedQuery,
 ): { price: ModelPrice; contextTokens: number } | undefined {
   const reference = profile.reasoningModel ?? options.defaultGenerator
   if (isBuiltin(reference) || !models.has(reference, 'generation')) return undefined
-  return { price: priceOf(options.providers, reference), contextTokens: models.generator(reference).contextTokens }
+  return { price: getPrice(options.providers, reference), contextTokens: models.generator(reference).contextTokens }
 }
 
-function costOf(price: ModelPrice | undefined, tokens: Tokens): number {
-  return price === undefined ? 0 : costUsd(price, { inputTokens: tokens.input, outputTokens: tokens.output })
+function computeCost(price: ModelPrice | undefined, tokens: TokenCounts): number {
+  return price === undefined ? 0 : computeCostUsd(price, { inputTokens: tokens.input, outputTokens: tokens.output })
 }
 
-function tokensOf(query: string, parts: number, history: History, contextTokens: number | undefined) {
+function estimateTokenCounts(query: string, parts: number, history: TaskHistory, contextTokens: number | undefined) {
   const none = { input: 0, output: 0 }
   if (contextTokens === undefined) return { usual: none, least: none, most: none }
-  const plan = planTokens(query)
-  const most = { input: plan + parts * (contextTokens - SECTION_TOKENS), output: PLAN_TOKENS + parts * SECTION_TOKENS }
+  const plan = estimatePlanTokens(query)
+  const max = { input: plan + parts * (contextTokens - SECTION_TOKENS), output: PLAN_TOKENS + parts * SECTION_TOKENS }
   const usual =
     history.tokens === undefined
-      ? { input: plan + parts * USUAL_INPUT_TOKENS, output: PLAN_TOKENS / 4 + parts * USUAL_OUTPUT_TOKENS }
+      ? { input: plan + parts * AVERAGE_INPUT_TOKENS, output: PLAN_TOKENS / 4 + parts * AVERAGE_OUTPUT_TOKENS }
       : { input: Math.round(history.tokens.input * parts), output: Math.round(history.tokens.output * parts) }
-  const least = { input: Math.round(usual.input * LEAST_SHARE), output: Math.round(usual.output * LEAST_SHARE) }
+  const min = {
+    input: Math.round(usual.input * MIN_ESTIMATE_FRACTION),
+    output: Math.round(usual.output * MIN_ESTIMATE_FRACTION),
+  }
   return {
     usual,
-    least,
-    most: { input: Math.max(most.input, usual.input), output: Math.max(most.output, usual.output) },
+    least: min,
+    most: { input: Math.max(max.input, usual.input), output: Math.max(max.output, usual.output) },
   }
 }
 
-function stepsOf(of: {
+function estimateSteps(of: {
   query: string
   parts: number
   retrievals: number
-  history: History
+  history: TaskHistory
   price: ModelPrice | undefined
-  tokens: Tokens
+  tokens: TokenCounts
 }): ResearchTaskDryRunPlan['steps'] {
   const { query, parts, retrievals, history, price, tokens } = of
   const { stepMs } = history
-  const planned = price === undefined ? { input: 0, output: 0 } : { input: planTokens(query), output: PLAN_TOKENS / 4 }
+  const planned =
+    price === undefined ? { input: 0, output: 0 } : { input: estimatePlanTokens(query), output: PLAN_TOKENS / 4 }
   const written = {
     input: Math.max(0, tokens.input - planned.input),
     output: Math.max(0, tokens.output - planned.output),
   }
   const one = price === undefined ? 0 : 1
-  const step = (name: ResearchTaskDryRunPlan['steps'][number]['name'], calls: number, ms: number, used?: Tokens) => ({
+  const step = (
+    name: ResearchTaskDryRunPlan['steps'][number]['name'],
+    calls: number,
+    ms: number,
+    used?: TokenCounts,
+  ) => ({
     name,
     estimatedInputTokens: used?.input ?? 0,
     estimatedOutputTokens: used?.output ?? 0,
     estimatedToolCalls: calls,
     estimatedLatencyMs: Math.round(ms),
-    estimatedCostUsd: used === undefined ? 0 : costOf(price, used),
+    estimatedCostUsd: used === undefined ? 0 : computeCost(price, used),
   })
   return [
     step('plan', one, stepMs.plan, planned),

@@ -1,28 +1,28 @@
 import type { ResearchEventName } from '../../contract/gateway/research.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { type EventRow, eventsAfter } from '../rows/research/events.js'
-import type { OwnTask } from '../rows/research/own-task.js'
-import { findTask, taskById } from '../rows/research/tasks.js'
+import { listEventsAfter, type ResearchEventRow } from '../rows/research/events.js'
+import type { ResearchTaskKey } from '../rows/research/task-key.js'
+import { findTask, findTaskByKey } from '../rows/research/tasks.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 import type { ResearchRunner } from './runner.js'
 
 /** One event; `id` is the cursor that continues after it. */
-export interface EventFrame {
+export interface ResearchEventFrame {
   id: string
   event: ResearchEventName
   data: unknown
 }
 
-const LAST: readonly ResearchEventName[] = ['research.completed', 'research.failed', 'research.canceled']
+const FINAL_EVENTS: readonly ResearchEventName[] = ['research.completed', 'research.failed', 'research.canceled']
 /** Events of a task that ended with its space are never announced, so followers poll. */
-const LOOK_AGAIN_MS = 5000
+const POLL_INTERVAL_MS = 5000
 /** Events of a task that another gateway runs are not announced here either. */
-const LOOK_AGAIN_SHARED_MS = 1000
+const SHARED_POLL_INTERVAL_MS = 1000
 
 /**
  * Streams the events of a task after a cursor: the stored ones, then new ones, in the order of writing and without
@@ -35,33 +35,33 @@ export async function followEvents(
   id: string,
   page: PageRequest,
   signal: AbortSignal,
-): Promise<AsyncIterable<EventFrame>> {
+): Promise<AsyncIterable<ResearchEventFrame>> {
   const task = await db.read(findTask(caller, id))
-  const filter = filterHash('research-events', task.id)
+  const filter = hashFilter('research-events', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
-  const lookAgainMs = isShared ? LOOK_AGAIN_SHARED_MS : LOOK_AGAIN_MS
+  const lookAgainMs = isShared ? SHARED_POLL_INTERVAL_MS : POLL_INTERVAL_MS
   return follow(db, runner, { task, filter, after: Number(after), limit: page.limit, lookAgainMs }, signal)
 }
 
 async function* follow(
   db: Driver,
   runner: ResearchRunner,
-  from: { task: OwnTask; filter: string; after: number; limit: number; lookAgainMs: number },
+  from: { task: ResearchTaskKey; filter: string; after: number; limit: number; lookAgainMs: number },
   signal: AbortSignal,
-): AsyncGenerator<EventFrame> {
+): AsyncGenerator<ResearchEventFrame> {
   const { task, filter } = from
-  let { after, limit: left } = from
+  let { after, limit: remaining } = from
   for (;;) {
-    const changed = nextChange(runner, task.id, from.lookAgainMs, signal)
+    const changed = waitForChange(runner, task.id, from.lookAgainMs, signal)
     try {
-      const { open, events } = await db.read(newsOf(task, after, left))
+      const { open, events } = await db.read(readNewEvents(task, after, remaining))
       for (const { sequence, event, data } of events) {
-        yield { id: encodeCursor({ after: [sequence] }, filter), event, data: fromCell(data) }
+        yield { id: encodeCursor({ after: [sequence] }, filter), event, data: parseJsonCell(data) }
         after = sequence
-        left -= 1
-        if (LAST.includes(event)) return
+        remaining -= 1
+        if (FINAL_EVENTS.includes(event)) return
       }
-      if (left <= 0 || !open || signal.aborted) return
+      if (remaining <= 0 || !open || signal.aborted) return
       if (events.length === 0) await changed.happened
     } finally {
       changed.dispose()
@@ -69,14 +69,18 @@ async function* follow(
   }
 }
 
-function* newsOf(task: OwnTask, after: number, most: number): Read<{ open: boolean; events: EventRow[] }> {
+function* readNewEvents(
+  task: ResearchTaskKey,
+  after: number,
+  max: number,
+): Read<{ open: boolean; events: ResearchEventRow[] }> {
   // The task is read before the events: if it has ended, all of its events are stored.
-  const open = (yield* taskById(task))?.completed_at === null
-  return { open, events: yield* eventsAfter(task, after, most) }
+  const open = (yield* findTaskByKey(task))?.completed_at === null
+  return { open, events: yield* listEventsAfter(task, after, max) }
 }
 
 /** Resolves at the next change of the task, when the reader disconnects, or after a delay. */
-function nextChange(runner: ResearchRunner, taskId: string, lookAgainMs: number, signal: AbortSignal) {
+function waitForChange(runner: ResearchRunner, taskId: string, lookAgainMs: number, signal: AbortSignal) {
   let resolve = () => {}
   const happened = new Promise<void>((resolved) => {
     resolve = resolved

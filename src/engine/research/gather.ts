@@ -1,16 +1,16 @@
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
-import type { ResearchStop } from '../../contract/gateway/research.js'
-import { type Degradation, degradation } from '../base/degraded.js'
-import { graphBehind } from '../derived/derivation.js'
-import { searchedQuery } from '../query/follow-up.js'
-import type { OwnTask } from '../rows/research/own-task.js'
-import { bodiesOf, partialBodies } from '../rows/research/steps.js'
+import type { ReachedResearchLimit } from '../../contract/gateway/research.js'
+import { createDegradation, type Degradation } from '../base/degraded.js'
+import { describeUnread } from '../derived/derivation.js'
+import { toSearchedQuery } from '../query/follow-up.js'
+import { listPartialBodies, listStepBodies } from '../rows/research/steps.js'
+import type { ResearchTaskKey } from '../rows/research/task-key.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { type Answered, answerOf, type Found } from './analyze.js'
-import { followUpTerms } from './follow-up-terms.js'
-import type { Plan } from './plan-questions.js'
-import { type Look, type LookDone, look } from './retrieve.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { assessQuestion, type QuestionEvidence, type RetrievalWithEvidence } from './analyze.js'
+import type { ResearchQuestionPlan } from './plan-questions.js'
+import { type CompletedRetrieval, type ResearchRetrieval, runRetrievalStep } from './retrieve.js'
+import { findSearchLeads } from './search-leads.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 /** Maximum wait for outline and graph to include recent publications. */
@@ -22,31 +22,36 @@ const CATCH_UP_MS = 2500
  *
  * @returns the limit that ended it
  */
-export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | undefined> {
-  let place = 0
-  const next = async (one: Look): Promise<void> => {
-    place += 1
-    await run.step(`retrieve-${String(place).padStart(2, '0')}`, 'retrieve', (scope) => look(run, one, scope))
+export async function gatherEvidence(
+  run: TaskRun,
+  plan: ResearchQuestionPlan,
+): Promise<ReachedResearchLimit | undefined> {
+  let stepNumber = 0
+  const next = async (retrieval: ResearchRetrieval): Promise<void> => {
+    stepNumber += 1
+    await run.step(`retrieve-${String(stepNumber).padStart(2, '0')}`, 'retrieve', (scope) =>
+      runRetrievalStep(run, retrieval, scope),
+    )
   }
   try {
-    for (const [question, text] of plan.questions.entries()) await next(asked(plan, question, text))
+    for (const [question, text] of plan.questions.entries()) await next(toRetrieval(plan, question, text))
     for (const [question, text] of plan.questions.entries()) {
       // The complete question is as open as its parts.
       if (question === 0 && plan.questions.length > 1) continue
-      const inspected = await run.step<Inspected | string[]>(
+      const inspected = await run.step<Inspection | string[]>(
         `inspect-${String(question).padStart(2, '0')}`,
         'inspect',
         async ({ signal }) => {
-          const answered = answerOf(text, question, await run.context.db.read(foundBy(run.row)))
-          return { body: await leadsOf(run, answered, signal), toolCalls: 0, scanned: 0 }
+          const answered = assessQuestion(text, question, await run.context.db.read(loadRetrievals(run.row)))
+          return { body: await inspectQuestion(run, answered, signal), toolCalls: 0, scanned: 0 }
         },
       )
-      const leads = leadsIn(inspected)
-      const one = asked(plan, question, text)
+      const leads = getLeads(inspected)
+      const retrieval = toRetrieval(plan, question, text)
       // Documents that only mention a name may contain what the documents about it lack.
-      const isWide = one.entities !== undefined && isOpen(inspected)
-      if (isWide) await next({ ...one, wider: true })
-      for (const lead of isWide ? leads.slice(1) : leads) await next({ ...one, lead })
+      const isWide = retrieval.entities !== undefined && isOpen(inspected)
+      if (isWide) await next({ ...retrieval, wider: true })
+      for (const lead of isWide ? leads.slice(1) : leads) await next({ ...retrieval, lead })
     }
     return undefined
   } catch (error) {
@@ -56,16 +61,20 @@ export async function gather(run: TaskRun, plan: Plan): Promise<ResearchStop | u
 }
 
 /** `and how tall was its mast` is searched with the words of the previous complete part. */
-function asked({ questions, parts = [] }: Plan, question: number, text: string): Look {
+function toRetrieval(
+  { questions, parts = [] }: ResearchQuestionPlan,
+  question: number,
+  text: string,
+): ResearchRetrieval {
   const entities = parts[question]?.entities ?? []
   const before = questions.slice(1, question).map((query) => ({ query, answer: '' }))
   const others = (parts[0]?.entities ?? []).filter((name) => !entities.includes(name))
-  const whom = entities.length === 0 ? {} : { entities, others }
-  return { question, text, searched: searchedQuery(text, before), ...whom }
+  const names = entities.length === 0 ? {} : { entities, others }
+  return { question, text, searched: toSearchedQuery(text, before), ...names }
 }
 
 /** Result of inspecting the evidence of a question: leads, and what the search for leads had to omit. */
-interface Inspected {
+interface Inspection {
   leads: string[]
   /** the question is not answered yet */
   isOpen?: boolean
@@ -73,45 +82,45 @@ interface Inspected {
 }
 
 /** Whether the question is still open; steps of earlier releases do not record it. */
-function isOpen(inspected: Inspected | string[]): boolean {
+function isOpen(inspected: Inspection | string[]): boolean {
   return !Array.isArray(inspected) && inspected.isOpen === true
 }
 
 /** Steps of earlier releases contain only the leads. */
-function leadsIn(inspected: Inspected | string[]): string[] {
+function getLeads(inspected: Inspection | string[]): string[] {
   return Array.isArray(inspected) ? inspected : inspected.leads
 }
 
-async function leadsOf(run: TaskRun, answered: Answered, signal: AbortSignal): Promise<Inspected> {
+async function inspectQuestion(run: TaskRun, answered: QuestionEvidence, signal: AbortSignal): Promise<Inspection> {
   if (answered.state === 'answerable' || answered.state === 'conflict') return { leads: [] }
   const space = await run.space()
-  const behind = graphBehind(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
+  const reason = describeUnread(await run.shared.derivations.catchUp(space, CATCH_UP_MS))
   signal.throwIfAborted()
   const { question, uncovered, items } = answered
   const leads = await run.context.db.read(
-    followUpTerms(space.key, { subject: run.row.subject }, { question, missing: uncovered, items }),
+    findSearchLeads(space.key, { subject: run.row.subject }, { question, missing: uncovered, items }),
   )
-  return { leads, isOpen: true, ...(behind === undefined ? {} : { degraded: [degradation('graph', behind)] }) }
+  return { leads, isOpen: true, ...(reason === undefined ? {} : { degraded: [createDegradation('graph', reason)] }) }
 }
 
 /** Degradations of the searches for leads, over the steps of a task so far. */
-export function* lackedByLeads(task: OwnTask): Read<Degradation[]> {
-  return (yield* bodiesOf(task, 'inspect')).flatMap((body) => {
-    const inspected: Inspected | string[] = fromCell(body)
+export function* loadLeadDegradations(task: ResearchTaskKey): Read<Degradation[]> {
+  return (yield* listStepBodies(task, 'inspect')).flatMap((body) => {
+    const inspected: Inspection | string[] = parseJsonCell(body)
     return Array.isArray(inspected) ? [] : (inspected.degraded ?? [])
   })
 }
 
 /** The retrievals of a task so far, in order, with their evidence. */
-export function* foundBy(task: OwnTask): Read<Found[]> {
+export function* loadRetrievals(task: ResearchTaskKey): Read<RetrievalWithEvidence[]> {
   const bundles = new Map(
-    (yield* partialBodies(task)).map((body) => {
-      const bundle: EvidenceBundle = fromCell(body)
+    (yield* listPartialBodies(task)).map((body) => {
+      const bundle: EvidenceBundle = parseJsonCell(body)
       return [bundle.id, bundle]
     }),
   )
-  return (yield* bodiesOf(task, 'retrieve')).flatMap((body): Found[] => {
-    const done: LookDone = fromCell(body)
+  return (yield* listStepBodies(task, 'retrieve')).flatMap((body): RetrievalWithEvidence[] => {
+    const done: CompletedRetrieval = parseJsonCell(body)
     const bundle = bundles.get(done.bundleId)
     return bundle === undefined ? [] : [{ ...done, bundle }]
   })

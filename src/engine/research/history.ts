@@ -1,21 +1,21 @@
 import type { ConcreteMode } from '../query/mode.js'
 import type { StepName } from '../rows/research/costs.js'
-import { type TaskTotals, totalsOfLast } from '../rows/research/history.js'
+import { getRecentTotals, type TaskTotals } from '../rows/research/history.js'
 import type { Read } from '../storage/program.js'
 
 /** Maximum earlier tasks in an estimate. */
-const TASKS = 50
+const MAX_TASKS = 50
 
 /** Standard deviations below which 95 of 100 values of a normal distribution lie. */
 const Z95 = 1.645
 
-export interface Spread {
+export interface TimeSpread {
   p50: number
   p95: number
 }
 
 /** Measurements of earlier tasks; times in milliseconds. */
-export interface History {
+export interface TaskHistory {
   /** scope of the measured tasks; `none`: nothing was measured yet, and assumptions are used */
   of: 'space' | 'tenant' | 'none'
   /** for each question of the plan */
@@ -23,7 +23,7 @@ export interface History {
   /** passages of one retrieval */
   scannedPerRetrieval: number
   /** time of a complete task for each question of its plan */
-  msPerQuestion: Spread
+  msPerQuestion: TimeSpread
   /** mean time of a step of each name */
   stepMs: Record<StepName, number>
   /** tokens of all model calls for each question; undefined without model calls */
@@ -31,7 +31,7 @@ export interface History {
 }
 
 /** Assumptions without measurements: a retrieval in a medium space, and a model that writes a section. */
-const ASSUMED: History = {
+const ASSUMED_HISTORY: TaskHistory = {
   of: 'none',
   retrievalsPerQuestion: 1.5,
   scannedPerRetrieval: 10,
@@ -44,13 +44,17 @@ const ASSUMED: History = {
  * Loads measurements of completed tasks in a mode: of the space, else of the tenant's other spaces, else assumptions.
  * Tasks of other tenants are never used.
  */
-export function* historyOf(space: { key: number; tenant: string }, mode: ConcreteMode): Read<History> {
-  const own = yield* measured('space', space.key, mode)
-  return own ?? (yield* measured('tenant', space.tenant, mode)) ?? ASSUMED
+export function* loadHistory(space: { key: number; tenant: string }, mode: ConcreteMode): Read<TaskHistory> {
+  const own = yield* measureTasks('space', space.key, mode)
+  return own ?? (yield* measureTasks('tenant', space.tenant, mode)) ?? ASSUMED_HISTORY
 }
 
-function* measured(of: 'space' | 'tenant', owner: number | string, mode: ConcreteMode): Read<History | undefined> {
-  const { tasks, steps } = yield* totalsOfLast(TASKS, of, owner, mode)
+function* measureTasks(
+  of: 'space' | 'tenant',
+  owner: number | string,
+  mode: ConcreteMode,
+): Read<TaskHistory | undefined> {
+  const { tasks, steps } = yield* getRecentTotals(MAX_TASKS, of, owner, mode)
   if (tasks.length === 0) return undefined
   const sum = (pick: (task: TaskTotals) => number): number => tasks.reduce((total, task) => total + pick(task), 0)
   const retrievals = sum((task) => task.retrievals)
@@ -60,14 +64,14 @@ function* measured(of: 'space' | 'tenant', owner: number | string, mode: Concret
     of,
     retrievalsPerQuestion: retrievals / questions,
     scannedPerRetrieval: sum((task) => task.scanned) / retrievals,
-    msPerQuestion: spreadOf(tasks.map((task) => task.active_ms / task.questions)),
-    stepMs: { ...ASSUMED.stepMs, ...Object.fromEntries(steps.map(({ name, ms }) => [name, ms])) },
+    msPerQuestion: computeTimeSpread(tasks.map((task) => task.active_ms / task.questions)),
+    stepMs: { ...ASSUMED_HISTORY.stepMs, ...Object.fromEntries(steps.map(({ name, ms }) => [name, ms])) },
     tokens: output === 0 ? undefined : { input: sum((task) => task.input) / questions, output: output / questions },
   }
 }
 
 /** Assumed spread of times, in natural logarithms. */
-const PRIOR_SIGMA = Math.log(ASSUMED.msPerQuestion.p95 / ASSUMED.msPerQuestion.p50) / Z95
+const PRIOR_SIGMA = Math.log(ASSUMED_HISTORY.msPerQuestion.p95 / ASSUMED_HISTORY.msPerQuestion.p50) / Z95
 /** Number of measurements that the assumed spread counts as: one task shows the time, but not how much times differ. */
 const PRIOR_WEIGHT = 4
 
@@ -78,7 +82,7 @@ const PRIOR_WEIGHT = 4
  *
  * @param times in milliseconds, not empty
  */
-export function spreadOf(times: readonly number[]): Spread {
+export function computeTimeSpread(times: readonly number[]): TimeSpread {
   const logs = times.map((time) => Math.log(Math.max(1, time)))
   const mean = logs.reduce((sum, log) => sum + log, 0) / logs.length
   const squares = logs.reduce((sum, log) => sum + (log - mean) ** 2, 0)

@@ -10,24 +10,24 @@ export interface TaskLimits extends Record<LimitName, number> {
 }
 
 /** Enough for nine questions with two leads each, and a model call for every question. */
-const DEFAULTS: Record<LimitName, number> = {
+const DEFAULT_LIMITS: Record<LimitName, number> = {
   maxRetrievalSteps: 32,
   maxScannedResources: 1000,
   maxToolCalls: 64,
   timeoutMs: 600_000,
 }
 /** Part of a task's time that is reserved for closing it, as a fraction with a maximum. */
-const CLOSING_SHARE = 0.2
-const CLOSING_MOST_MS = 30_000
+const CLOSING_FRACTION = 0.2
+const MAX_CLOSING_MS = 30_000
 
-export function limitsOf(given: ResearchLimits): TaskLimits {
-  const of = (name: LimitName): number => given[name] ?? DEFAULTS[name]
-  const timeoutMs = of('timeoutMs')
+export function resolveLimits(given: ResearchLimits): TaskLimits {
+  const getLimit = (name: LimitName): number => given[name] ?? DEFAULT_LIMITS[name]
+  const timeoutMs = getLimit('timeoutMs')
   return {
-    maxRetrievalSteps: of('maxRetrievalSteps'),
-    maxScannedResources: of('maxScannedResources'),
-    maxToolCalls: of('maxToolCalls'),
+    maxRetrievalSteps: getLimit('maxRetrievalSteps'),
+    maxScannedResources: getLimit('maxScannedResources'),
+    maxToolCalls: getLimit('maxToolCalls'),
     timeoutMs,
-    gatherMs: timeoutMs - Math.min(timeoutMs * CLOSING_SHARE, CLOSING_MOST_MS),
+    gatherMs: timeoutMs - Math.min(timeoutMs * CLOSING_FRACTION, MAX_CLOSING_MS),
   }
 }

@@ -2,7 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type {
   CreateResearchBody,
   PlanResearchBody,
-  ResearchPartial,
+  ResearchPartialResult,
   ResearchReport,
   ResearchStage,
   ResearchTaskDryRunPlan,
@@ -14,10 +14,10 @@ import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
 import { isTerminal } from '../rows/research/stages.js'
 import { findTask, moveTask } from '../rows/research/tasks.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 import { createTask, planTask } from './create.js'
-import { type EventFrame, followEvents } from './events.js'
-import { jobOf, listPartials, listTasks, readReport } from './read.js'
+import { followEvents, type ResearchEventFrame } from './events.js'
+import { listPartials, listTasks, loadJob, readReport } from './read.js'
 import { ResearchRunner } from './runner.js'
 
 /** Research tasks, as callers use them. A task belongs to its creator; other callers get `not-found`. */
@@ -32,9 +32,9 @@ export interface ResearchOperations {
     query: PageRequest & { knowledgeSpaceId?: string | undefined; stage?: ResearchStage | undefined },
   ): Promise<Page<ResearchTaskJob>>
   get(caller: Caller, id: string): Promise<ResearchTaskJob>
-  partials(caller: Caller, id: string, page: PageRequest): Promise<Page<ResearchPartial>>
+  partials(caller: Caller, id: string, page: PageRequest): Promise<Page<ResearchPartialResult>>
   /** Stored events, then live ones. Resolves once the task is found. @throws KsError `not-found`, `invalid-cursor` */
-  events(caller: Caller, id: string, page: PageRequest, signal: AbortSignal): Promise<AsyncIterable<EventFrame>>
+  events(caller: Caller, id: string, page: PageRequest, signal: AbortSignal): Promise<AsyncIterable<ResearchEventFrame>>
   /** @throws KsError `not-found` before the task is completed, and when a document it cites was deleted */
   report(caller: Caller, id: string): Promise<ResearchReport>
   /** @throws KsError `already-terminal` */
@@ -55,18 +55,18 @@ export function createResearch(
       return task
     },
     list: (caller, query) => db.read(listTasks(caller, query)),
-    get: (caller, id) => db.read(jobOf(caller, id)),
+    get: (caller, id) => db.read(loadJob(caller, id)),
     partials: (caller, id, page) => db.read(listPartials(caller, id, page)),
     events: (caller, id, page, signal) => followEvents(context, runner, caller, id, page, signal),
     report: (caller, id) => db.read(readReport(caller, id)),
     async cancel(caller, id) {
-      const task = await writeAnswer(db, caller, function* () {
+      const task = await writeReply(db, caller, function* () {
         const row = yield* findTask(caller, id)
         if (isTerminal(row.stage) || !(yield* moveTask(row, { from: row.stage, to: 'canceled', now: now() })))
           throw new KsError('already-terminal', `research task ${row.id} has already ended as ${row.stage}`)
-        return yield* jobOf(caller, id)
+        return yield* loadJob(caller, id)
       })
-      runner.ended(task.id)
+      runner.noteEnded(task.id)
       return task
     },
   }

@@ -1,24 +1,24 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceBundle } from '../../contract/gateway/queries.js'
 import type {
-  ResearchPartial,
+  ResearchPartialResult,
   ResearchReport,
   ResearchStage,
   ResearchTaskJob,
 } from '../../contract/gateway/research.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
-import { knownDocuments } from '../rows/documents.js'
-import { partialsAfter, stepBody } from '../rows/research/steps.js'
-import { findTask, tasksOf } from '../rows/research/tasks.js'
+import { filterReadableDocuments } from '../rows/documents.js'
+import { findStepBody, listPartialsAfter } from '../rows/research/steps.js'
+import { findTask, listResearchTasks } from '../rows/research/tasks.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readablePageIn } from '../storage/readable.js'
+import { parseJsonCell, readablePageIn } from '../storage/readable.js'
 import { toResearchJob } from './task.js'
 
 /** @throws KsError `not-found` */
-export function* jobOf(caller: Caller, id: string): Read<ResearchTaskJob> {
+export function* loadJob(caller: Caller, id: string): Read<ResearchTaskJob> {
   return yield* toResearchJob(yield* findTask(caller, id))
 }
 
@@ -28,20 +28,20 @@ export function* listTasks(
   query: PageRequest & { knowledgeSpaceId?: string | undefined; stage?: ResearchStage | undefined },
 ): Read<Page<ResearchTaskJob>> {
   const { knowledgeSpaceId: spaceId, stage, limit, cursor } = query
-  const filter = filterHash('research-tasks', caller.tenant, caller.subject, spaceId, stage)
+  const filter = hashFilter('research-tasks', caller.tenant, caller.subject, spaceId, stage)
   const [after] = cursor === undefined ? [] : decodeCursor(cursor, filter).after
   if (spaceId !== undefined) yield* findSpace(caller.tenant, spaceId)
   const before = after === undefined ? undefined : String(after)
-  const rows = yield* tasksOf(caller, { spaceId, stage, before }, limit + 1)
+  const rows = yield* listResearchTasks(caller, { spaceId, stage, before }, limit + 1)
   return yield* readablePageIn(rows, limit, toResearchJob, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
 /** Lists the evidence of a task in order, without passages of documents that were deleted since. */
-export function* listPartials(caller: Caller, id: string, page: PageRequest): Read<Page<ResearchPartial>> {
+export function* listPartials(caller: Caller, id: string, page: PageRequest): Read<Page<ResearchPartialResult>> {
   const task = yield* findTask(caller, id)
-  const filter = filterHash('research-partials', task.id)
+  const filter = hashFilter('research-partials', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
-  const rows = yield* partialsAfter(task, Number(after), page.limit + 1)
+  const rows = yield* listPartialsAfter(task, Number(after), page.limit + 1)
   return yield* readablePageIn(
     rows,
     page.limit,
@@ -51,7 +51,7 @@ export function* listPartials(caller: Caller, id: string, page: PageRequest): Re
         knowledgeSpaceId: task.space_id,
         researchTaskJobId: task.id,
         sequence,
-        evidenceBundle: yield* withoutDeleted(caller, task.space_key, fromCell(body)),
+        evidenceBundle: yield* removeDeleted(caller, task.space_key, parseJsonCell(body)),
       }
     },
     ({ sequence }) => encodeCursor({ after: [sequence] }, filter),
@@ -60,29 +60,32 @@ export function* listPartials(caller: Caller, id: string, page: PageRequest): Re
 
 export function* readReport(caller: Caller, id: string): Read<ResearchReport> {
   const task = yield* findTask(caller, id)
-  const body = task.stage === 'completed' ? yield* stepBody(task, 'report') : undefined
+  const body = task.stage === 'completed' ? yield* findStepBody(task, 'report') : undefined
   if (body === undefined)
     throw new KsError('not-found', `research task ${task.id} is ${task.stage}; only completed tasks have a report`)
   // Reports of older versions lack these fields.
   const report: ResearchReport = {
     degraded: false,
     degradedReasons: [],
-    ...fromCell<Omit<ResearchReport, 'degraded' | 'degradedReasons'>>(body),
+    ...parseJsonCell<Omit<ResearchReport, 'degraded' | 'degradedReasons'>>(body),
   }
   const cited = report.sources.map(({ citation }) => citation.documentAssetId)
-  if ((yield* knownDocuments(caller, task.space_key, cited)).size < new Set(cited).size)
+  if ((yield* filterReadableDocuments(caller, task.space_key, cited)).size < new Set(cited).size)
     throw new KsError('not-found', `the report of research task ${task.id} quotes a document that was deleted`)
   return report
 }
 
-function* withoutDeleted(caller: Caller, spaceKey: number, bundle: EvidenceBundle): Read<EvidenceBundle> {
+function* removeDeleted(caller: Caller, spaceKey: number, bundle: EvidenceBundle): Read<EvidenceBundle> {
   const ids = bundle.items.flatMap(({ citations }) => citations.map(({ documentAssetId }) => documentAssetId))
-  const live = yield* knownDocuments(caller, spaceKey, ids)
+  const live = yield* filterReadableDocuments(caller, spaceKey, ids)
   const items = bundle.items.filter(({ citations }) =>
     citations.every(({ documentAssetId }) => live.has(documentAssetId)),
   )
-  const kept = new Set(items.map(({ nodeId }) => nodeId))
+  const visibleIds = new Set(items.map(({ nodeId }) => nodeId))
   // A conflict note reveals the content of the other passage.
-  const shown = items.map((item) => ({ ...item, conflicts: item.conflicts.filter(({ nodeId }) => kept.has(nodeId)) }))
+  const shown = items.map((item) => ({
+    ...item,
+    conflicts: item.conflicts.filter(({ nodeId }) => visibleIds.has(nodeId)),
+  }))
   return { ...bundle, items: shown }
 }

@@ -1,60 +1,60 @@
 import type { EvidenceBundle, EvidenceItem, EvidenceState } from '../../contract/gateway/queries.js'
-import type { ResearchReport, ResearchStop } from '../../contract/gateway/research.js'
-import { defined } from '../../lib/defined.js'
+import type { ReachedResearchLimit, ResearchReport } from '../../contract/gateway/research.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 
-import type { Span } from '../../lib/text/sentences.js'
+import type { SentenceSpan } from '../../lib/text/sentences.js'
 import { hasAnswerText } from '../../lib/text/thoughts.js'
-import { type Degradation, degradation, degradedFields } from '../base/degraded.js'
+import { createDegradation, type Degradation, toDegradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
 
 import { isBuiltin } from '../models/registry.js'
 import { checkAnswer } from '../query/answer-check.js'
-import { deciderOf, stateOfReply, withState } from '../query/answer-state.js'
+import { computeReplyState, getDecider, withState } from '../query/answer-state.js'
 import { buildPrompt } from '../query/generate.js'
-import { sourceOf } from '../query/model-answer.js'
-import { quote, toQuotable } from '../query/quotation/quote.js'
-import { quotationText } from '../query/quotation/text.js'
-import type { Spent } from '../rows/research/costs.js'
-import { stepBody } from '../rows/research/steps.js'
+import { toSource } from '../query/model-answer.js'
+import { chooseQuotation, toQuotable } from '../query/quotation/quote.js'
+import { formatQuotation } from '../query/quotation/text.js'
+import type { ModelCallCost } from '../rows/research/costs.js'
+import { findStepBody } from '../rows/research/steps.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { type Analysis, wholeState } from './analyze.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { combineStates, type ResearchAnalysis } from './analyze.js'
 import { askModel } from './ask-model.js'
-import { bundleOf } from './bundle.js'
-import { type CellFound, cellOf, type Field } from './digest.js'
-import { foundBy, lackedByLeads } from './gather.js'
-import type { Plan } from './plan-questions.js'
-import { reportText } from './report-text.js'
+import { createBundle } from './bundle.js'
+import { type ComparisonField, type ComparisonFigure, findComparisonFigure } from './digest.js'
+import { loadLeadDegradations, loadRetrievals } from './gather.js'
+import type { ResearchQuestionPlan } from './plan-questions.js'
+import { formatReport } from './report-text.js'
 import { LimitReached, type TaskRun } from './task-run.js'
 
 export const SECTION_TOKENS = 1024
 
 /** An answer whose marks `[n]` refer to its own list of items. */
-interface Draft {
+interface SectionDraft {
   answer: string
   /** ranges of the answer that quote documents: marks `[n]` in them are text */
-  quoted?: Span[]
+  quoted?: SentenceSpan[]
   generator: 'model' | 'extractive'
   /** state of the section after writing; absent when that of the evidence applies */
   state?: EvidenceState
   /** the limit that kept the model from writing it */
-  stop?: ResearchStop
+  stop?: ReachedResearchLimit
   /** why rules wrote it although there is a model */
   degraded?: Degradation
   /** the figure that the section's part of a comparison asks for */
-  cell?: CellFound
+  cell?: ComparisonFigure
 }
 
-const NOTHING = { answer: 'Nothing was found for this question.', generator: 'extractive' } as const
+const NOTHING_FOUND = { answer: 'Nothing was found for this question.', generator: 'extractive' } as const
 
 /** Reason for not showing what the model wrote. */
-const UNSUPPORTED = degradation(
+const UNSUPPORTED = createDegradation(
   'answer',
   'a section is a quotation of the evidence: its passages do not support what the model wrote',
 )
 
-type Section = ResearchReport['sections'][number]
-type Drafted = Analysis['sections'][number] & { items: EvidenceItem[] }
+type ReportSection = ResearchReport['sections'][number]
+type SectionToWrite = ResearchAnalysis['sections'][number] & { items: EvidenceItem[] }
 
 /**
  * Writes the report: a section for each question, by the model within the budget or as a quotation of the evidence,
@@ -62,78 +62,91 @@ type Drafted = Analysis['sections'][number] & { items: EvidenceItem[] }
  */
 export async function writeReport(
   run: TaskRun,
-  analysis: Analysis,
+  analysis: ResearchAnalysis,
   bundle: EvidenceBundle,
-  stoppedBy: ResearchStop | undefined,
+  stoppedBy: ReachedResearchLimit | undefined,
 ): Promise<void> {
   const byId = new Map(bundle.items.map((item) => [item.nodeId, item]))
   const sources: EvidenceItem[] = []
-  const sections: Section[] = []
-  const fields: Field[] = []
-  const generators = new Set<Draft['generator']>()
-  const degraded = [...(await run.context.db.read(lackedSoFar(run)))]
+  const sections: ReportSection[] = []
+  const fields: ComparisonField[] = []
+  const generators = new Set<SectionDraft['generator']>()
+  const degraded = [...(await run.context.db.read(loadDegradations(run)))]
   let stop = stoppedBy
-  for (const [place, section] of analysis.sections.entries()) {
+  for (const [index, section] of analysis.sections.entries()) {
     const items = section.nodeIds.flatMap((id) => byId.get(id) ?? [])
-    const key = `generate-${String(place + 1).padStart(2, '0')}`
+    const key = `generate-${String(index + 1).padStart(2, '0')}`
     const draft = await run.step(key, 'generate', async ({ signal }) => {
-      const written = await draftOf(run, { ...section, items }, stop, signal)
+      const written = await draftSection(run, { ...section, items }, stop, signal)
       return { scanned: 0, toolCalls: written.spent === undefined ? 0 : 1, ...written }
     })
     stop ??= draft.stop
     if (draft.degraded !== undefined) degraded.push(draft.degraded)
     const state = draft.state ?? section.state
     if (state !== 'not-enough-evidence') generators.add(draft.generator)
-    const { text, cited } = renumbered(draft, items, sources)
-    const decidedBy = draft.generator === 'model' ? deciderOf(state) : 'rules'
+    const { text, cited } = renumberCitations(draft, items, sources)
+    const decidedBy = draft.generator === 'model' ? getDecider(state) : 'rules'
     sections.push({ question: section.question, state, decidedBy, answer: text, cited })
     const { part } = section
     const [entity] = part?.entities ?? []
     if (part?.measure === undefined || entity === undefined) continue
     const { measure, year } = part
-    const value = draft.cell === undefined ? undefined : renumbered(fieldOf(draft.cell, items), items, sources).text
-    const of = { entity, measure, ...defined({ year }) }
-    fields.push({ ...of, ...defined({ value }) })
+    const value =
+      draft.cell === undefined ? undefined : renumberCitations(formatField(draft.cell, items), items, sources).text
+    const of = { entity, measure, ...omitUndefined({ year }) }
+    fields.push({ ...of, ...omitUndefined({ value }) })
   }
   const states = sections.map(({ state }) => state)
   await run.step('report', 'generate', async () => {
-    const whole = wholeState(states, stoppedBy)
+    const state = combineStates(states, stoppedBy)
     // Sections that could not be answered change the state of the evidence, too.
-    const said = whole === bundle.state ? bundle : bundleOf(withState(bundle, whole))
-    const body = wholeReport(run, { sections, sources, fields, generators, bundle: said, stoppedBy: stop, degraded })
-    return { body, toolCalls: 0, scanned: 0, ...(said === bundle ? {} : { partial: said }) }
+    const finalBundle = state === bundle.state ? bundle : createBundle(withState(bundle, state))
+    const body = buildReport(run, {
+      sections,
+      sources,
+      fields,
+      generators,
+      bundle: finalBundle,
+      stoppedBy: stop,
+      degraded,
+    })
+    return { body, toolCalls: 0, scanned: 0, ...(finalBundle === bundle ? {} : { partial: finalBundle }) }
   })
 }
 
 /** Degradations of the earlier steps, and of a model that is no longer available. */
-function* lackedSoFar({ context, row, frozen, hasModel }: TaskRun): Read<Degradation[]> {
-  const plan: Plan = fromCell((yield* stepBody(row, 'plan')) ?? '{}')
+function* loadDegradations({ context, row, frozen, hasModel }: TaskRun): Read<Degradation[]> {
+  const plan: ResearchQuestionPlan = parseJsonCell((yield* findStepBody(row, 'plan')) ?? '{}')
   const reference = frozen.profile.reasoningModel ?? context.options.defaultGenerator
-  const isGone = !hasModel && !isBuiltin(reference)
+  const isModelMissing = !hasModel && !isBuiltin(reference)
   return [
     ...(plan.degraded === undefined ? [] : [plan.degraded]),
-    ...(yield* foundBy(row)).flatMap(({ degraded = [] }) => degraded),
-    ...(yield* lackedByLeads(row)),
-    ...(isGone ? [degradation('answer', `this daemon has no chat provider ${providerOf(reference)}`)] : []),
+    ...(yield* loadRetrievals(row)).flatMap(({ degraded = [] }) => degraded),
+    ...(yield* loadLeadDegradations(row)),
+    ...(isModelMissing
+      ? [createDegradation('answer', `this daemon has no chat provider ${formatProvider(reference)}`)]
+      : []),
   ]
 }
 
-function providerOf({ pluginId, provider }: ModelReference): string {
+function formatProvider({ pluginId, provider }: ModelReference): string {
   return `${pluginId}/${provider}`
 }
 
-async function draftOf(
+async function draftSection(
   run: TaskRun,
-  section: Drafted,
-  stoppedBy: ResearchStop | undefined,
+  section: SectionToWrite,
+  stoppedBy: ReachedResearchLimit | undefined,
   signal: AbortSignal,
-): Promise<{ body: Draft; spent?: Spent }> {
+): Promise<{ body: SectionDraft; spent?: ModelCallCost }> {
   const { searched, items } = section
-  const byRules = (more: Pick<Draft, 'stop' | 'degraded'> = {}) => ({ body: { ...extractive(section), ...more } })
-  if (!run.hasModel || items.length === 0) return byRules()
+  const draftByRules = (more: Pick<SectionDraft, 'stop' | 'degraded'> = {}) => ({
+    body: { ...draftFromEvidence(section), ...more },
+  })
+  if (!run.hasModel || items.length === 0) return draftByRules()
   // Without remaining time or budget the model is not called.
   if (stoppedBy?.limit === 'timeoutMs' || stoppedBy?.limit === 'budgetUsd')
-    return byRules({ degraded: spentBy(stoppedBy) })
+    return draftByRules({ degraded: toLimitDegradation(stoppedBy) })
   try {
     let numbers: number[] = []
     const promptFor = (window: number) => {
@@ -142,25 +155,25 @@ async function draftOf(
       return prompt
     }
     const reply = await askModel(run, promptFor, { part: 'answer', signal })
-    if (reply === undefined || 'degraded' in reply) return byRules(reply)
+    if (reply === undefined || 'degraded' in reply) return draftByRules(reply)
     if (!hasAnswerText(reply.text))
-      return byRules({
-        degraded: degradation('answer', 'a section is a quotation of the evidence: the model returned no text'),
+      return draftByRules({
+        degraded: createDegradation('answer', 'a section is a quotation of the evidence: the model returned no text'),
       })
-    const body = modelDraft(section, reply.text, numbers)
-    return { body: body ?? byRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
+    const body = draftFromModel(section, reply.text, numbers)
+    return { body: body ?? draftByRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
   } catch (error) {
     const reached = signal.reason instanceof LimitReached ? signal.reason : error
     if (!(reached instanceof LimitReached)) throw error
     if (reached.stop.limit === 'budgetUsd') await run.noteBudget()
-    return byRules({ stop: reached.stop, degraded: spentBy(reached.stop) })
+    return draftByRules({ stop: reached.stop, degraded: toLimitDegradation(reached.stop) })
   }
 }
 
 /** Degradation for a limit of the task that kept its model from writing. */
-function spentBy({ limit, limitValue }: ResearchStop): Degradation {
+function toLimitDegradation({ limit, limitValue }: ReachedResearchLimit): Degradation {
   const reason = `a section is a quotation of the evidence: ${limit} of ${limitValue} was reached`
-  return degradation('answer', reason, limit === 'timeoutMs' ? 'timeout' : 'budget-spent')
+  return createDegradation('answer', reason, limit === 'timeoutMs' ? 'timeout' : 'budget-spent')
 }
 
 /**
@@ -170,12 +183,12 @@ function spentBy({ limit, limitValue }: ResearchStop): Degradation {
  * @param numbers numbers of the section's items in the prompt
  * @returns undefined when the passages support none of it
  */
-function modelDraft(section: Drafted, text: string, numbers: readonly number[]): Draft | undefined {
+function draftFromModel(section: SectionToWrite, text: string, numbers: readonly number[]): SectionDraft | undefined {
   const { question, state, items, withheld } = section
   const sources = new Map(
     numbers.flatMap((number) => {
       const item = items[number - 1]
-      return item === undefined ? [] : [[number, sourceOf(item)] as const]
+      return item === undefined ? [] : [[number, toSource(item)] as const]
     }),
   )
   const { checked, dropped, isDeclined, text: reply } = checkAnswer(text, { question, sources })
@@ -183,68 +196,71 @@ function modelDraft(section: Drafted, text: string, numbers: readonly number[]):
     return {
       answer: checked,
       generator: 'model',
-      state: stateOfReply(state, { isDeclined: false, isPart: dropped > 0 }, withheld),
-      ...defined({ cell: cellIn(section) }),
+      state: computeReplyState(state, { isDeclined: false, isPart: dropped > 0 }, withheld),
+      ...omitUndefined({ cell: findSectionFigure(section) }),
     }
   if (!isDeclined) return undefined
-  const own = extractive(section)
+  const own = draftFromEvidence(section)
   if (!withheld && (own.state ?? state) === 'answerable') return own
-  return { answer: reply, generator: 'model', state: stateOfReply(state, { isDeclined, isPart: false }, withheld) }
+  return { answer: reply, generator: 'model', state: computeReplyState(state, { isDeclined, isPart: false }, withheld) }
 }
 
 /**
  * Drafts a section from the requested figure, or else from a quotation that answers the question, as asked or as
  * searched.
  */
-function extractive(section: Drafted): Draft {
+function draftFromEvidence(section: SectionToWrite): SectionDraft {
   const { question, searched, items, idf, state, part } = section
-  const cell = cellIn(section)
+  const cell = findSectionFigure(section)
   if (cell !== undefined) {
     const answer = `${cell.quote} [${cell.place + 1}]`
     const quoted = [{ start: 0, end: cell.quote.length }]
     return { answer, quoted, generator: 'extractive', cell, state: state === 'conflict' ? state : 'answerable' }
   }
-  if (state === 'not-enough-evidence') return { ...NOTHING, state }
+  if (state === 'not-enough-evidence') return { ...NOTHING_FOUND, state }
   const weights = new Map(idf)
   const passages = items.map((item) => ({ ...toQuotable(item), source: '' }))
   const quotations = [question, searched].flatMap(
-    (query) => quote({ query, passages, idf: (term) => weights.get(term) ?? 1 }) ?? [],
+    (query) => chooseQuotation({ query, passages, idf: (term) => weights.get(term) ?? 1 }) ?? [],
   )
   const [best] = quotations.sort((a, b) => b.probability - a.probability)
-  if (best === undefined) return { ...NOTHING, state: emptyState(state) }
-  const { text, blocks } = quotationText(best, items)
+  if (best === undefined) return { ...NOTHING_FOUND, state: toUnansweredState(state) }
+  const { text, blocks } = formatQuotation(best, items)
   // A quotation about another year, or about none, does not answer the question.
   const isOfYear = part?.measure === undefined || part.year === undefined || text.includes(part.year)
   const isOpen = state === 'answerable' && !isOfYear
-  const draft = { answer: text, quoted: quotedRanges(text, blocks), generator: 'extractive' as const }
+  const draft = { answer: text, quoted: findQuotedRanges(text, blocks), generator: 'extractive' as const }
   return isOpen ? { ...draft, state: 'partial' } : draft
 }
 
 /** Ranges after the citation mark of each passage: its location and its blocks. */
-function quotedRanges(text: string, blocks: readonly Span[]): Span[] {
+function findQuotedRanges(text: string, blocks: readonly SentenceSpan[]): SentenceSpan[] {
   return blocks.map(({ end }, index) => ({ start: text.indexOf(']', blocks[index - 1]?.end ?? 0) + 1, end }))
 }
 
 /** The figure that a part of a comparison asks for, in passages that the reader may use. */
-function cellIn({ part, items, state }: Drafted): CellFound | undefined {
-  return part === undefined || state === 'permission-limited' ? undefined : cellOf(part, items)
+function findSectionFigure({ part, items, state }: SectionToWrite): ComparisonFigure | undefined {
+  return part === undefined || state === 'permission-limited' ? undefined : findComparisonFigure(part, items)
 }
 
 /** A field of the table: the figure, its source and page. */
-function fieldOf({ value, place }: CellFound, items: readonly EvidenceItem[]): Pick<Draft, 'answer' | 'quoted'> {
+function formatField(
+  { value, place }: ComparisonFigure,
+  items: readonly EvidenceItem[],
+): Pick<SectionDraft, 'answer' | 'quoted'> {
   const page = items[place]?.citations[0]?.pageNumber
   const answer = `${value} [${place + 1}]${page === undefined ? '' : `, p. ${page}`}`
   return { answer, quoted: [{ start: 0, end: value.length }] }
 }
 
 /** State of a section without an answer: better passages may exist for other readers. */
-function emptyState(state: EvidenceState): EvidenceState {
+function toUnansweredState(state: EvidenceState): EvidenceState {
   return state === 'permission-limited' ? state : 'not-enough-evidence'
 }
 
 /** Replaces a section's own citation numbers by those of the report's sources; an invalid number is removed. */
-function renumbered(
-  { answer, quoted = [] }: Pick<Draft, 'answer' | 'quoted'>,
+function renumberCitations(
+  { answer, quoted = [] }: Pick<SectionDraft, 'answer' | 'quoted'>,
   items: readonly EvidenceItem[],
   sources: EvidenceItem[],
 ) {
@@ -253,36 +269,36 @@ function renumbered(
     if (quoted.some(({ start, end }) => offset >= start && offset < end)) return mark
     const item = items[Number(digits) - 1]
     if (item === undefined) return ''
-    let place = sources.findIndex(({ nodeId }) => nodeId === item.nodeId)
-    if (place < 0) place = sources.push(item) - 1
-    cited.add(place + 1)
-    return `${space}[${place + 1}]`
+    let index = sources.findIndex(({ nodeId }) => nodeId === item.nodeId)
+    if (index < 0) index = sources.push(item) - 1
+    cited.add(index + 1)
+    return `${space}[${index + 1}]`
   })
   return { text, cited: [...cited].sort((a, b) => a - b) }
 }
 
-interface Parts {
-  sections: Section[]
+interface ReportData {
+  sections: ReportSection[]
   sources: EvidenceItem[]
-  fields: Field[]
-  generators: ReadonlySet<Draft['generator']>
+  fields: ComparisonField[]
+  generators: ReadonlySet<SectionDraft['generator']>
   bundle: EvidenceBundle
-  stoppedBy: ResearchStop | undefined
+  stoppedBy: ReachedResearchLimit | undefined
   degraded: readonly Degradation[]
 }
 
-function wholeReport(
+function buildReport(
   run: TaskRun,
-  { sections, sources, fields, generators, bundle, stoppedBy, degraded }: Parts,
+  { sections, sources, fields, generators, bundle, stoppedBy, degraded }: ReportData,
 ): ResearchReport {
   const { row, frozen } = run
   const { route, snapshot } = frozen
   const open = sections.filter(({ state }) => state !== 'answerable').map(({ question }) => question)
-  const listed = sources.flatMap((item, place) => {
+  const listed = sources.flatMap((item, index) => {
     const [citation] = item.citations
     return citation === undefined
       ? []
-      : [{ number: place + 1, nodeId: item.nodeId, title: String(item.metadata.title ?? ''), citation }]
+      : [{ number: index + 1, nodeId: item.nodeId, title: String(item.metadata.title ?? ''), citation }]
   })
   const [only = 'extractive'] = generators
   return {
@@ -295,12 +311,12 @@ function wholeReport(
     publicationId: snapshot.publicationId,
     state: bundle.state,
     generator: generators.size > 1 ? 'mixed' : only,
-    text: reportText(row.query, { sections, sources: listed, fields, stoppedBy, degraded }),
+    text: formatReport(row.query, { sections, sources: listed, fields, stoppedBy, degraded }),
     sections,
     sources: listed,
     open,
-    ...degradedFields(degraded),
-    ...defined({ stoppedBy }),
+    ...toDegradedFields(degraded),
+    ...omitUndefined({ stoppedBy }),
     evidenceBundleId: bundle.id,
     createdAt: new Date(run.context.now()).toISOString(),
   }

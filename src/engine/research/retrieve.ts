@@ -5,22 +5,22 @@ import { mentionsLongestWord, mentionsName } from '../../lib/text/name-mentions.
 import type { Degradation } from '../base/degraded.js'
 import { type AnalysedPassage, analysePassage } from '../derived/passage.js'
 
-import type { Admitted } from '../query/admission.js'
+import type { AdmittedQuery } from '../query/admission.js'
 import { assembleEvidence } from '../query/assemble-evidence.js'
-import { answerConfidence, weightOf } from '../query/confidence.js'
+import { computeAnswerConfidence, sumWeights } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
-import type { Retrieved } from '../query/fast.js'
-import { freshnessNow } from '../query/freshness.js'
-import { measure, prepareQuery, weighedLength } from '../query/rerank.js'
+import type { RetrievalResult } from '../query/fast.js'
+import { computeFreshnessWithFiles } from '../query/freshness.js'
+import { computeWeightedLength, measureFeatures, prepareQuery } from '../query/rerank.js'
 import { retrieveInMode } from '../query/stages.js'
 import type { PassageRow } from '../rows/queries.js'
 import { TraceRecorder } from '../traces/recorder.js'
-import { bundleOf } from './bundle.js'
-import { documentsNamed, type NamedDocuments } from './named-documents.js'
+import { createBundle } from './bundle.js'
+import { findNamedDocuments, type NamedDocuments } from './named-documents.js'
 import type { StepScope, TaskRun } from './task-run.js'
 
 /** One retrieval: what is searched, and its question. */
-export interface Look {
+export interface ResearchRetrieval {
   /** index of the question in the plan */
   question: number
   text: string
@@ -36,7 +36,7 @@ export interface Look {
 }
 
 /** A completed retrieval; its evidence is the partial bundle with this id. */
-export interface LookDone extends Look {
+export interface CompletedRetrieval extends ResearchRetrieval {
   bundleId: string
   /** weights of the question's terms in this space */
   idf: [term: string, weight: number][]
@@ -47,10 +47,14 @@ export interface LookDone extends Look {
 }
 
 /** Searches in the task's mode, with the publication and profile that were frozen with it. */
-export async function look(run: TaskRun, asked: Look, { signal, room }: StepScope) {
+export async function runRetrievalStep(
+  run: TaskRun,
+  retrieval: ResearchRetrieval,
+  { signal, remainingPassages }: StepScope,
+) {
   const { context } = run
-  const { admitted, isAbout } = await whereOf(run, asked, signal)
-  const query = asked.lead === undefined ? asked.searched : `${asked.searched}\n\n${asked.lead}`
+  const { admitted, isAbout } = await scopeRetrieval(run, retrieval, signal)
+  const query = retrieval.lead === undefined ? retrieval.searched : `${retrieval.searched}\n\n${retrieval.lead}`
   const body: QueryBody = {
     knowledgeSpaceId: admitted.space.id,
     query,
@@ -60,27 +64,30 @@ export async function look(run: TaskRun, asked: Look, { signal, room }: StepScop
   }
   const recorder = new TraceRecorder()
   const request = { body, query, admitted, route: run.frozen.route, recorder, signal }
-  const found = admitted.docs?.length === 0 ? NOTHING : (await retrieveInMode(context, run.shared, request)).retrieved
+  const found =
+    admitted.docs?.length === 0 ? EMPTY_RESULT : (await retrieveInMode(context, run.shared, request)).retrieved
   const retrieved = { ...found, ranked: found.ranked.filter(({ passage }) => isAbout(passage)) }
   signal.throwIfAborted()
-  const judged = asked.lead === undefined ? retrieved : seenFrom(asked.searched, retrieved)
-  const cut = { ...judged, ranked: judged.ranked.slice(0, room) }
-  const passages = cut.ranked.map(({ passage }) => passage)
-  const freshness = await freshnessNow(context, passages)
-  const partial: EvidenceBundle = bundleOf(assembleEvidence({ query: asked.text, traceId: run.row.id, freshness }, cut))
-  const idf = analyzeQuery(asked.searched).map((term): [string, number] => [term, cut.idf(term)])
+  const judged = retrieval.lead === undefined ? retrieved : rankByQuestion(retrieval.searched, retrieved)
+  const limited = { ...judged, ranked: judged.ranked.slice(0, remainingPassages) }
+  const passages = limited.ranked.map(({ passage }) => passage)
+  const freshness = await computeFreshnessWithFiles(context, passages)
+  const partial: EvidenceBundle = createBundle(
+    assembleEvidence({ query: retrieval.text, traceId: run.row.id, freshness }, limited),
+  )
+  const idf = analyzeQuery(retrieval.searched).map((term): [string, number] => [term, limited.idf(term)])
   const { degraded } = retrieved
-  const done: LookDone = {
-    ...asked,
+  const done: CompletedRetrieval = {
+    ...retrieval,
     bundleId: partial.id,
     idf: [...new Map(idf)],
     ...(degraded.length === 0 ? {} : { degraded }),
     ...(retrieved.withheld !== undefined ? { withheld: true } : {}),
   }
-  return { body: done, toolCalls: 1, scanned: cut.ranked.length, partial }
+  return { body: done, toolCalls: 1, scanned: limited.ranked.length, partial }
 }
 
-const NOTHING: Retrieved = {
+const EMPTY_RESULT: RetrievalResult = {
   ranked: [],
   terms: [],
   idf: () => 1,
@@ -93,38 +100,39 @@ const NOTHING: Retrieved = {
  * Limits a retrieval with names to the documents for these names. In documents that are also about others, only
  * passages that contain a name count.
  */
-async function whereOf(
+async function scopeRetrieval(
   run: TaskRun,
-  { entities = [], others = [], wider = false }: Look,
+  { entities = [], others = [], wider = false }: ResearchRetrieval,
   signal: AbortSignal,
-): Promise<{ admitted: Admitted; isAbout: (passage: PassageRow) => boolean }> {
+): Promise<{ admitted: AdmittedQuery; isAbout: (passage: PassageRow) => boolean }> {
   const admitted = await run.admitted()
   if (entities.length === 0) return { admitted, isAbout: () => true }
-  const bearers: NamedDocuments[] = []
+  const namedDocuments: NamedDocuments[] = []
   for (const name of entities)
-    bearers.push(await documentsNamed(run.context, admitted, { name, others, wider }, signal))
-  const docs = [...new Set(bearers.flatMap((one) => one.docs))]
-  const shared = new Set(others.length === 0 ? [] : bearers.flatMap((one) => one.shared))
+    namedDocuments.push(await findNamedDocuments(run.context, admitted, { name, others, wider }, signal))
+  const docs = [...new Set(namedDocuments.flatMap((one) => one.docs))]
+  const shared = new Set(others.length === 0 ? [] : namedDocuments.flatMap((one) => one.shared))
   const isAbout = (passage: PassageRow): boolean => {
     if (!shared.has(passage.doc_key)) return true
-    const told = `${passage.title}\n${passage.body}`
-    return entities.some((name) => mentionsName(told, name) || mentionsLongestWord(told, name))
+    const text = `${passage.title}\n${passage.body}`
+    return entities.some((name) => mentionsName(text, name) || mentionsLongestWord(text, name))
   }
   return { admitted: { ...admitted, docs }, isAbout }
 }
 
 /** Ranks passages that were found with a lead by the question alone: a lead is not evidence. */
-function seenFrom(question: string, retrieved: Retrieved): Retrieved {
+function rankByQuestion(question: string, retrieved: RetrievalResult): RetrievalResult {
   const terms = analyzeQuery(question)
   const query = prepareQuery(terms, retrieved.idf)
-  const asked = { ...retrieved.asked, weight: weightOf(terms, retrieved.idf) }
-  const analysed = retrieved.ranked.map(({ passage }): AnalysedPassage => analysePassage(passage))
-  const average = analysed.reduce((sum, passage) => sum + weighedLength(passage), 0) / Math.max(1, analysed.length)
-  const ranked = retrieved.ranked.flatMap((one, place): RankedPassage[] => {
-    const passage = analysed[place]
+  const statistics = { ...retrieved.asked, weight: sumWeights(terms, retrieved.idf) }
+  const passages = retrieved.ranked.map(({ passage }): AnalysedPassage => analysePassage(passage))
+  const average =
+    passages.reduce((sum, passage) => sum + computeWeightedLength(passage), 0) / Math.max(1, passages.length)
+  const ranked = retrieved.ranked.flatMap((one, index): RankedPassage[] => {
+    const passage = passages[index]
     if (passage === undefined) return []
-    const features = measure(query, passage, average)
-    return [{ ...one, features, final: answerConfidence(features, asked) }]
+    const features = measureFeatures(query, passage, average)
+    return [{ ...one, features, final: computeAnswerConfidence(features, statistics) }]
   })
-  return { ...retrieved, terms, asked, ranked: ranked.sort((a, b) => b.final - a.final) }
+  return { ...retrieved, terms, asked: statistics, ranked: ranked.sort((a, b) => b.final - a.final) }
 }

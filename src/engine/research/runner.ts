@@ -1,24 +1,24 @@
 import { KsError } from '../../contract/errors.js'
 import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
+import { createPollLoop } from '../base/poll-loop.js'
+import { retryUntilWritten } from '../base/retry-until-written.js'
 import { asTenant } from '../base/tenant-scope.js'
-import { createTurns } from '../base/turns.js'
-import { untilWritten } from '../base/until-written.js'
 import type { EngineContext } from '../context.js'
 import type { QueryShared } from '../query/stages.js'
-import { passesByItself } from '../queue/retry-policy.js'
-import { claimTask, giveBack, isTaskDue, MAX_RETRY_MS, putOff } from '../rows/research/claims.js'
-import { allOpenTasks, moveTask, type TaskRow, taskById } from '../rows/research/tasks.js'
+import { isTemporaryError } from '../queue/retry-policy.js'
+import { claimTask, deferTask, isTaskDue, MAX_TASK_RETRY_MS, releaseTask } from '../rows/research/claims.js'
+import { countAllOpenTasks, findTaskByKey, moveTask, type ResearchTaskRow } from '../rows/research/tasks.js'
 import { readUnlessDamaged } from '../storage/write-stop.js'
-import { advance } from './advance.js'
-import { frozenOf } from './task.js'
-import { TaskFailed, TaskGone, TaskRun } from './task-run.js'
+import { runTask } from './advance.js'
+import { parseFrozen } from './task.js'
+import { TaskEnded, TaskFailed, TaskRun } from './task-run.js'
 
 /** Maximum running tasks: they share the machine with queries, which have priority. */
-const TASKS_AT_ONCE = 2
+const MAX_RUNNING_TASKS = 2
 const MAX_ATTEMPTS = 5
 const FIRST_RETRY_MS = 1000
 
-interface Running {
+interface RunningTask {
   ended: Promise<void>
   stop: LinkedAbort
 }
@@ -28,11 +28,11 @@ export class ResearchRunner {
   readonly #context: EngineContext
   readonly #shared: QueryShared
   readonly #stop = new AbortController()
-  readonly #turns = createTurns(
+  readonly #turns = createPollLoop(
     () => this.#turn(),
     (error) => this.#context.log.warn({ error: String(error) }, 'no research task could be taken; it is tried again'),
   )
-  readonly #running = new Map<string, Running>()
+  readonly #running = new Map<string, RunningTask>()
   readonly #listeners = new Map<string, Set<() => void>>()
   #lastSpace = 0
 
@@ -47,14 +47,14 @@ export class ResearchRunner {
   }
 
   async activity(): Promise<{ active: number; waiting: number }> {
-    const open = await readUnlessDamaged(this.#context.db.read(allOpenTasks()), 0)
+    const open = await readUnlessDamaged(this.#context.db.read(countAllOpenTasks()), 0)
     return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
   }
 
   /** Stops work on a task that another caller ended, and notifies its followers. */
-  ended(taskId: string): void {
-    this.#running.get(taskId)?.stop.abort(new TaskGone('the task was ended'))
-    this.tell(taskId)
+  noteEnded(taskId: string): void {
+    this.#running.get(taskId)?.stop.abort(new TaskEnded('the task was ended'))
+    this.notifyListeners(taskId)
     this.wake()
   }
 
@@ -68,7 +68,7 @@ export class ResearchRunner {
     }
   }
 
-  tell(taskId: string): void {
+  notifyListeners(taskId: string): void {
     for (const listener of this.#listeners.get(taskId) ?? []) listener()
   }
 
@@ -81,7 +81,7 @@ export class ResearchRunner {
 
   async #turn(): Promise<void> {
     const { db, instance, now } = this.#context
-    while (this.#running.size < TASKS_AT_ONCE && !this.#stop.signal.aborted) {
+    while (this.#running.size < MAX_RUNNING_TASKS && !this.#stop.signal.aborted) {
       const at = now()
       // A tick without work writes nothing and waits for no lock.
       if (!(await db.read(isTaskDue(at)))) break
@@ -92,24 +92,24 @@ export class ResearchRunner {
     }
   }
 
-  #launch(task: TaskRow): void {
+  #launch(task: ResearchTaskRow): void {
     const stop = linkAbort(this.#stop.signal)
-    const ended = asTenant(task.tenant, () => this.#run(task, stop.signal))
+    const noteEnded = asTenant(task.tenant, () => this.#run(task, stop.signal))
       .catch((error: unknown) =>
         this.#context.log.error({ task: task.id, error: String(error) }, 'a research task could not be released'),
       )
       .finally(() => {
         stop.dispose()
         this.#running.delete(task.id)
-        this.tell(task.id)
+        this.notifyListeners(task.id)
         this.wake()
       })
-    this.#running.set(task.id, { ended, stop })
+    this.#running.set(task.id, { ended: noteEnded, stop })
   }
 
-  async #run(task: TaskRow, signal: AbortSignal): Promise<void> {
+  async #run(task: ResearchTaskRow, signal: AbortSignal): Promise<void> {
     const { leases } = this.#context
-    const { snapshot } = frozenOf(task)
+    const { snapshot } = parseFrozen(task)
     // What the frozen publication shows is not purged while the task reads it.
     const lease = leases.acquire({
       spaceKey: task.space_key,
@@ -120,26 +120,26 @@ export class ResearchRunner {
       virtualPath: `/evidence/${task.id}`,
     })
     lease.keepAlive()
-    const told = () => this.tell(task.id)
+    const told = () => this.notifyListeners(task.id)
     try {
-      await advance(new TaskRun({ context: this.#context, shared: this.#shared, signal, told }, task))
+      await runTask(new TaskRun({ context: this.#context, shared: this.#shared, signal, told }, task))
     } catch (error) {
-      await this.#letGo(task, error)
+      await this.#handleError(task, error)
     } finally {
       lease.release()
     }
   }
 
   /** Handles an error: ends the task, schedules a retry, or gives the task back for the next start. */
-  async #letGo(claim: TaskRow, error: unknown): Promise<void> {
+  async #handleError(claim: ResearchTaskRow, error: unknown): Promise<void> {
     const { db, log, now } = this.#context
     const { id } = claim
     if (this.#stop.signal.aborted) {
-      await db.write(() => giveBack(claim))
+      await db.write(() => releaseTask(claim))
       return
     }
-    const row = await db.read(taskById(claim))
-    if (error instanceof TaskGone || row === undefined || row.completed_at !== null) return
+    const row = await db.read(findTaskByKey(claim))
+    if (error instanceof TaskEnded || row === undefined || row.completed_at !== null) return
     const message = error instanceof TaskFailed || error instanceof KsError ? error.message : 'an unexpected failure'
     if (error instanceof TaskFailed || row.attempts + 1 >= MAX_ATTEMPTS) {
       await this.#untilWritten('the end of a research task', () =>
@@ -148,15 +148,15 @@ export class ResearchRunner {
       return
     }
     log.warn({ task: id, stage: row.stage, error: String(error) }, 'a research task is tried again')
-    const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_RETRY_MS)
+    const delay = Math.min(FIRST_RETRY_MS * 2 ** row.attempts, MAX_TASK_RETRY_MS)
     const runAfter = now() + Math.round(delay * (0.5 + Math.random() / 2))
     await this.#untilWritten('when a research task is tried again', () =>
-      db.write(() => putOff(claim, passesByItself(error) ? 0 : 1, runAfter)),
+      db.write(() => deferTask(claim, isTemporaryError(error) ? 0 : 1, runAfter)),
     )
     setTimeout(() => this.wake(), delay).unref()
   }
 
   #untilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
-    return untilWritten(this.#context, what, this.#stop.signal, write)
+    return retryUntilWritten(this.#context, what, this.#stop.signal, write)
   }
 }

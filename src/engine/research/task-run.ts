@@ -1,38 +1,38 @@
-import type { ResearchStop } from '../../contract/gateway/research.js'
+import type { ReachedResearchLimit } from '../../contract/gateway/research.js'
 import { linkAbort } from '../../lib/abort.js'
 import type { ModelPrice } from '../../local/model-prices.js'
 import type { ModelReference } from '../base/model-reference.js'
-import { account } from '../compile/embeddings.js'
+import { getSpaceAccount } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltin } from '../models/registry.js'
 import type { Generator } from '../models/types.js'
-import type { Admitted } from '../query/admission.js'
+import type { AdmittedQuery } from '../query/admission.js'
 import type { QueryShared } from '../query/stages.js'
-import { lastSequence } from '../rows/projection-log.js'
+import { getLastSequence } from '../rows/projection-log.js'
 import type { StepName } from '../rows/research/costs.js'
-import type { OwnTask } from '../rows/research/own-task.js'
-import { type DoneStep, stepBody, type Used, usedBy, writeStep } from '../rows/research/steps.js'
-import { moveOn, noteBudget, type TaskRow, taskById } from '../rows/research/tasks.js'
-import { usageOf } from '../rows/space-usage.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { type FinishedStep, findStepBody, getTaskUsage, insertStep, type TaskUsage } from '../rows/research/steps.js'
+import type { ResearchTaskKey } from '../rows/research/task-key.js'
+import { advanceTask, findTaskByKey, markBudgetExceeded, type ResearchTaskRow } from '../rows/research/tasks.js'
+import { getSpaceUsage } from '../rows/space-usage.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { limitsOf, type TaskLimits } from './limits.js'
-import { priceOf } from './prices.js'
-import { type Frozen, frozenOf } from './task.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { resolveLimits, type TaskLimits } from './limits.js'
+import { getPrice } from './prices.js'
+import { type FrozenSettings, parseFrozen } from './task.js'
 
 /** A limit ends the current work of the task; its evidence stays. */
 export class LimitReached extends Error {
-  readonly stop: ResearchStop
+  readonly stop: ReachedResearchLimit
 
-  constructor(stop: ResearchStop) {
+  constructor(stop: ReachedResearchLimit) {
     super(`${stop.limit} of ${stop.limitValue} is reached`)
     this.stop = stop
   }
 }
 
 /** Another caller ended the task, or its space was deleted: nothing more is written. */
-export class TaskGone extends Error {}
+export class TaskEnded extends Error {}
 
 /** The task cannot have a result; a retry would not help. */
 export class TaskFailed extends Error {}
@@ -49,13 +49,15 @@ export interface TaskModel {
 export interface StepScope {
   signal: AbortSignal
   /** number of passages that may still be read */
-  room: number
+  remainingPassages: number
 }
 
-type StepWork<T> = (scope: StepScope) => Promise<Omit<DoneStep, 'key' | 'name' | 'latencyMs' | 'body'> & { body: T }>
+type StepWork<T> = (
+  scope: StepScope,
+) => Promise<Omit<FinishedStep, 'key' | 'name' | 'latencyMs' | 'body'> & { body: T }>
 
 /** Steps that gather evidence: the timeout ends them, while closing a task always continues. */
-const GATHERING: readonly StepName[] = ['plan', 'retrieve', 'inspect']
+const GATHERING_STEPS: readonly StepName[] = ['plan', 'retrieve', 'inspect']
 
 /**
  * One run of a task by this process. Steps are durable: a stored one is not repeated, and its result, evidence, cost
@@ -64,28 +66,28 @@ const GATHERING: readonly StepName[] = ['plan', 'retrieve', 'inspect']
 export class TaskRun {
   readonly context: EngineContext
   readonly shared: QueryShared
-  readonly frozen: Frozen
+  readonly frozen: FrozenSettings
   readonly limits: TaskLimits
   readonly signal: AbortSignal
   readonly #started = performance.now()
-  readonly #told: () => void
-  #row: TaskRow
+  readonly #onChange: () => void
+  #row: ResearchTaskRow
 
   /** @param told called after every change that readers may be waiting for */
   constructor(
     parts: { context: EngineContext; shared: QueryShared; signal: AbortSignal; told: () => void },
-    row: TaskRow,
+    row: ResearchTaskRow,
   ) {
     this.context = parts.context
     this.shared = parts.shared
     this.signal = parts.signal
-    this.#told = parts.told
+    this.#onChange = parts.told
     this.#row = row
-    this.frozen = frozenOf(row)
-    this.limits = limitsOf(this.frozen.limits)
+    this.frozen = parseFrozen(row)
+    this.limits = resolveLimits(this.frozen.limits)
   }
 
-  get row(): TaskRow {
+  get row(): ResearchTaskRow {
     return this.#row
   }
 
@@ -94,23 +96,23 @@ export class TaskRun {
     return Math.round(this.#row.active_ms + performance.now() - this.#started)
   }
 
-  used(): Promise<Used> {
-    return this.context.db.read(usedBy(this.#row))
+  used(): Promise<TaskUsage> {
+    return this.context.db.read(getTaskUsage(this.#row))
   }
 
   /** @throws TaskEnded */
   async space(): Promise<SpaceRow> {
-    const space = await this.context.db.read(spaceByKey(this.#row.space_key))
-    if (space === undefined) throw new TaskGone('the space is gone')
+    const space = await this.context.db.read(findSpaceByKey(this.#row.space_key))
+    if (space === undefined) throw new TaskEnded('the space is gone')
     return space
   }
 
   /** Admits a query of the task, with its frozen publication and profile. */
-  async admitted(): Promise<Admitted> {
+  async admitted(): Promise<AdmittedQuery> {
     const { profile, snapshot } = this.frozen
     const { db } = this.context
-    const seq = await db.read(lastSequence(this.#row.space_key))
-    const { nodes } = await db.read(usageOf(this.#row.space_key))
+    const seq = await db.read(getLastSequence(this.#row.space_key))
+    const { nodes } = await db.read(getSpaceUsage(this.#row.space_key))
     return { subject: this.#row.subject, space: await this.space(), profile, snapshot, seq, nodes }
   }
 
@@ -125,8 +127,8 @@ export class TaskRun {
     const reference = this.#model()
     if (reference === undefined) return undefined
     return {
-      generator: models.generator(reference, account(this.context, await this.space())),
-      price: priceOf(options.providers, reference),
+      generator: models.generator(reference, getSpaceAccount(this.context, await this.space())),
+      price: getPrice(options.providers, reference),
       provider: reference.provider,
       name: reference.model,
     }
@@ -144,15 +146,15 @@ export class TaskRun {
    * @throws LimitReached when a limit prevents or ends it; TaskEnded when the task was ended meanwhile
    */
   async step<T>(key: string, name: StepName, work: StepWork<T>): Promise<T> {
-    const { known, used } = await this.context.db.read(before(this.#row, key))
-    if (known !== undefined) return fromCell(known)
+    const { known, used } = await this.context.db.read(readStepState(this.#row, key))
+    if (known !== undefined) return parseJsonCell(known)
     this.signal.throwIfAborted()
-    if (name === 'retrieve') this.#check('maxRetrievalSteps', used.retrievalSteps)
-    if (name === 'retrieve') this.#check('maxScannedResources', used.scannedResources)
-    if (name === 'retrieve') this.#check('maxToolCalls', used.toolCalls)
+    if (name === 'retrieve') this.#checkLimit('maxRetrievalSteps', used.retrievalSteps)
+    if (name === 'retrieve') this.#checkLimit('maxScannedResources', used.scannedResources)
+    if (name === 'retrieve') this.#checkLimit('maxToolCalls', used.toolCalls)
     const started = performance.now()
-    const done = await this.#inTime(GATHERING.includes(name), (signal) =>
-      work({ signal, room: this.limits.maxScannedResources - used.scannedResources }),
+    const done = await this.#runWithTimeout(GATHERING_STEPS.includes(name), (signal) =>
+      work({ signal, remainingPassages: this.limits.maxScannedResources - used.scannedResources }),
     )
     const latencyMs = Math.max(0, Math.round(performance.now() - started))
     await this.#write({ ...done, key, name, latencyMs })
@@ -167,7 +169,7 @@ export class TaskRun {
    */
   async checkModelCall(worstUsd: number, calls = 0): Promise<void> {
     const used = await this.used()
-    this.#check('maxToolCalls', used.toolCalls + calls)
+    this.#checkLimit('maxToolCalls', used.toolCalls + calls)
     const { budget_usd: budget } = this.#row
     if (budget !== null && used.costUsd + worstUsd > budget)
       throw new LimitReached({ limit: 'budgetUsd', limitValue: budget })
@@ -176,52 +178,52 @@ export class TaskRun {
   /** Records that the budget prevented work of the task. */
   async noteBudget(): Promise<void> {
     const { db } = this.context
-    await db.write(() => noteBudget(this.#row))
+    await db.write(() => markBudgetExceeded(this.#row))
   }
 
   /** Moves the task to the next stage. @throws TaskEnded */
-  async moveTo(to: TaskRow['stage'], stoppedBy?: ResearchStop): Promise<void> {
+  async moveTo(to: ResearchTaskRow['stage'], stoppedBy?: ReachedResearchLimit): Promise<void> {
     const { db, now } = this.context
     const task = this.#row
     const { stage, active_ms, claimed_by, fence } = task
     const activeMs = this.activeMs
     const { moved, row } = await db.write(function* () {
       const move = { from: stage, to, now: now(), claim: { claimed_by, fence } }
-      return { moved: yield* moveOn(task, move, activeMs, stoppedBy), row: yield* taskById(task) }
+      return { moved: yield* advanceTask(task, move, activeMs, stoppedBy), row: yield* findTaskByKey(task) }
     })
-    if (!moved) throw new TaskGone('the task was ended')
-    if (row === undefined) throw new TaskGone('the task is gone')
+    if (!moved) throw new TaskEnded('the task was ended')
+    if (row === undefined) throw new TaskEnded('the task is gone')
     // The stored active time is added to that of this run.
     this.#row = { ...row, active_ms }
-    this.#told()
+    this.#onChange()
   }
 
-  async #write(step: DoneStep): Promise<void> {
+  async #write(step: FinishedStep): Promise<void> {
     const { db, now } = this.context
     const activeMs = this.activeMs
-    const written = await db.write(() => writeStep(this.#row, step, { now: now(), activeMs }), {
+    const written = await db.write(() => insertStep(this.#row, step, { now: now(), activeMs }), {
       lock: this.#row.space_key,
     })
-    if (!written) throw new TaskGone('the task was ended')
-    this.#told()
+    if (!written) throw new TaskEnded('the task was ended')
+    this.#onChange()
   }
 
-  #check(limit: 'maxRetrievalSteps' | 'maxScannedResources' | 'maxToolCalls', used: number): void {
+  #checkLimit(limit: 'maxRetrievalSteps' | 'maxScannedResources' | 'maxToolCalls', used: number): void {
     const limitValue = this.limits[limit]
     if (used >= limitValue) throw new LimitReached({ limit, limitValue })
   }
 
   /** Runs work that ends with the task's time limit, or with the task. */
-  async #inTime<T>(gathering: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const over = new LimitReached({ limit: 'timeoutMs', limitValue: this.limits.timeoutMs })
+  async #runWithTimeout<T>(gathering: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const timeoutError = new LimitReached({ limit: 'timeoutMs', limitValue: this.limits.timeoutMs })
     const end = gathering ? this.limits.gatherMs : this.limits.timeoutMs
-    const left = end - this.activeMs
-    if (gathering && left <= 0) throw over
+    const remainingMs = end - this.activeMs
+    if (gathering && remainingMs <= 0) throw timeoutError
     const scope = linkAbort(this.signal)
-    const timer = setTimeout(() => scope.abort(over), Math.max(0, left))
+    const timer = setTimeout(() => scope.abort(timeoutError), Math.max(0, remainingMs))
     try {
       // Closing steps observe the signal themselves: they have another way to end in time.
-      return await (gathering ? abortable(work(scope.signal), scope.signal) : work(scope.signal))
+      return await (gathering ? rejectOnAbort(work(scope.signal), scope.signal) : work(scope.signal))
     } finally {
       clearTimeout(timer)
       scope.dispose()
@@ -231,12 +233,12 @@ export class TaskRun {
 }
 
 /** Stored result of a step, and the usage of the task so far. */
-function* before(task: OwnTask, key: string): Read<{ known: string | undefined; used: Used }> {
-  return { known: yield* stepBody(task, key), used: yield* usedBy(task) }
+function* readStepState(task: ResearchTaskKey, key: string): Read<{ known: string | undefined; used: TaskUsage }> {
+  return { known: yield* findStepBody(task, key), used: yield* getTaskUsage(task) }
 }
 
 /** Rejects as soon as the signal aborts: not every part of a retrieval observes it. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason)
     if (signal.aborted) stop()

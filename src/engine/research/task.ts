@@ -1,32 +1,32 @@
 import type { ResearchLimits, ResearchTaskJob } from '../../contract/gateway/research.js'
 import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import { defined } from '../../lib/defined.js'
-import type { Route } from '../query/mode.js'
-import { costsOf, roundUsd } from '../rows/research/costs.js'
-import type { TaskRow } from '../rows/research/tasks.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { ModeRoute } from '../query/mode.js'
+import { listTaskCosts, roundUsd } from '../rows/research/costs.js'
+import type { ResearchTaskRow } from '../rows/research/tasks.js'
 import type { Snapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
 /** Settings that were frozen when the task was created. */
-export interface Frozen {
-  route: Route
+export interface FrozenSettings {
+  route: ModeRoute
   snapshot: Snapshot
   profile: RetrievalProfile
   limits: ResearchLimits
 }
 
-export function frozenOf(row: TaskRow): Frozen {
-  const route: Route = fromCell(row.route)
-  const snapshot: Snapshot = fromCell(row.snapshot)
-  const profile: RetrievalProfile = fromCell(row.profile)
-  const limits: ResearchLimits = row.limits === null ? {} : fromCell(row.limits)
+export function parseFrozen(row: ResearchTaskRow): FrozenSettings {
+  const route: ModeRoute = parseJsonCell(row.route)
+  const snapshot: Snapshot = parseJsonCell(row.snapshot)
+  const profile: RetrievalProfile = parseJsonCell(row.profile)
+  const limits: ResearchLimits = row.limits === null ? {} : parseJsonCell(row.limits)
   return { route, snapshot, profile, limits }
 }
 
-export function* toResearchJob(row: TaskRow): Read<ResearchTaskJob> {
-  const costs = yield* costsOf(row)
-  const { limits } = frozenOf(row)
+export function* toResearchJob(row: ResearchTaskRow): Read<ResearchTaskJob> {
+  const costs = yield* listTaskCosts(row)
+  const { limits } = parseFrozen(row)
   return {
     id: row.id,
     tenantId: row.tenant,
@@ -36,7 +36,7 @@ export function* toResearchJob(row: TaskRow): Read<ResearchTaskJob> {
     query: row.query,
     stage: row.stage,
     ...(row.limits === null ? {} : { limits }),
-    ...defined({ budgetUsd: row.budget_usd ?? undefined }),
+    ...omitUndefined({ budgetUsd: row.budget_usd ?? undefined }),
     cost: {
       totalUsd: roundUsd(costs.reduce((sum, cost) => sum + cost.cost_usd, 0)),
       ...(row.budget_usd === null ? {} : { budgetUsd: row.budget_usd, budgetExceeded: row.budget_exceeded === 1 }),
@@ -44,13 +44,13 @@ export function* toResearchJob(row: TaskRow): Read<ResearchTaskJob> {
         step: cost.step,
         provider: cost.provider,
         costUsd: cost.cost_usd,
-        usage: fromCell(cost.usage),
+        usage: parseJsonCell(cost.usage),
         recordedAt: cost.recorded_at,
       })),
     },
-    ...defined({ error: row.error ?? undefined }),
+    ...omitUndefined({ error: row.error ?? undefined }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...defined({ completedAt: row.completed_at ?? undefined }),
+    ...omitUndefined({ completedAt: row.completed_at ?? undefined }),
   }
 }

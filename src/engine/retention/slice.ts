@@ -1,10 +1,10 @@
 import type { EngineContext } from '../context.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { RetentionRules } from '../spaces/retention-policy.js'
-import type { Slice } from '../storage/slices.js'
+import type { RemovalSlice } from '../storage/slices.js'
 
 /** The input of one step of the clean-up. */
-export interface Scope {
+export interface RetentionScope {
   context: EngineContext
   space: SpaceRow
   rules: RetentionRules
@@ -15,10 +15,10 @@ export interface Scope {
 }
 
 /** Removes a slice of what has outlived the policy. Every step may be interrupted anywhere and repeated. */
-export type Step = (scope: Scope) => Promise<Slice>
-const DAY = 24 * 60 * 60 * 1000
+export type RetentionStep = (scope: RetentionScope) => Promise<RemovalSlice>
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The time before which data have outlived `days`. */
-export function cutoff(now: number, days: number): number {
-  return Math.max(0, now - days * DAY)
+export function getCutoff(now: number, days: number): number {
+  return Math.max(0, now - days * DAY_MS)
 }

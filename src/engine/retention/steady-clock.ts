@@ -1,10 +1,10 @@
-const DAY = 24 * 60 * 60 * 1000
-const HOUR = 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
+const HOUR_MS = 60 * 60 * 1000
 
 /** a wall clock that differs by more than this from the elapsed time was set, not read late */
-const JUMP_MS = DAY
+const JUMP_MS = DAY_MS
 /** time without a jump after which the wall clock is trusted again */
-const STEADY_MS = HOUR
+const STEADY_MS = HOUR_MS
 
 /**
  * Decides whether the wall clock can be trusted for expiry. After a jump by more than a day in either direction it is

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../context.js'
-import { forgetAnswers } from '../idempotency/idempotency.js'
+import { removeExpiredAnswers } from '../idempotency/idempotency.js'
 import { sweepObjects } from '../objects/sweep.js'
-import { nextSpace } from '../rows/retention/spaces.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { inSpace } from '../spaces/in-space.js'
-import { type RetentionRules, retentionOf } from '../spaces/retention-policy.js'
+import { findNextSpace } from '../rows/retention/spaces.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { runInSpace } from '../spaces/in-space.js'
+import { getRetentionRules, type RetentionRules } from '../spaces/retention-policy.js'
 import type { Read } from '../storage/program.js'
-import { NOTHING, type Slice } from '../storage/slices.js'
+import { NOTHING_REMOVED, type RemovalSlice } from '../storage/slices.js'
 import { SteadyClock } from './steady-clock.js'
 import { STEPS } from './steps.js'
 
@@ -33,7 +33,7 @@ export class RetentionSweeper {
   }
 
   start(): void {
-    this.#later(Math.min(FIRST_RUN_MS, this.#context.options.retention.intervalMs))
+    this.#schedule(Math.min(FIRST_RUN_MS, this.#context.options.retention.intervalMs))
   }
 
   /** Ends the running clean-up after its current slice. */
@@ -43,10 +43,10 @@ export class RetentionSweeper {
     await this.#running
   }
 
-  #later(milliseconds: number): void {
+  #schedule(milliseconds: number): void {
     if (this.#stop.signal.aborted) return
     this.#timer = setTimeout(() => {
-      this.#running = this.#run().finally(() => this.#later(this.#context.options.retention.intervalMs))
+      this.#running = this.#run().finally(() => this.#schedule(this.#context.options.retention.intervalMs))
     }, milliseconds)
     this.#timer.unref()
   }
@@ -74,27 +74,27 @@ export class RetentionSweeper {
     const { db, options } = this.#context
     const { batchRows } = options.retention
     const { signal } = this.#stop
-    await this.#repeat('answers', counts, () => forgetAnswers(db, now, batchRows))
+    await this.#repeat('answers', counts, () => removeExpiredAnswers(db, now, batchRows))
     await this.#repeat('objects', counts, () => sweepObjects(this.#context, now, signal))
     let after = 0
     for (;;) {
-      const next = await db.read(nextSpace(after))
+      const next = await db.read(findNextSpace(after))
       if (next === undefined || signal.aborted) return
       after = next.key
       for (const [name, step] of STEPS)
         await this.#repeat(name, counts, () =>
-          inSpace(db, after, async () => {
+          runInSpace(db, after, async () => {
             // a space may be deleted, and a policy changed, during a run
-            const found = await db.read(spaceAndRules(after))
-            if (found === undefined) return NOTHING
-            return step({ context: this.#context, ...found, now, batchRows, signal })
+            const target = await db.read(findSpaceAndRules(after))
+            if (target === undefined) return NOTHING_REMOVED
+            return step({ context: this.#context, ...target, now, batchRows, signal })
           }),
         )
     }
   }
 
   /** Runs slices until there are no more. A step that fails leaves its work to the next run. */
-  async #repeat(name: string, counts: Record<string, number>, slice: () => Promise<Slice>): Promise<void> {
+  async #repeat(name: string, counts: Record<string, number>, slice: () => Promise<RemovalSlice>): Promise<void> {
     const { signal } = this.#stop
     try {
       while (!signal.aborted) {
@@ -110,7 +110,7 @@ export class RetentionSweeper {
   }
 }
 
-function* spaceAndRules(spaceKey: number): Read<{ space: SpaceRow; rules: RetentionRules } | undefined> {
-  const space = yield* spaceByKey(spaceKey)
-  return space === undefined ? undefined : { space, rules: yield* retentionOf(space.key) }
+function* findSpaceAndRules(spaceKey: number): Read<{ space: SpaceRow; rules: RetentionRules } | undefined> {
+  const space = yield* findSpaceByKey(spaceKey)
+  return space === undefined ? undefined : { space, rules: yield* getRetentionRules(space.key) }
 }

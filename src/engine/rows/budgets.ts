@@ -2,7 +2,7 @@ import { type Read, sql, type Write } from '../storage/program.js'
 import type { SpaceRow } from './spaces.js'
 
 /** One counted use of a provider account on a day (`YYYY-MM-DD`, UTC). */
-export interface CountedUse {
+export interface UsageIncrement {
   tenant: string
   account: string
   day: string
@@ -11,8 +11,8 @@ export interface CountedUse {
 }
 
 /** Adds to counters, and removes the days of their accounts before `oldest`. @returns what was added */
-export function* storeUse(counted: readonly CountedUse[], oldest: string): Write<readonly CountedUse[]> {
-  for (const { tenant, account, day, counter, delta } of counted) {
+export function* addUsage(increments: readonly UsageIncrement[], oldest: string): Write<readonly UsageIncrement[]> {
+  for (const { tenant, account, day, counter, delta } of increments) {
     yield* sql.run('DELETE FROM provider_usage WHERE tenant = ? AND account = ? AND day < ?', [tenant, account, oldest])
     yield* sql.run(
       `INSERT INTO provider_usage (tenant, account, day, counter, used) VALUES (?, ?, ?, ?, max(0, CAST(? AS INTEGER)))
@@ -20,10 +20,10 @@ export function* storeUse(counted: readonly CountedUse[], oldest: string): Write
       [tenant, account, day, counter, delta, delta],
     )
   }
-  return counted
+  return increments
 }
 
-export function* storedUse({ tenant, account, day, counter }: Omit<CountedUse, 'delta'>): Read<number> {
+export function* getUsage({ tenant, account, day, counter }: Omit<UsageIncrement, 'delta'>): Read<number> {
   const row = yield* sql.get<{ used: number }>(
     'SELECT used FROM provider_usage WHERE tenant = ? AND account = ? AND day = ? AND counter = ?',
     [tenant, account, day, counter],
@@ -32,7 +32,7 @@ export function* storedUse({ tenant, account, day, counter }: Omit<CountedUse, '
 }
 
 /** Total use of all accounts on a day, by counter. */
-export function* usedOnDay(day: string): Read<{ counter: string; used: number }[]> {
+export function* listUsageOfDay(day: string): Read<{ counter: string; used: number }[]> {
   return yield* sql.all<{ counter: string; used: number }>(
     'SELECT counter, sum(used) used FROM provider_usage WHERE day = ? GROUP BY counter',
     [day],
@@ -40,10 +40,10 @@ export function* usedOnDay(day: string): Read<{ counter: string; used: number }[
 }
 
 /** The spaces with the highest use on a day, with their counters. */
-export function* spacesByUse(day: string, most: number): Read<(SpaceRow & { counter: string; used: number })[]> {
+export function* listSpacesByUsage(day: string, limit: number): Read<(SpaceRow & { counter: string; used: number })[]> {
   return yield* sql.all<SpaceRow & { counter: string; used: number }>(
     `SELECT s.*, u.counter, u.used FROM provider_usage u JOIN spaces s ON s.tenant = u.tenant AND s.id = u.account
      WHERE u.day = ? AND s.deleted_at IS NULL ORDER BY u.used DESC LIMIT ?`,
-    [day, most],
+    [day, limit],
   )
 }

@@ -1,8 +1,8 @@
-import { notFound } from '../../contract/errors.js'
+import { notFoundError } from '../../contract/errors.js'
 import type { BulkJob } from '../../contract/gateway/jobs.js'
 import { newId } from '../../lib/ids.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { askerOf, mayKnow, type Reader } from './permissions.js'
+import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
 /** A document of a bulk job. */
 export interface BulkItem {
@@ -47,10 +47,10 @@ export function* insertBulkJob(
     `INSERT INTO bulk_items (tenant, bulk_id, place, document_id, job_id, outcome, source_id)
        VALUES (?, ?, ?, ?, ?, ?,
          (SELECT source_id FROM documents WHERE tenant = ? AND id = ? AND ? IS NOT 'failed'))`,
-    items.map((item, place) => [
+    items.map((item, index) => [
       space.tenant,
       id,
-      place,
+      index,
       item.documentId,
       item.jobId ?? null,
       item.outcome ?? null,
@@ -74,18 +74,18 @@ export function* findBulkJob(reader: Reader, id: string): Read<{ row: BulkJobRow
      WHERE bulk_jobs.id = ? AND bulk_jobs.tenant = ? AND spaces.deleted_at IS NULL`,
     [id, reader.tenant],
   )
-  if (row === undefined) throw notFound('bulk job', id)
+  if (row === undefined) throw notFoundError('bulk job', id)
   const items = yield* sql.all<BulkItemRow>(
     `SELECT document_id, outcome, jobs.stage, jobs.updated_at FROM bulk_items
      LEFT JOIN jobs ON jobs.tenant = bulk_items.tenant AND jobs.id = bulk_items.job_id
-     WHERE bulk_items.tenant = ? AND bulk_id = ? AND ${mayKnow('bulk_items.source_id')} ORDER BY place`,
-    [reader.tenant, id, askerOf(reader)],
+     WHERE bulk_items.tenant = ? AND bulk_id = ? AND ${sqlCanRead('bulk_items.source_id')} ORDER BY place`,
+    [reader.tenant, id, toReaderParameter(reader)],
   )
   if (
     items.length === 0 &&
     (yield* sql.get('SELECT 1 one FROM bulk_items WHERE tenant = ? AND bulk_id = ? LIMIT 1', [reader.tenant, id])) !==
       undefined
   )
-    throw notFound('bulk job', id)
+    throw notFoundError('bulk job', id)
   return { row, items }
 }

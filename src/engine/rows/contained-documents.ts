@@ -7,10 +7,10 @@ import type { DocumentRow } from './documents.js'
  */
 
 /** Identifies a parent document. */
-type Owner = Pick<DocumentRow, 'tenant' | 'space_key' | 'id'>
+type ParentKey = Pick<DocumentRow, 'tenant' | 'space_key' | 'id'>
 
 /** Live documents directly contained in each of some documents. */
-export function* containedIn(parents: readonly Owner[]): Read<DocumentRow[][]> {
+export function* listContained(parents: readonly ParentKey[]): Read<DocumentRow[][]> {
   return yield* sql.allEach<DocumentRow>(
     'SELECT * FROM documents WHERE tenant = ? AND parent_id = ? AND space_key = ? AND deleted_at IS NULL ORDER BY key',
     parents.map(({ tenant, id, space_key }) => [tenant, id, space_key]),
@@ -21,15 +21,15 @@ export function* containedIn(parents: readonly Owner[]): Read<DocumentRow[][]> {
  * Marks contained documents that a newer version of their parent's file contains too: they get a new parent when that
  * one is published.
  */
-export function* bequeath(documents: readonly { key: number }[], heir: string): Write<void> {
+export function* setNextParent(documents: readonly { key: number }[], nextParentId: string): Write<void> {
   yield* sql.runEach(
     'UPDATE documents SET next_parent_id = ? WHERE key = ? AND deleted_at IS NULL',
-    documents.map(({ key }) => [heir, key]),
+    documents.map(({ key }) => [nextParentId, key]),
   )
 }
 
 /** Moves documents to their next parent. */
-export function* inherit(documents: readonly { key: number }[]): Write<void> {
+export function* promoteNextParent(documents: readonly { key: number }[]): Write<void> {
   yield* sql.runEach(
     'UPDATE documents SET parent_id = next_parent_id, next_parent_id = NULL WHERE key = ? AND next_parent_id IS NOT NULL',
     documents.map(({ key }) => [key]),
@@ -37,35 +37,38 @@ export function* inherit(documents: readonly { key: number }[]): Write<void> {
 }
 
 /** Of some ids, those of live documents. */
-export function* liveDocuments(of: Pick<Owner, 'tenant' | 'space_key'>, ids: readonly string[]): Read<Set<string>> {
+export function* filterLiveDocuments(
+  owner: Pick<ParentKey, 'tenant' | 'space_key'>,
+  ids: readonly string[],
+): Read<Set<string>> {
   const rows = yield* sql.getEach<{ id: string }>(
     'SELECT id FROM documents WHERE tenant = ? AND id = ? AND space_key = ? AND deleted_at IS NULL',
-    [...new Set(ids)].map((id) => [of.tenant, id, of.space_key]),
+    [...new Set(ids)].map((id) => [owner.tenant, id, owner.space_key]),
   )
   return new Set(rows.flatMap((row) => row?.id ?? []))
 }
 
 /** maximum number of ancestors that are read: more can only come from damaged rows */
-const MOST_AROUND = 20
+const MAX_ANCESTOR_COUNT = 20
 
 /** The ancestors of a document, the innermost first. */
-export function* around(document: DocumentRow): Read<DocumentRow[]> {
-  const found: DocumentRow[] = []
-  let at = document
-  while (at.parent_id !== null && found.length < MOST_AROUND) {
+export function* listAncestors(document: DocumentRow): Read<DocumentRow[]> {
+  const ancestors: DocumentRow[] = []
+  let current = document
+  while (current.parent_id !== null && ancestors.length < MAX_ANCESTOR_COUNT) {
     const parent = yield* sql.get<DocumentRow>(
       'SELECT * FROM documents WHERE tenant = ? AND id = ? AND space_key = ?',
-      [at.tenant, at.parent_id, at.space_key],
+      [current.tenant, current.parent_id, current.space_key],
     )
     if (parent === undefined) break
-    found.push(parent)
-    at = parent
+    ancestors.push(parent)
+    current = parent
   }
-  return found
+  return ancestors
 }
 
 /** Number and total bytes of the descendants of a document. */
-export function* countWithin({ tenant, id, space_key }: Owner): Read<{ files: number; bytes: number }> {
+export function* countDescendants({ tenant, id, space_key }: ParentKey): Read<{ files: number; bytes: number }> {
   const row = yield* sql.get<{ files: number; bytes: number | null }>(
     `WITH RECURSIVE within (id, size_bytes) AS (
        SELECT d.id, d.size_bytes FROM documents d

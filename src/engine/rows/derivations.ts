@@ -12,18 +12,18 @@ export const IS_READ = `(EXISTS (SELECT 1 FROM graph_versions g WHERE g.version_
   AND ${IS_INDEXED})`
 
 /** version rows are large: joined only when a query needs documents */
-const DOCUMENTS = 'CROSS JOIN versions row ON row.key = v.key CROSS JOIN documents d ON d.key = row.doc_key'
+const JOIN_DOCUMENTS = 'CROSS JOIN versions row ON row.key = v.key CROSS JOIN documents d ON d.key = row.doc_key'
 
 /** Position in a walk over a space's versions: they are published in the order of this key. */
-export interface Place {
+export interface VersionPosition {
   revision: number
   nodes: number
   key: number
 }
 
-export const BEGINNING: Place = { revision: 0, nodes: -1, key: 0 }
+export const FIRST_VERSION_POSITION: VersionPosition = { revision: 0, nodes: -1, key: 0 }
 
-export type LiveVersion = Place & { meets: number }
+export type LiveVersionMatch = VersionPosition & { meets: number }
 
 /**
  * Live versions of a space, in the order of `VersionPosition`, and whether they meet a condition.
@@ -32,11 +32,11 @@ export type LiveVersion = Place & { meets: number }
  */
 export function* liveVersionsAfter(
   spaceKey: number,
-  after: Place,
+  after: VersionPosition,
   condition: string,
   limit: number,
-): Read<LiveVersion[]> {
-  return yield* sql.all<LiveVersion>(
+): Read<LiveVersionMatch[]> {
+  return yield* sql.all<LiveVersionMatch>(
     `SELECT v.key, v.from_revision revision, v.node_count nodes, ${condition} meets
      FROM versions v INDEXED BY versions_live
      WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
@@ -46,7 +46,7 @@ export function* liveVersionsAfter(
   )
 }
 
-export interface Counted {
+export interface CountScope {
   spaceKey: number
   /** only documents up to this revision count */
   revision?: number
@@ -58,17 +58,17 @@ export interface Counted {
  *
  * @param condition SQL over the key of version `v`, and over document `d` if `withDocuments` is set
  */
-export function* liveCounts(
-  { spaceKey, revision = Number.MAX_SAFE_INTEGER, withDocuments = false }: Counted,
-  after: Place,
+export function* countPerVersion(
+  { spaceKey, revision = Number.MAX_SAFE_INTEGER, withDocuments = false }: CountScope,
+  after: VersionPosition,
   { condition, parameters, limit }: { condition: string; parameters: readonly number[]; limit: number },
-): Read<(Place & { counts: number })[]> {
-  return yield* sql.all<Place & { counts: number }>(
+): Read<(VersionPosition & { counts: number })[]> {
+  return yield* sql.all<VersionPosition & { counts: number }>(
     `SELECT v.revision, v.nodes, v.key, (${condition}) counts
        FROM (SELECT key, from_revision revision, node_count nodes FROM versions INDEXED BY versions_live
              WHERE space_key = ? AND until_revision IS NULL AND from_revision <= ?
                AND (from_revision, node_count, key) > (?, ?, ?)
-             ORDER BY from_revision, node_count, key LIMIT +?) v ${withDocuments ? DOCUMENTS : ''}
+             ORDER BY from_revision, node_count, key LIMIT +?) v ${withDocuments ? JOIN_DOCUMENTS : ''}
        ORDER BY v.revision, v.nodes, v.key`,
     [...parameters, spaceKey, revision, after.revision, after.nodes, after.key, limit],
   )
@@ -88,7 +88,7 @@ const PENDING = `FROM versions v INDEXED BY versions_live
   WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
     AND NOT ${IS_READ}`
 
-export function* pendingVersions(spaceKey: number, limit: number): Read<PendingVersion[]> {
+export function* listPendingVersions(spaceKey: number, limit: number): Read<PendingVersion[]> {
   const keys = yield* sql.all<{ key: number }>(`SELECT v.key ${PENDING} LIMIT +?`, [spaceKey, limit])
   return yield* sql.all<PendingVersion>(
     `SELECT v.key, v.doc_key, v.title, d.filename, ${IS_INDEXED} isIndexed FROM json_each(?) wanted
@@ -98,7 +98,7 @@ export function* pendingVersions(spaceKey: number, limit: number): Read<PendingV
 }
 
 /** Titles of versions and file names of their documents. */
-export function* namesOfVersions(
+export function* listVersionNames(
   keys: readonly number[],
 ): Read<{ key: number; docKey: number; title: string; filename: string }[]> {
   return yield* sql.all<{ key: number; docKey: number; title: string; filename: string }>(
@@ -108,7 +108,7 @@ export function* namesOfVersions(
   )
 }
 
-export interface NodeRow {
+export interface DerivedNodeRow {
   key: number
   ordinal: number
   title: string
@@ -120,8 +120,8 @@ export interface NodeRow {
 }
 
 /** The next nodes of a version in reading order. */
-export function* nodeRowsAfter(versionKey: number, after: number, limit: number): Read<NodeRow[]> {
-  return yield* sql.all<NodeRow>(
+export function* nodeRowsAfter(versionKey: number, after: number, limit: number): Read<DerivedNodeRow[]> {
+  return yield* sql.all<DerivedNodeRow>(
     `SELECT key, ordinal, title, text, section, outline_node outlineNode, page FROM nodes
        WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
     [versionKey, after, limit],
@@ -129,7 +129,7 @@ export function* nodeRowsAfter(versionKey: number, after: number, limit: number)
 }
 
 /** The current revision of a space; undefined if the space does not exist. */
-export function* headRevision(spaceKey: number): Read<number | undefined> {
+export function* findHeadRevision(spaceKey: number): Read<number | undefined> {
   return (yield* sql.get<{ head_revision: number }>('SELECT head_revision FROM spaces WHERE key = ?', [spaceKey]))
     ?.head_revision
 }

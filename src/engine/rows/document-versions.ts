@@ -27,7 +27,7 @@ export interface VersionRow {
 }
 
 /** A version of a document that was published, by its number. */
-export function* versionNumbered(docKey: number, version: number): Read<VersionRow | undefined> {
+export function* findVersionByNumber(docKey: number, version: number): Read<VersionRow | undefined> {
   return yield* sql.get<VersionRow>(
     'SELECT * FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NOT NULL',
     [docKey, version],
@@ -35,7 +35,7 @@ export function* versionNumbered(docKey: number, version: number): Read<VersionR
 }
 
 /** The published version of a document; undefined before the first publication. */
-export function* publishedVersion(docKey: number): Read<VersionRow | undefined> {
+export function* findPublishedVersion(docKey: number): Read<VersionRow | undefined> {
   return yield* sql.get<VersionRow>(
     `SELECT * FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL AND until_revision IS NULL
      ORDER BY version DESC LIMIT 1`,
@@ -51,15 +51,15 @@ export interface SectionNode {
 }
 
 /** Some passages of a version in reading order. */
-export function* sectionNodes(versionKey: number, after: number, most: number): Read<SectionNode[]> {
+export function* listSectionNodes(versionKey: number, after: number, limit: number): Read<SectionNode[]> {
   return yield* sql.all<SectionNode>(
     'SELECT id, outline_node, ordinal FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
-    [versionKey, after, most],
+    [versionKey, after, limit],
   )
 }
 
 /** The bytes of a picture or table of a version. */
-export function* itemAsset(
+export function* findItemAsset(
   versionKey: number,
   itemId: string,
 ): Read<{ bytes: Uint8Array; content_type: string } | undefined> {

@@ -1,11 +1,11 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import type { DocumentAsset } from '../../contract/gateway/documents.js'
-import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
-import { virtualName } from '../base/file-names.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { toVirtualName } from '../base/file-names.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { askerOf, mayKnow, type Reader, sourceOf } from './permissions.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { type Reader, sqlCanRead, toReaderParameter, toSourceField } from './permissions.js'
 
 /** A row of `documents`. */
 export interface DocumentRow {
@@ -35,7 +35,7 @@ export interface DocumentRow {
 /** @throws KsError `not-found` when the space has no such document, or the reader may not read it */
 export function* findDocument(reader: Reader, spaceKey: number, id: string): Read<DocumentRow> {
   const row = yield* lookupDocument(reader, spaceKey, id)
-  if (row === undefined) throw notFound('document', id)
+  if (row === undefined) throw notFoundError('document', id)
   return row
 }
 
@@ -50,22 +50,22 @@ export function* lookupDocuments(
   spaceKey: number,
   ids: readonly string[],
 ): Read<{ id: string; row: DocumentRow | undefined }[]> {
-  const wanted = [...new Set(ids)]
+  const uniqueIds = [...new Set(ids)]
   const rows = yield* sql.getEach<DocumentRow>(
     `SELECT * FROM documents WHERE tenant = ? AND id = ? AND space_key = ? AND deleted_at IS NULL
-       AND ${mayKnow('documents.source_id')}`,
-    wanted.filter(isUuid).map((id) => [reader.tenant, id, spaceKey, askerOf(reader)]),
+       AND ${sqlCanRead('documents.source_id')}`,
+    uniqueIds.filter(isUuid).map((id) => [reader.tenant, id, spaceKey, toReaderParameter(reader)]),
   )
   const byId = new Map(rows.flatMap((row) => (row === undefined ? [] : [[row.id, row] as const])))
-  return wanted.map((id) => ({ id, row: byId.get(id) }))
+  return uniqueIds.map((id) => ({ id, row: byId.get(id) }))
 }
 
 /** Of some ids, those of documents that the reader may read. */
-export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly string[]): Read<Set<string>> {
+export function* filterReadableDocuments(reader: Reader, spaceKey: number, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.all<{ id: string }>(
     `SELECT d.id FROM json_each(?) wanted CROSS JOIN documents d ON d.tenant = ? AND d.id = wanted.value
-     WHERE d.space_key = ? AND d.deleted_at IS NULL AND ${mayKnow('d.source_id')}`,
-    [JSON.stringify([...new Set(ids)]), reader.tenant, spaceKey, askerOf(reader)],
+     WHERE d.space_key = ? AND d.deleted_at IS NULL AND ${sqlCanRead('d.source_id')}`,
+    [JSON.stringify([...new Set(ids)]), reader.tenant, spaceKey, toReaderParameter(reader)],
   )
   return new Set(rows.map(({ id }) => id))
 }
@@ -74,7 +74,7 @@ export function* knownDocuments(reader: Reader, spaceKey: number, ids: readonly 
  * The newest live document for each of some names, of one source; contained documents are left out. The caller has
  * checked that the reader may read the source.
  */
-export function* newestNamed(
+export function* findNewestByName(
   spaceKey: number,
   sourceId: string | null,
   filenames: readonly string[],
@@ -90,7 +90,7 @@ export function* newestNamed(
  * For each document, other live documents of its name and source; contained documents are compared with contained ones
  * only.
  */
-export function* namesakesOf(documents: readonly DocumentRow[]): Read<DocumentRow[][]> {
+export function* listNamesakes(documents: readonly DocumentRow[]): Read<DocumentRow[][]> {
   return yield* sql.allEach<DocumentRow>(
     `SELECT * FROM documents INDEXED BY documents_name WHERE space_key = ? AND filename = ? AND source_id IS ?
        AND CASE WHEN parent_id IS NULL THEN 0 ELSE 1 END = CAST(? AS INTEGER) AND deleted_at IS NULL AND key <> ? ORDER BY key DESC`,
@@ -112,14 +112,14 @@ export function* documentsAfter(
 ): Read<DocumentRow[]> {
   if (page === undefined)
     return yield* sql.all<DocumentRow>(
-      `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${mayKnow('documents.source_id')}
+      `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND ${sqlCanRead('documents.source_id')}
          ORDER BY id`,
-      [spaceKey, askerOf(reader)],
+      [spaceKey, toReaderParameter(reader)],
     )
   return yield* sql.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND deleted_at IS NULL AND id > ?
-       AND ${mayKnow('documents.source_id')} ORDER BY id LIMIT ?`,
-    [spaceKey, page.after, askerOf(reader), page.most],
+       AND ${sqlCanRead('documents.source_id')} ORDER BY id LIMIT ?`,
+    [spaceKey, page.after, toReaderParameter(reader), page.most],
   )
 }
 
@@ -129,32 +129,32 @@ export type NewDocument = Pick<
 > &
   Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object; parent_id?: string }
 
-export function* insertDocument(made: NewDocument, now: number): Write<DocumentRow> {
-  const [row] = yield* insertDocuments([made], now)
+export function* insertDocument(document: NewDocument, now: number): Write<DocumentRow> {
+  const [row] = yield* insertDocuments([document], now)
   if (row === undefined) throw new KsError('internal', 'a document vanished while it was made')
   return row
 }
 
-export function* insertDocuments(made: readonly NewDocument[], now: number): Write<DocumentRow[]> {
+export function* insertDocuments(documents: readonly NewDocument[], now: number): Write<DocumentRow[]> {
   const rows = yield* sql.returningEach<DocumentRow>(
     `INSERT INTO documents (tenant, id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,
        parent_id, parser_status, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?) RETURNING *`,
-    made.map((one) => {
-      const pathName = virtualName(one.filename)
+    documents.map((document) => {
+      const pathName = toVirtualName(document.filename)
       return [
-        one.tenant,
-        one.id,
-        one.space_key,
-        one.source_id,
-        JSON.stringify(one.metadata),
-        one.filename,
-        pathName === one.filename ? null : pathName,
-        one.mime_type,
-        one.object_key,
-        one.sha256,
-        one.size_bytes,
-        one.parent_id ?? null,
+        document.tenant,
+        document.id,
+        document.space_key,
+        document.source_id,
+        JSON.stringify(document.metadata),
+        document.filename,
+        pathName === document.filename ? null : pathName,
+        document.mime_type,
+        document.object_key,
+        document.sha256,
+        document.size_bytes,
+        document.parent_id ?? null,
         now,
         now,
       ]
@@ -167,8 +167,8 @@ export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
   return {
     id: row.id,
     knowledgeSpaceId: spaceId,
-    ...sourceOf(row.source_id),
-    ...defined({ parentDocumentId: row.parent_id ?? undefined }),
+    ...toSourceField(row.source_id),
+    ...omitUndefined({ parentDocumentId: row.parent_id ?? undefined }),
     filename: row.filename,
     mimeType: row.mime_type,
     objectKey: row.object_key,
@@ -184,7 +184,7 @@ export function toAsset(row: DocumentRow, spaceId: string): DocumentAsset {
 
 /** Stored metadata, and the error of a failed document. */
 function assetMetadata(row: DocumentRow): Record<string, unknown> {
-  const stored: unknown = fromCell(row.metadata)
+  const stored: unknown = parseJsonCell(row.metadata)
   if (typeof stored !== 'object' || stored === null) throw new KsError('internal', 'stored metadata is not an object')
   if (row.error === null) return { ...stored }
   return { ...stored, error: { code: row.error_code ?? 'failed', message: row.error } }

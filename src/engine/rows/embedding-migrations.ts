@@ -1,14 +1,14 @@
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 import { newId } from '../../lib/ids.js'
 import type { ModelReference } from '../base/model-reference.js'
-import type { ProviderTrouble } from '../models/trouble.js'
+import type { ProviderProblem } from '../models/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import type { PassageRow } from './nodes.js'
-import { publishNext } from './publications.js'
-import { isWaiting, type SpaceWork, toldOf, workTable } from './space-work.js'
+import type { EmbeddingInputRow } from './nodes.js'
+import { publishNextRevision } from './publications.js'
+import { createWorkTable, isWaitingForProvider, type SpaceWork, toWorkStatus } from './space-work.js'
 import type { SpaceRow } from './spaces.js'
-import { supersedeActive, type VectorSpace, vectorSpaceIn } from './vector-spaces.js'
-import { oweVectors } from './vectors-due.js'
+import { findVectorSpaceInState, supersedeActiveVectorSpace, type VectorSpace } from './vector-spaces.js'
+import { markVectorsDue } from './vectors-due.js'
 
 /** The migration of a space to another embedding model. */
 export interface MigrationRow extends SpaceWork {
@@ -21,7 +21,7 @@ export interface MigrationRow extends SpaceWork {
   total: number
 }
 
-export const migrationRows = workTable<MigrationRow>('embedding_migrations', 'embedding migration')
+export const migrationRows = createWorkTable<MigrationRow>('embedding_migrations', 'embedding migration')
 
 /** Begins a migration, inside the caller's transaction. */
 export function* insertMigration(space: SpaceRow, model: ModelReference): Write<MigrationRow> {
@@ -36,26 +36,29 @@ export function* insertMigration(space: SpaceRow, model: ModelReference): Write<
 }
 
 export function* toMigration(row: MigrationRow): Read<EmbeddingMigration> {
-  const { filled, total } = row.completed_at === null ? yield* progressOf(row) : row
+  const { filled, total } = row.completed_at === null ? yield* getProgress(row) : row
   return {
     id: row.id,
-    state: isWaiting(row) ? 'waiting' : row.state,
+    state: isWaitingForProvider(row) ? 'waiting' : row.state,
     filled,
     total,
-    refused: row.state === 'published' ? yield* refusedOf('vector_refusals', row) : yield* refusedOf(REFUSALS, row),
+    refused:
+      row.state === 'published'
+        ? yield* countRejected('vector_refusals', row)
+        : yield* countRejected(REJECTIONS_TABLE, row),
     embeddingProfile: { pluginId: row.plugin, provider: row.provider, model: row.model },
-    ...toldOf(row),
+    ...toWorkStatus(row),
   }
 }
 
-const REFUSALS = 'embedding_migration_refusals'
+const REJECTIONS_TABLE = 'embedding_migration_refusals'
 
-function* refusedOf(table: 'vector_refusals' | typeof REFUSALS, { space_key }: MigrationRow): Read<number> {
+function* countRejected(table: 'vector_refusals' | typeof REJECTIONS_TABLE, { space_key }: MigrationRow): Read<number> {
   return (yield* sql.get<{ n: number }>(`SELECT count(*) n FROM ${table} WHERE space_key = ?`, [space_key]))?.n ?? 0
 }
 
 /** Progress by the counters that the triggers of the schema keep. */
-function* progressOf({ space_key, vector_space }: MigrationRow): Read<{ filled: number; total: number }> {
+function* getProgress({ space_key, vector_space }: MigrationRow): Read<{ filled: number; total: number }> {
   const row = yield* sql.get<{ filled: number | null; total: number | null }>(
     `SELECT (SELECT live FROM vector_counts JOIN vector_spaces ON vector_spaces.key = vector_counts.vector_space
              WHERE vector_spaces.id = ?) filled,
@@ -69,18 +72,18 @@ function* progressOf({ space_key, vector_space }: MigrationRow): Read<{ filled: 
  * The vector space that a migration fills; undefined before its first vector, or before the training of a trained
  * model.
  */
-export function* targetOf({ vector_space, space_key }: MigrationRow): Read<VectorSpace | undefined> {
-  return yield* vectorSpaceIn('building', space_key, vector_space)
+export function* findTargetVectorSpace({ vector_space, space_key }: MigrationRow): Read<VectorSpace | undefined> {
+  return yield* findVectorSpaceInState('building', space_key, vector_space)
 }
 
 /** Passages without a vector, of current versions and of those that will become current, in key order. */
-export function* unfilled(row: MigrationRow, after: number, limit: number): Read<PassageRow[]> {
-  const target = yield* targetOf(row)
-  return yield* sql.all<PassageRow>(
+export function* listUnfilled(row: MigrationRow, after: number, limit: number): Read<EmbeddingInputRow[]> {
+  const target = yield* findTargetVectorSpace(row)
+  return yield* sql.all<EmbeddingInputRow>(
     `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
-     LEFT JOIN ${REFUSALS} refusals ON refusals.space_key = nodes.space_key AND refusals.node_key = nodes.key
+     LEFT JOIN ${REJECTIONS_TABLE} refusals ON refusals.space_key = nodes.space_key AND refusals.node_key = nodes.key
      WHERE nodes.key > ? AND nodes.space_key = ? AND versions.until_revision IS NULL
        AND vectors.node_key IS NULL AND refusals.node_key IS NULL
      ORDER BY nodes.key LIMIT ?`,
@@ -88,8 +91,8 @@ export function* unfilled(row: MigrationRow, after: number, limit: number): Read
   )
 }
 
-export function* noteRefusal(spaceKey: number, nodeKey: number, error: string): Write<void> {
-  yield* sql.run(`INSERT OR REPLACE INTO ${REFUSALS} (space_key, node_key, error) VALUES (?, ?, ?)`, [
+export function* storeRejection(spaceKey: number, nodeKey: number, error: string): Write<void> {
+  yield* sql.run(`INSERT OR REPLACE INTO ${REJECTIONS_TABLE} (space_key, node_key, error) VALUES (?, ?, ?)`, [
     spaceKey,
     nodeKey,
     error,
@@ -97,7 +100,7 @@ export function* noteRefusal(spaceKey: number, nodeKey: number, error: string): 
 }
 
 /** Resets the retries: the provider responds again. */
-export function* goOn(key: number): Write<void> {
+export function* resetMigrationRetries(key: number): Write<void> {
   yield* sql.run(
     'UPDATE embedding_migrations SET attempts = 0, next_at = 0, error = NULL, error_class = NULL, updated_at = ? WHERE key = ?',
     [Date.now(), key],
@@ -105,30 +108,30 @@ export function* goOn(key: number): Write<void> {
 }
 
 /** Ends a migration without effect, inside the caller's transaction; its vectors are removed later. */
-export function* abandon(
+export function* endMigration(
   row: MigrationRow,
   state: 'failed' | 'canceled',
-  why?: Pick<ProviderTrouble, 'class' | 'message'>,
+  failure?: Pick<ProviderProblem, 'class' | 'message'>,
 ): Write<void> {
-  const { filled, total } = yield* progressOf(row)
+  const { filled, total } = yield* getProgress(row)
   const now = Date.now()
   yield* sql.run(
     `UPDATE embedding_migrations SET state = ?, error = ?, error_class = ?, filled = ?, total = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,
-    [state, why?.message ?? null, why?.class ?? null, filled, total, now, now, row.key],
+    [state, failure?.message ?? null, failure?.class ?? null, filled, total, now, now, row.key],
   )
   yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE id = ? AND state = 'building'", [
     row.vector_space,
   ])
-  yield* sql.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [row.space_key])
+  yield* sql.run(`DELETE FROM ${REJECTIONS_TABLE} WHERE space_key = ?`, [row.space_key])
 }
 
 /** Makes the filled vector space the active one, inside the caller's transaction, as one publication. */
-export function* switchTo(row: MigrationRow, target: VectorSpace | undefined): Write<void> {
+export function* publishMigration(row: MigrationRow, target: VectorSpace | undefined): Write<void> {
   const { space_key: space } = row
-  const { filled, total } = yield* progressOf(row)
+  const { filled, total } = yield* getProgress(row)
   const now = Date.now()
-  yield* supersedeActive(space)
+  yield* supersedeActiveVectorSpace(space)
   yield* sql.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = ?,
        embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ? WHERE key = ?`,
@@ -143,21 +146,22 @@ export function* switchTo(row: MigrationRow, target: VectorSpace | undefined): W
   // due, rejected and waiting vectors were those of the old model
   for (const table of ['vectors_due', 'vector_refusals', 'vector_waits'])
     yield* sql.run(`DELETE FROM ${table} WHERE space_key = ?`, [space])
-  yield* sql.run(`INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REFUSALS} WHERE space_key = ?`, [
-    space,
-  ])
-  yield* sql.run(`DELETE FROM ${REFUSALS} WHERE space_key = ?`, [space])
+  yield* sql.run(
+    `INSERT INTO vector_refusals SELECT space_key, node_key, error FROM ${REJECTIONS_TABLE} WHERE space_key = ?`,
+    [space],
+  )
+  yield* sql.run(`DELETE FROM ${REJECTIONS_TABLE} WHERE space_key = ?`, [space])
   const refused = yield* sql.all<{ version_key: number }>(
     `SELECT DISTINCT nodes.version_key FROM vector_refusals JOIN nodes ON nodes.key = vector_refusals.node_key
      JOIN versions ON versions.key = nodes.version_key
      WHERE vector_refusals.space_key = ? AND versions.until_revision IS NULL`,
     [space],
   )
-  yield* oweVectors(
+  yield* markVectorsDue(
     space,
     refused.map(({ version_key }) => version_key),
   )
-  yield* publishNext(space, `embedding ${row.vector_space}`)
+  yield* publishNextRevision(space, `embedding ${row.vector_space}`)
   yield* sql.run(
     `UPDATE embedding_migrations SET state = 'published', attempts = 0, error = NULL, error_class = NULL, filled = ?, total = ?,
        updated_at = ?, completed_at = ? WHERE key = ?`,

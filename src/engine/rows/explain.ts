@@ -1,27 +1,27 @@
 import { type Read, sql } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
-import { askerOf, mayKnow, type Reader } from './permissions.js'
+import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
 /** Documents with a base name, in any folder, newest first. */
-export function* documentsOfBase(reader: Reader, spaceKey: number, base: string): Read<DocumentRow[]> {
+export function* listDocumentsByBaseName(reader: Reader, spaceKey: number, base: string): Read<DocumentRow[]> {
   return yield* sql.all<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND base = ? AND deleted_at IS NULL
-       AND ${mayKnow('documents.source_id')} ORDER BY key DESC`,
-    [spaceKey, base, askerOf(reader)],
+       AND ${sqlCanRead('documents.source_id')} ORDER BY key DESC`,
+    [spaceKey, base, toReaderParameter(reader)],
   )
 }
 
 /** Names that contain a text, for "did you mean". */
-export function* namesLike(reader: Reader, spaceKey: number, part: string, limit: number): Read<string[]> {
+export function* listSimilarNames(reader: Reader, spaceKey: number, part: string, limit: number): Read<string[]> {
   return (yield* sql.all<{ filename: string }>(
     `SELECT filename FROM documents WHERE space_key = ? AND deleted_at IS NULL AND instr(lower(filename), lower(?)) > 0
-         AND ${mayKnow('documents.source_id')} ORDER BY length(filename) LIMIT ?`,
-    [spaceKey, part, askerOf(reader), limit],
+         AND ${sqlCanRead('documents.source_id')} ORDER BY length(filename) LIMIT ?`,
+    [spaceKey, part, toReaderParameter(reader), limit],
   )).map((row) => row.filename)
 }
 
 /** A deleted document whose row still exists, by id or by name. */
-export function* deletedDocument(
+export function* findDeletedDocument(
   reader: Reader,
   spaceKey: number,
   id: string,
@@ -29,18 +29,18 @@ export function* deletedDocument(
 ): Read<DocumentRow | undefined> {
   return yield* sql.get<DocumentRow>(
     `SELECT * FROM documents WHERE space_key = ? AND (id = ? OR filename = ?) AND deleted_at IS NOT NULL
-       AND ${mayKnow('documents.source_id')} ORDER BY deleted_at DESC LIMIT 1`,
-    [spaceKey, id, name, askerOf(reader)],
+       AND ${sqlCanRead('documents.source_id')} ORDER BY deleted_at DESC LIMIT 1`,
+    [spaceKey, id, name, toReaderParameter(reader)],
   )
 }
 
 /** Whether the space ever had a document with this id; its name is lost with its row. */
-export function* wasHere(reader: Reader, spaceKey: number, id: string): Read<boolean> {
+export function* wasEverStored(reader: Reader, spaceKey: number, id: string): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
       `SELECT 1 one FROM staged_commits WHERE space_key = ? AND document_id = ?
-         AND ${mayKnow('staged_commits.source_id')} LIMIT 1`,
-      [spaceKey, id, askerOf(reader)],
+         AND ${sqlCanRead('staged_commits.source_id')} LIMIT 1`,
+      [spaceKey, id, toReaderParameter(reader)],
     )) !== undefined
   )
 }
@@ -54,7 +54,7 @@ export interface VisibleVersion {
 }
 
 /** The version of a document that is visible in a revision. */
-export function* versionAt(docKey: number, revision: number): Read<VisibleVersion | undefined> {
+export function* findVersionAt(docKey: number, revision: number): Read<VisibleVersion | undefined> {
   return yield* sql.get<VisibleVersion>(
     `SELECT key, version, node_count, from_revision, created_at FROM versions
      WHERE doc_key = ? AND from_revision <= ? AND (until_revision IS NULL OR until_revision > ?)`,
@@ -63,7 +63,7 @@ export function* versionAt(docKey: number, revision: number): Read<VisibleVersio
 }
 
 /** The first revision that showed a document, by the versions that are still stored. */
-export function* firstRevision(docKey: number): Read<{ revision: number; version: number } | undefined> {
+export function* findFirstRevision(docKey: number): Read<{ revision: number; version: number } | undefined> {
   return yield* sql.get<{ revision: number; version: number }>(
     `SELECT from_revision revision, version FROM versions WHERE doc_key = ? AND from_revision IS NOT NULL
      ORDER BY version LIMIT 1`,
@@ -71,7 +71,7 @@ export function* firstRevision(docKey: number): Read<{ revision: number; version
   )
 }
 
-export interface NodeRow {
+export interface ExplainedNodeRow {
   key: number
   id: string
   ordinal: number
@@ -81,8 +81,8 @@ export interface NodeRow {
 }
 
 /** Passages of a version in order, one page at a time. */
-export function* nodesAfter(versionKey: number, ordinal: number, limit: number): Read<NodeRow[]> {
-  return yield* sql.all<NodeRow>(
+export function* nodesAfter(versionKey: number, ordinal: number, limit: number): Read<ExplainedNodeRow[]> {
+  return yield* sql.all<ExplainedNodeRow>(
     `SELECT key, id, ordinal, title, text body, section FROM nodes WHERE version_key = ? AND ordinal > ?
      ORDER BY ordinal LIMIT ?`,
     [versionKey, ordinal, limit],
@@ -90,7 +90,7 @@ export function* nodesAfter(versionKey: number, ordinal: number, limit: number):
 }
 
 /** Number of nodes that have a vector in a vector space. */
-export function* vectorCount(vectorSpaceId: string, nodeKeys: readonly number[]): Read<number> {
+export function* countVectorsOfNodes(vectorSpaceId: string, nodeKeys: readonly number[]): Read<number> {
   return (
     (yield* sql.get<{ n: number }>(
       `SELECT count(*) n FROM json_each(?) wanted

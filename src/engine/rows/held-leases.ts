@@ -1,6 +1,6 @@
-import { EXPIRES_AFTER_MS, type KnownLease, type Leases } from '../base/leases.js'
+import { LEASE_LIFETIME_MS, type LeaseInfo, type Leases } from '../base/leases.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { othersThan } from './gateways.js'
+import { hasOtherGateways } from './gateways.js'
 
 /*
  * Leases of other gateways, as of their last heartbeats. A lease exists in the memory of its gateway, since queries
@@ -17,11 +17,11 @@ export interface LeaseView {
 /** upper bound for the difference between clocks of machines */
 const SKEW_MS = 30_000
 /** A live gateway has reported its leases within this time: one that has not is taken for dead. */
-const UNTOLD_MS = EXPIRES_AFTER_MS + SKEW_MS
+const MAX_REPORT_AGE_MS = LEASE_LIFETIME_MS + SKEW_MS
 /** stands for every space, instead of a space's key */
 const ANY_SPACE = 0
 
-interface HeldRow {
+interface HeldLeaseRow {
   id: string
   space_key: number
   session_id: string
@@ -37,9 +37,9 @@ interface HeldRow {
 }
 
 /** Replaces the reported leases of a gateway. The gateway's own row exists. */
-export function* tellLeases(gateway: string, held: readonly KnownLease[]): Write<void> {
+export function* reportLeases(gateway: string, current: readonly LeaseInfo[]): Write<void> {
   yield* sql.run('DELETE FROM held_leases WHERE gateway = ?', [gateway])
-  for (const lease of held)
+  for (const lease of current)
     yield* sql.run(
       `INSERT INTO held_leases (gateway, id, space_key, session_id, subject, type, target_type, target_id, target_version,
          virtual_path, fence, acquired_at, heartbeat_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -62,10 +62,10 @@ export function* tellLeases(gateway: string, held: readonly KnownLease[]): Write
 }
 
 /** Leases of a space, of all gateways, oldest first. */
-export function* leasesOf({ leases, instance, isShared }: LeaseView, spaceKey: number): Read<KnownLease[]> {
-  const own = leases.of(spaceKey)
+export function* listSpaceLeases({ leases, instance, isShared }: LeaseView, spaceKey: number): Read<LeaseInfo[]> {
+  const own = leases.listBySpace(spaceKey)
   if (!isShared) return own
-  const rows = yield* sql.all<HeldRow>('SELECT * FROM held_leases WHERE space_key = ? AND gateway <> ?', [
+  const rows = yield* sql.all<HeldLeaseRow>('SELECT * FROM held_leases WHERE space_key = ? AND gateway <> ?', [
     spaceKey,
     instance,
   ])
@@ -73,13 +73,13 @@ export function* leasesOf({ leases, instance, isShared }: LeaseView, spaceKey: n
 }
 
 /** Whether a publication of the space is being read, by a lease from before `before` if that is given. */
-export function* isRead(view: LeaseView, spaceKey: number, before = Number.POSITIVE_INFINITY): Read<boolean> {
-  return (yield* leasesOf(view, spaceKey)).some(({ type, acquiredAt }) => type === 'read' && acquiredAt < before)
+export function* isBeingRead(view: LeaseView, spaceKey: number, before = Number.POSITIVE_INFINITY): Read<boolean> {
+  return (yield* listSpaceLeases(view, spaceKey)).some(({ type, acquiredAt }) => type === 'read' && acquiredAt < before)
 }
 
 /** Whether a lease of the space names one of these targets, by id, object key or virtual path. */
-export function* isHeldBy(view: LeaseView, spaceKey: number, names: readonly (string | undefined)[]): Read<boolean> {
-  return (yield* leasesOf(view, spaceKey)).some(
+export function* isLeased(view: LeaseView, spaceKey: number, names: readonly (string | undefined)[]): Read<boolean> {
+  return (yield* listSpaceLeases(view, spaceKey)).some(
     ({ targetId, virtualPath }) => names.includes(targetId) || names.includes(virtualPath),
   )
 }
@@ -89,19 +89,19 @@ export function* isHeldBy(view: LeaseView, spaceKey: number, names: readonly (st
  *
  * @param now the time that rows are marked as deleted with
  */
-export function* readersSince({ leases, instance, isShared }: LeaseView, now: number): Read<string> {
-  const own = leases.readers()
+export function* listReadersSince({ leases, instance, isShared }: LeaseView, now: number): Read<string> {
+  const own = leases.listReadSpaces()
   // a gateway that joins later reads the rows that exist then, and nothing that was deleted before
-  if (!isShared || !(yield* othersThan(instance))) return JSON.stringify(own)
+  if (!isShared || !(yield* hasOtherGateways(instance))) return JSON.stringify(own)
   const others = yield* sql.all<{ space_key: number; since: number }>(
     "SELECT space_key, min(acquired_at) since FROM held_leases WHERE type = 'read' AND gateway <> ? GROUP BY space_key",
     [instance],
   )
-  const told = others.map(({ space_key, since }) => [space_key, since - SKEW_MS])
-  return JSON.stringify([...own, ...told, [ANY_SPACE, now - UNTOLD_MS]])
+  const reported = others.map(({ space_key, since }) => [space_key, since - SKEW_MS])
+  return JSON.stringify([...own, ...reported, [ANY_SPACE, now - MAX_REPORT_AGE_MS]])
 }
 
-function toLease(row: HeldRow): KnownLease {
+function toLease(row: HeldLeaseRow): LeaseInfo {
   return {
     id: row.id,
     spaceKey: row.space_key,
@@ -116,6 +116,6 @@ function toLease(row: HeldRow): KnownLease {
     status: 'active',
     acquiredAt: row.acquired_at,
     heartbeatAt: row.heartbeat_at,
-    expiresAt: row.heartbeat_at + EXPIRES_AFTER_MS,
+    expiresAt: row.heartbeat_at + LEASE_LIFETIME_MS,
   }
 }

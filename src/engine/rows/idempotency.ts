@@ -1,16 +1,16 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 
 /** separates the fingerprint of a request from the digest of its upload; neither contains it */
-export const JOINT = ' '
+export const FINGERPRINT_SEPARATOR = ' '
 
 /** A key belongs to one tenant and subject. */
-export interface KeyOwner {
+export interface IdempotencyKeyOwner {
   tenant: string
   subject: string
 }
 
 /** A row of `idempotency`; it has no status while its request runs. */
-export interface AnswerRow {
+export interface IdempotencyRow {
   /** fingerprint of the request; with the digest of its upload once it was answered */
   fingerprint: string
   /** the gateway that runs the request */
@@ -22,8 +22,11 @@ export interface AnswerRow {
   created_at: number
 }
 
-export function* answerOf({ tenant, subject }: KeyOwner, key: string): Read<AnswerRow | undefined> {
-  return yield* sql.get<AnswerRow>('SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [
+export function* findIdempotencyRow(
+  { tenant, subject }: IdempotencyKeyOwner,
+  key: string,
+): Read<IdempotencyRow | undefined> {
+  return yield* sql.get<IdempotencyRow>('SELECT * FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [
     tenant,
     subject,
     key,
@@ -32,9 +35,9 @@ export function* answerOf({ tenant, subject }: KeyOwner, key: string): Read<Answ
 
 /** Assigns a key to a request, and discards the stored answer. */
 export function* claimKey(
-  { tenant, subject }: KeyOwner,
+  { tenant, subject }: IdempotencyKeyOwner,
   key: string,
-  request: Pick<AnswerRow, 'fingerprint' | 'instance' | 'created_at'>,
+  request: Pick<IdempotencyRow, 'fingerprint' | 'instance' | 'created_at'>,
 ): Write<void> {
   yield* sql.run(
     'INSERT OR REPLACE INTO idempotency (tenant, subject, key, fingerprint, instance, created_at) VALUES (?, ?, ?, ?, ?, ?)',
@@ -48,8 +51,8 @@ export function* claimKey(
  * @param content digest of the request's upload, if it had one
  * @returns whether the gateway still has the key
  */
-export function* keepAnswer(
-  { tenant, subject }: KeyOwner,
+export function* storeAnswer(
+  { tenant, subject }: IdempotencyKeyOwner,
   key: string,
   gateway: string,
   { status, headers, body }: { status: number; headers: string; body: string },
@@ -57,15 +60,24 @@ export function* keepAnswer(
 ): Write<boolean> {
   const { changes } = yield* sql.run(
     `UPDATE idempotency SET status = ?, headers = ?, body = ?,
-         fingerprint = fingerprint || CASE WHEN instr(fingerprint, '${JOINT}') = 0 THEN ? ELSE '' END
+         fingerprint = fingerprint || CASE WHEN instr(fingerprint, '${FINGERPRINT_SEPARATOR}') = 0 THEN ? ELSE '' END
        WHERE tenant = ? AND subject = ? AND key = ? AND instance = ?`,
-    [status, headers, body, content === undefined ? '' : `${JOINT}${content}`, tenant, subject, key, gateway],
+    [
+      status,
+      headers,
+      body,
+      content === undefined ? '' : `${FINGERPRINT_SEPARATOR}${content}`,
+      tenant,
+      subject,
+      key,
+      gateway,
+    ],
   )
   return changes === 1
 }
 
 /** Releases a key that a gateway claimed; an answer that was stored with its effect stays. */
-export function* releaseKey({ tenant, subject }: KeyOwner, key: string, gateway: string): Write<void> {
+export function* releaseKey({ tenant, subject }: IdempotencyKeyOwner, key: string, gateway: string): Write<void> {
   yield* sql.run(
     'DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ? AND instance = ? AND status IS NULL',
     [tenant, subject, key, gateway],
@@ -73,14 +85,14 @@ export function* releaseKey({ tenant, subject }: KeyOwner, key: string, gateway:
 }
 
 /** Keys that were claimed before a time, oldest first. */
-export function* keysClaimedBefore(time: number, most: number): Read<(KeyOwner & { key: string })[]> {
-  return yield* sql.all<KeyOwner & { key: string }>(
+export function* listKeysClaimedBefore(time: number, limit: number): Read<(IdempotencyKeyOwner & { key: string })[]> {
+  return yield* sql.all<IdempotencyKeyOwner & { key: string }>(
     'SELECT tenant, subject, key FROM idempotency WHERE created_at < ? ORDER BY created_at LIMIT ?',
-    [time, most],
+    [time, limit],
   )
 }
 
 /** Removes a key with its answer. */
-export function* removeKey({ tenant, subject, key }: KeyOwner & { key: string }): Write<void> {
+export function* removeKey({ tenant, subject, key }: IdempotencyKeyOwner & { key: string }): Write<void> {
   yield* sql.run('DELETE FROM idempotency WHERE tenant = ? AND subject = ? AND key = ?', [tenant, subject, key])
 }

@@ -18,7 +18,7 @@ export interface IndexHead {
   vectors: number | null
 }
 
-export function* indexHead(space: string): Read<IndexHead | undefined> {
+export function* findIndexHead(space: string): Read<IndexHead | undefined> {
   return yield* sql.get<IndexHead>(
     `SELECT spaces.key, (SELECT seq FROM space_counters WHERE space_key = spaces.key) seq,
        (SELECT node_count FROM space_usage WHERE space_key = spaces.key) nodes, vector_spaces.id vector_space,
@@ -31,7 +31,7 @@ export function* indexHead(space: string): Read<IndexHead | undefined> {
 }
 
 /** A passage as the text index stores it. */
-export interface TextRow {
+export interface IndexTextRow {
   key: number
   doc_key: number
   title: string
@@ -39,17 +39,17 @@ export interface TextRow {
 }
 
 /** Passages of a key range in current versions or in versions before publication, in key order. */
-export function* textsBetween(space: string, first: number, last: number, most: number): Read<TextRow[]> {
-  return yield* sql.all<TextRow>(
+export function* listTextsBetween(space: string, first: number, last: number, limit: number): Read<IndexTextRow[]> {
+  return yield* sql.all<IndexTextRow>(
     `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      WHERE nodes.key BETWEEN ? AND ? AND nodes.space_key = (SELECT key FROM spaces WHERE id = ?) AND versions.until_revision IS NULL
      ORDER BY nodes.key LIMIT ?`,
-    [first, last, space, most],
+    [first, last, space, limit],
   )
 }
 
 /** A vector space by its id, in any state. */
-export function* vectorSpaceOf(
+export function* findVectorSpaceById(
   space: string,
   vectorSpace: string,
 ): Read<{ key: number; dimension: number; space_key: number } | undefined> {
@@ -60,7 +60,7 @@ export function* vectorSpaceOf(
 }
 
 /** A vector as it is stored. */
-export interface VectorRow {
+export interface StoredVectorRow {
   node_key: number
   doc_key: number
   vector: Uint8Array
@@ -69,19 +69,19 @@ export interface VectorRow {
 /**
  * Vectors of passages in current versions or in versions before publication, by passage key. @param vectorSpace row key
  */
-export function* vectorsAfter(vectorSpace: number, after: number, most: number): Read<VectorRow[]> {
-  return yield* sql.all<VectorRow>(
+export function* listVectorsAfter(vectorSpace: number, after: number, limit: number): Read<StoredVectorRow[]> {
+  return yield* sql.all<StoredVectorRow>(
     `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM vectors
      JOIN nodes ON nodes.key = vectors.node_key JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      WHERE vectors.vector_space = ? AND vectors.node_key > ? AND versions.until_revision IS NULL
      ORDER BY vectors.node_key LIMIT ?`,
-    [vectorSpace, after, most],
+    [vectorSpace, after, limit],
   )
 }
 
 /** The same for some passages, by their keys. */
-export function* vectorsOfNodes(vectorSpace: number, nodeKeys: readonly number[]): Read<VectorRow[]> {
-  return yield* sql.all<VectorRow>(
+export function* listVectorsOfNodes(vectorSpace: number, nodeKeys: readonly number[]): Read<StoredVectorRow[]> {
+  return yield* sql.all<StoredVectorRow>(
     `SELECT vectors.node_key, nodes.doc_key, vectors.vector FROM json_each(?) wanted
      CROSS JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = wanted.value
      CROSS JOIN nodes ON nodes.key = vectors.node_key CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
@@ -91,31 +91,35 @@ export function* vectorsOfNodes(vectorSpace: number, nodeKeys: readonly number[]
 }
 
 /** Number of rows that were read, the key of the last one, and the number of live ones. */
-export interface CountedSlice {
+export interface LiveCountSlice {
   looked: number
   last: number | null
   live: number
 }
 
 /** Counts passages of a space after `after`, at most `limit` rows. */
-export function* countNodes(spaceKey: number, after: number, most: number): Read<CountedSlice | undefined> {
-  return yield* sql.get<CountedSlice>(
+export function* countLiveNodesAfter(spaceKey: number, after: number, limit: number): Read<LiveCountSlice | undefined> {
+  return yield* sql.get<LiveCountSlice>(
     `SELECT count(*) looked, max(key) last, count(*) FILTER (WHERE live) live FROM
   (SELECT nodes.key, versions.until_revision IS NULL live
    FROM nodes INDEXED BY nodes_place CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
    WHERE nodes.space_key = ? AND nodes.key > ? ORDER BY nodes.key LIMIT ?)`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
 /** The same for the vectors of a vector space. @param vectorSpace row key */
-export function* countVectors(vectorSpace: number, after: number, most: number): Read<CountedSlice | undefined> {
-  return yield* sql.get<CountedSlice>(
+export function* countLiveVectorsAfter(
+  vectorSpace: number,
+  after: number,
+  limit: number,
+): Read<LiveCountSlice | undefined> {
+  return yield* sql.get<LiveCountSlice>(
     `SELECT count(*) looked, max(key) last, count(*) FILTER (WHERE live) live FROM
   (SELECT vectors.node_key key, versions.until_revision IS NULL live
    FROM vectors CROSS JOIN nodes ON nodes.key = vectors.node_key
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
    WHERE vectors.vector_space = ? AND vectors.node_key > ? ORDER BY vectors.node_key LIMIT ?)`,
-    [vectorSpace, after, most],
+    [vectorSpace, after, limit],
   )
 }

@@ -1,16 +1,16 @@
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
-import { askerOf, mayKnow, type Reader } from './permissions.js'
+import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
 /* Documents as their compilation reads and marks them. */
 
 /** The document of a job, also a deleted one. */
-export function* documentOf(job: { doc_key: number }): Read<DocumentRow | undefined> {
-  return (yield* documentsOf([job]))[0]
+export function* findJobDocument(job: { doc_key: number }): Read<DocumentRow | undefined> {
+  return (yield* listJobDocuments([job]))[0]
 }
 
 /** The document of each of some jobs. */
-export function* documentsOf(jobs: readonly { doc_key: number }[]): Read<(DocumentRow | undefined)[]> {
+export function* listJobDocuments(jobs: readonly { doc_key: number }[]): Read<(DocumentRow | undefined)[]> {
   return yield* sql.getEach<DocumentRow>(
     'SELECT * FROM documents WHERE key = ?',
     jobs.map(({ doc_key }) => [doc_key]),
@@ -18,18 +18,18 @@ export function* documentsOf(jobs: readonly { doc_key: number }[]): Read<(Docume
 }
 
 /** Documents of a space whose last job failed or was canceled, of those that the reader may read. */
-export function* documentsInVain(reader: Reader, spaceKey: number): Read<DocumentRow[]> {
+export function* listUncompiledDocuments(reader: Reader, spaceKey: number): Read<DocumentRow[]> {
   return yield* sql.all<DocumentRow>(
     `SELECT documents.* FROM documents JOIN jobs ON jobs.key =
        (SELECT key FROM jobs last WHERE last.doc_key = documents.key ORDER BY version DESC, key DESC LIMIT 1)
      WHERE documents.space_key = ? AND documents.deleted_at IS NULL AND jobs.stage IN ('failed', 'canceled')
-       AND ${mayKnow('documents.source_id')} ORDER BY documents.key`,
-    [spaceKey, askerOf(reader)],
+       AND ${sqlCanRead('documents.source_id')} ORDER BY documents.key`,
+    [spaceKey, toReaderParameter(reader)],
   )
 }
 
 /** Stores on a document why its job failed; a published version stays visible. */
-export function* markFailed(docKey: number, failure: { code: string; message: string }): Write<void> {
+export function* markDocumentFailed(docKey: number, failure: { code: string; message: string }): Write<void> {
   yield* sql.run(
     `UPDATE documents SET error_code = ?, error = ?, updated_at = ?, parser_status =
          CASE WHEN EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key AND from_revision IS NOT NULL)
@@ -40,7 +40,7 @@ export function* markFailed(docKey: number, failure: { code: string; message: st
 }
 
 /** The same for a document whose job was canceled. */
-export function* markCanceled(docKey: number): Write<void> {
+export function* markDocumentCanceled(docKey: number): Write<void> {
   yield* sql.run(
     `UPDATE documents SET parser_status = 'failed', error_code = 'canceled', error = 'the compilation was canceled', updated_at = ?
        WHERE key = ? AND parser_status = 'pending'`,
@@ -49,15 +49,15 @@ export function* markCanceled(docKey: number): Write<void> {
 }
 
 /** A version of a document. */
-export interface VersionOf {
+export interface DocumentVersionKey {
   document: DocumentRow
   version: number
   versionKey: number
 }
 
 /** Updates documents from their versions that are published now. */
-export function* markPublished(published: readonly VersionOf[]): Write<void> {
-  const read = yield* sql.getEach<{ metadata: string; title: string }>(
+export function* markDocumentsPublished(published: readonly DocumentVersionKey[]): Write<void> {
+  const versions = yield* sql.getEach<{ metadata: string; title: string }>(
     'SELECT metadata, title FROM versions WHERE key = ?',
     published.map(({ versionKey }) => [versionKey]),
   )
@@ -67,9 +67,9 @@ export function* markPublished(published: readonly VersionOf[]): Write<void> {
        mime_type = coalesce(json_extract(?, '$.mediaType'), mime_type),
        metadata = CASE WHEN json_valid(metadata) THEN json_set(metadata, '$.title', ?) ELSE metadata END
      WHERE key = ?`,
-    published.map(({ document: { key, filename }, version }, place) => {
-      const meta = read[place]
-      return [version, now, meta?.metadata ?? '{}', meta?.title ?? filename, key]
+    published.map(({ document: { key, filename }, version }, index) => {
+      const stored = versions[index]
+      return [version, now, stored?.metadata ?? '{}', stored?.title ?? filename, key]
     }),
   )
 }

@@ -1,11 +1,11 @@
-import { notFound } from '../../contract/errors.js'
+import { notFoundError } from '../../contract/errors.js'
 import type { DocumentCompilationJob, JobStage } from '../../contract/gateway/jobs.js'
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { DocumentRow } from './documents.js'
-import { askerOf, mayKnow, type Reader } from './permissions.js'
+import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 
 /** A row of `jobs`. */
 export interface JobRow {
@@ -37,12 +37,12 @@ export interface JobRow {
 
 export const TERMINAL_STAGES: readonly JobStage[] = ['published', 'failed', 'canceled']
 
-export function* latestJob(docKey: number): Read<JobRow | undefined> {
-  return (yield* latestJobs([docKey]))[0]
+export function* findLatestJob(docKey: number): Read<JobRow | undefined> {
+  return (yield* listLatestJobs([docKey]))[0]
 }
 
 /** The latest job of each of some documents. */
-export function* latestJobs(docKeys: readonly number[]): Read<(JobRow | undefined)[]> {
+export function* listLatestJobs(docKeys: readonly number[]): Read<(JobRow | undefined)[]> {
   return yield* sql.getEach<JobRow>(
     'SELECT * FROM jobs WHERE doc_key = ? ORDER BY version DESC, key DESC LIMIT 1',
     docKeys.map((key) => [key]),
@@ -50,7 +50,7 @@ export function* latestJobs(docKeys: readonly number[]): Read<(JobRow | undefine
 }
 
 /** A job that has not ended. */
-export function* openJob(key: number): Read<JobRow | undefined> {
+export function* findOpenJob(key: number): Read<JobRow | undefined> {
   return yield* sql.get<JobRow>('SELECT * FROM jobs WHERE key = ? AND completed_at IS NULL', [key])
 }
 
@@ -61,26 +61,26 @@ export type JobClaim = Pick<JobRow, 'key' | 'claimed_by' | 'fence'>
  * The stage of the job of each claim, if the claim is valid; undefined after a later claim: its holder must not write
  * any more.
  */
-export function* heldStages(claims: readonly JobClaim[]): Read<(JobStage | undefined)[]> {
-  const held = yield* sql.getEach<{ stage: JobStage }>(
+export function* findClaimedStages(claims: readonly JobClaim[]): Read<(JobStage | undefined)[]> {
+  const rows = yield* sql.getEach<{ stage: JobStage }>(
     'SELECT stage FROM jobs WHERE key = ? AND claimed_by = ? AND fence = ? AND completed_at IS NULL',
     claims.map(({ key, claimed_by, fence }) => [key, claimed_by, fence]),
   )
-  return held.map((row) => row?.stage)
+  return rows.map((row) => row?.stage)
 }
 
 /** Whether a claim is valid. */
-export function* isHeld(claim: JobClaim): Read<boolean> {
-  return (yield* heldStages([claim]))[0] !== undefined
+export function* isClaimValid(claim: JobClaim): Read<boolean> {
+  return (yield* findClaimedStages([claim]))[0] !== undefined
 }
 
 /** Whether a claim is valid and its job is not compiled yet. */
-export function* isHeldQueued(claim: JobClaim): Read<boolean> {
-  return (yield* heldStages([claim]))[0] === 'queued'
+export function* isClaimedAndQueued(claim: JobClaim): Read<boolean> {
+  return (yield* findClaimedStages([claim]))[0] === 'queued'
 }
 
 /** Number of jobs that have not ended. */
-export function* countOpen(): Read<number> {
+export function* countOpenJobs(): Read<number> {
   return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM jobs WHERE completed_at IS NULL'))?.n ?? 0
 }
 
@@ -89,19 +89,19 @@ export function* countOpen(): Read<number> {
  *
  * @param isStopped whether no job is claimed: then a job without a claim counts as waiting
  */
-export function* settledJobs(ids: readonly string[], isStopped: boolean): Read<string[]> {
+export function* filterSettledJobs(ids: readonly string[], isStopped: boolean): Read<string[]> {
   const rows = yield* sql.getEach<{ completed_at: number | null; isWaiting: number }>(
     'SELECT completed_at, waits > 0 OR (? AND claimed_by IS NULL) isWaiting FROM jobs WHERE id = ?',
     ids.map((id) => [isStopped ? 1 : 0, id]),
   )
-  return ids.filter((_, place) => {
-    const row = rows[place]
+  return ids.filter((_, index) => {
+    const row = rows[index]
     return row === undefined || row.completed_at !== null || row.isWaiting !== 0
   })
 }
 
 /** Whether any job is claimed. */
-export function* isPublishing(): Read<boolean> {
+export function* hasClaimedJobs(): Read<boolean> {
   return (
     (yield* sql.get('SELECT 1 one FROM jobs INDEXED BY jobs_claimed WHERE claimed_by IS NOT NULL LIMIT 1')) !==
     undefined
@@ -109,7 +109,7 @@ export function* isPublishing(): Read<boolean> {
 }
 
 /** Whether a job ended without a publication: the same bytes are compiled again on upload or request. */
-export function endedInVain(job: JobRow | undefined): boolean {
+export function hasEndedUnpublished(job: JobRow | undefined): boolean {
   return job?.stage === 'failed' || job?.stage === 'canceled'
 }
 
@@ -118,33 +118,36 @@ export function endedInVain(job: JobRow | undefined): boolean {
  * the row of the space: the new version is the largest one plus 1. Failed documents become pending again; a published
  * version stays visible.
  */
-export function* beginJobs(space: { key: number; tenant: string }, documents: readonly DocumentRow[]): Write<JobRow[]> {
+export function* insertJobs(
+  space: { key: number; tenant: string },
+  documents: readonly DocumentRow[],
+): Write<JobRow[]> {
   const now = Date.now()
-  const made = yield* sql.returningEach<JobRow>(
+  const inserted = yield* sql.returningEach<JobRow>(
     `INSERT INTO jobs (id, queue_id, tenant, space_key, doc_key, version, stage, created_at, updated_at, source_id)
      VALUES (?, ?, ?, ?, ?, 1 + coalesce((SELECT max(version) FROM versions WHERE doc_key = ?), 0), 'queued', ?, ?, ?)
      RETURNING *`,
     documents.map(({ key, source_id }) => [newId(), newId(), space.tenant, space.key, key, key, now, now, source_id]),
   )
   // without documents that were just inserted; others may have been read before this transaction
-  const again = documents.filter(({ error, parser_status }) => error !== null || parser_status !== 'pending')
+  const retried = documents.filter(({ error, parser_status }) => error !== null || parser_status !== 'pending')
   yield* sql.runEach(
     `UPDATE documents SET parser_status = CASE parser_status WHEN 'failed' THEN 'pending' ELSE parser_status END,
        error_code = NULL, error = NULL, updated_at = ?
      WHERE key = ? AND (error IS NOT NULL OR parser_status = 'failed')`,
-    again.map(({ key }) => [now, key]),
+    retried.map(({ key }) => [now, key]),
   )
-  return made.flat()
+  return inserted.flat()
 }
 
 /** @throws KsError `not-found` for an unknown job, one of another tenant, and one that the caller may not read */
 export function* findJob(caller: Caller, id: string): Read<JobRow> {
   const row = yield* sql.get<JobRow>(
     `SELECT jobs.* FROM jobs JOIN spaces ON spaces.key = jobs.space_key
-     WHERE jobs.id = ? AND jobs.tenant = ? AND spaces.deleted_at IS NULL AND ${mayKnow('jobs.source_id')}`,
-    [id, caller.tenant, askerOf(caller)],
+     WHERE jobs.id = ? AND jobs.tenant = ? AND spaces.deleted_at IS NULL AND ${sqlCanRead('jobs.source_id')}`,
+    [id, caller.tenant, toReaderParameter(caller)],
   )
-  if (row === undefined) throw notFound('job', id)
+  if (row === undefined) throw notFoundError('job', id)
   return row
 }
 
@@ -161,12 +164,12 @@ export function* toJob(row: JobRow): Read<DocumentCompilationJob> {
     [row.doc_key, row.id, row.space_key],
   )
   const document = names?.there ?? names?.gone ?? null
-  if (names === undefined || document === null) throw notFound('job', row.id)
-  return jobOf(row, names.space, document)
+  if (names === undefined || document === null) throw notFoundError('job', row.id)
+  return toCompilationJob(row, names.space, document)
 }
 
 /** A job as the API returns it. @param space, document their ids */
-export function jobOf(row: JobRow, space: string, document: string): DocumentCompilationJob {
+export function toCompilationJob(row: JobRow, space: string, document: string): DocumentCompilationJob {
   return {
     id: row.id,
     knowledgeSpaceId: space,
@@ -175,10 +178,10 @@ export function jobOf(row: JobRow, space: string, document: string): DocumentCom
     queueJobId: row.queue_id,
     stage: row.stage,
     version: row.version,
-    ...defined({ error: row.error ?? undefined }),
+    ...omitUndefined({ error: row.error ?? undefined }),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...defined({ completedAt: row.completed_at ?? undefined }),
+    ...omitUndefined({ completedAt: row.completed_at ?? undefined }),
   }
 }
 
@@ -188,14 +191,14 @@ export interface ListedJobRow extends JobRow {
   filename: string
 }
 
-const LISTED = {
+const STATE_CONDITIONS = {
   open: 'AND jobs.completed_at IS NULL',
   reading: "AND jobs.claimed_by IS NOT NULL AND jobs.stage = 'queued'",
   failed: `AND jobs.stage IN ('failed', 'canceled') AND NOT EXISTS (
     SELECT 1 FROM jobs newer WHERE newer.doc_key = jobs.doc_key AND (newer.version, newer.key) > (jobs.version, jobs.key))`,
 }
 
-const INDEX_OF = { open: 'jobs_open', reading: 'jobs_claimed', failed: 'jobs_listed' }
+const STATE_INDEXES = { open: 'jobs_open', reading: 'jobs_claimed', failed: 'jobs_listed' }
 
 /**
  * Jobs of a space, of documents that the reader may read, newest first.
@@ -204,20 +207,20 @@ const INDEX_OF = { open: 'jobs_open', reading: 'jobs_claimed', failed: 'jobs_lis
  * claimed, and not stored yet
  * @param before key; older jobs are returned
  */
-export function* jobsBefore(
+export function* listJobsBefore(
   reader: Reader,
   spaceKey: number,
-  state: keyof typeof LISTED | undefined,
+  state: keyof typeof STATE_CONDITIONS | undefined,
   before: number,
-  most: number,
+  limit: number,
 ): Read<ListedJobRow[]> {
   return yield* sql.all<ListedJobRow>(
     `SELECT jobs.*, documents.id document_id, documents.filename
-     FROM jobs INDEXED BY ${INDEX_OF[state ?? 'failed']}
+     FROM jobs INDEXED BY ${STATE_INDEXES[state ?? 'failed']}
      CROSS JOIN documents ON documents.key = jobs.doc_key AND documents.deleted_at IS NULL
-     WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : LISTED[state]} AND ${mayKnow('documents.source_id')}
+     WHERE jobs.space_key = ? AND jobs.key < ? ${state === undefined ? '' : STATE_CONDITIONS[state]} AND ${sqlCanRead('documents.source_id')}
      ORDER BY jobs.key DESC LIMIT ?`,
-    [spaceKey, before, askerOf(reader), most],
+    [spaceKey, before, toReaderParameter(reader), limit],
   )
 }
 
@@ -235,11 +238,11 @@ export function* moveJob(
 ): Write<boolean> {
   const now = Date.now()
   const terminal = TERMINAL_STAGES.includes(to)
-  const held = claim === undefined ? '' : ' AND claimed_by = ? AND fence = ?'
+  const claimCondition = claim === undefined ? '' : ' AND claimed_by = ? AND fence = ?'
   return (
     (yield* sql.run(
       `UPDATE jobs SET stage = ?, error = ?, updated_at = ?, completed_at = ?, claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
-       WHERE id = ? AND stage = ?${held}`,
+       WHERE id = ? AND stage = ?${claimCondition}`,
       [
         to,
         error ?? null,
@@ -255,7 +258,7 @@ export function* moveJob(
 }
 
 /** Moves jobs whose nodes were stored by the holders of their claims. */
-export function* moveStored(jobs: readonly JobRow[]): Write<void> {
+export function* markJobsStored(jobs: readonly JobRow[]): Write<void> {
   const now = Date.now()
   yield* sql.runEach(
     `UPDATE jobs SET stage = 'nodes_generated', error = NULL, updated_at = ?

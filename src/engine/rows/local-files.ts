@@ -1,5 +1,5 @@
 import type { LocalFile, RecordLocalFilesBody } from '../../contract/gateway/local-files.js'
-import { storedName } from '../base/file-names.js'
+import { toStoredName } from '../base/file-names.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
 /** A row of `local_files`. */
@@ -13,7 +13,7 @@ export interface LocalFileRow {
   sha256: string
 }
 
-interface Wanted {
+interface LocalFileFilter {
   root?: string | undefined
   filename?: string | undefined
   after?: string | undefined
@@ -21,12 +21,15 @@ interface Wanted {
 }
 
 /** Rows of a space in the order of their filenames. */
-export function* localFiles(spaceKey: number, { root, filename, after, limit }: Wanted): Read<LocalFileRow[]> {
+export function* listLocalFiles(
+  spaceKey: number,
+  { root, filename, after, limit }: LocalFileFilter,
+): Read<LocalFileRow[]> {
   const columns = 'filename, path, root, fingerprint, device, size_bytes, sha256'
   if (filename !== undefined)
     return yield* sql.all<LocalFileRow>(
       `SELECT ${columns} FROM local_files WHERE space_key = ? AND filename = ? AND root IS coalesce(?, root)`,
-      [spaceKey, storedName(filename), root ?? null],
+      [spaceKey, toStoredName(filename), root ?? null],
     )
   const rooted = root === undefined ? '' : 'AND root = ?'
   return yield* sql.all<LocalFileRow>(
@@ -36,7 +39,7 @@ export function* localFiles(spaceKey: number, { root, filename, after, limit }: 
 }
 
 /** Stores rows, inside the caller's transaction; the last one for a filename wins. */
-export function* recordFiles(spaceKey: number, { root, files }: RecordLocalFilesBody): Write<void> {
+export function* recordLocalFiles(spaceKey: number, { root, files }: RecordLocalFilesBody): Write<void> {
   for (const file of files)
     yield* sql.run(
       `INSERT INTO local_files (space_key, filename, path, root, fingerprint, device, size_bytes, sha256)
@@ -46,7 +49,7 @@ export function* recordFiles(spaceKey: number, { root, files }: RecordLocalFiles
          sha256 = excluded.sha256`,
       [
         spaceKey,
-        storedName(file.filename),
+        toStoredName(file.filename),
         file.path,
         root ?? null,
         file.fingerprint,
@@ -58,18 +61,18 @@ export function* recordFiles(spaceKey: number, { root, files }: RecordLocalFiles
 }
 
 /** @returns the number of rows that existed */
-export function* forgetFiles(spaceKey: number, filenames: readonly string[]): Write<number> {
-  let gone = 0
+export function* removeLocalFiles(spaceKey: number, filenames: readonly string[]): Write<number> {
+  let removedCount = 0
   for (const filename of filenames)
-    gone += (yield* sql.run('DELETE FROM local_files WHERE space_key = ? AND filename = ?', [
+    removedCount += (yield* sql.run('DELETE FROM local_files WHERE space_key = ? AND filename = ?', [
       spaceKey,
-      storedName(filename),
+      toStoredName(filename),
     ])).changes
-  return gone
+  return removedCount
 }
 
 /** The live documents without a source, by filename, newest first. */
-export function* documentsOf(
+export function* findDocumentsByFilename(
   spaceKey: number,
   filenames: readonly string[],
 ): Read<Map<string, LocalFile['documents']>> {
@@ -86,17 +89,17 @@ export function* documentsOf(
      ORDER BY documents.key DESC`,
     [JSON.stringify(filenames), spaceKey],
   )
-  const found = new Map<string, LocalFile['documents']>()
+  const byFilename = new Map<string, LocalFile['documents']>()
   for (const { id, filename, sha256, parser_status: parserStatus } of rows) {
-    const documents = found.get(filename) ?? []
+    const documents = byFilename.get(filename) ?? []
     documents.push({ id, sha256, parserStatus })
-    found.set(filename, documents)
+    byFilename.set(filename, documents)
   }
-  return found
+  return byFilename
 }
 
 /** The file that a document was made from, and the document's hash. */
-export interface BackedDocument {
+export interface LocalFileDocument {
   key: number
   filename: string
   space_key: number
@@ -109,8 +112,8 @@ export interface BackedDocument {
 }
 
 /** Of some documents, those whose files are recorded. @param documents row keys */
-export function* backedDocuments(documents: readonly number[]): Read<BackedDocument[]> {
-  return yield* sql.all<BackedDocument>(
+export function* listLocalFileDocuments(documents: readonly number[]): Read<LocalFileDocument[]> {
+  return yield* sql.all<LocalFileDocument>(
     `SELECT documents.key, documents.filename, documents.space_key, documents.sha256 document_sha,
        local_files.path, local_files.root, local_files.fingerprint, local_files.sha256
      FROM json_each(?) wanted CROSS JOIN documents ON documents.key = wanted.value
@@ -121,7 +124,7 @@ export function* backedDocuments(documents: readonly number[]): Read<BackedDocum
 }
 
 /** Stores a new fingerprint of a file whose bytes are still the recorded ones. */
-export function* keepFingerprint(file: BackedDocument, fingerprint: string): Write<void> {
+export function* updateFingerprint(file: LocalFileDocument, fingerprint: string): Write<void> {
   yield* sql.run(
     'UPDATE local_files SET fingerprint = ? WHERE space_key = ? AND filename = ? AND sha256 = ? AND path = ?',
     [fingerprint, file.space_key, file.filename, file.sha256, file.path],

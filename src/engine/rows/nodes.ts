@@ -2,7 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
 import type { PreparedNode } from '../parse/compiled.js'
 import { type Bindable, type Read, sql, type Write } from '../storage/program.js'
-import { countNodes } from './projections.js'
+import { countSpaceNodes } from './projections.js'
 
 /** Row keys of the owners of nodes. */
 export interface NodeOwner {
@@ -14,7 +14,7 @@ export interface NodeOwner {
 }
 
 /** The embedded texts of a passage, and its document. */
-export interface PassageRow {
+export interface EmbeddingInputRow {
   key: number
   doc_key: number
   title: string
@@ -30,8 +30,7 @@ export interface PassageRow {
  */
 export function* reserveNodeKeys(count: number): Write<number> {
   const [keys] = yield* sql.returning<{ last: number }>('UPDATE node_keys SET last = last + ? RETURNING last', [count])
-  if (keys === undefined)
-    throw new KsError('data-damaged', 'the row of node_keys with the last used key is missing')
+  if (keys === undefined) throw new KsError('data-damaged', 'the row of node_keys with the last used key is missing')
   return keys.last - count + 1
 }
 
@@ -41,7 +40,7 @@ export function* reserveNodeKeys(count: number): Write<number> {
  */
 export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): Write<void> {
   const { firstNode, versionKey } = owner
-  yield* insertNodesOf([{ owner, nodes }])
+  yield* insertNodesOfVersions([{ owner, nodes }])
   const last = firstNode + (nodes.at(-1)?.ordinal ?? 0)
   yield* sql.run('UPDATE versions SET first_node = ?, last_node = ?, node_count = node_count + ? WHERE key = ?', [
     firstNode,
@@ -52,16 +51,18 @@ export function* insertNodes(owner: NodeOwner, nodes: readonly PreparedNode[]): 
 }
 
 /** The same for versions whose rows already have their node counts. */
-export function* insertNodesOf(versions: readonly { owner: NodeOwner; nodes: readonly PreparedNode[] }[]): Write<void> {
+export function* insertNodesOfVersions(
+  versions: readonly { owner: NodeOwner; nodes: readonly PreparedNode[] }[],
+): Write<void> {
   yield* sql.runEach(
     `INSERT INTO nodes (key, id, space_key, doc_key, version_key, ordinal, title, text, section, outline_node, elements,
        start_offset, end_offset, page, kind, shows, row_hash)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    versions.flatMap(({ owner, nodes }) => nodes.map((node) => nodeCells(owner, node))),
+    versions.flatMap(({ owner, nodes }) => nodes.map((node) => toNodeCells(owner, node))),
   )
 }
 
-function nodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node: PreparedNode): Bindable[] {
+function toNodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node: PreparedNode): Bindable[] {
   return [
     firstNode + node.ordinal,
     newId(),
@@ -69,13 +70,13 @@ function nodeCells({ firstNode, spaceKey, docKey, versionKey }: NodeOwner, node:
     docKey,
     versionKey,
     node.ordinal,
-    ...contentCells(node),
+    ...toContentCells(node),
     node.hash,
   ]
 }
 
 /** The content of a passage and its location in the document: the columns from `title` to `shows`. */
-export function contentCells(node: PreparedNode): Bindable[] {
+export function toContentCells(node: PreparedNode): Bindable[] {
   return [
     node.title,
     node.text,
@@ -90,7 +91,7 @@ export function contentCells(node: PreparedNode): Bindable[] {
   ]
 }
 
-export function* nodesOfVersion(versionKey: number): Read<{ key: number; title: string; text: string }[]> {
+export function* listNodesOfVersion(versionKey: number): Read<{ key: number; title: string; text: string }[]> {
   return yield* sql.all('SELECT key, title, text FROM nodes WHERE version_key = ? ORDER BY ordinal', [versionKey])
 }
 
@@ -99,9 +100,9 @@ export function* hasNode(key: number): Read<boolean> {
 }
 
 /** Key of the newest node of a space; 0 if there is none. */
-export function* lastNode(spaceKey: number): Read<number> {
-  const last = yield* sql.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', [spaceKey])
-  return last?.key ?? 0
+export function* findLastNodeKey(spaceKey: number): Read<number> {
+  const row = yield* sql.get<{ key: number | null }>('SELECT max(key) key FROM nodes WHERE space_key = ?', [spaceKey])
+  return row?.key ?? 0
 }
 
 /** Whether a space has passages, in current versions or in versions before publication. */
@@ -121,20 +122,20 @@ export function* hasPassages(spaceKey: number): Read<boolean> {
  * @param vectorSpace row key
  * @returns with the key of the last node that was read; undefined after the end
  */
-export function* unembeddedAfter(
+export function* listUnembeddedAfter(
   spaceKey: number,
   vectorSpace: number,
   after: number,
-  most: number,
-): Read<{ rows: PassageRow[]; last: number } | undefined> {
+  limit: number,
+): Read<{ rows: EmbeddingInputRow[]; last: number } | undefined> {
   const slice = yield* sql.get<{ last: number | null }>(
     `SELECT max(key) last FROM
          (SELECT key FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?)`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
   const last = slice?.last ?? null
   if (last === null) return undefined
-  const rows = yield* sql.all<PassageRow>(
+  const rows = yield* sql.all<EmbeddingInputRow>(
     `SELECT nodes.key, nodes.doc_key, nodes.title, nodes.text
        FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
@@ -147,20 +148,20 @@ export function* unembeddedAfter(
 }
 
 /** Published passages of a space, in key order. */
-export function* publishedAfter(
+export function* listPublishedAfter(
   spaceKey: number,
   after: number,
-  most: number,
+  limit: number,
 ): Read<{ key: number; title: string; text: string }[]> {
   return yield* sql.all(
     `SELECT nodes.key, nodes.title, nodes.text FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
        WHERE nodes.key > ? AND nodes.space_key = ? AND versions.from_revision IS NOT NULL AND versions.until_revision IS NULL
        ORDER BY nodes.key LIMIT ?`,
-    [after, spaceKey, most],
+    [after, spaceKey, limit],
   )
 }
 
 /** Number of published passages of a space. */
-export function* countPublished(spaceKey: number): Read<number> {
-  return (yield* countNodes(spaceKey)).ready
+export function* countPublishedNodes(spaceKey: number): Read<number> {
+  return (yield* countSpaceNodes(spaceKey)).ready
 }

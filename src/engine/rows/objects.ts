@@ -1,7 +1,7 @@
 import { type Read, sql, type Write } from '../storage/program.js'
-import { OF_THE_GONE } from './gateways.js'
-import { UNACKNOWLEDGED } from './staged-commits.js'
-import { namedByWorkspace } from './workspaces.js'
+import { OF_LOST_GATEWAYS } from './gateways.js'
+import { UNACKNOWLEDGED_STATUSES } from './staged-commits.js'
+import { sqlIsReferencedByWorkspace } from './workspaces.js'
 
 /** Identifies an object: its tenant, and its key, which ends with the hash of its bytes. */
 export interface ObjectName {
@@ -22,10 +22,10 @@ export interface ObjectRow {
 
 const SHA256_DIGITS = 64
 /** a removal that is older belongs to a process that died: a live remover gives up much earlier */
-export const DEAD_REMOVAL_MS = 15_000
+export const REMOVAL_TIMEOUT_MS = 15_000
 
 /** The bytes that a row is about to reference are not those that were stored: the object was removed meanwhile. */
-export class ObjectGone extends Error {}
+export class ObjectRemovedError extends Error {}
 
 function idOf({ tenant, key }: ObjectName): [string, string] {
   return [tenant, key.slice(-SHA256_DIGITS)]
@@ -36,10 +36,10 @@ function idOf({ tenant, key }: ObjectName): [string, string] {
  * chat or of an agent. With a time in `wanted.as_of`, rows that are being purged and commits that may be retried then
  * count, too.
  */
-const NAMED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AND (deleted_at IS NULL OR wanted.as_of IS NOT NULL))
+const IS_REFERENCED = `(EXISTS (SELECT 1 FROM documents WHERE object_key = wanted.key AND (deleted_at IS NULL OR wanted.as_of IS NOT NULL))
        OR EXISTS (SELECT 1 FROM staged_commits WHERE published_object_key = wanted.key
-                  AND (status IN ${UNACKNOWLEDGED} OR status = 'failed-retryable' AND expires_at >= wanted.as_of))
-       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = wanted.key) OR ${namedByWorkspace('wanted.key')})`
+                  AND (status IN ${UNACKNOWLEDGED_STATUSES} OR status = 'failed-retryable' AND expires_at >= wanted.as_of))
+       OR EXISTS (SELECT 1 FROM chat_files WHERE object_key = wanted.key) OR ${sqlIsReferencedByWorkspace('wanted.key')})`
 
 /**
  * Whether any row references an object: a document, a commit that may still become one, a file of a chat or of an
@@ -53,29 +53,33 @@ export function* isReferenced(key: string, asOf?: number): Read<boolean> {
 
 function* areReferenced(keys: readonly string[], asOf?: number): Read<boolean[]> {
   const rows = yield* sql.getEach<{ named: number }>(
-    `SELECT ${NAMED} named FROM (SELECT ? key, CAST(? AS INTEGER) as_of) wanted`,
+    `SELECT ${IS_REFERENCED} named FROM (SELECT ? key, CAST(? AS INTEGER) as_of) wanted`,
     keys.map((key) => [key, asOf ?? null]),
   )
   return rows.map((row) => row?.named === 1)
 }
 
 /** Whether rows reference an object, and whether it has a row in `objects`. */
-export type Names = 'named-and-noted' | 'named' | 'noted' | 'unknown'
+export type ObjectReferenceState = 'named-and-noted' | 'named' | 'noted' | 'unknown'
 
 /** The results of `isReferenced` and `findObjectRow` for many objects of a tenant. */
-export function* namesOf(tenant: string, keys: readonly string[], asOf: number): Read<Map<string, Names>> {
+export function* classifyObjects(
+  tenant: string,
+  keys: readonly string[],
+  asOf: number,
+): Read<Map<string, ObjectReferenceState>> {
   const rows = yield* sql.allAsStored<{ key: string; named: number; noted: number }>(
-    `SELECT wanted.key, ${NAMED} named,
+    `SELECT wanted.key, ${IS_REFERENCED} named,
        EXISTS (SELECT 1 FROM objects WHERE tenant = ? AND sha256 = substr(wanted.key, length(wanted.key) - ${SHA256_DIGITS - 1})) noted
      FROM (SELECT value key, CAST(? AS INTEGER) as_of FROM json_each(?)) wanted`,
     [tenant, asOf, JSON.stringify(keys)],
   )
-  const noted = (row: { named: number; noted: number }): Names =>
+  const classifyRow = (row: { named: number; noted: number }): ObjectReferenceState =>
     row.named === 1 ? (row.noted === 1 ? 'named-and-noted' : 'named') : row.noted === 1 ? 'noted' : 'unknown'
-  return new Map(rows.map((row) => [row.key, noted(row)]))
+  return new Map(rows.map((row) => [row.key, classifyRow(row)]))
 }
 
-export function* objectRow(name: ObjectName): Read<ObjectRow | undefined> {
+export function* findObjectRow(name: ObjectName): Read<ObjectRow | undefined> {
   return yield* sql.get<ObjectRow>('SELECT * FROM objects WHERE tenant = ? AND sha256 = ?', idOf(name))
 }
 
@@ -83,7 +87,7 @@ export function* objectRow(name: ObjectName): Read<ObjectRow | undefined> {
  * A claim on objects before their bytes are stored: its life, and since when they may be unreferenced; null if a row
  * references them.
  */
-export interface Claim {
+export interface ObjectClaim {
   life: string
   now: number
   looseSince: number | null
@@ -97,28 +101,29 @@ export interface Claim {
 export function* claimObjects(
   tenant: string,
   keys: readonly string[],
-  claim: Claim,
+  claim: ObjectClaim,
 ): Write<{ key: string; life: string | undefined }[]> {
   const { life, now, looseSince } = claim
-  const made = yield* sql.runEach(
+  const inserted = yield* sql.runEach(
     `INSERT INTO objects (tenant, sha256, state, life, touched_at, loose_since) VALUES (?, ?, 'live', ?, ?, ?)
      ON CONFLICT (tenant, sha256) DO NOTHING`,
     keys.map((key) => [...idOf({ tenant, key }), life, now, looseSince]),
   )
-  const there = keys.filter((_, place) => made[place] !== 1)
+  const existing = keys.filter((_, index) => inserted[index] !== 1)
   const rows = yield* sql.getEach<ObjectRow>(
     'SELECT * FROM objects WHERE tenant = ? AND sha256 = ?',
-    there.map((key) => idOf({ tenant, key })),
+    existing.map((key) => idOf({ tenant, key })),
   )
   const lives = new Map<string, string | undefined>(keys.map((key) => [key, life]))
-  for (const [place, key] of there.entries()) lives.set(key, yield* joinOrRevive({ tenant, key }, rows[place], claim))
+  for (const [index, key] of existing.entries())
+    lives.set(key, yield* joinOrRevive({ tenant, key }, rows[index], claim))
   return keys.map((key) => ({ key, life: lives.get(key) }))
 }
 
-function* joinOrRevive(name: ObjectName, row: ObjectRow | undefined, claim: Claim): Write<string | undefined> {
+function* joinOrRevive(name: ObjectName, row: ObjectRow | undefined, claim: ObjectClaim): Write<string | undefined> {
   const { life, now, looseSince } = claim
   if (row?.state === 'live') return row.life
-  if (row === undefined || row.touched_at > now - DEAD_REMOVAL_MS) return undefined
+  if (row === undefined || row.touched_at > now - REMOVAL_TIMEOUT_MS) return undefined
   const revived = yield* sql.run(
     `UPDATE objects SET state = 'live', life = ?, touched_at = ?, loose_since = ?
      WHERE tenant = ? AND sha256 = ? AND life = ?`,
@@ -131,26 +136,30 @@ function* joinOrRevive(name: ObjectName, row: ObjectRow | undefined, claim: Clai
  * Part of the transaction that references objects. @throws ObjectRemovedError unless each object has the life with
  * which its bytes were stored
  */
-export function* holdObjects(tenant: string, lives: readonly [key: string, life: string][], now: number): Write<void> {
+export function* markReferenced(
+  tenant: string,
+  lives: readonly [key: string, life: string][],
+  now: number,
+): Write<void> {
   const changes = yield* sql.runEach(
     `UPDATE objects SET touched_at = ?, loose_since = NULL
      WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'live'`,
     lives.map(([key, life]) => [now, ...idOf({ tenant, key }), life]),
   )
-  const gone = lives.find((_, place) => changes[place] !== 1)
-  if (gone !== undefined) throw new ObjectGone(gone[0])
+  const removed = lives.find((_, index) => changes[index] !== 1)
+  if (removed !== undefined) throw new ObjectRemovedError(removed[0])
 }
 
 /** The remover of objects, and the start of the removal. */
-export interface Removal {
+export interface ObjectRemoval {
   /** new id; the objects have it as their life until the end of the removal */
   id: string
   /** the run of the removing process */
-  by: string
+  remover: string
   at: number
 }
 
-export type BegunRemoval = 'begun' | 'named' | 'busy'
+export type RemovalStart = 'begun' | 'named' | 'busy'
 
 /**
  * Begins removals: from here on no row can reference the objects, until their bytes and rows are removed. Removals of
@@ -161,20 +170,20 @@ export type BegunRemoval = 'begun' | 'named' | 'busy'
 export function* beginRemovals(
   tenant: string,
   keys: readonly string[],
-  { id, by, at }: Removal,
+  { id, remover: by, at }: ObjectRemoval,
   asOf?: number,
-): Write<{ key: string; outcome: BegunRemoval }[]> {
-  const areNamed = yield* areReferenced(keys, asOf)
-  const free = keys.filter((_, place) => !areNamed[place])
+): Write<{ key: string; outcome: RemovalStart }[]> {
+  const referenced = yield* areReferenced(keys, asOf)
+  const removable = keys.filter((_, index) => !referenced[index])
   const changes = yield* sql.runEach(
     `INSERT INTO objects (tenant, sha256, state, life, claimed_by, touched_at, loose_since)
      VALUES (?, ?, 'deleting', ?, ?, ?, ?)
      ON CONFLICT (tenant, sha256) DO UPDATE SET state = 'deleting', life = excluded.life,
        claimed_by = excluded.claimed_by, touched_at = excluded.touched_at, loose_since = excluded.loose_since
      WHERE objects.state = 'live' OR objects.touched_at <= ?`,
-    free.map((key) => [...idOf({ tenant, key }), id, by, at, at, at - DEAD_REMOVAL_MS]),
+    removable.map((key) => [...idOf({ tenant, key }), id, by, at, at, at - REMOVAL_TIMEOUT_MS]),
   )
-  const begun = new Map(free.map((key, place) => [key, changes[place] === 1]))
+  const begun = new Map(removable.map((key, index) => [key, changes[index] === 1]))
   return keys.map((key) => {
     const isBegun = begun.get(key)
     return { key, outcome: isBegun === undefined ? 'named' : isBegun ? 'begun' : 'busy' }
@@ -193,7 +202,7 @@ export function* endRemovals(tenant: string, keys: readonly string[], removal: s
  * Cancels removals whose bytes could not be removed: the objects are live again, and the clean-up will check them
  * again.
  */
-export function* giveUpRemovals(tenant: string, keys: readonly string[], removal: string): Write<void> {
+export function* cancelRemovals(tenant: string, keys: readonly string[], removal: string): Write<void> {
   yield* sql.runEach(
     "UPDATE objects SET state = 'live' WHERE tenant = ? AND sha256 = ? AND life = ? AND state = 'deleting'",
     keys.map((key) => [...idOf({ tenant, key }), removal]),
@@ -201,10 +210,10 @@ export function* giveUpRemovals(tenant: string, keys: readonly string[], removal
 }
 
 /** Releases removals of lost gateways: an upload or the clean-up takes them over at once. @returns their number */
-export function* freeRemovals(): Write<number> {
+export function* releaseOrphanedRemovals(): Write<number> {
   return (yield* sql.run(
     `UPDATE objects SET touched_at = 0
-     WHERE loose_since IS NOT NULL AND state = 'deleting' AND touched_at > 0 AND ${OF_THE_GONE}`,
+     WHERE loose_since IS NOT NULL AND state = 'deleting' AND touched_at > 0 AND ${OF_LOST_GATEWAYS}`,
   )).changes
 }
 
@@ -212,7 +221,7 @@ export function* freeRemovals(): Write<number> {
  * Part of a transaction that removes a reference to an object, or reports that the object cannot be removed now: the
  * clean-up will check it again.
  */
-export function* loosen(tenant: string, keys: readonly string[], now: number): Write<void> {
+export function* markUnreferenced(tenant: string, keys: readonly string[], now: number): Write<void> {
   yield* sql.runEach(
     'UPDATE objects SET loose_since = ? WHERE tenant = ? AND sha256 = ? AND loose_since IS NULL',
     keys.map((key) => [now, ...idOf({ tenant, key })]),
@@ -220,16 +229,16 @@ export function* loosen(tenant: string, keys: readonly string[], now: number): W
 }
 
 /** Objects without references: removals of processes that died, and objects unreferenced since before a time. */
-export function* looseObjects(now: number, looseBefore: number, most: number): Read<ObjectRow[]> {
+export function* listUnreferencedObjects(now: number, unreferencedBefore: number, limit: number): Read<ObjectRow[]> {
   return yield* sql.all<ObjectRow>(
     `SELECT * FROM objects INDEXED BY objects_loose WHERE loose_since IS NOT NULL
        AND (state = 'deleting' AND touched_at <= ? OR state = 'live' AND loose_since <= ?) LIMIT ?`,
-    [now - DEAD_REMOVAL_MS, looseBefore, most],
+    [now - REMOVAL_TIMEOUT_MS, unreferencedBefore, limit],
   )
 }
 
 /** Keeps an object that a row references after all. @returns whether one does */
-export function* keepNamed(name: ObjectName, row: ObjectRow): Write<boolean> {
+export function* keepReferenced(name: ObjectName, row: ObjectRow): Write<boolean> {
   if (!(yield* isReferenced(name.key))) return false
   yield* sql.run(`UPDATE objects SET state = 'live', loose_since = NULL WHERE tenant = ? AND sha256 = ? AND life = ?`, [
     ...idOf(name),
@@ -239,15 +248,15 @@ export function* keepNamed(name: ObjectName, row: ObjectRow): Write<boolean> {
 }
 
 /** Rows of a tenant's objects, by hash. */
-export function* objectRows(tenant: string, after: string, most: number): Read<ObjectRow[]> {
+export function* listObjectRows(tenant: string, after: string, limit: number): Read<ObjectRow[]> {
   return yield* sql.allAsStored<ObjectRow>(
     'SELECT * FROM objects WHERE tenant = ? AND sha256 > ? ORDER BY sha256 LIMIT ?',
-    [tenant, after, most],
+    [tenant, after, limit],
   )
 }
 
 /** Inserts the missing row of an object that a row references. @returns whether it did */
-export function* noteObject(name: ObjectName, life: string, now: number): Write<boolean> {
+export function* insertMissingObjectRow(name: ObjectName, life: string, now: number): Write<boolean> {
   if (!(yield* isReferenced(name.key, now))) return false
   const [claimed] = yield* claimObjects(name.tenant, [name.key], { life, now, looseSince: null })
   return claimed?.life === life

@@ -1,35 +1,35 @@
 import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
 /* Pages of documents that were read by OCR. */
 
 /** A document of a space; the caller found it by its tenant. */
-export interface OcrOwner {
+export interface OcrDocument {
   key: number
   space_key: number
 }
 
 /** The stored pages of a document that an OCR engine has read, in order. */
-export function* ocrPages({ key, space_key }: OcrOwner, engine: string): Read<unknown[]> {
+export function* listOcrPages({ key, space_key }: OcrDocument, engine: string): Read<unknown[]> {
   const rows = yield* sql.all<{ text: string }>(
     'SELECT text FROM ocr_pages WHERE doc_key = ? AND space_key = ? AND engine = ? ORDER BY page',
     [key, space_key, engine],
   )
-  return rows.map(({ text }) => fromCell(text))
+  return rows.map(({ text }) => parseJsonCell(text))
 }
 
 /** One stored page of a document, by any engine; undefined if it was not read by OCR. */
-export function* ocrPage({ key, space_key }: OcrOwner, page: number): Read<unknown> {
+export function* findOcrPage({ key, space_key }: OcrDocument, page: number): Read<unknown> {
   const row = yield* sql.get<{ text: string }>(
     'SELECT text FROM ocr_pages WHERE doc_key = ? AND page = ? AND space_key = ?',
     [key, page, space_key],
   )
-  return row === undefined ? undefined : fromCell(row.text)
+  return row === undefined ? undefined : parseJsonCell(row.text)
 }
 
 /** Stores pages of a document, in place of earlier results; nothing for a deleted document. */
-export function* keepOcrPages(
-  { key, space_key }: OcrOwner,
+export function* storeOcrPages(
+  { key, space_key }: OcrDocument,
   engine: string,
   pages: readonly { page: number }[],
 ): Write<void> {

@@ -1,6 +1,6 @@
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { areVersionsThere } from './versions.js'
+import { doVersionsExist } from './versions.js'
 
 /** Increased when the built data change; another analyzer gives other terms as well. */
 const LAYOUT_VERSION = 1
@@ -16,7 +16,7 @@ export interface PackedPageIndex {
 }
 
 /** The index of a version, by row keys. */
-export interface PageIndexOf {
+export interface VersionPageIndex {
   docKey: number
   versionKey: number
   packed: PackedPageIndex
@@ -26,13 +26,13 @@ export interface PageIndexOf {
  * Stores the indexes of versions of a space in place of earlier ones, inside the caller's transaction. A version that
  * was purged meanwhile gets none: nothing would remove it.
  */
-export function* writePageIndexes(spaceKey: number, made: readonly PageIndexOf[]): Write<void> {
-  const areThere = yield* areVersionsThere(made.map(({ versionKey }) => versionKey))
+export function* storePageIndexes(spaceKey: number, indexes: readonly VersionPageIndex[]): Write<void> {
+  const exist = yield* doVersionsExist(indexes.map(({ versionKey }) => versionKey))
   yield* sql.runEach(
     `INSERT OR REPLACE INTO page_index (version_key, space_key, doc_key, format, length, range_count, terms, ranges)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    made
-      .filter((_, place) => areThere[place])
+    indexes
+      .filter((_, index) => exist[index])
       .map(({ docKey, versionKey, packed: { length, rangeCount, profile, ranges } }) => [
         versionKey,
         spaceKey,
@@ -46,7 +46,7 @@ export function* writePageIndexes(spaceKey: number, made: readonly PageIndexOf[]
   )
 }
 
-export interface SummaryRow {
+export interface PageIndexSummaryRow {
   version_key: number
   doc_key: number
   length: number
@@ -55,37 +55,41 @@ export interface SummaryRow {
 }
 
 const COLUMNS = 'p.version_key, p.doc_key, p.length, p.range_count, p.terms'
-const SHOWN = 'v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)'
+const IS_VISIBLE = 'v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)'
 
 /** Summaries of the documents that are visible in a snapshot, newest first, before a version. */
-export function* summariesBefore(
+export function* listSummariesBefore(
   spaceKey: number,
   snapshot: { headRevision: number },
   before: number,
   limit: number,
-): Read<SummaryRow[]> {
-  return yield* sql.all<SummaryRow>(
+): Read<PageIndexSummaryRow[]> {
+  return yield* sql.all<PageIndexSummaryRow>(
     `SELECT ${COLUMNS} FROM page_index p INDEXED BY page_index_space
      CROSS JOIN versions v INDEXED BY versions_at ON v.key = p.version_key
-     WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${SHOWN}
+     WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${IS_VISIBLE}
      ORDER BY p.version_key DESC LIMIT +?`,
     [spaceKey, before, snapshot.headRevision, snapshot.headRevision, limit],
   )
 }
 
 /** Summaries of some documents (row keys) that are visible in a snapshot. */
-export function* summariesOf(spaceKey: number, snapshot: { headRevision: number }, docs: number[]): Read<SummaryRow[]> {
-  return yield* sql.all<SummaryRow>(
+export function* listSummaries(
+  spaceKey: number,
+  snapshot: { headRevision: number },
+  docs: number[],
+): Read<PageIndexSummaryRow[]> {
+  return yield* sql.all<PageIndexSummaryRow>(
     `SELECT ${COLUMNS} FROM json_each(?) wanted
      CROSS JOIN versions v INDEXED BY versions_visible ON v.doc_key = wanted.value
      CROSS JOIN page_index p ON p.version_key = v.key
-     WHERE p.space_key = ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${SHOWN} ORDER BY p.version_key DESC`,
+     WHERE p.space_key = ? AND p.format = ${PAGE_INDEX_FORMAT} AND ${IS_VISIBLE} ORDER BY p.version_key DESC`,
     [JSON.stringify(docs), spaceKey, snapshot.headRevision, snapshot.headRevision],
   )
 }
 
 /** The packed ranges of a version's index. */
-export function* rangesOf(versionKey: number): Read<Uint8Array | undefined> {
+export function* findPageIndexRanges(versionKey: number): Read<Uint8Array | undefined> {
   return (yield* sql.get<{ ranges: Uint8Array }>('SELECT ranges FROM page_index WHERE version_key = ?', [versionKey]))
     ?.ranges
 }

@@ -10,10 +10,10 @@ import { type Read, sql, type Write } from '../storage/program.js'
  */
 
 /** The identity of a reader as scopes of sources check it. */
-export type Asker = Pick<Caller, 'subject' | 'isDaemon'>
+export type ReaderIdentity = Pick<Caller, 'subject' | 'isDaemon'>
 
 /** A reader and its tenant. */
-export type Reader = Asker & Pick<Caller, 'tenant'>
+export type Reader = ReaderIdentity & Pick<Caller, 'tenant'>
 
 /** A scope entry that permits every subject of the tenant to read a source. */
 export const EVERYBODY = '*'
@@ -24,7 +24,7 @@ export const EVERYBODY = '*'
  *
  * @param column of a source's id, with its table's name; NULL for content without a source
  */
-export function mayKnow(column: string): string {
+export function sqlCanRead(column: string): string {
   return `(${column} IS NULL OR EXISTS (SELECT 1 FROM (SELECT ? subject) asker WHERE asker.subject IS NULL
     OR NOT EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column})
     OR EXISTS (SELECT 1 FROM source_readers reader WHERE reader.source_id = ${column}
@@ -32,45 +32,45 @@ export function mayKnow(column: string): string {
 }
 
 /** SQL: whether every subject of the tenant may read content of the source in `column`. */
-export function isOpen(column: string): string {
+export function sqlIsOpen(column: string): string {
   return `(${column} IS NULL OR NOT EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column})
     OR EXISTS (SELECT 1 FROM source_readers WHERE source_id = ${column} AND subject = '${EVERYBODY}'))`
 }
 
 /** prefix of a deleted source's id, in `source_id` of documents that were retained with restricted readers */
-const KEPT = 'kept-'
+const RETAINED_PREFIX = 'kept-'
 
 /**
  * Creates the scope for documents that outlive their source, inside the caller's transaction.
  *
  * @returns the value for their `source_id`; null if every subject of the tenant may read them
  */
-export function* keptScope(sourceId: string): Write<string | null> {
-  const kept = KEPT + sourceId
-  const open = yield* sql.get<{ open: number }>(`SELECT ${isOpen('wanted.id')} open FROM (SELECT ? id) wanted`, [
+export function* createRetainedScope(sourceId: string): Write<string | null> {
+  const scope = RETAINED_PREFIX + sourceId
+  const open = yield* sql.get<{ open: number }>(`SELECT ${sqlIsOpen('wanted.id')} open FROM (SELECT ? id) wanted`, [
     sourceId,
   ])
   if (open?.open === 1) return null
   yield* sql.run(
     `INSERT OR IGNORE INTO source_readers (source_id, subject, space_key)
      SELECT ?, subject, space_key FROM source_readers WHERE source_id = ?`,
-    [kept, sourceId],
+    [scope, sourceId],
   )
-  return kept
+  return scope
 }
 
 /** Whether a value of `source_id` is a scope of retained documents. */
-export function isKept(name: string): boolean {
-  return name.startsWith(KEPT) && isUuid(name.slice(KEPT.length))
+export function isRetainedScope(name: string): boolean {
+  return name.startsWith(RETAINED_PREFIX) && isUuid(name.slice(RETAINED_PREFIX.length))
 }
 
 /** The source of a document, from its column `source_id`; none for a retained document. */
-export function sourceOf(column: string | null): { sourceId?: string } {
-  return column === null || isKept(column) ? {} : { sourceId: column }
+export function toSourceField(column: string | null): { sourceId?: string } {
+  return column === null || isRetainedScope(column) ? {} : { sourceId: column }
 }
 
 /** The parameter of `sqlCanRead`. */
-export function askerOf({ subject, isDaemon }: Asker): string | null {
+export function toReaderParameter({ subject, isDaemon }: ReaderIdentity): string | null {
   return isDaemon === true ? null : subject
 }
 
@@ -79,34 +79,42 @@ export function askerOf({ subject, isDaemon }: Asker): string | null {
  *
  * @param keys node keys of the space
  */
-export function* deniedNodes(spaceKey: number, reader: Asker, keys: readonly number[]): Read<Set<number>> {
-  return yield* nodesOfDenied(yield* deniedSources(spaceKey, reader), reader, keys)
+export function* filterDeniedNodes(
+  spaceKey: number,
+  reader: ReaderIdentity,
+  keys: readonly number[],
+): Read<Set<number>> {
+  return yield* filterNodesOfDeniedSources(yield* listDeniedSources(spaceKey, reader), reader, keys)
 }
 
 /** The same for known denied sources. */
-export function* nodesOfDenied(denied: readonly string[], reader: Asker, keys: readonly number[]): Read<Set<number>> {
+export function* filterNodesOfDeniedSources(
+  denied: readonly string[],
+  reader: ReaderIdentity,
+  keys: readonly number[],
+): Read<Set<number>> {
   if (denied.length === 0 || keys.length === 0) return new Set()
   const rows = yield* sql.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
-     CROSS JOIN documents d ON d.key = n.doc_key WHERE NOT ${mayKnow('d.source_id')}`,
-    [JSON.stringify(keys), askerOf(reader)],
+     CROSS JOIN documents d ON d.key = n.doc_key WHERE NOT ${sqlCanRead('d.source_id')}`,
+    [JSON.stringify(keys), toReaderParameter(reader)],
   )
   return new Set(rows.map(({ key }) => key))
 }
 
 /** Ids of the sources that a reader may not read, deleted ones included. */
-export function* deniedSources(spaceKey: number, reader: Asker): Read<string[]> {
+export function* listDeniedSources(spaceKey: number, reader: ReaderIdentity): Read<string[]> {
   const rows = yield* sql.all<{ source_id: string }>(
     `SELECT DISTINCT restricted.source_id FROM source_readers restricted
-     WHERE restricted.space_key = ? AND NOT ${mayKnow('restricted.source_id')}`,
-    [spaceKey, askerOf(reader)],
+     WHERE restricted.space_key = ? AND NOT ${sqlCanRead('restricted.source_id')}`,
+    [spaceKey, toReaderParameter(reader)],
   )
   return rows.map(({ source_id }) => source_id)
 }
 
 /** Row keys of the documents that a reader may not read, deleted ones included. */
-export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<number>> {
-  const denied = yield* deniedSources(spaceKey, reader)
+export function* listDeniedDocuments(spaceKey: number, reader: ReaderIdentity): Read<Set<number>> {
+  const denied = yield* listDeniedSources(spaceKey, reader)
   if (denied.length === 0) return new Set()
   const rows = yield* sql.all<{ key: number }>(
     'SELECT key FROM documents WHERE space_key = ? AND source_id IN (SELECT value FROM json_each(?))',
@@ -116,7 +124,7 @@ export function* deniedDocuments(spaceKey: number, reader: Asker): Read<Set<numb
 }
 
 /** The documents of a space that a reader may read, and the number of their nodes in a revision. */
-export interface KnownScope {
+export interface ReadableScope {
   /** the shorter list: these documents, or all others */
   documents: { docs: number[]; isExcluded: boolean }
   nodes: number
@@ -127,8 +135,12 @@ export interface KnownScope {
  *
  * @returns undefined if the reader may read all documents
  */
-export function* scopeOf(spaceKey: number, reader: Asker, revision: number): Read<KnownScope | undefined> {
-  const denied = yield* deniedSources(spaceKey, reader)
+export function* findReadableScope(
+  spaceKey: number,
+  reader: ReaderIdentity,
+  revision: number,
+): Read<ReadableScope | undefined> {
+  const denied = yield* listDeniedSources(spaceKey, reader)
   if (denied.length === 0) return undefined
   const sources = JSON.stringify(denied)
   const isDenied = 'source_id IN (SELECT value FROM json_each(?))'
@@ -137,19 +149,19 @@ export function* scopeOf(spaceKey: number, reader: Asker, revision: number): Rea
      FROM documents WHERE space_key = ?`,
     [sources, spaceKey],
   )
-  const { all_documents: all = 0, denied: hidden = 0 } = counted ?? {}
-  if (hidden === null || hidden === 0) return undefined
-  const isExcluded = 2 * hidden <= all
-  const listed = isExcluded ? isDenied : `(source_id IS NULL OR NOT ${isDenied})`
-  const rows = yield* sql.all<{ key: number }>(`SELECT key FROM documents WHERE space_key = ? AND ${listed}`, [
+  const { all_documents: documentCount = 0, denied: deniedCount = 0 } = counted ?? {}
+  if (deniedCount === null || deniedCount === 0) return undefined
+  const isExcluded = 2 * deniedCount <= documentCount
+  const condition = isExcluded ? isDenied : `(source_id IS NULL OR NOT ${isDenied})`
+  const rows = yield* sql.all<{ key: number }>(`SELECT key FROM documents WHERE space_key = ? AND ${condition}`, [
     spaceKey,
     sources,
   ])
-  const shown = yield* sql.get<{ nodes: number | null }>(
+  const visible = yield* sql.get<{ nodes: number | null }>(
     `SELECT sum(v.node_count) nodes FROM documents d CROSS JOIN versions v ON v.doc_key = d.key
      WHERE d.space_key = ? AND d.deleted_at IS NULL AND (d.source_id IS NULL OR NOT d.${isDenied})
        AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)`,
     [spaceKey, sources, revision, revision],
   )
-  return { documents: { docs: rows.map(({ key }) => key), isExcluded }, nodes: shown?.nodes ?? 0 }
+  return { documents: { docs: rows.map(({ key }) => key), isExcluded }, nodes: visible?.nodes ?? 0 }
 }

@@ -1,17 +1,22 @@
-import type { ProviderTrouble } from '../models/trouble.js'
+import type { ProviderProblem } from '../models/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { jsonAt } from '../storage/readable.js'
-import type { LiveVersion, Place } from './derivations.js'
+import { jsonPathSql } from '../storage/readable.js'
+import type { LiveVersionMatch, VersionPosition } from './derivations.js'
 import type { VersionRow } from './document-versions.js'
 import type { DocumentRow } from './documents.js'
-import { othersThan } from './gateways.js'
+import { hasOtherGateways } from './gateways.js'
 import type { ProviderWait } from './provider-wait.js'
 
 /** The next live versions of a space; `meets` is set for those with pictures that the model has not described. */
-export function* picturedAfter(spaceKey: number, after: Place, model: string, limit: number): Read<LiveVersion[]> {
-  return yield* sql.all<LiveVersion>(
+export function* listPictureVersions(
+  spaceKey: number,
+  after: VersionPosition,
+  model: string,
+  limit: number,
+): Read<LiveVersionMatch[]> {
+  return yield* sql.all<LiveVersionMatch>(
     `SELECT v.key, v.from_revision revision, v.node_count nodes,
-       (CAST(${jsonAt('v.metadata', '$.pictures')} AS INTEGER) > 0) IS TRUE AND NOT EXISTS
+       (CAST(${jsonPathSql('v.metadata', '$.pictures')} AS INTEGER) > 0) IS TRUE AND NOT EXISTS
          (SELECT 1 FROM picture_readings p WHERE p.version_key = v.key AND p.model = ?) meets
      FROM versions v INDEXED BY versions_live
      WHERE v.space_key = ? AND v.until_revision IS NULL AND v.from_revision > 0
@@ -22,7 +27,7 @@ export function* picturedAfter(spaceKey: number, after: Place, model: string, li
 }
 
 /** A live version of a space with its document; undefined if one of them is removed. */
-export function* pictured(
+export function* findPictureVersion(
   spaceKey: number,
   versionKey: number,
 ): Read<{ row: VersionRow; document: DocumentRow } | undefined> {
@@ -39,7 +44,7 @@ export function* pictured(
 }
 
 /** A model's description of a picture; `said` is null if it was rejected. */
-export interface Said {
+export interface PictureDescription {
   said: string | null
   error: string | null
 }
@@ -48,17 +53,17 @@ export interface Said {
  * The description of a picture: that of this document, else that of another document of the space with the same
  * picture.
  */
-export function* saidOf(
+export function* findPictureDescription(
   { spaceKey, docKey }: { spaceKey: number; docKey: number },
   model: string,
   picture: string,
-): Read<(Said & { isOwn: boolean }) | undefined> {
-  const own = yield* sql.get<Said>(
+): Read<(PictureDescription & { isOwn: boolean }) | undefined> {
+  const own = yield* sql.get<PictureDescription>(
     'SELECT said, error FROM picture_descriptions WHERE doc_key = ? AND model = ? AND picture = ?',
     [docKey, model, picture],
   )
   if (own !== undefined) return { ...own, isOwn: true }
-  const other = yield* sql.get<Said>(
+  const other = yield* sql.get<PictureDescription>(
     `SELECT said, error FROM picture_descriptions WHERE space_key = ? AND model = ? AND picture = ? AND said IS NOT NULL
      LIMIT 1`,
     [spaceKey, model, picture],
@@ -67,22 +72,22 @@ export function* saidOf(
 }
 
 /** Ends the wait for the model: it responds again. */
-export function* forgetPictureWait(spaceKey: number): Write<void> {
+export function* clearPictureWait(spaceKey: number): Write<void> {
   yield* sql.run('DELETE FROM picture_waits WHERE space_key = ?', [spaceKey])
 }
 
 /** Stores a model's description of a picture of a document, or why it was rejected; nothing for a deleted document. */
-export function* keepSaid(
+export function* storePictureDescription(
   { spaceKey, docKey }: { spaceKey: number; docKey: number },
   model: string,
   picture: string,
-  { said, error }: Said,
+  { said, error }: PictureDescription,
 ): Write<void> {
-  const there = yield* sql.get('SELECT 1 one FROM documents WHERE key = ? AND space_key = ? AND deleted_at IS NULL', [
-    docKey,
-    spaceKey,
-  ])
-  if (there === undefined) return
+  const document = yield* sql.get(
+    'SELECT 1 one FROM documents WHERE key = ? AND space_key = ? AND deleted_at IS NULL',
+    [docKey, spaceKey],
+  )
+  if (document === undefined) return
   yield* sql.run(
     `INSERT OR REPLACE INTO picture_descriptions (doc_key, model, picture, space_key, said, error, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?)`,
@@ -91,7 +96,7 @@ export function* keepSaid(
 }
 
 /** A model's descriptions of the pictures of documents. @param docs row keys */
-export function* descriptionsOf(
+export function* listPictureDescriptions(
   spaceKey: number,
   model: string,
   docs: readonly number[],
@@ -105,7 +110,7 @@ export function* descriptionsOf(
 }
 
 /** Number of times that a document was compiled again for its picture descriptions. */
-export function* roundsOf(docKey: number, model: string): Read<number> {
+export function* getPictureRounds(docKey: number, model: string): Read<number> {
   return (
     (yield* sql.get<{ rounds: number }>('SELECT rounds FROM picture_readings WHERE doc_key = ? AND model = ?', [
       docKey,
@@ -115,43 +120,43 @@ export function* roundsOf(docKey: number, model: string): Read<number> {
 }
 
 /** Records that the model has processed all pictures of a version, inside the caller's transaction. */
-export function* noteRead(
-  of: { spaceKey: number; docKey: number; versionKey: number },
+export function* markPicturesRead(
+  version: { spaceKey: number; docKey: number; versionKey: number },
   model: string,
   rounds: number,
 ): Write<void> {
   yield* sql.run(
     `INSERT OR REPLACE INTO picture_readings (doc_key, space_key, version_key, model, rounds) VALUES (?, ?, ?, ?, ?)`,
-    [of.docKey, of.spaceKey, of.versionKey, model, rounds],
+    [version.docKey, version.spaceKey, version.versionKey, model, rounds],
   )
 }
 
 /** Removes the descriptions of the pictures of a document that is deleted. */
-export function* forgetPictures(docKey: number): Write<void> {
+export function* removePictureDescriptions(docKey: number): Write<void> {
   yield* sql.run('DELETE FROM picture_readings WHERE doc_key = ?', [docKey])
   yield* sql.run('DELETE FROM picture_descriptions WHERE doc_key = ?', [docKey])
 }
 
-export function* pictureWait(spaceKey: number): Read<ProviderWait | undefined> {
+export function* findPictureWait(spaceKey: number): Read<ProviderWait | undefined> {
   return yield* sql.get<ProviderWait>('SELECT * FROM picture_waits WHERE space_key = ?', [spaceKey])
 }
 
-export function* pictureWaits(): Read<ProviderWait[]> {
+export function* listPictureWaits(): Read<ProviderWait[]> {
   return yield* sql.all<ProviderWait>('SELECT * FROM picture_waits')
 }
 
-export function* putOffPictures(spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): Write<void> {
+export function* deferPictures(spaceKey: number, problem: ProviderProblem, now: number, nextAt: number): Write<void> {
   yield* sql.run(
     `INSERT INTO picture_waits (space_key, attempts, since, next_at, error_class, error, permanent) VALUES (?, 1, ?, ?, ?, ?, ?)
      ON CONFLICT (space_key) DO UPDATE SET attempts = picture_waits.attempts + 1, next_at = excluded.next_at,
        error_class = excluded.error_class, error = excluded.error, permanent = excluded.permanent`,
-    [spaceKey, now, nextAt, trouble.class, trouble.message, trouble.isPermanent ? 1 : 0],
+    [spaceKey, now, nextAt, problem.class, problem.message, problem.isPermanent ? 1 : 0],
   )
 }
 
 /** Makes vision models retry now, after a start, unless other gateways are running. */
-export function* hurryPictures(gateway: string): Write<void> {
-  if (!(yield* othersThan(gateway))) yield* sql.run('UPDATE picture_waits SET next_at = 0')
+export function* retryPicturesNow(gateway: string): Write<void> {
+  if (!(yield* hasOtherGateways(gateway))) yield* sql.run('UPDATE picture_waits SET next_at = 0')
 }
 
 /** Number of described and of rejected pictures of a space. */

@@ -12,11 +12,11 @@ import { type Read, sql, type Write } from '../storage/program.js'
  * number
  */
 export function* logAdded(spaceKey: number, firstNode: number, lastNode: number): Write<number> {
-  return yield* append(spaceKey, 1, [[firstNode, lastNode]])
+  return yield* appendEntries(spaceKey, 1, [[firstNode, lastNode]])
 }
 
 /** The first and the last node of a version; null without nodes. */
-interface Ends {
+interface VersionNodeRange {
   first_node: number | null
   last_node: number | null
 }
@@ -26,35 +26,35 @@ interface Ends {
  *
  * @returns the number of the last entry; 0 if there are no nodes
  */
-export function* logRemoved(spaceKey: number, versions: readonly Ends[]): Write<number> {
+export function* logRemoved(spaceKey: number, versions: readonly VersionNodeRange[]): Write<number> {
   const ranges = versions.flatMap(({ first_node: first, last_node: last }): [number, number][] =>
     first === null || last === null ? [] : [[first, last]],
   )
-  return ranges.length === 0 ? 0 : yield* append(spaceKey, -1, ranges)
+  return ranges.length === 0 ? 0 : yield* appendEntries(spaceKey, -1, ranges)
 }
 
-function* append(spaceKey: number, op: 1 | -1, ranges: readonly [number, number][]): Write<number> {
-  const [counted] = yield* sql.returning<{ seq: number }>(
+function* appendEntries(spaceKey: number, op: 1 | -1, ranges: readonly [number, number][]): Write<number> {
+  const [counter] = yield* sql.returning<{ seq: number }>(
     `INSERT INTO space_counters (space_key, seq) VALUES (?, ?)
      ON CONFLICT (space_key) DO UPDATE SET seq = space_counters.seq + excluded.seq RETURNING seq`,
     [spaceKey, ranges.length],
   )
-  const seq = counted?.seq ?? ranges.length
-  const before = seq - ranges.length
+  const seq = counter?.seq ?? ranges.length
+  const previous = seq - ranges.length
   yield* sql.runEach(
     'INSERT INTO projection_log (space_key, seq, op, first_node, last_node) VALUES (?, ?, ?, ?, ?)',
-    ranges.map(([first, last], place) => [spaceKey, before + place + 1, op, first, last]),
+    ranges.map(([first, last], index) => [spaceKey, previous + index + 1, op, first, last]),
   )
   return seq
 }
 
 /** Number of a space's newest entry; 0 if it never had one. */
-export function* lastSequence(spaceKey: number): Read<number> {
+export function* getLastSequence(spaceKey: number): Read<number> {
   return (yield* sql.get<{ seq: number }>('SELECT seq FROM space_counters WHERE space_key = ?', [spaceKey]))?.seq ?? 0
 }
 
 /** An entry: nodes that were added, or with a negative `op` removed. */
-export interface LoggedChange {
+export interface IndexLogEntry {
   seq: number
   op: number
   first_node: number
@@ -64,10 +64,10 @@ export interface LoggedChange {
 /**
  * Entries of a space's log after `after`, up to `to`, in order. Spaces are identified by their ids, as in the indexes.
  */
-export function* changesBetween(space: string, after: number, to: number, most: number): Read<LoggedChange[]> {
-  return yield* sql.all<LoggedChange>(
+export function* listLogEntries(space: string, after: number, to: number, limit: number): Read<IndexLogEntry[]> {
+  return yield* sql.all<IndexLogEntry>(
     `SELECT seq, op, first_node, last_node FROM projection_log
      WHERE space_key = (SELECT key FROM spaces WHERE id = ?) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
-    [space, after, to, most],
+    [space, after, to, limit],
   )
 }

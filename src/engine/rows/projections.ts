@@ -6,7 +6,7 @@ export interface NodeCounts {
   building: number
 }
 
-export function* countNodes(spaceKey: number): Read<NodeCounts> {
+export function* countSpaceNodes(spaceKey: number): Read<NodeCounts> {
   // triggers count all of them, and few versions are before publication
   const row = yield* sql.get<{ live: number | null; building: number | null }>(
     `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) live,
@@ -29,7 +29,7 @@ export function* countFailedDocuments(spaceKey: number): Read<number> {
 }
 
 /** Whether documents of a space are being compiled, or vectors of another model are being computed. */
-export function* isBuilding(spaceKey: number): Read<boolean> {
+export function* isSpaceBuilding(spaceKey: number): Read<boolean> {
   const row = yield* sql.get<{ busy: number }>(
     `SELECT EXISTS (SELECT 1 FROM jobs INDEXED BY jobs_open WHERE space_key = ? AND completed_at IS NULL)
        OR EXISTS (SELECT 1 FROM vector_spaces WHERE space_key = ? AND state = 'building') busy`,
@@ -39,13 +39,16 @@ export function* isBuilding(spaceKey: number): Read<boolean> {
 }
 
 /** The key of a vector space, if it is the active one. */
-export function* activeVectorSpace(id: string): Read<number | undefined> {
-  const model = yield* sql.get<{ key: number }>("SELECT key FROM vector_spaces WHERE id = ? AND state = 'active'", [id])
-  return model?.key
+export function* findActiveVectorSpace(id: string): Read<number | undefined> {
+  const vectorSpace = yield* sql.get<{ key: number }>(
+    "SELECT key FROM vector_spaces WHERE id = ? AND state = 'active'",
+    [id],
+  )
+  return vectorSpace?.key
 }
 
 /** Number of vectors whose nodes are current or being built; triggers count them. */
-export function* liveVectors(vectorSpace: number): Read<number> {
+export function* getLiveVectorCount(vectorSpace: number): Read<number> {
   const counted = yield* sql.get<{ live: number }>('SELECT live FROM vector_counts WHERE vector_space = ?', [
     vectorSpace,
   ])
@@ -53,7 +56,7 @@ export function* liveVectors(vectorSpace: number): Read<number> {
 }
 
 /** Keys of versions that are being built. */
-export function* versionsBeingBuilt(spaceKey: number): Read<number[]> {
+export function* listBuildingVersions(spaceKey: number): Read<number[]> {
   const versions = yield* sql.all<{ key: number }>(
     'SELECT key FROM versions INDEXED BY versions_live WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL',
     [spaceKey],
@@ -62,20 +65,20 @@ export function* versionsBeingBuilt(spaceKey: number): Read<number[]> {
 }
 
 /** Number of vectors of the nodes of versions, looked up one by one. */
-export function* countVectorsOf(vectorSpace: number, versionKeys: readonly number[]): Read<number> {
-  let found = 0
+export function* countVectorsOfVersions(vectorSpace: number, versionKeys: readonly number[]): Read<number> {
+  let count = 0
   for (const key of versionKeys)
-    found +=
+    count +=
       (yield* sql.get<{ n: number }>(
         `SELECT count(*) n FROM nodes CROSS JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
          WHERE nodes.version_key = ?`,
         [vectorSpace, key],
       ))?.n ?? 0
-  return found
+  return count
 }
 
 /** Number of entities and relations of a space, and whether any document was extracted for them. */
-export function* graphSize(spaceKey: number): Read<{ size: number; isBegun: boolean }> {
+export function* getGraphSize(spaceKey: number): Read<{ size: number; isBegun: boolean }> {
   const row = yield* sql.get<{ n: number }>(
     `SELECT (SELECT count(*) FROM graph_entities WHERE space_key = ?)
           + (SELECT count(*) FROM graph_relations WHERE space_key = ?) n`,

@@ -1,8 +1,8 @@
 import { isDamaged } from '../storage/guarded-rows.js'
 import { decodeHalfInto } from '../storage/half.js'
-import { saysWhatWasStored } from '../storage/node-hash.js'
+import { matchesRowHash } from '../storage/node-hash.js'
 import { type Read, sql } from '../storage/program.js'
-import { fromCell, jsonAt } from '../storage/readable.js'
+import { jsonPathSql, parseJsonCell } from '../storage/readable.js'
 
 /** A passage with all fields of evidence. */
 export interface PassageRow {
@@ -44,9 +44,13 @@ export interface PassageRow {
  * Filters node keys to those visible in the snapshot: every index hit passes through here before it is used for
  * anything. A document that was deleted after the snapshot is left out when its text is loaded.
  */
-export function* visibleKeys(spaceKey: number, snapshot: { headRevision: number }, keys: number[]): Read<Set<number>> {
+export function* filterVisibleKeys(
+  spaceKey: number,
+  snapshot: { headRevision: number },
+  keys: number[],
+): Read<Set<number>> {
   // as one value: one row for each of hundreds of keys costs half as much again
-  const found = yield* sql.get<{ keys: string }>(
+  const row = yield* sql.get<{ keys: string }>(
     `SELECT json_group_array(nodes.key) keys FROM json_each(?) wanted
      CROSS JOIN nodes INDEXED BY nodes_place ON nodes.key = wanted.value
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
@@ -54,7 +58,7 @@ export function* visibleKeys(spaceKey: number, snapshot: { headRevision: number 
        AND (versions.until_revision IS NULL OR versions.until_revision > ?)`,
     [JSON.stringify(keys), spaceKey, snapshot.headRevision, snapshot.headRevision],
   )
-  const visible: number[] = found === undefined ? [] : fromCell(found.keys)
+  const visible: number[] = row === undefined ? [] : parseJsonCell(row.keys)
   return new Set(visible)
 }
 
@@ -67,17 +71,17 @@ export function* loadPassages(spaceKey: number, keys: number[]): Read<Map<number
     `SELECT nodes.key, nodes.doc_key, nodes.id, nodes.title, nodes.text body, nodes.section, nodes.start_offset, nodes.end_offset, nodes.page, nodes.row_hash,
        nodes.kind, nodes.shows, nodes.ordinal, documents.id document_id, documents.filename, versions.title document_title,
        versions.version, versions.artifact_hash, versions.created_at published_at, documents.source_id,
-       ${jsonAt('versions.metadata', '$.documentDate')} document_date, ${jsonAt('versions.metadata', '$.author')} author,
-       ${jsonAt('documents.metadata', '$.sourceUrl')} source_url, ${jsonAt('versions.metadata', '$.ocrPages')} ocr_pages,
-       ${jsonAt('versions.metadata', '$.transcript.by')} transcript_by,
-       coalesce(${jsonAt('documents.metadata', '$.sourceUrl')}, ${jsonAt('documents.metadata', '$.pageId')},
-         ${jsonAt('documents.metadata', '$.fileId')}) IS NOT NULL external
+       ${jsonPathSql('versions.metadata', '$.documentDate')} document_date, ${jsonPathSql('versions.metadata', '$.author')} author,
+       ${jsonPathSql('documents.metadata', '$.sourceUrl')} source_url, ${jsonPathSql('versions.metadata', '$.ocrPages')} ocr_pages,
+       ${jsonPathSql('versions.metadata', '$.transcript.by')} transcript_by,
+       coalesce(${jsonPathSql('documents.metadata', '$.sourceUrl')}, ${jsonPathSql('documents.metadata', '$.pageId')},
+         ${jsonPathSql('documents.metadata', '$.fileId')}) IS NOT NULL external
      FROM json_each(?) wanted CROSS JOIN nodes ON nodes.key = wanted.value
      CROSS JOIN versions ON versions.key = nodes.version_key CROSS JOIN documents ON documents.key = nodes.doc_key
      WHERE nodes.space_key = ? AND documents.deleted_at IS NULL`,
     [JSON.stringify(keys), spaceKey],
   )
-  const intact = rows.filter((row) => !isDamaged(row) && saysWhatWasStored({ ...row, text: row.body }))
+  const intact = rows.filter((row) => !isDamaged(row) && matchesRowHash({ ...row, text: row.body }))
   return new Map(intact.map((row) => [row.key, row]))
 }
 
@@ -90,9 +94,9 @@ export function* loadVectors(vectorSpace: string, keys: number[]): Read<Map<numb
      WHERE vector_spaces.id = ?`,
     [JSON.stringify(keys), vectorSpace],
   )
-  const whole = rows.filter(({ vector, dimension }) => vector.byteLength === 2 * dimension)
+  const complete = rows.filter(({ vector, dimension }) => vector.byteLength === 2 * dimension)
   return new Map(
-    whole.map(({ key, vector, dimension }) => {
+    complete.map(({ key, vector, dimension }) => {
       const floats = new Float32Array(dimension)
       decodeHalfInto(vector, floats, 0)
       return [key, floats]
@@ -101,7 +105,7 @@ export function* loadVectors(vectorSpace: string, keys: number[]): Read<Map<numb
 }
 
 /** Returns the number of nodes of the given documents at a revision. */
-export function* countNodesOf(spaceKey: number, docs: readonly number[], revision: number): Read<number> {
+export function* countNodesOfDocuments(spaceKey: number, docs: readonly number[], revision: number): Read<number> {
   const row = yield* sql.get<{ nodes: number | null }>(
     `SELECT sum(v.node_count) nodes FROM documents d CROSS JOIN versions v ON v.doc_key = d.key
      WHERE d.key IN (SELECT value FROM json_each(?)) AND d.space_key = ? AND d.deleted_at IS NULL
@@ -112,7 +116,7 @@ export function* countNodesOf(spaceKey: number, docs: readonly number[], revisio
 }
 
 /** Of some nodes, the keys of those in some documents. */
-export function* nodesOfDocuments(keys: ReadonlySet<number>, docs: readonly number[]): Read<Set<number>> {
+export function* filterNodesOfDocuments(keys: ReadonlySet<number>, docs: readonly number[]): Read<Set<number>> {
   const rows = yield* sql.all<{ key: number }>(
     `SELECT n.key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      WHERE n.doc_key IN (SELECT value FROM json_each(?))`,
@@ -125,13 +129,13 @@ export function* nodesOfDocuments(keys: ReadonlySet<number>, docs: readonly numb
  * Of some documents, the keys of those with a newer version that is accepted and not published yet, and of web pages
  * that the last crawl did not find, before they are deleted.
  */
-export function* staleDocuments(docs: readonly number[]): Read<Set<number>> {
+export function* filterStaleDocuments(docs: readonly number[]): Read<Set<number>> {
   const keys = JSON.stringify(docs)
   const rows = yield* sql.all<{ key: number }>(
     `SELECT j.doc_key key FROM json_each(?) wanted CROSS JOIN jobs j INDEXED BY jobs_document
        ON j.doc_key = wanted.value WHERE j.completed_at IS NULL
      UNION SELECT documents.key FROM json_each(?) missed JOIN documents ON documents.key = missed.value
-     WHERE CAST(${jsonAt('metadata', '$.missingCrawls')} AS INTEGER) > 0`,
+     WHERE CAST(${jsonPathSql('metadata', '$.missingCrawls')} AS INTEGER) > 0`,
     [keys, keys],
   )
   return new Set(rows.map(({ key }) => key))

@@ -3,7 +3,7 @@ import type { Bindable } from '../storage/program.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
 /** A row of `retention_policies`. */
-export interface PolicyRow {
+export interface RetentionPolicyRow {
   id: string
   answer_trace_days: number
   evidence_cache_days: number
@@ -16,49 +16,52 @@ export interface PolicyRow {
 }
 
 /** The owner of a policy: a tenant, or one space. */
-export type PolicyOwner = { tenant: string } | { spaceKey: number }
+export type RetentionPolicyOwner = { tenant: string } | { spaceKey: number }
 
-export function* policyRow(owner: PolicyOwner): Read<PolicyRow | undefined> {
+export function* findPolicyRow(owner: RetentionPolicyOwner): Read<RetentionPolicyRow | undefined> {
   return 'spaceKey' in owner
-    ? yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE space_key = ?', [owner.spaceKey])
-    : yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND space_key IS NULL', [
+    ? yield* sql.get<RetentionPolicyRow>('SELECT * FROM retention_policies WHERE space_key = ?', [owner.spaceKey])
+    : yield* sql.get<RetentionPolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND space_key IS NULL', [
         owner.tenant,
       ])
 }
 
 /** @param rules in the order of the columns */
 export function* insertPolicy(
-  { id, owner, tenant }: { id: string; owner: PolicyOwner; tenant: string },
+  { id, owner, tenant }: { id: string; owner: RetentionPolicyOwner; tenant: string },
   rules: Bindable[],
   now: number,
-): Write<PolicyRow> {
+): Write<RetentionPolicyRow> {
   yield* sql.run(
     `INSERT INTO retention_policies (id, tenant, space_key, answer_trace_days, evidence_cache_days,
        inactive_projection_days, artifact_versions, raw_document_days, session_minutes, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [id, tenant, 'spaceKey' in owner ? owner.spaceKey : null, ...rules, now, now],
   )
-  return yield* written(tenant, id)
+  return yield* getPolicyRow(tenant, id)
 }
 
 /** @param rules in the order of the columns */
-export function* updatePolicy(tenant: string, id: string, rules: Bindable[], now: number): Write<PolicyRow> {
+export function* updatePolicy(tenant: string, id: string, rules: Bindable[], now: number): Write<RetentionPolicyRow> {
   yield* sql.run(
     `UPDATE retention_policies SET answer_trace_days = ?, evidence_cache_days = ?, inactive_projection_days = ?,
        artifact_versions = ?, raw_document_days = ?, session_minutes = ?, updated_at = ? WHERE tenant = ? AND id = ?`,
     [...rules, now, tenant, id],
   )
-  return yield* written(tenant, id)
+  return yield* getPolicyRow(tenant, id)
 }
 
-function* written(tenant: string, id: string): Read<PolicyRow> {
-  const row = yield* sql.get<PolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND id = ?', [tenant, id])
+function* getPolicyRow(tenant: string, id: string): Read<RetentionPolicyRow> {
+  const row = yield* sql.get<RetentionPolicyRow>('SELECT * FROM retention_policies WHERE tenant = ? AND id = ?', [
+    tenant,
+    id,
+  ])
   if (row === undefined) throw new KsError('internal', 'a retention policy vanished while it was written')
   return row
 }
 
 /** Sets the expiry of a space's sessions to `milliseconds` after their last use, but no later than `end`. */
-export function* moveSessions(spaceKey: number, milliseconds: number, end: number): Write<void> {
+export function* updateSessionExpiry(spaceKey: number, milliseconds: number, end: number): Write<void> {
   yield* sql.run('UPDATE sessions SET expires_at = min(heartbeat_at + ?, ?) WHERE space_key = ?', [
     milliseconds,
     end,

@@ -8,33 +8,33 @@ export interface SessionTurn {
 }
 
 /** Identifies a session of a tenant. */
-export interface OwnedSession {
+export interface SessionKey {
   tenant: string
   id: string
 }
 
 /** Whether a session belongs to the caller, in this space, and has not expired. */
 export function* isOwnSession(caller: Caller, spaceKey: number, id: string, now: number): Read<boolean> {
-  const known = yield* sql.get<{ id: string }>(
+  const row = yield* sql.get<{ id: string }>(
     'SELECT id FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ? AND expires_at > ?',
     [id, caller.tenant, caller.subject, spaceKey, now],
   )
-  return known !== undefined
+  return row !== undefined
 }
 
 /** A turn with the evidence bundle of its trace; null if the trace is removed, or had no bundle. */
-export interface StoredTurn extends SessionTurn {
+export interface StoredSessionTurn extends SessionTurn {
   bundle: string | null
 }
 
 /** The last turns of a session, newest first. */
-export function* lastTurns(tenant: string, sessionId: string, most: number): Read<StoredTurn[]> {
-  return yield* sql.all<StoredTurn>(
+export function* listLastTurns(tenant: string, sessionId: string, limit: number): Read<StoredSessionTurn[]> {
+  return yield* sql.all<StoredSessionTurn>(
     `SELECT t.query, t.answer, b.body bundle FROM session_turns t
      LEFT JOIN traces ON traces.tenant = t.tenant AND traces.id = t.trace_id
      LEFT JOIN evidence_bundles b ON b.tenant = traces.tenant AND b.id = traces.bundle_id
      WHERE t.tenant = ? AND t.session_id = ? ORDER BY t.place DESC LIMIT ?`,
-    [tenant, sessionId, most],
+    [tenant, sessionId, limit],
   )
 }
 
@@ -48,18 +48,18 @@ export function* countSessions(spaceKey: number, now: number): Read<number> {
  * Ids of sessions with one turn, the first to expire first: in the order of an index, so that the query is fast in a
  * space with many sessions.
  */
-export function* oneOffs(spaceKey: number, now: number, most: number): Read<string[]> {
+export function* listSingleTurnSessions(spaceKey: number, now: number, limit: number): Read<string[]> {
   const rows = yield* sql.all<{ id: string }>(
     `SELECT id FROM sessions INDEXED BY sessions_space WHERE space_key = ? AND expires_at > ?
          AND NOT EXISTS (SELECT 1 FROM session_turns t WHERE t.tenant = sessions.tenant AND t.session_id = sessions.id AND t.place > 1)
        ORDER BY expires_at LIMIT ?`,
-    [spaceKey, now, most],
+    [spaceKey, now, limit],
   )
   return rows.map(({ id }) => id)
 }
 
 /** Of some ids, those of stored sessions. */
-export function* storedSessions(tenant: string, ids: readonly string[]): Read<Set<string>> {
+export function* filterStoredSessions(tenant: string, ids: readonly string[]): Read<Set<string>> {
   const rows = yield* sql.getEach<{ id: string }>(
     'SELECT id FROM sessions WHERE tenant = ? AND id = ?',
     ids.map((id) => [tenant, id]),
@@ -68,13 +68,13 @@ export function* storedSessions(tenant: string, ids: readonly string[]): Read<Se
 }
 
 /** Removes a session with its turns, inside the caller's transaction. */
-export function* removeSession({ tenant, id }: OwnedSession): Write<void> {
+export function* removeSession({ tenant, id }: SessionKey): Write<void> {
   yield* sql.run('DELETE FROM session_turns WHERE tenant = ? AND session_id = ?', [tenant, id])
   yield* sql.run('DELETE FROM sessions WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
 /** Inserts a session, or extends an existing one, inside the caller's transaction. */
-export function* keepSession(
+export function* upsertSession(
   caller: Caller,
   spaceKey: number,
   sessionId: string,
@@ -89,8 +89,8 @@ export function* keepSession(
 }
 
 /** Appends a turn to a session, inside the caller's transaction. */
-export function* insertTurn(
-  { tenant, id: sessionId }: OwnedSession,
+export function* insertSessionTurn(
+  { tenant, id: sessionId }: SessionKey,
   turn: SessionTurn & { traceId: string },
   now: number,
 ): Write<void> {

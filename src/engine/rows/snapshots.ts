@@ -2,7 +2,7 @@ import type { RecordedQuery } from '../../contract/gateway/snapshots.js'
 import type { Caller } from '../base/caller.js'
 import { FOLDER_END } from '../base/folders.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { subtreeOf } from './workspaces.js'
+import { getSubtreeBounds } from './workspaces.js'
 
 /** A row of `workspace_snapshots` with its space. */
 export interface SnapshotRow {
@@ -20,40 +20,40 @@ export interface SnapshotRow {
   created_at: number
 }
 
-const SELECT = `SELECT s.id, s.space_key, spaces.id space_id, s.subject, s.workspace, s.name, s.session_id,
+const SELECT_SNAPSHOT = `SELECT s.id, s.space_key, spaces.id space_id, s.subject, s.workspace, s.name, s.session_id,
     s.publication_id, s.file_count, s.total_bytes, s.query_count, s.created_at
   FROM workspace_snapshots s JOIN spaces ON spaces.key = s.space_key
   WHERE s.tenant = ? AND s.subject = ? AND s.deleted_at IS NULL AND spaces.deleted_at IS NULL`
 
 /** A snapshot of the caller. */
-export function* snapshotRow({ tenant, subject }: Caller, id: string): Read<SnapshotRow | undefined> {
-  return yield* sql.get<SnapshotRow>(`${SELECT} AND s.id = ?`, [tenant, subject, id])
+export function* findSnapshotRow({ tenant, subject }: Caller, id: string): Read<SnapshotRow | undefined> {
+  return yield* sql.get<SnapshotRow>(`${SELECT_SNAPSHOT} AND s.id = ?`, [tenant, subject, id])
 }
 
 /** The caller's snapshots, newest first; optionally of one space or one workspace, and after a listed one. */
-export function* snapshotRows(
+export function* listSnapshotRows(
   { tenant, subject }: Caller,
-  wanted: { spaceKey: number | undefined; workspace: string | undefined; after: string | undefined },
-  most: number,
+  filter: { spaceKey: number | undefined; workspace: string | undefined; after: string | undefined },
+  limit: number,
 ): Read<SnapshotRow[]> {
-  const { spaceKey = null, workspace = null, after = null } = wanted
+  const { spaceKey = null, workspace = null, after = null } = filter
   return yield* sql.all<SnapshotRow>(
-    `${SELECT} AND (? IS NULL OR s.space_key = ?) AND (? IS NULL OR s.workspace = ?) AND (? IS NULL OR s.id < ?)
+    `${SELECT_SNAPSHOT} AND (? IS NULL OR s.space_key = ?) AND (? IS NULL OR s.workspace = ?) AND (? IS NULL OR s.id < ?)
      ORDER BY s.id DESC LIMIT ?`,
-    [tenant, subject, spaceKey, spaceKey, workspace, workspace, after, after, most],
+    [tenant, subject, spaceKey, spaceKey, workspace, workspace, after, after, limit],
   )
 }
 
-const LIVE_OF_WORKSPACE = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
+const IN_WORKSPACE = 'space_key = ? AND folder >= ? AND folder < ? AND until_seq IS NULL'
 
 /** Number and bytes of the current files of a workspace, and creation time of the oldest; null without files. */
-export function* workspaceNow(
+export function* getWorkspaceSize(
   spaceKey: number,
   workspace: string,
 ): Read<{ files: number; bytes: number; since: number | null } | undefined> {
-  const { first, past } = subtreeOf(workspace + FOLDER_END)
+  const { first, past } = getSubtreeBounds(workspace + FOLDER_END)
   return yield* sql.get<{ files: number; bytes: number; since: number | null }>(
-    `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${LIVE_OF_WORKSPACE}`,
+    `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes, min(created_at) since FROM workspace_files WHERE ${IN_WORKSPACE}`,
     [spaceKey, first, past],
   )
 }
@@ -65,37 +65,37 @@ interface NewSnapshot extends Omit<SnapshotRow, 'space_id' | 'query_count'> {
 }
 
 /** Inserts a snapshot with copies of the current file rows of its workspace. */
-export function* insertSnapshot(made: NewSnapshot): Write<void> {
+export function* insertSnapshot(snapshot: NewSnapshot): Write<void> {
   yield* sql.run(
     `INSERT INTO workspace_snapshots (id, tenant, space_key, subject, workspace, name, session_id, publication_id,
          file_count, total_bytes, query_count, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      made.id,
-      made.tenant,
-      made.space_key,
-      made.subject,
-      made.workspace,
-      made.name,
-      made.session_id,
-      made.publication_id,
-      made.file_count,
-      made.total_bytes,
-      made.queries.length,
-      made.created_at,
+      snapshot.id,
+      snapshot.tenant,
+      snapshot.space_key,
+      snapshot.subject,
+      snapshot.workspace,
+      snapshot.name,
+      snapshot.session_id,
+      snapshot.publication_id,
+      snapshot.file_count,
+      snapshot.total_bytes,
+      snapshot.queries.length,
+      snapshot.created_at,
     ],
   )
-  const { first, past } = subtreeOf(made.workspace + FOLDER_END)
+  const { first, past } = getSubtreeBounds(snapshot.workspace + FOLDER_END)
   yield* sql.run(
     `INSERT INTO snapshot_files (tenant, snapshot_id, space_key, path, object_key, sha256, size_bytes, content_type, version,
          updated_at)
        SELECT ?, ?, space_key, replace(substr(folder || base, ?), char(1), '/'), object_key, sha256, size_bytes,
-         content_type, version, updated_at FROM workspace_files WHERE ${LIVE_OF_WORKSPACE} ORDER BY folder, base`,
-    [made.tenant, made.id, [...made.workspace].length + 2, made.space_key, first, past],
+         content_type, version, updated_at FROM workspace_files WHERE ${IN_WORKSPACE} ORDER BY folder, base`,
+    [snapshot.tenant, snapshot.id, [...snapshot.workspace].length + 2, snapshot.space_key, first, past],
   )
-  for (const [place, query] of made.queries.entries())
+  for (const [index, query] of snapshot.queries.entries())
     yield* sql.run(
       'INSERT INTO snapshot_queries (tenant, snapshot_id, place, space_key, body) VALUES (?, ?, ?, ?, ?)',
-      [made.tenant, made.id, place, made.space_key, JSON.stringify(query)],
+      [snapshot.tenant, snapshot.id, index, snapshot.space_key, JSON.stringify(query)],
     )
 }
 
@@ -113,7 +113,7 @@ interface SnapshotFile {
   at: number
 }
 
-export function* snapshotFiles(tenant: string, snapshotId: string): Read<SnapshotFile[]> {
+export function* listSnapshotFiles(tenant: string, snapshotId: string): Read<SnapshotFile[]> {
   return yield* sql.all<SnapshotFile>(
     `SELECT path, sha256, size_bytes size, content_type type, version, updated_at at FROM snapshot_files
      WHERE tenant = ? AND snapshot_id = ? ORDER BY path`,
@@ -122,7 +122,7 @@ export function* snapshotFiles(tenant: string, snapshotId: string): Read<Snapsho
 }
 
 /** The file of a snapshot at a path. */
-export function* snapshotFile(
+export function* findSnapshotFile(
   tenant: string,
   snapshotId: string,
   path: string,
@@ -142,29 +142,29 @@ export function* snapshotQueries(tenant: string, snapshotId: string): Read<{ bod
 }
 
 /** A subject in a space, as the owner of queries. */
-export interface Asker {
+export interface SpaceSubject {
   tenant: string
   subject: string
   spaceKey: number
 }
 
 /** Whether a session belongs, or belonged, to a subject. */
-export function* isSessionOf({ tenant, subject, spaceKey }: Asker, id: string): Read<boolean> {
+export function* isOwnedSession({ tenant, subject, spaceKey }: SpaceSubject, id: string): Read<boolean> {
   const owner = [tenant, subject, spaceKey]
-  const known = yield* sql.get<{ one: number }>(
+  const row = yield* sql.get<{ one: number }>(
     `SELECT 1 one WHERE EXISTS (SELECT 1 FROM sessions WHERE id = ? AND tenant = ? AND subject = ? AND space_key = ?)
          OR EXISTS (SELECT 1 FROM traces WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ?)`,
     [id, ...owner, id, ...owner],
   )
-  return known !== undefined
+  return row !== undefined
 }
 
 /** The session with the subject's latest query, and the time of that. */
-export function* lastSession({
+export function* findLastSession({
   tenant,
   subject,
   spaceKey,
-}: Asker): Read<{ session_id: string; created_at: number } | undefined> {
+}: SpaceSubject): Read<{ session_id: string; created_at: number } | undefined> {
   return yield* sql.get<{ session_id: string; created_at: number }>(
     `SELECT session_id, created_at FROM traces INDEXED BY traces_space
      WHERE space_key = ? AND subject = ? AND tenant = ? AND session_id IS NOT NULL ORDER BY id DESC LIMIT 1`,
@@ -173,11 +173,11 @@ export function* lastSession({
 }
 
 export function* isSessionOpen(tenant: string, id: string, now: number): Read<boolean> {
-  const open = yield* sql.get<{ one: number }>(
+  const row = yield* sql.get<{ one: number }>(
     'SELECT 1 one FROM sessions WHERE tenant = ? AND id = ? AND expires_at > ?',
     [tenant, id, now],
   )
-  return open !== undefined
+  return row !== undefined
 }
 
 /** A query of a session. */
@@ -192,21 +192,21 @@ export interface SessionTrace {
 }
 
 /** The last answered queries of a session, oldest first. */
-export function* sessionTraces(
-  { tenant, subject, spaceKey }: Asker,
+export function* listSessionTraces(
+  { tenant, subject, spaceKey }: SpaceSubject,
   sessionId: string,
-  most: number,
+  limit: number,
 ): Read<SessionTrace[]> {
   return (yield* sql.all<SessionTrace>(
     `SELECT id, query, mode, requested_mode, bundle_id, steps, created_at FROM traces INDEXED BY traces_session
        WHERE session_id = ? AND tenant = ? AND subject = ? AND space_key = ? AND completed = 1
        ORDER BY id DESC LIMIT ?`,
-    [sessionId, tenant, subject, spaceKey, most],
+    [sessionId, tenant, subject, spaceKey, limit],
   )).reverse()
 }
 
 /** Whether a passage is visible in a revision of a space. */
-export function* isNodeShown(spaceKey: number, nodeId: string, revision: number): Read<boolean> {
+export function* isNodeVisible(spaceKey: number, nodeId: string, revision: number): Read<boolean> {
   const visible = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM nodes JOIN versions ON versions.key = nodes.version_key
      WHERE nodes.id = ? AND nodes.space_key = ? AND versions.from_revision <= ?

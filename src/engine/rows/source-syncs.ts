@@ -1,5 +1,5 @@
 import { type Read, sql, type Write } from '../storage/program.js'
-import { OF_THE_GONE } from './gateways.js'
+import { OF_LOST_GATEWAYS } from './gateways.js'
 import type { SourceRow } from './sources.js'
 
 /** The moves of a source's sync (decisions.md section 4): each is one conditional update and increases the version. */
@@ -8,9 +8,9 @@ import type { SourceRow } from './sources.js'
  * After a crash a source with a schedule is retried after this time, and not at once: its sync may have caused the
  * crash.
  */
-const AFTER_CRASH_MS = 60_000
+const CRASH_RETRY_DELAY_MS = 60_000
 
-type Named = Pick<SourceRow, 'tenant' | 'id'>
+type SourceRowKey = Pick<SourceRow, 'tenant' | 'id'>
 
 /** A gateway's claim on the sync of a source. */
 export interface SyncClaim {
@@ -25,7 +25,7 @@ export type DueSource = SourceRow & { space_id: string }
  * another status
  */
 export function* claimSync(
-  { tenant, id }: Named,
+  { tenant, id }: SourceRowKey,
   gateway: string,
   nextAt: number | null,
   now: number,
@@ -46,7 +46,7 @@ export function* claimSync(
  * @param outcome `summary`: JSON. `againAt`: a source with a schedule is due at this time, if not earlier
  */
 export function* endSync(
-  { tenant, id }: Named,
+  { tenant, id }: SourceRowKey,
   { gateway, fence }: SyncClaim,
   outcome: { summary?: string; error?: string; againAt?: number },
   now: number,
@@ -73,18 +73,18 @@ export function* endSync(
 }
 
 /** Marks syncs of lost gateways as failed, to be retried. @returns their number */
-export function* recoverSyncs(now: number): Write<number> {
+export function* failOrphanedSyncs(now: number): Write<number> {
   return (yield* sql.run(
     `UPDATE sources SET status = CASE status WHEN 'syncing' THEN 'error' ELSE status END, sync_started_at = NULL,
        claimed_by = NULL, last_sync_at = ?, last_sync_error = 'the daemon ended during the sync',
        next_sync_at = CASE WHEN next_sync_at IS NULL THEN NULL ELSE CAST(? AS INTEGER) END, version = version + 1, updated_at = ?
-     WHERE deleted_at IS NULL AND sync_started_at IS NOT NULL AND ${OF_THE_GONE}`,
-    [now, now + AFTER_CRASH_MS, now],
+     WHERE deleted_at IS NULL AND sync_started_at IS NOT NULL AND ${OF_LOST_GATEWAYS}`,
+    [now, now + CRASH_RETRY_DELAY_MS, now],
   )).changes
 }
 
 /** Sources whose sync is due, without those that are disabled or syncing. */
-export function* dueSources(now: number): Read<DueSource[]> {
+export function* listDueSources(now: number): Read<DueSource[]> {
   return yield* sql.all<DueSource>(
     `SELECT sources.*, spaces.id space_id FROM sources JOIN spaces ON spaces.key = space_key
      WHERE next_sync_at <= ? AND sources.deleted_at IS NULL AND spaces.deleted_at IS NULL
@@ -94,11 +94,11 @@ export function* dueSources(now: number): Read<DueSource[]> {
 }
 
 /** Sources that are due after a time. */
-export function* sourcesDueAfter(time: number): Read<SourceRow[]> {
+export function* listSourcesDueAfter(time: number): Read<SourceRow[]> {
   return yield* sql.all<SourceRow>('SELECT * FROM sources WHERE next_sync_at > ? AND deleted_at IS NULL', [time])
 }
 
-export function* setNextSync({ tenant, id }: Named, nextAt: number, now: number): Write<void> {
+export function* setNextSync({ tenant, id }: SourceRowKey, nextAt: number, now: number): Write<void> {
   yield* sql.run(
     'UPDATE sources SET next_sync_at = ?, version = version + 1, updated_at = ? WHERE tenant = ? AND id = ?',
     [nextAt, now, tenant, id],
@@ -106,7 +106,7 @@ export function* setNextSync({ tenant, id }: Named, nextAt: number, now: number)
 }
 
 /** Whether any source of this data directory has a scheduled sync. */
-export function* hasSchedule(): Read<boolean> {
+export function* hasScheduledSync(): Read<boolean> {
   return (
     (yield* sql.get(
       `SELECT 1 one FROM sources JOIN spaces ON spaces.key = space_key WHERE next_sync_at IS NOT NULL

@@ -1,10 +1,10 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import type { Source } from '../../contract/gateway/sources.js'
 import { LIMITS } from '../../contract/limits.js'
 import { isUuid } from '../../lib/ids.js'
 import { holdsTime } from '../storage/formats.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { askerOf, mayKnow, type Reader } from './permissions.js'
+import { type Reader, sqlCanRead, toReaderParameter } from './permissions.js'
 import type { SpaceRow } from './spaces.js'
 
 /** A row of `sources`. */
@@ -42,11 +42,11 @@ export function* findSource(reader: Reader, space: SpaceRow, id: string): Read<S
   const row = isUuid(id)
     ? yield* sql.get<SourceRow>(
         `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL
-           AND ${mayKnow('sources.id')}`,
-        [space.tenant, space.key, id, askerOf(reader)],
+           AND ${sqlCanRead('sources.id')}`,
+        [space.tenant, space.key, id, toReaderParameter(reader)],
       )
     : undefined
-  if (row === undefined) throw notFound('source', id)
+  if (row === undefined) throw notFoundError('source', id)
   return row
 }
 
@@ -57,11 +57,11 @@ export type NewSource = Pick<
 
 /** Adds a source, inside the caller's transaction. @throws KsError `capacity-exceeded` */
 export function* insertSource(reader: Reader, space: SpaceRow, source: NewSource, now: number): Write<SourceRow> {
-  const held = yield* sql.get<{ n: number }>(
+  const existing = yield* sql.get<{ n: number }>(
     'SELECT count(*) n FROM sources WHERE tenant = ? AND space_key = ? AND deleted_at IS NULL',
     [space.tenant, space.key],
   )
-  if ((held?.n ?? 0) >= LIMITS.sourcesPerSpace)
+  if ((existing?.n ?? 0) >= LIMITS.sourcesPerSpace)
     throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.sourcesPerSpace} sources`)
   yield* sql.run(
     `INSERT INTO sources (id, tenant, space_key, name, type, uri, status, permission_scope, metadata, credentials,
@@ -87,11 +87,11 @@ export function* insertSource(reader: Reader, space: SpaceRow, source: NewSource
 }
 
 /** Sources that the reader may read, after an id, oldest first. */
-export function* sourcesAfter(reader: Reader, space: SpaceRow, after: string, limit: number): Read<SourceRow[]> {
+export function* listSourcesAfter(reader: Reader, space: SpaceRow, after: string, limit: number): Read<SourceRow[]> {
   return yield* sql.all<SourceRow>(
     `SELECT * FROM sources WHERE tenant = ? AND space_key = ? AND id > ? AND deleted_at IS NULL
-       AND ${mayKnow('sources.id')} ORDER BY id LIMIT ?`,
-    [space.tenant, space.key, after, askerOf(reader), limit],
+       AND ${sqlCanRead('sources.id')} ORDER BY id LIMIT ?`,
+    [space.tenant, space.key, after, toReaderParameter(reader), limit],
   )
 }
 
@@ -133,7 +133,7 @@ export function* hideSource(
 export type HiddenSource = Pick<SourceRow, 'id' | 'tenant' | 'space_key' | 'deletes_documents'> & { space_id: string }
 
 /** Deleted sources whose documents may still exist. */
-export function* hiddenSources(): Read<HiddenSource[]> {
+export function* listHiddenSources(): Read<HiddenSource[]> {
   return yield* sql.all<HiddenSource>(
     `SELECT sources.id, sources.tenant, space_key, spaces.id space_id, deletes_documents FROM sources
      JOIN spaces ON spaces.key = space_key WHERE ${holdsTime('sources.deleted_at')} AND spaces.deleted_at IS NULL`,

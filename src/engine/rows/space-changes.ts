@@ -5,22 +5,22 @@ import type { SpaceRow } from './spaces.js'
 
 /** Number of spaces of a tenant, without deleted ones. */
 export function* countSpaces(tenant: string): Read<number> {
-  const held = yield* sql.get<{ n: number }>('SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL', [
+  const row = yield* sql.get<{ n: number }>('SELECT count(*) n FROM spaces WHERE tenant = ? AND deleted_at IS NULL', [
     tenant,
   ])
-  return held?.n ?? 0
+  return row?.n ?? 0
 }
 
 /** Spaces of a tenant by id. */
-export function* spacesAfter(tenant: string, after: string, most: number): Read<SpaceRow[]> {
+export function* listSpacesAfter(tenant: string, after: string, limit: number): Read<SpaceRow[]> {
   return yield* sql.all<SpaceRow>(
     'SELECT * FROM spaces WHERE tenant = ? AND deleted_at IS NULL AND id > ? ORDER BY id LIMIT ?',
-    [tenant, after, most],
+    [tenant, after, limit],
   )
 }
 
 /** The space of a tenant with a slug. */
-export function* slugHolder(tenant: string, slug: string): Read<{ key: number; id: string } | undefined> {
+export function* findSpaceBySlug(tenant: string, slug: string): Read<{ key: number; id: string } | undefined> {
   return yield* sql.get<{ key: number; id: string }>(
     'SELECT key, id FROM spaces WHERE tenant = ? AND slug = ? AND deleted_at IS NULL',
     [tenant, slug],
@@ -107,7 +107,7 @@ export function* hasDocuments(key: number): Read<boolean> {
 }
 
 /** Sets another embedding model, with a new vector space, unless the space's model is frozen. */
-export function* setEmbedding(key: number, model: ModelReference, now: number): Write<void> {
+export function* setEmbeddingModel(key: number, model: ModelReference, now: number): Write<void> {
   yield* sql.run(
     `UPDATE spaces SET embedding_plugin = ?, embedding_provider = ?, embedding_model = ?, vector_space = ?, dimension = NULL,
          embedding_revision = embedding_revision + 1, manifest_version = manifest_version + 1, updated_at = ?
@@ -117,6 +117,6 @@ export function* setEmbedding(key: number, model: ModelReference, now: number): 
 }
 
 /** Freezes the embedding model, from the first document on: only a migration changes it then. */
-export function* freezeEmbedding(key: number, now: number): Write<void> {
+export function* freezeEmbeddingModel(key: number, now: number): Write<void> {
   yield* sql.run('UPDATE spaces SET frozen_at = ? WHERE key = ? AND frozen_at IS NULL', [now, key])
 }

@@ -14,7 +14,7 @@ export interface SpaceUsage {
   traceBytes: number
 }
 
-export function* usageOf(spaceKey: number): Read<SpaceUsage> {
+export function* getSpaceUsage(spaceKey: number): Read<SpaceUsage> {
   const none: SpaceUsage = { documents: 0, rawBytes: 0, artifactBytes: 0, segments: 0, nodes: 0, traceBytes: 0 }
   return (
     (yield* sql.get<SpaceUsage>(

@@ -1,10 +1,10 @@
-import { KsError, notFound } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { DegradedClass } from '../base/degraded.js'
-import type { ProviderTrouble } from '../models/trouble.js'
+import type { ProviderProblem } from '../models/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { OF_THE_GONE, othersThan } from './gateways.js'
-import { type SpaceRow, spaceByKey } from './spaces.js'
+import { hasOtherGateways, OF_LOST_GATEWAYS } from './gateways.js'
+import { findSpaceByKey, type SpaceRow } from './spaces.js'
 
 /** Common columns of rows for work on a complete space. */
 export interface SpaceWork {
@@ -24,11 +24,11 @@ export interface SpaceWork {
 }
 
 /** The operations on a table of such rows. @param name of one row, for messages */
-export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' | 'graph_readings', name: string) {
+export function createWorkTable<Row extends SpaceWork>(table: 'embedding_migrations' | 'graph_readings', name: string) {
   /** @throws KsError `not-found`, also for a row of another space */
   function* find(space: SpaceRow, id: string): Read<Row> {
     const row = yield* sql.get<Row>(`SELECT * FROM ${table} WHERE id = ? AND space_key = ?`, [id, space.key])
-    if (row === undefined) throw notFound(name, id)
+    if (row === undefined) throw notFoundError(name, id)
     return row
   }
   return {
@@ -42,7 +42,7 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
     },
 
     /** Rows that have not ended, without those of deleted spaces and of other gateways. */
-    *open(gateway: string): Read<Row[]> {
+    *listOpen(gateway: string): Read<Row[]> {
       return yield* sql.all<Row>(
         `SELECT ${table}.* FROM ${table} JOIN spaces ON spaces.key = ${table}.space_key
          WHERE completed_at IS NULL AND spaces.deleted_at IS NULL AND coalesce(claimed_by, ?) = ? ORDER BY ${table}.key`,
@@ -63,27 +63,27 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
     },
 
     /** Releases the rows of lost gateways. @returns their number */
-    *free(): Write<number> {
-      const left = `completed_at IS NULL AND claimed_by IS NOT NULL AND ${OF_THE_GONE}`
-      return (yield* sql.run(`UPDATE ${table} SET claimed_by = NULL WHERE ${left}`)).changes
+    *releaseOrphaned(): Write<number> {
+      const condition = `completed_at IS NULL AND claimed_by IS NOT NULL AND ${OF_LOST_GATEWAYS}`
+      return (yield* sql.run(`UPDATE ${table} SET claimed_by = NULL WHERE ${condition}`)).changes
     },
 
     /** The row of a space that has not ended, if there is one. */
-    *openOf({ key }: SpaceRow): Read<Row | undefined> {
+    *findOpenOfSpace({ key }: SpaceRow): Read<Row | undefined> {
       return yield* sql.get<Row>(`SELECT * FROM ${table} WHERE space_key = ? AND completed_at IS NULL`, [key])
     },
 
     /** A row, unless it has ended or its space is deleted. */
-    *stillOpen(key: number): Read<Row | undefined> {
+    *findUnlessEnded(key: number): Read<Row | undefined> {
       const row = yield* sql.get<Row>(`SELECT * FROM ${table} WHERE key = ? AND completed_at IS NULL`, [key])
-      return row === undefined || (yield* spaceByKey(row.space_key)) === undefined ? undefined : row
+      return row === undefined || (yield* findSpaceByKey(row.space_key)) === undefined ? undefined : row
     },
 
-    *delay(key: number, trouble: ProviderTrouble, nextAt: number): Write<void> {
+    *defer(key: number, problem: ProviderProblem, nextAt: number): Write<void> {
       yield* sql.run(
         `UPDATE ${table} SET claimed_by = NULL, attempts = attempts + 1, next_at = ?, error = ?, error_class = ?, updated_at = ?
          WHERE key = ? AND completed_at IS NULL`,
-        [nextAt, trouble.message, trouble.class, Date.now(), key],
+        [nextAt, problem.message, problem.class, Date.now(), key],
       )
     },
 
@@ -91,25 +91,26 @@ export function workTable<Row extends SpaceWork>(table: 'embedding_migrations' |
      * Makes deferred rows due now, at the start, unless other gateways are running: the provider's problem may be
      * fixed.
      */
-    *hurry(gateway: string): Write<void> {
-      if (!(yield* othersThan(gateway))) yield* sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)
+    *retryNow(gateway: string): Write<void> {
+      if (!(yield* hasOtherGateways(gateway)))
+        yield* sql.run(`UPDATE ${table} SET next_at = 0 WHERE completed_at IS NULL`)
     },
   }
 }
 
 /** Whether work waits for its provider. */
-export function isWaiting({ completed_at, error }: SpaceWork): boolean {
+export function isWaitingForProvider({ completed_at, error }: SpaceWork): boolean {
   return completed_at === null && error !== null
 }
 
 /** The last failure and the times of work, as the API returns them. */
-export function toldOf(row: SpaceWork) {
-  const time = (at: number) => new Date(at).toISOString()
+export function toWorkStatus(row: SpaceWork) {
+  const toIsoTime = (at: number) => new Date(at).toISOString()
   return {
-    ...defined({ error: row.error ?? undefined, errorClass: row.error_class ?? undefined }),
-    ...(isWaiting(row) ? { nextAttemptAt: time(row.next_at) } : {}),
-    createdAt: time(row.created_at),
-    updatedAt: time(row.updated_at),
-    ...(row.completed_at === null ? {} : { completedAt: time(row.completed_at) }),
+    ...omitUndefined({ error: row.error ?? undefined, errorClass: row.error_class ?? undefined }),
+    ...(isWaitingForProvider(row) ? { nextAttemptAt: toIsoTime(row.next_at) } : {}),
+    createdAt: toIsoTime(row.created_at),
+    updatedAt: toIsoTime(row.updated_at),
+    ...(row.completed_at === null ? {} : { completedAt: toIsoTime(row.completed_at) }),
   }
 }

@@ -1,7 +1,7 @@
-import { notFound } from '../../contract/errors.js'
+import { notFoundError } from '../../contract/errors.js'
 import type { KnowledgeSpace } from '../../contract/gateway/spaces.js'
-import { defined } from '../../lib/defined.js'
 import { isUuid } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { type Read, sql } from '../storage/program.js'
 
 /** A row of `spaces`. */
@@ -35,7 +35,7 @@ export interface SpaceRow {
 /** The space of a tenant. @throws KsError `not-found`, also for another tenant's space and a deleted one */
 export function* findSpace(tenant: string, id: string): Read<SpaceRow> {
   const row = yield* findSpaceOrDeleting(tenant, id)
-  if (row === undefined || row.deleted_at !== null) throw notFound('knowledge space', id)
+  if (row === undefined || row.deleted_at !== null) throw notFoundError('knowledge space', id)
   return row
 }
 
@@ -46,7 +46,7 @@ export function* findSpaceOrDeleting(tenant: string, id: string): Read<SpaceRow 
 }
 
 /** Additional columns that a query needs of a space. */
-interface AtHead {
+interface SpaceHeadColumns {
   /** newest entry of its index log */
   log_seq: number
   /** nodes of versions that are current or being built */
@@ -59,7 +59,7 @@ interface AtHead {
 }
 
 /** A space with its query columns; `log_seq` is 0 if nothing was ever indexed. */
-export function* findSpaceAtHead(tenant: string, id: string): Read<(SpaceRow & AtHead) | undefined> {
+export function* findSpaceWithHead(tenant: string, id: string): Read<(SpaceRow & SpaceHeadColumns) | undefined> {
   if (!isUuid(id)) return undefined
   return yield* sql.get(
     `SELECT spaces.*, coalesce((SELECT seq FROM space_counters WHERE space_key = spaces.key), 0) log_seq,
@@ -72,17 +72,17 @@ export function* findSpaceAtHead(tenant: string, id: string): Read<(SpaceRow & A
   )
 }
 
-export function* spaceByKey(key: number): Read<SpaceRow | undefined> {
+export function* findSpaceByKey(key: number): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ? AND deleted_at IS NULL', [key])
 }
 
 /** Like `findSpaceByKey`, but also returns a deleted space before its purge has ended. */
-export function* spaceByKeyOrDeleting(key: number): Read<SpaceRow | undefined> {
+export function* findSpaceByKeyOrDeleting(key: number): Read<SpaceRow | undefined> {
   return yield* sql.get<SpaceRow>('SELECT * FROM spaces WHERE key = ?', [key])
 }
 
 /** Keys of all spaces that are not deleted. */
-export function* spaceKeys(): Read<number[]> {
+export function* listSpaceKeys(): Read<number[]> {
   return (yield* sql.all<{ key: number }>('SELECT key FROM spaces WHERE deleted_at IS NULL')).map(({ key }) => key)
 }
 
@@ -91,7 +91,7 @@ export function toSpace(row: SpaceRow): KnowledgeSpace {
     id: row.id,
     name: row.name,
     slug: row.slug,
-    ...defined({ description: row.description ?? undefined }),
+    ...omitUndefined({ description: row.description ?? undefined }),
     tenantId: row.tenant,
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
@@ -99,7 +99,7 @@ export function toSpace(row: SpaceRow): KnowledgeSpace {
 }
 
 /** The tenant of a space, deleted ones included. @param space its row key, or its id */
-export function* tenantOfSpace(space: number | string): Read<string | undefined> {
+export function* findTenantOfSpace(space: number | string): Read<string | undefined> {
   const text =
     typeof space === 'number' ? 'SELECT tenant FROM spaces WHERE key = ?' : 'SELECT tenant FROM spaces WHERE id = ?'
   return (yield* sql.get<{ tenant: string }>(text, [space]))?.tenant

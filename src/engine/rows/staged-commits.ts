@@ -2,10 +2,10 @@ import { KsError } from '../../contract/errors.js'
 import type { StagedCommitStatus } from '../../contract/gateway/integrity.js'
 import { STAGED_COMMIT_STEPS } from '../../contract/values.js'
 import { newId } from '../../lib/ids.js'
-import { transitions } from '../base/transitions.js'
+import { defineTransitions } from '../base/transitions.js'
 import type { Bindable } from '../storage/program.js'
 import { sql, type Write } from '../storage/program.js'
-import { OF_THE_GONE } from './gateways.js'
+import { OF_LOST_GATEWAYS } from './gateways.js'
 
 export type CommitStatus = StagedCommitStatus
 
@@ -15,7 +15,7 @@ const FAILURES = ['failed-retryable', 'failed-terminal', 'canceled'] as const
  * The statuses of a staged commit with the allowed moves (decisions.md section 4). A retryable commit resumes at the
  * step that failed, which its row contains as `resume_status`.
  */
-const { assert: assertMove } = transitions<CommitStatus>('staged commit', {
+const { assert: assertMove } = defineTransitions<CommitStatus>('staged commit', {
   received: ['object-staged', ...FAILURES],
   'object-staged': ['object-verified', ...FAILURES],
   'object-verified': ['metadata-prepared', ...FAILURES],
@@ -32,11 +32,11 @@ const { assert: assertMove } = transitions<CommitStatus>('staged commit', {
 })
 
 /** SQL: statuses of a commit that may still be published. */
-export const UNDER_WAY = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join(',')})`
+export const PENDING_STATUSES = `(${STAGED_COMMIT_STEPS.map((step) => `'${step}'`).join(',')})`
 /** SQL: statuses before the upload is acknowledged to the client. */
-export const UNACKNOWLEDGED = "('received','object-staged','object-verified')"
+export const UNACKNOWLEDGED_STATUSES = "('received','object-staged','object-verified')"
 
-const DAY = 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
 
 /** A file whose bytes are received. */
 export interface ReceivedFile {
@@ -49,7 +49,7 @@ export interface ReceivedFile {
 }
 
 /** Inserts the commits of an upload that a gateway receives; they expire after a day. */
-export function* beginUploadCommits(
+export function* insertUploadCommits(
   space: { key: number; tenant: string },
   sourceId: string | null,
   files: readonly ReceivedFile[],
@@ -71,7 +71,7 @@ export function* beginUploadCommits(
       file.size,
       sourceId,
       gateway,
-      now + DAY,
+      now + DAY_MS,
       now,
       now,
     ]),
@@ -79,16 +79,16 @@ export function* beginUploadCommits(
 }
 
 /** Inserts the commits of jobs that compile documents with stored bytes, again or for the first time. */
-export function* beginJobCommits(
+export function* insertJobCommits(
   space: { key: number; tenant: string },
   operation: 'bulk-reindex' | 'document-upload',
-  made: readonly { document: { id: string; source_id: string | null }; jobId: string }[],
+  jobs: readonly { document: { id: string; source_id: string | null }; jobId: string }[],
   now: number,
 ): Write<void> {
   yield* sql.runEach(
     `INSERT INTO staged_commits (id, tenant, space_key, idempotency_key, operation_type, status, document_id, source_id, job_id, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, 'metadata-prepared', ?, ?, ?, ?, ?)`,
-    made.map(({ document, jobId }) => [
+    jobs.map(({ document, jobId }) => [
       newId(),
       space.tenant,
       space.key,
@@ -114,14 +114,14 @@ export function* moveCommit(id: string, from: CommitStatus, to: CommitStatus): W
 }
 
 /** The document and job that an upload created. */
-export interface SettledUpload {
+export interface UploadResult {
   commitId: string
   documentId: string
   jobId: string | null
 }
 
 /** The document of an acknowledged upload. */
-export function* documentOfUpload({ key, tenant }: { key: number; tenant: string }, id: string) {
+export function* findUploadedDocument({ key, tenant }: { key: number; tenant: string }, id: string) {
   const row = yield* sql.get<{ document_id: string | null }>(
     'SELECT document_id FROM staged_commits WHERE tenant = ? AND space_key = ? AND id = ?',
     [tenant, key, id],
@@ -135,20 +135,20 @@ export function* documentOfUpload({ key, tenant }: { key: number; tenant: string
  *
  * @throws KsError `unavailable` if one was abandoned meanwhile, and its bytes may be removed
  */
-export function* settleUploads(path: readonly CommitStatus[], made: readonly SettledUpload[]): Write<void> {
-  const { to, passed } = alongPath(path)
+export function* completeUploads(path: readonly CommitStatus[], uploads: readonly UploadResult[]): Write<void> {
+  const { to, passed } = resolvePath(path)
   const changes = yield* sql.runEach(
     `UPDATE staged_commits SET status = ?, updated_at = ?, document_id = ?, job_id = ?
      WHERE id = ? AND status IN (${passed})`,
-    made.map(({ commitId, documentId, jobId }) => [to, Date.now(), documentId, jobId, commitId]),
+    uploads.map(({ commitId, documentId, jobId }) => [to, Date.now(), documentId, jobId, commitId]),
   )
-  if (changes.some((one) => one !== 1))
+  if (changes.some((changeCount) => changeCount !== 1))
     throw new KsError('unavailable', 'the upload took too long and was discarded: send it again')
 }
 
 /** Moves the commits of jobs from any step of a path to its end, in one update each. */
-export function* advance(jobIds: readonly string[], path: readonly CommitStatus[]): Write<void> {
-  const { to, passed } = alongPath(path)
+export function* advanceCommits(jobIds: readonly string[], path: readonly CommitStatus[]): Write<void> {
+  const { to, passed } = resolvePath(path)
   const now = Date.now()
   yield* sql.runEach(
     `UPDATE staged_commits SET status = ?, updated_at = ? WHERE job_id = ? AND status IN (${passed})`,
@@ -157,35 +157,35 @@ export function* advance(jobIds: readonly string[], path: readonly CommitStatus[
 }
 
 /** The last status of a path whose moves are all allowed, and the earlier ones as SQL. */
-function alongPath(path: readonly CommitStatus[]): { to: CommitStatus; passed: string } {
-  const [to, ...before] = path.toReversed()
+function resolvePath(path: readonly CommitStatus[]): { to: CommitStatus; passed: string } {
+  const [to, ...previous] = path.toReversed()
   if (to === undefined) throw new KsError('internal', 'a staged commit was moved along no path')
-  path.forEach((from, place) => {
-    const next = path[place + 1]
+  path.forEach((from, index) => {
+    const next = path[index + 1]
     if (next !== undefined) assertMove(from, next)
   })
-  return { to, passed: before.map((status) => `'${status}'`).join(',') }
+  return { to, passed: previous.map((status) => `'${status}'`).join(',') }
 }
 
 /**
  * Marks the commit of a job as failed and retryable; the job is retried at `retryAt`. @param attemptCount number of
  * attempts that this counts as
  */
-export function* failRetryably(
+export function* failCommitForRetry(
   jobId: string,
   failure: { code: string; message: string },
   retryAt: number,
-  tries: number,
+  attemptCount: number,
 ): Write<void> {
   yield* sql.run(
     `UPDATE staged_commits SET resume_status = status, status = 'failed-retryable', attempts = attempts + ?, error_code = ?,
-       error_message = ?, expires_at = ?, updated_at = ? WHERE job_id = ? AND status IN ${UNDER_WAY}`,
-    [tries, failure.code, failure.message, retryAt + DAY, Date.now(), jobId],
+       error_message = ?, expires_at = ?, updated_at = ? WHERE job_id = ? AND status IN ${PENDING_STATUSES}`,
+    [attemptCount, failure.code, failure.message, retryAt + DAY_MS, Date.now(), jobId],
   )
 }
 
 /** Resets the resume step of a failed retryable commit to the first step after its acknowledgement. */
-export function* resumeFromStart(jobId: string): Write<void> {
+export function* resetResumeStep(jobId: string): Write<void> {
   yield* sql.run(
     `UPDATE staged_commits SET resume_status = 'metadata-prepared', updated_at = ?
      WHERE job_id = ? AND status = 'failed-retryable' AND resume_status IN ('artifacts-built', 'nodes-built', 'projections-built')`,
@@ -211,11 +211,11 @@ export function* endCommits(
   retentionDays: number,
 ): Write<void> {
   const now = Date.now()
-  const until = now + retentionDays * DAY
+  const expiresAt = now + retentionDays * DAY_MS
   yield* sql.runEach(
     `UPDATE staged_commits SET status = ?, error_code = ?, error_message = ?, expires_at = ?, updated_at = ?
-     WHERE job_id = ? AND (status IN ${UNDER_WAY} OR status = 'failed-retryable')`,
-    jobIds.map((id) => [to, failure?.code ?? null, failure?.message ?? null, until, now, id]),
+     WHERE job_id = ? AND (status IN ${PENDING_STATUSES} OR status = 'failed-retryable')`,
+    jobIds.map((id) => [to, failure?.code ?? null, failure?.message ?? null, expiresAt, now, id]),
   )
 }
 
@@ -224,13 +224,13 @@ export function* failUploads(commitIds: readonly string[], errorCode: string): W
   const now = Date.now()
   yield* sql.runEach(
     `UPDATE staged_commits SET status = 'failed-terminal', error_code = ?, updated_at = ?
-     WHERE id = ? AND status IN ${UNACKNOWLEDGED}`,
+     WHERE id = ? AND status IN ${UNACKNOWLEDGED_STATUSES}`,
     commitIds.map((id) => [errorCode, now, id]),
   )
 }
 
 /** Marks a retryable commit as failed for good once it has expired. @returns whether it was one */
-export function* giveUpExpired(commitId: string, now: number): Write<boolean> {
+export function* failExpiredCommit(commitId: string, now: number): Write<boolean> {
   return (
     (yield* sql.run(
       `UPDATE staged_commits SET status = 'failed-terminal', updated_at = ?
@@ -241,18 +241,18 @@ export function* giveUpExpired(commitId: string, now: number): Write<boolean> {
 }
 
 /** Marks unacknowledged uploads of lost gateways as failed and retryable. @returns their number */
-export function* abandonUnacknowledged(): Write<number> {
+export function* failOrphanedUploads(): Write<number> {
   const now = Date.now()
   return (yield* sql.run(
     `UPDATE staged_commits INDEXED BY staged_commits_unacknowledged SET status = 'failed-retryable', error_code = 'interrupted',
        resume_status = status, error_message = 'the daemon ended before the upload was acknowledged', expires_at = ?,
-       updated_at = ? WHERE status IN ${UNACKNOWLEDGED} AND ${OF_THE_GONE}`,
-    [now + DAY, now],
+       updated_at = ? WHERE status IN ${UNACKNOWLEDGED_STATUSES} AND ${OF_LOST_GATEWAYS}`,
+    [now + DAY_MS, now],
   )).changes
 }
 
 /** Marks expired uploads as failed for good, at the start: an upload is not retryable forever. */
-export function* giveUpExpiredUploads(): Write<void> {
+export function* failExpiredUploads(): Write<void> {
   const now = Date.now()
   yield* sql.run(
     "UPDATE staged_commits SET status = 'failed-terminal', updated_at = ? WHERE status = 'failed-retryable' AND expires_at < ? AND job_id IS NULL",

@@ -1,10 +1,10 @@
-import { notFound } from '../../contract/errors.js'
+import { notFoundError } from '../../contract/errors.js'
 import type { EvidenceBundle, TraceStep } from '../../contract/gateway/queries.js'
 import { isUuid } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { knownDocuments } from './documents.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { filterReadableDocuments } from './documents.js'
 import type { Reader } from './permissions.js'
 
 /** A row of `traces`. */
@@ -76,30 +76,31 @@ export function* findTrace(
   caller: Caller,
   id: string,
 ): Read<{ row: TraceRow; spaceId: string; bundle: EvidenceBundle | undefined }> {
-  if (!isUuid(id)) throw notFound('trace', id)
+  if (!isUuid(id)) throw notFoundError('trace', id)
   const row = yield* sql.get<TraceRow & { space_id: string }>(
     `SELECT traces.*, spaces.id space_id FROM traces JOIN spaces ON spaces.key = traces.space_key
      WHERE traces.tenant = ? AND traces.id = ? AND traces.subject = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL`,
     [caller.tenant, id, caller.subject, caller.tenant],
   )
-  if (row === undefined) throw notFound('trace', id)
+  if (row === undefined) throw notFoundError('trace', id)
   const bundle = row.bundle_id === null ? undefined : yield* readBundle(caller.tenant, row.bundle_id)
-  if (bundle !== undefined && !(yield* documentsVisible(caller, row.space_key, bundle))) throw notFound('trace', id)
+  if (bundle !== undefined && !(yield* areDocumentsReadable(caller, row.space_key, bundle)))
+    throw notFoundError('trace', id)
   return { row, spaceId: row.space_id, bundle }
 }
 
 export function* readBundle(tenant: string, id: string): Read<EvidenceBundle | undefined> {
-  const stored = yield* sql.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', [
+  const row = yield* sql.get<{ body: string }>('SELECT body FROM evidence_bundles WHERE id = ? AND tenant = ?', [
     id,
     tenant,
   ])
-  if (stored === undefined) return undefined
-  const bundle: EvidenceBundle = fromCell(stored.body)
+  if (row === undefined) return undefined
+  const bundle: EvidenceBundle = parseJsonCell(row.body)
   return bundle
 }
 
 /** The evidence of a trace; undefined for a failed run, and for a removed trace. */
-export function* bundleOfTrace(tenant: string, traceId: string): Read<EvidenceBundle | undefined> {
+export function* findTraceBundle(tenant: string, traceId: string): Read<EvidenceBundle | undefined> {
   const row = yield* sql.get<{ bundle_id: string | null }>('SELECT bundle_id FROM traces WHERE id = ? AND tenant = ?', [
     traceId,
     tenant,
@@ -108,18 +109,18 @@ export function* bundleOfTrace(tenant: string, traceId: string): Read<EvidenceBu
 }
 
 /** Ids of the documents that the evidence cites. */
-export function documentsCited({ items }: EvidenceBundle): Set<string> {
+export function listCitedDocuments({ items }: EvidenceBundle): Set<string> {
   return new Set(items.flatMap((item) => item.citations.map((citation) => citation.documentAssetId)))
 }
 
 /** Whether the reader may read every document that the evidence cites. */
-export function* documentsVisible(reader: Reader, spaceKey: number, bundle: EvidenceBundle): Read<boolean> {
-  const ids = documentsCited(bundle)
-  return (yield* knownDocuments(reader, spaceKey, [...ids])).size === ids.size
+export function* areDocumentsReadable(reader: Reader, spaceKey: number, bundle: EvidenceBundle): Read<boolean> {
+  const ids = listCitedDocuments(bundle)
+  return (yield* filterReadableDocuments(reader, spaceKey, [...ids])).size === ids.size
 }
 
 /** The review state of a missing piece of evidence. */
-export interface MissingReview {
+export interface MissingEvidenceState {
   status: 'active' | 'dismissed'
   revision: number
 }
@@ -128,8 +129,8 @@ export interface MissingReview {
  * The reviews of a trace's missing evidence, by item key. The caller has checked that the trace belongs to the API's
  * caller.
  */
-export function* reviewsOf(tenant: string, traceId: string): Read<Map<string, MissingReview>> {
-  const rows = yield* sql.all<MissingReview & { item_key: string }>(
+export function* listMissingEvidenceStates(tenant: string, traceId: string): Read<Map<string, MissingEvidenceState>> {
+  const rows = yield* sql.all<MissingEvidenceState & { item_key: string }>(
     'SELECT item_key, status, revision FROM missing_reviews WHERE tenant = ? AND trace_id = ?',
     [tenant, traceId],
   )

@@ -1,44 +1,44 @@
 import { isRecord } from '../../lib/json/values.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { othersThan } from './gateways.js'
-import { keepOcrPages, type OcrOwner } from './ocr-pages.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { hasOtherGateways } from './gateways.js'
+import { type OcrDocument, storeOcrPages } from './ocr-pages.js'
 
 /* Transcripts of recordings, stored like OCR pages: a recording is one page, and the model its engine. */
 
 const PREFIX = 'transcript '
 
 /** The transcript of a recording, and its model, as `pluginId/provider/model`. */
-export interface KeptTranscript {
+export interface StoredTranscript {
   model: string
   text: string
   segments?: { start: number; end: number; text: string }[]
 }
 
 /** The transcript of a recording; undefined if there is none, or if its row is damaged. */
-export function* keptTranscript({ key, space_key }: OcrOwner): Read<KeptTranscript | undefined> {
+export function* findTranscript({ key, space_key }: OcrDocument): Read<StoredTranscript | undefined> {
   const row = yield* sql.get<{ engine: string; text: string }>(
     'SELECT engine, text FROM ocr_pages WHERE doc_key = ? AND space_key = ? AND page = 1',
     [key, space_key],
   )
   if (row?.engine.startsWith(PREFIX) !== true) return undefined
-  const kept: unknown = fromCell(row.text)
-  if (!isRecord(kept) || typeof kept.text !== 'string') return undefined
-  const segments = Array.isArray(kept.segments) ? kept.segments.filter(isSegment) : []
-  return { model: row.engine.slice(PREFIX.length), text: kept.text, ...(segments.length === 0 ? {} : { segments }) }
+  const stored: unknown = parseJsonCell(row.text)
+  if (!isRecord(stored) || typeof stored.text !== 'string') return undefined
+  const segments = Array.isArray(stored.segments) ? stored.segments.filter(isSegment) : []
+  return { model: row.engine.slice(PREFIX.length), text: stored.text, ...(segments.length === 0 ? {} : { segments }) }
 }
 
 /** Stores the transcript of a recording in place of an earlier one; nothing for a deleted document. */
-export function* keepTranscript(owner: OcrOwner, { model, ...said }: KeptTranscript): Write<void> {
-  yield* keepOcrPages(owner, PREFIX + model, [{ page: 1, ...said }])
+export function* storeTranscript(document: OcrDocument, { model, ...content }: StoredTranscript): Write<void> {
+  yield* storeOcrPages(document, PREFIX + model, [{ page: 1, ...content }])
 }
 
 /**
  * Makes jobs due that a crash left waiting for a model, unless other gateways are running: those may be transcribing
  * them. Jobs that failed before keep their delay.
  */
-export function* hurryRecordings(gateway: string): Write<void> {
-  if (!(yield* othersThan(gateway)))
+export function* retryRecordingsNow(gateway: string): Write<void> {
+  if (!(yield* hasOtherGateways(gateway)))
     yield* sql.run(
       `UPDATE jobs SET run_after = 0 WHERE completed_at IS NULL AND claimed_by IS NULL AND run_after > 0
          AND attempts = 0 AND waits = 0`,

@@ -1,8 +1,8 @@
 import { KsError } from '../../contract/errors.js'
 import { encodeHalf } from '../storage/half.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { OF_THE_GONE } from './gateways.js'
-import { type SpaceRow, spaceByKey } from './spaces.js'
+import { OF_LOST_GATEWAYS } from './gateways.js'
+import { findSpaceByKey, type SpaceRow } from './spaces.js'
 
 /** A set of comparable vectors: one embedding model of one space. */
 export interface VectorSpace {
@@ -13,15 +13,19 @@ export interface VectorSpace {
   trainedNodes: number
 }
 
-type State = 'building' | 'active' | 'superseded'
+type VectorSpaceState = 'building' | 'active' | 'superseded'
 
 /** The vector space that queries use; undefined before the space's first model. */
-export function* activeVectorSpace(space: SpaceRow): Read<VectorSpace | undefined> {
-  return yield* vectorSpaceIn('active', space.key, space.vector_space)
+export function* getActiveVectorSpace(space: SpaceRow): Read<VectorSpace | undefined> {
+  return yield* findVectorSpaceInState('active', space.key, space.vector_space)
 }
 
 /** A vector space of a space by its id, if it is in a state. */
-export function* vectorSpaceIn(state: State, spaceKey: number, id: string): Read<VectorSpace | undefined> {
+export function* findVectorSpaceInState(
+  state: VectorSpaceState,
+  spaceKey: number,
+  id: string,
+): Read<VectorSpace | undefined> {
   const row = yield* sql.get<{ key: number; id: string; dimension: number; trained_nodes: number }>(
     `SELECT key, id, dimension, trained_nodes FROM vector_spaces WHERE id = ? AND space_key = ? AND state = '${state}'`,
     [id, spaceKey],
@@ -31,7 +35,7 @@ export function* vectorSpaceIn(state: State, spaceKey: number, id: string): Read
     : { key: row.key, id: row.id, dimension: row.dimension, trainedNodes: row.trained_nodes }
 }
 
-export function* modelBytes(vectorSpaceId: string): Read<Uint8Array | undefined> {
+export function* findModelBytes(vectorSpaceId: string): Read<Uint8Array | undefined> {
   return (
     (yield* sql.get<{ model: Uint8Array | null }>('SELECT model FROM vector_spaces WHERE id = ?', [vectorSpaceId]))
       ?.model ?? undefined
@@ -47,7 +51,7 @@ export function* insertVectorSpace(
   id: string,
   revision: number,
   dimension: number,
-  state: State,
+  state: VectorSpaceState,
 ): Write<VectorSpace> {
   const key = yield* sql.inserted(
     `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, '${state}', ?)
@@ -58,7 +62,7 @@ export function* insertVectorSpace(
 }
 
 /** Inserts a vector space for a trained model, which a gateway fills before queries use it. */
-export function* insertTrained(
+export function* insertTrainedVectorSpace(
   space: SpaceRow,
   id: string,
   { dimension, bytes }: { dimension: number; bytes: Uint8Array },
@@ -80,35 +84,41 @@ export function* insertTrained(
  * @returns undefined when the space is deleted, or has another model now
  * @throws KsError `provider-failed` when the dimension changed
  */
-export function* observeDimension(
+export function* recordDimension(
   spaceKey: number,
   dimension: number,
   vectorSpace: string,
 ): Write<VectorSpace | undefined> {
-  const space = yield* spaceByKey(spaceKey)
+  const space = yield* findSpaceByKey(spaceKey)
   if (space === undefined || space.vector_space !== vectorSpace) return undefined
-  const known = yield* activeVectorSpace(space)
-  if (known !== undefined) {
-    if (known.dimension !== dimension)
+  const active = yield* getActiveVectorSpace(space)
+  if (active !== undefined) {
+    if (active.dimension !== dimension)
       throw new KsError(
         'provider-failed',
-        `the embedding model answered with ${dimension} dimensions, this space has ${known.dimension}`,
+        `the embedding model answered with ${dimension} dimensions, this space has ${active.dimension}`,
       )
-    return known
+    return active
   }
-  const made = yield* insertVectorSpace(space.key, space.vector_space, space.embedding_revision, dimension, 'active')
+  const inserted = yield* insertVectorSpace(
+    space.key,
+    space.vector_space,
+    space.embedding_revision,
+    dimension,
+    'active',
+  )
   yield* sql.run('UPDATE spaces SET dimension = ? WHERE key = ?', [dimension, space.key])
-  return made
+  return inserted
 }
 
 /** Marks a vector space as superseded, optionally only if it is in a state; its vectors are removed later. */
-export function* supersede(key: number, state?: State): Write<void> {
-  const only = state === undefined ? '' : ` AND state = '${state}'`
-  yield* sql.run(`UPDATE vector_spaces SET state = 'superseded' WHERE key = ?${only}`, [key])
+export function* supersedeVectorSpace(key: number, state?: VectorSpaceState): Write<void> {
+  const condition = state === undefined ? '' : ` AND state = '${state}'`
+  yield* sql.run(`UPDATE vector_spaces SET state = 'superseded' WHERE key = ?${condition}`, [key])
 }
 
 /** The same for the active vector space of a space. */
-export function* supersedeActive(spaceKey: number): Write<void> {
+export function* supersedeActiveVectorSpace(spaceKey: number): Write<void> {
   yield* sql.run("UPDATE vector_spaces SET state = 'superseded' WHERE space_key = ? AND state = 'active'", [spaceKey])
 }
 
@@ -118,21 +128,21 @@ export function* supersedeActive(spaceKey: number): Write<void> {
  *
  * @returns their number
  */
-export function* giveUpUnfinished(): Write<number> {
+export function* supersedeOrphanedVectorSpaces(): Write<number> {
   return (yield* sql.run(
-    `UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building' AND ${OF_THE_GONE}
+    `UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building' AND ${OF_LOST_GATEWAYS}
        AND id NOT IN (SELECT vector_space FROM embedding_migrations WHERE completed_at IS NULL)`,
   )).changes
 }
 
 /** Whether a vector space is still being filled. */
-export function* isBuilding(key: number): Read<boolean> {
+export function* isVectorSpaceBuilding(key: number): Read<boolean> {
   return (yield* sql.get("SELECT 1 one FROM vector_spaces WHERE key = ? AND state = 'building'", [key])) !== undefined
 }
 
 /** Makes a trained vector space the active one, inside the caller's transaction. */
-export function* activate(spaceKey: number, next: VectorSpace): Write<void> {
-  yield* supersedeActive(spaceKey)
+export function* activateVectorSpace(spaceKey: number, next: VectorSpace): Write<void> {
+  yield* supersedeActiveVectorSpace(spaceKey)
   yield* sql.run("UPDATE vector_spaces SET state = 'active' WHERE key = ? AND state = 'building'", [next.key])
   yield* sql.run(
     'UPDATE spaces SET vector_space = ?, dimension = ?, embedding_revision = embedding_revision + 1 WHERE key = ?',
@@ -141,12 +151,12 @@ export function* activate(spaceKey: number, next: VectorSpace): Write<void> {
 }
 
 /** Superseded vector spaces of a space. */
-export function* supersededOf(spaceKey: number): Read<{ key: number; id: string }[]> {
+export function* listRemovableVectorSpaces(spaceKey: number): Read<{ key: number; id: string }[]> {
   return yield* sql.all("SELECT key, id FROM vector_spaces WHERE space_key = ? AND state = 'superseded'", [spaceKey])
 }
 
 /** Keys of the spaces with superseded vector spaces. */
-export function* spacesWithSuperseded(): Read<number[]> {
+export function* listSpacesWithRemovableVectorSpaces(): Read<number[]> {
   const rows = yield* sql.all<{ space_key: number }>(
     "SELECT DISTINCT space_key FROM vector_spaces WHERE state = 'superseded'",
   )
@@ -154,11 +164,11 @@ export function* spacesWithSuperseded(): Read<number[]> {
 }
 
 /** Removes the next vectors of a vector space. @returns their number */
-export function* deleteVectors(vectorSpace: number, most: number): Write<number> {
+export function* deleteVectors(vectorSpace: number, limit: number): Write<number> {
   return (yield* sql.run(
     `DELETE FROM vectors WHERE vector_space = ? AND node_key IN
                (SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?)`,
-    [vectorSpace, vectorSpace, most],
+    [vectorSpace, vectorSpace, limit],
   )).changes
 }
 
@@ -167,7 +177,7 @@ export function* deleteVectorSpace(key: number): Write<void> {
 }
 
 /** The vector of one passage. */
-export interface FilledVector {
+export interface PassageVector {
   nodeKey: number
   /** row key of the passage's document */
   doc: number
@@ -177,7 +187,7 @@ export interface FilledVector {
 /** Stores vectors, inside the caller's transaction; a newer vector replaces an older one. */
 export function* insertVectors(
   vectorSpaceKey: number,
-  rows: readonly Pick<FilledVector, 'nodeKey' | 'vector'>[],
+  rows: readonly Pick<PassageVector, 'nodeKey' | 'vector'>[],
 ): Write<void> {
   yield* sql.runEach(
     // no REPLACE: it would remove the old row without the trigger that counts vectors
@@ -188,8 +198,10 @@ export function* insertVectors(
 }
 
 /** Stores vectors unless their vector space is superseded and being removed. @returns whether it did */
-export function* insertWanted(vectorSpaceKey: number, rows: readonly FilledVector[]): Write<boolean> {
-  const row = yield* sql.get<{ state: State }>('SELECT state FROM vector_spaces WHERE key = ?', [vectorSpaceKey])
+export function* insertCurrentVectors(vectorSpaceKey: number, rows: readonly PassageVector[]): Write<boolean> {
+  const row = yield* sql.get<{ state: VectorSpaceState }>('SELECT state FROM vector_spaces WHERE key = ?', [
+    vectorSpaceKey,
+  ])
   if (row === undefined || row.state === 'superseded') return false
   yield* insertVectors(vectorSpaceKey, rows)
   return true
@@ -199,7 +211,7 @@ export function* insertWanted(vectorSpaceKey: number, rows: readonly FilledVecto
  * Number of passages without a vector, in current versions and those before publication, by the counters that triggers
  * keep.
  */
-export function* lackingVectors(spaceKey: number, vectorSpaceKey: number): Read<number> {
+export function* countMissingVectors(spaceKey: number, vectorSpaceKey: number): Read<number> {
   const row = yield* sql.get<{ nodes: number | null; vectors: number | null }>(
     `SELECT (SELECT node_count FROM space_usage WHERE space_key = ?) nodes,
        (SELECT live FROM vector_counts WHERE vector_space = ?) vectors`,

@@ -1,6 +1,6 @@
-import type { ProviderTrouble } from '../models/trouble.js'
+import type { ProviderProblem } from '../models/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
-import { othersThan } from './gateways.js'
+import { hasOtherGateways } from './gateways.js'
 import type { ProviderWait } from './provider-wait.js'
 
 /** A passage without a vector. */
@@ -13,16 +13,16 @@ export interface DueNode {
 }
 
 /** Marks the missing vectors of versions as due, inside the caller's transaction. */
-export function* oweVectors(spaceKey: number, versionKeys: readonly number[]): Write<void> {
+export function* markVectorsDue(spaceKey: number, versionKeys: readonly number[]): Write<void> {
   yield* sql.runEach(
     'INSERT OR IGNORE INTO vectors_due (version_key, space_key, due) VALUES (?, ?, 0)',
     versionKeys.map((key) => [key, spaceKey]),
   )
-  yield* countAgain(versionKeys)
+  yield* recountDueVectors(versionKeys)
 }
 
 /** Recounts the due vectors of versions, and removes rows that count nothing. */
-function* countAgain(versionKeys: readonly number[]): Write<void> {
+function* recountDueVectors(versionKeys: readonly number[]): Write<void> {
   const lists = versionKeys.map((key) => [key])
   yield* sql.runEach(
     `UPDATE vectors_due SET
@@ -42,7 +42,7 @@ function* countAgain(versionKeys: readonly number[]): Write<void> {
 }
 
 /** The due passages of the oldest versions. @param vectorSpace row key; undefined before the space's first vector */
-export function* dueNodes(spaceKey: number, vectorSpace: number | undefined, limit: number): Read<DueNode[]> {
+export function* listDueNodes(spaceKey: number, vectorSpace: number | undefined, limit: number): Read<DueNode[]> {
   return yield* sql.all<DueNode>(
     `SELECT nodes.key, nodes.doc_key, nodes.version_key, nodes.title, nodes.text
      FROM vectors_due CROSS JOIN nodes INDEXED BY nodes_version ON nodes.version_key = vectors_due.version_key
@@ -55,7 +55,7 @@ export function* dueNodes(spaceKey: number, vectorSpace: number | undefined, lim
 }
 
 /** Whether a passage still exists and its version is due: it may have been deleted while its vector was computed. */
-export function* isDue({ key, version_key }: DueNode): Read<boolean> {
+export function* isVectorDue({ key, version_key }: DueNode): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
       `SELECT 1 one FROM vectors_due JOIN nodes ON nodes.version_key = vectors_due.version_key
@@ -66,17 +66,17 @@ export function* isDue({ key, version_key }: DueNode): Read<boolean> {
 }
 
 /** Subtracts passages that got a vector, or never will, from the due counts, inside the caller's transaction. */
-export function* settleDue(done: readonly DueNode[]): Write<void> {
+export function* settleDueVectors(settled: readonly DueNode[]): Write<void> {
   const counts = new Map<number, number>()
-  for (const { version_key } of done) counts.set(version_key, (counts.get(version_key) ?? 0) + 1)
-  const left = yield* sql.returningEach<{ version_key: number; due: number }>(
+  for (const { version_key } of settled) counts.set(version_key, (counts.get(version_key) ?? 0) + 1)
+  const updated = yield* sql.returningEach<{ version_key: number; due: number }>(
     'UPDATE vectors_due SET due = due - ? WHERE version_key = ? RETURNING version_key, due',
     [...counts].map(([version, count]) => [count, version]),
   )
-  yield* countAgain(left.flat().flatMap(({ version_key, due }) => (due <= 0 ? [version_key] : [])))
+  yield* recountDueVectors(updated.flat().flatMap(({ version_key, due }) => (due <= 0 ? [version_key] : [])))
 }
 
-export function* refuse(spaceKey: number, node: DueNode, error: string): Write<void> {
+export function* rejectVector(spaceKey: number, node: DueNode, error: string): Write<void> {
   yield* sql.run('INSERT OR REPLACE INTO vector_refusals (space_key, node_key, error) VALUES (?, ?, ?)', [
     spaceKey,
     node.key,
@@ -88,15 +88,15 @@ export function* refuse(spaceKey: number, node: DueNode, error: string): Write<v
 }
 
 /** Makes rejected passages due again. @param spaceKey all spaces if absent */
-function* forgetRefusals(spaceKey?: number): Write<void> {
-  const of = spaceKey === undefined ? '' : ' AND space_key = ?'
+function* clearRejections(spaceKey?: number): Write<void> {
+  const condition = spaceKey === undefined ? '' : ' AND space_key = ?'
   const values = spaceKey === undefined ? [] : [spaceKey]
-  yield* sql.run(`DELETE FROM vector_refusals WHERE true${of}`, values)
-  yield* sql.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${of}`, values)
+  yield* sql.run(`DELETE FROM vector_refusals WHERE true${condition}`, values)
+  yield* sql.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${condition}`, values)
 }
 
 /** Spaces with due vectors, each with the time of its next request. */
-export function* spacesDue(): Read<{ key: number; next_at: number; permanent: number }[]> {
+export function* listSpacesWithDueVectors(): Read<{ key: number; next_at: number; permanent: number }[]> {
   return yield* sql.all(
     `SELECT due.space_key key, coalesce(next_at, 0) next_at, coalesce(permanent, 0) permanent
      FROM (SELECT DISTINCT space_key FROM vectors_due WHERE due > 0) due
@@ -104,25 +104,25 @@ export function* spacesDue(): Read<{ key: number; next_at: number; permanent: nu
   )
 }
 
-export function* waitOf(spaceKey: number): Read<ProviderWait | undefined> {
+export function* findVectorWait(spaceKey: number): Read<ProviderWait | undefined> {
   return yield* sql.get<ProviderWait>('SELECT * FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
-export function* putOff(spaceKey: number, trouble: ProviderTrouble, now: number, nextAt: number): Write<void> {
+export function* deferVectors(spaceKey: number, problem: ProviderProblem, now: number, nextAt: number): Write<void> {
   yield* sql.run(
     `INSERT INTO vector_waits (space_key, attempts, since, next_at, error_class, error, permanent) VALUES (?, 1, ?, ?, ?, ?, ?)
      ON CONFLICT (space_key) DO UPDATE SET attempts = attempts + 1, next_at = excluded.next_at,
        error_class = excluded.error_class, error = excluded.error, permanent = excluded.permanent`,
-    [spaceKey, now, nextAt, trouble.class, trouble.message, trouble.isPermanent ? 1 : 0],
+    [spaceKey, now, nextAt, problem.class, problem.message, problem.isPermanent ? 1 : 0],
   )
 }
 
-export function* forgetWait(spaceKey: number): Write<void> {
+export function* clearVectorWait(spaceKey: number): Write<void> {
   yield* sql.run('DELETE FROM vector_waits WHERE space_key = ?', [spaceKey])
 }
 
 /** Number of published passages of a space with a due vector, and of those that the model rejected. */
-export function* missingOf(spaceKey: number): Read<{ due: number; refused: number }> {
+export function* countDueVectors(spaceKey: number): Read<{ due: number; refused: number }> {
   const row = yield* sql.get<{ due: number | null; refused: number | null }>(
     `SELECT sum(due) due, sum(refused) refused FROM vectors_due
      CROSS JOIN versions INDEXED BY versions_at ON versions.key = vectors_due.version_key
@@ -133,19 +133,19 @@ export function* missingOf(spaceKey: number): Read<{ due: number; refused: numbe
 }
 
 /** Makes requests to providers due now, rejected passages included. @param spaceKey all spaces if absent */
-export function* hurryVectors(spaceKey?: number): Write<void> {
-  const of = spaceKey === undefined ? '' : ' WHERE space_key = ?'
-  yield* sql.run(`UPDATE vector_waits SET next_at = 0${of}`, spaceKey === undefined ? [] : [spaceKey])
-  yield* forgetRefusals(spaceKey)
+export function* retryVectorsNow(spaceKey?: number): Write<void> {
+  const condition = spaceKey === undefined ? '' : ' WHERE space_key = ?'
+  yield* sql.run(`UPDATE vector_waits SET next_at = 0${condition}`, spaceKey === undefined ? [] : [spaceKey])
+  yield* clearRejections(spaceKey)
 }
 
 /** The same for all spaces at the start, unless other gateways are running: they know the state of their providers. */
-export function* hurryAllVectors(gateway: string): Write<void> {
-  if (!(yield* othersThan(gateway))) yield* hurryVectors()
+export function* retryAllVectorsNow(gateway: string): Write<void> {
+  if (!(yield* hasOtherGateways(gateway))) yield* retryVectorsNow()
 }
 
 /** Whether vectors of versions are due. */
-export function* areOwed(versions: readonly number[]): Read<boolean> {
+export function* areVectorsDue(versions: readonly number[]): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
       'SELECT 1 one FROM vectors_due WHERE due > 0 AND version_key IN (SELECT value FROM json_each(?))',
@@ -155,15 +155,15 @@ export function* areOwed(versions: readonly number[]): Read<boolean> {
 }
 
 /** Removes the due vectors of a space: its model is not a provider's any more. */
-export function* forgetDue(spaceKey: number): Write<void> {
+export function* clearDueVectors(spaceKey: number): Write<void> {
   yield* sql.run('DELETE FROM vectors_due WHERE space_key = ?', [spaceKey])
 }
 
 /** Recounts the due vectors of a space. */
-export function* countSpaceAgain(spaceKey: number): Write<void> {
+export function* recountDueVectorsOfSpace(spaceKey: number): Write<void> {
   const due = yield* sql.all<{ version_key: number }>(
     'SELECT version_key FROM vectors_due WHERE space_key = ? AND due > 0',
     [spaceKey],
   )
-  yield* countAgain(due.map(({ version_key }) => version_key))
+  yield* recountDueVectors(due.map(({ version_key }) => version_key))
 }

@@ -1,11 +1,11 @@
-import { defined } from '../../lib/defined.js'
 import { newId } from '../../lib/ids.js'
 import { isRecord } from '../../lib/json/values.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { PreparedAsset, PreparedDocument } from '../parse/compiled.js'
 import { type Bindable, type Read, sql, type Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 import { logRemoved } from './projection-log.js'
-import { cutParts, type Packed, type VersionPart } from './version-parts.js'
+import { type PackedVersion, splitParts, type VersionPart } from './version-parts.js'
 
 /** Row keys of the owners of a version. */
 export interface VersionOwner {
@@ -15,7 +15,7 @@ export interface VersionOwner {
 }
 
 /** maximum number of passages that one transaction removes: those of a larger version are left to the purge */
-const DROPPED_AT_ONCE = 500
+const MAX_REMOVED_NODES = 500
 
 /** A version to be inserted. */
 export interface NewVersion {
@@ -26,26 +26,26 @@ export interface NewVersion {
 }
 
 /** An inserted version. */
-export interface MadeVersion {
+export interface InsertedVersion {
   versionKey: number
   /** the content that does not fit into the row */
   parts: VersionPart[]
 }
 
 /** Inserts the rows of versions without their nodes, inside the caller's transaction. */
-export function* insertVersionRows(versions: readonly NewVersion[]): Write<MadeVersion[]> {
+export function* insertVersionRows(versions: readonly NewVersion[]): Write<InsertedVersion[]> {
   const now = Date.now()
-  const cut = versions.map(({ document }) => cutParts(document))
-  const made = yield* sql.returningEach<{ key: number }>(
+  const splits = versions.map(({ document }) => splitParts(document))
+  const inserted = yield* sql.returningEach<{ key: number }>(
     `INSERT INTO versions (doc_key, space_key, version, title, artifact_id, artifact_hash, content_type, parser, metadata,
        artifact, outline_id, outline, items_id, items, first_node, last_node, node_count, segment_count, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
-    versions.map((version, place) => versionCells(version, cut[place]?.row ?? version.document, now)),
+    versions.map((version, index) => toVersionCells(version, splits[index]?.row ?? version.document, now)),
   )
-  return made.flat().map(({ key }, place) => ({ versionKey: key, parts: cut[place]?.parts ?? [] }))
+  return inserted.flat().map(({ key }, index) => ({ versionKey: key, parts: splits[index]?.parts ?? [] }))
 }
 
-function versionCells({ owner, document, firstNode }: NewVersion, row: Packed, now: number): Bindable[] {
+function toVersionCells({ owner, document, firstNode }: NewVersion, row: PackedVersion, now: number): Bindable[] {
   const count = firstNode === undefined ? 0 : document.nodes.length
   const first = firstNode === undefined || count === 0 ? null : firstNode
   return [
@@ -79,7 +79,7 @@ export function* insertAssets(versionKey: number, assets: readonly PreparedAsset
 }
 
 /** A version that was never published. */
-interface Unpublished {
+interface UnpublishedVersion {
   key: number
   space_key: number
   first_node: number | null
@@ -94,25 +94,27 @@ interface Unpublished {
  *
  * @returns the index log's entry for its nodes, which an index may contain; 0 if it has none
  */
-export function* dropUnpublished(docKey: number, version: number): Write<number> {
-  return yield* dropAllUnpublished([{ docKey, version }])
+export function* removeUnpublishedVersion(docKey: number, version: number): Write<number> {
+  return yield* removeUnpublishedVersions([{ docKey, version }])
 }
 
 /** The same for several versions. @returns the index log's last entry */
-export function* dropAllUnpublished(versions: readonly Pick<VersionOwner, 'docKey' | 'version'>[]): Write<number> {
-  const rows = yield* sql.getEach<Unpublished>(
+export function* removeUnpublishedVersions(
+  versions: readonly Pick<VersionOwner, 'docKey' | 'version'>[],
+): Write<number> {
+  const rows = yield* sql.getEach<UnpublishedVersion>(
     `SELECT key, space_key, first_node, last_node, node_count,
        EXISTS (SELECT 1 FROM version_parts WHERE version_key = versions.key) has_parts
      FROM versions WHERE doc_key = ? AND version = ? AND from_revision IS NULL`,
     versions.map(({ docKey, version }) => [docKey, version]),
   )
   let seq = 0
-  for (const row of rows) if (row !== undefined) seq = Math.max(seq, yield* dropVersion(row))
+  for (const row of rows) if (row !== undefined) seq = Math.max(seq, yield* removeOrHideVersion(row))
   return seq
 }
 
-function* dropVersion(row: Unpublished): Write<number> {
-  if (row.node_count > DROPPED_AT_ONCE || row.has_parts === 1) yield* leaveToPurge(row.key)
+function* removeOrHideVersion(row: UnpublishedVersion): Write<number> {
+  if (row.node_count > MAX_REMOVED_NODES || row.has_parts === 1) yield* leaveVersionToPurge(row.key)
   else {
     yield* sql.run(
       `DELETE FROM vectors WHERE vector_space IN (SELECT key FROM vector_spaces WHERE space_key = ?)
@@ -120,7 +122,7 @@ function* dropVersion(row: Unpublished): Write<number> {
       [row.space_key, row.first_node, row.last_node],
     )
     yield* sql.run('DELETE FROM nodes WHERE version_key = ?', [row.key])
-    yield* removeItems(row.key)
+    yield* removeItemAssets(row.key)
     yield* sql.run('DELETE FROM versions WHERE key = ?', [row.key])
   }
   return yield* logRemoved(row.space_key, [row])
@@ -129,7 +131,7 @@ function* dropVersion(row: Unpublished): Write<number> {
 /**
  * Hides a version before the first revision: no revision shows it, its number is free, and the purge removes it next.
  */
-function* leaveToPurge(versionKey: number): Write<void> {
+function* leaveVersionToPurge(versionKey: number): Write<void> {
   yield* sql.run('UPDATE versions SET version = -key, until_revision = 0, obsolete_at = 0 WHERE key = ?', [versionKey])
 }
 
@@ -137,12 +139,12 @@ function versionMetadata(document: PreparedDocument): Record<string, unknown> {
   return {
     ...document.metadata,
     mediaType: document.mediaType,
-    ...defined({ language: document.language }),
+    ...omitUndefined({ language: document.language }),
   }
 }
 
 /** Row key of a version of a document. */
-export function* versionKeyOf(docKey: number, version: number): Read<number | undefined> {
+export function* findVersionKey(docKey: number, version: number): Read<number | undefined> {
   return (yield* sql.get<{ key: number }>('SELECT key FROM versions WHERE doc_key = ? AND version = ?', [
     docKey,
     version,
@@ -150,9 +152,9 @@ export function* versionKeyOf(docKey: number, version: number): Read<number | un
 }
 
 /** The metadata of a version. */
-export function* metadataOf(key: number): Read<Record<string, unknown>> {
+export function* getVersionMetadata(key: number): Read<Record<string, unknown>> {
   const row = yield* sql.get<{ metadata: string }>('SELECT metadata FROM versions WHERE key = ?', [key])
-  const metadata: unknown = fromCell(row?.metadata ?? '{}')
+  const metadata: unknown = parseJsonCell(row?.metadata ?? '{}')
   return isRecord(metadata) ? metadata : {}
 }
 
@@ -162,7 +164,7 @@ export function* hasVersion(key: number, version: number): Read<boolean> {
 }
 
 /** Whether versions are, or may still become, visible at the head. */
-export function* areNotOver(keys: readonly number[]): Read<boolean[]> {
+export function* areVersionsLive(keys: readonly number[]): Read<boolean[]> {
   const live = yield* sql.getEach(
     'SELECT 1 one FROM versions WHERE key = ? AND until_revision IS NULL',
     keys.map((key) => [key]),
@@ -176,24 +178,24 @@ export function* areNotOver(keys: readonly number[]): Read<boolean[]> {
  *
  * @returns the index log's last entry for the nodes of the earlier ones; 0 if they have none
  */
-export function* showVersions(
+export function* publishVersions(
   spaceKey: number,
-  shown: readonly { docKey: number; versionKey: number }[],
+  published: readonly { docKey: number; versionKey: number }[],
   revision: number,
 ): Write<number> {
-  const before = yield* sql.allEach<{ key: number; first_node: number | null; last_node: number | null }>(
+  const earlier = yield* sql.allEach<{ key: number; first_node: number | null; last_node: number | null }>(
     'SELECT key, first_node, last_node FROM versions WHERE doc_key = ? AND key <> ? AND until_revision IS NULL',
-    shown.map(({ docKey, versionKey }) => [docKey, versionKey]),
+    published.map(({ docKey, versionKey }) => [docKey, versionKey]),
   )
-  const over = before.flat()
+  const superseded = earlier.flat()
   yield* sql.runEach(
     'UPDATE versions SET until_revision = ? WHERE key = ?',
-    over.map(({ key }) => [revision, key]),
+    superseded.map(({ key }) => [revision, key]),
   )
-  const seq = yield* logRemoved(spaceKey, over)
+  const seq = yield* logRemoved(spaceKey, superseded)
   yield* sql.runEach(
     'UPDATE versions SET from_revision = ? WHERE key = ?',
-    shown.map(({ versionKey }) => [revision, versionKey]),
+    published.map(({ versionKey }) => [revision, versionKey]),
   )
   return seq
 }
@@ -201,7 +203,7 @@ export function* showVersions(
 /**
  * Marks the versions of documents up to a number as obsolete: the purge removes them once no snapshot can show them.
  */
-export function* markObsolete(versions: readonly { docKey: number; upTo: number }[]): Write<void> {
+export function* markObsoleteUpTo(versions: readonly { docKey: number; upTo: number }[]): Write<void> {
   const now = Date.now()
   yield* sql.runEach(
     'UPDATE versions SET obsolete_at = ? WHERE doc_key = ? AND version <= ? AND obsolete_at IS NULL',
@@ -210,11 +212,11 @@ export function* markObsolete(versions: readonly { docKey: number; upTo: number 
 }
 
 /** Removes the pictures of a version. */
-export function* removeItems(versionKey: number): Write<void> {
+export function* removeItemAssets(versionKey: number): Write<void> {
   yield* sql.run('DELETE FROM item_assets WHERE version_key = ?', [versionKey])
 }
 
-export function* areVersionsThere(versionKeys: readonly number[]): Read<boolean[]> {
+export function* doVersionsExist(versionKeys: readonly number[]): Read<boolean[]> {
   const rows = yield* sql.getEach(
     'SELECT 1 one FROM versions WHERE key = ?',
     versionKeys.map((key) => [key]),

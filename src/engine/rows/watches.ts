@@ -9,18 +9,18 @@ export interface WatchRow {
   created_at: number
 }
 
-const SELECT = `SELECT watches.id, spaces.id space_id, folder, rules, watches.created_at FROM watches
+const SELECT_WATCH = `SELECT watches.id, spaces.id space_id, folder, rules, watches.created_at FROM watches
   JOIN spaces ON spaces.key = watches.space_key AND spaces.deleted_at IS NULL`
 
 /** Watches of one tenant, or of all. */
-export function* watchRows(tenant?: string): Read<WatchRow[]> {
+export function* listWatchRows(tenant?: string): Read<WatchRow[]> {
   return tenant === undefined
-    ? yield* sql.all<WatchRow>(`${SELECT} ORDER BY watches.id`)
-    : yield* sql.all<WatchRow>(`${SELECT} WHERE watches.tenant = ? ORDER BY watches.id`, [tenant])
+    ? yield* sql.all<WatchRow>(`${SELECT_WATCH} ORDER BY watches.id`)
+    : yield* sql.all<WatchRow>(`${SELECT_WATCH} WHERE watches.tenant = ? ORDER BY watches.id`, [tenant])
 }
 
 /** Inserts a watch of a folder, or replaces the rules of the existing one. */
-export function* putWatch(watch: {
+export function* upsertWatch(watch: {
   id: string
   tenant: string
   spaceKey: number
@@ -34,7 +34,7 @@ export function* putWatch(watch: {
        ON CONFLICT (tenant, space_key, folder) DO UPDATE SET rules = excluded.rules`,
     [id, tenant, spaceKey, folder, JSON.stringify(rules), now],
   )
-  return yield* sql.get<WatchRow>(`${SELECT} WHERE watches.tenant = ? AND watches.space_key = ? AND folder = ?`, [
+  return yield* sql.get<WatchRow>(`${SELECT_WATCH} WHERE watches.tenant = ? AND watches.space_key = ? AND folder = ?`, [
     tenant,
     spaceKey,
     folder,

@@ -1,6 +1,6 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { FOLDER_END, pastOf } from '../base/folders.js'
-import { joinPath } from '../base/virtual-paths.js'
+import { FOLDER_END, getFolderUpperBound } from '../base/folders.js'
+import { joinVirtualPath } from '../base/virtual-paths.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 
 /** A version of a file in listings. */
@@ -23,41 +23,41 @@ const COLUMNS = `key, id, folder, base, object_key, sha256, size_bytes, content_
   updated_at`
 
 /** Position of a file within the workspaces of a space. */
-export type FileKey = readonly [folder: string, base: string]
+export type WorkspaceFilePosition = readonly [folder: string, base: string]
 
-export function folderOf(segments: readonly string[]): string {
+export function toFolder(segments: readonly string[]): string {
   return segments.map((part) => part + FOLDER_END).join('')
 }
 
 /** Bounds of a folder with its content, the upper one exclusive. */
-export function subtreeOf(folder: string): { first: string; past: string } {
-  return { first: folder, past: pastOf(folder) }
+export function getSubtreeBounds(folder: string): { first: string; past: string } {
+  return { first: folder, past: getFolderUpperBound(folder) }
 }
 
-export function segmentsOf({ folder, base }: Pick<WorkspaceFile, 'folder' | 'base'>): string[] {
+export function toSegments({ folder, base }: Pick<WorkspaceFile, 'folder' | 'base'>): string[] {
   return [...folder.split(FOLDER_END).slice(0, -1), base]
 }
 
 /** Number of the last change in the workspaces of a space. */
-export function* lastChange(spaceKey: number): Read<number> {
+export function* getLastWorkspaceChange(spaceKey: number): Read<number> {
   return (
     (yield* sql.get<{ seq: number }>('SELECT seq FROM workspace_changes WHERE space_key = ?', [spaceKey]))?.seq ?? 0
   )
 }
 
 /** Counts a new change, inside the caller's transaction. @returns its number */
-export function* nextChange(spaceKey: number): Write<number> {
+export function* addWorkspaceChange(spaceKey: number): Write<number> {
   yield* sql.run(
     `INSERT INTO workspace_changes (space_key, seq) VALUES (?, 1) ON CONFLICT (space_key) DO UPDATE SET seq = seq + 1`,
     [spaceKey],
   )
-  return yield* lastChange(spaceKey)
+  return yield* getLastWorkspaceChange(spaceKey)
 }
 
 /** Files as of a change, between two positions, both exclusive. */
-export function* filesBetween(
-  at: { spaceKey: number; seq: number },
-  range: { after: FileKey; before: FileKey },
+export function* listWorkspaceFiles(
+  asOf: { spaceKey: number; seq: number },
+  range: { after: WorkspaceFilePosition; before: WorkspaceFilePosition },
   limit: number,
 ): Read<WorkspaceFile[]> {
   return yield* sql.all<WorkspaceFile>(
@@ -65,12 +65,12 @@ export function* filesBetween(
      WHERE space_key = ? AND removed = 0 AND from_seq <= ? AND (until_seq IS NULL OR until_seq > ?)
        AND (folder, base) > (?, ?) AND (folder, base) < (?, ?)
      ORDER BY folder, base LIMIT +?`,
-    [at.spaceKey, at.seq, at.seq, ...range.after, ...range.before, limit],
+    [asOf.spaceKey, asOf.seq, asOf.seq, ...range.after, ...range.before, limit],
   )
 }
 
-export function* fileAt(
-  at: { spaceKey: number; seq: number },
+export function* findFileAsOf(
+  asOf: { spaceKey: number; seq: number },
   folder: string,
   base: string,
 ): Read<WorkspaceFile | undefined> {
@@ -78,12 +78,12 @@ export function* fileAt(
     `SELECT ${COLUMNS} FROM workspace_files INDEXED BY workspace_files_place
      WHERE space_key = ? AND folder = ? AND base = ? AND removed = 0 AND from_seq <= ?
        AND (until_seq IS NULL OR until_seq > ?)`,
-    [at.spaceKey, folder, base, at.seq, at.seq],
+    [asOf.spaceKey, folder, base, asOf.seq, asOf.seq],
   )
 }
 
 /** The current file with a name. */
-export function* liveFile(spaceKey: number, folder: string, base: string): Read<WorkspaceFile | undefined> {
+export function* findLiveFile(spaceKey: number, folder: string, base: string): Read<WorkspaceFile | undefined> {
   return yield* sql.get<WorkspaceFile>(
     `SELECT ${COLUMNS} FROM workspace_files WHERE space_key = ? AND folder = ? AND base = ? AND until_seq IS NULL`,
     [spaceKey, folder, base],
@@ -91,8 +91,11 @@ export function* liveFile(spaceKey: number, folder: string, base: string): Read<
 }
 
 /** Size of the current content of a folder. */
-export function* liveTree(spaceKey: number, folder: string): Read<{ files: number; bytes: number; longest: number }> {
-  const { first, past } = subtreeOf(folder)
+export function* getFolderSize(
+  spaceKey: number,
+  folder: string,
+): Read<{ files: number; bytes: number; longest: number }> {
+  const { first, past } = getSubtreeBounds(folder)
   const sum = yield* sql.get<{ files: number; bytes: number; longest: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes,
        coalesce(max(octet_length(folder) + octet_length(base)), 0) longest
@@ -103,7 +106,7 @@ export function* liveTree(spaceKey: number, folder: string): Read<{ files: numbe
 }
 
 /** The position of a row that a cursor refers to, visible or not. */
-export function* placeOfKey(spaceKey: number, key: number): Read<FileKey | undefined> {
+export function* findFilePosition(spaceKey: number, key: number): Read<WorkspaceFilePosition | undefined> {
   const row = yield* sql.get<{ folder: string; base: string }>(
     'SELECT folder, base FROM workspace_files WHERE space_key = ? AND key = ?',
     [spaceKey, key],
@@ -112,17 +115,17 @@ export function* placeOfKey(spaceKey: number, key: number): Read<FileKey | undef
 }
 
 /** SQL: whether a file or a snapshot references an object. @param key SQL expression of the object's key */
-export function namedByWorkspace(key: string): string {
+export function sqlIsReferencedByWorkspace(key: string): string {
   return `EXISTS (SELECT 1 FROM workspace_files WHERE object_key = ${key})
   OR EXISTS (SELECT 1 FROM snapshot_files WHERE object_key = ${key})`
 }
 
-export function fileItem(row: WorkspaceFile): VirtualItem {
-  const segments = segmentsOf(row)
+export function toFileItem(row: WorkspaceFile): VirtualItem {
+  const segments = toSegments(row)
   return {
     kind: 'resource',
     name: row.base,
-    path: joinPath('workspaces', segments),
+    path: joinVirtualPath('workspaces', segments),
     metadata: {
       sizeBytes: row.size_bytes,
       sha256: row.sha256,
@@ -137,40 +140,40 @@ export function fileItem(row: WorkspaceFile): VirtualItem {
   }
 }
 
-export function folderItem(folder: string): VirtualItem {
+export function toFolderItem(folder: string): VirtualItem {
   const segments = folder.split(FOLDER_END).slice(0, -1)
   return {
     kind: 'directory',
     name: segments[segments.length - 1] ?? 'workspaces',
-    path: joinPath('workspaces', segments),
+    path: joinVirtualPath('workspaces', segments),
     metadata: {},
     ...(segments.length === 0 ? {} : { resourceType: 'workspace' }),
   }
 }
 
 /** Number of current files in the workspaces of a space, and their bytes. */
-export function* liveSize(spaceKey: number): Read<{ files: number; bytes: number }> {
-  const held = yield* sql.get<{ files: number; bytes: number }>(
+export function* getWorkspacesSize(spaceKey: number): Read<{ files: number; bytes: number }> {
+  const size = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) files, coalesce(sum(size_bytes), 0) bytes FROM workspace_files INDEXED BY workspace_files_size
      WHERE space_key = ? AND until_seq IS NULL`,
     [spaceKey],
   )
-  return held ?? { files: 0, bytes: 0 }
+  return size ?? { files: 0, bytes: 0 }
 }
 
 /** Number of snapshots of a space, and the bytes of their files. */
-export function* snapshotSize(spaceKey: number): Read<{ count: number; bytes: number }> {
-  const held = yield* sql.get<{ count: number; bytes: number }>(
+export function* getSnapshotsSize(spaceKey: number): Read<{ count: number; bytes: number }> {
+  const size = yield* sql.get<{ count: number; bytes: number }>(
     `SELECT count(*) count, coalesce(sum(total_bytes), 0) bytes FROM workspace_snapshots
      WHERE space_key = ? AND deleted_at IS NULL`,
     [spaceKey],
   )
-  return held ?? { count: 0, bytes: 0 }
+  return size ?? { count: 0, bytes: 0 }
 }
 
 /** Number of current files in workspaces, and bytes of these and of all files in snapshots. */
-export function* workspaceUsage(spaceKey: number): Read<{ workspaceFileCount: number; workspaceBytes: number }> {
-  const { files, bytes } = yield* liveSize(spaceKey)
-  const frozen = yield* snapshotSize(spaceKey)
+export function* getWorkspaceUsage(spaceKey: number): Read<{ workspaceFileCount: number; workspaceBytes: number }> {
+  const { files, bytes } = yield* getWorkspacesSize(spaceKey)
+  const frozen = yield* getSnapshotsSize(spaceKey)
   return { workspaceFileCount: files, workspaceBytes: bytes + frozen.bytes }
 }

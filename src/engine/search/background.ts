@@ -1,5 +1,5 @@
 /** Distribution of the cosines between a query and passages that were picked without looking at the query. */
-export interface Background {
+export interface CosineBackground {
   /** median */
   middle: number
   /** as a standard deviation of a normal distribution: 1.4826 × median absolute deviation */
@@ -11,20 +11,20 @@ export interface Background {
 /** Passages compared for the background; twice as many improve the median by only a hundredth of the spread. */
 export const BACKGROUND_SAMPLES = 128
 /** Fewer cosines do not describe the vectors of a space. */
-const FEWEST = 20
+const MIN_SAMPLES = 20
 /** Standard deviation of a normal distribution, divided by its median absolute deviation. */
-const NORMAL = 1.4826
+const MAD_TO_STANDARD_DEVIATION = 1.4826
 
 /**
  * Computes the background by medians, so that sampled passages that do match the query have no effect.
  *
  * @returns undefined for fewer than 20 cosines
  */
-export function backgroundOf(cosines: ArrayLike<number>): Background | undefined {
-  if (cosines.length < FEWEST) return undefined
+export function computeBackground(cosines: ArrayLike<number>): CosineBackground | undefined {
+  if (cosines.length < MIN_SAMPLES) return undefined
   const all = Array.from(cosines)
   const middle = median(all)
-  const spread = NORMAL * median(all.map((cosine) => Math.abs(cosine - middle)))
+  const spread = MAD_TO_STANDARD_DEVIATION * median(all.map((cosine) => Math.abs(cosine - middle)))
   return { middle, spread, samples: cosines.length }
 }
 

@@ -1,4 +1,4 @@
-import { MAX_DIMENSION, MAX_FILTER_DOCS, MAX_K, SLICE_NODES } from './limits.js'
+import { MAX_DIMENSION, MAX_FILTER_DOCS, MAX_K, MAX_SLICE_NODES } from './limits.js'
 import type { ConfirmRequest, IndexRequest, SearchMessage, StageRequest, VectorsRequest } from './protocol.js'
 import { allFinite, allFiniteHalves } from './scan.kernel.js'
 
@@ -23,7 +23,8 @@ export function checkRequest(request: IndexRequest): void {
 
 function checkSearch(request: SearchMessage): void {
   for (const k of [request.textK, request.vectorK]) {
-    if (!Number.isInteger(k) || k < 1 || k > MAX_K) throw new RangeError(`a search leg returns 1 to ${MAX_K} hits, not ${k}`)
+    if (!Number.isInteger(k) || k < 1 || k > MAX_K)
+      throw new RangeError(`a search leg returns 1 to ${MAX_K} hits, not ${k}`)
   }
   if (request.vector !== undefined) checkValues(request.vector, 1, request.vector.length)
   if (request.scope !== undefined) checkKeys(request.scope.docs)
@@ -36,7 +37,8 @@ function checkSearch(request: SearchMessage): void {
 
 function checkStage(request: StageRequest): void {
   const { keys, docs, titles, bodies, remove, vectors } = request
-  if (keys.length > SLICE_NODES) throw new RangeError(`a slice has at most ${SLICE_NODES} nodes, not ${keys.length}`)
+  if (keys.length > MAX_SLICE_NODES)
+    throw new RangeError(`a slice has at most ${MAX_SLICE_NODES} nodes, not ${keys.length}`)
   if (docs.length !== keys.length || titles.length !== keys.length || bodies.length !== keys.length) {
     throw new RangeError('every node of a slice needs a key, a document, a title and a body')
   }
@@ -46,7 +48,8 @@ function checkStage(request: StageRequest): void {
   if (vectors === undefined) return
   checkDimension(vectors.dimension)
   checkValues(vectors.values, vectors.positions.length, vectors.dimension)
-  if (vectors.positions.some((position) => position >= keys.length)) throw new RangeError('a vector belongs to no node of the slice')
+  if (vectors.positions.some((position) => position >= keys.length))
+    throw new RangeError('a vector belongs to no node of the slice')
 }
 
 function checkVectors(request: VectorsRequest): void {

@@ -3,12 +3,12 @@ import type { ReplaySource } from './ports.js'
 import type { ConfirmReply, LoadReply } from './protocol.js'
 
 /** A vector load that has begun, and the number of vectors that its graph file contained. */
-export interface Begun {
+export interface StartedVectorLoad {
   dimension: number
   filled: Promise<number>
 }
 
-export function begunBy(dimension: number, { answer }: { answer: Promise<unknown> }): Begun {
+export function toStartedLoad(dimension: number, { answer }: { answer: Promise<unknown> }): StartedVectorLoad {
   // the answer of a load request is a LoadReply
   const filled = answer.then((reply) => (reply as LoadReply).filled)
   filled.catch(() => {})
@@ -16,7 +16,7 @@ export function begunBy(dimension: number, { answer }: { answer: Promise<unknown
 }
 
 /** The vectors that were read from a graph file, and the process that has them. */
-interface Filled {
+interface FilledVectors {
   space: string
   vectorSpace: string
   dimension: number
@@ -31,20 +31,20 @@ interface Filled {
 export async function confirmVectors(
   process: IndexProcess,
   source: ReplaySource,
-  { generation, ...of }: Filled,
+  { generation, ...target }: FilledVectors,
 ): Promise<number[]> {
   const lacking: number[] = []
-  let before: Promise<ConfirmReply> | undefined
-  const take = async (): Promise<void> => {
-    for (const key of (await before)?.lacking ?? []) lacking.push(key)
+  let previous: Promise<ConfirmReply> | undefined
+  const collectPrevious = async (): Promise<void> => {
+    for (const key of (await previous)?.lacking ?? []) lacking.push(key)
   }
-  for await (const { keys, docs, sums } of source.sums(of.space, of.vectorSpace)) {
-    const answer = process.ask({ op: 'confirm', ...of, keys, docs, sums }, generation)
+  for await (const { keys, docs, sums } of source.vectorSums(target.space, target.vectorSpace)) {
+    const answer = process.ask({ op: 'confirm', ...target, keys, docs, sums }, generation)
     // awaited after the next request is on its way; a rejection before that must not count as unhandled
     answer.catch(() => {})
-    await take()
-    before = answer
+    await collectPrevious()
+    previous = answer
   }
-  await take()
+  await collectPrevious()
   return lacking
 }

@@ -1,24 +1,24 @@
-import type { Comparison } from './count-check.js'
+import type { CountComparison } from './count-check.js'
 
 /** Changes within this time are checked together. */
-const AUDIT_AFTER_MS = 500
+const AUDIT_DELAY_MS = 500
 /** Delay of the next check while changes keep arriving. */
-const MOVING_MS = 5_000
+const BUSY_RETRY_MS = 5_000
 /** Delay before indexes are filled again that still differ after they were filled: it costs as much as a start. */
-const SHORT_RETRY_MS = 300_000
+const REFILL_DELAY_MS = 300_000
 
 /** The currently open indexes of one space. */
-export interface Audited {
-  compare(signal: AbortSignal): Promise<Comparison>
+export interface AuditedIndexes {
+  compare(signal: AbortSignal): Promise<CountComparison>
   /** they still differed from the rows after they were filled again, or could not be filled */
-  readonly short: boolean
+  readonly stillDiffers: boolean
 }
 
 export interface CountAuditOptions {
   /** the open indexes of a space; undefined where the next use compares them anyway */
-  current: (space: string) => Audited | undefined
+  current: (space: string) => AuditedIndexes | undefined
   /** replaces the open indexes of a space; this compares and fills them */
-  renew: (space: string, found: Audited) => Promise<void>
+  replace: (space: string, found: AuditedIndexes) => Promise<void>
   log: (message: string) => void
 }
 
@@ -30,8 +30,8 @@ export class CountAudit {
   readonly #options: CountAuditOptions
   readonly #timers = new Map<string, NodeJS.Timeout>()
   /** indexes whose next refill is scheduled */
-  readonly #later = new WeakSet<Audited>()
-  readonly #comparing = new Set<Promise<Comparison>>()
+  readonly #later = new WeakSet<AuditedIndexes>()
+  readonly #comparing = new Set<Promise<CountComparison>>()
   readonly #stop = new AbortController()
 
   constructor(options: CountAuditOptions) {
@@ -39,7 +39,7 @@ export class CountAudit {
   }
 
   /** Schedules a check after a change. Cheap: one timer per space. */
-  changed(space: string, afterMs = AUDIT_AFTER_MS): void {
+  noteChange(space: string, afterMs = AUDIT_DELAY_MS): void {
     if (this.#closed || this.#timers.has(space)) return
     const timer = setTimeout(() => {
       this.#timers.delete(space)
@@ -75,20 +75,20 @@ export class CountAudit {
     this.#comparing.add(comparing)
     const compared = await comparing.finally(() => this.#comparing.delete(comparing))
     if (this.#closed) return
-    if (audited.short) this.#renewLater(space, audited)
-    else if (compared.state === 'moving') this.changed(space, MOVING_MS)
+    if (audited.stillDiffers) this.#renewLater(space, audited)
+    else if (compared.state === 'moving') this.noteChange(space, BUSY_RETRY_MS)
     else if (compared.state === 'different') {
       this.#options.log(`${compared.sentence} in space ${space}: what is missing will be added`)
-      await this.#options.renew(space, audited)
+      await this.#options.replace(space, audited)
     }
   }
 
-  #renewLater(space: string, audited: Audited): void {
+  #renewLater(space: string, audited: AuditedIndexes): void {
     if (this.#later.has(audited)) return
     this.#later.add(audited)
     setTimeout(() => {
       if (this.#closed) return
-      this.#options.renew(space, audited).catch((error: unknown) => this.#options.log(String(error)))
-    }, SHORT_RETRY_MS).unref()
+      this.#options.replace(space, audited).catch((error: unknown) => this.#options.log(String(error)))
+    }, REFILL_DELAY_MS).unref()
   }
 }

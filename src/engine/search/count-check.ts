@@ -3,13 +3,13 @@ import type { ExpectedCounts, ReplaySource } from './ports.js'
 import type { CountReply } from './protocol.js'
 
 /** Attempts until two readings in a row agree; changes in transit take some milliseconds. */
-const LOOKS = 10
-const LOOK_MS = 150
+const MAX_ATTEMPTS = 10
+const ATTEMPT_INTERVAL_MS = 150
 
-export type Leg = 'text' | 'vectors'
+export type SearchLeg = 'text' | 'vectors'
 
 /** Known permanent difference between counters and indexes, for example damaged rows that no index accepts. */
-export interface Drift {
+export interface CountDrift {
   nodes: number
   vectors: number
 }
@@ -17,70 +17,75 @@ export interface Drift {
 export interface CountCheck {
   source: ReplaySource
   space: string
-  legs: readonly Leg[]
+  legs: readonly SearchLeg[]
   /** found by earlier checks; updated by this one */
-  drift: Drift
+  drift: CountDrift
   /** counts of the indexes after all earlier requests were processed */
-  inIndex: (vectorSpace: string) => Promise<CountReply>
+  countIndex: (vectorSpace: string) => Promise<CountReply>
   /** no rows are read after it fires */
   signal?: AbortSignal | undefined
 }
 
 /** `moving`: rows or indexes changed at every attempt, so they could not be compared. */
-export type Comparison = { state: 'equal' } | { state: 'moving' } | { state: 'different'; sentence: string }
+export type CountComparison = { state: 'equal' } | { state: 'moving' } | { state: 'different'; sentence: string }
 
 /**
  * Compares the indexes of a space with its rows. Counters are compared first, at no cost. Where they disagree and
  * nothing changes, every row is counted, and that number decides.
  */
-export async function compareCounts(check: CountCheck): Promise<Comparison> {
+export async function compareCounts(check: CountCheck): Promise<CountComparison> {
   const { source, space, drift } = check
-  let before: Look | undefined
-  for (let i = 0; i < LOOKS; i++) {
-    if (i > 0) await sleep(LOOK_MS, undefined, { ref: false, signal: check.signal })
-    const seen = await look(check)
-    if (differing(check.legs, seen.here, seen.rows, drift).length === 0) return { state: 'equal' }
-    const isStill = before !== undefined && isSame(before, seen)
-    before = seen
-    if (!isStill) continue
-    const counted = await source.counted(space)
-    if (!isSame(seen, await look(check))) continue
-    const sentences = differing(check.legs, seen.here, counted, { nodes: 0, vectors: 0 })
+  let previous: CountReading | undefined
+  for (let i = 0; i < MAX_ATTEMPTS; i++) {
+    if (i > 0) await sleep(ATTEMPT_INTERVAL_MS, undefined, { ref: false, signal: check.signal })
+    const reading = await readCounts(check)
+    if (describeDifferences(check.legs, reading.index, reading.rows, drift).length === 0) return { state: 'equal' }
+    const isStable = previous !== undefined && areEqual(previous, reading)
+    previous = reading
+    if (!isStable) continue
+    const counted = await source.countRows(space)
+    if (!areEqual(reading, await readCounts(check))) continue
+    const sentences = describeDifferences(check.legs, reading.index, counted, { nodes: 0, vectors: 0 })
     if (sentences.length > 0) return { state: 'different', sentence: sentences.join(', ') }
-    if (check.legs.includes('text')) drift.nodes = seen.rows.nodes - counted.nodes
-    if (check.legs.includes('vectors')) drift.vectors = seen.rows.vectors - counted.vectors
+    if (check.legs.includes('text')) drift.nodes = reading.rows.nodes - counted.nodes
+    if (check.legs.includes('vectors')) drift.vectors = reading.rows.vectors - counted.vectors
     return { state: 'equal' }
   }
   return { state: 'moving' }
 }
 
-interface Look {
-  here: CountReply
+interface CountReading {
+  index: CountReply
   rows: ExpectedCounts
 }
 
-async function look({ source, space, inIndex, signal }: CountCheck): Promise<Look> {
+async function readCounts({ source, space, countIndex: inIndex, signal }: CountCheck): Promise<CountReading> {
   signal?.throwIfAborted()
-  const here = await inIndex((await source.expected(space)).vectorSpace ?? '')
+  const here = await inIndex((await source.expectedCounts(space)).vectorSpace ?? '')
   signal?.throwIfAborted()
-  return { here, rows: await source.expected(space) }
+  return { index: here, rows: await source.expectedCounts(space) }
 }
 
-function isSame(a: Look, b: Look): boolean {
+function areEqual(a: CountReading, b: CountReading): boolean {
   return JSON.stringify(a) === JSON.stringify(b)
 }
 
-function differing(legs: readonly Leg[], here: CountReply, rows: ExpectedCounts, drift: Drift): string[] {
-  const found: string[] = []
+function describeDifferences(
+  legs: readonly SearchLeg[],
+  index: CountReply,
+  rows: ExpectedCounts,
+  drift: CountDrift,
+): string[] {
+  const sentences: string[] = []
   const nodes = rows.nodes - drift.nodes
   const vectors = rows.vectors - drift.vectors
-  if (legs.includes('text') && here.textCount !== nodes) found.push(textDiffers(here.textCount, nodes))
-  if (legs.includes('vectors') && here.vectorCount !== vectors)
-    found.push(`the vector index holds ${here.vectorCount} vectors, the rows ${vectors}`)
-  return found
+  if (legs.includes('text') && index.textCount !== nodes) sentences.push(describeTextDifference(index.textCount, nodes))
+  if (legs.includes('vectors') && index.vectorCount !== vectors)
+    sentences.push(`the vector index holds ${index.vectorCount} vectors, the rows ${vectors}`)
+  return sentences
 }
 
 /** Formats the difference between the text index and the rows. */
-export function textDiffers(here: number, rows: number): string {
-  return `the text index holds ${here} passages, the rows ${rows}`
+export function describeTextDifference(indexed: number, rows: number): string {
+  return `the text index holds ${indexed} passages, the rows ${rows}`
 }

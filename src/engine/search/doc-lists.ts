@@ -1,14 +1,14 @@
 const NONE = -1
-const FIRST_LENGTH = 512
+const INITIAL_LENGTH = 512
 
 /**
  * The rows of each document as doubly linked lists in typed arrays: two numbers per row, and removal in constant time.
  */
 export class DocLists {
   readonly #firstOfDoc = new Map<number, number>()
-  #docs = new Float64Array(FIRST_LENGTH)
-  #next = new Int32Array(FIRST_LENGTH)
-  #previous = new Int32Array(FIRST_LENGTH)
+  #docs = new Float64Array(INITIAL_LENGTH)
+  #next = new Int32Array(INITIAL_LENGTH)
+  #previous = new Int32Array(INITIAL_LENGTH)
 
   /** Adds a row that is in no list to the list of a document. */
   add(row: number, doc: number): void {

@@ -1,22 +1,30 @@
-import { offer, type RowFilter, rowsFrom, scanBlock, type TopRows, topRows, worstOfBest } from './scan.kernel.js'
+import {
+  createTopRows,
+  kthBestScore,
+  offerRow,
+  type RowFilter,
+  rowsWithScore,
+  scanBlock,
+  type TopRows,
+} from './scan.kernel.js'
 import type { Sketch } from './sketch.kernel.js'
-import { BLOCK_ROWS, RUN_ROWS, type VectorRows } from './vector-rows.js'
+import { BLOCK_ROWS, MAX_RUN_ROWS, type VectorRows } from './vector-rows.js'
 
 /** 16,384 rows of full comparison take a few milliseconds; then the event loop gets a turn. */
 const BLOCKS_PER_TURN = 32
 /** About 1.5 ms of sketch comparison. */
-const SKETCHED_ROWS_PER_TURN = RUN_ROWS
+const SKETCHED_ROWS_PER_TURN = MAX_RUN_ROWS
 /** Up to this count, full comparison is faster than sketches. */
-const FEW_ROWS = 64
+const MAX_FULL_ROWS = 64
 
 /** Waits for one turn of the event loop. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** The rows to compare: those whose masked flags equal `wanted` and, with `allow`, that are set there. */
 export type RowChoice = Omit<RowFilter, 'flags'>
 
 /** The best `k` of the chosen rows, with exact cosines. Sketches only exclude rows that cannot be among them. */
-export async function scan(rows: VectorRows, query: Float32Array, k: number, choice: RowChoice): Promise<TopRows> {
+export async function scanRows(rows: VectorRows, query: Float32Array, k: number, choice: RowChoice): Promise<TopRows> {
   const filter = { ...choice, flags: rows.flags }
   const { sketch } = rows
   return sketch === undefined ? scanInFull(rows, query, k, filter) : scanSketched(rows, sketch, query, k, filter)
@@ -36,13 +44,13 @@ async function scanSketched(
   for (let first = 0; first < end; first += SKETCHED_ROWS_PER_TURN) {
     const last = Math.min(end, first + SKETCHED_ROWS_PER_TURN)
     error = Math.max(error, sketch.compare(query, first, last, scores))
-    if (last < end) await turn()
+    if (last < end) await nextTurn()
   }
-  const top = topRows(k)
-  const least = worstOfBest(scores, end, filter, k) - 2 * error
-  for (const row of rowsFrom(scores, end, filter, least)) {
+  const top = createTopRows(k)
+  const minScore = kthBestScore(scores, end, filter, k) - 2 * error
+  for (const row of rowsWithScore(scores, end, filter, minScore)) {
     const cosine = rows.cosine(query, row)
-    if (cosine !== undefined) offer(top, row, cosine)
+    if (cosine !== undefined) offerRow(top, row, cosine)
   }
   return top
 }
@@ -51,44 +59,44 @@ async function scanSketched(
  * Offers the rows outside of the graph that may be among the best. The cost grows with their number, not with the
  * space.
  */
-export async function offerOutside(rows: VectorRows, query: Float32Array, top: TopRows): Promise<void> {
+export async function offerRowsOutside(rows: VectorRows, query: Float32Array, top: TopRows): Promise<void> {
   const runs = rows.outsideRuns()
   const listed: number[] = []
   for (let i = 0; i < runs.length; i += 2)
     for (let row = runs[i] ?? 0; row < (runs[i + 1] ?? 0); row++) listed.push(row)
   const { sketch } = rows
-  if (sketch === undefined || listed.length <= FEW_ROWS) return offerRows(rows, query, listed, top)
+  if (sketch === undefined || listed.length <= MAX_FULL_ROWS) return offerRows(rows, query, listed, top)
   const scores = new Float32Array(listed.length)
-  const best = topRows(top.capacity)
+  const best = createTopRows(top.capacity)
   let error = 0
-  for (let i = 0, at = 0, untilTurn = SKETCHED_ROWS_PER_TURN; i < runs.length; ) {
+  for (let i = 0, position = 0, untilTurn = SKETCHED_ROWS_PER_TURN; i < runs.length; ) {
     // another search may have set its query during the wait; rows added since then can only increase the error
     error = Math.max(error, sketch.setQuery(query))
-    for (; i < runs.length && at < untilTurn; i += 2) {
+    for (; i < runs.length && position < untilTurn; i += 2) {
       const [first = 0, end = 0] = runs.subarray(i, i + 2)
-      sketch.compareWithSet(first, end, scores, at)
-      for (let j = at; j < at + end - first; j++) offer(best, j, scores[j] ?? 0)
-      at += end - first
+      sketch.compareWithSet(first, end, scores, position)
+      for (let j = position; j < position + end - first; j++) offerRow(best, j, scores[j] ?? 0)
+      position += end - first
     }
-    untilTurn = at + SKETCHED_ROWS_PER_TURN
-    if (i < runs.length) await turn()
+    untilTurn = position + SKETCHED_ROWS_PER_TURN
+    if (i < runs.length) await nextTurn()
   }
-  const least = best.size < best.capacity ? Number.NEGATIVE_INFINITY : (best.scores[0] ?? 0) - 2 * error
+  const minScore = best.size < best.capacity ? Number.NEGATIVE_INFINITY : (best.scores[0] ?? 0) - 2 * error
   await offerRows(
     rows,
     query,
-    listed.filter((_, place) => (scores[place] ?? 0) >= least),
+    listed.filter((_, index) => (scores[index] ?? 0) >= minScore),
     top,
   )
 }
 
 async function scanInFull(rows: VectorRows, query: Float32Array, k: number, filter: RowFilter): Promise<TopRows> {
-  const top = topRows(k)
+  const top = createTopRows(k)
   const { end } = rows
-  for (const [place, block] of rows.blocks.entries()) {
-    const first = place * BLOCK_ROWS
+  for (const [index, block] of rows.blocks.entries()) {
+    const first = index * BLOCK_ROWS
     scanBlock(query, block, first, Math.min(BLOCK_ROWS, end - first), filter, top)
-    if (place % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await turn()
+    if (index % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await nextTurn()
   }
   return top
 }
@@ -100,9 +108,9 @@ export async function offerRows(
   listed: readonly number[],
   top: TopRows,
 ): Promise<void> {
-  for (const [place, row] of listed.entries()) {
+  for (const [index, row] of listed.entries()) {
     const cosine = rows.cosine(query, row)
-    if (cosine !== undefined) offer(top, row, cosine)
-    if (place % (BLOCKS_PER_TURN * BLOCK_ROWS) === BLOCKS_PER_TURN * BLOCK_ROWS - 1) await turn()
+    if (cosine !== undefined) offerRow(top, row, cosine)
+    if (index % (BLOCKS_PER_TURN * BLOCK_ROWS) === BLOCKS_PER_TURN * BLOCK_ROWS - 1) await nextTurn()
   }
 }

@@ -1,51 +1,51 @@
 import type { KsError } from '../../contract/errors.js'
-import { ProcessGoneError } from './index-process.js'
-import { type FreshBatch, IndexProcessDied } from './ports.js'
+import { IndexProcessGoneError } from './index-process.js'
+import { type FreshBatch, IndexProcessFailedError } from './ports.js'
 
 /**
  * Maximal number of nodes of one commit, as far as batches can be separated: changes of other spaces wait for it. Up to
  * some 2,000 nodes, the time of a commit does not depend on their number.
  */
-const GROUP_NODES = 2_000
+const MAX_GROUP_NODES = 2_000
 /** Faults of the process under one group before its callers get the error; kills from outside do not count. */
 const MAX_FAULTS = 3
 /** Retry limit of a group. The source still has its changes, and the next start replays them. */
 const MAX_RETRY_MS = 60_000
 
 /** A request to apply the log up to an entry. */
-export interface Wanted {
+export interface FollowRequest {
   seq: number
   fresh?: FreshBatch
 }
 
-interface Pending {
+interface PendingFollow {
   /** a request, or an action that runs while nothing is applied */
-  work: Wanted | (() => Promise<void>)
+  work: FollowRequest | (() => Promise<void>)
   resolve: () => void
   reject: (error: unknown) => void
 }
 
 /** Pending requests for the log of one space. Requests that wait together are committed together. */
 export class FollowQueue {
-  readonly #commit: (wanted: Wanted[]) => Promise<void>
-  #pending: Pending[] = []
+  readonly #commit: (requests: FollowRequest[]) => Promise<void>
+  #pending: PendingFollow[] = []
   #running: Promise<void> | undefined
 
   /** @param commit resolves when all requested entries are visible to searches */
-  constructor(commit: (wanted: Wanted[]) => Promise<void>) {
+  constructor(commit: (requests: FollowRequest[]) => Promise<void>) {
     this.#commit = commit
   }
 
-  push(request: Wanted): Promise<void> {
+  push(request: FollowRequest): Promise<void> {
     return this.#enqueue(request)
   }
 
   /** Runs an action after the pending changes and before later ones. */
-  alone(action: () => Promise<void>): Promise<void> {
+  runExclusive(action: () => Promise<void>): Promise<void> {
     return this.#enqueue(action)
   }
 
-  #enqueue(work: Pending['work']): Promise<void> {
+  #enqueue(work: PendingFollow['work']): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#pending.push({ work, resolve, reject })
       this.#running ??= this.#run().finally(() => {
@@ -68,7 +68,7 @@ export class FollowQueue {
       try {
         const [first] = group
         if (typeof first?.work === 'function') await first.work()
-        else await this.#commitTried(group.flatMap(({ work }) => (typeof work === 'function' ? [] : [work])))
+        else await this.#commitWithRetries(group.flatMap(({ work }) => (typeof work === 'function' ? [] : [work])))
         for (const { resolve } of group) resolve()
       } catch (error) {
         for (const { reject } of group) reject(error)
@@ -76,7 +76,7 @@ export class FollowQueue {
     }
   }
 
-  #takeGroup(): Pending[] {
+  #takeGroup(): PendingFollow[] {
     let nodes = 0
     let end = 0
     for (const { work } of this.#pending) {
@@ -85,22 +85,22 @@ export class FollowQueue {
         break
       }
       nodes += (work.fresh?.add.length ?? 0) + (work.fresh?.remove.length ?? 0)
-      if (end > 0 && nodes > GROUP_NODES) break
+      if (end > 0 && nodes > MAX_GROUP_NODES) break
       end++
     }
     return this.#pending.splice(0, end)
   }
 
-  async #commitTried(wanted: Wanted[]): Promise<void> {
+  async #commitWithRetries(requests: FollowRequest[]): Promise<void> {
     const deadline = performance.now() + MAX_RETRY_MS
     let faults = 0
     for (;;) {
       try {
-        return await this.#commit(wanted)
+        return await this.#commit(requests)
       } catch (error) {
-        if (!(error instanceof ProcessGoneError)) throw error
-        if (error.faulted) faults++
-        if (faults >= MAX_FAULTS || performance.now() > deadline) throw new IndexProcessDied(error)
+        if (!(error instanceof IndexProcessGoneError)) throw error
+        if (error.isCrash) faults++
+        if (faults >= MAX_FAULTS || performance.now() > deadline) throw new IndexProcessFailedError(error)
       }
     }
   }

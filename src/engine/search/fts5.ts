@@ -5,13 +5,13 @@ import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
 import type { CompoundQuestion } from '../../lib/text/compounds.js'
 import type { DocumentScope } from './ports.js'
 import {
-  countTerms,
+  analyzeNode,
+  countTermNodes,
   DamagedIndexError,
   type TextHits,
   type TextIndex,
+  type TextIndexOptions,
   type TextNode,
-  type TextOptions,
-  termsOf,
   weighRewordings,
   weighTerms,
 } from './text-index.js'
@@ -26,23 +26,23 @@ import { LaggedWatermark } from './watermark.js'
 /** Increased when the tables or their meaning change; an index of another layout is rebuilt. */
 const LAYOUT_VERSION = 2
 const FORMAT = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
-const SIGNS = '!#$%&()*+,-./:;<=>?@[]^_`{|}~'
+const TOKEN_CHARACTERS = '!#$%&()*+,-./:;<=>?@[]^_`{|}~'
 const MAX_K = 1_000
 /** The integrity check reads the complete file. Above this size, damage is found only as pages are used. */
-const CHECK_LIMIT_BYTES = 256 * 1024 * 1024
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024
 
 /**
  * Opens or creates the index in a directory.
  *
  * @throws DamagedIndexError when the file is not intact
  */
-export async function openFts5(dir: string, options: TextOptions): Promise<TextIndex> {
+export async function openFts5(dir: string, options: TextIndexOptions): Promise<TextIndex> {
   await mkdir(dir, { recursive: true })
   const path = join(dir, 'index.sqlite')
   let db: Database.Database | undefined
   try {
     db = new Database(path)
-    prepare(db, basename(dirname(dir)))
+    prepareDatabase(db, basename(dirname(dir)))
     return new Fts5Text(db, new Database(path, { readonly: true }), options)
   } catch (error) {
     db?.close()
@@ -52,7 +52,7 @@ export async function openFts5(dir: string, options: TextOptions): Promise<TextI
 }
 
 /** @param space the space that the index must belong to */
-function prepare(db: Database.Database, space: string): void {
+function prepareDatabase(db: Database.Database, space: string): void {
   db.pragma('journal_mode = WAL')
   // Losing the newest commits is acceptable: the watermark is lost with them.
   db.pragma('synchronous = NORMAL')
@@ -63,7 +63,7 @@ function prepare(db: Database.Database, space: string): void {
     db.exec(`
       BEGIN;
       CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1,
-        tokenize="ascii tokenchars '${SIGNS}'");
+        tokenize="ascii tokenchars '${TOKEN_CHARACTERS}'");
       CREATE VIRTUAL TABLE frequencies USING fts5vocab(words, row);
       CREATE TABLE nodes(key INTEGER PRIMARY KEY, doc INTEGER NOT NULL);
       CREATE INDEX nodes_doc ON nodes(doc);
@@ -73,10 +73,11 @@ function prepare(db: Database.Database, space: string): void {
     db.exec('COMMIT')
     return
   }
-  const of: unknown = db.prepare('SELECT space FROM state').pluck().get()
-  if (of !== space) throw new DamagedIndexError(`the index belongs to space ${String(of)}, not to ${space}`)
+  const indexedSpace: unknown = db.prepare('SELECT space FROM state').pluck().get()
+  if (indexedSpace !== space)
+    throw new DamagedIndexError(`the index belongs to space ${String(indexedSpace)}, not to ${space}`)
   const pages = Number(db.pragma('page_count', { simple: true }))
-  if (pages * Number(db.pragma('page_size', { simple: true })) > CHECK_LIMIT_BYTES) return
+  if (pages * Number(db.pragma('page_size', { simple: true })) > MAX_CHECKED_BYTES) return
   if (db.pragma('quick_check(1)', { simple: true }) !== 'ok') throw new DamagedIndexError('the index file is damaged')
   db.exec(`INSERT INTO words(words) VALUES ('integrity-check')`)
 }
@@ -94,7 +95,7 @@ class Fts5Text implements TextIndex {
   #watermark: number
   #count: number
 
-  constructor(db: Database.Database, reader: Database.Database, { log, watermarkLagMs }: TextOptions) {
+  constructor(db: Database.Database, reader: Database.Database, { log, watermarkLagMs }: TextIndexOptions) {
     this.#db = db
     this.#reader = reader
     this.#watermarks = new LaggedWatermark({
@@ -126,7 +127,7 @@ class Fts5Text implements TextIndex {
     for (const node of add) {
       this.#remove(node.key)
       this.#insertNode.run(node.key, node.doc)
-      this.#insertWords.run(node.key, termsOf(node))
+      this.#insertWords.run(node.key, analyzeNode(node))
     }
   }
 
@@ -150,23 +151,23 @@ class Fts5Text implements TextIndex {
     scope?: DocumentScope,
   ): Promise<TextHits> {
     const { frequency, nodes } = this.#counts(scope)
-    const frequencies = countTerms(terms, frequency)
+    const frequencies = countTermNodes(terms, frequency)
     const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const limit = Math.min(MAX_K, k)
     const none: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
     if (limit < 1 || asked.length === 0 || docs?.length === 0) return none
     // phrases cannot have weights here: rewordings only add candidates, and ranking weighs them later
     const reworded = compounds === undefined ? [] : weighRewordings(compounds, frequency, nodes())
-    const rewordings = reworded.map(({ asked, told }) => ({ asked, told }))
+    const rewordings = reworded.map(({ queryTerms, documentTerms }) => ({ queryTerms, documentTerms }))
     const match = [
-      ...asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quote(term))),
-      ...rewordings.map(({ told }) => `(${told.map(quote).join(' AND ')})`),
+      ...asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quoteTerm(term))),
+      ...rewordings.map(({ documentTerms }) => `(${documentTerms.map(quoteTerm).join(' AND ')})`),
     ].join(' OR ')
     const filters = [
       ...(docs === undefined ? [] : [{ docs, isExcluded: false }]),
       ...(scope === undefined ? [] : [scope]),
     ]
-    const filter = filters.map((one) => `AND ${isIn('rowid', one)}`).join(' ')
+    const filter = filters.map((one) => `AND ${scopeCondition('rowid', one)}`).join(' ')
     const rows = this.#reader
       .prepare<unknown[], { key: number; score: number }>(
         `SELECT rowid AS key, -bm25(words) AS score FROM words WHERE words MATCH ? ${filter} ORDER BY rank LIMIT ?`,
@@ -175,7 +176,7 @@ class Fts5Text implements TextIndex {
     return { keys: rows.map((row) => row.key), scores: rows.map((row) => row.score), frequencies, rewordings }
   }
 
-  rest(): void {
+  releaseWriter(): void {
     if (!this.#db.inTransaction) this.#db.pragma('wal_checkpoint(TRUNCATE)')
   }
 
@@ -198,13 +199,13 @@ class Fts5Text implements TextIndex {
     }
     const docs = JSON.stringify(scope.docs)
     const holding = this.#reader.prepare<[string, string], { n: number }>(
-      `SELECT count(*) n FROM words WHERE words MATCH ? AND ${isIn('rowid', scope)}`,
+      `SELECT count(*) n FROM words WHERE words MATCH ? AND ${scopeCondition('rowid', scope)}`,
     )
     const all = this.#reader.prepare<[string], { n: number }>(
-      `SELECT count(*) n FROM nodes WHERE ${isIn('key', scope)}`,
+      `SELECT count(*) n FROM nodes WHERE ${scopeCondition('key', scope)}`,
     )
     return {
-      frequency: (term: string) => holding.get(quote(term), docs)?.n ?? 0,
+      frequency: (term: string) => holding.get(quoteTerm(term), docs)?.n ?? 0,
       nodes: () => all.get(docs)?.n ?? 0,
     }
   }
@@ -216,12 +217,12 @@ class Fts5Text implements TextIndex {
 }
 
 /** SQL condition: the node in a column is in a scope, whose documents are a JSON parameter. */
-function isIn(column: string, { isExcluded }: DocumentScope): string {
+function scopeCondition(column: string, { isExcluded }: DocumentScope): string {
   const list = 'SELECT key FROM nodes WHERE doc IN (SELECT value FROM json_each(?))'
   return `${column} ${isExcluded ? 'NOT ' : ''}IN (${list})`
 }
 
 /** Quotes a term as a string of the FTS5 query language; only the double quote needs escaping. */
-function quote(term: string): string {
+function quoteTerm(term: string): string {
   return `"${term.replaceAll('"', '""')}"`
 }

@@ -9,7 +9,7 @@ const VECTORS_GRACE_MS = 4_000
  *
  * @param isSearch whether to wait longer where only vectors are missing; status requests do not
  */
-export type Grace = (vectorSpace: string | undefined, isSearch: boolean) => Promise<void>
+export type GraceWait = (vectorSpace: string | undefined, isSearch: boolean) => Promise<void>
 
 /**
  * Creates the grace period of a session. It begins when opening the space has succeeded or failed.
@@ -17,18 +17,18 @@ export type Grace = (vectorSpace: string | undefined, isSearch: boolean) => Prom
  * @param anyMs limit while text is missing
  * @param vectorsMs limit where the text is complete and only vectors still load, default 4 s
  */
-export function graceOf(session: SpaceSession, anyMs: number, vectorsMs = VECTORS_GRACE_MS): Grace {
-  const late = overAfter(session, anyMs)
-  const latest = overAfter(session, vectorsMs)
+export function createGrace(session: SpaceSession, anyMs: number, vectorsMs = VECTORS_GRACE_MS): GraceWait {
+  const anyOver = waitAfterOpened(session, anyMs)
+  const vectorsOver = waitAfterOpened(session, vectorsMs)
   return async (vectorSpace, isSearch) => {
     if (session.isSettled(vectorSpace)) return
-    const settled = session.settled(vectorSpace)
-    await Promise.race([session.text.catch(() => {}), late])
-    await Promise.race([settled, isSearch && session.isLoading(vectorSpace) ? latest : late])
+    const settled = session.waitForLoads(vectorSpace)
+    await Promise.race([session.text.catch(() => {}), anyOver])
+    await Promise.race([settled, isSearch && session.isLoading(vectorSpace) ? vectorsOver : anyOver])
   }
 }
 
-async function overAfter(session: SpaceSession, milliseconds: number): Promise<void> {
+async function waitAfterOpened(session: SpaceSession, milliseconds: number): Promise<void> {
   await session.opened.catch(() => {})
   await sleep(milliseconds, undefined, { ref: false })
 }

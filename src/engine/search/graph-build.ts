@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
-import type { FileFacts } from './graph-files.js'
+import type { GraphFileFacts } from './graph-files.js'
 
 /** Input of a build thread. Blocks are shared memory: nothing is copied, and rows in use do not change. */
-export interface GraphBuild {
+export interface GraphBuildJob {
   /** existing directory to fill */
   dir: string
   vectorSpace: string
@@ -16,18 +16,18 @@ export interface GraphBuild {
   /** encoded table of all points of the new graph */
   points: Uint8Array
   /** graph file to extend; absent = build from nothing */
-  base?: { path: string; facts: FileFacts }
+  base?: { path: string; facts: GraphFileFacts }
 }
 
 /** The process runs one build at a time: each has a complete graph in memory. */
-let last: Promise<unknown> = Promise.resolve()
+let lastBuild: Promise<unknown> = Promise.resolve()
 
 /**
  * Builds a graph in a separate thread, after the builds that were requested before.
  *
  * @returns a promise that rejects when the build fails, and a function that stops it
  */
-export function buildGraph(job: GraphBuild): { done: Promise<void>; stop: () => void } {
+export function buildGraph(job: GraphBuildJob): { done: Promise<void>; stop: () => void } {
   let stopped = false
   let worker: Worker | undefined
   const run = (): Promise<void> =>
@@ -41,8 +41,8 @@ export function buildGraph(job: GraphBuild): { done: Promise<void>; stop: () => 
       worker.on('error', reject)
       worker.on('exit', (code) => (built ? resolve() : reject(new Error(`the build thread ended with code ${code}`))))
     })
-  const done = last.then(run, run)
-  last = done
+  const done = lastBuild.then(run, run)
+  lastBuild = done
   const stop = () => {
     stopped = true
     worker?.terminate().catch(() => {})

@@ -19,7 +19,7 @@ const FORMAT = 1
 /** uint32 row, float64 key, float64 document, float32 fingerprint */
 const POINT_BYTES = 4 + 8 + 8 + 4
 
-export interface FileFacts {
+export interface GraphFileFacts {
   size: number
   sha256: string
 }
@@ -29,8 +29,8 @@ export interface GraphManifest {
   vectorSpace: string
   dimension: number
   points: number
-  graph: FileFacts
-  pointsFile: FileFacts
+  graph: GraphFileFacts
+  pointsFile: GraphFileFacts
 }
 
 /** Directory name of a graph: a hash of the vector space, whose id may contain any character, and a build number. */
@@ -53,7 +53,7 @@ export async function listGraphs(dir: string, vectorSpace: string): Promise<{ pa
 }
 
 /** Removes leftovers of interrupted builds. */
-export async function removeBuildRemains(dir: string): Promise<void> {
+export async function removeBuildLeftovers(dir: string): Promise<void> {
   await removeDirectories(dir, (name) => name.startsWith('tmp-graph-'))
 }
 
@@ -62,18 +62,18 @@ export async function removeOtherGraphs(dir: string, keep: string): Promise<void
   await removeDirectories(dir, (name) => name.startsWith('graph-') && !name.startsWith(graphPrefix(keep)))
 }
 
-async function removeDirectories(dir: string, which: (name: string) => boolean): Promise<void> {
+async function removeDirectories(dir: string, matches: (name: string) => boolean): Promise<void> {
   const names = await readdir(dir).catch(() => [])
-  for (const name of names.filter(which)) await rm(join(dir, name), { recursive: true, force: true })
+  for (const name of names.filter(matches)) await rm(join(dir, name), { recursive: true, force: true })
 }
 
 /** Size and SHA-256 of a file, read in chunks. */
-export async function fileFacts(path: string): Promise<FileFacts> {
+export async function computeFileFacts(path: string): Promise<GraphFileFacts> {
   const hash = createHash('sha256')
   let size = 0
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    hash.update(piece)
-    size += piece.length
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    hash.update(chunk)
+    size += chunk.length
   }
   return { size, sha256: hash.digest('hex') }
 }
@@ -98,8 +98,8 @@ export async function finishGraph(
     format: FORMAT,
     ...facts,
     points: points.length / POINT_BYTES,
-    graph: await fileFacts(graphPath),
-    pointsFile: await fileFacts(pointsPath),
+    graph: await computeFileFacts(graphPath),
+    pointsFile: await computeFileFacts(pointsPath),
   }
   await writeSynced(join(dir, MANIFEST_FILE), JSON.stringify(manifest))
   await syncPath(dir)
@@ -116,26 +116,26 @@ async function writeSynced(path: string, content: Uint8Array | string): Promise<
 }
 
 /** Size of the library's file header in bytes, and the offsets of the element count and element size in it. */
-const HEAD_BYTES = 96
-const COUNT_AT = 16
-const ELEMENT_BYTES_AT = 24
+const HEADER_BYTES = 96
+const COUNT_OFFSET = 16
+const ELEMENT_BYTES_OFFSET = 24
 
 /** Walks the file by its own numbers: header, one fixed-size element per point, one sized list of links per point. */
 async function checkGraphSize(path: string, dimension: number): Promise<void> {
   const { size } = await stat(path)
   const handle = await open(path, 'r')
   try {
-    const head = Buffer.alloc(HEAD_BYTES)
-    await handle.read(head, 0, HEAD_BYTES, 0)
-    const count = Number(head.readBigUInt64LE(COUNT_AT))
-    const elementBytes = Number(head.readBigUInt64LE(ELEMENT_BYTES_AT))
+    const header = Buffer.alloc(HEADER_BYTES)
+    await handle.read(header, 0, HEADER_BYTES, 0)
+    const count = Number(header.readBigUInt64LE(COUNT_OFFSET))
+    const elementBytes = Number(header.readBigUInt64LE(ELEMENT_BYTES_OFFSET))
     if (elementBytes < dimension * 4) throw new Error(`${path}: an element has ${elementBytes} bytes`)
-    const linksAt = HEAD_BYTES + count * elementBytes
-    const links = Buffer.alloc(Math.max(0, size - linksAt))
-    await handle.read(links, 0, links.length, linksAt)
-    let at = 0
-    for (let i = 0; i < count; i++) at += at + 4 <= links.length ? 4 + links.readUInt32LE(at) : size
-    if (linksAt + at !== size) throw new Error(`${path} has ${size} bytes, its header says otherwise`)
+    const linksOffset = HEADER_BYTES + count * elementBytes
+    const links = Buffer.alloc(Math.max(0, size - linksOffset))
+    await handle.read(links, 0, links.length, linksOffset)
+    let offset = 0
+    for (let i = 0; i < count; i++) offset += offset + 4 <= links.length ? 4 + links.readUInt32LE(offset) : size
+    if (linksOffset + offset !== size) throw new Error(`${path} has ${size} bytes, its header says otherwise`)
   } finally {
     await handle.close()
   }
@@ -152,18 +152,18 @@ export function encodePoints(points: GraphPoints): Uint8Array {
 function decodePoints(bytes: Buffer): GraphPoints {
   const count = bytes.length / POINT_BYTES
   const copy = new Uint8Array(bytes).buffer
-  const keysAt = count * 4
+  const keysOffset = count * 4
   return {
-    rows: new Uint32Array(copy.slice(0, keysAt)),
-    keys: new Float64Array(copy.slice(keysAt, keysAt + count * 8)),
-    docs: new Float64Array(copy.slice(keysAt + count * 8, keysAt + count * 16)),
-    fingerprints: new Float32Array(copy.slice(keysAt + count * 16)),
+    rows: new Uint32Array(copy.slice(0, keysOffset)),
+    keys: new Float64Array(copy.slice(keysOffset, keysOffset + count * 8)),
+    docs: new Float64Array(copy.slice(keysOffset + count * 8, keysOffset + count * 16)),
+    fingerprints: new Float32Array(copy.slice(keysOffset + count * 16)),
   }
 }
 
 export interface VerifiedGraph {
   path: string
-  facts: FileFacts
+  facts: GraphFileFacts
   points: GraphPoints
 }
 
@@ -181,18 +181,18 @@ export async function verifyGraph(dir: string, vectorSpace: string, dimension: n
     throw new Error(`${dir} is not a graph of ${vectorSpace} with ${dimension} dimensions`)
   }
   const path = join(dir, GRAPH_FILE)
-  const facts = await expectFacts(path, manifest.graph)
+  const facts = await checkFileFacts(path, manifest.graph)
   const pointsPath = join(dir, POINTS_FILE)
-  await expectFacts(pointsPath, manifest.pointsFile)
+  await checkFileFacts(pointsPath, manifest.pointsFile)
   const points = decodePoints(await readFile(pointsPath))
   if (points.rows.length !== manifest.points) throw new Error(`${dir} has ${points.rows.length} points`)
   return { path, facts, points }
 }
 
-async function expectFacts(path: string, expected: FileFacts | undefined): Promise<FileFacts> {
-  const found = await fileFacts(path)
-  if (found.size !== expected?.size || found.sha256 !== expected.sha256) throw new Error(`${path} is damaged`)
-  return found
+async function checkFileFacts(path: string, expected: GraphFileFacts | undefined): Promise<GraphFileFacts> {
+  const actual = await computeFileFacts(path)
+  if (actual.size !== expected?.size || actual.sha256 !== expected.sha256) throw new Error(`${path} is damaged`)
+  return actual
 }
 
 /** Creates the temporary directory of a build. */

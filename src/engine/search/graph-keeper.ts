@@ -1,10 +1,10 @@
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncPath } from '../../local/file-system.js'
-import { Graph } from './graph.js'
+import { VectorGraph } from './graph.js'
 import { buildGraph } from './graph-build.js'
 import { encodePoints, graphDirectory, listGraphs, makeBuildDirectory } from './graph-files.js'
-import { readVectors } from './graph-vectors.js'
+import { readGraphVectors } from './graph-vectors.js'
 import { BLOCK_ROWS, IN_BUILD, IN_FILE, type VectorRows } from './vector-rows.js'
 
 /** Thresholds that tests may lower. */
@@ -18,16 +18,16 @@ export interface GraphLimits {
 }
 
 /** Comparing this many sketches takes about 1 ms at 384 dimensions, less than a graph saves and costs. */
-const GRAPH_FROM_SKETCHED = 40_000
+const MIN_GRAPH_VECTORS_SKETCHED = 40_000
 /** Without sketches, comparing 8,000 vectors takes about 3 ms. */
-const GRAPH_FROM = 8_000
-const STALE_FROM = 5_000
-const SETTLE_MS = 500
-const STALE_SHARE = 0.2
+const MIN_GRAPH_VECTORS = 8_000
+const MIN_STALE_VECTORS = 5_000
+const IDLE_MS = 500
+const STALE_FRACTION = 0.2
 /** Up to this fraction of `staleFrom`, new vectors are added to the graph in memory; above it, the file is rebuilt. */
-const FILE_FROM = 0.4
+const MAX_ABSORB_FRACTION = 0.4
 /** Duration of adding points before the event loop gets a turn, and of the pause after it. */
-const ABSORB_MS = 1
+const ABSORB_SLICE_MS = 1
 const ABSORB_PAUSE_MS = 5
 /** Delay after a failed build. */
 const RETRY_BUILD_MS = 60_000
@@ -43,7 +43,7 @@ export interface GraphKeeperOptions {
 
 /** Maintains the graph of a row store: loads it, detects when it is stale, and rebuilds it in a background thread. */
 export class GraphKeeper {
-  graph: Graph | undefined
+  graph: VectorGraph | undefined
   readonly #rows: VectorRows
   readonly #options: GraphKeeperOptions
   readonly #limits: GraphLimits
@@ -57,8 +57,8 @@ export class GraphKeeper {
   constructor(rows: VectorRows, options: GraphKeeperOptions) {
     this.#rows = rows
     this.#options = options
-    const graphFrom = rows.sketch === undefined ? GRAPH_FROM : GRAPH_FROM_SKETCHED
-    this.#limits = { graphFrom, staleFrom: STALE_FROM, settleMs: SETTLE_MS, ...options.limits }
+    const graphFrom = rows.sketch === undefined ? MIN_GRAPH_VECTORS : MIN_GRAPH_VECTORS_SKETCHED
+    this.#limits = { graphFrom, staleFrom: MIN_STALE_VECTORS, settleMs: IDLE_MS, ...options.limits }
   }
 
   /** Graph points whose vectors were removed or replaced. */
@@ -74,32 +74,32 @@ export class GraphKeeper {
    */
   async load(): Promise<number> {
     const { dir, vectorSpace, log } = this.#options
-    let filled = 0
+    let filledCount = 0
     for (const { path, build } of await listGraphs(dir, vectorSpace)) {
-      const graph = await Graph.load(path, build, vectorSpace, this.#rows.dimension).catch((error: unknown) => {
+      const graph = await VectorGraph.load(path, build, vectorSpace, this.#rows.dimension).catch((error: unknown) => {
         log(`a graph file was ignored: ${String(error)}`)
       })
       if (graph !== undefined && this.graph === undefined && this.#rows.end === 0) {
         this.#rows.reserve(graph.files.points)
         this.graph = graph
-        filled = await this.#fill(graph)
+        filledCount = await this.#fill(graph)
       } else await rm(path, { recursive: true, force: true })
     }
-    return filled
+    return filledCount
   }
 
-  async #fill(graph: Graph): Promise<number> {
-    let filled = 0
+  async #fill(graph: VectorGraph): Promise<number> {
+    let filledCount = 0
     try {
-      await readVectors(graph.files.path, this.#rows.dimension, (row, vector) => {
-        if (this.#rows.fill(row, vector)) filled++
+      await readGraphVectors(graph.files.path, this.#rows.dimension, (row, vector) => {
+        if (this.#rows.fill(row, vector)) filledCount++
       })
     } catch (error) {
       // the source sends them instead
       this.#options.log(`the vectors of a graph file were not read: ${String(error)}`)
       return 0
     }
-    return filled
+    return filledCount
   }
 
   /** Starts a build when the graph is missing or too stale. */
@@ -111,12 +111,12 @@ export class GraphKeeper {
       this.#startBuild()
       return
     }
-    const stale = Math.max(this.#limits.staleFrom, STALE_SHARE * live)
+    const stale = Math.max(this.#limits.staleFrom, STALE_FRACTION * live)
     const rest = live - graphLive
     if (this.dead > stale) this.#startBuild()
     else if (live - fileLive > stale) this.#startBuild(this.graph)
     else {
-      const small = FILE_FROM * this.#limits.staleFrom
+      const small = MAX_ABSORB_FRACTION * this.#limits.staleFrom
       if (live - fileLive > small) this.#buildWhenQuiet()
       if (rest > 0 && rest <= small) this.#absorbSoon()
     }
@@ -145,12 +145,12 @@ export class GraphKeeper {
     if (graph === undefined || this.#building || this.#closed) return
     const runs = this.#rows.outsideRuns()
     const vector = new Array<number>(this.#rows.dimension).fill(0)
-    const until = performance.now() + ABSORB_MS
+    const until = performance.now() + ABSORB_SLICE_MS
     for (let i = 0; i < runs.length; i += 2) {
       for (let row = runs[i] ?? 0; row < (runs[i + 1] ?? 0); row++) {
         this.#rows.readInto(row, vector)
         graph.add(row, vector)
-        this.#rows.joinedGraph(row)
+        this.#rows.markInGraph(row)
         if (performance.now() > until) return
       }
     }
@@ -164,12 +164,12 @@ export class GraphKeeper {
     this.#settle.unref()
   }
 
-  #startBuild(base?: Graph): void {
+  #startBuild(base?: VectorGraph): void {
     this.#building = true
     this.#options.onBuild?.(true)
     this.#build(base)
       .catch((error: unknown) => {
-        this.#rows.buildEnded('none')
+        this.#rows.endBuild('none')
         this.#retryAt = performance.now() + RETRY_BUILD_MS
         if (!this.#closed) this.#options.log(`building a graph failed, search compares all vectors: ${String(error)}`)
       })
@@ -181,11 +181,11 @@ export class GraphKeeper {
       })
   }
 
-  async #build(base: Graph | undefined): Promise<void> {
+  async #build(base: VectorGraph | undefined): Promise<void> {
     const { dir, vectorSpace } = this.#options
     const { dimension } = this.#rows
-    const number = (this.graph?.build ?? 0) + 1
-    const temporary = await makeBuildDirectory(dir, vectorSpace, number)
+    const buildNumber = (this.graph?.build ?? 0) + 1
+    const temporary = await makeBuildDirectory(dir, vectorSpace, buildNumber)
     try {
       const rows = this.#rows.takeForBuild(base === undefined ? 0 : IN_FILE)
       const points = encodePoints(this.#rows.graphPoints(base === undefined ? IN_BUILD : IN_BUILD | IN_FILE))
@@ -203,16 +203,16 @@ export class GraphKeeper {
       )
       this.#stopBuild = stop
       await done
-      const directory = join(dir, graphDirectory(vectorSpace, number))
+      const directory = join(dir, graphDirectory(vectorSpace, buildNumber))
       await rm(directory, { recursive: true, force: true })
       await rename(temporary, directory)
       await syncPath(dir)
-      const graph = await Graph.load(directory, number, vectorSpace, dimension)
+      const graph = await VectorGraph.load(directory, buildNumber, vectorSpace, dimension)
       if (this.#closed) return
-      const before = this.graph
+      const previous = this.graph
       this.graph = graph
-      this.#rows.buildEnded(base === undefined ? 'all' : 'added')
-      if (before !== undefined) await rm(before.directory, { recursive: true, force: true })
+      this.#rows.endBuild(base === undefined ? 'all' : 'added')
+      if (previous !== undefined) await rm(previous.directory, { recursive: true, force: true })
     } finally {
       await rm(temporary, { recursive: true, force: true })
     }

@@ -1,5 +1,5 @@
 /** Key of a graph point whose node was removed. */
-export const DEAD = -1
+export const DEAD_KEY = -1
 
 /** The points of a graph, by position. Labels of the graph are row numbers. */
 export interface GraphPoints {

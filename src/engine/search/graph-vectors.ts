@@ -4,14 +4,14 @@ import { open } from 'node:fs/promises'
  * Header of the library's file, as a 64-bit machine writes it: six numbers of eight bytes, two of four, five of eight.
  * After it, each point has one element of a fixed size: its links, its vector as floats, its label.
  */
-const HEAD_BYTES = 96
-const COUNT_AT = 16
-const ELEMENT_BYTES_AT = 24
-const LABEL_AT = 32
-const VECTOR_AT = 40
+const HEADER_BYTES = 96
+const COUNT_OFFSET = 16
+const ELEMENT_BYTES_OFFSET = 24
+const LABEL_OFFSET = 32
+const VECTOR_OFFSET = 40
 
 /** Bytes read at once; the event loop runs in between. */
-const PIECE_BYTES = 2 * 1024 * 1024
+const CHUNK_BYTES = 2 * 1024 * 1024
 
 /**
  * Reads the vectors of a graph file that was checked before.
@@ -19,7 +19,7 @@ const PIECE_BYTES = 2 * 1024 * 1024
  * @param take receives each label with its vector, in an array that is reused
  * @throws Error where the layout of the file is unexpected
  */
-export async function readVectors(
+export async function readGraphVectors(
   path: string,
   dimension: number,
   take: (label: number, vector: Float32Array) => void,
@@ -27,23 +27,27 @@ export async function readVectors(
   const vectorBytes = dimension * Float32Array.BYTES_PER_ELEMENT
   const handle = await open(path, 'r')
   try {
-    const head = Buffer.alloc(HEAD_BYTES)
-    await handle.read(head, 0, HEAD_BYTES, 0)
-    const [count, elementBytes, labelAt, vectorAt] = [COUNT_AT, ELEMENT_BYTES_AT, LABEL_AT, VECTOR_AT].map((at) =>
-      Number(head.readBigUInt64LE(at)),
-    )
+    const header = Buffer.alloc(HEADER_BYTES)
+    await handle.read(header, 0, HEADER_BYTES, 0)
+    const [count, elementBytes, labelAt, vectorAt] = [
+      COUNT_OFFSET,
+      ELEMENT_BYTES_OFFSET,
+      LABEL_OFFSET,
+      VECTOR_OFFSET,
+    ].map((at) => Number(header.readBigUInt64LE(at)))
     if (count === undefined || elementBytes === undefined || labelAt === undefined || vectorAt === undefined) return
     const fits = vectorAt % 4 === 0 && elementBytes % 4 === 0 && vectorAt + vectorBytes <= labelAt
-    if (!fits || labelAt + 8 > elementBytes) throw new Error(`${path}: unknown element layout with ${elementBytes} bytes`)
-    const most = Math.max(1, Math.floor(PIECE_BYTES / elementBytes))
-    const piece = Buffer.from(new ArrayBuffer(most * elementBytes))
-    for (let done = 0; done < count; done += most) {
-      const wanted = Math.min(most, count - done) * elementBytes
-      const { bytesRead } = await handle.read(piece, 0, wanted, HEAD_BYTES + done * elementBytes)
-      if (bytesRead < wanted) throw new Error(`${path} ends before its points do`)
-      for (let at = 0; at < wanted; at += elementBytes) {
-        const vector = new Float32Array(piece.buffer, at + vectorAt, dimension)
-        take(Number(piece.readBigUInt64LE(at + labelAt)), vector)
+    if (!fits || labelAt + 8 > elementBytes)
+      throw new Error(`${path}: unknown element layout with ${elementBytes} bytes`)
+    const maxElements = Math.max(1, Math.floor(CHUNK_BYTES / elementBytes))
+    const chunk = Buffer.from(new ArrayBuffer(maxElements * elementBytes))
+    for (let done = 0; done < count; done += maxElements) {
+      const chunkBytes = Math.min(maxElements, count - done) * elementBytes
+      const { bytesRead } = await handle.read(chunk, 0, chunkBytes, HEADER_BYTES + done * elementBytes)
+      if (bytesRead < chunkBytes) throw new Error(`${path} ends before its points do`)
+      for (let at = 0; at < chunkBytes; at += elementBytes) {
+        const vector = new Float32Array(chunk.buffer, at + vectorAt, dimension)
+        take(Number(chunk.readBigUInt64LE(at + labelAt)), vector)
       }
     }
   } finally {

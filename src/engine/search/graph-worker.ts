@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import hnswlib from 'hnswlib-node'
-import type { GraphBuild } from './graph-build.js'
-import { fileFacts, finishGraph, GRAPH_FILE } from './graph-files.js'
+import type { GraphBuildJob } from './graph-build.js'
+import { computeFileFacts, finishGraph, GRAPH_FILE } from './graph-files.js'
 import { readRow } from './scan.kernel.js'
 
 /** Entry of the thread that builds one graph in the background. It ends when the graph is on disk. */
@@ -11,13 +11,13 @@ import { readRow } from './scan.kernel.js'
 const LINKS = 16
 const BUILD_WIDTH = 100
 
-async function build(job: GraphBuild): Promise<void> {
+async function buildGraphFile(job: GraphBuildJob): Promise<void> {
   const graph = new hnswlib.HierarchicalNSW('ip', job.dimension)
   if (job.base === undefined) {
     graph.initIndex(Math.max(1, job.rows.length), LINKS, BUILD_WIDTH)
   } else {
-    const found = await fileFacts(job.base.path)
-    if (found.sha256 !== job.base.facts.sha256) throw new Error(`${job.base.path} is damaged`)
+    const facts = await computeFileFacts(job.base.path)
+    if (facts.sha256 !== job.base.facts.sha256) throw new Error(`${job.base.path} is damaged`)
     graph.readIndexSync(job.base.path)
     graph.resizeIndex(graph.getCurrentCount() + job.rows.length)
   }
@@ -32,6 +32,6 @@ async function build(job: GraphBuild): Promise<void> {
   await finishGraph(job.dir, { vectorSpace: job.vectorSpace, dimension: job.dimension }, job.points)
 }
 
-const job: GraphBuild = workerData
-await build(job)
+const job: GraphBuildJob = workerData
+await buildGraphFile(job)
 parentPort?.postMessage('built')

@@ -5,10 +5,10 @@ import { type VerifiedGraph, verifyGraph } from './graph-files.js'
 const SEARCH_WIDTH = 64
 
 /** Capacity added when a graph is full: its points are copied at most once per this many additions. */
-const ROOM = 1_024
+const GROWTH_POINTS = 1_024
 
 /** A loaded graph. Newer vectors are added in memory, not to its file; dead points are filtered out by the caller. */
-export class Graph {
+export class VectorGraph {
   readonly build: number
   readonly directory: string
   readonly files: VerifiedGraph
@@ -26,11 +26,11 @@ export class Graph {
    *
    * @throws Error when it is damaged, incomplete or belongs to another vector space
    */
-  static async load(directory: string, build: number, vectorSpace: string, dimension: number): Promise<Graph> {
+  static async load(directory: string, build: number, vectorSpace: string, dimension: number): Promise<VectorGraph> {
     const files = await verifyGraph(directory, vectorSpace, dimension)
     const index = new hnswlib.HierarchicalNSW('ip', dimension)
     await index.readIndex(files.path)
-    return new Graph(index, directory, build, files)
+    return new VectorGraph(index, directory, build, files)
   }
 
   get points(): number {
@@ -39,7 +39,7 @@ export class Graph {
 
   /** Adds a vector under its row number; 1 ms or less at 100,000 points. */
   add(row: number, vector: number[]): void {
-    if (this.points === this.#index.getMaxElements()) this.#index.resizeIndex(this.points + ROOM)
+    if (this.points === this.#index.getMaxElements()) this.#index.resizeIndex(this.points + GROWTH_POINTS)
     this.#index.addPoint(vector, row)
   }
 
@@ -51,7 +51,7 @@ export class Graph {
    */
   nearest(query: Float32Array, k: number, allow?: (row: number) => boolean): { rows: number[]; cosines: number[] } {
     this.#index.setEf(Math.max(SEARCH_WIDTH, k))
-    const found = this.#index.searchKnn(Array.from(query), k, allow)
-    return { rows: found.neighbors, cosines: found.distances.map((distance) => 1 - distance) }
+    const nearest = this.#index.searchKnn(Array.from(query), k, allow)
+    return { rows: nearest.neighbors, cosines: nearest.distances.map((distance) => 1 - distance) }
   }
 }

@@ -2,10 +2,10 @@ import { isStorageFull } from '../../local/disk-error.js'
 import '../../lib/no-debugger.js'
 import { checkRequest } from './check-request.js'
 import type { GraphLimits } from './graph-keeper.js'
-import { chooseEngine } from './open-text.js'
-import type { ErrorReason, FromChild, IndexRequest, ToChild } from './protocol.js'
+import { chooseTextEngine } from './open-text.js'
+import type { IndexChildMessage, IndexChildRequest, IndexErrorReason, IndexRequest } from './protocol.js'
 import { SpaceClosedError, SpacePool } from './space-pool.js'
-import { writingForMs } from './text-thread.js'
+import { currentWriteMs } from './text-thread.js'
 
 /**
  * Entry of the index process. It keeps the native libraries, which can block for seconds or crash, away from the
@@ -15,19 +15,19 @@ import { writingForMs } from './text-thread.js'
  * process. Without it the word has no effect.
  */
 
-interface Settings {
+interface IndexChildSettings {
   dir: string
   graph: Partial<GraphLimits>
   maxOpen?: number
   watermarkLagMs: number
 }
 
-const settings: Settings = JSON.parse(process.argv[2] ?? '{}')
-const { engine, reason } = chooseEngine(process.env.KS_TEXT_INDEX)
+const settings: IndexChildSettings = JSON.parse(process.argv[2] ?? '{}')
+const { engine, reason } = chooseTextEngine(process.env.KS_TEXT_INDEX)
 
 const faultsOn = process.env.KS_FAULT === 'index'
 
-const send = (message: FromChild): void => {
+const send = (message: IndexChildMessage): void => {
   if (process.connected) process.send?.(message)
 }
 const log = (message: string): void => send({ kind: 'log', message })
@@ -41,8 +41,8 @@ const pool = new SpacePool({
 })
 
 /** Searches overtake changes, and each request gets its own turn of the event loop. */
-const searches: ToChild[] = []
-const changes: ToChild[] = []
+const searches: IndexChildRequest[] = []
+const changes: IndexChildRequest[] = []
 /** Searches answered in a row before one change. */
 const SEARCHES_PER_TURN = 16
 let scheduled = false
@@ -50,18 +50,18 @@ let scheduled = false
 function schedule(): void {
   if (scheduled) return
   scheduled = true
-  setImmediate(work)
+  setImmediate(processQueues)
 }
 
-function work(): void {
+function processQueues(): void {
   scheduled = false
-  for (const message of searches.splice(0, SEARCHES_PER_TURN)) answer(message)
+  for (const message of searches.splice(0, SEARCHES_PER_TURN)) answerRequest(message)
   const change = changes.shift()
-  if (change !== undefined) answer(change)
+  if (change !== undefined) answerRequest(change)
   if (searches.length + changes.length > 0) schedule()
 }
 
-function answer({ id, request }: ToChild): void {
+function answerRequest({ id, request }: IndexChildRequest): void {
   Promise.resolve()
     .then(() => {
       checkRequest(request)
@@ -71,12 +71,12 @@ function answer({ id, request }: ToChild): void {
       (value) => send({ kind: 'reply', id, value }),
       (error: unknown) => {
         const message = error instanceof Error ? error.message : String(error)
-        send({ kind: 'error', id, reason: reasonOf(error), message })
+        send({ kind: 'error', id, reason: toErrorReason(error), message })
       },
     )
 }
 
-function reasonOf(error: unknown): ErrorReason {
+function toErrorReason(error: unknown): IndexErrorReason {
   if (error instanceof SpaceClosedError) return 'closed'
   if (isStorageFull(error)) return 'full'
   return error instanceof RangeError ? 'invalid' : 'failed'
@@ -117,22 +117,22 @@ function handle(request: IndexRequest): unknown {
   }
 }
 
-process.on('message', (message: ToChild) => {
+process.on('message', (message: IndexChildRequest) => {
   if (message.request.op === 'search') searches.push(message)
   else changes.push(message)
   schedule()
 })
 // The daemon has ended: this process is not needed, and the next one replays what is not committed. `exit` would wait
 // for a thread in native code, hence the signal.
-process.on('disconnect', () => (writingForMs() > 0 ? process.kill(process.pid, 'SIGKILL') : process.exit(0)))
+process.on('disconnect', () => (currentWriteMs() > 0 ? process.kill(process.pid, 'SIGKILL') : process.exit(0)))
 // Ctrl-C in a terminal reaches the complete process group; the daemon decides when this process ends.
 process.on('SIGINT', () => {})
 
 /** Writing that takes longer is reported, so that the daemon notices a thread that hangs. */
-const LONG_WRITING_MS = 1_000
+const WRITING_REPORT_MS = 1_000
 setInterval(() => {
-  const forMs = writingForMs()
-  if (forMs > LONG_WRITING_MS) send({ kind: 'writing', forMs })
-}, LONG_WRITING_MS).unref()
+  const forMs = currentWriteMs()
+  if (forMs > WRITING_REPORT_MS) send({ kind: 'writing', forMs })
+}, WRITING_REPORT_MS).unref()
 
 if (reason !== '') log(`text search uses FTS5: ${reason}`)

@@ -2,27 +2,27 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { KsError } from '../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
-import { defined } from '../../lib/defined.js'
 import { entryUrl } from '../../lib/entry.js'
-import { helperThreads } from '../../lib/helper-threads.js'
+import { helperThreadsFlag } from '../../lib/helper-threads.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
-import type { FromChild, IndexRequest, ReplyOf, ToChild } from './protocol.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { IndexChildMessage, IndexChildRequest, IndexReplyOf, IndexRequest } from './protocol.js'
 
 /** The process ended, or closed the space, before it answered. The request may be retried. */
-export class ProcessGoneError extends Error {
+export class IndexProcessGoneError extends Error {
   /** the process crashed, so the request may be the cause */
-  readonly faulted: boolean
+  readonly isCrash: boolean
 
   constructor(faulted: boolean, message = 'the search index process ended before it answered') {
     super(message)
-    this.faulted = faulted
+    this.isCrash = faulted
   }
 }
 
 /** Signals of crashes in native code. Any other end came from outside, except the kill of a process that hangs. */
-const FAULTS = new Set<NodeJS.Signals | null>(['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP'])
+const CRASH_SIGNALS = new Set<NodeJS.Signals | null>(['SIGABRT', 'SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGTRAP'])
 /** A process that lived this long resets the restart delays. */
-const STEADY_MS = 5_000
+const MIN_STABLE_MS = 5_000
 /** Delay before the n-th start in a row of processes that died young; the last value repeats. */
 const RESTART_DELAYS_MS = [0, 0, 10, 20, 50, 100, 100, 100, 100, 100, 100, 200, 400, 800, 1_600]
 /** A process without any reply for this long hangs in native code. Long commits take a few seconds. */
@@ -32,22 +32,22 @@ const HANG_WHILE_STOPPING_MS = 4_000
 /** Time to commit and close during shutdown. */
 const CLOSE_MS = 10_000
 /** Bytes sent and not yet answered; further requests wait here, not in the pipe. */
-const WINDOW_BYTES = 4 * 1024 * 1024
+const MAX_INFLIGHT_BYTES = 4 * 1024 * 1024
 /** Requests that do not wait for writing. */
-const READS = new Set<IndexRequest['op']>(['search', 'status'])
-const STDERR_TAIL = 2_000
+const READ_OPERATIONS = new Set<IndexRequest['op']>(['search', 'status'])
+const STDERR_TAIL_CHARACTERS = 2_000
 /**
  * Settings of the C library's allocator: few arenas, because each thread of the text index would keep tens of
  * megabytes, and large blocks are returned to the system when a graph is replaced.
  */
-const MALLOC = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
+const MALLOC_ENVIRONMENT = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_TRIM_THRESHOLD_: '131072' }
 /** Short-lived garbage is mostly message buffers: a small nursery keeps the process small. */
-const NODE_FLAGS = ['--max-semi-space-size=4', helperThreads(1), ...NO_DEBUGGER_FLAGS]
+const NODE_FLAGS = ['--max-semi-space-size=4', helperThreadsFlag(1), ...NO_DEBUGGER_FLAGS]
 
 /** Error reasons of the process, as codes of the contract. */
-const CODES = { invalid: 'invalid-request', failed: 'unavailable', full: 'storage-full' } as const
+const ERROR_CODES = { invalid: 'invalid-request', failed: 'unavailable', full: 'storage-full' } as const
 
-interface Waiting {
+interface PendingIndexRequest {
   request: IndexRequest
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
@@ -64,7 +64,7 @@ export interface IndexProcessOptions {
   /** the process ended; after a crash, with the spaces that it worked for */
   onGone: (suspects: string[]) => void
   /** waits between changes while searches have priority */
-  giveWay?: (() => Promise<void>) | undefined
+  yieldToQueries?: (() => Promise<void>) | undefined
 }
 
 /** The child process with both indexes; it is restarted whenever it ends. */
@@ -72,11 +72,11 @@ export class IndexProcess {
   /** number of starts: a new process has nothing of what was loaded into an earlier one */
   generation = 0
   /** Waits while searches have priority: they wait while the process works at a change. */
-  readonly giveWay: () => Promise<void>
+  readonly yieldToQueries: () => Promise<void>
   readonly #options: IndexProcessOptions
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #pending = new Map<number, PendingIndexRequest>()
   readonly #building = new Set<string>()
-  readonly #forWindow: (() => void)[] = []
+  readonly #windowWaiters: (() => void)[] = []
   #child: ChildProcess | undefined
   #nextId = 1
   #bytes = 0
@@ -84,15 +84,15 @@ export class IndexProcess {
   #starting: Promise<void> | undefined
   #watch: NodeJS.Timeout | undefined
   #hangMs = HANG_MS
-  #hurriedAt = Number.NEGATIVE_INFINITY
+  #shutdownAt = Number.NEGATIVE_INFINITY
   /** kills the process if it has been silent for too long */
-  #endHung = (_silentMs: number) => {}
-  #answered = performance.now()
+  #killIfHung = (_silentMs: number) => {}
+  #lastReplyAt = performance.now()
   #closed = false
 
   constructor(options: IndexProcessOptions) {
     this.#options = options
-    this.giveWay = options.giveWay ?? (async () => {})
+    this.yieldToQueries = options.yieldToQueries ?? (async () => {})
   }
 
   pid(): number | undefined {
@@ -100,7 +100,7 @@ export class IndexProcess {
   }
 
   /** Vector graphs being built. */
-  builds(): number {
+  countBuilds(): number {
     return this.#building.size
   }
 
@@ -108,10 +108,10 @@ export class IndexProcess {
    * Sends a request and waits for its answer.
    *
    * @param generation the process that the request is for; absent = the running one, or the next one
-   * @throws ProcessGoneError when the process ends first
+   * @throws IndexProcessGoneError when the process ends first
    * @throws KsError `invalid-request` when the request breaks a rule, `unavailable` when the index fails
    */
-  async ask<R extends IndexRequest>(request: R, generation?: number): Promise<ReplyOf<R>>
+  async ask<R extends IndexRequest>(request: R, generation?: number): Promise<IndexReplyOf<R>>
   async ask(request: IndexRequest, generation?: number): Promise<unknown> {
     const { answer } = await this.send(request, generation)
     return answer
@@ -119,15 +119,15 @@ export class IndexProcess {
 
   /** Like `ask`, but resolves when the request is sent, so that later requests come after it. */
   async send(request: IndexRequest, generation?: number): Promise<{ answer: Promise<unknown> }> {
-    const bytes = sizeOf(request)
-    while (bytes > 0 && this.#bytes > 0 && this.#bytes + bytes > WINDOW_BYTES) {
-      await new Promise<void>((resolve) => this.#forWindow.push(resolve))
+    const bytes = countBytes(request)
+    while (bytes > 0 && this.#bytes > 0 && this.#bytes + bytes > MAX_INFLIGHT_BYTES) {
+      await new Promise<void>((resolve) => this.#windowWaiters.push(resolve))
     }
     while (this.#child === undefined) {
-      if (generation !== undefined) throw new ProcessGoneError(false)
+      if (generation !== undefined) throw new IndexProcessGoneError(false)
       await this.start()
     }
-    if (generation !== undefined && generation !== this.generation) throw new ProcessGoneError(false)
+    if (generation !== undefined && generation !== this.generation) throw new IndexProcessGoneError(false)
     const answer = this.#send(this.#child, request, bytes)
     // The caller awaits the answer later; until then a rejection must not count as unhandled.
     answer.catch(() => {})
@@ -168,15 +168,15 @@ export class IndexProcess {
     const ended = (signal: NodeJS.Signals | null, how: string): void => {
       if (gone) return
       gone = true
-      this.#youngDeaths = performance.now() - born < STEADY_MS ? this.#youngDeaths + 1 : 0
+      this.#youngDeaths = performance.now() - born < MIN_STABLE_MS ? this.#youngDeaths + 1 : 0
       if (!this.#closed)
         this.#options.log(`the search index process ended (${how})${stderr === '' ? '' : `: ${stderr}`}`)
-      this.#lost(hung || FAULTS.has(signal))
+      this.#rejectPending(hung || CRASH_SIGNALS.has(signal))
     }
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      stderr = (stderr + text).slice(-STDERR_TAIL)
+      stderr = (stderr + text).slice(-STDERR_TAIL_CHARACTERS)
     })
-    child.on('message', (message: FromChild) => this.#receive(message))
+    child.on('message', (message: IndexChildMessage) => this.#receive(message))
     child.on('error', (error) => {
       if (child.pid === undefined) ended(null, error.message)
     })
@@ -184,8 +184,8 @@ export class IndexProcess {
     killAtExit(child)
     this.#child = child
     this.generation++
-    this.#answered = performance.now()
-    this.#endHung = (silentMs) => {
+    this.#lastReplyAt = performance.now()
+    this.#killIfHung = (silentMs) => {
       if (silentMs < this.#hangMs) return
       this.#options.log('the search index process does not answer and is killed')
       hung = true
@@ -197,38 +197,38 @@ export class IndexProcess {
   #watchForHang(): void {
     clearInterval(this.#watch)
     this.#watch = setInterval(() => {
-      if (this.#waiting.size > 0) this.#endHung(performance.now() - this.#answered)
+      if (this.#pending.size > 0) this.#killIfHung(performance.now() - this.#lastReplyAt)
     }, this.#hangMs / 4).unref()
   }
 
   /** The daemon is shutting down: shortens the wait for a process that hangs. */
-  hurry(): void {
+  beginShutdown(): void {
     this.#hangMs = HANG_WHILE_STOPPING_MS
-    this.#answered = performance.now()
-    this.#hurriedAt = performance.now()
+    this.#lastReplyAt = performance.now()
+    this.#shutdownAt = performance.now()
     if (this.#child !== undefined) this.#watchForHang()
   }
 
   /** The thread that writes text indexes may hang while searches are still answered. */
-  #heardOfWriting(forMs: number): void {
-    const waitsForIt = [...this.#waiting.values()].some(({ request }) => !READS.has(request.op))
-    if (waitsForIt) this.#endHung(Math.min(forMs, performance.now() - this.#hurriedAt))
+  #noteWriting(forMs: number): void {
+    const waitsForIt = [...this.#pending.values()].some(({ request }) => !READ_OPERATIONS.has(request.op))
+    if (waitsForIt) this.#killIfHung(Math.min(forMs, performance.now() - this.#shutdownAt))
   }
 
   #send(child: ChildProcess, request: IndexRequest, bytes: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++
-      if (this.#waiting.size === 0) this.#answered = performance.now()
-      this.#waiting.set(id, { request, resolve, reject, bytes })
+      if (this.#pending.size === 0) this.#lastReplyAt = performance.now()
+      this.#pending.set(id, { request, resolve, reject, bytes })
       this.#bytes += bytes
-      const message: ToChild = { id, request }
+      const message: IndexChildRequest = { id, request }
       // A failed send means that the process is ending; its exit rejects all requests.
       child.send(message, () => {})
     })
   }
 
-  #receive(message: FromChild): void {
-    this.#answered = performance.now()
+  #receive(message: IndexChildMessage): void {
+    this.#lastReplyAt = performance.now()
     switch (message.kind) {
       case 'log':
         this.#options.log(message.message)
@@ -241,45 +241,45 @@ export class IndexProcess {
         else this.#building.delete(message.space)
         return
       case 'writing':
-        this.#heardOfWriting(message.forMs)
+        this.#noteWriting(message.forMs)
         return
       case 'reply':
         this.#settle(message.id)?.resolve(message.value)
         return
       case 'error': {
         if (message.reason === 'closed') {
-          this.#settle(message.id)?.reject(new ProcessGoneError(false, message.message))
+          this.#settle(message.id)?.reject(new IndexProcessGoneError(false, message.message))
           return
         }
-        this.#settle(message.id)?.reject(new KsError(CODES[message.reason], message.message))
+        this.#settle(message.id)?.reject(new KsError(ERROR_CODES[message.reason], message.message))
       }
     }
   }
 
-  #settle(id: number): Waiting | undefined {
-    const waiting = this.#waiting.get(id)
-    this.#waiting.delete(id)
+  #settle(id: number): PendingIndexRequest | undefined {
+    const waiting = this.#pending.get(id)
+    this.#pending.delete(id)
     this.#release(waiting?.bytes ?? 0)
     return waiting
   }
 
   #release(bytes: number): void {
     this.#bytes -= bytes
-    for (const resume of this.#forWindow.splice(0)) resume()
+    for (const resume of this.#windowWaiters.splice(0)) resume()
   }
 
   /** The process has ended: rejects everything unanswered. The next request finds another process. */
-  #lost(faulted: boolean): void {
+  #rejectPending(faulted: boolean): void {
     clearInterval(this.#watch)
-    const lost = [...this.#waiting.values()]
+    const lost = [...this.#pending.values()]
     const suspects = new Set(faulted ? this.#building : [])
     if (faulted) for (const { request } of lost) if (request.op !== 'close') suspects.add(request.space)
     this.#child = undefined
-    this.#waiting.clear()
+    this.#pending.clear()
     this.#building.clear()
     this.#release(this.#bytes)
     this.#options.onGone([...suspects])
-    for (const waiting of lost) waiting.reject(new ProcessGoneError(faulted))
+    for (const waiting of lost) waiting.reject(new IndexProcessGoneError(faulted))
     // Starts at once, to be ready before the next search.
     if (!this.#closed) this.start().catch(() => {})
   }
@@ -302,15 +302,15 @@ export class IndexProcess {
 
 function childEnvironment(textEngine: string | undefined): NodeJS.ProcessEnv {
   const { PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX, KS_FAULT } = process.env
-  const wanted = textEngine ?? KS_TEXT_INDEX
+  const engine = textEngine ?? KS_TEXT_INDEX
   return {
-    ...defined({ PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX: wanted, KS_FAULT }),
-    ...MALLOC,
+    ...omitUndefined({ PATH, TMPDIR, LD_LIBRARY_PATH, KS_TEXT_INDEX: engine, KS_FAULT }),
+    ...MALLOC_ENVIRONMENT,
   }
 }
 
 /** Bytes of the parts that can be large; they count for the window. */
-function sizeOf(request: IndexRequest): number {
+function countBytes(request: IndexRequest): number {
   if (request.op === 'vectors') return request.values.byteLength
   if (request.op !== 'stage') return 0
   const characters = [...request.titles, ...request.bodies].reduce((sum, text) => sum + text.length, 0)

@@ -5,10 +5,10 @@ import { createSearchIndexes } from './indexes.js'
 import type { ReplaySource, SearchIndexes } from './ports.js'
 
 /** Where searches run: in an index process of this gateway with files on its disk, or in the database. */
-export type SearchPlace = 'index' | 'postgres'
+export type SearchBackend = 'index' | 'postgres'
 
-interface IndexesPlace {
-  search: SearchPlace | undefined
+interface OpenIndexesOptions {
+  search: SearchBackend | undefined
   /** directory of the index files */
   dir: string
   db: Driver
@@ -17,11 +17,11 @@ interface IndexesPlace {
   gateway: string
   source: ReplaySource
   log: (message: string) => void
-  giveWay: () => Promise<void>
+  yieldToQueries: () => Promise<void>
 }
 
 /** @throws KsError where the database cannot be searched; checked before any query */
-export function checkSearchPlace(search: SearchPlace | undefined, address: DatabaseAddress | undefined): void {
+export function checkSearchBackend(search: SearchBackend | undefined, address: DatabaseAddress | undefined): void {
   if (search === 'postgres' && address === undefined)
     throw new KsError(
       'invalid-request',
@@ -38,10 +38,11 @@ export async function openSearchIndexes({
   gateway,
   source,
   log,
-  giveWay,
-}: IndexesPlace): Promise<SearchIndexes> {
-  if (search === 'index' || address === undefined) return createSearchIndexes({ dir, source, log, giveWay })
+  yieldToQueries: giveWay,
+}: OpenIndexesOptions): Promise<SearchIndexes> {
+  if (search === 'index' || address === undefined)
+    return createSearchIndexes({ dir, source, log, yieldToQueries: giveWay })
   // loaded only for this backend
   const { createPostgresIndexes } = await import('./postgres/indexes.js')
-  return await createPostgresIndexes({ db, address, gateway, source, log, giveWay })
+  return await createPostgresIndexes({ db, address, gateway, source, log, yieldToQueries: giveWay })
 }

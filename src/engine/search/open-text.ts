@@ -1,16 +1,16 @@
 import type { Stats } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { diskError, isReadOnlyDisk, isStorageFull } from '../../local/disk-error.js'
+import { isReadOnlyDisk, isStorageFull, toDiskError } from '../../local/disk-error.js'
 import { openFts5 } from './fts5.js'
-import { lstatIfThere, putAside } from './quarantine.js'
+import { lstatIfExists, moveToQuarantine } from './quarantine.js'
 import { openTantivy } from './tantivy.js'
 import { loadTantivy } from './tantivy-binding.js'
-import { DamagedIndexError, type TextEngine, type TextIndex, type TextOptions } from './text-index.js'
+import { DamagedIndexError, type TextEngine, type TextIndex, type TextIndexOptions } from './text-index.js'
 
 /** Chooses the text engine of this process: Tantivy where its binding loads, unless FTS5 is requested. */
-export function chooseEngine(wanted: string | undefined): { engine: TextEngine; reason: string } {
-  if (wanted === 'fts5') return { engine: 'fts5', reason: 'KS_TEXT_INDEX asks for it' }
+export function chooseTextEngine(requested: string | undefined): { engine: TextEngine; reason: string } {
+  if (requested === 'fts5') return { engine: 'fts5', reason: 'KS_TEXT_INDEX asks for it' }
   const { binding, reason } = loadTantivy()
   return binding === undefined ? { engine: 'fts5', reason } : { engine: 'tantivy', reason }
 }
@@ -20,21 +20,23 @@ export function chooseEngine(wanted: string | undefined): { engine: TextEngine; 
  *
  * @param create creates a missing index; otherwise the result is `undefined` then
  */
-export async function openText(
-  options: TextOptions & { dir: string; engine: TextEngine; create: boolean },
+export async function openTextIndex(
+  options: TextIndexOptions & { dir: string; engine: TextEngine; create: boolean },
 ): Promise<TextIndex | undefined> {
   const dir = join(options.dir, options.engine)
-  const found = await lstatIfThere(dir)
-  if (found === undefined && !options.create) return undefined
+  const stats = await lstatIfExists(dir)
+  if (stats === undefined && !options.create) return undefined
   try {
-    await refuseOddEntries(dir, found)
+    await rejectUnexpectedEntries(dir, stats)
     return await openEngine(options.engine, dir, options)
   } catch (error) {
     // A damaged projection can be replaced by an empty one. That needs disk space, and a disk that allows writes.
     if (isStorageFull(error)) throw error
-    if (isReadOnlyDisk(error)) throw diskError(error) ?? error
-    options.log(`a text index is moved to quarantine and rebuilt: ${error instanceof Error ? error.message : String(error)}`)
-    await putAside(dir)
+    if (isReadOnlyDisk(error)) throw toDiskError(error) ?? error
+    options.log(
+      `a text index is moved to quarantine and rebuilt: ${error instanceof Error ? error.message : String(error)}`,
+    )
+    await moveToQuarantine(dir)
     return openEngine(options.engine, dir, options)
   }
 }
@@ -43,14 +45,14 @@ export async function openText(
  * Libraries open any existing path: a pipe would block forever, a link leads elsewhere, and a directory fails every
  * use.
  */
-async function refuseOddEntries(dir: string, found: Stats | undefined): Promise<void> {
-  if (found === undefined) return
-  if (!found.isDirectory()) throw new DamagedIndexError(`${dir} is not a directory`)
-  const odd = (await readdir(dir, { withFileTypes: true })).find((entry) => !entry.isFile())
-  if (odd !== undefined) throw new DamagedIndexError(`${join(dir, odd.name)} is not a file`)
+async function rejectUnexpectedEntries(dir: string, stats: Stats | undefined): Promise<void> {
+  if (stats === undefined) return
+  if (!stats.isDirectory()) throw new DamagedIndexError(`${dir} is not a directory`)
+  const unexpected = (await readdir(dir, { withFileTypes: true })).find((entry) => !entry.isFile())
+  if (unexpected !== undefined) throw new DamagedIndexError(`${join(dir, unexpected.name)} is not a file`)
 }
 
-async function openEngine(engine: TextEngine, dir: string, options: TextOptions): Promise<TextIndex> {
+async function openEngine(engine: TextEngine, dir: string, options: TextIndexOptions): Promise<TextIndex> {
   if (engine === 'fts5') return openFts5(dir, options)
   const { binding, reason } = loadTantivy()
   if (binding === undefined) throw new Error(reason)

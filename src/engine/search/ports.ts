@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { CompoundQuestion, Rewording } from '../../lib/text/compounds.js'
-import type { Background } from './background.js'
+import type { CosineBackground } from './background.js'
 
 /**
  * The search indexes as the rest of the engine sees them. Both indexes are projections: they contain nothing that rows
@@ -11,7 +11,7 @@ import type { Background } from './background.js'
  * The index process ended during a request and during its repetitions: several times by crashing, or until the retry
  * limit. The request itself may be the cause.
  */
-export class IndexProcessDied extends KsError {
+export class IndexProcessFailedError extends KsError {
   constructor(cause: Error) {
     super('unavailable', cause.message, { cause })
     this.name = 'IndexProcessDied'
@@ -111,7 +111,7 @@ export interface SearchHits {
   rewordings: readonly Rewording[]
   vectorCount: number
   /** cosines of the query with passages picked without looking at it; only on request, where there are enough */
-  background?: Background
+  background?: CosineBackground
   textMs: number
   vectorMs: number
   textEngine: SearchEngine
@@ -142,7 +142,7 @@ export interface ExpectedCounts {
   vectors: number
 }
 
-export interface SourceHead {
+export interface ReplaySourceHead {
   seq: number
   vectorSpace?: string
   dimension?: number
@@ -153,13 +153,13 @@ export interface ReplaySource {
   /** Runs work in the tenant scope of a space. */
   inSpace<T>(space: string, work: () => Promise<T>): Promise<T>
   /** newest entry of a space's index log, and its active vector space */
-  head(space: string): Promise<SourceHead>
+  head(space: string): Promise<ReplaySourceHead>
   /** oldest entry from which `changes` can answer; an index older than that is rebuilt from 0 */
-  oldest(space: string): Promise<number>
+  oldestEntry(space: string): Promise<number>
   /** from counters; the cost does not grow with the space */
-  expected(space: string): Promise<ExpectedCounts>
+  expectedCounts(space: string): Promise<ExpectedCounts>
   /** counted row by row, to decide when a counter and an index disagree */
-  counted(space: string): Promise<ExpectedCounts>
+  countRows(space: string): Promise<ExpectedCounts>
   /**
    * Text changes of the entries after `after` up to `to`, in small batches, in order. After 0: every live node,
    * whatever `to` is, and up to the newest entry.
@@ -168,9 +168,9 @@ export interface ReplaySource {
   /** every live vector of a vector space, in small batches */
   vectors(space: string, vectorSpace: string): AsyncIterable<VectorBatch>
   /** the same without the vectors, for an index that has most of them in a file */
-  sums(space: string, vectorSpace: string): AsyncIterable<VectorSums>
+  vectorSums(space: string, vectorSpace: string): AsyncIterable<VectorSums>
   /** the live vectors of the given nodes */
-  vectorsOf(space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch>
+  vectorsOfNodes(space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch>
 }
 
 /**
@@ -186,7 +186,7 @@ export interface SearchIndexes {
    */
   follow(space: string, seq: number, fresh?: FreshBatch): Promise<void>
   /** Announces a `follow` up to an entry. The entry is not visible yet, and no search waits for it. */
-  underWay(space: string, seq: number): void
+  announce(space: string, seq: number): void
   /** Adds vectors of a vector space, which need not be active. */
   addVectors(space: string, batch: VectorBatch): Promise<void>
   /** Makes a vector space the only one that is kept; vectors of others are removed. */
@@ -197,7 +197,7 @@ export interface SearchIndexes {
    * Reasons why the indexes of a space are incomplete now; empty when they are complete. Waits shortly for a replay
    * that has just begun.
    */
-  degraded(space: string): Promise<string[]>
+  degradedReasons(space: string): Promise<string[]>
   /** Resolves when both indexes have caught up with the source, or have failed to. */
   settle(space: string): Promise<void>
   /** Discards both indexes of a space and rebuilds them from the source; resolves when they are complete. */
@@ -211,8 +211,8 @@ export interface SearchIndexes {
   /** Process id of the index process, if it runs (for diagnostics and fault tests). */
   pid(): number | undefined
   /** number of vector graphs being built */
-  builds(): number
+  countBuilds(): number
   /** The daemon is shutting down: shortens the wait for an index process that does not answer. */
-  hurry(): void
+  beginShutdown(): void
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { CompoundQuestion, Rewording } from '../../lib/text/compounds.js'
-import type { Background } from './background.js'
+import type { CosineBackground } from './background.js'
 import type { TextEngine } from './text-index.js'
 
 /**
@@ -119,7 +119,7 @@ export interface SearchReply {
   frequencies: Map<string, number>
   rewordings: Rewording[]
   vectorCount: number
-  background?: Background
+  background?: CosineBackground
   textMs: number
   vectorMs: number
   textEngine: TextEngine
@@ -152,7 +152,7 @@ export interface ConfirmReply {
 }
 
 /** The reply of each request; operations that are not listed reply with undefined. */
-export interface Replies {
+export interface IndexReplies {
   open: OpenReply
   search: SearchReply
   status: StatusReply
@@ -161,9 +161,11 @@ export interface Replies {
   confirm: ConfirmReply
 }
 
-export type ReplyOf<R extends IndexRequest> = R['op'] extends keyof Replies ? Replies[R['op']] : undefined
+export type IndexReplyOf<R extends IndexRequest> = R['op'] extends keyof IndexReplies
+  ? IndexReplies[R['op']]
+  : undefined
 
-export interface ToChild {
+export interface IndexChildRequest {
   id: number
   request: IndexRequest
 }
@@ -172,11 +174,11 @@ export interface ToChild {
  * `invalid`: the request breaks a rule; `failed`: the index failed; `full`: the disk is full; `closed`: the space is
  * not open
  */
-export type ErrorReason = 'invalid' | 'failed' | 'full' | 'closed'
+export type IndexErrorReason = 'invalid' | 'failed' | 'full' | 'closed'
 
-export type FromChild =
+export type IndexChildMessage =
   | { kind: 'reply'; id: number; value: unknown }
-  | { kind: 'error'; id: number; reason: ErrorReason; message: string }
+  | { kind: 'error'; id: number; reason: IndexErrorReason; message: string }
   /** the process closed a space to limit the number of open ones */
   | { kind: 'closed'; space: string }
   /** native code works for a space outside of a request */

@@ -14,58 +14,58 @@ export interface TopRows {
 }
 
 /** @param capacity rows to keep, at least 1 */
-export function topRows(capacity: number): TopRows {
+export function createTopRows(capacity: number): TopRows {
   return { capacity, size: 0, rows: new Int32Array(capacity), scores: new Float64Array(capacity) }
 }
 
 /** Adds a row if it is better than the worst of the best. */
-export function offer(top: TopRows, row: number, score: number): void {
+export function offerRow(top: TopRows, row: number, score: number): void {
   const { rows, scores } = top
   if (top.size < top.capacity) {
-    let at = top.size++
-    while (at > 0) {
-      const parent = (at - 1) >> 1
+    let position = top.size++
+    while (position > 0) {
+      const parent = (position - 1) >> 1
       if (scores[parent]! <= score) break
-      scores[at] = scores[parent]!
-      rows[at] = rows[parent]!
-      at = parent
+      scores[position] = scores[parent]!
+      rows[position] = rows[parent]!
+      position = parent
     }
-    scores[at] = score
-    rows[at] = row
+    scores[position] = score
+    rows[position] = row
     return
   }
   if (score <= scores[0]!) return
-  let at = 0
+  let position = 0
   for (;;) {
-    let child = 2 * at + 1
+    let child = 2 * position + 1
     if (child >= top.size) break
     if (child + 1 < top.size && scores[child + 1]! < scores[child]!) child++
     if (scores[child]! >= score) break
-    scores[at] = scores[child]!
-    rows[at] = rows[child]!
-    at = child
+    scores[position] = scores[child]!
+    rows[position] = rows[child]!
+    position = child
   }
-  scores[at] = score
-  rows[at] = row
+  scores[position] = score
+  rows[position] = row
 }
 
 /** Dot product of `query` and the row at `offset` of `block`: the cosine, as both have unit length. */
-export function dotAt(query: Float32Array, block: Uint16Array, offset: number): number {
+export function dotProduct(query: Float32Array, block: Uint16Array, offset: number): number {
   const length = query.length
   const quads = length & ~3
   let a = 0
   let b = 0
   let c = 0
   let d = 0
-  let at = offset
+  let position = offset
   let i = 0
-  for (; i < quads; i += 4, at += 4) {
-    a += query[i]! * FLOATS[block[at]!]!
-    b += query[i + 1]! * FLOATS[block[at + 1]!]!
-    c += query[i + 2]! * FLOATS[block[at + 2]!]!
-    d += query[i + 3]! * FLOATS[block[at + 3]!]!
+  for (; i < quads; i += 4, position += 4) {
+    a += query[i]! * FLOATS[block[position]!]!
+    b += query[i + 1]! * FLOATS[block[position + 1]!]!
+    c += query[i + 2]! * FLOATS[block[position + 2]!]!
+    d += query[i + 3]! * FLOATS[block[position + 3]!]!
   }
-  for (; i < length; i++, at++) a += query[i]! * FLOATS[block[at]!]!
+  for (; i < length; i++, position++) a += query[i]! * FLOATS[block[position]!]!
   return a + b + c + d
 }
 
@@ -93,28 +93,28 @@ export function scanBlock(
 ): void {
   const dimension = query.length
   for (let i = 0; i < count; i++) {
-    if (passes(filter, firstRow + i)) offer(top, firstRow + i, dotAt(query, block, i * dimension))
+    if (passesFilter(filter, firstRow + i)) offerRow(top, firstRow + i, dotProduct(query, block, i * dimension))
   }
 }
 
-function passes({ flags, mask, wanted, allow }: RowFilter, row: number): boolean {
+function passesFilter({ flags, mask, wanted, allow }: RowFilter, row: number): boolean {
   return (flags[row]! & mask) === wanted && (allow === undefined || allow[row] === 1)
 }
 
 /** The score of the k-th best row, or `-Infinity` where there are fewer rows. */
-export function worstOfBest(scores: Float32Array, end: number, filter: RowFilter, k: number): number {
-  const top = topRows(k)
+export function kthBestScore(scores: Float32Array, end: number, filter: RowFilter, k: number): number {
+  const top = createTopRows(k)
   for (let row = 0; row < end; row++) {
     const score = scores[row]!
-    if ((top.size < k || score > top.scores[0]!) && passes(filter, row)) offer(top, row, score)
+    if ((top.size < k || score > top.scores[0]!) && passesFilter(filter, row)) offerRow(top, row, score)
   }
   return top.size < k ? Number.NEGATIVE_INFINITY : top.scores[0]!
 }
 
 /** The rows with at least the minimal score. */
-export function rowsFrom(scores: Float32Array, end: number, filter: RowFilter, least: number): number[] {
+export function rowsWithScore(scores: Float32Array, end: number, filter: RowFilter, minScore: number): number[] {
   const rows: number[] = []
-  for (let row = 0; row < end; row++) if (scores[row]! >= least && passes(filter, row)) rows.push(row)
+  for (let row = 0; row < end; row++) if (scores[row]! >= minScore && passesFilter(filter, row)) rows.push(row)
   return rows
 }
 
@@ -156,7 +156,7 @@ export function readRow(block: Uint16Array, offset: number, into: number[] | Flo
  * A number that distinguishes two unit vectors with high probability: a fixed ±1 projection, scaled to unit length.
  * Signs come from a multiplicative hash of the position, so there is no table.
  */
-export function fingerprint(vector: Float32Array): number {
+export function computeFingerprint(vector: Float32Array): number {
   let sum = 0
   for (let i = 0; i < vector.length; i++) {
     sum += Math.imul(i + 1, 0x9e3779b1) < 0 ? vector[i]! : -vector[i]!

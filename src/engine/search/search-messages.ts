@@ -1,12 +1,12 @@
 import { KsError } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import { MAX_FILTER_DOCS, MAX_K } from './limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from './ports.js'
 import type { SearchMessage, SearchReply } from './protocol.js'
 import { allFinite } from './scan.kernel.js'
 
 /** @throws KsError `invalid-request` for a vector that is not finite or a filter with too many documents */
-export function toMessage(space: string, request: SearchRequest): SearchMessage {
+export function toSearchMessage(space: string, request: SearchRequest): SearchMessage {
   const { terms, compounds, vector, vectorSpace, docs, scope, wantsBackground } = request
   if (vector !== undefined && !allFinite(vector)) {
     throw new KsError('invalid-request', 'a query vector must contain only finite numbers')
@@ -20,7 +20,7 @@ export function toMessage(space: string, request: SearchRequest): SearchMessage 
     terms,
     textK: clampK(request.textK),
     vectorK: clampK(request.vectorK),
-    ...defined({ compounds, vector }),
+    ...omitUndefined({ compounds, vector }),
     ...(vector === undefined || vectorSpace === undefined ? {} : { vectorSpace }),
     ...(docs === undefined ? {} : { docs: Float64Array.from(docs) }),
     ...(scope === undefined ? {} : { scope: { ...scope, docs: Float64Array.from(scope.docs) } }),
@@ -33,16 +33,16 @@ function clampK(k: number): number {
 }
 
 /** @param notes degraded reasons known before the search */
-export function toHits(reply: SearchReply, notes: string[]): SearchHits {
+export function toSearchHits(reply: SearchReply, reasons: string[]): SearchHits {
   const { keys, bm25, cosine, degraded, ...facts } = reply
   const hits: SearchHit[] = []
   for (const [i, key] of keys.entries()) {
     const hit: SearchHit = { key }
-    const text = bm25[i] ?? Number.NaN
-    const vector = cosine[i] ?? Number.NaN
-    if (!Number.isNaN(text)) hit.bm25 = text
-    if (!Number.isNaN(vector)) hit.cosine = vector
+    const textScore = bm25[i] ?? Number.NaN
+    const cosineValue = cosine[i] ?? Number.NaN
+    if (!Number.isNaN(textScore)) hit.bm25 = textScore
+    if (!Number.isNaN(cosineValue)) hit.cosine = cosineValue
     hits.push(hit)
   }
-  return { hits, ...facts, degraded: [...notes, ...degraded] }
+  return { hits, ...facts, degraded: [...reasons, ...degraded] }
 }

@@ -7,7 +7,7 @@ import { DOTS_WASM } from './dots.wasm.js'
  * comparison.
  */
 
-const PAGE_BYTES = 65_536
+const WASM_PAGE_BYTES = 65_536
 /** Rows of one call; their results are written to the start of the memory. */
 export const SKETCH_ROWS_PER_CALL = 4_096
 const ROW_LEVELS = 127
@@ -16,7 +16,7 @@ const QUERY_LEVELS = 2_047
 const LANES = 16
 
 /** Binary of `dots.wat`: two hundred bytes, compiled in less than 1 ms. */
-const DOTS = Buffer.from(DOTS_WASM, 'base64')
+const DOTS_BINARY = Buffer.from(DOTS_WASM, 'base64')
 
 interface WasmMemory {
   readonly buffer: ArrayBuffer
@@ -38,22 +38,22 @@ interface DotsModule {
 export class Sketch {
   readonly #dimension: number
   readonly #stride: number
-  readonly #outAt: number
-  readonly #rowsAt: number
+  readonly #outputOffset: number
+  readonly #rowsOffset: number
   readonly #memory: WasmMemory
   readonly #dots: DotsModule['dots']
   #bytes: Int8Array
   /** value of one level, by row */
   #scales = new Float32Array(SKETCH_ROWS_PER_CALL)
   /** largest distance between a row and its sketch so far */
-  #worst = 0
+  #maxDistance = 0
   #queryScale = 0
 
   private constructor(dimension: number, memory: WasmMemory, dots: DotsModule['dots']) {
     this.#dimension = dimension
     this.#stride = Math.ceil(dimension / LANES) * LANES
-    this.#outAt = this.#stride * Int16Array.BYTES_PER_ELEMENT
-    this.#rowsAt = this.#outAt + SKETCH_ROWS_PER_CALL * Int32Array.BYTES_PER_ELEMENT
+    this.#outputOffset = this.#stride * Int16Array.BYTES_PER_ELEMENT
+    this.#rowsOffset = this.#outputOffset + SKETCH_ROWS_PER_CALL * Int32Array.BYTES_PER_ELEMENT
     this.#memory = memory
     this.#dots = dots
     this.#bytes = new Int8Array(memory.buffer)
@@ -63,7 +63,7 @@ export class Sketch {
   static create(dimension: number): Sketch | undefined {
     try {
       const memory = new WebAssembly.Memory({ initial: 1 })
-      const instance = new WebAssembly.Instance(new WebAssembly.Module(DOTS), { m: { m: memory } })
+      const instance = new WebAssembly.Instance(new WebAssembly.Module(DOTS_BINARY), { m: { m: memory } })
       const { dots } = instance.exports
       return isDots(dots) ? new Sketch(dimension, memory, dots) : undefined
     } catch {
@@ -82,7 +82,7 @@ export class Sketch {
     for (let i = 0; i < vector.length; i++) largest = Math.max(largest, Math.abs(vector[i]!))
     const scale = largest / ROW_LEVELS
     const perLevel = scale === 0 ? 0 : 1 / scale
-    const at = this.#rowsAt + row * this.#stride
+    const at = this.#rowsOffset + row * this.#stride
     let difference = 0
     for (let i = 0; i < vector.length; i++) {
       const level = Math.round(vector[i]! * perLevel)
@@ -91,7 +91,7 @@ export class Sketch {
       difference += rest * rest
     }
     this.#scales[row] = scale
-    this.#worst = Math.max(this.#worst, Math.sqrt(difference))
+    this.#maxDistance = Math.max(this.#maxDistance, Math.sqrt(difference))
   }
 
   /**
@@ -109,8 +109,8 @@ export class Sketch {
   compareWithSet(first: number, end: number, into: Float32Array, at: number): void {
     for (let row = first; row < end; row += SKETCH_ROWS_PER_CALL) {
       const count = Math.min(SKETCH_ROWS_PER_CALL, end - row)
-      this.#dots(0, this.#rowsAt + row * this.#stride, count, this.#stride, this.#outAt)
-      const out = new Int32Array(this.#memory.buffer, this.#outAt, count)
+      this.#dots(0, this.#rowsOffset + row * this.#stride, count, this.#stride, this.#outputOffset)
+      const out = new Int32Array(this.#memory.buffer, this.#outputOffset, count)
       for (let i = 0; i < count; i++) into[at + row - first + i] = out[i]! * this.#scales[row + i]! * this.#queryScale
     }
   }
@@ -136,15 +136,15 @@ export class Sketch {
       difference += (value - level * this.#queryScale) ** 2
       length += value * value
     }
-    return Math.sqrt(length) * this.#worst + Math.sqrt(difference) * (1 + this.#worst) + ROUNDING
+    return Math.sqrt(length) * this.#maxDistance + Math.sqrt(difference) * (1 + this.#maxDistance) + ROUNDING_TOLERANCE
   }
 
   #reserve(row: number): void {
-    const needed = this.#rowsAt + (row + 1) * this.#stride
-    const have = this.#bytes.length
-    if (needed > have) {
+    const needed = this.#rowsOffset + (row + 1) * this.#stride
+    const available = this.#bytes.length
+    if (needed > available) {
       // Grows by a quarter at a time, so that adding rows one by one does not copy the memory each time.
-      const pages = Math.ceil(Math.max(needed - have, Math.min(have / 4, MAX_STEP_BYTES)) / PAGE_BYTES)
+      const pages = Math.ceil(Math.max(needed - available, Math.min(available / 4, MAX_GROWTH_BYTES)) / WASM_PAGE_BYTES)
       this.#memory.grow(pages)
       this.#bytes = new Int8Array(this.#memory.buffer)
     }
@@ -156,8 +156,8 @@ export class Sketch {
 }
 
 /** Tolerance for the rounding of single-precision sums. */
-const ROUNDING = 1e-5
-const MAX_STEP_BYTES = 8 * 1024 * 1024
+const ROUNDING_TOLERANCE = 1e-5
+const MAX_GROWTH_BYTES = 8 * 1024 * 1024
 
 function isDots(value: unknown): value is DotsModule['dots'] {
   return typeof value === 'function'

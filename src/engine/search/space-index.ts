@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { defined } from '../../lib/defined.js'
-import { removeBuildRemains, removeOtherGraphs } from './graph-files.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { differentDimension, missingVectorSpace } from './degraded-reasons.js'
+import { removeBuildLeftovers, removeOtherGraphs } from './graph-files.js'
 import type { GraphLimits } from './graph-keeper.js'
-import { notHere, otherLength } from './notes.js'
-import { openText } from './open-text.js'
+import { openTextIndex } from './open-text.js'
 import type { DocumentScope } from './ports.js'
 import type {
   ConfirmReply,
@@ -20,12 +20,12 @@ import type {
   StatusReply,
   VectorsRequest,
 } from './protocol.js'
-import { lstatIfThere, putAside } from './quarantine.js'
+import { lstatIfExists, moveToQuarantine } from './quarantine.js'
 import type { TextEngine, TextHits, TextIndex, TextNode } from './text-index.js'
 import { VectorIndex } from './vector-index.js'
 
 /** A text index without writes for this long releases its writer's threads and memory. */
-const REST_AFTER_MS = 5_000
+const IDLE_RELEASE_MS = 5_000
 
 export interface SpaceIndexOptions {
   /** the space's directory; created by the first write */
@@ -45,7 +45,7 @@ export class SpaceIndex {
   #active: string | undefined
   /** number of slices staged since the last commit */
   #staged = 0
-  #rest: NodeJS.Timeout | undefined
+  #releaseTimer: NodeJS.Timeout | undefined
 
   private constructor(options: SpaceIndexOptions) {
     this.#options = options
@@ -54,13 +54,13 @@ export class SpaceIndex {
   /** Opens what exists. Damaged files are moved to quarantine; the space then starts empty. */
   static async open(options: SpaceIndexOptions): Promise<SpaceIndex> {
     const index = new SpaceIndex(options)
-    const found = await lstatIfThere(options.dir)
+    const found = await lstatIfExists(options.dir)
     if (found !== undefined && !found.isDirectory()) {
       options.log(`the indexes of a space are moved to quarantine and rebuilt: ${options.dir} is not a directory`)
-      await putAside(options.dir)
+      await moveToQuarantine(options.dir)
     }
-    await removeBuildRemains(options.dir)
-    index.#text = await openText({ ...options, create: false })
+    await removeBuildLeftovers(options.dir)
+    index.#text = await openTextIndex({ ...options, create: false })
     return index
   }
 
@@ -68,15 +68,15 @@ export class SpaceIndex {
   async discard(): Promise<void> {
     await this.close()
     this.#vectors.clear()
-    await putAside(this.#options.dir)
+    await moveToQuarantine(this.#options.dir)
     this.#text = undefined
   }
 
   async state(): Promise<OpenReply> {
     const text = this.#text
-    if (this.#staged > 0 && text !== undefined) await this.#guarded(() => text.rollback())
+    if (this.#staged > 0 && text !== undefined) await this.#recoverOnError(() => text.rollback())
     this.#staged = 0
-    this.#restLater()
+    this.#scheduleRelease()
     return { watermark: this.#text?.watermark ?? 0, textCount: this.#text?.count() ?? 0 }
   }
 
@@ -91,14 +91,14 @@ export class SpaceIndex {
     const remove = Array.from(request.remove)
     for (const vectors of this.#vectors.values()) vectors.remove(remove)
     if (request.vectors !== undefined) this.#putNodeVectors(request, request.vectors)
-    const text = this.#text ?? (await this.#create())
+    const text = this.#text ?? (await this.#getOrCreateText())
     const nodes: TextNode[] = []
     request.keys.forEach((key, i) => {
       const text = { title: request.titles[i] ?? '', body: request.bodies[i] ?? '' }
       nodes.push({ key, doc: request.docs[i] ?? 0, text })
     })
-    clearTimeout(this.#rest)
-    await this.#guarded(() => text.stage(nodes, remove))
+    clearTimeout(this.#releaseTimer)
+    await this.#recoverOnError(() => text.stage(nodes, remove))
     this.#staged++
   }
 
@@ -111,19 +111,19 @@ export class SpaceIndex {
    */
   async commit(watermark: number, staged: number): Promise<void> {
     if (staged !== this.#staged) {
-      const here = this.#staged
+      const received = this.#staged
       await this.#recover()
-      throw new Error(`${staged} slices were sent for this commit, ${here} were received`)
+      throw new Error(`${staged} slices were sent for this commit, ${received} were received`)
     }
-    const text = this.#text ?? (await this.#create())
-    await this.#guarded(() => text.commit(watermark))
+    const text = this.#text ?? (await this.#getOrCreateText())
+    await this.#recoverOnError(() => text.commit(watermark))
     this.#staged = 0
-    this.#restLater()
+    this.#scheduleRelease()
   }
 
   putVectors(request: VectorsRequest): void {
-    const index = this.#vectorIndex(request.vectorSpace, request.dimension)
-    index.put(entriesOf(request.keys, request.docs, request.values, request.dimension), request.replayed)
+    const index = this.#getVectorIndex(request.vectorSpace, request.dimension)
+    index.put(toVectorEntries(request.keys, request.docs, request.values, request.dimension), request.replayed)
   }
 
   async load({ vectorSpace, dimension, phase, fresh }: LoadRequest): Promise<LoadReply> {
@@ -131,14 +131,14 @@ export class SpaceIndex {
       this.#vectors.get(vectorSpace)?.close()
       this.#vectors.delete(vectorSpace)
     }
-    const index = this.#vectorIndex(vectorSpace, dimension)
+    const index = this.#getVectorIndex(vectorSpace, dimension)
     if (phase === 'begin') return { filled: await index.beginLoad() }
     index.endLoad()
     return { filled: 0 }
   }
 
   confirm({ vectorSpace, dimension, keys, docs, sums }: ConfirmRequest): ConfirmReply {
-    return { lacking: this.#vectorIndex(vectorSpace, dimension).confirm(keys, docs, sums) }
+    return { lacking: this.#getVectorIndex(vectorSpace, dimension).confirm(keys, docs, sums) }
   }
 
   /** Counts committed nodes, and the vectors of a vector space. */
@@ -163,12 +163,12 @@ export class SpaceIndex {
     const scope = request.scope === undefined ? undefined : { ...request.scope, docs: Array.from(request.scope.docs) }
     const text = await this.#searchText(request, docs, scope, degraded)
     const between = performance.now()
-    const index = this.#indexFor(request, degraded)
+    const index = this.#selectVectorIndex(request, degraded)
     const found =
       index === undefined || request.vector === undefined
         ? undefined
         : await index.search(request.vector, request.vectorK, docs, scope)
-    const hits = unite(text, found?.keys ?? [], (key) =>
+    const hits = mergeLegs(text, found?.keys ?? [], (key) =>
       request.vector === undefined ? undefined : index?.cosine(request.vector, key),
     )
     const background =
@@ -182,7 +182,7 @@ export class SpaceIndex {
       frequencies: text.frequencies,
       rewordings: text.rewordings,
       vectorCount: found?.keys.length ?? 0,
-      ...defined({ background }),
+      ...omitUndefined({ background }),
       textMs: between - began,
       vectorMs: found === undefined ? 0 : ended - between,
       textEngine: this.#options.engine,
@@ -198,14 +198,14 @@ export class SpaceIndex {
       textEngine: this.#options.engine,
       watermark: this.#text?.watermark ?? 0,
       textCount: this.#text?.count() ?? 0,
-      ...defined({ vectorSpace }),
+      ...omitUndefined({ vectorSpace }),
       vectorCount: vectors?.count ?? 0,
       graphCount: vectors?.graphCount ?? 0,
     }
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#rest)
+    clearTimeout(this.#releaseTimer)
     for (const vectors of this.#vectors.values()) vectors.close()
     await this.#text
       ?.close()
@@ -234,15 +234,15 @@ export class SpaceIndex {
     }
   }
 
-  #indexFor(request: SearchMessage, degraded: string[]): VectorIndex | undefined {
+  #selectVectorIndex(request: SearchMessage, degraded: string[]): VectorIndex | undefined {
     if (request.vector === undefined || request.vectorSpace === undefined) return undefined
     const index = this.#vectors.get(request.vectorSpace)
     if (index === undefined) {
-      if (this.#vectors.size > 0) degraded.push(notHere(request.vectorSpace))
+      if (this.#vectors.size > 0) degraded.push(missingVectorSpace(request.vectorSpace))
       return undefined
     }
     if (index.rows.dimension !== request.vector.length) {
-      degraded.push(otherLength(request.vector.length, index.rows.dimension))
+      degraded.push(differentDimension(request.vector.length, index.rows.dimension))
       return undefined
     }
     // the count includes vectors outside of a scope
@@ -251,11 +251,11 @@ export class SpaceIndex {
     return index
   }
 
-  #vectorIndex(vectorSpace: string, dimension: number): VectorIndex {
-    const known = this.#vectors.get(vectorSpace)
-    if (known !== undefined) {
-      if (known.rows.dimension === dimension) return known
-      throw new RangeError(`vectors of ${vectorSpace} have ${known.rows.dimension} dimensions, not ${dimension}`)
+  #getVectorIndex(vectorSpace: string, dimension: number): VectorIndex {
+    const existing = this.#vectors.get(vectorSpace)
+    if (existing !== undefined) {
+      if (existing.rows.dimension === dimension) return existing
+      throw new RangeError(`vectors of ${vectorSpace} have ${existing.rows.dimension} dimensions, not ${dimension}`)
     }
     const { dir, graph, log, onBuild } = this.#options
     const index = new VectorIndex({ dir, vectorSpace, dimension, limits: graph, log, onBuild })
@@ -264,20 +264,20 @@ export class SpaceIndex {
   }
 
   #putNodeVectors(request: StageRequest, vectors: NodeVectors): void {
-    const index = this.#vectorIndex(vectors.vectorSpace, vectors.dimension)
+    const index = this.#getVectorIndex(vectors.vectorSpace, vectors.dimension)
     const keys = Float64Array.from(vectors.positions, (position) => request.keys[position] ?? 0)
     const docs = Float64Array.from(vectors.positions, (position) => request.docs[position] ?? 0)
-    index.put(entriesOf(keys, docs, vectors.values, vectors.dimension), false)
+    index.put(toVectorEntries(keys, docs, vectors.values, vectors.dimension), false)
   }
 
-  async #create(): Promise<TextIndex> {
-    this.#text ??= await openText({ ...this.#options, create: true })
+  async #getOrCreateText(): Promise<TextIndex> {
+    this.#text ??= await openTextIndex({ ...this.#options, create: true })
     if (this.#text === undefined) throw new Error('the text index was not created')
     return this.#text
   }
 
   /** After an error the index is reopened from its files, so that nothing partially staged is left. */
-  async #guarded(action: () => Promise<void> | void): Promise<void> {
+  async #recoverOnError(action: () => Promise<void> | void): Promise<void> {
     try {
       await action()
     } catch (error) {
@@ -286,15 +286,15 @@ export class SpaceIndex {
     }
   }
 
-  #restLater(): void {
-    clearTimeout(this.#rest)
-    this.#rest = setTimeout(() => void this.#restNow(), REST_AFTER_MS)
-    this.#rest.unref()
+  #scheduleRelease(): void {
+    clearTimeout(this.#releaseTimer)
+    this.#releaseTimer = setTimeout(() => void this.#releaseWriter(), IDLE_RELEASE_MS)
+    this.#releaseTimer.unref()
   }
 
-  async #restNow(): Promise<void> {
+  async #releaseWriter(): Promise<void> {
     try {
-      await this.#text?.rest()
+      await this.#text?.releaseWriter()
     } catch (error) {
       this.#options.log(`a text index did not release its writer: ${String(error)}`)
     }
@@ -303,17 +303,17 @@ export class SpaceIndex {
   async #recover(): Promise<void> {
     this.#staged = 0
     await this.#text?.close().catch(() => {})
-    this.#text = await openText({ ...this.#options, create: false })
+    this.#text = await openTextIndex({ ...this.#options, create: false })
   }
 }
 
-function* entriesOf(keys: Float64Array, docs: Float64Array, values: VectorsRequest['values'], dimension: number) {
+function* toVectorEntries(keys: Float64Array, docs: Float64Array, values: VectorsRequest['values'], dimension: number) {
   for (const [i, key] of keys.entries()) {
     yield { key, doc: docs[i] ?? 0, vector: values.subarray(i * dimension, (i + 1) * dimension) }
   }
 }
 
-function unite(text: TextHits, vectorKeys: number[], cosineOf: (key: number) => number | undefined) {
+function mergeLegs(text: TextHits, vectorKeys: number[], cosineOf: (key: number) => number | undefined) {
   const scores = new Map<number, number>()
   text.keys.forEach((key, i) => {
     scores.set(key, text.scores[i] ?? 0)

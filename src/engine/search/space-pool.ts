@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { SpaceIndex, type SpaceIndexOptions } from './space-index.js'
 
 /** Each open space has the threads of a writer, mapped files and its vectors in memory. */
-const MAX_OPEN = 32
+const MAX_OPEN_SPACES = 32
 
-interface Entry {
+interface PoolEntry {
   index: Promise<SpaceIndex>
   /** changes of a space run in sequence; searches do not wait for them */
   tail: Promise<unknown>
@@ -32,7 +32,7 @@ export class SpaceClosedError extends Error {
 /** The open spaces of the index process; the least recently used one is closed for a new one. */
 export class SpacePool {
   readonly #options: SpacePoolOptions
-  readonly #open = new Map<string, Entry>()
+  readonly #open = new Map<string, PoolEntry>()
   readonly #closing = new Map<string, Promise<void>>()
 
   constructor(options: SpacePoolOptions) {
@@ -41,7 +41,7 @@ export class SpacePool {
 
   /** Runs a search, which may overtake changes. */
   async read<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
-    const entry = this.#known(space)
+    const entry = this.#getOpen(space)
     entry.busy++
     try {
       return await action(await entry.index)
@@ -52,15 +52,15 @@ export class SpacePool {
 
   /** Runs a change after all earlier changes of the space. */
   async change<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
-    return this.#change(this.#known(space), action)
+    return this.#change(this.#getOpen(space), action)
   }
 
   /** The same for a space that may not be open yet. */
   async open<T>(space: string, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
-    return this.#change(this.#entry(space), action)
+    return this.#change(this.#getOrOpen(space), action)
   }
 
-  #change<T>(entry: Entry, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
+  #change<T>(entry: PoolEntry, action: (index: SpaceIndex) => Promise<T> | T): Promise<T> {
     entry.busy++
     const run = async () => {
       try {
@@ -86,7 +86,7 @@ export class SpacePool {
     await Promise.all(this.#closing.values())
   }
 
-  #known(space: string): Entry {
+  #getOpen(space: string): PoolEntry {
     const known = this.#open.get(space)
     if (known === undefined) throw new SpaceClosedError(space)
     this.#open.delete(space)
@@ -94,11 +94,11 @@ export class SpacePool {
     return known
   }
 
-  #entry(space: string): Entry {
-    if (this.#open.has(space)) return this.#known(space)
-    this.#makeRoom()
+  #getOrOpen(space: string): PoolEntry {
+    if (this.#open.has(space)) return this.#getOpen(space)
+    this.#evictLeastRecent()
     const index = (this.#closing.get(space) ?? Promise.resolve()).then(() => this.#openSpace(space))
-    const entry: Entry = { index, tail: index.catch(() => {}), busy: 0 }
+    const entry: PoolEntry = { index, tail: index.catch(() => {}), busy: 0 }
     index.catch(() => {
       if (this.#open.get(space) === entry) this.#open.delete(space)
     })
@@ -108,11 +108,11 @@ export class SpacePool {
 
   #openSpace(space: string): Promise<SpaceIndex> {
     const onBuild = (running: boolean) => this.#options.onBuild(space, running)
-    return SpaceIndex.open({ ...this.#options, dir: join(this.#options.dir, directoryName(space)), onBuild })
+    return SpaceIndex.open({ ...this.#options, dir: join(this.#options.dir, spaceDirectoryName(space)), onBuild })
   }
 
-  #makeRoom(): void {
-    if (this.#open.size < (this.#options.maxOpen ?? MAX_OPEN)) return
+  #evictLeastRecent(): void {
+    if (this.#open.size < (this.#options.maxOpen ?? MAX_OPEN_SPACES)) return
     for (const [space, entry] of this.#open) {
       if (entry.busy > 0) continue
       this.#close(space).catch((error: unknown) => this.#options.log(`a space did not close: ${String(error)}`))
@@ -138,6 +138,6 @@ export class SpacePool {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /** Only ids and hashes become names in the file system. */
-export function directoryName(space: string): string {
+export function spaceDirectoryName(space: string): string {
   return UUID.test(space) ? space : createHash('sha256').update(space).digest('hex')
 }

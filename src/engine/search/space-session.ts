@@ -1,10 +1,16 @@
-import { type Begun, begunBy, confirmVectors } from './confirm-vectors.js'
-import { type Comparison, compareCounts, type Drift, type Leg, textDiffers } from './count-check.js'
-import { type IndexProcess, ProcessGoneError } from './index-process.js'
-import { CATCHING_UP, COUNTING, LOADING } from './notes.js'
-import type { FreshBatch, ReplaySource, SourceHead, VectorBatch } from './ports.js'
+import { confirmVectors, type StartedVectorLoad, toStartedLoad } from './confirm-vectors.js'
+import {
+  type CountComparison,
+  type CountDrift,
+  compareCounts,
+  describeTextDifference,
+  type SearchLeg,
+} from './count-check.js'
+import { CATCHING_UP, COUNTING, LOADING } from './degraded-reasons.js'
+import { type IndexProcess, IndexProcessGoneError } from './index-process.js'
+import type { FreshBatch, ReplaySource, ReplaySourceHead, VectorBatch } from './ports.js'
 import type { CountReply, IndexRequest, OpenReply, StageRequest } from './protocol.js'
-import { stageSlices, vectorSlices, withoutBroken } from './slices.js'
+import { toStageSlices, toVectorSlices, withoutInvalidVectors } from './slices.js'
 
 /**
  * One space in one index process: finds out what the indexes lack and replays it from the source. When the process ends
@@ -23,21 +29,21 @@ export class SpaceSession {
   /** log entry up to which the text index is complete */
   #at = 0
   /** an index still differs from the rows after it was filled, or its vectors were not loaded */
-  short = false
+  stillDiffers = false
   #textShort = false
-  readonly #drift: Drift = { nodes: 0, vectors: 0 }
+  readonly #drift: CountDrift = { nodes: 0, vectors: 0 }
   /** number of unanswered additions of vectors */
-  #adding = 0
+  #pendingAdditions = 0
   /** number of slices sent to the text index since the last commit */
   #staged = 0
   readonly #space: string
   readonly #process: IndexProcess
   readonly #source: ReplaySource
   readonly #log: (message: string) => void
-  readonly #loads = new Map<string, Load>()
-  readonly #first: Promise<OpenReply & { head: SourceHead }>
+  readonly #loads = new Map<string, VectorSpaceLoad>()
+  readonly #firstLoad: Promise<OpenReply & { head: ReplaySourceHead }>
   /** no vectors existed when the session began, so every later vector space is complete here */
-  #hasAll = false
+  #hasAllVectors = false
 
   constructor(
     space: string,
@@ -52,16 +58,16 @@ export class SpaceSession {
     this.#log = log
     this.generation = process.generation
     this.opened = process.ask({ op: 'open', space, discard }, this.generation)
-    this.#first = this.#beginFirst()
+    this.#firstLoad = this.#startFirstLoad()
     this.text = this.#catchUp()
     this.text.catch((error: unknown) => {
       this.failed = true
-      this.textNote = `the text index is behind: ${reasonOf(error)}`
+      this.textNote = `the text index is behind: ${toReason(error)}`
     })
   }
 
   /** Log entry up to which searches see everything; 0 while that is unknown. */
-  get at(): number {
+  get position(): number {
     return this.#at
   }
 
@@ -72,15 +78,15 @@ export class SpaceSession {
   }
 
   /** Resolves when everything that a search needs is loaded, or has failed to load. */
-  async settled(vectorSpace: string | undefined): Promise<void> {
-    await this.#first.catch(() => {})
+  async waitForLoads(vectorSpace: string | undefined): Promise<void> {
+    await this.#firstLoad.catch(() => {})
     await Promise.allSettled([this.text, vectorSpace === undefined ? undefined : this.load(vectorSpace)])
   }
 
   /** Whether a search would not have to wait. */
   isSettled(vectorSpace: string | undefined): boolean {
     if (this.textNote !== undefined) return false
-    if (vectorSpace === undefined || this.#hasAll) return true
+    if (vectorSpace === undefined || this.#hasAllVectors) return true
     const load = this.#loads.get(vectorSpace)
     return load !== undefined && load.note === undefined
   }
@@ -92,20 +98,21 @@ export class SpaceSession {
   }
 
   /** Loads the vectors of a vector space, once. */
-  load(vectorSpace: string, begun?: Begun): Promise<unknown> {
-    if (this.#hasAll) return Promise.resolve()
-    const known = this.#loads.get(vectorSpace)
-    if (known !== undefined) return known.done
-    const load: Load = { done: this.#loadWhole(vectorSpace, begun), note: LOADING }
+  load(vectorSpace: string, started?: StartedVectorLoad): Promise<unknown> {
+    if (this.#hasAllVectors) return Promise.resolve()
+    const existing = this.#loads.get(vectorSpace)
+    if (existing !== undefined) return existing.done
+    const load: VectorSpaceLoad = { done: this.#loadVerified(vectorSpace, started), note: LOADING }
     this.#loads.set(vectorSpace, load)
     load.done.then(
       (note) => {
         load.note = note
       },
       (error: unknown) => {
-        load.note = `vectors are missing: ${reasonOf(error)}`
-        this.short = true
-        if (!(error instanceof ProcessGoneError)) this.#log(`vectors of a space were not loaded: ${reasonOf(error)}`)
+        load.note = `vectors are missing: ${toReason(error)}`
+        this.stillDiffers = true
+        if (!(error instanceof IndexProcessGoneError))
+          this.#log(`vectors of a space were not loaded: ${toReason(error)}`)
       },
     )
     return load.done
@@ -120,10 +127,10 @@ export class SpaceSession {
    * Applies the index log up to the entry `to`, once the initial replay is done. Log entries have no gaps: a prepared
    * batch is used where it continues exactly at the position of the index, and the log is read for the rest.
    */
-  async follow(to: number, ready: readonly FreshBatch[]): Promise<void> {
-    let sent: Sent[] = []
+  async follow(to: number, batches: readonly FreshBatch[]): Promise<void> {
+    let sent: SentIndexRequest[] = []
     let at = this.#at
-    for (const batch of [...ready].sort((a, b) => a.first - b.first)) {
+    for (const batch of [...batches].sort((a, b) => a.first - b.first)) {
       if (batch.first > at + 1) {
         if (sent.length > 0) await this.#finish(sent, at)
         sent = []
@@ -131,8 +138,8 @@ export class SpaceSession {
         at = batch.first - 1
       }
       if (batch.first !== at + 1) continue
-      for (const slice of stageSlices(this.#space, batch)) {
-        await this.#process.giveWay()
+      for (const slice of toStageSlices(this.#space, batch)) {
+        await this.#process.yieldToQueries()
         sent.push(await this.#stage(slice))
       }
       at = batch.seq
@@ -143,64 +150,65 @@ export class SpaceSession {
   }
 
   async addVectors(batch: VectorBatch, replayed = false): Promise<void> {
-    const sent: Sent[] = []
-    this.#adding++
+    const sent: SentIndexRequest[] = []
+    this.#pendingAdditions++
     try {
-      for (const slice of vectorSlices(this.#space, batch, replayed)) {
-        await this.#process.giveWay()
+      for (const slice of toVectorSlices(this.#space, batch, replayed)) {
+        await this.#process.yieldToQueries()
         sent.push(await this.#send(slice))
       }
       await Promise.all(sent.map(({ answer }) => answer))
     } finally {
-      this.#adding--
+      this.#pendingAdditions--
     }
   }
 
   /** Compares both indexes with the rows, once everything that the session began to load is there. */
-  async compare(signal: AbortSignal): Promise<Comparison> {
-    const { vectorSpace } = await this.#source.expected(this.#space)
-    await this.settled(vectorSpace)
-    if (this.failed || this.short || this.#adding > 0) return { state: 'moving' }
+  async compare(signal: AbortSignal): Promise<CountComparison> {
+    const { vectorSpace } = await this.#source.expectedCounts(this.#space)
+    await this.waitForLoads(vectorSpace)
+    if (this.failed || this.stillDiffers || this.#pendingAdditions > 0) return { state: 'moving' }
     return this.#compare(['text', 'vectors'], signal)
   }
 
-  #compare(legs: readonly Leg[], signal?: AbortSignal): Promise<Comparison> {
+  #compare(legs: readonly SearchLeg[], signal?: AbortSignal): Promise<CountComparison> {
     return compareCounts({
       source: this.#source,
       space: this.#space,
       legs,
       drift: this.#drift,
       signal,
-      inIndex: (vectorSpace) => this.#counts(vectorSpace),
+      countIndex: (vectorSpace) => this.#countIndex(vectorSpace),
     })
   }
 
-  #counts(vectorSpace: string): Promise<CountReply> {
+  #countIndex(vectorSpace: string): Promise<CountReply> {
     return this.#process.ask({ op: 'count', space: this.#space, vectorSpace }, this.generation)
   }
 
   /** Begins to load the vectors in use before any caller waits for them, so that a graph file is read first. */
-  async #beginFirst(): Promise<OpenReply & { head: SourceHead }> {
+  async #startFirstLoad(): Promise<OpenReply & { head: ReplaySourceHead }> {
     const opened = await this.opened
     const head = await this.#source.head(this.#space)
     const { vectorSpace, dimension } = head
-    this.#hasAll = head.seq === 0 && vectorSpace === undefined
+    this.#hasAllVectors = head.seq === 0 && vectorSpace === undefined
     // sent before any change can follow: a graph file needs an empty store
     const sent = vectorSpace && dimension && (await this.#sendPhase(vectorSpace, dimension, 'begin'))
-    if (vectorSpace !== undefined) this.load(vectorSpace, sent ? begunBy(dimension, sent) : undefined).catch(() => {})
+    if (vectorSpace !== undefined)
+      this.load(vectorSpace, sent ? toStartedLoad(dimension, sent) : undefined).catch(() => {})
     return { ...opened, head }
   }
 
   async #catchUp(): Promise<void> {
     const space = this.#space
-    const { head, watermark, textCount } = await this.#first
+    const { head, watermark, textCount } = await this.#firstLoad
     // an index that is ahead of its source is older than a restore
-    const usable = watermark > 0 && watermark >= (await this.#source.oldest(space)) && watermark <= head.seq
+    const usable = watermark > 0 && watermark >= (await this.#source.oldestEntry(space)) && watermark <= head.seq
     if (!usable && textCount + watermark > 0) await this.#process.ask({ op: 'reset', space }, this.generation)
     const from = usable ? watermark : 0
     if (from < head.seq) await this.#replay(from, head.seq)
     else if (from > 0) this.textNote = COUNTING
-    this.#at = await this.#wholeText(head.seq, from === 0)
+    this.#at = await this.#verifyText(head.seq, from === 0)
     if (!this.#textShort) this.textNote = undefined
   }
 
@@ -210,15 +218,15 @@ export class SpaceSession {
    *
    * @returns the final position of the index
    */
-  async #wholeText(from: number, filled: boolean): Promise<number> {
+  async #verifyText(from: number, filled: boolean): Promise<number> {
     let seq = from
-    let isNew = filled
-    for (let look = 0; look < MAX_LOOKS; look++) {
-      const { textCount } = await this.#counts('')
-      const rows = await this.#source.expected(this.#space)
+    let wasFilled = filled
+    for (let look = 0; look < MAX_COMPARISONS; look++) {
+      const { textCount } = await this.#countIndex('')
+      const rows = await this.#source.expectedCounts(this.#space)
       if (rows.seq === seq && rows.nodes === textCount) return seq
-      const counted = rows.seq === seq ? await this.#source.counted(this.#space) : rows
-      const { seq: newest } = await this.#source.expected(this.#space)
+      const counted = rows.seq === seq ? await this.#source.countRows(this.#space) : rows
+      const { seq: newest } = await this.#source.expectedCounts(this.#space)
       if (newest !== seq) {
         await this.#replay(seq, newest)
         seq = newest
@@ -226,14 +234,14 @@ export class SpaceSession {
       }
       this.#drift.nodes = rows.nodes - counted.nodes
       if (counted.nodes === textCount) return seq
-      this.textNote = textDiffers(textCount, counted.nodes)
-      this.#log(`${this.textNote} in space ${this.#space}${isNew ? '' : ': it is rebuilt'}`)
-      if (isNew) {
-        this.short = true
+      this.textNote = describeTextDifference(textCount, counted.nodes)
+      this.#log(`${this.textNote} in space ${this.#space}${wasFilled ? '' : ': it is rebuilt'}`)
+      if (wasFilled) {
+        this.stillDiffers = true
         this.#textShort = true
         return seq
       }
-      isNew = true
+      wasFilled = true
       await this.#process.ask({ op: 'reset', space: this.#space }, this.generation)
       await this.#replay(0, seq)
     }
@@ -247,14 +255,14 @@ export class SpaceSession {
   async #replay(from: number, to: number): Promise<void> {
     let uncommitted = 0
     let complete = from
-    let sent: Sent[] = []
+    let sent: SentIndexRequest[] = []
     let previous = from
     for await (const batch of this.#source.changes(this.#space, from, to)) {
       if (batch.seq > previous) complete = previous
       previous = Math.max(previous, batch.seq)
-      for (const slice of stageSlices(this.#space, batch)) sent.push(await this.#stage(slice))
+      for (const slice of toStageSlices(this.#space, batch)) sent.push(await this.#stage(slice))
       uncommitted += batch.add.length + batch.remove.length
-      if (uncommitted < REPLAY_COMMIT_NODES) continue
+      if (uncommitted < MAX_REPLAY_COMMIT_NODES) continue
       await this.#finish(sent, from === 0 ? 0 : Math.min(complete, to))
       uncommitted = 0
       sent = []
@@ -266,33 +274,33 @@ export class SpaceSession {
    * Loads a vector space and compares it with the rows; one that differs is loaded again. @returns the remaining
    * difference
    */
-  async #loadWhole(vectorSpace: string, begun: Begun | undefined): Promise<string | undefined> {
-    await this.#stream(vectorSpace, begun, false)
+  async #loadVerified(vectorSpace: string, started: StartedVectorLoad | undefined): Promise<string | undefined> {
+    await this.#stream(vectorSpace, started, false)
     const first = await this.#compareVectors(vectorSpace)
     if (first === undefined) return undefined
     this.#log(`${first} in space ${this.#space}: they are loaded again`)
     await this.#stream(vectorSpace, undefined, true)
     const second = await this.#compareVectors(vectorSpace)
-    if (second !== undefined) this.short = true
+    if (second !== undefined) this.stillDiffers = true
     return second
   }
 
   /** Describes how the vectors differ from the rows. Only the active vector space has rows to compare with. */
   async #compareVectors(vectorSpace: string): Promise<string | undefined> {
-    if ((await this.#source.expected(this.#space)).vectorSpace !== vectorSpace) return undefined
+    if ((await this.#source.expectedCounts(this.#space)).vectorSpace !== vectorSpace) return undefined
     const compared = await this.#compare(['vectors'])
     return compared.state === 'different' ? compared.sentence : undefined
   }
 
-  async #stream(vectorSpace: string, begun: Begun | undefined, fresh: boolean): Promise<void> {
-    if (begun !== undefined && (await begun.filled) > 0) return this.#confirm(vectorSpace, begun.dimension)
+  async #stream(vectorSpace: string, started: StartedVectorLoad | undefined, fresh: boolean): Promise<void> {
+    if (started !== undefined && (await started.filled) > 0) return this.#confirm(vectorSpace, started.dimension)
     let dimension: number | undefined
-    let open = begun !== undefined
+    let open = started !== undefined
     for await (const batch of this.#source.vectors(this.#space, vectorSpace)) {
       dimension = batch.dimension
       if (!open) await (await this.#sendPhase(vectorSpace, dimension, 'begin', fresh)).answer
       open = true
-      await this.addVectors(withoutBroken(batch), true)
+      await this.addVectors(withoutInvalidVectors(batch), true)
       await new Promise((resolve) => setImmediate(resolve))
     }
     dimension ??= (await this.#source.head(this.#space)).dimension
@@ -302,49 +310,49 @@ export class SpaceSession {
   async #confirm(vectorSpace: string, dimension: number): Promise<void> {
     const space = this.#space
     const of = { space, vectorSpace, dimension, generation: this.generation }
-    const lacking = await confirmVectors(this.#process, this.#source, of)
-    for await (const batch of this.#source.vectorsOf(space, vectorSpace, lacking))
-      await this.addVectors(withoutBroken(batch), true)
+    const missingKeys = await confirmVectors(this.#process, this.#source, of)
+    for await (const batch of this.#source.vectorsOfNodes(space, vectorSpace, missingKeys))
+      await this.addVectors(withoutInvalidVectors(batch), true)
     await (await this.#sendPhase(vectorSpace, dimension, 'end')).answer
   }
 
-  #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end', fresh = false): Promise<Sent> {
+  #sendPhase(vectorSpace: string, dimension: number, phase: 'begin' | 'end', fresh = false): Promise<SentIndexRequest> {
     return this.#send({ op: 'load', space: this.#space, vectorSpace, dimension, phase, fresh })
   }
 
-  async #finish(sent: readonly Sent[], watermark: number): Promise<void> {
+  async #finish(sent: readonly SentIndexRequest[], watermark: number): Promise<void> {
     await Promise.all(sent.map(({ answer }) => answer))
-    await this.#process.giveWay()
+    await this.#process.yieldToQueries()
     const staged = this.#staged
     this.#staged = 0
     await this.#process.ask({ op: 'commit', space: this.#space, watermark, staged }, this.generation)
   }
 
-  #stage(slice: StageRequest): Promise<Sent> {
+  #stage(slice: StageRequest): Promise<SentIndexRequest> {
     this.#staged++
     return this.#send(slice)
   }
 
   /** Resolves when the request is sent, which may wait for the window; the answer comes later. */
-  #send = (request: IndexRequest): Promise<Sent> => this.#process.send(request, this.generation)
+  #send = (request: IndexRequest): Promise<SentIndexRequest> => this.#process.send(request, this.generation)
 }
 
-interface Sent {
+interface SentIndexRequest {
   answer: Promise<unknown>
 }
 
-interface Load {
+interface VectorSpaceLoad {
   /** resolves with the difference of the loaded vectors from the rows, if any */
   done: Promise<string | undefined>
   note: string | undefined
 }
 
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 /** Changes that arrive during a comparison are followed at most this often; later ones are compared later. */
-const MAX_LOOKS = 20
+const MAX_COMPARISONS = 20
 
 /** A replay commits after this many nodes: changes of other spaces wait for a commit. */
-const REPLAY_COMMIT_NODES = 8_000
+const MAX_REPLAY_COMMIT_NODES = 8_000

@@ -78,15 +78,15 @@ const PACKAGES: Record<string, string> = {
   'linux-x64': '@oxdev03/node-tantivy-binding-linux-x64-gnu',
 }
 
-let loaded: { binding?: TantivyBinding; reason: string } | undefined
+let loadResult: { binding?: TantivyBinding; reason: string } | undefined
 
 /** Loads the binding once; without one, `reason` states why. */
 export function loadTantivy(): { binding?: TantivyBinding; reason: string } {
-  loaded ??= load()
-  return loaded
+  loadResult ??= loadBinding()
+  return loadResult
 }
 
-function load(): { binding?: TantivyBinding; reason: string } {
+function loadBinding(): { binding?: TantivyBinding; reason: string } {
   const platform = `${process.platform}-${process.arch}`
   const name = PACKAGES[platform]
   if (name === undefined) return { reason: `there is no Tantivy binding for ${platform}` }

@@ -10,20 +10,20 @@ import { DamagedIndexError } from './text-index.js'
  * that JSON and a magic number, both 32 bits little-endian (Tantivy 0.25, `directory/footer.rs`).
  */
 
-const FOOT_MAGIC = 1337
-const FOOT_TAIL_BYTES = 8
+const FOOTER_MAGIC = 1337
+const FOOTER_TAIL_BYTES = 8
 /** A footer has about 90 bytes; a longer one means a damaged length. */
-const FOOT_JSON_LIMIT = 4_096
+const MAX_FOOTER_JSON_BYTES = 4_096
 /**
  * The version that our binding writes into every footer. No checksum covers it, and it decides how the rest is read.
  * Another version means that the index is rebuilt.
  */
-const FOOT_VERSION = JSON.stringify({ major: 0, minor: 25, patch: 0, index_format_version: 7 })
-const PIECE_BYTES = 1 << 20
+const FOOTER_VERSION = JSON.stringify({ major: 0, minor: 25, patch: 0, index_format_version: 7 })
+const CHUNK_BYTES = 1 << 20
 /** Files that each segment must have; one with deletions has an additional `.del` file. */
-const PARTS = ['fast', 'fieldnorm', 'idx', 'pos', 'store', 'term']
+const SEGMENT_FILE_EXTENSIONS = ['fast', 'fieldnorm', 'idx', 'pos', 'store', 'term']
 
-interface Segment {
+interface TantivySegment {
   segment_id: string
   max_doc: number
   deletes: { num_deleted_docs: number; opstamp: number } | null
@@ -43,11 +43,11 @@ export async function checkTantivyFiles(dir: string, schema: unknown): Promise<b
     return false
   }
   const meta = await readJson(join(dir, 'meta.json'))
-  if (names.has('.managed.json')) checkManaged(await readJson(join(dir, '.managed.json')), dir)
+  if (names.has('.managed.json')) checkManagedList(await readJson(join(dir, '.managed.json')), dir)
   for (const segment of readSegments(meta, schema, dir)) {
-    for (const name of filesOf(segment)) {
+    for (const name of segmentFiles(segment)) {
       if (!names.has(name)) throw new DamagedIndexError(`${dir} lacks ${name}`)
-      await checkFoot(join(dir, name))
+      await checkFooter(join(dir, name))
     }
   }
   return true
@@ -62,24 +62,24 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-function checkManaged(managed: unknown, dir: string): void {
+function checkManagedList(managed: unknown, dir: string): void {
   if (!Array.isArray(managed) || managed.some((name) => typeof name !== 'string' || name.includes('/'))) {
     throw new DamagedIndexError(`${dir} has a damaged list of files`)
   }
 }
 
-function readSegments(meta: unknown, schema: unknown, dir: string): Segment[] {
-  const wrong = (what: string) => new DamagedIndexError(`${dir}/meta.json: ${what}`)
-  if (!isRecord(meta) || !Array.isArray(meta.segments)) throw wrong('no list of segments')
-  if (JSON.stringify(meta.schema) !== JSON.stringify(schema)) throw wrong('unknown fields')
-  if (!isCount(meta.opstamp)) throw wrong('the operation stamp is not a number')
+function readSegments(meta: unknown, schema: unknown, dir: string): TantivySegment[] {
+  const damaged = (what: string) => new DamagedIndexError(`${dir}/meta.json: ${what}`)
+  if (!isRecord(meta) || !Array.isArray(meta.segments)) throw damaged('no list of segments')
+  if (JSON.stringify(meta.schema) !== JSON.stringify(schema)) throw damaged('unknown fields')
+  if (!isCount(meta.opstamp)) throw damaged('the operation stamp is not a number')
   return meta.segments.map((segment: unknown) => {
-    if (!isSegment(segment)) throw wrong('invalid description of a segment')
+    if (!isSegment(segment)) throw damaged('invalid description of a segment')
     return segment
   })
 }
 
-function isSegment(value: unknown): value is Segment {
+function isSegment(value: unknown): value is TantivySegment {
   if (!isRecord(value) || typeof value.segment_id !== 'string' || !isCount(value.max_doc)) return false
   if (!/^[0-9a-f-]{36}$/.test(value.segment_id) || value.max_doc >= 2 ** 31) return false
   const { deletes } = value
@@ -89,19 +89,19 @@ function isSegment(value: unknown): value is Segment {
     : false
 }
 
-function filesOf(segment: Segment): string[] {
+function segmentFiles(segment: TantivySegment): string[] {
   const id = segment.segment_id.replaceAll('-', '')
-  const files = PARTS.map((part) => `${id}.${part}`)
+  const files = SEGMENT_FILE_EXTENSIONS.map((part) => `${id}.${part}`)
   if (segment.deletes) files.push(`${id}.${segment.deletes.opstamp}.del`)
   return files
 }
 
-async function checkFoot(path: string): Promise<void> {
+async function checkFooter(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
     const { size } = await handle.stat()
-    const foot = await readFoot(handle, size, path)
-    if ((await checksum(handle, foot.contentBytes)) !== foot.crc) {
+    const footer = await readFooter(handle, size, path)
+    if ((await computeChecksum(handle, footer.contentBytes)) !== footer.crc) {
       throw new DamagedIndexError(`${path} does not match its checksum`)
     }
   } finally {
@@ -109,35 +109,36 @@ async function checkFoot(path: string): Promise<void> {
   }
 }
 
-async function readFoot(
+async function readFooter(
   handle: FileHandle,
   size: number,
   path: string,
 ): Promise<{ contentBytes: number; crc: number }> {
-  const tail = await readAt(handle, Math.max(0, size - FOOT_TAIL_BYTES), FOOT_TAIL_BYTES)
-  const length = tail.length < FOOT_TAIL_BYTES ? 0 : tail.readUInt32LE(0)
-  const contentBytes = size - FOOT_TAIL_BYTES - length
-  if (length === 0 || length > FOOT_JSON_LIMIT || tail.readUInt32LE(4) !== FOOT_MAGIC || contentBytes < 0) {
+  const tail = await readAt(handle, Math.max(0, size - FOOTER_TAIL_BYTES), FOOTER_TAIL_BYTES)
+  const length = tail.length < FOOTER_TAIL_BYTES ? 0 : tail.readUInt32LE(0)
+  const contentBytes = size - FOOTER_TAIL_BYTES - length
+  if (length === 0 || length > MAX_FOOTER_JSON_BYTES || tail.readUInt32LE(4) !== FOOTER_MAGIC || contentBytes < 0) {
     throw new DamagedIndexError(`${path} has no footer: it is truncated or damaged`)
   }
   try {
-    const foot: { crc?: unknown; version?: unknown } = JSON.parse(
+    const footer: { crc?: unknown; version?: unknown } = JSON.parse(
       (await readAt(handle, contentBytes, length)).toString('utf8'),
     )
-    if (isCount(foot.crc) && JSON.stringify(foot.version) === FOOT_VERSION) return { contentBytes, crc: foot.crc }
+    if (isCount(footer.crc) && JSON.stringify(footer.version) === FOOTER_VERSION)
+      return { contentBytes, crc: footer.crc }
   } catch {
     // reported below, like any other unreadable footer
   }
   throw new DamagedIndexError(`${path} has an unreadable footer`)
 }
 
-async function checksum(handle: FileHandle, bytes: number): Promise<number> {
-  const piece = Buffer.alloc(Math.min(PIECE_BYTES, bytes))
+async function computeChecksum(handle: FileHandle, bytes: number): Promise<number> {
+  const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, bytes))
   let crc = 0
   for (let at = 0; at < bytes; ) {
-    const { bytesRead } = await handle.read(piece, 0, Math.min(piece.length, bytes - at), at)
+    const { bytesRead } = await handle.read(chunk, 0, Math.min(chunk.length, bytes - at), at)
     if (bytesRead === 0) break
-    crc = crc32(piece.subarray(0, bytesRead), crc)
+    crc = crc32(chunk.subarray(0, bytesRead), crc)
     at += bytesRead
   }
   return crc

@@ -12,18 +12,18 @@ import {
 } from './tantivy-binding.js'
 import { checkTantivyFiles } from './tantivy-files.js'
 import {
-  countTerms,
+  countTermNodes,
   DamagedIndexError,
   type TextHits,
   type TextIndex,
+  type TextIndexOptions,
   type TextNode,
-  type TextOptions,
   type WeightedRewording,
   type WeightedTerm,
   weighRewordings,
   weighTerms,
 } from './text-index.js'
-import { ThreadWriter } from './text-thread.js'
+import { TextThreadWriter } from './text-thread.js'
 import { LaggedWatermark, readWatermark, writeWatermark } from './watermark.js'
 
 /**
@@ -33,20 +33,20 @@ import { LaggedWatermark, readWatermark, writeWatermark } from './watermark.js'
  * writes.
  */
 
-const CALLS_PER_TURN = 100
+const MAX_CALLS_PER_TURN = 100
 const MAX_K = 1_000
 /** Keys cached by address until the next commit: reading a stored key costs a few microseconds. */
-const KEY_CACHE = 100_000
+const MAX_CACHED_KEYS = 100_000
 /** Delay after a commit; segments merge in the background, and the reader then switches to the merged ones. */
-const MERGED_RELOAD_MS = 1_000
+const RELOAD_DELAY_MS = 1_000
 
 /** A clause of a boolean query. */
-interface Clause {
+interface BooleanClause {
   occur: number
   query: TantivyQuery
 }
 
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
  * Opens or creates the index in a directory.
@@ -56,7 +56,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 export async function openTantivy(
   binding: TantivyBinding,
   dir: string,
-  { log, watermarkLagMs }: TextOptions,
+  { log, watermarkLagMs }: TextIndexOptions,
 ): Promise<TextIndex> {
   await mkdir(dir, { recursive: true })
   const schema = buildSchema(binding)
@@ -71,7 +71,7 @@ export async function openTantivy(
   try {
     const handle = new binding.Index(schema, dir, true)
     handle.configReader('manual')
-    return new TantivyText(binding, schema, handle, new ThreadWriter(dir), watermark, watermarks)
+    return new TantivyText(binding, schema, handle, new TextThreadWriter(dir), watermark, watermarks)
   } catch (error) {
     throw new DamagedIndexError(`${dir} cannot be opened: ${String(error)}`, { cause: error })
   }
@@ -84,7 +84,7 @@ class TantivyText implements TextIndex {
   readonly #schema: TantivySchema
   readonly #handle: TantivyHandle
   readonly #watermarks: LaggedWatermark
-  readonly #writer: ThreadWriter
+  readonly #writer: TextThreadWriter
   /** whether anything was staged since the last commit */
   #staged = false
   #searcher: TantivySearcher
@@ -95,7 +95,7 @@ class TantivyText implements TextIndex {
     binding: TantivyBinding,
     schema: TantivySchema,
     handle: TantivyHandle,
-    writer: ThreadWriter,
+    writer: TextThreadWriter,
     watermark: number,
     watermarks: LaggedWatermark,
   ) {
@@ -124,7 +124,7 @@ class TantivyText implements TextIndex {
       this.#staged = false
       this.#refresh()
       clearTimeout(this.#reload)
-      this.#reload = setTimeout(() => this.#refresh(), MERGED_RELOAD_MS)
+      this.#reload = setTimeout(() => this.#refresh(), RELOAD_DELAY_MS)
       this.#reload.unref()
     }
     if (watermark <= this.watermark) return
@@ -151,17 +151,17 @@ class TantivyText implements TextIndex {
       ...(scope === undefined ? [] : [this.#filter(scope)]),
     ]
     const { frequency, nodes } = this.#counts(searcher, scope === undefined ? undefined : filters.at(-1))
-    const frequencies = countTerms(terms, frequency)
+    const frequencies = countTermNodes(terms, frequency)
     const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const found: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
     if (limit < 1 || asked.length === 0 || docs?.length === 0) return found
     const reworded = compounds === undefined ? [] : weighRewordings(compounds, frequency, nodes())
-    found.rewordings = reworded.map(({ asked, told }) => ({ asked, told }))
+    found.rewordings = reworded.map(({ queryTerms, documentTerms }) => ({ queryTerms, documentTerms }))
     const { hits } = searcher.search(this.#query(asked, reworded, filters), limit, false)
     const keyCache = this.#keys
     for (const [i, hit] of hits.entries()) {
-      if (i > 0 && i % CALLS_PER_TURN === 0) await turn()
-      found.keys.push(keyAt(searcher, keyCache, hit.docAddress))
+      if (i > 0 && i % MAX_CALLS_PER_TURN === 0) await nextTurn()
+      found.keys.push(readKey(searcher, keyCache, hit.docAddress))
       found.scores.push(hit.score ?? 0)
     }
     return found
@@ -170,13 +170,13 @@ class TantivyText implements TextIndex {
   #query(
     terms: readonly WeightedTerm[],
     reworded: readonly WeightedRewording[],
-    filters: readonly Clause[],
+    filters: readonly BooleanClause[],
   ): TantivyQuery {
     const { Query, Occur } = this.#binding
     const termQuery = (term: string): TantivyQuery => this.#term(term)
     const should = [
       ...terms.map(({ term, weight }) => ({ query: termQuery(term), weight })),
-      ...reworded.map(({ told, weight }) => {
+      ...reworded.map(({ documentTerms: told, weight }) => {
         const all = told.map((term) => ({ occur: Occur.Must, query: termQuery(term) }))
         return { query: Query.booleanQuery(all), weight }
       }),
@@ -192,14 +192,14 @@ class TantivyText implements TextIndex {
     return this.#binding.Query.termQuery(this.#schema, 'text', term, 'freq')
   }
 
-  #filter({ docs, isExcluded }: DocumentScope): Clause {
+  #filter({ docs, isExcluded }: DocumentScope): BooleanClause {
     const { Query, Occur } = this.#binding
     const query = Query.constScoreQuery(Query.termSetQuery(this.#schema, 'doc', docs.map(String)), 0)
     return { occur: isExcluded ? Occur.MustNot : Occur.Must, query }
   }
 
   /** Counters of nodes: those with a term, and all. @param scope restricts them; absent = the complete index */
-  #counts(searcher: TantivySearcher, scope: Clause | undefined) {
+  #counts(searcher: TantivySearcher, scope: BooleanClause | undefined) {
     const { Query, Occur } = this.#binding
     if (scope === undefined)
       return { frequency: (term: string) => searcher.docFreq('text', term), nodes: () => searcher.numDocs }
@@ -214,8 +214,8 @@ class TantivyText implements TextIndex {
     return { frequency, nodes: () => count(Query.allQuery()) }
   }
 
-  rest(): Promise<void> {
-    return this.#writer.rest()
+  releaseWriter(): Promise<void> {
+    return this.#writer.releaseWriter()
   }
 
   async close(): Promise<void> {
@@ -234,11 +234,11 @@ class TantivyText implements TextIndex {
   }
 }
 
-function keyAt(searcher: TantivySearcher, cache: Map<number, number>, address: DocAddress): number {
-  const place = address.segmentOrd * 2 ** 32 + address.doc
-  const known = cache.get(place)
-  if (known !== undefined) return known
+function readKey(searcher: TantivySearcher, cache: Map<number, number>, address: DocAddress): number {
+  const cacheKey = address.segmentOrd * 2 ** 32 + address.doc
+  const cached = cache.get(cacheKey)
+  if (cached !== undefined) return cached
   const key = Number(searcher.doc(address).getFirst('key'))
-  if (cache.size < KEY_CACHE) cache.set(place, key)
+  if (cache.size < MAX_CACHED_KEYS) cache.set(cacheKey, key)
   return key
 }

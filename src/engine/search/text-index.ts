@@ -1,5 +1,5 @@
 import { analyzeTitled } from '../../lib/text/analyze.js'
-import { type CompoundQuestion, type Rewording, rewordingsOf } from '../../lib/text/compounds.js'
+import { type CompoundQuestion, findRewordings, type Rewording } from '../../lib/text/compounds.js'
 import type { DocumentScope } from './ports.js'
 
 /** The interface and the shared parts of both text engines. One index belongs to one space. */
@@ -15,7 +15,7 @@ export interface TextNode {
 }
 
 /** The terms of a node. Title terms count twice: a title is short and names the subject of the passage. */
-export function termsOf({ text }: TextNode): string {
+export function analyzeNode({ text }: TextNode): string {
   if (typeof text === 'string') return text
   const terms = analyzeTitled(text.title, text.body)
   const titleTerms = terms.title.join(' ')
@@ -64,11 +64,11 @@ export interface TextIndex {
     scope?: DocumentScope,
   ): Promise<TextHits>
   /** Releases what only writing needs; does nothing while something is staged. */
-  rest(): Promise<void> | void
+  releaseWriter(): Promise<void> | void
   close(): Promise<void>
 }
 
-export interface TextOptions {
+export interface TextIndexOptions {
   log: (message: string) => void
   /** see `WATERMARK_LAG_MS` */
   watermarkLagMs: number
@@ -80,7 +80,7 @@ export class DamagedIndexError extends Error {}
 /**
  * Maximal number of distinct terms of a query; a longer one keeps its rarest. Each costs a walk through a posting list.
  */
-const MAX_TERMS = 64
+const MAX_QUERY_TERMS = 64
 /** Further repetitions of a term add no weight. */
 const MAX_REPEATS = 8
 /** Terms of a query after this count are ignored. */
@@ -90,7 +90,7 @@ const MAX_INPUT_TERMS = 2_048
 const MAX_TERM_LENGTH = 256
 
 /** Whether a text index can store a term. */
-export function isTerm(term: string): boolean {
+export function isIndexableTerm(term: string): boolean {
   return term !== '' && term.length <= MAX_TERM_LENGTH && !term.includes('\0')
 }
 
@@ -101,10 +101,10 @@ export interface WeightedTerm {
 }
 
 /** Weight of a rewording, relative to the original terms. */
-export const REWORDED = 0.75
+export const REWORDING_WEIGHT = 0.75
 
 /** Maximal factor by which the weight of a common term is raised. */
-const MOST_WEIGHT = 4
+const MAX_TERM_FACTOR = 4
 
 /** A rewording as a part of a query. */
 export interface WeightedRewording extends Rewording {
@@ -119,17 +119,18 @@ export function weighRewordings(
   nodes: number,
 ): WeightedRewording[] {
   if (compounds === undefined || nodes === 0) return []
-  const weigh = (terms: readonly string[]): number =>
+  const sumIdf = (terms: readonly string[]): number =>
     terms.reduce((sum, term) => sum + Math.log(1 + (nodes - frequency(term) + 0.5) / (frequency(term) + 0.5)), 0)
-  return rewordingsOf(compounds, frequency, nodes).map((one) => ({
-    ...one,
-    weight: REWORDED * Math.min(MOST_WEIGHT, weigh(one.asked) / weigh(one.told)),
+  return findRewordings(compounds, frequency, nodes).map((rewording) => ({
+    ...rewording,
+    weight:
+      REWORDING_WEIGHT * Math.min(MAX_TERM_FACTOR, sumIdf(rewording.queryTerms) / sumIdf(rewording.documentTerms)),
   }))
 }
 
 /** Number of nodes with each term of a query. */
-export function countTerms(terms: readonly string[], frequency: (term: string) => number): Map<string, number> {
-  return new Map(terms.slice(0, MAX_INPUT_TERMS).map((term) => [term, isTerm(term) ? frequency(term) : 0]))
+export function countTermNodes(terms: readonly string[], frequency: (term: string) => number): Map<string, number> {
+  return new Map(terms.slice(0, MAX_INPUT_TERMS).map((term) => [term, isIndexableTerm(term) ? frequency(term) : 0]))
 }
 
 /**
@@ -140,14 +141,14 @@ export function countTerms(terms: readonly string[], frequency: (term: string) =
 export function weighTerms(terms: readonly string[], frequency: (term: string) => number): WeightedTerm[] {
   const counts = new Map<string, number>()
   for (const term of terms.slice(0, MAX_INPUT_TERMS)) {
-    if (isTerm(term)) counts.set(term, Math.min(MAX_REPEATS, (counts.get(term) ?? 0) + 1))
+    if (isIndexableTerm(term)) counts.set(term, Math.min(MAX_REPEATS, (counts.get(term) ?? 0) + 1))
   }
   const weighted = [...counts].map(([term, weight]) => ({ term, weight }))
-  if (weighted.length <= MAX_TERMS) return weighted
+  if (weighted.length <= MAX_QUERY_TERMS) return weighted
   return weighted
     .map((entry) => ({ entry, frequency: frequency(entry.term) }))
     .filter((candidate) => candidate.frequency > 0)
     .sort((a, b) => a.frequency - b.frequency)
-    .slice(0, MAX_TERMS)
+    .slice(0, MAX_QUERY_TERMS)
     .map((candidate) => candidate.entry)
 }

@@ -3,22 +3,22 @@ import { entryUrl } from '../../lib/entry.js'
 import type { TextNode } from './text-index.js'
 
 /** A request to the thread. Requests run in sequence, in the order sent. */
-export type ThreadRequest =
+export type TextThreadRequest =
   | { op: 'stage'; index: number; dir: string; add: readonly TextNode[]; remove: readonly number[] }
   | { op: 'commit' | 'rollback' | 'rest' | 'close'; index: number }
 
-export interface ToThread {
+export interface TextThreadMessage {
   id: number
-  request: ThreadRequest
+  request: TextThreadRequest
 }
 
-export interface FromThread {
+export interface TextThreadReply {
   id: number
   /** absent after success */
   error?: unknown
 }
 
-interface Waiting {
+interface PendingThreadRequest {
   sent: number
   resolve: () => void
   reject: (error: unknown) => void
@@ -26,15 +26,15 @@ interface Waiting {
 
 let worker: Worker | undefined
 /** in the order sent: the first one is running */
-const waiting = new Map<number, Waiting>()
+const pending = new Map<number, PendingThreadRequest>()
 let nextId = 1
 let nextIndex = 1
-let answered = 0
+let lastReplyAt = 0
 
 /**
  * Writes one text index in the thread that writes all indexes of this process, so that a commit never delays searches.
  */
-export class ThreadWriter {
+export class TextThreadWriter {
   readonly #index = nextIndex++
   readonly #dir: string
 
@@ -44,61 +44,61 @@ export class ThreadWriter {
   }
 
   stage(add: readonly TextNode[], remove: readonly number[]): Promise<void> {
-    return ask({ op: 'stage', index: this.#index, dir: this.#dir, add, remove })
+    return sendRequest({ op: 'stage', index: this.#index, dir: this.#dir, add, remove })
   }
 
   commit(): Promise<void> {
-    return ask({ op: 'commit', index: this.#index })
+    return sendRequest({ op: 'commit', index: this.#index })
   }
 
   rollback(): Promise<void> {
-    return ask({ op: 'rollback', index: this.#index })
+    return sendRequest({ op: 'rollback', index: this.#index })
   }
 
   /** Releases what only writing needs, unless something is staged. */
-  rest(): Promise<void> {
-    return ask({ op: 'rest', index: this.#index })
+  releaseWriter(): Promise<void> {
+    return sendRequest({ op: 'rest', index: this.#index })
   }
 
   /** The same, even if something is staged. */
   close(): Promise<void> {
-    return ask({ op: 'close', index: this.#index })
+    return sendRequest({ op: 'close', index: this.#index })
   }
 }
 
 /** Time for which the current request has been running, in milliseconds; 0 without a request. */
-export function writingForMs(): number {
-  const [first] = waiting.values()
-  return first === undefined ? 0 : performance.now() - Math.max(first.sent, answered)
+export function currentWriteMs(): number {
+  const [first] = pending.values()
+  return first === undefined ? 0 : performance.now() - Math.max(first.sent, lastReplyAt)
 }
 
-function ask(request: ThreadRequest): Promise<void> {
+function sendRequest(request: TextThreadRequest): Promise<void> {
   // an index that was never written to has nothing to release
   if (worker === undefined && request.op !== 'stage') return Promise.resolve()
-  worker ??= start()
+  worker ??= startThread()
   // a process stays alive only while requests are pending
   worker.ref()
-  const message: ToThread = { id: nextId++, request }
+  const message: TextThreadMessage = { id: nextId++, request }
   const answer = new Promise<void>((resolve, reject) => {
-    waiting.set(message.id, { sent: performance.now(), resolve, reject })
+    pending.set(message.id, { sent: performance.now(), resolve, reject })
   })
   worker.postMessage(message)
   return answer
 }
 
-function start(): Worker {
+function startThread(): Worker {
   const thread = new Worker(entryUrl(import.meta.url, './text-thread.worker.js'), {
     workerData: { faultsOn: process.env.KS_FAULT === 'index' },
     env: {},
     execArgv: [],
   })
-  thread.on('message', ({ id, error }: FromThread) => {
-    answered = performance.now()
-    const asked = waiting.get(id)
-    waiting.delete(id)
-    if (waiting.size === 0) thread.unref()
-    if (error === undefined) asked?.resolve()
-    else asked?.reject(error)
+  thread.on('message', ({ id, error }: TextThreadReply) => {
+    lastReplyAt = performance.now()
+    const request = pending.get(id)
+    pending.delete(id)
+    if (pending.size === 0) thread.unref()
+    if (error === undefined) request?.resolve()
+    else request?.reject(error)
   })
   thread.on('error', (error) => process.stderr.write(`the text index writer thread failed: ${String(error)}\n`))
   // The thread ends only by a fault. Its uncommitted work is lost and its index stays locked, so the process aborts

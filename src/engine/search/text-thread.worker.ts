@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { buildSchema, loadTantivy, type TantivyBinding, type TantivyWriter } from './tantivy-binding.js'
-import { type TextNode, termsOf } from './text-index.js'
-import type { FromThread, ThreadRequest, ToThread } from './text-thread.js'
+import { analyzeNode, type TextNode } from './text-index.js'
+import type { TextThreadMessage, TextThreadReply, TextThreadRequest } from './text-thread.js'
 
 /**
  * Entry of the thread that writes the text indexes of the index process. It analyses passages, stages, commits and
@@ -16,16 +16,16 @@ const WRITER_HEAP_BYTES = 32_000_000
 /** One thread: a second one creates twice the segments for a third more speed. */
 const WRITER_THREADS = 1
 
-interface Open {
+interface OpenTextWriter {
   writer: TantivyWriter
   isStaged: boolean
   holdMs: number
 }
 
 const { faultsOn }: { faultsOn: boolean } = workerData
-const open = new Map<number, Open>()
+const open = new Map<number, OpenTextWriter>()
 
-function handle(request: ThreadRequest): void {
+function handle(request: TextThreadRequest): void {
   if (request.op === 'stage') {
     stage(request)
     return
@@ -34,7 +34,7 @@ function handle(request: ThreadRequest): void {
   if (index === undefined) return
   switch (request.op) {
     case 'commit':
-      if (index.holdMs > 0) hold(index.holdMs)
+      if (index.holdMs > 0) blockThread(index.holdMs)
       index.holdMs = 0
       index.writer.commit()
       index.isStaged = false
@@ -52,52 +52,52 @@ function handle(request: ThreadRequest): void {
   }
 }
 
-function stage({ index, dir, add, remove }: Extract<ThreadRequest, { op: 'stage' }>): void {
-  const binding = bindingHere()
-  let into = open.get(index)
-  if (into === undefined) {
+function stage({ index, dir, add, remove }: Extract<TextThreadRequest, { op: 'stage' }>): void {
+  const binding = requireBinding()
+  let target = open.get(index)
+  if (target === undefined) {
     const writer = new binding.Index(buildSchema(binding), dir, true).writer(WRITER_HEAP_BYTES, WRITER_THREADS)
-    into = { writer, isStaged: false, holdMs: 0 }
-    open.set(index, into)
+    target = { writer, isStaged: false, holdMs: 0 }
+    open.set(index, target)
   }
-  const { writer } = into
-  into.isStaged = true
+  const { writer } = target
+  target.isStaged = true
   for (const key of remove) writer.deleteDocumentsByTerm('key', String(key))
   for (const node of add) {
     const key = String(node.key)
     const document = new binding.Document()
     document.addText('key', key)
     document.addText('doc', String(node.doc))
-    document.addText('text', termsOf(node))
+    document.addText('text', analyzeNode(node))
     writer.deleteDocumentsByTerm('key', key)
     writer.addDocument(document)
-    if (faultsOn) into.holdMs += askedHoldMs(node)
+    if (faultsOn) target.holdMs += parseHoldMs(node)
   }
 }
 
 /** Releases a writer with everything staged, once its merges are done. */
-function release(key: number, { writer }: Open): void {
+function release(key: number, { writer }: OpenTextWriter): void {
   open.delete(key)
   writer.waitMergingThreads()
 }
 
-function bindingHere(): TantivyBinding {
+function requireBinding(): TantivyBinding {
   const { binding, reason } = loadTantivy()
   if (binding === undefined) throw new Error(reason)
   return binding
 }
 
-function askedHoldMs({ text }: TextNode): number {
-  const said = typeof text === 'string' ? text : text.body
-  return Number(/ks-fault-hold-(\d+)/.exec(said)?.[1] ?? 0)
+function parseHoldMs({ text }: TextNode): number {
+  const body = typeof text === 'string' ? text : text.body
+  return Number(/ks-fault-hold-(\d+)/.exec(body)?.[1] ?? 0)
 }
 
-function hold(ms: number): void {
+function blockThread(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
 
-parentPort?.on('message', ({ id, request }: ToThread) => {
-  const answer: FromThread = { id }
+parentPort?.on('message', ({ id, request }: TextThreadMessage) => {
+  const answer: TextThreadReply = { id }
   try {
     handle(request)
   } catch (error) {

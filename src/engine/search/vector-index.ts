@@ -1,20 +1,20 @@
-import { BACKGROUND_SAMPLES, type Background, backgroundOf } from './background.js'
-import { offerOutside, offerRows, scan } from './exact-scan.js'
-import type { Graph } from './graph.js'
+import { BACKGROUND_SAMPLES, type CosineBackground, computeBackground } from './background.js'
+import { offerRows, offerRowsOutside, scanRows } from './exact-scan.js'
+import type { VectorGraph } from './graph.js'
 import { GraphKeeper, type GraphKeeperOptions } from './graph-keeper.js'
 import type { VectorEntry } from './graph-points.js'
 import type { DocumentScope } from './ports.js'
-import { offer, type TopRows, topRows } from './scan.kernel.js'
+import { createTopRows, offerRow, type TopRows } from './scan.kernel.js'
 import { IN_GRAPH, LIVE, PENDING, VectorRows } from './vector-rows.js'
 
 /** Number of allowed rows up to which a filtered search does not use the graph. */
-const FILTERED_EXACT_ROWS = 20_000
+const MAX_EXACT_FILTERED_ROWS = 20_000
 /** Fraction of allowed rows from which a graph search with a filter is faster than comparing them. */
-const FILTER_SHARE = 0.3
+const MIN_GRAPH_FILTER_FRACTION = 0.3
 /** Number of allowed rows up to which they are compared one by one; more are selected by the sketches of all rows. */
-const LISTED_ROWS = 2_000
+const MAX_LISTED_ROWS = 2_000
 /** A full comparison of a row costs as much as this many sketches. */
-const SKETCH_GAIN = 16
+const SKETCHES_PER_COMPARISON = 16
 
 export interface VectorIndexOptions extends GraphKeeperOptions {
   dimension: number
@@ -22,7 +22,7 @@ export interface VectorIndexOptions extends GraphKeeperOptions {
   sketched?: boolean
 }
 
-export interface VectorHits {
+export interface VectorIndexHits {
   keys: number[]
   method: 'exact' | 'hnsw'
 }
@@ -40,7 +40,7 @@ export class VectorIndex {
     this.#keeper = new GraphKeeper(this.rows, options)
   }
 
-  get #graph(): Graph | undefined {
+  get #graph(): VectorGraph | undefined {
     return this.#keeper.graph
   }
 
@@ -49,7 +49,7 @@ export class VectorIndex {
   }
 
   /** Graph points whose vectors were removed or replaced. */
-  get graphDead(): number {
+  get deadGraphPoints(): number {
     return this.#keeper.dead
   }
 
@@ -71,11 +71,11 @@ export class VectorIndex {
 
   /** Accepts vectors of a graph file where the source has equal ones. @returns keys that have to be sent */
   confirm(keys: Float64Array, docs: Float64Array, sums: Uint32Array): Float64Array {
-    const lacking = keys.filter((key, i) => {
-      if (this.#removed.has(key) || this.rows.has(key)) return false
+    const missing = keys.filter((key, i) => {
+      if (this.#removed.has(key) || this.rows.hasVector(key)) return false
       return !this.rows.confirm(key, docs[i] ?? 0, sums[i] ?? 0)
     })
-    return lacking
+    return missing
   }
 
   /** Ends the replay: all vectors of the source have arrived. */
@@ -93,7 +93,7 @@ export class VectorIndex {
    */
   put(entries: Iterable<VectorEntry>, replayed: boolean): void {
     for (const entry of entries) {
-      if (replayed && (this.rows.has(entry.key) || this.#removed.has(entry.key))) continue
+      if (replayed && (this.rows.hasVector(entry.key) || this.#removed.has(entry.key))) continue
       if (!replayed) this.#removed.delete(entry.key)
       this.rows.put(entry)
     }
@@ -122,7 +122,7 @@ export class VectorIndex {
    * @param scope uses only rows of these documents; absent = all
    * @returns undefined for too few rows
    */
-  background(query: Float32Array, scope?: DocumentScope): Background | undefined {
+  background(query: Float32Array, scope?: DocumentScope): CosineBackground | undefined {
     const listed = scope === undefined ? undefined : this.#rowsOf(undefined, scope)
     const end = listed?.length ?? this.rows.end
     const step = Math.max(1, Math.floor(end / BACKGROUND_SAMPLES))
@@ -132,7 +132,7 @@ export class VectorIndex {
       const cosine = this.#isLive(row) ? this.rows.cosine(query, row) : undefined
       if (cosine !== undefined) cosines.push(cosine)
     }
-    return backgroundOf(cosines)
+    return computeBackground(cosines)
   }
 
   /**
@@ -141,11 +141,16 @@ export class VectorIndex {
    * @param docs only nodes of these documents; absent = all
    * @param scope only nodes of this scope; absent = all
    */
-  async search(query: Float32Array, k: number, docs?: readonly number[], scope?: DocumentScope): Promise<VectorHits> {
+  async search(
+    query: Float32Array,
+    k: number,
+    docs?: readonly number[],
+    scope?: DocumentScope,
+  ): Promise<VectorIndexHits> {
     const isLimited = docs !== undefined || scope !== undefined
     const { top, method } = isLimited
-      ? await this.#filtered(query, k, this.#rowsOf(docs, scope))
-      : await this.#all(query, k)
+      ? await this.#searchFiltered(query, k, this.#rowsOf(docs, scope))
+      : await this.#searchAll(query, k)
     const keys: number[] = []
     for (const row of top.rows.subarray(0, top.size)) {
       const key = this.rows.keys[row]
@@ -154,33 +159,33 @@ export class VectorIndex {
     return { keys, method }
   }
 
-  async #all(query: Float32Array, k: number): Promise<{ top: TopRows; method: VectorHits['method'] }> {
+  async #searchAll(query: Float32Array, k: number): Promise<{ top: TopRows; method: VectorIndexHits['method'] }> {
     const { rows } = this
     if (this.#graph === undefined) {
-      return { top: await scan(rows, query, k, { mask: LIVE | PENDING, wanted: LIVE }), method: 'exact' }
+      return { top: await scanRows(rows, query, k, { mask: LIVE | PENDING, wanted: LIVE }), method: 'exact' }
     }
-    const top = topRows(k)
+    const top = createTopRows(k)
     this.#offerNearest(this.#graph, query, k, top)
-    if (rows.live > rows.graphLive) await offerOutside(rows, query, top)
+    if (rows.live > rows.graphLive) await offerRowsOutside(rows, query, top)
     return { top, method: 'hnsw' }
   }
 
   /** Requests more points the more of them are dead, until `k` live ones are found or the graph has no more. */
-  #offerNearest(graph: Graph, query: Float32Array, k: number, top: TopRows): void {
+  #offerNearest(graph: VectorGraph, query: Float32Array, k: number, top: TopRows): void {
     const points = graph.points
     if (points === 0) return
-    const dead = this.graphDead
-    let wanted = Math.min(points, k + Math.ceil((2 * k * dead) / points))
+    const dead = this.deadGraphPoints
+    let requested = Math.min(points, k + Math.ceil((2 * k * dead) / points))
     for (;;) {
-      const found = graph.nearest(query, wanted)
+      const found = graph.nearest(query, requested)
       const live = found.rows.filter((row) => this.#isLive(row)).length
-      if (live >= Math.min(k, this.rows.graphLive) || wanted === points || found.rows.length < wanted) {
+      if (live >= Math.min(k, this.rows.graphLive) || requested === points || found.rows.length < requested) {
         found.rows.forEach((row, i) => {
-          if (this.#isLive(row)) offer(top, row, found.cosines[i] ?? 0)
+          if (this.#isLive(row)) offerRow(top, row, found.cosines[i] ?? 0)
         })
         return
       }
-      wanted = Math.min(points, wanted * 2)
+      requested = Math.min(points, requested * 2)
     }
   }
 
@@ -196,30 +201,36 @@ export class VectorIndex {
     return Array.from(excluded.keys()).filter((row) => excluded[row] === 0 && this.#isLive(row))
   }
 
-  async #filtered(query: Float32Array, k: number, allowed: number[]) {
-    const useGraph = allowed.length > FILTERED_EXACT_ROWS && allowed.length > FILTER_SHARE * this.rows.live
+  async #searchFiltered(query: Float32Array, k: number, allowed: number[]) {
+    const useGraph =
+      allowed.length > MAX_EXACT_FILTERED_ROWS && allowed.length > MIN_GRAPH_FILTER_FRACTION * this.rows.live
     if (this.#graph !== undefined && useGraph) {
-      return { top: await this.#filteredByGraph(this.#graph, query, k, allowed), method: 'hnsw' as const }
+      return { top: await this.#searchFilteredByGraph(this.#graph, query, k, allowed), method: 'hnsw' as const }
     }
     if (
-      allowed.length <= LISTED_ROWS ||
-      allowed.length * SKETCH_GAIN < this.rows.end ||
+      allowed.length <= MAX_LISTED_ROWS ||
+      allowed.length * SKETCHES_PER_COMPARISON < this.rows.end ||
       this.rows.sketch === undefined
     ) {
-      const top = topRows(k)
+      const top = createTopRows(k)
       await offerRows(this.rows, query, allowed, top)
       return { top, method: 'exact' as const }
     }
     const filter = { mask: LIVE | PENDING, wanted: LIVE, allow: this.#bitmap(allowed) }
-    return { top: await scan(this.rows, query, k, filter), method: 'exact' as const }
+    return { top: await scanRows(this.rows, query, k, filter), method: 'exact' as const }
   }
 
-  async #filteredByGraph(graph: Graph, query: Float32Array, k: number, allowed: number[]): Promise<TopRows> {
-    const top = topRows(k)
+  async #searchFilteredByGraph(
+    graph: VectorGraph,
+    query: Float32Array,
+    k: number,
+    allowed: number[],
+  ): Promise<TopRows> {
+    const top = createTopRows(k)
     const allow = this.#bitmap(allowed)
     const found = graph.nearest(query, Math.min(k, graph.points), (row) => allow[row] === 1)
     found.rows.forEach((row, i) => {
-      offer(top, row, found.cosines[i] ?? 0)
+      offerRow(top, row, found.cosines[i] ?? 0)
     })
     const rest = allowed.filter((row) => ((this.rows.flags[row] ?? 0) & IN_GRAPH) === 0)
     await offerRows(this.rows, query, rest, top)

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import { DocLists } from './doc-lists.js'
-import { DEAD, type GraphPoints, type VectorEntry } from './graph-points.js'
-import { dotAt, equalsRow, fingerprint, readRow, writeRow } from './scan.kernel.js'
+import { DEAD_KEY, type GraphPoints, type VectorEntry } from './graph-points.js'
+import { computeFingerprint, dotProduct, equalsRow, readRow, writeRow } from './scan.kernel.js'
 import { Sketch } from './sketch.kernel.js'
 
 /** Row has a key that may be returned. */
@@ -16,13 +16,13 @@ export const PENDING = 8
 export const IN_FILE = 16
 
 /** Maximal number of rows of a run: comparing their sketches takes 1.5 ms. */
-export const RUN_ROWS = 65_536
+export const MAX_RUN_ROWS = 65_536
 
 /** Rows per block. Blocks never move, so a build thread may read them while rows are added. */
 export const BLOCK_ROWS = 512
 const NONE = -1
 /** Tolerance of single-precision fingerprints; those of different vectors mostly differ by more. */
-const SAME_FINGERPRINT = 1e-3
+const FINGERPRINT_TOLERANCE = 1e-3
 
 /**
  * The vectors of one vector space: rows in shared blocks, a map from key to row and the rows of each document.
@@ -69,9 +69,9 @@ export class VectorRows {
   }
 
   /** Whether the key's vector is loaded, not only its row reserved. */
-  has(key: number): boolean {
+  hasVector(key: number): boolean {
     const row = this.#rowOfKey.get(key)
-    return row !== undefined && !this.#is(row, PENDING)
+    return row !== undefined && !this.#hasFlag(row, PENDING)
   }
 
   /** Sets the vector of a key. An equal vector keeps its row, and its point in the graph. */
@@ -82,7 +82,7 @@ export class VectorRows {
         this.#write(known, entry)
         return
       }
-      this.#kill(known)
+      this.#removeRow(known)
     }
     const row = this.#free.pop() ?? this.#append()
     this.#write(row, entry)
@@ -91,7 +91,7 @@ export class VectorRows {
   /** Removes a key; unknown keys are ignored. */
   remove(key: number): void {
     const row = this.#rowOfKey.get(key)
-    if (row !== undefined) this.#kill(row)
+    if (row !== undefined) this.#removeRow(row)
   }
 
   /** Reserves rows for the points of a graph file, before their vectors arrive. Requires an empty store. */
@@ -99,8 +99,8 @@ export class VectorRows {
     points.rows.forEach((row, i) => {
       while (this.end <= row) this.#append()
       this.flags[row] = IN_GRAPH | IN_FILE
-      const key = points.keys[i] ?? DEAD
-      if (key === DEAD) return
+      const key = points.keys[i] ?? DEAD_KEY
+      if (key === DEAD_KEY) return
       this.#link(row, key, points.docs[i] ?? 0)
       this.#setFlags(row, LIVE | IN_GRAPH | IN_FILE | PENDING)
       this.#pending.set(row, points.fingerprints[i] ?? Number.NaN)
@@ -112,7 +112,7 @@ export class VectorRows {
   /** Writes the vector of a graph file's point; it is not live until confirmed. @returns whether its row is pending */
   fill(row: number, vector: Float32Array): boolean {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
-    if (block === undefined || !this.#is(row, PENDING)) return false
+    if (block === undefined || !this.#hasFlag(row, PENDING)) return false
     writeRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
     this.#filled.add(row)
     return true
@@ -121,7 +121,7 @@ export class VectorRows {
   /** Accepts the vector of a graph file for a key. @returns whether there was one with this checksum */
   confirm(key: number, doc: number, sum: number): boolean {
     const row = this.#rowOfKey.get(key)
-    if (row === undefined || !this.#filled.has(row) || !this.#is(row, PENDING)) return false
+    if (row === undefined || !this.#filled.has(row) || !this.#hasFlag(row, PENDING)) return false
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     if (block === undefined) return false
     const { buffer, byteOffset, BYTES_PER_ELEMENT } = block
@@ -134,11 +134,11 @@ export class VectorRows {
   /** Points of a graph of the rows with any of these flags; dead rows have the key `DEAD_KEY`. */
   graphPoints(flags: number): GraphPoints {
     const rows: number[] = []
-    for (let row = 0; row < this.end; row++) if (this.#is(row, flags)) rows.push(row)
-    const known = (row: number) => this.#is(row, LIVE) && !this.#is(row, PENDING)
+    for (let row = 0; row < this.end; row++) if (this.#hasFlag(row, flags)) rows.push(row)
+    const known = (row: number) => this.#hasFlag(row, LIVE) && !this.#hasFlag(row, PENDING)
     return {
       rows: Uint32Array.from(rows),
-      keys: Float64Array.from(rows, (row) => (known(row) ? (this.keys[row] ?? DEAD) : DEAD)),
+      keys: Float64Array.from(rows, (row) => (known(row) ? (this.keys[row] ?? DEAD_KEY) : DEAD_KEY)),
       docs: Float64Array.from(rows, (row) => this.#docs.docOf(row)),
       fingerprints: Float32Array.from(rows, (row) => (known(row) ? this.#fingerprintOf(row) : 0)),
     }
@@ -146,7 +146,7 @@ export class VectorRows {
 
   /** Removes the rows whose vectors never arrived: the source no longer has their keys. */
   dropPending(): void {
-    for (const row of [...this.#pending.keys()]) this.#kill(row)
+    for (const row of [...this.#pending.keys()]) this.#removeRow(row)
   }
 
   get pending(): number {
@@ -156,12 +156,12 @@ export class VectorRows {
   /** Cosine of a row; undefined while its vector is pending. */
   cosine(query: Float32Array, row: number): number | undefined {
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
-    if (block === undefined || this.#is(row, PENDING)) return undefined
-    return dotAt(query, block, (row % BLOCK_ROWS) * this.dimension)
+    if (block === undefined || this.#hasFlag(row, PENDING)) return undefined
+    return dotProduct(query, block, (row % BLOCK_ROWS) * this.dimension)
   }
 
   #fingerprintOf(row: number): number {
-    return fingerprint(this.#read(row))
+    return computeFingerprint(this.#read(row))
   }
 
   /** Reads the vector of a row into an array that the next call reuses. */
@@ -176,7 +176,7 @@ export class VectorRows {
     return this.#docs.rowsOf(doc)
   }
 
-  /** Takes the rows of a build: live, with their vectors. They are marked until `buildEnded`. */
+  /** Takes the rows of a build: live, with their vectors. They are marked until `endBuild`. */
   takeForBuild(skip: number): Uint32Array {
     const rows: number[] = []
     for (let row = 0; row < this.end; row++) {
@@ -193,7 +193,7 @@ export class VectorRows {
    *
    * @param built content of the new graph: `all` taken rows, those `added` to the previous graph, or `none`
    */
-  buildEnded(built: 'all' | 'added' | 'none'): void {
+  endBuild(built: 'all' | 'added' | 'none'): void {
     for (let row = 0; row < this.end; row++) {
       const flags = this.flags[row] ?? 0
       const inBuild = (flags & IN_BUILD) !== 0
@@ -215,7 +215,7 @@ export class VectorRows {
   }
 
   /** Marks the row's vector as a point of the graph in memory. */
-  joinedGraph(row: number): void {
+  markInGraph(row: number): void {
     this.#setFlags(row, (this.flags[row] ?? 0) | IN_GRAPH)
   }
 
@@ -227,8 +227,8 @@ export class VectorRows {
       const from = block * BLOCK_ROWS
       for (let row = from; count > 0 && row < Math.min(from + BLOCK_ROWS, this.end); row++) {
         if (!isOutside(this.flags[row] ?? 0)) continue
-        const goesOn = runs.at(-1) === row && row - (runs.at(-2) ?? 0) < RUN_ROWS
-        if (goesOn) runs[runs.length - 1] = row + 1
+        const extendsRun = runs.at(-1) === row && row - (runs.at(-2) ?? 0) < MAX_RUN_ROWS
+        if (extendsRun) runs[runs.length - 1] = row + 1
         else runs.push(row, row + 1)
       }
     }
@@ -245,8 +245,8 @@ export class VectorRows {
   #setFlags(row: number, next: number): void {
     const before = this.flags[row] ?? 0
     this.flags[row] = next
-    this.graphLive += hasAll(next, LIVE | IN_GRAPH) - hasAll(before, LIVE | IN_GRAPH)
-    this.fileLive += hasAll(next, LIVE | IN_FILE) - hasAll(before, LIVE | IN_FILE)
+    this.graphLive += hasAllFlags(next, LIVE | IN_GRAPH) - hasAllFlags(before, LIVE | IN_GRAPH)
+    this.fileLive += hasAllFlags(next, LIVE | IN_FILE) - hasAllFlags(before, LIVE | IN_FILE)
     const more = Number(isOutside(next)) - Number(isOutside(before))
     if (more === 0) return
     const block = Math.floor(row / BLOCK_ROWS)
@@ -254,19 +254,20 @@ export class VectorRows {
     this.#runs = undefined
   }
 
-  #is(row: number, flag: number): boolean {
+  #hasFlag(row: number, flag: number): boolean {
     return ((this.flags[row] ?? 0) & flag) !== 0
   }
 
   #matches(row: number, vector: VectorEntry['vector']): boolean {
     const expected = this.#pending.get(row)
-    if (expected !== undefined) return Math.abs(fingerprint(this.#numbers(vector)) - expected) < SAME_FINGERPRINT
+    if (expected !== undefined)
+      return Math.abs(computeFingerprint(this.#toFloats(vector)) - expected) < FINGERPRINT_TOLERANCE
     const block = this.blocks[Math.floor(row / BLOCK_ROWS)]
     return block !== undefined && equalsRow(vector, block, (row % BLOCK_ROWS) * this.dimension)
   }
 
   /** Converts a vector to float32; float16 vectors are converted into an array that the next call reuses. */
-  #numbers(vector: VectorEntry['vector']): Float32Array {
+  #toFloats(vector: VectorEntry['vector']): Float32Array {
     if (vector instanceof Float32Array) return vector
     readRow(vector, 0, this.#scratch)
     return this.#scratch
@@ -301,7 +302,7 @@ export class VectorRows {
   /** Makes the row live: its vector is there. */
   #settle(row: number, key: number, doc: number): void {
     this.#sketchRow(row)
-    if (this.#is(row, LIVE)) {
+    if (this.#hasFlag(row, LIVE)) {
       this.#docs.remove(row)
       this.live--
     }
@@ -321,14 +322,14 @@ export class VectorRows {
     }
   }
 
-  #kill(row: number): void {
+  #removeRow(row: number): void {
     this.#docs.remove(row)
     this.#rowOfKey.delete(this.keys[row] ?? NONE)
     this.#pending.delete(row)
     this.#filled.delete(row)
     this.#setFlags(row, (this.flags[row] ?? 0) & ~(LIVE | PENDING))
     this.live--
-    if (!this.#is(row, IN_GRAPH | IN_BUILD | IN_FILE)) this.#free.push(row)
+    if (!this.#hasFlag(row, IN_GRAPH | IN_BUILD | IN_FILE)) this.#free.push(row)
   }
 
   #link(row: number, key: number, doc: number): void {
@@ -342,6 +343,6 @@ function isOutside(flags: number): boolean {
   return (flags & (LIVE | PENDING | IN_GRAPH)) === LIVE
 }
 
-function hasAll(flags: number, wanted: number): number {
-  return (flags & wanted) === wanted ? 1 : 0
+function hasAllFlags(flags: number, required: number): number {
+  return (flags & required) === required ? 1 : 0
 }

@@ -13,7 +13,7 @@ import type { EngineContext } from '../context.js'
 import type { QueryGate } from '../query/gate.js'
 import type { QueryShared } from '../query/stages.js'
 import { replaySnapshot } from './replay.js'
-import { createSnapshot, deleteSnapshot, listSnapshots, readSnapshotFile, snapshotDetail } from './snapshots.js'
+import { createSnapshot, deleteSnapshot, listSnapshots, readSnapshotDetail, readSnapshotFile } from './snapshots.js'
 
 /** Snapshots of agents' workspaces. Each belongs to its creator; other callers get `not-found`. */
 export interface SnapshotOperations {
@@ -30,7 +30,7 @@ export function createSnapshots(context: EngineContext, shared: QueryShared & { 
   return {
     create: (caller, body) => createSnapshot(context, caller, body),
     list: (caller, query) => db.read(listSnapshots(caller, query)),
-    get: (caller, id) => db.read(snapshotDetail(caller, id)),
+    get: (caller, id) => db.read(readSnapshotDetail(caller, id)),
     file: (caller, id, query) => readSnapshotFile(context, caller, id, query),
     delete: (caller, id) => deleteSnapshot(context, caller, id),
     replay: (caller, id, from) => replaySnapshot(context, shared, caller, id, from),

@@ -1,31 +1,31 @@
 import { KsError } from '../../contract/errors.js'
 import type { EvidenceState } from '../../contract/gateway/queries.js'
-import type { LostReason, ReplayedQuery, SnapshotReplay } from '../../contract/gateway/snapshots.js'
-import { defined } from '../../lib/defined.js'
+import type { LostEvidenceReason, ReplayedQuery, SnapshotReplay } from '../../contract/gateway/snapshots.js'
 import { newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { admit } from '../query/admission.js'
 import { assembleEvidence } from '../query/assemble-evidence.js'
-import { freshnessOf } from '../query/freshness.js'
+import { computeFreshness } from '../query/freshness.js'
 import type { QueryGate } from '../query/gate.js'
 import { resolveMode } from '../query/mode.js'
 import { type QueryShared, retrieveInMode } from '../query/stages.js'
-import { knownDocuments } from '../rows/documents.js'
-import { isNodeShown } from '../rows/snapshots.js'
+import { filterReadableDocuments } from '../rows/documents.js'
+import { isNodeVisible } from '../rows/snapshots.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Snapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
 import { TraceRecorder } from '../traces/recorder.js'
-import { evidenceOf, type KeptEvidence, type KeptQuery, referenceOf } from './recorded.js'
+import { type SnapshotEvidence, type SnapshotQuery, toReference, toSnapshotEvidence } from './snapshot-queries.js'
 import { findSnapshot, keptQueries } from './snapshots.js'
 
 /** A call stops after this time and returns where to continue; the running query ends soon after. */
-const CALL_MILLISECONDS = 30_000
-const QUERY_MILLISECONDS = 60_000
+const CALL_TIMEOUT_MS = 30_000
+const QUERY_TIMEOUT_MS = 60_000
 
-type Shared = QueryShared & { gate: QueryGate }
+type ReplayShared = QueryShared & { gate: QueryGate }
 
 /**
  * Runs the recorded queries again on the current publication, with the code that answers queries. It writes no answer
@@ -36,13 +36,13 @@ type Shared = QueryShared & { gate: QueryGate }
  */
 export async function replaySnapshot(
   context: EngineContext,
-  shared: Shared,
+  shared: ReplayShared,
   caller: Caller,
   id: string,
   from: number,
 ): Promise<SnapshotReplay> {
-  const { row, space, recorded } = await context.db.read(recordedIn(caller, id))
-  const head = snapshotOf(space)
+  const { row, space, recorded } = await context.db.read(loadRecorded(caller, id))
+  const head = toPublication(space)
   const lease = context.leases.acquire({
     spaceKey: space.key,
     sessionId: newId(),
@@ -52,12 +52,12 @@ export async function replaySnapshot(
     virtualPath: '/evidence',
   })
   lease.keepAlive()
-  const deadline = performance.now() + CALL_MILLISECONDS
+  const deadline = performance.now() + CALL_TIMEOUT_MS
   const queries: ReplayedQuery[] = []
   try {
-    for (const kept of recorded.slice(from)) {
+    for (const recordedQuery of recorded.slice(from)) {
       if (queries.length > 0 && performance.now() > deadline) break
-      queries.push(await replayOne(context, shared, caller, { space, head }, kept))
+      queries.push(await replayOne(context, shared, caller, { space, head }, recordedQuery))
     }
   } finally {
     lease.release()
@@ -81,7 +81,7 @@ export async function replaySnapshot(
   }
 }
 
-function* recordedIn(caller: Caller, id: string) {
+function* loadRecorded(caller: Caller, id: string) {
   const row = yield* findSnapshot(caller, id)
   return {
     row,
@@ -90,7 +90,7 @@ function* recordedIn(caller: Caller, id: string) {
   }
 }
 
-function snapshotOf(space: SpaceRow): Snapshot {
+function toPublication(space: SpaceRow): Snapshot {
   return {
     publicationId: space.publication_id,
     fingerprint: space.fingerprint,
@@ -99,50 +99,50 @@ function snapshotOf(space: SpaceRow): Snapshot {
   }
 }
 
-interface Today {
+interface CurrentEvidence {
   state: EvidenceState
-  evidence: KeptEvidence[]
+  evidence: SnapshotEvidence[]
 }
 
 async function replayOne(
   context: EngineContext,
-  shared: Shared,
+  shared: ReplayShared,
   caller: Caller,
   at: { space: SpaceRow; head: Snapshot },
-  kept: KeptQuery,
+  recordedQuery: SnapshotQuery,
 ): Promise<ReplayedQuery> {
-  const base = { traceId: kept.traceId, query: kept.query, mode: kept.mode }
+  const base = { traceId: recordedQuery.traceId, query: recordedQuery.query, mode: recordedQuery.mode }
   try {
-    const today = await searchToday(context, shared, caller, at, kept)
+    const today = await searchNow(context, shared, caller, at, recordedQuery)
     return {
       ...base,
-      evidenceState: { recorded: kept.evidenceState, now: today.state },
-      ...(await context.db.read(compare(caller, at, kept.evidence, today.evidence))),
+      evidenceState: { recorded: recordedQuery.evidenceState, now: today.state },
+      ...(await context.db.read(compareEvidence(caller, at, recordedQuery.evidence, today.evidence))),
     }
   } catch (error) {
     if (!(error instanceof KsError) || error.code === 'busy') throw error
     const none = { added: [], lost: [], kept: [] }
-    return { ...base, evidenceState: { recorded: kept.evidenceState }, ...none, error: error.message }
+    return { ...base, evidenceState: { recorded: recordedQuery.evidenceState }, ...none, error: error.message }
   }
 }
 
-async function searchToday(
+async function searchNow(
   context: EngineContext,
-  shared: Shared,
+  shared: ReplayShared,
   caller: Caller,
   at: { space: SpaceRow; head: Snapshot },
-  kept: KeptQuery,
-): Promise<Today> {
+  recordedQuery: SnapshotQuery,
+): Promise<CurrentEvidence> {
   const { db } = context
-  const asked = await db.read(askAgain(context, caller, at, kept))
+  const prepared = await db.read(admitAgain(context, caller, at, recordedQuery))
   // No document that it was limited to exists: searching all others would be a different query.
-  if (asked === undefined) return { state: 'not-enough-evidence', evidence: [] }
-  const { body, admitted } = asked
+  if (prepared === undefined) return { state: 'not-enough-evidence', evidence: [] }
+  const { body, admitted } = prepared
   const { query } = body
   const limit = new AbortController()
   const timer = setTimeout(
-    () => limit.abort(new KsError('unavailable', `the query took longer than ${QUERY_MILLISECONDS} ms`)),
-    QUERY_MILLISECONDS,
+    () => limit.abort(new KsError('unavailable', `the query took longer than ${QUERY_TIMEOUT_MS} ms`)),
+    QUERY_TIMEOUT_MS,
   )
   timer.unref()
   const { signal } = limit
@@ -150,12 +150,12 @@ async function searchToday(
   try {
     const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
     const recorder = new TraceRecorder()
-    const request = { body, query: kept.searched ?? query, admitted, route, recorder, signal }
+    const request = { body, query: recordedQuery.searched ?? query, admitted, route, recorder, signal }
     const { retrieved } = await retrieveInMode(context, shared, request)
     const passages = retrieved.ranked.map(({ passage }) => passage)
-    const freshness = await db.read(freshnessOf(passages, Date.now()))
+    const freshness = await db.read(computeFreshness(passages, Date.now()))
     const bundle = assembleEvidence({ query, traceId: newId(), freshness, topK: admitted.profile.topK }, retrieved)
-    return { state: bundle.state, evidence: evidenceOf(bundle) }
+    return { state: bundle.state, evidence: toSnapshotEvidence(bundle) }
   } finally {
     clearTimeout(timer)
     leave()
@@ -163,80 +163,80 @@ async function searchToday(
 }
 
 /** @returns undefined when none of the documents that a query was limited to exists */
-function* askAgain(
+function* admitAgain(
   context: EngineContext,
   caller: Caller,
   at: { space: SpaceRow; head: Snapshot },
-  { query, mode, activeDocumentIds: before, activeEntityIds, filter }: KeptQuery,
+  { query, mode, activeDocumentIds: recordedIds, activeEntityIds, filter }: SnapshotQuery,
 ) {
-  const live = yield* knownDocuments(caller, at.space.key, before)
-  const activeDocumentIds = before.filter((id) => live.has(id))
-  if (before.length > 0 && activeDocumentIds.length === 0) return undefined
+  const live = yield* filterReadableDocuments(caller, at.space.key, recordedIds)
+  const activeDocumentIds = recordedIds.filter((id) => live.has(id))
+  if (recordedIds.length > 0 && activeDocumentIds.length === 0) return undefined
   const body = {
     knowledgeSpaceId: at.space.id,
     query,
     mode,
     activeDocumentIds,
     activeEntityIds,
-    ...defined({ filter }),
+    ...omitUndefined({ filter }),
   }
   return { body, admitted: { ...(yield* admit(context, caller, body)), snapshot: at.head } }
 }
 
 /** A passage is kept when its node is found again, or the same text in the same file, which may have a new version. */
-function* compare(
+function* compareEvidence(
   caller: Caller,
   { space, head }: { space: SpaceRow; head: Snapshot },
-  before: readonly KeptEvidence[],
-  today: readonly KeptEvidence[],
+  recorded: readonly SnapshotEvidence[],
+  current: readonly SnapshotEvidence[],
 ): Read<Pick<ReplayedQuery, 'added' | 'lost' | 'kept'>> {
-  const live = yield* knownDocuments(
+  const live = yield* filterReadableDocuments(
     caller,
     space.key,
-    [...before, ...today].map(({ documentAssetId }) => documentAssetId),
+    [...recorded, ...current].map(({ documentAssetId }) => documentAssetId),
   )
-  const known = new Map<KeptEvidence, number>()
-  const taken = new Set<number>()
-  for (const same of [sameNode, sameWords])
-    for (const item of today) {
-      if (known.has(item)) continue
-      const index = before.findIndex((old, place) => !taken.has(place) && same(old, item))
+  const oldIndexByItem = new Map<SnapshotEvidence, number>()
+  const matched = new Set<number>()
+  for (const same of [isSameNode, isSameText])
+    for (const item of current) {
+      if (oldIndexByItem.has(item)) continue
+      const index = recorded.findIndex((old, oldIndex) => !matched.has(oldIndex) && same(old, item))
       if (index < 0) continue
-      known.set(item, index)
-      taken.add(index)
+      oldIndexByItem.set(item, index)
+      matched.add(index)
     }
-  const references = today.map((item, index) => ({ item, reference: referenceOf(item, index, live) }))
+  const references = current.map((item, index) => ({ item, reference: toReference(item, index, live) }))
   const lost: ReplayedQuery['lost'] = []
-  for (const [index, item] of before.entries()) {
-    if (taken.has(index)) continue
-    const reason = yield* reasonOf(space.key, head.headRevision, item, live)
-    lost.push({ ...referenceOf(item, index, live), reason })
+  for (const [index, item] of recorded.entries()) {
+    if (matched.has(index)) continue
+    const reason = yield* findLostReason(space.key, head.headRevision, item, live)
+    lost.push({ ...toReference(item, index, live), reason })
   }
   return {
-    added: references.filter(({ item }) => !known.has(item)).map(({ reference }) => reference),
+    added: references.filter(({ item }) => !oldIndexByItem.has(item)).map(({ reference }) => reference),
     lost,
     kept: references.flatMap(({ item, reference }) => {
-      const index = known.get(item)
-      const old = index === undefined ? undefined : before[index]
-      return index === undefined || old === undefined ? [] : [{ ...reference, recorded: referenceOf(old, index, live) }]
+      const index = oldIndexByItem.get(item)
+      const old = index === undefined ? undefined : recorded[index]
+      return index === undefined || old === undefined ? [] : [{ ...reference, recorded: toReference(old, index, live) }]
     }),
   }
 }
 
-function sameNode(a: KeptEvidence, b: KeptEvidence): boolean {
+function isSameNode(a: SnapshotEvidence, b: SnapshotEvidence): boolean {
   return a.nodeId === b.nodeId
 }
 
-function sameWords(a: KeptEvidence, b: KeptEvidence): boolean {
+function isSameText(a: SnapshotEvidence, b: SnapshotEvidence): boolean {
   return a.textHash === b.textHash && (a.documentAssetId === b.documentAssetId || a.filename === b.filename)
 }
 
-function* reasonOf(
+function* findLostReason(
   spaceKey: number,
   revision: number,
-  { nodeId, documentAssetId }: KeptEvidence,
+  { nodeId, documentAssetId }: SnapshotEvidence,
   live: ReadonlySet<string>,
-): Read<LostReason> {
+): Read<LostEvidenceReason> {
   if (!live.has(documentAssetId)) return 'document-deleted'
-  return (yield* isNodeShown(spaceKey, nodeId, revision)) ? 'not-retrieved' : 'passage-gone'
+  return (yield* isNodeVisible(spaceKey, nodeId, revision)) ? 'not-retrieved' : 'passage-gone'
 }

@@ -1,4 +1,4 @@
-import { KsError, notFound } from '../../contract/errors.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
 import type {
   CreateSnapshotBody,
@@ -8,34 +8,34 @@ import type {
   WorkspaceSnapshotDetail,
 } from '../../contract/gateway/snapshots.js'
 import { LIMITS } from '../../contract/limits.js'
-import { defined } from '../../lib/defined.js'
 import { isUuid, newId } from '../../lib/ids.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { knownDocuments } from '../rows/documents.js'
+import { filterReadableDocuments } from '../rows/documents.js'
 import {
+  findSnapshotFile,
+  findSnapshotRow,
+  getWorkspaceSize,
   hideSnapshot,
   insertSnapshot,
+  listSnapshotFiles,
+  listSnapshotRows,
   type SnapshotRow,
-  snapshotFile,
-  snapshotFiles,
   snapshotQueries,
-  snapshotRow,
-  snapshotRows,
-  workspaceNow,
 } from '../rows/snapshots.js'
 import { findSpace } from '../rows/spaces.js'
-import { snapshotSize } from '../rows/workspaces.js'
+import { getSnapshotsSize } from '../rows/workspaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readablePage } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { parseJsonCell, readablePage } from '../storage/readable.js'
+import { writeReply } from '../storage/write-reply.js'
 import { cat } from '../vfs/cat.js'
-import { placeOf } from '../vfs/namespace.js'
-import { readObject } from '../vfs/workspaces.js'
-import { workspaceName } from '../workspaces/paths.js'
-import { type KeptQuery, queriesOf, referenceOf, sessionOf } from './recorded.js'
+import { makeNode } from '../vfs/namespace.js'
+import { readWorkspaceObject } from '../vfs/workspaces.js'
+import { parseWorkspaceName } from '../workspaces/paths.js'
+import { findWorkspaceSession, loadSessionQueries, type SnapshotQuery, toReference } from './snapshot-queries.js'
 
 /**
  * Freezes the files of a workspace, all at one moment, and the queries of its session.
@@ -47,14 +47,14 @@ export async function createSnapshot(
   caller: Caller,
   body: CreateSnapshotBody,
 ): Promise<WorkspaceSnapshot> {
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, body.knowledgeSpaceId)
-    const workspace = workspaceName(body.workspace)
-    const held = yield* workspaceNow(space.key, workspace)
-    if (held === undefined || held.since === null) throw notFound('workspace', workspace)
-    yield* assertRoom(space.key, held.bytes)
-    const at = { workspace, sessionId: body.sessionId, since: held.since, now: now() }
-    const sessionId = yield* sessionOf(caller, space, at)
+    const workspace = parseWorkspaceName(body.workspace)
+    const workspaceSize = yield* getWorkspaceSize(space.key, workspace)
+    if (workspaceSize === undefined || workspaceSize.since === null) throw notFoundError('workspace', workspace)
+    yield* assertSnapshotQuota(space.key, workspaceSize.bytes)
+    const at = { workspace, sessionId: body.sessionId, since: workspaceSize.since, now: now() }
+    const sessionId = yield* findWorkspaceSession(caller, space, at)
     const id = newId()
     yield* insertSnapshot({
       id,
@@ -65,33 +65,33 @@ export async function createSnapshot(
       name: body.name ?? null,
       session_id: sessionId ?? null,
       publication_id: space.publication_id,
-      file_count: held.files,
-      total_bytes: held.bytes,
-      queries: sessionId === undefined ? [] : yield* queriesOf(caller, space, sessionId),
+      file_count: workspaceSize.files,
+      total_bytes: workspaceSize.bytes,
+      queries: sessionId === undefined ? [] : yield* loadSessionQueries(caller, space, sessionId),
       created_at: at.now,
     })
     return toSnapshot(yield* findSnapshot(caller, id))
   })
 }
 
-function* assertRoom(spaceKey: number, more: number): Read<void> {
-  const held = yield* snapshotSize(spaceKey)
-  if (held.count >= LIMITS.snapshotsPerSpace)
+function* assertSnapshotQuota(spaceKey: number, addedBytes: number): Read<void> {
+  const size = yield* getSnapshotsSize(spaceKey)
+  if (size.count >= LIMITS.snapshotsPerSpace)
     throw new KsError(
       'quota-exceeded',
-      `the space has ${held.count} snapshots, at most ${LIMITS.snapshotsPerSpace} are kept`,
+      `the space has ${size.count} snapshots, at most ${LIMITS.snapshotsPerSpace} are kept`,
     )
-  if (held.bytes + more > LIMITS.snapshotBytes)
+  if (size.bytes + addedBytes > LIMITS.snapshotBytes)
     throw new KsError(
       'quota-exceeded',
-      `the snapshots of the space would hold ${held.bytes + more} bytes, at most ${LIMITS.snapshotBytes} are kept`,
+      `the snapshots of the space would hold ${size.bytes + addedBytes} bytes, at most ${LIMITS.snapshotBytes} are kept`,
     )
 }
 
 /** Finds a snapshot of the caller. @throws KsError `not-found` in every other case */
 export function* findSnapshot(caller: Caller, id: string): Read<SnapshotRow> {
-  const row = isUuid(id) ? yield* snapshotRow(caller, id) : undefined
-  if (row === undefined) throw notFound('snapshot', id)
+  const row = isUuid(id) ? yield* findSnapshotRow(caller, id) : undefined
+  if (row === undefined) throw notFoundError('snapshot', id)
   return row
 }
 
@@ -99,18 +99,18 @@ export function* findSnapshot(caller: Caller, id: string): Read<SnapshotRow> {
 export function* listSnapshots(caller: Caller, query: ListSnapshotsQuery): Read<Page<WorkspaceSnapshot>> {
   const { knowledgeSpaceId, workspace, limit, cursor } = query
   const space = knowledgeSpaceId === undefined ? undefined : yield* findSpace(caller.tenant, knowledgeSpaceId)
-  const filter = filterHash('snapshots', caller.tenant, caller.subject, space?.id, workspace)
+  const filter = hashFilter('snapshots', caller.tenant, caller.subject, space?.id, workspace)
   const after = cursor === undefined ? undefined : String(decodeCursor(cursor, filter).after[0] ?? '')
-  const rows = yield* snapshotRows(caller, { spaceKey: space?.key, workspace, after }, limit + 1)
+  const rows = yield* listSnapshotRows(caller, { spaceKey: space?.key, workspace, after }, limit + 1)
   return readablePage(rows, limit, toSnapshot, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
-export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnapshotDetail> {
+export function* readSnapshotDetail(caller: Caller, id: string): Read<WorkspaceSnapshotDetail> {
   const row = yield* findSnapshot(caller, id)
-  const files = yield* snapshotFiles(caller.tenant, row.id)
+  const files = yield* listSnapshotFiles(caller.tenant, row.id)
   const queries = yield* keptQueries(caller.tenant, row.id)
   const cited = queries.flatMap(({ evidence }) => evidence.map(({ documentAssetId }) => documentAssetId))
-  const live = yield* knownDocuments(caller, row.space_key, cited)
+  const live = yield* filterReadableDocuments(caller, row.space_key, cited)
   return {
     ...toSnapshot(row),
     files: files.map(({ path, sha256, size, type, version, at }) => ({
@@ -128,14 +128,14 @@ export function* snapshotDetail(caller: Caller, id: string): Read<WorkspaceSnaps
       mode,
       askedAt,
       evidenceState,
-      evidence: evidence.map((kept, index) => referenceOf(kept, index, live)),
+      evidence: evidence.map((item, index) => toReference(item, index, live)),
     })),
   }
 }
 
 /** The queries of a snapshot in their original order. */
-export function* keptQueries(tenant: string, snapshotId: string): Read<KeptQuery[]> {
-  return (yield* snapshotQueries(tenant, snapshotId)).map(({ body }): KeptQuery => fromCell(body))
+export function* keptQueries(tenant: string, snapshotId: string): Read<SnapshotQuery[]> {
+  return (yield* snapshotQueries(tenant, snapshotId)).map(({ body }): SnapshotQuery => parseJsonCell(body))
 }
 
 /** @throws KsError `not-found`, also for a path that is not in the snapshot */
@@ -145,9 +145,9 @@ export async function readSnapshotFile(
   id: string,
   query: SnapshotFileQuery,
 ): Promise<CatResult> {
-  const { row, file } = await db.read(fileOf(caller, id, query.path))
+  const { row, file } = await db.read(findFile(caller, id, query.path))
   const { object_key, content_type, version } = file
-  const place = placeOf(
+  const node = makeNode(
     {
       kind: 'resource',
       name: query.path,
@@ -156,21 +156,21 @@ export async function readSnapshotFile(
       version,
       metadata: { snapshotId: row.id, workspace: row.workspace },
     },
-    { read: () => readObject(objects, { object_key, content_type }) },
+    { read: () => readWorkspaceObject(objects, { object_key, content_type }) },
   )
-  return { path: query.path, ...(await cat(place, query)) }
+  return { path: query.path, ...(await cat(node, query)) }
 }
 
-function* fileOf(caller: Caller, id: string, path: string) {
+function* findFile(caller: Caller, id: string, path: string) {
   const row = yield* findSnapshot(caller, id)
-  const file = yield* snapshotFile(caller.tenant, row.id, path)
-  if (file === undefined) throw notFound('path', path)
+  const file = yield* findSnapshotFile(caller.tenant, row.id, path)
+  if (file === undefined) throw notFoundError('path', path)
   return { row, file }
 }
 
 /** Hides a snapshot from all reads at once; rows and bytes are deleted in the background. */
 export async function deleteSnapshot({ db, now, wake }: EngineContext, caller: Caller, id: string): Promise<void> {
-  await writeAnswer(db, caller, function* () {
+  await writeReply(db, caller, function* () {
     const row = yield* findSnapshot(caller, id)
     yield* hideSnapshot(caller.tenant, row.id, now())
   })
@@ -182,7 +182,7 @@ function toSnapshot(row: SnapshotRow): WorkspaceSnapshot {
     id: row.id,
     knowledgeSpaceId: row.space_id,
     workspace: row.workspace,
-    ...defined({ name: row.name ?? undefined, sessionId: row.session_id ?? undefined }),
+    ...omitUndefined({ name: row.name ?? undefined, sessionId: row.session_id ?? undefined }),
     createdBy: row.subject,
     createdAt: new Date(row.created_at).toISOString(),
     publicationId: row.publication_id,

@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { AddressRule } from '../egress/addresses.js'
 import type { Credentials } from './credentials.js'
-import { readSyncPolicy, type SyncPolicy } from './sync-policy.js'
+import { parseSyncPolicy, type SyncPolicy } from './sync-policy.js'
 
 /** Metadata of a source from a client, checked. */
 export interface SourceContent {
@@ -24,21 +24,21 @@ export const CRAWL_LIMITS = {
 } as const
 
 /** @throws KsError `invalid-sync-policy`, `invalid-request` */
-export function readContent(type: SourceType, metadata: Readonly<Record<string, unknown>>): SourceContent {
-  const policy = readSyncPolicy(metadata)
-  if (type === 'web' && isOwnCrawl(metadata)) readCrawlLimits(metadata)
-  const credentials = readCredentials(metadata.credentials)
+export function parseContent(type: SourceType, metadata: Readonly<Record<string, unknown>>): SourceContent {
+  const policy = parseSyncPolicy(metadata)
+  if (type === 'web' && isBuiltinCrawl(metadata)) parseCrawlLimits(metadata)
+  const credentials = parseCredentials(metadata.credentials)
   const own = Object.entries(metadata).filter(([key]) => !PLATFORM_KEYS.has(key))
   return { metadata: Object.fromEntries(own), credentials, policy }
 }
 
 /** Whether the built-in crawler reads a web source: one may name an unknown plugin or provider. */
-export function isOwnCrawl({ pluginId = 'builtin', provider = 'web' }: Readonly<Record<string, unknown>>): boolean {
+export function isBuiltinCrawl({ pluginId = 'builtin', provider = 'web' }: Readonly<Record<string, unknown>>): boolean {
   return pluginId === 'builtin' && provider === 'web'
 }
 
 /** Values are checked where they are used. The message contains no value: it may be the secret itself. */
-function readCredentials(value: unknown): Credentials | null | undefined {
+function parseCredentials(value: unknown): Credentials | null | undefined {
   if (value === undefined || value === null) return value
   if (typeof value !== 'object' || Array.isArray(value))
     throw new KsError('invalid-request', 'metadata.credentials must be an object or null')
@@ -47,36 +47,36 @@ function readCredentials(value: unknown): Credentials | null | undefined {
 }
 
 /** The headers that authenticate at a web source. @throws KsError `invalid-request` */
-export function webHeaders(credentials: Credentials | undefined): Record<string, string> {
+export function createAuthHeaders(credentials: Credentials | undefined): Record<string, string> {
   if (credentials === undefined || Object.keys(credentials).length === 0) return {}
   const { token, username, password, ...others } = credentials
   if (Object.keys(others).length > 0 || (token === undefined) === (username === undefined))
     throw new KsError('invalid-request', 'metadata.credentials of a web source must be {token} or {username, password}')
-  if (token !== undefined) return { authorization: `Bearer ${headerText(token, 'token')}` }
-  const pair = `${headerText(username, 'username')}:${headerText(password ?? '', 'password')}`
+  if (token !== undefined) return { authorization: `Bearer ${assertHeaderText(token, 'token')}` }
+  const pair = `${assertHeaderText(username, 'username')}:${assertHeaderText(password ?? '', 'password')}`
   return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
 
-function headerText(value: unknown, name: string): string {
+function assertHeaderText(value: unknown, name: string): string {
   if (typeof value !== 'string' || !/^[\x20-\x7e]*$/.test(value))
     throw new KsError('invalid-request', `metadata.credentials.${name} must be a text of ASCII characters`)
   return value
 }
 
 /** Limits of a crawl: `metadata.parameters` of a web source. @throws KsError `invalid-request` */
-export function readCrawlLimits(
+export function parseCrawlLimits(
   metadata: Readonly<Record<string, unknown>>,
 ): Record<keyof typeof CRAWL_LIMITS, number> {
   const value = metadata.parameters ?? {}
   if (typeof value !== 'object' || Array.isArray(value))
     throw new KsError('invalid-request', 'metadata.parameters of a web source must be an object')
   const fields = new Map<string, unknown>(Object.entries(value))
-  const read = (name: keyof typeof CRAWL_LIMITS, least: number) => {
-    const { default: usual, max } = CRAWL_LIMITS[name]
-    const limit = fields.get(name) ?? usual
-    if (typeof limit === 'number' && Number.isInteger(limit) && limit >= least && limit <= max) return limit
+  const read = (name: keyof typeof CRAWL_LIMITS, min: number) => {
+    const { default: defaultValue, max } = CRAWL_LIMITS[name]
+    const limit = fields.get(name) ?? defaultValue
+    if (typeof limit === 'number' && Number.isInteger(limit) && limit >= min && limit <= max) return limit
     const received = (JSON.stringify(limit) ?? 'nothing').slice(0, 100)
-    const rule = `an integer between ${least} and ${max}`
+    const rule = `an integer between ${min} and ${max}`
     throw new KsError('invalid-request', `metadata.parameters.${name} must be ${rule}, received ${received}`)
   }
   return { maxPages: read('maxPages', 1), maxDepth: read('maxDepth', 0), missingAfter: read('missingAfter', 0) }
@@ -96,7 +96,7 @@ export function checkUri(type: SourceType, uri: string, mayDial: AddressRule): v
   const shown = JSON.stringify(uri.slice(0, 200))
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new KsError('invalid-request', `uri of a web source must be an http or https URL, received ${shown}`)
-  const literal = /^\[|^[\d.]+$/.test(url.hostname)
-  if (literal && !mayDial(url.hostname))
+  const isAddressLiteral = /^\[|^[\d.]+$/.test(url.hostname)
+  if (isAddressLiteral && !mayDial(url.hostname))
     throw new KsError('invalid-request', `uri must not name an address outside the public internet, received ${shown}`)
 }

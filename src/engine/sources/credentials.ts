@@ -19,21 +19,21 @@ export interface CredentialBox {
 
 export function createCredentialBox(dataDir: string): CredentialBox {
   let key: Uint8Array | undefined
-  const loaded = () => {
+  const getKey = () => {
     key ??= loadDataKey(dataDir)
     return key
   }
   return {
     seal(owner, credentials) {
       const iv = randomBytes(IV_BYTES)
-      const cipher = createCipheriv(ALGORITHM, loaded(), iv).setAAD(Buffer.from(owner))
+      const cipher = createCipheriv(ALGORITHM, getKey(), iv).setAAD(Buffer.from(owner))
       const sealed = Buffer.concat([cipher.update(JSON.stringify(credentials), 'utf8'), cipher.final()])
       return Buffer.concat([iv, cipher.getAuthTag(), sealed])
     },
     open(owner, sealed) {
       try {
         const bytes = Buffer.from(sealed)
-        const decipher = createDecipheriv(ALGORITHM, loaded(), bytes.subarray(0, IV_BYTES))
+        const decipher = createDecipheriv(ALGORITHM, getKey(), bytes.subarray(0, IV_BYTES))
           .setAAD(Buffer.from(owner))
           .setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
         const text = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])

@@ -3,14 +3,14 @@ import type { Caller } from '../base/caller.js'
 import { asDeployment, asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
-import { keptScope } from '../rows/permissions.js'
-import { documentsOfSource, moveToSource } from '../rows/source-documents.js'
-import { findSource, type HiddenSource, hiddenSources, hideSource, removeHiddenSource } from '../rows/sources.js'
+import { createRetainedScope } from '../rows/permissions.js'
+import { listSourceDocuments, setDocumentSource } from '../rows/source-documents.js'
+import { findSource, type HiddenSource, hideSource, listHiddenSources, removeHiddenSource } from '../rows/sources.js'
 import { findSpace } from '../rows/spaces.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 
 /** Documents of one step, so that the event loop is blocked only for milliseconds. */
-const STEP = 200
+const STEP_DOCUMENTS = 200
 
 /**
  * Hides a source from every read and upload; its documents are deleted or released later. @returns once that is durable
@@ -22,7 +22,7 @@ export function beginDeletion(
   id: string,
   documents: 'cascade' | 'keep',
 ): Promise<void> {
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
     yield* hideSource(yield* findSource(caller, space, id), documents, now())
   })
@@ -32,7 +32,7 @@ export function beginDeletion(
  * Deletes or releases the documents of hidden sources, then the sources. The next call continues an interrupted one.
  */
 export async function finishDeletions(context: EngineContext, signal: AbortSignal): Promise<void> {
-  const hidden = await asDeployment(() => context.db.read(hiddenSources()))
+  const hidden = await asDeployment(() => context.db.read(listHiddenSources()))
   for (const source of hidden) await asTenant(source.tenant, () => finishDeletion(context, source, signal))
 }
 
@@ -44,7 +44,7 @@ async function finishDeletion(context: EngineContext, source: HiddenSource, sign
 /** @returns whether there may be more */
 async function releaseSome(context: EngineContext, source: HiddenSource): Promise<boolean> {
   const { db } = context
-  const rows = await db.read(documentsOfSource(source, STEP))
+  const rows = await db.read(listSourceDocuments(source, STEP_DOCUMENTS))
   if (rows.length === 0) return false
   if (source.deletes_documents === 1) {
     const caller: Caller = { tenant: source.tenant, subject: 'source-deletion', isDaemon: true }
@@ -56,7 +56,7 @@ async function releaseSome(context: EngineContext, source: HiddenSource): Promis
     )
   } else {
     await db.write(function* () {
-      yield* moveToSource(rows, yield* keptScope(source.id))
+      yield* setDocumentSource(rows, yield* createRetainedScope(source.id))
     })
   }
   return true

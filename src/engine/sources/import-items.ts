@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { deleteDocuments } from '../documents/delete.js'
@@ -10,32 +10,43 @@ import { beginUpload } from '../documents/upload.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { Validators } from '../egress/validators.js'
 import { lookupDocument } from '../rows/documents.js'
-import { describeImported, type Imported, importedItems, staleItems } from '../rows/source-documents.js'
+import {
+  type ImportedItem,
+  listImportedItems,
+  listStaleItems,
+  updateImportedMetadata,
+} from '../rows/source-documents.js'
 import type { SourceRow } from '../rows/sources.js'
 import { ItemFailure } from './connectors/connector.js'
-import { documentName } from './document-name.js'
-import { areKept, type Kept, noteKept, readingOf, readKept } from './kept.js'
+import { createDocumentName } from './document-name.js'
+import {
+  hashReadSettings,
+  hasIntactBytes,
+  parseStoredValidators,
+  type StoredValidators,
+  storeValidators,
+} from './stored-validators.js'
 
-const ITEMS_AT_ONCE = 3
+const MAX_CONCURRENT_ITEMS = 3
 /** After this many consecutive failures of the location, the remaining items are not requested. */
-const FAILURES_IN_A_ROW = 3
+const MAX_CONSECUTIVE_FAILURES = 3
 
 /** A page or file to import as a document. */
-export interface Item {
+export interface ImportItem {
   /** identifies it within its source */
   key: string
   /** name until its document has one */
   label: string
   /** whether it is unchanged since it was imported, so that nothing has to be read */
-  isUnchanged?: (before: Imported) => boolean
+  isUnchanged?: (before: ImportedItem) => boolean
   /**
    * @param kept validators of the bytes that are stored already
    * @throws ItemFailure, EgressFailure, KsError
    */
-  read(kept?: Kept): Promise<ItemContent>
+  read(kept?: StoredValidators): Promise<ImportItemContent>
 }
 
-export interface ItemContent {
+export interface ImportItemContent {
   path: string
   isUnique: boolean
   mimeType?: string
@@ -46,13 +57,13 @@ export interface ItemContent {
   metadata: Record<string, unknown>
 }
 
-export type ItemOutcome =
+export type ImportItemOutcome =
   | { kind: 'imported' | 'replaced' | 'same'; documentAssetId: string; filename: string }
   | { kind: 'skipped' }
   | { kind: 'failed'; filename: string; error: string; placeFailed: boolean }
 
 /** The context of an import. */
-export interface ImportPlace {
+export interface ImportContext {
   context: EngineContext
   caller: Caller
   spaceId: string
@@ -62,7 +73,7 @@ export interface ImportPlace {
   signal: AbortSignal
 }
 
-interface Uploaded {
+interface UploadedItem {
   kind: 'uploaded'
   documentAssetId: string
   filename: string
@@ -76,34 +87,38 @@ interface Uploaded {
  * @returns the outcome of each item, in their order
  * @throws EgressFailure when nothing could be read because of the location
  */
-export async function importItems(place: ImportPlace, items: readonly Item[]): Promise<ItemOutcome[]> {
-  const { context, source, signal } = place
-  await forget(place, await context.db.read(staleItems(source)))
-  const before = await context.db.read(importedItems(source))
-  const limit = pLimit(ITEMS_AT_ONCE)
-  let inARow = 0
-  const take = async (item: Item): Promise<ItemOutcome | Uploaded> => {
+export async function importItems(
+  importContext: ImportContext,
+  items: readonly ImportItem[],
+): Promise<ImportItemOutcome[]> {
+  const { context, source, signal } = importContext
+  await deleteIfAny(importContext, await context.db.read(listStaleItems(source)))
+  const before = await context.db.read(listImportedItems(source))
+  const limit = pLimit(MAX_CONCURRENT_ITEMS)
+  let consecutiveFailures = 0
+  const importItem = async (item: ImportItem): Promise<ImportItemOutcome | UploadedItem> => {
     signal.throwIfAborted()
-    const known = before.get(item.key)
-    if (known?.isParsed === true && item.isUnchanged?.(known) === true) return { kind: 'skipped' }
+    const previous = before.get(item.key)
+    if (previous?.isParsed === true && item.isUnchanged?.(previous) === true) return { kind: 'skipped' }
     try {
-      if (inARow >= FAILURES_IN_A_ROW) throw new EgressFailure('was not tried: the previous items could not be read')
-      const taken = await upload(place, item, known)
-      inARow = 0
-      return taken
+      if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES)
+        throw new EgressFailure('was not tried: the previous items could not be read')
+      const results = await uploadItem(importContext, item, previous)
+      consecutiveFailures = 0
+      return results
     } catch (error) {
       signal.throwIfAborted()
       const placeFailed = error instanceof EgressFailure
-      inARow = placeFailed ? inARow + 1 : 0
-      return { kind: 'failed', filename: item.label, error: messageOf(error), placeFailed }
+      consecutiveFailures = placeFailed ? consecutiveFailures + 1 : 0
+      return { kind: 'failed', filename: item.label, error: toFailureMessage(error), placeFailed }
     }
   }
-  const ended = await Promise.allSettled(items.map((item) => limit(() => take(item))))
-  const taken = ended.map((one) => {
-    if (one.status === 'rejected') throw one.reason
-    return one.value
+  const settledItems = await Promise.allSettled(items.map((item) => limit(() => importItem(item))))
+  const results = settledItems.map((settledItem) => {
+    if (settledItem.status === 'rejected') throw settledItem.reason
+    return settledItem.value
   })
-  const outcomes = await finish(place, items, taken, before)
+  const outcomes = await awaitPublications(importContext, items, results, before)
   const failures = outcomes.filter((outcome) => outcome.kind === 'failed')
   const [first] = failures
   if (first !== undefined && failures.length === items.length && failures.every(({ placeFailed }) => placeFailed))
@@ -111,48 +126,55 @@ export async function importItems(place: ImportPlace, items: readonly Item[]): P
   return outcomes
 }
 
-const ENDING: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['not-found', 'not-configured', 'storage-full'])
+const FATAL_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['not-found', 'not-configured', 'storage-full'])
 
 /** Rethrows errors that end an import completely. */
-function messageOf(error: unknown): string {
+function toFailureMessage(error: unknown): string {
   if (error instanceof EgressFailure || error instanceof ItemFailure) return error.message
-  if (!(error instanceof KsError) || ENDING.has(error.code)) throw error
+  if (!(error instanceof KsError) || FATAL_CODES.has(error.code)) throw error
   return error.message
 }
 
-async function upload(place: ImportPlace, item: Item, known: Imported | undefined): Promise<ItemOutcome | Uploaded> {
-  const { context, caller, spaceId, source } = place
-  const before = known?.isParsed === true ? readKept(known.validators, readingOf(source), context.now()) : undefined
+async function uploadItem(
+  importContext: ImportContext,
+  item: ImportItem,
+  previous: ImportedItem | undefined,
+): Promise<ImportItemOutcome | UploadedItem> {
+  const { context, caller, spaceId, source } = importContext
+  const before =
+    previous?.isParsed === true
+      ? parseStoredValidators(previous.validators, hashReadSettings(source), context.now())
+      : undefined
   const read = await item.read(before)
   const { path, isUnique, mimeType, content, metadata } = read
-  const filename = documentName(path, item.key, isUnique)
+  const filename = createDocumentName(path, item.key, isUnique)
   if (content === undefined) {
     // under another name it is another document, and damaged bytes are read again
     if (
-      known === undefined ||
-      known.filename !== filename ||
-      !(await areKept(context.objects, source.tenant, known.sha256))
+      previous === undefined ||
+      previous.filename !== filename ||
+      !(await hasIntactBytes(context.objects, source.tenant, previous.sha256))
     )
-      return upload(place, item, undefined)
-    await describe(place, known.documentAssetId, metadata)
-    return { kind: 'same', documentAssetId: known.documentAssetId, filename }
+      return uploadItem(importContext, item, undefined)
+    await updateMetadata(importContext, previous.documentAssetId, metadata)
+    return { kind: 'same', documentAssetId: previous.documentAssetId, filename }
   }
-  if (known?.isParsed === true && known.filename === filename && Buffer.isBuffer(content)) {
-    if (createHash('sha256').update(content).digest('hex') === known.sha256) {
-      await describe(place, known.documentAssetId, metadata)
-      return { kind: 'same', documentAssetId: known.documentAssetId, filename }
+  if (previous?.isParsed === true && previous.filename === filename && Buffer.isBuffer(content)) {
+    if (createHash('sha256').update(content).digest('hex') === previous.sha256) {
+      await updateMetadata(importContext, previous.documentAssetId, metadata)
+      return { kind: 'same', documentAssetId: previous.documentAssetId, filename }
     }
   }
   const receiving = await beginUpload(context, caller, spaceId, { many: false })
   const stream = Buffer.isBuffer(content) ? Readable.from([content]) : content
   try {
-    await receiving.add({ filename, ...defined({ mimeType }), content: stream, metadata })
+    await receiving.add({ filename, ...omitUndefined({ mimeType }), content: stream, metadata })
     const [accepted] = await receiving.commit({ sourceId: source.id })
     if (accepted === undefined) throw new KsError('internal', 'an upload returned no document')
     const { asset, compilationJob } = accepted
     // known bytes belong to the existing document
-    await describe(place, asset.id, metadata)
-    await keep(place, asset.id, read)
+    await updateMetadata(importContext, asset.id, metadata)
+    await storeItemValidators(importContext, asset.id, read)
     return { kind: 'uploaded', documentAssetId: asset.id, filename: asset.filename, jobId: compilationJob.id }
   } catch (error) {
     await receiving.abort()
@@ -162,44 +184,46 @@ async function upload(place: ImportPlace, item: Item, known: Imported | undefine
   }
 }
 
-async function describe(
-  { context: { db, now }, source }: ImportPlace,
+async function updateMetadata(
+  { context: { db, now }, source }: ImportContext,
   id: string,
   metadata: Record<string, unknown>,
 ): Promise<void> {
-  await db.write(() => describeImported(source, id, metadata, now()))
+  await db.write(() => updateImportedMetadata(source, id, metadata, now()))
 }
 
-async function keep(
-  { context, source }: ImportPlace,
+async function storeItemValidators(
+  { context, source }: ImportContext,
   id: string,
-  { validators, mimeType }: ItemContent,
+  { validators, mimeType }: ImportItemContent,
 ): Promise<void> {
   const mediaType = mimeType ?? ''
   const kept =
-    validators === undefined ? undefined : { ...validators, mediaType, at: context.now(), reading: readingOf(source) }
-  await noteKept(context.db, source, new Map([[id, kept]]))
+    validators === undefined
+      ? undefined
+      : { ...validators, mediaType, at: context.now(), reading: hashReadSettings(source) }
+  await storeValidators(context.db, source, new Map([[id, kept]]))
 }
 
 /**
  * Waits for publication. Documents that failed are deleted and their previous documents kept; those replaced under
  * another name are deleted.
  */
-async function finish(
-  place: ImportPlace,
-  items: readonly Item[],
-  taken: readonly (ItemOutcome | Uploaded)[],
-  before: ReadonlyMap<string, Imported>,
-): Promise<ItemOutcome[]> {
-  const { context, caller, source, settled } = place
-  const outcomes: ItemOutcome[] = []
-  for (const [index, one] of taken.entries()) {
-    if (one.kind !== 'uploaded') {
-      outcomes.push(one)
+async function awaitPublications(
+  importContext: ImportContext,
+  items: readonly ImportItem[],
+  results: readonly (ImportItemOutcome | UploadedItem)[],
+  before: ReadonlyMap<string, ImportedItem>,
+): Promise<ImportItemOutcome[]> {
+  const { context, caller, source, settled } = importContext
+  const outcomes: ImportItemOutcome[] = []
+  for (const [index, result] of results.entries()) {
+    if (result.kind !== 'uploaded') {
+      outcomes.push(result)
       continue
     }
-    const { documentAssetId, filename, jobId } = one
-    const known = before.get(items[index]?.key ?? '')
+    const { documentAssetId, filename, jobId } = result
+    const previous = before.get(items[index]?.key ?? '')
     await settled(jobId)
     const row = await context.db.read(lookupDocument(caller, source.space_key, documentAssetId))
     // a pending document, as of a full disk, is published later
@@ -208,13 +232,17 @@ async function finish(
       outcomes.push({ kind: 'failed', filename, error, placeFailed: false })
       continue
     }
-    const isSame = known?.documentAssetId === documentAssetId
-    outcomes.push({ kind: known === undefined ? 'imported' : isSame ? 'same' : 'replaced', documentAssetId, filename })
+    const isSame = previous?.documentAssetId === documentAssetId
+    outcomes.push({
+      kind: previous === undefined ? 'imported' : isSame ? 'same' : 'replaced',
+      documentAssetId,
+      filename,
+    })
   }
-  await forget(place, await context.db.read(staleItems(source)))
+  await deleteIfAny(importContext, await context.db.read(listStaleItems(source)))
   return outcomes
 }
 
-async function forget({ context, caller, spaceId }: ImportPlace, ids: string[]): Promise<void> {
+async function deleteIfAny({ context, caller, spaceId }: ImportContext, ids: string[]): Promise<void> {
   if (ids.length > 0) await deleteDocuments(context, caller, spaceId, ids)
 }

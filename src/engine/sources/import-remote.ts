@@ -1,49 +1,49 @@
 import { posix } from 'node:path'
 import type { ImportFilesBody, ImportPagesBody, SourceImportResult } from '../../contract/gateway/sources.js'
-import { defined } from '../../lib/defined.js'
-import { fileKey, importedItems, pageKey } from '../rows/source-documents.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { listImportedItems, toFileKey, toPageKey } from '../rows/source-documents.js'
 import type { DriveConnection, PageConnection } from './connectors/connector.js'
-import type { Opened } from './connectors/open.js'
-import { type ImportPlace, type Item, type ItemOutcome, importItems } from './import-items.js'
+import type { OpenedSource } from './connectors/open.js'
+import { type ImportContext, type ImportItem, type ImportItemOutcome, importItems } from './import-items.js'
 
-type PageAsked = ImportPagesBody['pages'][number]
-type FileAsked = ImportFilesBody['files'][number]
+type RequestedPage = ImportPagesBody['pages'][number]
+type RequestedFile = ImportFilesBody['files'][number]
 
 /** Outcomes of pages or files, with their labels. */
 export interface RemoteImport {
   labels: string[]
-  outcomes: ItemOutcome[]
+  outcomes: ImportItemOutcome[]
 }
 
 /** Imports the requested pages; duplicates count once. */
 export async function importPages(
-  place: ImportPlace,
+  importContext: ImportContext,
   connection: PageConnection,
-  asked: readonly PageAsked[],
+  requested: readonly RequestedPage[],
 ): Promise<RemoteImport> {
-  const pages = [...new Map(asked.map((page) => [page.pageId, page])).values()]
+  const pages = [...new Map(requested.map((page) => [page.pageId, page])).values()]
   const outcomes = await importItems(
-    place,
-    pages.map((page) => pageItem(connection, page)),
+    importContext,
+    pages.map((page) => toPageItem(connection, page)),
   )
   return { labels: pages.map(({ pageId }) => pageId), outcomes }
 }
 
 /** Imports the requested files; duplicates count once. */
 export async function importFiles(
-  place: ImportPlace,
+  importContext: ImportContext,
   connection: DriveConnection,
-  asked: readonly FileAsked[],
+  requested: readonly RequestedFile[],
 ): Promise<RemoteImport> {
-  const items = new Map<string, Item>()
+  const items = new Map<string, ImportItem>()
   const labels = new Map<string, string>()
-  for (const file of asked) {
+  for (const file of requested) {
     const { bucket, isNamedBySource } = connection.bucketOf(file)
-    const key = fileKey(file.id, bucket)
-    items.set(key, fileItem(connection, { ...file, bucket }, key, isNamedBySource))
+    const key = toFileKey(file.id, bucket)
+    items.set(key, toFileItem(connection, { ...file, bucket }, key, isNamedBySource))
     labels.set(key, file.id)
   }
-  return { labels: [...labels.values()], outcomes: await importItems(place, [...items.values()]) }
+  return { labels: [...labels.values()], outcomes: await importItems(importContext, [...items.values()]) }
 }
 
 /**
@@ -51,30 +51,30 @@ export async function importFiles(
  *
  * @throws EgressFailure when nothing could be read
  */
-export async function importAgain(place: ImportPlace, opened: Opened): Promise<RemoteImport> {
-  const imported = await place.context.db.read(importedItems(place.source))
+export async function reimport(importContext: ImportContext, opened: OpenedSource): Promise<RemoteImport> {
+  const imported = await importContext.context.db.read(listImportedItems(importContext.source))
   const known = [...imported.values()].map(({ metadata }) => metadata)
-  if (opened.kind === 'files') return importFiles(place, opened.connection, known.flatMap(fileOf))
-  const pages = known.flatMap(pageOf)
+  if (opened.kind === 'files') return importFiles(importContext, opened.connection, known.flatMap(toRequestedFile))
+  const pages = known.flatMap(toRequestedPage)
   if (pages.length === 0) return { labels: [], outcomes: [] }
   const listed = new Map<string, string | undefined>()
   for (const workspace of await opened.connection.list())
     for (const page of workspace.pages) listed.set(page.pageId, page.lastEditedTime)
-  const there = pages.filter(({ pageId }) => listed.has(pageId))
-  const read = await importPages(
-    place,
+  const existing = pages.filter(({ pageId }) => listed.has(pageId))
+  const imports = await importPages(
+    importContext,
     opened.connection,
-    there.map((page) => ({ ...page, lastEditedTime: listed.get(page.pageId) })),
+    existing.map((page) => ({ ...page, lastEditedTime: listed.get(page.pageId) })),
   )
-  const gone = pages.filter(({ pageId }) => !listed.has(pageId)).map(({ pageId }) => pageId)
-  const failures = gone.map((filename): ItemOutcome => {
+  const missingIds = pages.filter(({ pageId }) => !listed.has(pageId)).map(({ pageId }) => pageId)
+  const failures = missingIds.map((filename): ImportItemOutcome => {
     return { kind: 'failed', filename, error: 'no longer exists', placeFailed: false }
   })
-  return { labels: [...read.labels, ...gone], outcomes: [...read.outcomes, ...failures] }
+  return { labels: [...imports.labels, ...missingIds], outcomes: [...imports.outcomes, ...failures] }
 }
 
 /** The reply to a client. */
-export function toResult({ labels, outcomes }: RemoteImport): SourceImportResult {
+export function toImportResult({ labels, outcomes }: RemoteImport): SourceImportResult {
   const result: SourceImportResult = { documents: [], failed: [], skipped: [] }
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.kind === 'skipped') result.skipped.push(labels[index] ?? '')
@@ -84,10 +84,10 @@ export function toResult({ labels, outcomes }: RemoteImport): SourceImportResult
   return result
 }
 
-function pageItem(connection: PageConnection, page: PageAsked): Item {
+function toPageItem(connection: PageConnection, page: RequestedPage): ImportItem {
   const { pageId, workspaceId, type, name, lastEditedTime } = page
   return {
-    key: pageKey(pageId),
+    key: toPageKey(pageId),
     label: name ?? pageId,
     isUnchanged: ({ metadata }) => lastEditedTime !== undefined && metadata.lastEditedTime === lastEditedTime,
     async read() {
@@ -97,7 +97,7 @@ function pageItem(connection: PageConnection, page: PageAsked): Item {
         workspaceId,
         pageType: type,
         title: pageName,
-        ...defined({ name }),
+        ...omitUndefined({ name }),
         // the content is at least as new as the client's value
         ...(edited === undefined && lastEditedTime === undefined ? {} : { lastEditedTime: edited ?? lastEditedTime }),
       }
@@ -106,8 +106,13 @@ function pageItem(connection: PageConnection, page: PageAsked): Item {
   }
 }
 
-function fileItem(connection: DriveConnection, file: FileAsked, key: string, isNamedBySource: boolean): Item {
-  const { id, name, bucket, mimeType: asked } = file
+function toFileItem(
+  connection: DriveConnection,
+  file: RequestedFile,
+  key: string,
+  isNamedBySource: boolean,
+): ImportItem {
+  const { id, name, bucket, mimeType: requested } = file
   return {
     key,
     label: name,
@@ -119,28 +124,28 @@ function fileItem(connection: DriveConnection, file: FileAsked, key: string, isN
       const metadata = {
         fileId: id,
         name,
-        ...defined({ bucket, mimeType: asked }),
+        ...omitUndefined({ bucket, mimeType: requested }),
       }
-      const type = asked ?? opened?.mimeType
+      const type = requested ?? opened?.mimeType
       return {
         path,
         isUnique: isNamedById,
         content: opened?.content,
         validators: opened?.validators,
         metadata,
-        ...defined({ mimeType: type }),
+        ...omitUndefined({ mimeType: type }),
       }
     },
   }
 }
 
-function pageOf(metadata: Readonly<Record<string, unknown>>): PageAsked[] {
+function toRequestedPage(metadata: Readonly<Record<string, unknown>>): RequestedPage[] {
   const { pageId, workspaceId, pageType: type, name } = metadata
   if (typeof pageId !== 'string' || typeof workspaceId !== 'string' || typeof type !== 'string') return []
   return [{ pageId, workspaceId, type, ...(typeof name === 'string' ? { name } : {}) }]
 }
 
-function fileOf(metadata: Readonly<Record<string, unknown>>): FileAsked[] {
+function toRequestedFile(metadata: Readonly<Record<string, unknown>>): RequestedFile[] {
   const { fileId: id, name, bucket, mimeType } = metadata
   if (typeof id !== 'string' || typeof name !== 'string') return []
   return [

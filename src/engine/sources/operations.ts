@@ -16,7 +16,7 @@ import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { createAddressRule } from '../egress/addresses.js'
 import { createSafeFetch } from '../egress/safe-fetch.js'
-import { hasSchedule } from '../rows/source-syncs.js'
+import { hasScheduledSync } from '../rows/source-syncs.js'
 import type { DriveQuery } from './connectors/connector.js'
 import { createCredentialBox } from './credentials.js'
 import { beginDeletion } from './delete.js'
@@ -42,7 +42,7 @@ export interface SourceOperations {
 }
 
 /** @param settled resolves when a compilation job has ended */
-export function createSources(
+export function createSourceOperations(
   context: EngineContext,
   settled: (jobId: string) => Promise<void>,
 ): { operations: SourceOperations; sync: SourceSync } {
@@ -63,21 +63,21 @@ export function createSources(
     async delete(caller, spaceId, id, documents) {
       await beginDeletion(context, caller, spaceId, id, documents)
       await sync.stop(id)
-      await sync.deletions()
+      await sync.finishDeletions()
     },
     crawl: (caller, spaceId, id) => sync.crawl(caller, spaceId, id),
     pages: (caller, spaceId, id) =>
-      sync.ask({ caller, spaceId, id }, 'pages', async (opened) => ({
+      sync.query({ caller, spaceId, id }, 'pages', async (opened) => ({
         workspaces: opened.kind === 'pages' ? await opened.connection.list() : [],
       })),
     importPages: (caller, spaceId, id, body) => sync.importPages(caller, spaceId, id, body),
     files: (caller, spaceId, id, query) =>
-      sync.ask({ caller, spaceId, id }, 'files', async (opened) => ({
+      sync.query({ caller, spaceId, id }, 'files', async (opened) => ({
         buckets: opened.kind === 'files' ? await opened.connection.list(query) : [],
       })),
     importFiles: (caller, spaceId, id, body) => sync.importFiles(caller, spaceId, id, body),
     test: (caller, spaceId, id) => sync.test(caller, spaceId, id),
-    hasSchedule: () => asDeployment(() => db.read(hasSchedule())),
+    hasSchedule: () => asDeployment(() => db.read(hasScheduledSync())),
   }
   return { operations, sync }
 }

@@ -1,5 +1,5 @@
-import { readingCalls } from './reading-calls.js'
+import { createReadingCalls } from './reading-calls.js'
 import { serveCalls } from './thread.js'
 
 /** Entry of the thread that parses responses of servers. */
-serveCalls(readingCalls())
+serveCalls(createReadingCalls())

@@ -1,30 +1,30 @@
 import pLimit from 'p-limit'
 import { type ErrorCode, KsError } from '../../contract/errors.js'
 import type { Caller } from '../base/caller.js'
-import { untilWritten } from '../base/until-written.js'
+import { retryUntilWritten } from '../base/retry-until-written.js'
 import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
 import { claimSync, endSync, type SyncClaim } from '../rows/source-syncs.js'
 import type { SourceRow } from '../rows/sources.js'
 import type { Write } from '../storage/program.js'
-import type { ImportPlace } from './import-items.js'
-import { dueAfter } from './schedule.js'
-import { type SyncCounts, type SyncSummary, summaryOf } from './sync-summary.js'
+import type { ImportContext } from './import-items.js'
+import { computeNextSync } from './schedule.js'
+import { type SyncCounts, type SyncSummary, toSyncSummary } from './sync-summary.js'
 
-const RUNS_AT_ONCE = 4
+const MAX_CONCURRENT_RUNS = 4
 /** Delay of a scheduled sync after it met a full disk: it starts when there is space. */
-const FULL_MS = 15_000
+const DISK_FULL_RETRY_MS = 15_000
 
 /** Work that reads a source, and the error code of its failure. */
-export interface Work<T> {
+export interface SourceWork<T> {
   trigger: SyncSummary['trigger']
   failure: ErrorCode
   /** only a part of a sync: the next sync keeps its time */
   isPart: boolean
-  run(place: ImportPlace): Promise<{ value: T; counts: SyncCounts }>
+  run(place: ImportContext): Promise<{ value: T; counts: SyncCounts }>
 }
 
-interface Running {
+interface SourceRun {
   result: Promise<unknown>
   stop: AbortController
 }
@@ -33,10 +33,10 @@ interface Running {
 export class SourceRuns {
   readonly #context: EngineContext
   readonly #settled: (jobId: string) => Promise<void>
-  readonly #running = new Map<string, Running>()
-  readonly #limit = pLimit(RUNS_AT_ONCE)
+  readonly #running = new Map<string, SourceRun>()
+  readonly #limit = pLimit(MAX_CONCURRENT_RUNS)
   /** ends of syncs that a full disk deferred, by source */
-  readonly #owed = new Map<string, () => Write<void>>()
+  readonly #deferredEnds = new Map<string, () => Write<void>>()
   readonly #closing = new AbortController()
 
   /** @param settled resolves when a compilation job has ended */
@@ -50,7 +50,7 @@ export class SourceRuns {
   }
 
   /** Resolves when the run of a source has ended, with any outcome; undefined where none runs. */
-  of(sourceId: string): Promise<void> | undefined {
+  whenEnded(sourceId: string): Promise<void> | undefined {
     return this.#running.get(sourceId)?.result.then(
       () => undefined,
       () => undefined,
@@ -60,7 +60,7 @@ export class SourceRuns {
   /** Aborts the run of a source, and waits for its end. */
   async stop(sourceId: string, reason: string): Promise<void> {
     this.#running.get(sourceId)?.stop.abort(new EgressFailure(reason))
-    await this.of(sourceId)
+    await this.whenEnded(sourceId)
   }
 
   /** To be called when other gateways consider this one dead and take over its runs. */
@@ -74,7 +74,7 @@ export class SourceRuns {
   }
 
   /** Starts work on a source without a run. @throws KsError of the work, or with its `failure` code */
-  begin<T>(caller: Caller, spaceId: string, source: SourceRow, work: Work<T>): Promise<T> {
+  start<T>(caller: Caller, spaceId: string, source: SourceRow, work: SourceWork<T>): Promise<T> {
     const stop = new AbortController()
     const result = this.#limit(() => this.#run(caller, spaceId, source, work, stop.signal)).finally(() =>
       this.#running.delete(source.id),
@@ -83,41 +83,47 @@ export class SourceRuns {
     return result
   }
 
-  async #run<T>(caller: Caller, spaceId: string, source: SourceRow, work: Work<T>, signal: AbortSignal): Promise<T> {
+  async #run<T>(
+    caller: Caller,
+    spaceId: string,
+    source: SourceRow,
+    work: SourceWork<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     const context = this.#context
     const { db, log, now } = context
     const claim = signal.aborted ? undefined : await this.#claim(source, work.isPart)
     if (claim === undefined)
-      throw failed(work.failure, source, 'it was disabled or deleted meanwhile, or is being read elsewhere')
+      throw toRunError(work.failure, source, 'it was disabled or deleted meanwhile, or is being read elsewhere')
     try {
       const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
       const { value, counts } = await work.run({ context, caller, spaceId, source, settled, signal })
-      const summary = JSON.stringify(summaryOf(counts, work.trigger, now()))
+      const summary = JSON.stringify(toSyncSummary(counts, work.trigger, now()))
       await db.write(() => endSync(source, claim, { summary }, now()))
       return value
     } catch (error) {
-      const known = error instanceof EgressFailure || error instanceof KsError
-      if (!known) log.error({ source: source.id, error: String(error) }, 'a source could not be read')
-      const reason = known ? error.message : 'an unexpected failure'
+      const isKnown = error instanceof EgressFailure || error instanceof KsError
+      if (!isKnown) log.error({ source: source.id, error: String(error) }, 'a source could not be read')
+      const reason = isKnown ? error.message : 'an unexpected failure'
       await this.#fail(source, claim, reason, error)
       if (error instanceof KsError && error.code !== 'unavailable') throw error
-      throw failed(work.failure, source, reason)
+      throw toRunError(work.failure, source, reason)
     }
   }
 
   async #claim(source: SourceRow, isPart: boolean): Promise<SyncClaim | undefined> {
     const { db, instance, now } = this.#context
     const at = now()
-    const nextAt = isPart ? source.next_sync_at : dueAfter(source, at)
-    const owed = this.#owed.get(source.id)
-    this.#owed.delete(source.id)
+    const nextAt = isPart ? source.next_sync_at : computeNextSync(source, at)
+    const deferredEnd = this.#deferredEnds.get(source.id)
+    this.#deferredEnds.delete(source.id)
     try {
       return await db.write(function* () {
-        if (owed !== undefined) yield* owed()
+        if (deferredEnd !== undefined) yield* deferredEnd()
         return yield* claimSync(source, instance, nextAt, at)
       })
     } catch (error) {
-      if (owed !== undefined) this.#owe(source, owed)
+      if (deferredEnd !== undefined) this.#deferEnd(source, deferredEnd)
       throw error
     }
   }
@@ -125,26 +131,26 @@ export class SourceRuns {
   async #fail(source: SourceRow, claim: SyncClaim, reason: string, cause: unknown): Promise<void> {
     const { db, now } = this.#context
     const at = now()
-    const again = cause instanceof KsError && cause.code === 'storage-full' ? { againAt: at + FULL_MS } : {}
-    const end = () => endSync(source, claim, { error: reason, ...again }, at)
-    await db.write(end).catch(() => this.#owe(source, end))
+    const retry = cause instanceof KsError && cause.code === 'storage-full' ? { againAt: at + DISK_FULL_RETRY_MS } : {}
+    const end = () => endSync(source, claim, { error: reason, ...retry }, at)
+    await db.write(end).catch(() => this.#deferEnd(source, end))
   }
 
   /** Defers the end of a sync until the disk accepts it: no new sync of the source starts before that. */
-  #owe(source: SourceRow, end: () => Write<void>): void {
+  #deferEnd(source: SourceRow, end: () => Write<void>): void {
     const { db } = this.#context
-    const isOwed = () => this.#owed.get(source.id) === end
-    this.#owed.set(source.id, end)
-    const write = () => db.write<void>(() => (isOwed() ? end() : undefined))
-    untilWritten(this.#context, 'the end of a sync', this.#closing.signal, write).then(
-      () => isOwed() && this.#owed.delete(source.id),
+    const isDeferred = () => this.#deferredEnds.get(source.id) === end
+    this.#deferredEnds.set(source.id, end)
+    const write = () => db.write<void>(() => (isDeferred() ? end() : undefined))
+    retryUntilWritten(this.#context, 'the end of a sync', this.#closing.signal, write).then(
+      () => isDeferred() && this.#deferredEnds.delete(source.id),
       // when the daemon stops: the next start ends it
       () => undefined,
     )
   }
 }
 
-export function failed(code: ErrorCode, source: SourceRow, reason: string): KsError {
+export function toRunError(code: ErrorCode, source: SourceRow, reason: string): KsError {
   const what = code === 'crawl-failed' ? 'crawled' : 'read'
   return new KsError(code, `source ${source.id} could not be ${what}: ${reason}`)
 }

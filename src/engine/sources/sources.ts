@@ -2,19 +2,25 @@ import { KsError } from '../../contract/errors.js'
 import type { CreateSourceBody, Source, UpdateSourceBody } from '../../contract/gateway/sources.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import type { AddressRule } from '../egress/addresses.js'
-import { findSource, insertSource, type SourceRow, sourcesAfter, updateSource as writeSource } from '../rows/sources.js'
+import {
+  findSource,
+  insertSource,
+  listSourcesAfter,
+  type SourceRow,
+  updateSource as writeSource,
+} from '../rows/sources.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell, readablePageIn } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { parseJsonCell, readablePageIn } from '../storage/readable.js'
+import { writeReply } from '../storage/write-reply.js'
 import { checkConnector, isSynced } from './connectors/registry.js'
-import { checkUri, readContent, type SourceContent } from './content.js'
+import { checkUri, parseContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
-import { nextRun, readSyncPolicy } from './sync-policy.js'
+import { computeNextRun, parseSyncPolicy } from './sync-policy.js'
 import { toSource } from './to-source.js'
 
 export interface SourceParts {
@@ -30,12 +36,12 @@ export async function createSource(
   body: CreateSourceBody,
 ): Promise<Source> {
   const { db, now } = context
-  readSyncPolicy(body.metadata ?? {}) // an invalid request is reported before a missing space
+  parseSyncPolicy(body.metadata ?? {}) // an invalid request is reported before a missing space
   await db.read(findSpace(caller.tenant, spaceId))
   checkUri(body.type, body.uri, mayDial)
-  const content = readContent(body.type, body.metadata)
+  const content = parseContent(body.type, body.metadata)
   checkConnector(body.type, content.metadata, { uri: body.uri, credentials: content.credentials ?? undefined }, mayDial)
-  return writeAnswer(db, caller, function* () {
+  return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
     const id = newId()
     const row = yield* insertSource(
@@ -50,7 +56,7 @@ export async function createSource(
         permission_scope: JSON.stringify(body.permissionScope),
         metadata: JSON.stringify(content.metadata),
         credentials: content.credentials == null ? null : box.seal(id, content.credentials),
-        next_sync_at: firstRun(body.type, content, now()),
+        next_sync_at: computeFirstRun(body.type, content, now()),
       },
       now(),
     )
@@ -59,15 +65,15 @@ export async function createSource(
 }
 
 /** Only sources with a connector are synced. The first sync is due after one period. */
-function firstRun(type: Source['type'], { metadata, policy }: SourceContent, now: number): number | null {
-  return policy !== undefined && isSynced(type, metadata) ? nextRun(policy, now) : null
+function computeFirstRun(type: Source['type'], { metadata, policy }: SourceContent, now: number): number | null {
+  return policy !== undefined && isSynced(type, metadata) ? computeNextRun(policy, now) : null
 }
 
 export function* listSources(caller: Caller, spaceId: string, page: PageRequest): Read<Page<Source>> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  const filter = filterHash('sources', caller.tenant, space.id)
+  const filter = hashFilter('sources', caller.tenant, space.id)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
-  const rows = yield* sourcesAfter(caller, space, after, page.limit + 1)
+  const rows = yield* listSourcesAfter(caller, space, after, page.limit + 1)
   return yield* readablePageIn(
     rows,
     page.limit,
@@ -90,11 +96,11 @@ export function updateSource(
   body: UpdateSourceBody,
 ): Promise<Source> {
   const { db, now } = context
-  readSyncPolicy(body.metadata ?? {})
-  return writeAnswer(db, caller, function* () {
+  parseSyncPolicy(body.metadata ?? {})
+  return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
     const row = yield* findSource(caller, space, id)
-    const content = body.metadata === undefined ? undefined : readContent(row.type, body.metadata)
+    const content = body.metadata === undefined ? undefined : parseContent(row.type, body.metadata)
     if (content !== undefined)
       checkConnector(
         row.type,
@@ -109,10 +115,10 @@ export function updateSource(
       )
     const changes = {
       name: body.name ?? row.name,
-      status: statusAfter(row, body.status),
+      status: computeStatus(row, body.status),
       metadata: content === undefined ? row.metadata : JSON.stringify(content.metadata),
-      credentials: sealedAfter(box, row, content),
-      next_sync_at: plannedAfter(row, content, now()),
+      credentials: computeCredentials(box, row, content),
+      next_sync_at: computeNextSyncAt(row, content, now()),
     }
     yield* writeSource(row, changes, now())
     return yield* toSource(space, yield* findSource(caller, space, id))
@@ -120,23 +126,25 @@ export function updateSource(
 }
 
 /** A running sync sets the status when it ends; only disabling stops it. */
-function statusAfter(row: SourceRow, asked: UpdateSourceBody['status']): Source['status'] {
-  if (asked === undefined) return row.status
-  return asked === 'active' && row.status === 'syncing' ? 'syncing' : asked
+function computeStatus(row: SourceRow, requested: UpdateSourceBody['status']): Source['status'] {
+  if (requested === undefined) return row.status
+  return requested === 'active' && row.status === 'syncing' ? 'syncing' : requested
 }
 
 /**
  * Credentials are never returned, so that a client that replaces the metadata cannot repeat them: they are kept unless
  * given.
  */
-function sealedAfter(box: CredentialBox, row: SourceRow, content: SourceContent | undefined): Uint8Array | null {
+function computeCredentials(box: CredentialBox, row: SourceRow, content: SourceContent | undefined): Uint8Array | null {
   if (content?.credentials === undefined) return row.credentials
   return content.credentials === null ? null : box.seal(row.id, content.credentials)
 }
 
-function plannedAfter(row: SourceRow, content: SourceContent | undefined, now: number): number | null {
+function computeNextSyncAt(row: SourceRow, content: SourceContent | undefined, now: number): number | null {
   if (content === undefined) return row.next_sync_at
-  const before: { syncPolicy?: unknown } = fromCell(row.metadata)
-  const same = JSON.stringify(before.syncPolicy) === JSON.stringify(content.metadata.syncPolicy)
-  return same && isSynced(row.type, content.metadata) ? row.next_sync_at : firstRun(row.type, content, now)
+  const before: { syncPolicy?: unknown } = parseJsonCell(row.metadata)
+  const isUnchanged = JSON.stringify(before.syncPolicy) === JSON.stringify(content.metadata.syncPolicy)
+  return isUnchanged && isSynced(row.type, content.metadata)
+    ? row.next_sync_at
+    : computeFirstRun(row.type, content, now)
 }

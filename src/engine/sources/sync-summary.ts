@@ -19,9 +19,9 @@ export interface SyncCounts {
   failures: { url: string; error: string }[]
 }
 
-const FAILURES_KEPT = 20
+const MAX_FAILURES = 20
 
-export function summaryOf(counts: SyncCounts, trigger: SyncSummary['trigger'], now: number): SyncSummary {
+export function toSyncSummary(counts: SyncCounts, trigger: SyncSummary['trigger'], now: number): SyncSummary {
   const { imported, replaced, skipped, failures } = counts
   const completed = imported + replaced + skipped
   return {
@@ -33,6 +33,6 @@ export function summaryOf(counts: SyncCounts, trigger: SyncSummary['trigger'], n
     imported,
     replaced,
     skipped,
-    failures: failures.slice(0, FAILURES_KEPT),
+    failures: failures.slice(0, MAX_FAILURES),
   }
 }

@@ -11,27 +11,27 @@ import type { Caller } from '../base/caller.js'
 import { asTenant } from '../base/tenant-scope.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
-import { type DueSource, dueSources } from '../rows/source-syncs.js'
+import { type DueSource, listDueSources } from '../rows/source-syncs.js'
 import { findSource, type SourceRow } from '../rows/sources.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 import { isWriteStopped } from '../storage/write-stop.js'
-import { clearWork, type Opened, openPlace } from './connectors/open.js'
-import { isSynced, noConnector } from './connectors/registry.js'
+import { clearWorkFolders, type OpenedSource, openSourceLocation } from './connectors/open.js'
+import { isSynced, noConnectorError } from './connectors/registry.js'
 import { crawlSource } from './crawl-source.js'
 import { finishDeletions } from './delete.js'
-import type { ImportPlace } from './import-items.js'
-import { importAgain, importFiles, importPages, type RemoteImport, toResult } from './import-remote.js'
-import { failed, SourceRuns } from './runs.js'
+import type { ImportContext } from './import-items.js'
+import { importFiles, importPages, type RemoteImport, reimport, toImportResult } from './import-remote.js'
+import { SourceRuns, toRunError } from './runs.js'
 import { replanAll } from './schedule.js'
 import type { SourceParts } from './sources.js'
-import { type SyncSummary, summaryOf } from './sync-summary.js'
-import { headersOf, testSource } from './test-source.js'
+import { type SyncSummary, toSyncSummary } from './sync-summary.js'
+import { getAuthHeaders, testSource } from './test-source.js'
 
 const DEFAULT_TICK_MS = 15_000
 
-type Trigger = SyncSummary['trigger']
+type SyncTrigger = SyncSummary['trigger']
 
 /** Crawls and imports, one at a time for each source: on request, and by the sources' schedules. */
 export class SourceSync {
@@ -43,7 +43,7 @@ export class SourceSync {
   readonly #closing = new AbortController()
   #deleting: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
-  #turn: Promise<void> | undefined
+  #ticking: Promise<void> | undefined
 
   constructor(parts: SourceParts, fetch: SafeFetch, settled: (jobId: string) => Promise<void>) {
     this.#parts = parts
@@ -59,16 +59,20 @@ export class SourceSync {
   /** Starts the schedule. */
   start(): void {
     const { log, options } = this.#parts.context
-    this.deletions().catch((error: unknown) => log.warn({ error: String(error) }, 'a source was not deleted completely'))
-    clearWork(options.dataDir).catch((error: unknown) => log.warn({ error: String(error) }, 'old work folders were not removed'))
-    this.#later()
+    this.finishDeletions().catch((error: unknown) =>
+      log.warn({ error: String(error) }, 'a source was not deleted completely'),
+    )
+    clearWorkFolders(options.dataDir).catch((error: unknown) =>
+      log.warn({ error: String(error) }, 'old work folders were not removed'),
+    )
+    this.#scheduleTick()
   }
 
   /** Stops the running work at its next step, and waits for it. */
   async close(): Promise<void> {
     this.#closing.abort(new EgressFailure('the daemon is stopping'))
     clearTimeout(this.#timer)
-    await Promise.allSettled([this.#turn, this.#deleting, this.#runs.stopAll('the daemon is stopping')])
+    await Promise.allSettled([this.#ticking, this.#deleting, this.#runs.stopAll('the daemon is stopping')])
     await this.#fetch.close()
   }
 
@@ -78,7 +82,7 @@ export class SourceSync {
   }
 
   /** Finishes pending deletions; calls run one after the other. */
-  deletions(): Promise<void> {
+  finishDeletions(): Promise<void> {
     const next = this.#deleting.then(() => finishDeletions(this.#parts.context, this.#closing.signal))
     this.#deleting = next.catch(() => undefined)
     return next
@@ -94,44 +98,53 @@ export class SourceSync {
    *
    * @throws KsError `not-a-web-source`, `not-configured`, `invalid-request` for a disabled one, `crawl-failed`
    */
-  async crawl(caller: Caller, spaceId: string, id: string, trigger: Trigger = 'request'): Promise<WebsiteCrawlResult> {
+  async crawl(
+    caller: Caller,
+    spaceId: string,
+    id: string,
+    trigger: SyncTrigger = 'request',
+  ): Promise<WebsiteCrawlResult> {
     const source = await this.#find(caller, spaceId, id)
     if (source.type !== 'web')
       throw new KsError('not-a-web-source', `source ${id} is of type ${source.type}, only web sources are crawled`)
-    if (!isSynced(source.type, fromCell(source.metadata))) throw noConnector(source.type, id)
-    assertOn(source)
+    if (!isSynced(source.type, parseJsonCell(source.metadata))) throw noConnectorError(source.type, id)
+    assertEnabled(source)
     const running = this.#crawls.get(source.id)
     if (running !== undefined) return await running
-    const crawl = this.#runs.begin(caller, spaceId, source, {
+    const crawl = this.#runs.start(caller, spaceId, source, {
       trigger,
       failure: 'crawl-failed' as const,
       isPart: false,
-      run: async (place) => {
-        const access = { fetch: this.#fetch, credentials: headersOf(this.#parts, source), signal: place.signal }
-        const { pages, counts } = await crawlSource(place, access)
-        const { at: _at, trigger: _trigger, failures: _failures, ...told } = summaryOf(counts, trigger, 0)
-        return { value: { pages, status: 'completed', ...told }, counts }
+      run: async (importContext) => {
+        const access = {
+          fetch: this.#fetch,
+          credentials: getAuthHeaders(this.#parts, source),
+          signal: importContext.signal,
+        }
+        const { pages, counts } = await crawlSource(importContext, access)
+        const { at: _at, trigger: _trigger, failures: _failures, ...summary } = toSyncSummary(counts, trigger, 0)
+        return { value: { pages, status: 'completed', ...summary }, counts }
       },
     })
     this.#crawls.set(source.id, crawl)
-    const over = () => {
+    const forgetCrawl = () => {
       if (this.#crawls.get(source.id) === crawl) this.#crawls.delete(source.id)
     }
-    crawl.then(over, over)
+    crawl.then(forgetCrawl, forgetCrawl)
     return await crawl
   }
 
   /** @throws KsError `not-a-connector`, `not-configured`, `connector-failed` */
   importPages(caller: Caller, spaceId: string, id: string, { pages }: ImportPagesBody): Promise<SourceImportResult> {
-    return this.#import(caller, spaceId, id, 'pages', (place, opened) =>
-      opened.kind === 'pages' ? importPages(place, opened.connection, pages) : nothing(),
+    return this.#import(caller, spaceId, id, 'pages', (importContext, opened) =>
+      opened.kind === 'pages' ? importPages(importContext, opened.connection, pages) : importNothing(),
     )
   }
 
   /** @throws KsError `not-a-drive`, `not-configured`, `connector-failed` */
   importFiles(caller: Caller, spaceId: string, id: string, { files }: ImportFilesBody): Promise<SourceImportResult> {
-    return this.#import(caller, spaceId, id, 'files', (place, opened) =>
-      opened.kind === 'files' ? importFiles(place, opened.connection, files) : nothing(),
+    return this.#import(caller, spaceId, id, 'files', (importContext, opened) =>
+      opened.kind === 'files' ? importFiles(importContext, opened.connection, files) : importNothing(),
     )
   }
 
@@ -139,19 +152,19 @@ export class SourceSync {
    * Queries the location of a source. @throws KsError `not-a-connector`, `not-a-drive`, `not-configured`,
    * `connector-failed`
    */
-  async ask<T>(
+  async query<T>(
     { caller, spaceId, id }: { caller: Caller; spaceId: string; id: string },
-    kind: Opened['kind'],
-    question: (opened: Opened) => Promise<T>,
+    kind: OpenedSource['kind'],
+    question: (opened: OpenedSource) => Promise<T>,
   ): Promise<T> {
     const source = await this.#find(caller, spaceId, id)
     assertKind(source, kind)
     const { signal, dispose } = linkAbort(this.#closing.signal)
-    const opened = openPlace(this.#parts, source, this.#fetch, signal)
+    const opened = openSourceLocation(this.#parts, source, this.#fetch, signal)
     try {
       return await question(opened)
     } catch (error) {
-      throw error instanceof EgressFailure ? failed('connector-failed', source, error.message) : error
+      throw error instanceof EgressFailure ? toRunError('connector-failed', source, error.message) : error
     } finally {
       dispose()
       await opened.connection.close()
@@ -164,7 +177,7 @@ export class SourceSync {
   }
 
   #find(caller: Caller, spaceId: string, id: string): Promise<SourceRow> {
-    return this.#parts.context.db.read(sourceOf(caller, spaceId, id))
+    return this.#parts.context.db.read(findSourceInSpace(caller, spaceId, id))
   }
 
   /** Imports wait for each other: each has its own result. */
@@ -172,47 +185,54 @@ export class SourceSync {
     caller: Caller,
     spaceId: string,
     id: string,
-    kind: Opened['kind'],
-    take: (place: ImportPlace, opened: Opened) => Promise<RemoteImport>,
-    trigger: Trigger = 'request',
+    kind: OpenedSource['kind'],
+    runImport: (importContext: ImportContext, opened: OpenedSource) => Promise<RemoteImport>,
+    trigger: SyncTrigger = 'request',
   ): Promise<SourceImportResult> {
     for (;;) {
       const source = await this.#find(caller, spaceId, id)
       assertKind(source, kind)
-      assertOn(source)
-      const running = this.#runs.of(source.id)
+      assertEnabled(source)
+      const running = this.#runs.whenEnded(source.id)
       if (running === undefined) {
         const isPart = trigger === 'request'
-        return await this.#runs.begin(caller, spaceId, source, {
+        return await this.#runs.start(caller, spaceId, source, {
           trigger,
           failure: 'connector-failed' as const,
           isPart,
-          run: (place) => this.#take(place, take),
+          run: (importContext) => this.#runImport(importContext, runImport),
         })
       }
       await running
     }
   }
 
-  async #take(place: ImportPlace, take: (place: ImportPlace, opened: Opened) => Promise<RemoteImport>) {
-    const opened = openPlace(this.#parts, place.source, this.#fetch, place.signal)
+  async #runImport(
+    importContext: ImportContext,
+    runImport: (importContext: ImportContext, opened: OpenedSource) => Promise<RemoteImport>,
+  ) {
+    const opened = openSourceLocation(this.#parts, importContext.source, this.#fetch, importContext.signal)
     try {
-      const done = await take(place, opened)
-      const value = toResult(done)
-      const of = (kind: string) => done.outcomes.filter((outcome) => outcome.kind === kind).length
+      const done = await runImport(importContext, opened)
+      const value = toImportResult(done)
+      const countOf = (kind: string) => done.outcomes.filter((outcome) => outcome.kind === kind).length
       const failures = value.failed.map(({ filename, error }) => ({ url: filename, error }))
       // unchanged bytes count as skipped, for any request
-      const counts = { imported: of('imported'), replaced: of('replaced'), skipped: of('skipped') + of('same') }
+      const counts = {
+        imported: countOf('imported'),
+        replaced: countOf('replaced'),
+        skipped: countOf('skipped') + countOf('same'),
+      }
       return { value, counts: { ...counts, failures } }
     } finally {
       await opened.connection.close()
     }
   }
 
-  #later(): void {
+  #scheduleTick(): void {
     if (this.#closing.signal.aborted) return
     this.#timer = setTimeout(() => {
-      this.#turn = this.#tick().finally(() => this.#later())
+      this.#ticking = this.#tick().finally(() => this.#scheduleTick())
     }, this.#parts.context.options.sources?.tickMs ?? DEFAULT_TICK_MS)
     this.#timer.unref()
   }
@@ -223,8 +243,9 @@ export class SourceSync {
     try {
       await db.write(() => replanAll(now()))
       if (isWriteStopped(this.#parts.context)) return
-      for (const source of await db.read(dueSources(now()))) {
-        if (this.#runs.of(source.id) !== undefined || !isSynced(source.type, fromCell(source.metadata))) continue
+      for (const source of await db.read(listDueSources(now()))) {
+        if (this.#runs.whenEnded(source.id) !== undefined || !isSynced(source.type, parseJsonCell(source.metadata)))
+          continue
         asTenant(source.tenant, () => this.#sync(source)).catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),
         )
@@ -241,24 +262,24 @@ export class SourceSync {
       await this.#import(
         ...([caller, source.space_id, source.id] as const),
         source.type === 'connector' ? 'pages' : 'files',
-        importAgain,
+        reimport,
         'schedule',
       )
   }
 }
 
-function* sourceOf(caller: Caller, spaceId: string, id: string): Read<SourceRow> {
+function* findSourceInSpace(caller: Caller, spaceId: string, id: string): Read<SourceRow> {
   return yield* findSource(caller, yield* findSpace(caller.tenant, spaceId), id)
 }
 
-const nothing = async (): Promise<RemoteImport> => ({ labels: [], outcomes: [] })
+const importNothing = async (): Promise<RemoteImport> => ({ labels: [], outcomes: [] })
 
-function assertOn(source: SourceRow): void {
+function assertEnabled(source: SourceRow): void {
   if (source.status === 'disabled')
     throw new KsError('invalid-request', `source ${source.id} is disabled: set its status to active first`)
 }
 
-function assertKind(source: SourceRow, kind: Opened['kind']): void {
+function assertKind(source: SourceRow, kind: OpenedSource['kind']): void {
   if (kind === 'pages' && source.type !== 'connector')
     throw new KsError(
       'not-a-connector',

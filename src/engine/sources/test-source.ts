@@ -4,10 +4,10 @@ import { linkAbort } from '../../lib/abort.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import type { SourceRow } from '../rows/sources.js'
-import { fromCell } from '../storage/readable.js'
-import { openPlace } from './connectors/open.js'
-import { isSynced, noConnector } from './connectors/registry.js'
-import { webHeaders } from './content.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { openSourceLocation } from './connectors/open.js'
+import { isSynced, noConnectorError } from './connectors/registry.js'
+import { createAuthHeaders } from './content.js'
 import type { SourceParts } from './sources.js'
 
 /** a test sends little */
@@ -33,12 +33,12 @@ export async function testSource(
   )
   try {
     if (source.type === 'web') {
-      if (!isSynced(source.type, fromCell(source.metadata))) throw noConnector(source.type, source.id)
-      const credentials = headersOf(parts, source)
+      if (!isSynced(source.type, parseJsonCell(source.metadata))) throw noConnectorError(source.type, source.id)
+      const credentials = getAuthHeaders(parts, source)
       const { status } = await fetch.get(source.uri, { credentials, signal: deadline.signal })
       return status < 400 ? { valid: true } : { valid: false, error: `the site answered ${status}` }
     }
-    const { connection } = openPlace(parts, source, fetch, deadline.signal)
+    const { connection } = openSourceLocation(parts, source, fetch, deadline.signal)
     try {
       await connection.test()
     } finally {
@@ -55,10 +55,10 @@ export async function testSource(
 }
 
 /** The headers that authenticate at a web source. @throws EgressFailure for credentials that a site cannot use */
-export function headersOf({ box }: SourceParts, source: SourceRow): Record<string, string> {
+export function getAuthHeaders({ box }: SourceParts, source: SourceRow): Record<string, string> {
   const credentials = source.credentials === null ? undefined : box.open(source.id, source.credentials)
   try {
-    return webHeaders(credentials)
+    return createAuthHeaders(credentials)
   } catch (error) {
     throw error instanceof KsError ? new EgressFailure(error.message) : error
   }

@@ -2,59 +2,62 @@ import { parentPort, Worker } from 'node:worker_threads'
 import { EgressFailure } from '../egress/failure.js'
 
 /** Calls of a thread. Arguments and results are copied. */
-export type Calls<C> = { [Name in keyof C]: (...args: never[]) => unknown }
+export type ThreadCalls<C> = { [Name in keyof C]: (...args: never[]) => unknown }
 
-interface Asked {
+interface ReadingRequest {
   id: number
   name: string
   args: unknown[]
 }
 
-type Answered = { id: number } & ({ value: unknown } | { failure: string })
+type ReadingReply = { id: number } & ({ value: unknown } | { failure: string })
 
-export interface Thread<C extends Calls<C>> {
+export interface ReadingThread<C extends ThreadCalls<C>> {
   /** @throws EgressFailure when a call exceeds the limits of the thread; every later call fails too */
-  ask<Name extends keyof C & string>(name: Name, ...args: Parameters<C[Name]>): Promise<ReturnType<C[Name]>>
+  call<Name extends keyof C & string>(name: Name, ...args: Parameters<C[Name]>): Promise<ReturnType<C[Name]>>
   close(): Promise<void>
 }
 
-export interface ThreadBounds {
+export interface ThreadLimits {
   /** of one call */
-  longestMs: number
+  maxCallMs: number
   heapMegabytes: number
 }
 
-const TOO_MUCH = 'a response that takes too long to read'
+const TOO_LONG_MESSAGE = 'a response that takes too long to read'
 
 /** Starts a thread that parses responses of other servers, so that no content blocks the event loop. */
-export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMegabytes }: ThreadBounds): Thread<C> {
+export function openThread<C extends ThreadCalls<C>>(
+  entry: URL,
+  { maxCallMs, heapMegabytes }: ThreadLimits,
+): ReadingThread<C> {
   const worker = new Worker(entry, {
     name: 'source-reading',
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMegabytes },
   })
-  const open = new Map<number, { settle(answer: Answered | Error): void; timer: NodeJS.Timeout }>()
+  const open = new Map<number, { settle(answer: ReadingReply | Error): void; timer: NodeJS.Timeout }>()
   let calls = 0
-  let over: Error | undefined
-  const end = (error: Error) => {
-    over ??= error
-    for (const { settle } of [...open.values()]) settle(over)
+  let failure: Error | undefined
+  const failAll = (error: Error) => {
+    failure ??= error
+    for (const { settle } of [...open.values()]) settle(failure)
   }
   // a full heap also ends with an error
-  worker.on('error', () => end(new EgressFailure(TOO_MUCH)))
-  worker.on('exit', () => end(new EgressFailure(TOO_MUCH)))
-  worker.on('message', (answer: Answered) => open.get(answer.id)?.settle(answer))
+  worker.on('error', () => failAll(new EgressFailure(TOO_LONG_MESSAGE)))
+  worker.on('exit', () => failAll(new EgressFailure(TOO_LONG_MESSAGE)))
+  worker.on('message', (answer: ReadingReply) => open.get(answer.id)?.settle(answer))
   return {
-    ask: (name, ...args) =>
+    call: (name, ...args) =>
       new Promise((resolve, reject) => {
-        if (over !== undefined) return reject(over)
+        if (failure !== undefined) return reject(failure)
         const id = calls++
         const timer = setTimeout(() => {
-          end(new EgressFailure(TOO_MUCH))
+          failAll(new EgressFailure(TOO_LONG_MESSAGE))
           void worker.terminate()
-        }, longestMs)
-        const settle = (answer: Answered | Error) => {
+        }, maxCallMs)
+        const settle = (answer: ReadingReply | Error) => {
           clearTimeout(timer)
           open.delete(id)
           if (answer instanceof Error) reject(answer)
@@ -62,7 +65,7 @@ export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMega
           else resolve(answer.value as ReturnType<C[typeof name]>) // the call of this name returned it
         }
         open.set(id, { settle, timer })
-        const asked: Asked = { id, name, args }
+        const asked: ReadingRequest = { id, name, args }
         worker.postMessage(asked)
       }),
     async close() {
@@ -72,10 +75,10 @@ export function openThread<C extends Calls<C>>(entry: URL, { longestMs, heapMega
 }
 
 /** The other side: runs calls, one after the other. */
-export function serveCalls<C extends Calls<C>>(calls: C): void {
+export function serveCalls<C extends ThreadCalls<C>>(calls: C): void {
   const table = new Map<string, (...args: never[]) => unknown>(Object.entries(calls))
-  parentPort?.on('message', ({ id, name, args }: Asked) => {
-    const answer = (answered: Answered) => parentPort?.postMessage(answered)
+  parentPort?.on('message', ({ id, name, args }: ReadingRequest) => {
+    const answer = (answered: ReadingReply) => parentPort?.postMessage(answered)
     try {
       const value = table.get(name)?.(...(args as never[])) // `ask` typed them
       answer({ id, value })
@@ -87,6 +90,6 @@ export function serveCalls<C extends Calls<C>>(calls: C): void {
 }
 
 /** Copies bytes into their own memory: a view would be sent with its complete buffer. */
-export function ownBytes(bytes: Uint8Array, most = bytes.byteLength): Uint8Array {
-  return new Uint8Array(bytes.subarray(0, most))
+export function copyBytes(bytes: Uint8Array, maxBytes = bytes.byteLength): Uint8Array {
+  return new Uint8Array(bytes.subarray(0, maxBytes))
 }

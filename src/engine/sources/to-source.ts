@@ -1,17 +1,17 @@
 import type { Source } from '../../contract/gateway/sources.js'
-import { defined } from '../../lib/defined.js'
-import { crawledPages, importedItems } from '../rows/source-documents.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { listCrawledPages, listImportedItems } from '../rows/source-documents.js'
 import type { SourceRow } from '../rows/sources.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
 export function* toSource(space: SpaceRow, row: SourceRow): Read<Source> {
-  const permissionScope: string[] = fromCell(row.permission_scope)
-  const metadata: Record<string, unknown> = fromCell(row.metadata)
-  const summary: unknown = row.sync_summary === null ? undefined : fromCell(row.sync_summary)
-  const crawled = row.type === 'web' ? yield* crawledPages(row) : new Map()
-  const state = syncState(row)
+  const permissionScope: string[] = parseJsonCell(row.permission_scope)
+  const metadata: Record<string, unknown> = parseJsonCell(row.metadata)
+  const summary: unknown = row.sync_summary === null ? undefined : parseJsonCell(row.sync_summary)
+  const crawled = row.type === 'web' ? yield* listCrawledPages(row) : new Map()
+  const state = toSyncState(row)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,
@@ -23,7 +23,7 @@ export function* toSource(space: SpaceRow, row: SourceRow): Read<Source> {
     metadata: {
       ...metadata,
       tenantId: row.tenant,
-      ...defined({ syncState: state, sync: summary }),
+      ...omitUndefined({ syncState: state, sync: summary }),
       ...(crawled.size === 0 ? {} : { crawled: Object.fromEntries(crawled) }),
       ...(row.type === 'connector' || row.type === 'object-storage' ? yield* importedMaps(row) : {}),
     },
@@ -33,14 +33,14 @@ export function* toSource(space: SpaceRow, row: SourceRow): Read<Source> {
   }
 }
 
-function syncState(row: SourceRow): Record<string, string> | undefined {
+function toSyncState(row: SourceRow): Record<string, string> | undefined {
   const { last_sync_at: last, last_sync_error: error, next_sync_at: next, sync_started_at: started } = row
   if (last === null && next === null && started === null) return undefined
   return {
     ...(last === null
       ? {}
       : { lastSyncAt: new Date(last).toISOString(), lastSyncStatus: error === null ? 'ok' : 'error' }),
-    ...defined({ lastSyncError: error ?? undefined }),
+    ...omitUndefined({ lastSyncError: error ?? undefined }),
     ...(next === null ? {} : { nextSyncAt: new Date(next).toISOString() }),
     ...(started === null ? {} : { syncStartedAt: new Date(started).toISOString() }),
   }
@@ -50,10 +50,10 @@ function syncState(row: SourceRow): Record<string, string> | undefined {
 function* importedMaps(source: SourceRow): Read<Record<string, unknown>> {
   const pages: Record<string, unknown> = {}
   const files: Record<string, unknown> = {}
-  for (const { documentAssetId, metadata } of (yield* importedItems(source)).values()) {
+  for (const { documentAssetId, metadata } of (yield* listImportedItems(source)).values()) {
     const { pageId, lastEditedTime, fileId, name, bucket, mimeType } = metadata
-    if (typeof pageId === 'string') pages[pageId] = { documentAssetId, ...defined({ lastEditedTime }) }
-    else if (typeof fileId === 'string') files[fileId] = { name, ...defined({ bucket, mimeType }) }
+    if (typeof pageId === 'string') pages[pageId] = { documentAssetId, ...omitUndefined({ lastEditedTime }) }
+    else if (typeof fileId === 'string') files[fileId] = { name, ...omitUndefined({ bucket, mimeType }) }
   }
   return {
     ...(Object.keys(pages).length === 0 ? {} : { imported: pages }),

@@ -1,8 +1,8 @@
 import type { Caller } from '../base/caller.js'
-import type { Follower } from '../base/changed-spaces.js'
-import { Changes } from '../base/changes.js'
+import { ChangeNotifier } from '../base/change-notifier.js'
+import type { TenantChangeListener } from '../base/changed-spaces.js'
 import type { EngineContext } from '../context.js'
-import { spaceMarks } from '../rows/space-marks.js'
+import { listSpaceChangeTokens } from '../rows/space-change-tokens.js'
 
 /** One frame of the change stream. */
 export interface ChangeFrame {
@@ -11,7 +11,7 @@ export interface ChangeFrame {
 }
 
 /** changes by other gateways on the same database are found by polling */
-const LOOK_SHARED_MS = 2000
+const SHARED_POLL_MS = 2000
 
 /**
  * Streams the spaces of the caller's tenant that change, from the first frame on, for `seconds` or until the signal
@@ -23,34 +23,34 @@ export async function* followChanges(
   seconds: number,
   signal: AbortSignal,
 ): AsyncGenerator<ChangeFrame> {
-  const follower: Follower = { tenant, changed: new Set(), news: new Changes() }
-  const { changed } = follower
+  const listener: TenantChangeListener = { tenant, changed: new Set(), notifier: new ChangeNotifier() }
+  const { changed } = listener
   const endsAt = performance.now() + seconds * 1000
-  changes.add(follower)
+  changes.add(listener)
   try {
-    let marks = isShared ? await db.read(spaceMarks(tenant)) : undefined
+    let tokens = isShared ? await db.read(listSpaceChangeTokens(tenant)) : undefined
     yield { event: 'changes.open', data: {} }
     while (!signal.aborted && performance.now() < endsAt) {
       for (const id of changed) {
         changed.delete(id)
         yield { event: 'space.changed', data: { knowledgeSpaceId: id } }
       }
-      const left = endsAt - performance.now()
+      const remainingMs = endsAt - performance.now()
       // a change or abort during a yield has notified no waiter
       if (changed.size === 0 && !signal.aborted)
-        await follower.news.next(signal, isShared ? Math.min(LOOK_SHARED_MS, left) : left)
-      if (marks === undefined || signal.aborted) continue
-      const now = await db.read(spaceMarks(tenant))
-      for (const id of different(marks, now)) changed.add(id)
-      marks = now
+        await listener.notifier.waitForNext(signal, isShared ? Math.min(SHARED_POLL_MS, remainingMs) : remainingMs)
+      if (tokens === undefined || signal.aborted) continue
+      const current = await db.read(listSpaceChangeTokens(tenant))
+      for (const id of findChanged(tokens, current)) changed.add(id)
+      tokens = current
     }
   } finally {
-    changes.remove(follower)
+    changes.remove(listener)
   }
 }
 
-function different(before: ReadonlyMap<string, string>, now: ReadonlyMap<string, string>): string[] {
-  const gone = [...before.keys()].filter((id) => !now.has(id))
-  const moved = [...now].flatMap(([id, mark]) => (before.get(id) === mark ? [] : [id]))
-  return [...gone, ...moved]
+function findChanged(previous: ReadonlyMap<string, string>, current: ReadonlyMap<string, string>): string[] {
+  const removed = [...previous.keys()].filter((id) => !current.has(id))
+  const changed = [...current].flatMap(([id, token]) => (previous.get(id) === token ? [] : [id]))
+  return [...removed, ...changed]
 }

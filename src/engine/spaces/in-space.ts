@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
 import { asDeployment, asTenant } from '../base/tenant-scope.js'
-import { tenantOfSpace } from '../rows/spaces.js'
+import { findTenantOfSpace } from '../rows/spaces.js'
 import type { Driver } from '../storage/driver.js'
 
-const REMEMBERED_SPACES = 10_000
+const MAX_CACHED_SPACES = 10_000
 /** the tenant of a space never changes */
-const known = new WeakMap<Driver, LRUCache<number | string, string>>()
+const tenantCaches = new WeakMap<Driver, LRUCache<number | string, string>>()
 
 /**
  * Runs work on one space in the scope of its tenant, whoever started it: background work, and work shared by several
@@ -13,13 +13,13 @@ const known = new WeakMap<Driver, LRUCache<number | string, string>>()
  *
  * @param space its row key, or its id
  */
-export async function inSpace<T>(db: Driver, space: number | string, work: () => Promise<T>): Promise<T> {
-  return await asTenant(await tenantOf(db, space), work)
+export async function runInSpace<T>(db: Driver, space: number | string, work: () => Promise<T>): Promise<T> {
+  return await asTenant(await findTenant(db, space), work)
 }
 
 /** The same for a stream. */
-export async function* eachInSpace<T>(db: Driver, space: string, pieces: () => AsyncIterable<T>): AsyncIterable<T> {
-  const tenant = await tenantOf(db, space)
+export async function* streamInSpace<T>(db: Driver, space: string, pieces: () => AsyncIterable<T>): AsyncIterable<T> {
+  const tenant = await findTenant(db, space)
   const iterator = asTenant(tenant, () => pieces()[Symbol.asyncIterator]())
   try {
     for (;;) {
@@ -33,10 +33,10 @@ export async function* eachInSpace<T>(db: Driver, space: string, pieces: () => A
 }
 
 /** @returns '' for a missing space: no tenant has this name, so no row is visible */
-async function tenantOf(db: Driver, space: number | string): Promise<string> {
-  const tenants = known.get(db) ?? new LRUCache<number | string, string>({ max: REMEMBERED_SPACES })
-  known.set(db, tenants)
-  const tenant = tenants.get(space) ?? (await asDeployment(() => db.read(tenantOfSpace(space))))
+async function findTenant(db: Driver, space: number | string): Promise<string> {
+  const tenants = tenantCaches.get(db) ?? new LRUCache<number | string, string>({ max: MAX_CACHED_SPACES })
+  tenantCaches.set(db, tenants)
+  const tenant = tenants.get(space) ?? (await asDeployment(() => db.read(findTenantOfSpace(space))))
   if (tenant === undefined) return ''
   tenants.set(space, tenant)
   return tenant

@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { EmbeddingProfile, KnowledgeSpaceManifest, QuotaPolicy } from '../../contract/gateway/spaces.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { ObjectStore } from '../storage/objects.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
 const GIB = 1024 ** 3
 
@@ -54,20 +54,20 @@ export const DEFAULT_POLICIES: Policies = {
   quotaPolicy: DEFAULT_QUOTAS,
 }
 
-export function policiesOf(row: SpaceRow): Policies {
-  const stored: unknown = fromCell(row.manifest)
+export function parsePolicies(row: SpaceRow): Policies {
+  const stored: unknown = parseJsonCell(row.manifest)
   if (typeof stored !== 'object' || stored === null) throw new KsError('internal', 'a stored manifest is not an object')
   return { ...DEFAULT_POLICIES, ...stored }
 }
 
-export function embeddingProfileOf(row: SpaceRow): EmbeddingProfile {
+export function toEmbeddingProfile(row: SpaceRow): EmbeddingProfile {
   return {
     pluginId: row.embedding_plugin,
     provider: row.embedding_provider,
     model: row.embedding_model,
     vectorSpaceId: row.vector_space,
     revision: row.embedding_revision,
-    ...defined({ dimension: row.dimension ?? undefined }),
+    ...omitUndefined({ dimension: row.dimension ?? undefined }),
   }
 }
 
@@ -84,8 +84,8 @@ export function toManifest(row: SpaceRow): KnowledgeSpaceManifest {
     objectKeyPrefix: ObjectStore.prefix(row.tenant),
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
-    embeddingProfile: embeddingProfileOf(row),
+    embeddingProfile: toEmbeddingProfile(row),
     ...(row.frozen_at === null ? {} : { embeddingProfileFrozenAt: new Date(row.frozen_at).toISOString() }),
-    ...policiesOf(row),
+    ...parsePolicies(row),
   }
 }

@@ -1,8 +1,8 @@
 import { KsError } from '../../contract/errors.js'
 import type { EngineContext } from '../context.js'
-import { secondsToMidnight } from '../models/budget.js'
+import { secondsUntilMidnight } from '../models/budget.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { quotasOf } from './quota.js'
+import { getQuotas } from './quota.js'
 import { createBudgetStore } from './stored-budget.js'
 
 const COUNTER = 'parserPages'
@@ -14,25 +14,25 @@ const COUNTER = 'parserPages'
  * @param documents number of documents, with at least one page each
  * @throws KsError `quota-exceeded`, with the seconds until the next UTC day
  */
-export async function assertRoomForPages(context: EngineContext, space: SpaceRow, documents: number): Promise<void> {
-  const limit = quotasOf(context, space).providerBudgets.maxParserPagesPerDay
+export async function assertPageBudget(context: EngineContext, space: SpaceRow, documents: number): Promise<void> {
+  const limit = getQuotas(context, space).providerBudgets.maxParserPagesPerDay
   if (limit === null || documents === 0) return
-  const used = await createBudgetStore(context.db).used(space, today(context), COUNTER)
+  const used = await createBudgetStore(context.db).used(space, getUtcDay(context), COUNTER)
   if (used + documents <= limit) return
   throw new KsError(
     'quota-exceeded',
     `${used} pages were parsed today; ${documents} more documents would exceed maxParserPagesPerDay, ${limit}`,
-    { retryAfter: secondsToMidnight(context.now()) },
+    { retryAfter: secondsUntilMidnight(context.now()) },
   )
 }
 
 /** Counts parsed pages, if they have a budget; a file without pages counts as one. */
 export function countPages(context: EngineContext, space: SpaceRow, metadata: Record<string, unknown>[]): void {
-  if (metadata.length === 0 || quotasOf(context, space).providerBudgets.maxParserPagesPerDay === null) return
+  if (metadata.length === 0 || getQuotas(context, space).providerBudgets.maxParserPagesPerDay === null) return
   const pages = metadata.reduce((sum, { pageCount }) => sum + (typeof pageCount === 'number' ? pageCount : 1), 0)
-  createBudgetStore(context.db).add(space, today(context), COUNTER, pages)
+  createBudgetStore(context.db).add(space, getUtcDay(context), COUNTER, pages)
 }
 
-function today({ now }: EngineContext): string {
+function getUtcDay({ now }: EngineContext): string {
   return new Date(now()).toISOString().slice(0, 10)
 }

@@ -3,14 +3,14 @@ import type { RetrievalProfile, RetrievalProfileBody } from '../../contract/gate
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { isBuiltinAnswer } from '../models/registry.js'
-import { type ProfileRow, profileRow, putProfile } from '../rows/retrieval-profiles.js'
+import { findProfileRow, type RetrievalProfileRow, setProfile } from '../rows/retrieval-profiles.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read, Write } from '../storage/program.js'
-import { fromCell } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { writeReply } from '../storage/write-reply.js'
 
 /** The profile of a new space (revision 1, before another one is published). */
-const FIRST_PROFILE: RetrievalProfile = {
+const DEFAULT_PROFILE: RetrievalProfile = {
   revision: 1,
   defaultMode: 'fast',
   modes: ['fast', 'deep', 'research'],
@@ -19,21 +19,21 @@ const FIRST_PROFILE: RetrievalProfile = {
   rerank: { enabled: true },
 }
 
-export function* profileOf(spaceKey: number): Read<RetrievalProfile> {
-  return toProfile(yield* profileRow(spaceKey))
+export function* getProfile(spaceKey: number): Read<RetrievalProfile> {
+  return toProfile(yield* findProfileRow(spaceKey))
 }
 
 /** @param row absent for a space without a published profile */
-export function toProfile(row: ProfileRow | undefined): RetrievalProfile {
-  if (row === undefined) return FIRST_PROFILE
-  const body: unknown = fromCell(row.body)
+export function toProfile(row: RetrievalProfileRow | undefined): RetrievalProfile {
+  if (row === undefined) return DEFAULT_PROFILE
+  const body: unknown = parseJsonCell(row.body)
   if (typeof body !== 'object' || body === null) throw new KsError('internal', 'a stored profile is not an object')
-  return { ...FIRST_PROFILE, ...body, revision: row.revision }
+  return { ...DEFAULT_PROFILE, ...body, revision: row.revision }
 }
 
 /** The profile of a space of the caller. @throws KsError `not-found` */
-export function* spaceProfile(caller: Caller, id: string): Read<RetrievalProfile> {
-  return yield* profileOf((yield* findSpace(caller.tenant, id)).key)
+export function* getSpaceProfile(caller: Caller, id: string): Read<RetrievalProfile> {
+  return yield* getProfile((yield* findSpace(caller.tenant, id)).key)
 }
 
 /** @throws KsError `invalid-request` for a default mode outside the modes, `provider-not-configured` */
@@ -63,11 +63,11 @@ export async function setRetrievalProfile(
       'provider-not-configured',
       `this daemon has no rerank provider ${reranker.pluginId}/${reranker.provider}`,
     )
-  const put = function* (): Write<RetrievalProfile> {
+  const publish = function* (): Write<RetrievalProfile> {
     const space = yield* findSpace(caller.tenant, id)
-    const revision = (yield* profileOf(space.key)).revision + 1
-    yield* putProfile(space.key, revision, body)
+    const revision = (yield* getProfile(space.key)).revision + 1
+    yield* setProfile(space.key, revision, body)
     return { ...body, revision }
   }
-  return writeAnswer(db, caller, put, { lock: { tenant: caller.tenant, id } })
+  return writeReply(db, caller, publish, { lock: { tenant: caller.tenant, id } })
 }

@@ -1,10 +1,10 @@
 import { KsError } from '../../contract/errors.js'
 import type { QuotaPolicy } from '../../contract/gateway/spaces.js'
 import type { EngineContext } from '../context.js'
-import { type SpaceUsage, usageOf } from '../rows/space-usage.js'
+import { getSpaceUsage, type SpaceUsage } from '../rows/space-usage.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { policiesOf } from './manifest.js'
+import { parsePolicies } from './manifest.js'
 
 /** The size that a further version adds. */
 export interface VersionSize {
@@ -13,14 +13,19 @@ export interface VersionSize {
   nodes: number
 }
 
-type Limited = 'maxArtifactBytes' | 'maxSegmentCount' | 'maxNodeCount' | 'maxProjectionCount' | 'maxRawDocumentBytes'
+type SizeQuotaName =
+  | 'maxArtifactBytes'
+  | 'maxSegmentCount'
+  | 'maxNodeCount'
+  | 'maxProjectionCount'
+  | 'maxRawDocumentBytes'
 
 /** a node has a projection in the text index and in the vector index */
-const PROJECTIONS_OF_A_NODE = 2
+const PROJECTIONS_PER_NODE = 2
 
 /** The effective quotas: those of the space's manifest, overridden by those of the deployment. */
-export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: SpaceRow): QuotaPolicy {
-  const { providerBudgets, ...own } = policiesOf(space).quotaPolicy
+export function getQuotas({ options }: Pick<EngineContext, 'options'>, space: SpaceRow): QuotaPolicy {
+  const { providerBudgets, ...own } = parsePolicies(space).quotaPolicy
   const { maxEmbeddingTokensPerDay, maxLlmTokensPerDay, maxParserPagesPerDay, maxRerankRequestsPerDay, ...others } =
     options.quotas
   return {
@@ -36,70 +41,76 @@ export function quotasOf({ options }: Pick<EngineContext, 'options'>, space: Spa
 }
 
 /** @param rawBytes of new documents @throws KsError `quota-exceeded` when a space accepts no more documents */
-export function* assertRoomForDocuments(context: EngineContext, space: SpaceRow, rawBytes: number): Read<void> {
-  const quotas = quotasOf(context, space)
-  const held = yield* usageOf(space.key)
-  const over =
-    beyond(quotas, 'maxRawDocumentBytes', held.rawBytes + rawBytes) ??
+export function* assertDocumentQuota(context: EngineContext, space: SpaceRow, rawBytes: number): Read<void> {
+  const quotas = getQuotas(context, space)
+  const usage = yield* getSpaceUsage(space.key)
+  const excess =
+    describeExcess(quotas, 'maxRawDocumentBytes', usage.rawBytes + rawBytes) ??
     // the size of the compiled versions is not known yet: a full space accepts nothing more
-    versionBeyond(quotas, held, { artifactBytes: 1, segments: 1, nodes: 1 })
-  if (over !== undefined) throw new KsError('quota-exceeded', over)
+    describeVersionExcess(quotas, usage, { artifactBytes: 1, segments: 1, nodes: 1 })
+  if (excess !== undefined) throw new KsError('quota-exceeded', excess)
 }
 
 /** Checked inside the transaction that inserted documents. @throws KsError `quota-exceeded`, which rolls it back */
-export function* assertRawBytes(context: EngineContext, space: SpaceRow): Read<void> {
-  const over = beyond(quotasOf(context, space), 'maxRawDocumentBytes', (yield* usageOf(space.key)).rawBytes)
-  if (over !== undefined) throw new KsError('quota-exceeded', over)
+export function* assertRawBytesQuota(context: EngineContext, space: SpaceRow): Read<void> {
+  const excess = describeExcess(
+    getQuotas(context, space),
+    'maxRawDocumentBytes',
+    (yield* getSpaceUsage(space.key)).rawBytes,
+  )
+  if (excess !== undefined) throw new KsError('quota-exceeded', excess)
 }
 
 /** The reason why a version must not be stored. */
-export interface OverQuota {
+export interface QuotaExcess {
   code: 'quota-exceeded'
   message: string
 }
 
 /** Checked inside the transaction that stores a version. @returns the reason why it must not be stored */
-export function* versionOverQuota(
+export function* checkVersionQuota(
   context: EngineContext,
   space: SpaceRow,
-  more: VersionSize,
-): Read<OverQuota | undefined> {
-  return (yield* versionsOverQuota(context, space, [more]))[0]
+  size: VersionSize,
+): Read<QuotaExcess | undefined> {
+  return (yield* checkVersionQuotas(context, space, [size]))[0]
 }
 
 /** The same for versions that are stored in order: a rejected one does not count for the next ones. */
-export function* versionsOverQuota(
+export function* checkVersionQuotas(
   context: EngineContext,
   space: SpaceRow,
   versions: readonly VersionSize[],
-): Read<(OverQuota | undefined)[]> {
+): Read<(QuotaExcess | undefined)[]> {
   if (versions.length === 0) return []
-  const quotas = quotasOf(context, space)
-  const held = yield* usageOf(space.key)
-  return versions.map((more) => {
-    const message = versionBeyond(quotas, held, more)
+  const quotas = getQuotas(context, space)
+  const usage = yield* getSpaceUsage(space.key)
+  return versions.map((size) => {
+    const message = describeVersionExcess(quotas, usage, size)
     if (message !== undefined) return { code: 'quota-exceeded', message }
-    held.artifactBytes += more.artifactBytes
-    held.segments += more.segments
-    held.nodes += more.nodes
+    usage.artifactBytes += size.artifactBytes
+    usage.segments += size.segments
+    usage.nodes += size.nodes
     return undefined
   })
 }
 
 /** @throws KsError `reindex-over-quota`: during a reindex old and new nodes exist at once */
-export function* assertRoomForReindex(context: EngineContext, space: SpaceRow, documents: number): Read<void> {
-  const held = yield* usageOf(space.key)
-  const share = held.documents === 0 ? 0 : documents / held.documents
-  const nodes = held.nodes + Math.ceil(held.nodes * share)
-  const quotas = quotasOf(context, space)
-  const over =
-    beyond(quotas, 'maxNodeCount', nodes) ?? beyond(quotas, 'maxProjectionCount', nodes * PROJECTIONS_OF_A_NODE)
-  if (over !== undefined) throw new KsError('reindex-over-quota', `a reindex keeps old and new nodes at once: ${over}`)
+export function* assertReindexQuota(context: EngineContext, space: SpaceRow, documents: number): Read<void> {
+  const usage = yield* getSpaceUsage(space.key)
+  const fraction = usage.documents === 0 ? 0 : documents / usage.documents
+  const nodes = usage.nodes + Math.ceil(usage.nodes * fraction)
+  const quotas = getQuotas(context, space)
+  const excess =
+    describeExcess(quotas, 'maxNodeCount', nodes) ??
+    describeExcess(quotas, 'maxProjectionCount', nodes * PROJECTIONS_PER_NODE)
+  if (excess !== undefined)
+    throw new KsError('reindex-over-quota', `a reindex keeps old and new nodes at once: ${excess}`)
 }
 
 /** @throws KsError `quota-exceeded` when a space accepts no more queries */
-export function assertRoomForTraces(context: EngineContext, space: SpaceRow, traceBytes: number): void {
-  const limit = quotasOf(context, space).maxTraceBytes
+export function assertTraceQuota(context: EngineContext, space: SpaceRow, traceBytes: number): void {
+  const limit = getQuotas(context, space).maxTraceBytes
   if (limit !== null && traceBytes >= limit)
     throw new KsError(
       'quota-exceeded',
@@ -107,17 +118,17 @@ export function assertRoomForTraces(context: EngineContext, space: SpaceRow, tra
     )
 }
 
-function versionBeyond(quotas: QuotaPolicy, held: SpaceUsage, more: VersionSize): string | undefined {
-  const nodes = held.nodes + more.nodes
+function describeVersionExcess(quotas: QuotaPolicy, usage: SpaceUsage, size: VersionSize): string | undefined {
+  const nodes = usage.nodes + size.nodes
   return (
-    beyond(quotas, 'maxArtifactBytes', held.artifactBytes + more.artifactBytes) ??
-    beyond(quotas, 'maxSegmentCount', held.segments + more.segments) ??
-    beyond(quotas, 'maxNodeCount', nodes) ??
-    beyond(quotas, 'maxProjectionCount', nodes * PROJECTIONS_OF_A_NODE)
+    describeExcess(quotas, 'maxArtifactBytes', usage.artifactBytes + size.artifactBytes) ??
+    describeExcess(quotas, 'maxSegmentCount', usage.segments + size.segments) ??
+    describeExcess(quotas, 'maxNodeCount', nodes) ??
+    describeExcess(quotas, 'maxProjectionCount', nodes * PROJECTIONS_PER_NODE)
   )
 }
 
-const UNITS: Record<Limited, string> = {
+const UNITS: Record<SizeQuotaName, string> = {
   maxArtifactBytes: 'bytes of parse artifacts',
   maxSegmentCount: 'segments of parse artifacts',
   maxNodeCount: 'nodes',
@@ -125,7 +136,7 @@ const UNITS: Record<Limited, string> = {
   maxRawDocumentBytes: 'bytes of documents',
 }
 
-function beyond(quotas: QuotaPolicy, name: Limited, would: number): string | undefined {
-  if (would <= quotas[name]) return undefined
-  return `the space would hold ${would} ${UNITS[name]}, its quota ${name} is ${quotas[name]}`
+function describeExcess(quotas: QuotaPolicy, name: SizeQuotaName, total: number): string | undefined {
+  if (total <= quotas[name]) return undefined
+  return `the space would hold ${total} ${UNITS[name]}, its quota ${name} is ${quotas[name]}`
 }

@@ -3,16 +3,16 @@ import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import {
+  findPolicyRow,
   insertPolicy,
-  moveSessions,
-  type PolicyOwner,
-  type PolicyRow,
-  policyRow,
+  type RetentionPolicyOwner,
+  type RetentionPolicyRow,
   updatePolicy,
+  updateSessionExpiry,
 } from '../rows/retention-policies.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read, Write } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
+import { writeReply } from '../storage/write-reply.js'
 
 /** The rules of a policy, without its owner. */
 export type RetentionRules = Omit<
@@ -30,64 +30,64 @@ export const DEFAULT_RETENTION: RetentionRules = {
   sessionInactivityMinutes: 30,
 }
 
-const MINUTE = 60_000
+const MINUTE_MS = 60_000
 /**
  * 9999-12-31T23:59:59.999Z, the last instant of a four-digit year: policies have no upper bound, dates of the API do
  */
-const END_OF_TIME = 253_402_300_799_999
+const MAX_TIMESTAMP = 253_402_300_799_999
 
 /** The effective rules of a space. A tenant's own rules do not apply to its spaces. */
-export function* retentionOf(spaceKey: number): Read<RetentionRules> {
-  const row = yield* policyRow({ spaceKey })
-  return row === undefined ? DEFAULT_RETENTION : rulesOf(row)
+export function* getRetentionRules(spaceKey: number): Read<RetentionRules> {
+  const row = yield* findPolicyRow({ spaceKey })
+  return row === undefined ? DEFAULT_RETENTION : toRules(row)
 }
 
 /** Expiry of a session of a space that was last used at `heartbeat`; milliseconds since the epoch. */
 export function sessionExpiry(rules: RetentionRules, heartbeat: number): number {
-  return Math.min(heartbeat + rules.sessionInactivityMinutes * MINUTE, END_OF_TIME)
+  return Math.min(heartbeat + rules.sessionInactivityMinutes * MINUTE_MS, MAX_TIMESTAMP)
 }
 
 /** The policies of a tenant and of its spaces. @throws KsError `not-found` for a missing space */
-export function retentionPolicies(context: EngineContext) {
+export function createRetentionPolicies(context: EngineContext) {
   return {
-    ofTenant: (caller: Caller) => read(context, caller),
-    setTenant: (caller: Caller, body: RetentionPolicyBody) => change(context, caller, body),
-    ofSpace: (caller: Caller, id: string) => read(context, caller, id),
+    ofTenant: (caller: Caller) => readPolicy(context, caller),
+    setTenant: (caller: Caller, body: RetentionPolicyBody) => changePolicy(context, caller, body),
+    ofSpace: (caller: Caller, id: string) => readPolicy(context, caller, id),
     /** Deletes nothing: the background clean-up reads the new rules at its next run. */
-    setSpace: (caller: Caller, id: string, body: RetentionPolicyBody) => change(context, caller, body, id),
+    setSpace: (caller: Caller, id: string, body: RetentionPolicyBody) => changePolicy(context, caller, body, id),
   }
 }
 
-interface Owner {
-  owner: PolicyOwner
+interface RetentionPolicyTarget {
+  owner: RetentionPolicyOwner
   spaceId: string | null
   tenant: string
 }
 
 /** @param id of a space, absent for the tenant's own policy */
-function* ownerOf({ tenant }: Caller, id: string | undefined): Read<Owner> {
+function* findPolicyTarget({ tenant }: Caller, id: string | undefined): Read<RetentionPolicyTarget> {
   if (id === undefined) return { owner: { tenant }, spaceId: null, tenant }
   const space = yield* findSpace(tenant, id)
   return { owner: { spaceKey: space.key }, spaceId: space.id, tenant: space.tenant }
 }
 
 /** The first read stores the defaults, so that id and times are the same at the next one. */
-async function read({ db, now }: EngineContext, caller: Caller, id?: string): Promise<RetentionPolicy> {
-  return (await db.read(stored(caller, id))) ?? (await db.write(() => storedOrFirst(caller, id, now())))
+async function readPolicy({ db, now }: EngineContext, caller: Caller, id?: string): Promise<RetentionPolicy> {
+  return (await db.read(findStoredPolicy(caller, id))) ?? (await db.write(() => ensureStoredPolicy(caller, id, now())))
 }
 
-function* stored(caller: Caller, id: string | undefined): Read<RetentionPolicy | undefined> {
-  const found = yield* ownerOf(caller, id)
-  const row = yield* policyRow(found.owner)
-  return row === undefined ? undefined : toPolicy(row, found)
+function* findStoredPolicy(caller: Caller, id: string | undefined): Read<RetentionPolicy | undefined> {
+  const target = yield* findPolicyTarget(caller, id)
+  const row = yield* findPolicyRow(target.owner)
+  return row === undefined ? undefined : toPolicy(row, target)
 }
 
-function* storedOrFirst(caller: Caller, id: string | undefined, now: number): Write<RetentionPolicy> {
-  const found = yield* ownerOf(caller, id)
-  return toPolicy(yield* ensure(found, now), found)
+function* ensureStoredPolicy(caller: Caller, id: string | undefined, now: number): Write<RetentionPolicy> {
+  const target = yield* findPolicyTarget(caller, id)
+  return toPolicy(yield* ensurePolicyRow(target, now), target)
 }
 
-async function change(
+async function changePolicy(
   context: EngineContext,
   caller: Caller,
   body: RetentionPolicyBody,
@@ -95,24 +95,24 @@ async function change(
 ): Promise<RetentionPolicy> {
   const { db, now } = context
   const write = function* (): Write<RetentionPolicy> {
-    const found = yield* ownerOf(caller, id)
-    const row = yield* ensure(found, now())
-    if (Object.keys(body).length === 0) return toPolicy(row, found)
-    const rules = changed(rulesOf(row), body)
-    const written = yield* updatePolicy(found.tenant, row.id, columnsOf(rules), now())
-    if ('spaceKey' in found.owner && body.sessionInactivityMinutes !== undefined)
+    const target = yield* findPolicyTarget(caller, id)
+    const row = yield* ensurePolicyRow(target, now())
+    if (Object.keys(body).length === 0) return toPolicy(row, target)
+    const rules = applyChanges(toRules(row), body)
+    const updated = yield* updatePolicy(target.tenant, row.id, toColumns(rules), now())
+    if ('spaceKey' in target.owner && body.sessionInactivityMinutes !== undefined)
       // existing sessions follow the new rule too, from their last use
-      yield* moveSessions(
-        found.owner.spaceKey,
-        Math.min(rules.sessionInactivityMinutes * MINUTE, END_OF_TIME),
-        END_OF_TIME,
+      yield* updateSessionExpiry(
+        target.owner.spaceKey,
+        Math.min(rules.sessionInactivityMinutes * MINUTE_MS, MAX_TIMESTAMP),
+        MAX_TIMESTAMP,
       )
-    return toPolicy(written, found)
+    return toPolicy(updated, target)
   }
-  return writeAnswer(db, caller, write, id === undefined ? {} : { lock: { tenant: caller.tenant, id } })
+  return writeReply(db, caller, write, id === undefined ? {} : { lock: { tenant: caller.tenant, id } })
 }
 
-function changed(rules: RetentionRules, body: RetentionPolicyBody): RetentionRules {
+function applyChanges(rules: RetentionRules, body: RetentionPolicyBody): RetentionRules {
   const { rawDocumentRetentionDays } = body
   return {
     answerTraceRetentionDays: body.answerTraceRetentionDays ?? rules.answerTraceRetentionDays,
@@ -126,14 +126,14 @@ function changed(rules: RetentionRules, body: RetentionPolicyBody): RetentionRul
   }
 }
 
-function* ensure({ owner, tenant }: Owner, now: number): Write<PolicyRow> {
+function* ensurePolicyRow({ owner, tenant }: RetentionPolicyTarget, now: number): Write<RetentionPolicyRow> {
   return (
-    (yield* policyRow(owner)) ??
-    (yield* insertPolicy({ id: newId(), owner, tenant }, columnsOf(DEFAULT_RETENTION), now))
+    (yield* findPolicyRow(owner)) ??
+    (yield* insertPolicy({ id: newId(), owner, tenant }, toColumns(DEFAULT_RETENTION), now))
   )
 }
 
-function columnsOf(rules: RetentionRules) {
+function toColumns(rules: RetentionRules) {
   return [
     rules.answerTraceRetentionDays,
     rules.evidenceCacheRetentionDays,
@@ -144,7 +144,7 @@ function columnsOf(rules: RetentionRules) {
   ]
 }
 
-function rulesOf(row: PolicyRow): RetentionRules {
+function toRules(row: RetentionPolicyRow): RetentionRules {
   return {
     answerTraceRetentionDays: row.answer_trace_days,
     evidenceCacheRetentionDays: row.evidence_cache_days,
@@ -155,13 +155,13 @@ function rulesOf(row: PolicyRow): RetentionRules {
   }
 }
 
-function toPolicy(row: PolicyRow, { spaceId, tenant }: Owner): RetentionPolicy {
+function toPolicy(row: RetentionPolicyRow, { spaceId, tenant }: RetentionPolicyTarget): RetentionPolicy {
   return {
     id: row.id,
     tenantId: tenant,
     knowledgeSpaceId: spaceId,
     scope: spaceId === null ? 'tenant' : 'knowledge_space',
-    ...rulesOf(row),
+    ...toRules(row),
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   }

@@ -9,29 +9,29 @@ import type {
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
-import { decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
+import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { ModelReference } from '../base/model-reference.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { BUILTIN_EMBEDDING, isBuiltin } from '../models/registry.js'
 import {
   countSpaces,
+  findSpaceBySlug,
   hasDocuments,
   hideSpace,
   insertSpace,
+  listSpacesAfter,
   renameSpace,
-  setEmbedding,
-  slugHolder,
-  spacesAfter,
+  setEmbeddingModel,
 } from '../rows/space-changes.js'
 import { findSpace, toSpace } from '../rows/spaces.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read, Write } from '../storage/program.js'
 import { readablePage } from '../storage/readable.js'
-import { writeAnswer } from '../storage/write-answer.js'
-import { DEFAULT_POLICIES, embeddingProfileOf, toManifest } from './manifest.js'
-import { quotasOf } from './quota.js'
-import { retentionOf } from './retention-policy.js'
+import { writeReply } from '../storage/write-reply.js'
+import { DEFAULT_POLICIES, toEmbeddingProfile, toManifest } from './manifest.js'
+import { getQuotas } from './quota.js'
+import { getRetentionRules } from './retention-policy.js'
 
 export async function createSpace(
   context: EngineContext,
@@ -40,25 +40,25 @@ export async function createSpace(
 ): Promise<KnowledgeSpace> {
   const { db } = context
   const model = body.embeddingProfile ?? context.options.defaultEmbedding
-  assertEmbedding(context, model)
-  return writeAnswer(db, caller, function* () {
+  assertEmbeddingModel(context, model)
+  return writeReply(db, caller, function* () {
     const { spacesPerTenant } = context.options.limits
     if ((yield* countSpaces(caller.tenant)) >= spacesPerTenant)
       throw new KsError('capacity-exceeded', `a tenant holds at most ${spacesPerTenant} knowledge spaces`)
     yield* assertSlugFree(caller.tenant, body.slug, undefined)
     const id = newId()
     const { name, slug, description } = body
-    const named = { id, tenant: caller.tenant, name, slug, description }
-    yield* insertSpace({ ...named, policies: DEFAULT_POLICIES, model, now: Date.now() })
+    const fields = { id, tenant: caller.tenant, name, slug, description }
+    yield* insertSpace({ ...fields, policies: DEFAULT_POLICIES, model, now: Date.now() })
     return toSpace(yield* findSpace(caller.tenant, id))
   })
 }
 
 export function* listSpaces(caller: Caller, page: PageRequest): Read<Page<KnowledgeSpace>> {
-  const filter = filterHash('spaces', caller.tenant)
+  const filter = hashFilter('spaces', caller.tenant)
   const after = page.cursor === undefined ? '' : String(decodeCursor(page.cursor, filter).after[0] ?? '')
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = yield* spacesAfter(caller.tenant, after, limit + 1)
+  const rows = yield* listSpacesAfter(caller.tenant, after, limit + 1)
   return readablePage(rows, limit, toSpace, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
@@ -71,15 +71,15 @@ export async function updateSpace(
   const update = function* (): Write<KnowledgeSpace> {
     const row = yield* findSpace(caller.tenant, id)
     if (body.slug !== undefined) yield* assertSlugFree(caller.tenant, body.slug, row.key)
-    const named = {
+    const fields = {
       name: body.name ?? row.name,
       slug: body.slug ?? row.slug,
       description: body.description ?? row.description,
     }
-    yield* renameSpace({ key: row.key, ...named }, Date.now())
+    yield* renameSpace({ key: row.key, ...fields }, Date.now())
     return toSpace(yield* findSpace(caller.tenant, id))
   }
-  return writeAnswer(db, caller, update, { lock: { tenant: caller.tenant, id } })
+  return writeReply(db, caller, update, { lock: { tenant: caller.tenant, id } })
 }
 
 /** Hides the space from every read at once; its rows and files are purged in the background. */
@@ -89,19 +89,19 @@ export async function deleteSpace(context: EngineContext, caller: Caller, id: st
     const row = yield* findSpace(caller.tenant, id)
     yield* hideSpace(row.key, Date.now())
   }
-  await writeAnswer(db, caller, hide, { lock: { tenant: caller.tenant, id } })
+  await writeReply(db, caller, hide, { lock: { tenant: caller.tenant, id } })
   context.wake()
-  context.changes.changed(caller.tenant, id)
+  context.changes.report(caller.tenant, id)
 }
 
-export function* spaceManifest(context: EngineContext, caller: Caller, id: string): Read<KnowledgeSpaceManifest> {
+export function* getSpaceManifest(context: EngineContext, caller: Caller, id: string): Read<KnowledgeSpaceManifest> {
   const space = yield* findSpace(caller.tenant, id)
   const manifest = toManifest(space)
   // the effective rules, not the initial ones
-  const rules = yield* retentionOf(space.key)
+  const rules = yield* getRetentionRules(space.key)
   return {
     ...manifest,
-    quotaPolicy: quotasOf(context, space),
+    quotaPolicy: getQuotas(context, space),
     retentionPolicy: {
       ...manifest.retentionPolicy,
       artifactVersionsToKeep: rules.parseArtifactVersions,
@@ -124,15 +124,15 @@ export async function setEmbeddingProfile(
         'embedding-frozen',
         `the embedding profile of ${JSON.stringify(row.slug)} is frozen since ${new Date(row.frozen_at ?? row.updated_at).toISOString()}: documents were ingested with it; POST /knowledge-spaces/${row.id}/embedding-profile/migrations reindexes them for another model and publishes that`,
       )
-    assertEmbedding(context, model)
-    yield* setEmbedding(row.key, model, Date.now())
-    return embeddingProfileOf(yield* findSpace(caller.tenant, id))
+    assertEmbeddingModel(context, model)
+    yield* setEmbeddingModel(row.key, model, Date.now())
+    return toEmbeddingProfile(yield* findSpace(caller.tenant, id))
   }
-  return writeAnswer(db, caller, set, { lock: { tenant: caller.tenant, id } })
+  return writeReply(db, caller, set, { lock: { tenant: caller.tenant, id } })
 }
 
 /** @throws KsError `provider-not-configured` when this daemon has no such model */
-export function assertEmbedding(context: EngineContext, model: ModelReference): void {
+export function assertEmbeddingModel(context: EngineContext, model: ModelReference): void {
   if (isBuiltin(model)) {
     if (model.provider === BUILTIN_EMBEDDING.provider && model.model === BUILTIN_EMBEDDING.model) return
     throw new KsError(
@@ -147,8 +147,8 @@ export function assertEmbedding(context: EngineContext, model: ModelReference): 
     )
 }
 
-function* assertSlugFree(tenant: string, slug: string, except: number | undefined): Read<void> {
-  const holder = yield* slugHolder(tenant, slug)
-  if (holder !== undefined && holder.key !== except)
+function* assertSlugFree(tenant: string, slug: string, exceptKey: number | undefined): Read<void> {
+  const holder = yield* findSpaceBySlug(tenant, slug)
+  if (holder !== undefined && holder.key !== exceptKey)
     throw new KsError('slug-taken', `slug ${JSON.stringify(slug)} is already used by space ${holder.id}`)
 }

@@ -5,6 +5,6 @@ import type { BudgetAccount } from '../models/budget.js'
 const TENANT_ACCOUNT = 'tenant'
 
 /** The account of a tenant's model calls without a space, within the `quotas` of the deployment. */
-export function tenantAccount({ options }: Pick<EngineContext, 'options'>, tenant: string): BudgetAccount {
+export function createTenantAccount({ options }: Pick<EngineContext, 'options'>, tenant: string): BudgetAccount {
   return { tenant, id: TENANT_ACCOUNT, limits: () => options.quotas }
 }

@@ -1,18 +1,18 @@
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import type { EngineContext } from '../context.js'
-import { visionKey } from '../models/vision.js'
-import { countPictures, pictureWait } from '../rows/pictures.js'
+import { toDescriptionKey } from '../models/vision.js'
+import { countPictures, findPictureWait } from '../rows/pictures.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { lastFailure } from './last-failure.js'
+import { toLastFailure } from './last-failure.js'
 
-type Pictures = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
+type PictureStatus = NonNullable<KnowledgeSpaceStatus['index']['pictures']>
 
 /** Number of pictures that the vision model described, and its last failure; empty if it was not asked. */
-export function* describedPictures({ options }: EngineContext, space: SpaceRow): Read<{ pictures?: Pictures }> {
+export function* getDescribedPictures({ options }: EngineContext, space: SpaceRow): Read<{ pictures?: PictureStatus }> {
   if (options.visionModel === undefined) return {}
-  const counts = yield* countPictures(space.key, visionKey(options.visionModel))
-  const wait = yield* pictureWait(space.key)
+  const counts = yield* countPictures(space.key, toDescriptionKey(options.visionModel))
+  const wait = yield* findPictureWait(space.key)
   if (wait === undefined) return counts.described + counts.refused === 0 ? {} : { pictures: counts }
-  return { pictures: { ...counts, ...lastFailure(wait) } }
+  return { pictures: { ...counts, ...toLastFailure(wait) } }
 }

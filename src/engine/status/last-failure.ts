@@ -1,7 +1,7 @@
 import type { ProviderWait } from '../rows/provider-wait.js'
 
 /** The last failure of a provider, as a status shows it; empty if it responds. */
-export function lastFailure(wait: ProviderWait | undefined) {
+export function toLastFailure(wait: ProviderWait | undefined) {
   if (wait === undefined) return {}
   return {
     errorClass: wait.error_class,

@@ -1,13 +1,13 @@
 import type { KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
 import type { Caller } from '../base/caller.js'
-import { deniedSources } from '../rows/permissions.js'
-import { countWithoutVectors, documentsWithoutVectors } from '../rows/space-status.js'
+import { listDeniedSources } from '../rows/permissions.js'
+import { countDocumentsWithoutVectors, listDocumentsWithoutVectors } from '../rows/space-status.js'
 import type { SpaceRow } from '../rows/spaces.js'
-import { missingOf, waitOf } from '../rows/vectors-due.js'
+import { countDueVectors, findVectorWait } from '../rows/vectors-due.js'
 import type { Read } from '../storage/program.js'
-import { lastFailure } from './last-failure.js'
+import { toLastFailure } from './last-failure.js'
 
-type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
+type MissingVectorStatus = NonNullable<KnowledgeSpaceStatus['index']['missingVectors']>
 
 /**
  * Published passages of a space without a vector, and the provider's last failure. Documents of sources that the caller
@@ -15,21 +15,21 @@ type MissingVectors = NonNullable<KnowledgeSpaceStatus['index']['missingVectors'
  *
  * @param sample maximum number of listed documents
  */
-export function* missingVectors(
+export function* getMissingVectors(
   space: SpaceRow,
   caller: Caller,
   sample: number,
-): Read<{ missingVectors?: MissingVectors }> {
-  const { due, refused } = yield* missingOf(space.key)
+): Read<{ missingVectors?: MissingVectorStatus }> {
+  const { due, refused } = yield* countDueVectors(space.key)
   if (due + refused === 0) return {}
-  const wait = yield* waitOf(space.key)
-  const documents = yield* documentsWithoutVectors(space.key, yield* deniedSources(space.key, caller), sample)
-  const count = yield* countWithoutVectors(space.key)
+  const wait = yield* findVectorWait(space.key)
+  const documents = yield* listDocumentsWithoutVectors(space.key, yield* listDeniedSources(space.key, caller), sample)
+  const count = yield* countDocumentsWithoutVectors(space.key)
   return {
     missingVectors: {
       passages: due,
       refused,
-      ...lastFailure(wait),
+      ...toLastFailure(wait),
       documents: {
         count,
         truncated: count > documents.length,

@@ -1,15 +1,15 @@
-import type { ModelsInUse } from '../../contract/gateway/system.js'
+import type { ModelUsage } from '../../contract/gateway/system.js'
 import type { ModelReference } from '../base/model-reference.js'
 import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import type { ModelCounter } from '../models/budget.js'
 import type { UsedModel } from '../models/registry.js'
-import { spacesByUse, usedOnDay } from '../rows/budgets.js'
-import { quotasOf } from '../spaces/quota.js'
+import { listSpacesByUsage, listUsageOfDay } from '../rows/budgets.js'
+import { getQuotas } from '../spaces/quota.js'
 import type { Read } from '../storage/program.js'
 
 /** maximum number of spaces with listed budgets, highest use first */
-const TOLD_SPACES = 100
+const MAX_LISTED_SPACES = 100
 
 const LIMITS = {
   embeddingTokens: 'maxEmbeddingTokensPerDay',
@@ -20,34 +20,34 @@ const LIMITS = {
 /** Operations on the use of models. */
 export interface ModelOperations {
   /** Providers and their models, and the use of the spaces' daily budgets. */
-  inUse(): Promise<ModelsInUse>
+  inUse(): Promise<ModelUsage>
   /** Calls and results of each model since the start. */
   records(): UsedModel[]
 }
 
-export function modelOperations(context: EngineContext): ModelOperations {
+export function createModelOperations(context: EngineContext): ModelOperations {
   return {
-    inUse: () => asDeployment(() => context.db.read(modelsInUse(context))),
+    inUse: () => asDeployment(() => context.db.read(getModelsInUse(context))),
     records: () => context.models.records(),
   }
 }
 
-function* modelsInUse(context: EngineContext): Read<ModelsInUse> {
+function* getModelsInUse(context: EngineContext): Read<ModelUsage> {
   const { models, now } = context
   const day = new Date(now()).toISOString().slice(0, 10)
-  const sums = yield* usedOnDay(day)
-  const usedOf = (counter: ModelCounter) => sums.find((sum) => sum.counter === counter)?.used ?? 0
-  const spaces = yield* spacesByUse(day, TOLD_SPACES)
+  const sums = yield* listUsageOfDay(day)
+  const getUsed = (counter: ModelCounter) => sums.find((sum) => sum.counter === counter)?.used ?? 0
+  const spaces = yield* listSpacesByUsage(day, MAX_LISTED_SPACES)
   return {
     defaults: defaultModels(context),
     today: {
-      embeddingTokens: usedOf('embeddingTokens'),
-      llmTokens: usedOf('llmTokens'),
-      rerankRequests: usedOf('rerankRequests'),
+      embeddingTokens: getUsed('embeddingTokens'),
+      llmTokens: getUsed('llmTokens'),
+      rerankRequests: getUsed('rerankRequests'),
     },
     budgets: spaces.flatMap(({ counter, used, ...space }) => {
       if (!isModelCounter(counter)) return []
-      const limit = quotasOf(context, space).providerBudgets[LIMITS[counter]]
+      const limit = getQuotas(context, space).providerBudgets[LIMITS[counter]]
       return [
         {
           knowledgeSpaceId: space.id,
@@ -62,9 +62,9 @@ function* modelsInUse(context: EngineContext): Read<ModelsInUse> {
   }
 }
 
-function defaultModels({ options }: EngineContext): ModelsInUse['defaults'] {
+function defaultModels({ options }: EngineContext): ModelUsage['defaults'] {
   const { defaultEmbedding, defaultGenerator, visionModel, defaultSpeech, defaultTranscription } = options
-  const entry = (task: ModelsInUse['defaults'][number]['task'], reference: ModelReference | undefined) =>
+  const entry = (task: ModelUsage['defaults'][number]['task'], reference: ModelReference | undefined) =>
     reference === undefined
       ? []
       : [{ task, pluginId: reference.pluginId, provider: reference.provider, model: reference.model }]

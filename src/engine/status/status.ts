@@ -1,46 +1,55 @@
 import type { KnowledgeSpaceStats, KnowledgeSpaceStatus } from '../../contract/gateway/space-status.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
-import { knownLeases } from '../integrity/lease-list.js'
-import { unstoredSessions } from '../query/sessions.js'
+import { listVisibleLeases } from '../integrity/lease-list.js'
+import { findUnstoredSessions } from '../query/sessions.js'
 import { countSessions } from '../rows/sessions.js'
 import {
+  countFailedCommits,
   type FailedCommitRow,
-  failedCommitCounts,
-  failedCommits,
-  liveSessions,
+  listFailedCommits,
+  listLiveSessions,
   type StatusSessionRow,
 } from '../rows/space-status.js'
-import { usageOf } from '../rows/space-usage.js'
+import { getSpaceUsage } from '../rows/space-usage.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { workspaceUsage } from '../rows/workspaces.js'
-import { NODE_SCHEMA_VERSION, PARSER_POLICY_VERSION, PROJECTION_SET_VERSION, policiesOf } from '../spaces/manifest.js'
-import { retentionOf, sessionExpiry } from '../spaces/retention-policy.js'
+import { getWorkspaceUsage } from '../rows/workspaces.js'
+import {
+  NODE_SCHEMA_VERSION,
+  PARSER_POLICY_VERSION,
+  PROJECTION_SET_VERSION,
+  parsePolicies,
+} from '../spaces/manifest.js'
+import { getRetentionRules, sessionExpiry } from '../spaces/retention-policy.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Read } from '../storage/program.js'
-import { readable } from '../storage/readable.js'
-import { describedPictures } from './described-pictures.js'
-import { missingVectors } from './missing-vectors.js'
-import { projectionSummaries } from './projections.js'
+import { mapReadable } from '../storage/readable.js'
+import { getDescribedPictures } from './described-pictures.js'
+import { getMissingVectors } from './missing-vectors.js'
+import { getProjectionSummaries } from './projections.js'
 
-const SAMPLE = 100 // maximum number of leases, sessions and commits in a status
+const MAX_SAMPLE_ROWS = 100 // maximum number of leases, sessions and commits in a status
 
 /** The current status of a space. */
-export async function spaceStatus(context: EngineContext, caller: Caller, id: string): Promise<KnowledgeSpaceStatus> {
+export async function getSpaceStatus(
+  context: EngineContext,
+  caller: Caller,
+  id: string,
+): Promise<KnowledgeSpaceStatus> {
   const { db } = context
   const now = context.now()
-  const { space, leases, sessions, commits, missing } = await db.read(statusRows(context, caller, id, now))
-  const policies = policiesOf(space)
-  const summaries = await projectionSummaries(context, space)
-  const degraded = await degradedIndexes(context, space.id)
+  const { space, leases, sessions, commits, missing } = await db.read(loadStatusRows(context, caller, id, now))
+  const policies = parsePolicies(space)
+  const summaries = await getProjectionSummaries(context, space)
+  const degraded = await getDegradedIndexes(context, space.id)
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
     generatedAt: new Date(now).toISOString(),
-    activeLeases: sample(
+    activeLeases: toSample(
       leases.length,
-      leases.slice(0, SAMPLE).map((lease) => ({
+      leases.slice(0, MAX_SAMPLE_ROWS).map((lease) => ({
         id: lease.id,
         leaseType: lease.type,
         targetType: lease.targetType,
@@ -48,13 +57,13 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
         expiresAt: new Date(lease.expiresAt).toISOString(),
       })),
     ),
-    activeSessions: sample(
+    activeSessions: toSample(
       sessions.count,
-      readable(sessions.rows, (row) => toSession(row, policies.consistencyPolicy.defaultClass)),
+      mapReadable(sessions.rows, (row) => toSession(row, policies.consistencyPolicy.defaultClass)),
     ),
-    failedCommits: sample(
+    failedCommits: toSample(
       [...commits.counts.values()].reduce((sum, n) => sum + n, 0),
-      readable(commits.rows, toFailedCommit),
+      mapReadable(commits.rows, toFailedCommit),
     ),
     index: {
       nodeSchemaVersion: NODE_SCHEMA_VERSION,
@@ -74,31 +83,37 @@ export async function spaceStatus(context: EngineContext, caller: Caller, id: st
     },
     parser: { kind: 'native', policyVersion: PARSER_POLICY_VERSION },
     storage: {
-      healthy: !db.broken && context.options.room?.state().isFull !== true,
+      healthy: !db.broken && context.options.room?.getState().isFull !== true,
       provider: policies.storageProvider,
       objectStorageKind: 'filesystem',
     },
   }
 }
 
-function* statusRows(context: EngineContext, caller: Caller, id: string, now: number) {
+function* loadStatusRows(context: EngineContext, caller: Caller, id: string, now: number) {
   const space = yield* findSpace(caller.tenant, id)
   const { key } = space
   return {
     space,
-    leases: yield* knownLeases(context, caller, key),
-    sessions: { count: yield* sessionCount(context, space, now), rows: yield* sessionRows(context, space, now) },
-    commits: {
-      counts: yield* failedCommitCounts(caller, key, 0),
-      rows: yield* failedCommits(caller, key, SAMPLE),
+    leases: yield* listVisibleLeases(context, caller, key),
+    sessions: {
+      count: yield* countAllSessions(context, space, now),
+      rows: yield* listSessionRows(context, space, now),
     },
-    missing: { ...(yield* missingVectors(space, caller, SAMPLE)), ...(yield* describedPictures(context, space)) },
+    commits: {
+      counts: yield* countFailedCommits(caller, key, 0),
+      rows: yield* listFailedCommits(caller, key, MAX_SAMPLE_ROWS),
+    },
+    missing: {
+      ...(yield* getMissingVectors(space, caller, MAX_SAMPLE_ROWS)),
+      ...(yield* getDescribedPictures(context, space)),
+    },
   }
 }
 
-async function degradedIndexes({ indexes, log }: EngineContext, spaceId: string): Promise<string[]> {
+async function getDegradedIndexes({ indexes, log }: EngineContext, spaceId: string): Promise<string[]> {
   try {
-    return await indexes.degraded(spaceId)
+    return await indexes.degradedReasons(spaceId)
   } catch (error) {
     log.warn({ space: spaceId, error: String(error) }, 'the state of the indexes of a space could not be read')
     return ['the search indexes do not respond']
@@ -106,7 +121,7 @@ async function degradedIndexes({ indexes, log }: EngineContext, spaceId: string)
 }
 
 /** Counts of a space; those of commits over the last `windowMinutes`. */
-export async function spaceStats(
+export async function getSpaceStats(
   context: EngineContext,
   caller: Caller,
   id: string,
@@ -115,11 +130,11 @@ export async function spaceStats(
   const end = context.now()
   const start = end - windowMinutes * 60_000
   const { space, held, commits, sessions, leases, workspaces } = await context.db.read(
-    statsRows(context, caller, id, { start, end }),
+    loadStatsRows(context, caller, id, { start, end }),
   )
   const failedRetryable = commits.get('failed-retryable') ?? 0
   const failedTerminal = commits.get('failed-terminal') ?? 0
-  const degraded = await degradedIndexes(context, space.id)
+  const degraded = await getDegradedIndexes(context, space.id)
   return {
     knowledgeSpaceId: space.id,
     tenantId: space.tenant,
@@ -132,7 +147,7 @@ export async function spaceStats(
       ...(workspaces.workspaceFileCount + workspaces.workspaceBytes === 0 ? {} : workspaces),
     },
     projections: {
-      ...(await projectionSummaries(context, space)),
+      ...(await getProjectionSummaries(context, space)),
       projectionVersion: space.head_revision,
       ...(degraded.length === 0 ? {} : { degraded }),
     },
@@ -142,14 +157,14 @@ export async function spaceStats(
     cache: { available: false, entries: 0, totalBytes: 0 },
     metrics: { available: false, reason: 'no metrics are recorded per space' },
     runtime: {
-      activeLeaseSampleCount: Math.min(leases, SAMPLE),
-      activeSessionSampleCount: Math.min(sessions, SAMPLE),
-      truncated: leases > SAMPLE || sessions > SAMPLE,
+      activeLeaseSampleCount: Math.min(leases, MAX_SAMPLE_ROWS),
+      activeSessionSampleCount: Math.min(sessions, MAX_SAMPLE_ROWS),
+      truncated: leases > MAX_SAMPLE_ROWS || sessions > MAX_SAMPLE_ROWS,
     },
   }
 }
 
-function* statsRows(
+function* loadStatsRows(
   context: EngineContext,
   caller: Caller,
   id: string,
@@ -159,27 +174,27 @@ function* statsRows(
   const { key } = space
   return {
     space,
-    held: yield* usageOf(key),
-    commits: yield* failedCommitCounts(caller, key, start),
-    sessions: yield* sessionCount(context, space, end),
-    leases: (yield* knownLeases(context, caller, key)).length,
-    workspaces: yield* workspaceUsage(key),
+    held: yield* getSpaceUsage(key),
+    commits: yield* countFailedCommits(caller, key, start),
+    sessions: yield* countAllSessions(context, space, end),
+    leases: (yield* listVisibleLeases(context, caller, key)).length,
+    workspaces: yield* getWorkspaceUsage(key),
   }
 }
 
-function* sessionCount(context: EngineContext, space: SpaceRow, now: number): Read<number> {
-  return (yield* countSessions(space.key, now)) + (yield* unstoredSessions(context, space)).length
+function* countAllSessions(context: EngineContext, space: SpaceRow, now: number): Read<number> {
+  return (yield* countSessions(space.key, now)) + (yield* findUnstoredSessions(context, space)).length
 }
 
-function* sessionRows(context: EngineContext, space: SpaceRow, now: number): Read<StatusSessionRow[]> {
-  const stored = yield* liveSessions(space.key, now, SAMPLE)
-  const policy = yield* retentionOf(space.key)
-  const unstored = yield* unstoredSessions(context, space)
+function* listSessionRows(context: EngineContext, space: SpaceRow, now: number): Read<StatusSessionRow[]> {
+  const stored = yield* listLiveSessions(space.key, now, MAX_SAMPLE_ROWS)
+  const policy = yield* getRetentionRules(space.key)
+  const unstored = yield* findUnstoredSessions(context, space)
   const running = unstored.map(({ sessionId, subject = '', heartbeatAt }): StatusSessionRow => {
     const times = { heartbeat_at: heartbeatAt, expires_at: sessionExpiry(policy, heartbeatAt) }
     return { id: sessionId, subject, client_kind: 'api', ...times }
   })
-  return [...stored, ...running].slice(0, SAMPLE)
+  return [...stored, ...running].slice(0, MAX_SAMPLE_ROWS)
 }
 
 function toSession(
@@ -200,12 +215,12 @@ function toFailedCommit(row: FailedCommitRow): KnowledgeSpaceStatus['failedCommi
   return {
     id: row.id,
     status: row.status,
-    ...defined({ errorCode: row.error_code ?? undefined }),
+    ...omitUndefined({ errorCode: row.error_code ?? undefined }),
     ...(row.expires_at === null ? {} : { expiresAt: new Date(row.expires_at).toISOString() }),
     updatedAt: new Date(row.updated_at).toISOString(),
   }
 }
 
-function sample<T>(count: number, items: T[]): { count: number; truncated: boolean; items: T[] } {
+function toSample<T>(count: number, items: T[]): { count: number; truncated: boolean; items: T[] } {
   return { count, truncated: count > items.length, items }
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
-import type { LogState } from './checkpointer.js'
+import type { WalState } from './checkpointer.js'
 import { checkpoint, JOURNAL_SIZE_LIMIT } from './pragmas.js'
 
 /**
@@ -14,17 +14,17 @@ const sqlite = new Sqlite(path, { fileMustExist: true, timeout: 0 })
 sqlite.pragma('synchronous = FULL')
 sqlite.pragma('wal_autocheckpoint = 0')
 
-function moveLog(): LogState {
+function moveLog(): WalState {
   const isMoved = checkpoint(sqlite, 'PASSIVE')
   const bytes = statSync(`${path}-wal`).size
-  if (bytes <= JOURNAL_SIZE_LIMIT) return { bytes, isHeld: !isMoved }
+  if (bytes <= JOURNAL_SIZE_LIMIT) return { bytes, isBlocked: !isMoved }
   // The next writer would truncate a log that was moved, but the next write may be far away.
-  return { bytes, isHeld: !isMoved || !checkpoint(sqlite, 'TRUNCATE') }
+  return { bytes, isBlocked: !isMoved || !checkpoint(sqlite, 'TRUNCATE') }
 }
 
 parentPort?.on('message', (message: 'checkpoint' | 'close') => {
   if (message === 'checkpoint') {
-    let state: LogState | undefined
+    let state: WalState | undefined
     try {
       state = moveLog()
     } catch {

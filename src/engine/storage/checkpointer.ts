@@ -4,14 +4,14 @@ import { JOURNAL_SIZE_LIMIT } from './pragmas.js'
 
 const INTERVAL_MILLISECONDS = 200
 /** interval while a reader blocks the log, which may take minutes */
-const HELD_MILLISECONDS = 1000
+const BLOCKED_INTERVAL_MILLISECONDS = 1000
 
 /** State of the write-ahead log after a checkpoint. */
-export interface LogState {
+export interface WalState {
   /** size of the file before it was truncated */
   bytes: number
   /** a reader still needs frames of the log, or pages that they would overwrite: not all of it could be moved */
-  isHeld: boolean
+  isBlocked: boolean
 }
 
 /**
@@ -19,21 +19,21 @@ export interface LogState {
  */
 export class Checkpointer {
   readonly #path: string
-  #tellAt = JOURNAL_SIZE_LIMIT
+  #reportAboveBytes = JOURNAL_SIZE_LIMIT
   #worker: Worker | undefined
   #timer: NodeJS.Timeout | undefined
   #running = false
   #closed = false
 
   /** Called with the size of a log that readers block, when it is long and each time it has doubled. */
-  onHeldLog: (bytes: number) => void = () => undefined
+  onBlockedLog: (bytes: number) => void = () => undefined
 
   constructor(path: string) {
     this.#path = path
   }
 
   /** Schedules a checkpoint; to be called after every commit. */
-  wrote(): void {
+  scheduleAfterWrite(): void {
     this.#runAfter(INTERVAL_MILLISECONDS)
   }
 
@@ -60,15 +60,15 @@ export class Checkpointer {
     this.#timer.unref()
   }
 
-  #found({ bytes, isHeld }: LogState): void {
+  #handleState({ bytes, isBlocked: isHeld }: WalState): void {
     if (!isHeld) {
-      this.#tellAt = JOURNAL_SIZE_LIMIT
+      this.#reportAboveBytes = JOURNAL_SIZE_LIMIT
       return
     }
-    this.#runAfter(HELD_MILLISECONDS)
-    if (bytes <= this.#tellAt) return
-    this.#tellAt = bytes * 2
-    this.onHeldLog(bytes)
+    this.#runAfter(BLOCKED_INTERVAL_MILLISECONDS)
+    if (bytes <= this.#reportAboveBytes) return
+    this.#reportAboveBytes = bytes * 2
+    this.onBlockedLog(bytes)
   }
 
   #checkpoint(): void {
@@ -84,9 +84,9 @@ export class Checkpointer {
       workerData: this.#path,
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
     })
-    worker.on('message', (state: LogState | undefined) => {
+    worker.on('message', (state: WalState | undefined) => {
       this.#running = false
-      if (state !== undefined) this.#found(state)
+      if (state !== undefined) this.#handleState(state)
     })
     worker.on('error', () => {}) // the exit event handles it
     // Without the thread the main connection checkpoints on its own once the log is long.

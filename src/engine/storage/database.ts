@@ -2,20 +2,20 @@ import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
-import { diskError } from '../../local/disk-error.js'
-import type { Change, Query } from '../base/statements.js'
+import { toDiskError } from '../../local/disk-error.js'
+import type { ReadStatement, WriteStatement } from '../base/statements.js'
 import { Checkpointer } from './checkpointer.js'
-import { askDisk } from './disk-probe.js'
+import { probeDisk } from './disk-probe.js'
 import type { DatabaseCounts, Driver, Snapshot } from './driver.js'
 import type { Damage } from './formats.js'
 import { migrate } from './migrate.js'
 import { PageCheck } from './page-check.js'
 import { checkpoint, setPragmas } from './pragmas.js'
-import { type Asked, isProgram, type Read, type Write } from './program.js'
-import { DatabaseDamaged, damageMet, isIoError } from './sql-errors.js'
+import { isProgram, type ProgramStatement, type Read, type Write } from './program.js'
+import { DatabaseDamaged, isIoError, toDamageError } from './sql-errors.js'
 import { SqliteSnapshot } from './sqlite-snapshot.js'
-import { type Prepared, queried, runNow, Statements } from './statements.js'
-import { storable } from './storable.js'
+import { queryRows, runProgramSync, type SqliteStatement, SqliteStatements } from './statements.js'
+import { toStorable } from './storable.js'
 import { Writer } from './writer.js'
 
 const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less space than in 4 KiB pages
@@ -26,7 +26,7 @@ const PAGE_SIZE = 8192 // 1 KiB texts and 400-byte vectors waste less space than
  */
 export class Database implements Driver {
   readonly #sqlite: Sqlite.Database
-  readonly #statements: Statements
+  readonly #statements: SqliteStatements
   readonly #checkpointer: Checkpointer
   readonly #pages: PageCheck
   readonly #writer: Writer
@@ -40,21 +40,25 @@ export class Database implements Driver {
    * @param onDiskFailure called with every failure that came from the disk
    * @param accept inspects the database before anything is changed, and throws where it must not be opened
    */
-  constructor(path: string, refused: (error: unknown) => void = () => {}, accept: (db: Database) => void = () => {}) {
+  constructor(
+    path: string,
+    onDiskFailure: (error: unknown) => void = () => {},
+    accept: (db: Database) => void = () => {},
+  ) {
     const fresh = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0
     this.#sqlite = new Sqlite(path)
-    this.#statements = new Statements(this.#sqlite)
+    this.#statements = new SqliteStatements(this.#sqlite)
     // both must be set before the first table is created
     if (fresh) this.#sqlite.exec(`PRAGMA page_size = ${PAGE_SIZE}; PRAGMA auto_vacuum = INCREMENTAL`)
     this.#checkpointer = new Checkpointer(path)
     this.#pages = new PageCheck(path)
     this.#writer = new Writer(this.#sqlite, path, {
-      wrote: () => {
+      onCommit: () => {
         this.#counts.commits++
-        this.#checkpointer.wrote()
+        this.#checkpointer.scheduleAfterWrite()
       },
-      damage: () => this.#damaged,
-      failed: (error) => this.#unwritable(error, path, refused),
+      getDamage: () => this.#damaged,
+      toCallerError: (error) => this.#toWriteError(error, path, onDiskFailure),
     })
     setPragmas(this.#sqlite)
     accept(this)
@@ -62,8 +66,8 @@ export class Database implements Driver {
   }
 
   /** Called for each damaged cell when it is first read. */
-  set onDamage(tell: (damage: Damage) => void) {
-    this.#statements.onDamage = tell
+  set onDamage(onEvent: (damage: Damage) => void) {
+    this.#statements.onDamage = onEvent
   }
 
   /**
@@ -86,12 +90,12 @@ export class Database implements Driver {
   async checkPages(): Promise<string[]> {
     const problems = await this.#pages.run()
     const [first] = problems
-    if (first !== undefined) this.#noteDamage(new DatabaseDamaged(first))
+    if (first !== undefined) this.#recordDamage(new DatabaseDamaged(first))
     return problems
   }
 
   /** Writes to a damaged file would increase the damage. */
-  #noteDamage(damage: DatabaseDamaged): void {
+  #recordDamage(damage: DatabaseDamaged): void {
     if (this.#damaged !== undefined) return
     this.#damaged = damage
     this.onDamagedFile(damage)
@@ -104,11 +108,11 @@ export class Database implements Driver {
 
   /** Takes a snapshot on a separate connection. The log grows while it is open. */
   async snapshot(): Promise<Snapshot> {
-    const snapshot = this.#reading(
+    const snapshot = this.#detectDamage(
       () =>
         new SqliteSnapshot(
           this.#sqlite.name,
-          (work) => this.#reading(work),
+          (work) => this.#detectDamage(work),
           () => this.#snapshots.delete(snapshot),
         ),
     )
@@ -118,26 +122,26 @@ export class Database implements Driver {
 
   /** Runs a program immediately. Inside a write it belongs to that write. */
   now<T>(program: Write<T>): T {
-    return runNow(program, (asked) => this.execute(asked))
+    return runProgramSync(program, (request) => this.execute(request))
   }
 
   /** Runs one statement of a program. */
-  execute(asked: Asked): unknown {
-    const prepared = this.#reading((): Prepared => this.#statements.of(asked.sql))
-    if (!('lists' in asked)) return this.#one(prepared, asked)
-    const { sql, lists } = asked
-    if (asked.verb === 'all') return lists.map((values) => this.#one(prepared, { verb: 'all', sql, values }))
+  execute(request: ProgramStatement): unknown {
+    const prepared = this.#detectDamage((): SqliteStatement => this.#statements.get(request.sql))
+    if (!('lists' in request)) return this.#executeOne(prepared, request)
+    const { sql, lists } = request
+    if (request.verb === 'all') return lists.map((values) => this.#executeOne(prepared, { verb: 'all', sql, values }))
     this.#counts.run += lists.length
-    return this.#reading(() => lists.map((values) => prepared.statement.run(storable(values)).changes))
+    return this.#detectDamage(() => lists.map((values) => prepared.statement.run(toStorable(values)).changes))
   }
 
-  #one({ statement, toRow, guard }: Prepared, asked: Query | Change): unknown {
-    this.#counts[asked.verb]++
-    if (asked.verb === 'run') {
-      const { changes } = this.#reading(() => statement.run(storable(asked.values)))
+  #executeOne({ statement, toRow, guard }: SqliteStatement, request: ReadStatement | WriteStatement): unknown {
+    this.#counts[request.verb]++
+    if (request.verb === 'run') {
+      const { changes } = this.#detectDamage(() => statement.run(toStorable(request.values)))
       return { changes }
     }
-    return queried(asked, { statement, toRow, guard }, (work) => this.#reading(work))
+    return queryRows(request, { statement, toRow, guard }, (work) => this.#detectDamage(work))
   }
 
   /**
@@ -169,7 +173,7 @@ export class Database implements Driver {
 
   /** Counts since the database was opened, and the writes that wait for a commit. */
   counts(): DatabaseCounts {
-    return { ...this.#counts, waitingWrites: this.#writer.waiting }
+    return { ...this.#counts, waitingWrites: this.#writer.pendingCount }
   }
 
   #runWork<T>(work: () => Write<T> | T): T {
@@ -187,13 +191,13 @@ export class Database implements Driver {
       this.writeNow(work)
     } catch (error) {
       if (!(error instanceof KsError) || error.code !== 'storage-full') throw error
-      this.#writer.owe(() => this.#runWork(work))
+      this.#writer.defer(() => this.#runWork(work))
     }
   }
 
   /** Called with the size in bytes of a log that a long reader keeps from being emptied. */
-  set onHeldLog(tell: (bytes: number) => void) {
-    this.#checkpointer.onHeldLog = tell
+  set onBlockedLog(onEvent: (bytes: number) => void) {
+    this.#checkpointer.onBlockedLog = onEvent
   }
 
   /** Moves the log into the database file, except for what readers still need. @returns whether all of it was moved */
@@ -202,7 +206,7 @@ export class Database implements Driver {
   }
 
   /** Removes free pages from the file, inside a write; the disk regains them after the next checkpoint. */
-  giveBack(pages: number): void {
+  vacuumPages(pages: number): void {
     this.#sqlite.exec(`PRAGMA incremental_vacuum(${pages})`) // `run` would execute one step, which frees one page
   }
 
@@ -213,31 +217,31 @@ export class Database implements Driver {
     last()
     this.#statements.clear()
     this.#sqlite.close()
-    this.#writer.closed()
+    this.#writer.closeLog()
   }
 
-  #reading<T>(work: () => T): T {
+  #detectDamage<T>(work: () => T): T {
     try {
       return work()
     } catch (error) {
-      throw this.#met(error) ?? error
+      throw this.#toDamageError(error) ?? error
     }
   }
 
   /** Converts an error of SQLite about damage, and records the damage. Returns nothing for other errors. */
-  #met(error: unknown): KsError | undefined {
-    const met = damageMet(error)
-    if (met instanceof DatabaseDamaged) this.#noteDamage(met)
+  #toDamageError(error: unknown): KsError | undefined {
+    const met = toDamageError(error)
+    if (met instanceof DatabaseDamaged) this.#recordDamage(met)
     return met
   }
 
   /** The error that the caller of a failed write gets. */
-  #unwritable(error: unknown, path: string, refused: (error: unknown) => void): unknown {
-    const damage = this.#met(error)
+  #toWriteError(error: unknown, path: string, onDiskFailure: (error: unknown) => void): unknown {
+    const damage = this.#toDamageError(error)
     if (damage !== undefined) return damage
-    const failure = diskError(isIoError(error) ? (askDisk(dirname(path), PAGE_SIZE) ?? error) : error)
+    const failure = toDiskError(isIoError(error) ? (probeDisk(dirname(path), PAGE_SIZE) ?? error) : error)
     if (failure === undefined) return error
-    refused(failure)
+    onDiskFailure(failure)
     return failure
   }
 }

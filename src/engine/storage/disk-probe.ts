@@ -5,7 +5,7 @@ import { join } from 'node:path'
  * Writes a small file to a folder and removes it. Returns the error of the disk, or nothing: SQLite reports an
  * exhausted quota or a read-only disk as a plain I/O error.
  */
-export function askDisk(folder: string, bytes: number): unknown {
+export function probeDisk(folder: string, bytes: number): unknown {
   const probe = join(folder, 'probe')
   try {
     writeFileSync(probe, Buffer.alloc(bytes))

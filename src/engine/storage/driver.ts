@@ -2,7 +2,7 @@ import type { Read, Write } from './program.js'
 import type { DatabaseDamaged } from './sql-errors.js'
 
 /** Names a space: the key of its row, its id, or the id of one of its jobs. */
-export type SpaceName = number | { tenant: string; id: string } | { tenant: string; jobId: string }
+export type SpaceReference = number | { tenant: string; id: string } | { tenant: string; jobId: string }
 
 export interface WriteOptions {
   /**
@@ -10,7 +10,7 @@ export interface WriteOptions {
    * writers of the space change, such as publications; or of a chat application. Each statement then sees everything
    * committed before it. SQLite serializes writers anyway.
    */
-  lock?: SpaceName | { tenant: string; appId: string }
+  lock?: SpaceReference | { tenant: string; appId: string }
   /** For heartbeats only: a server reserves connections for them. */
   isUrgent?: boolean
   /**

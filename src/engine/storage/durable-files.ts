@@ -3,8 +3,8 @@ import { renameSync } from 'node:fs'
 import { type FileHandle, link, mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { KsError } from '../../contract/errors.js'
-import { closed, ignoreMissing, opened, synced, written } from '../../local/file-system.js'
-import { isCode } from '../../local/private-file.js'
+import { closeFile, ignoreMissing, openFile, syncFile, writeBytes } from '../../local/file-system.js'
+import { hasErrorCode } from '../../local/private-file.js'
 
 /** objects never change */
 export const OBJECT_MODE = 0o440
@@ -19,19 +19,19 @@ export async function makeDirectories(directory: string): Promise<string[]> {
     await mkdir(directory, { mode: 0o700 })
     return [directory, dirname(directory)]
   } catch (error) {
-    if (isCode(error, 'EEXIST')) return []
-    if (!isCode(error, 'ENOENT')) throw error
+    if (hasErrorCode(error, 'EEXIST')) return []
+    if (!hasErrorCode(error, 'ENOENT')) throw error
   }
-  const above = await makeDirectories(dirname(directory))
+  const changedParents = await makeDirectories(dirname(directory))
   await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
     // another process created it just now
-    if (!isCode(error, 'EEXIST')) throw error
+    if (!hasErrorCode(error, 'EEXIST')) throw error
   })
-  return [...above, directory, dirname(directory)]
+  return [...changedParents, directory, dirname(directory)]
 }
 
 /** Reads all bytes of a file. `readFile()` would take a short read for the end of the file. */
-export async function readWhole(handle: FileHandle): Promise<Buffer<ArrayBuffer>> {
+export async function readAllBytes(handle: FileHandle): Promise<Buffer<ArrayBuffer>> {
   const bytes = Buffer.allocUnsafeSlow((await handle.stat()).size)
   let length = 0
   while (length < bytes.length) {
@@ -45,11 +45,11 @@ export async function readWhole(handle: FileHandle): Promise<Buffer<ArrayBuffer>
 const SMALL_BYTES = 32 * 1024
 
 /** SHA-256 of a file, in hex; closes the file. Reads a large file in chunks of `chunkBytes`. */
-export async function hashOf(handle: FileHandle, pieceBytes: number): Promise<string> {
+export async function hashAndClose(handle: FileHandle, chunkBytes: number): Promise<string> {
   const hash = createHash('sha256')
   const small = await readSmall(handle)
   if (small !== undefined) return hash.update(small).digest('hex')
-  for await (const chunk of handle.createReadStream({ highWaterMark: pieceBytes })) hash.update(chunk)
+  for await (const chunk of handle.createReadStream({ highWaterMark: chunkBytes })) hash.update(chunk)
   return hash.digest('hex')
 }
 
@@ -57,7 +57,7 @@ export async function hashOf(handle: FileHandle, pieceBytes: number): Promise<st
 async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
   try {
     if ((await handle.stat()).size > SMALL_BYTES) return undefined
-    const bytes = await readWhole(handle)
+    const bytes = await readAllBytes(handle)
     await handle.close()
     return bytes
   } catch (error) {
@@ -68,32 +68,32 @@ async function readSmall(handle: FileHandle): Promise<Buffer | undefined> {
 
 /** Creates a file with these bytes, which is durable when this resolves. @throws `EEXIST` */
 export async function writeDurably(path: string, bytes: Buffer): Promise<void> {
-  const file = await opened(path, 'wx', OBJECT_MODE)
+  const file = await openFile(path, 'wx', OBJECT_MODE)
   try {
     // a nearly full disk may write fewer bytes without an error
-    for (let at = 0; at < bytes.length; ) at += await written(file, bytes, at)
-    await synced(file)
+    for (let offset = 0; offset < bytes.length; ) offset += await writeBytes(file, bytes, offset)
+    await syncFile(file)
   } finally {
-    await closed(file)
+    await closeFile(file)
   }
 }
 
 /** Error codes of a file system that cannot link files. */
-const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
+const NO_LINK_CODES = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 /** Links a file to a second name. @returns the second name; the first one where the disk has no hard links */
-export async function secondName(path: string, second: string): Promise<string> {
+export async function linkOrKeep(path: string, second: string): Promise<string> {
   try {
     await link(path, second)
     return second
   } catch (error) {
-    if (!NO_LINKS.some((code) => isCode(error, code))) throw error
+    if (!NO_LINK_CODES.some((code) => hasErrorCode(error, code))) throw error
     return path
   }
 }
 
 /** Renames a file synchronously. @returns whether it existed */
-export function hasMoved(from: string, to: string): boolean {
+export function renameIfExists(from: string, to: string): boolean {
   try {
     renameSync(from, to)
     return true
@@ -104,11 +104,11 @@ export function hasMoved(from: string, to: string): boolean {
 }
 
 /** Whether bytes have this SHA-256; computed in a thread. */
-export async function hasHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
+export async function matchesHash(bytes: Uint8Array<ArrayBuffer>, sha256: string): Promise<boolean> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes)).toString('hex') === sha256
 }
 
-export function damagedObject(): KsError {
+export function damagedObjectError(): KsError {
   return new KsError(
     'data-damaged',
     'stored bytes are damaged: they differ from the bytes that were received; `ks fsck` lists them',

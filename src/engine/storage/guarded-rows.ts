@@ -1,7 +1,7 @@
 import { TABLE_FORMATS } from './format-tables.js'
 import { type Damage, damagedRow, hasForm, type Kind, wrongWith } from './formats.js'
 
-interface Guarded {
+interface GuardedColumn {
   /** name in the row of the result */
   name: string
   table: string
@@ -29,7 +29,7 @@ export function isDamaged(row: object): boolean {
 }
 
 /** Columns that identify a row, best first. */
-const NAMES = ['id', 'key']
+const ROW_NAME_COLUMNS = ['id', 'key']
 
 /**
  * Makes a guard for the rows of a statement; none where no column has a format. A cell without the format of its column
@@ -37,11 +37,16 @@ const NAMES = ['id', 'key']
  *
  * @param onDamage called for each damaged cell
  */
-export function guardOf(columns: readonly ResultColumn[], told: (damage: Damage) => void): RowGuard | undefined {
-  const guarded = columns.flatMap(({ name, table, column }): Guarded[] => {
+export function createRowGuard(
+  columns: readonly ResultColumn[],
+  onDamage: (damage: Damage) => void,
+): RowGuard | undefined {
+  const guarded = columns.flatMap(({ name, table, column }): GuardedColumn[] => {
     const format = table === null || column === null ? undefined : TABLE_FORMATS[table]?.columns[column]
     if (table === null || column === null || format === undefined || !isGuarded(format.kind)) return []
-    const names = NAMES.flatMap((id) => columns.filter((other) => other.table === table && other.column === id))
+    const names = ROW_NAME_COLUMNS.flatMap((id) =>
+      columns.filter((other) => other.table === table && other.column === id),
+    )
     return [{ name, table, column, kind: format.kind, names: names.map((other) => other.name) }]
   })
   if (guarded.length === 0) return undefined
@@ -54,9 +59,9 @@ export function guardOf(columns: readonly ResultColumn[], told: (damage: Damage)
       if (value === null) continue
       const what = wrongWith(kind, value)
       if (what === undefined) continue
-      const damage = { table, column, row: nameOf(row, names), what }
+      const damage = { table, column, row: getRowName(row, names), what }
       damagedRows.add(row)
-      told(damage)
+      onDamage(damage)
       Object.defineProperty(row, name, {
         configurable: true,
         enumerable: true,
@@ -77,7 +82,7 @@ function isRow(row: unknown): row is Record<string, unknown> {
   return typeof row === 'object' && row !== null
 }
 
-function nameOf(row: Record<string, unknown>, names: readonly string[]): string {
+function getRowName(row: Record<string, unknown>, names: readonly string[]): string {
   for (const name of names) {
     const value = Object.getOwnPropertyDescriptor(row, name)?.value
     if (typeof value === 'string' || typeof value === 'number') return String(value)

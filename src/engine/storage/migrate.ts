@@ -6,7 +6,7 @@ import { MIGRATIONS } from './schema.js'
  * Maximum number of pages that a step frees. Where a step rebuilds tables, free pages at the end of the file may never
  * have been written: until the log is moved into the file, it would look truncated. Only a small store has them there.
  */
-const GIVEN_BACK_PAGES = 4096
+const MAX_FREED_PAGES = 4096
 
 /**
  * Brings a database to the newest schema. Each step is one transaction, with the number it leads to.
@@ -25,6 +25,6 @@ export function migrate(sqlite: Sqlite.Database, write: (work: () => void) => vo
     write(() => {
       sqlite.exec(MIGRATIONS[version] ?? '')
       sqlite.pragma(`user_version = ${version + 1}`)
-      sqlite.exec(`PRAGMA incremental_vacuum(${GIVEN_BACK_PAGES})`)
+      sqlite.exec(`PRAGMA incremental_vacuum(${MAX_FREED_PAGES})`)
     })
 }

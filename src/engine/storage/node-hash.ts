@@ -8,10 +8,10 @@ interface HashedNode {
 }
 
 /** Hash of a node's title, text and offsets; a row with another hash was damaged. */
-export function nodeHash(node: HashedNode): Uint8Array {
+export function hashNode(node: HashedNode): Uint8Array {
   // one call: a query checks the hashes of all passages that it ranks
-  const said = `${node.title}\n${node.startOffset}\n${node.endOffset}\n${node.text}`
-  return hash('sha256', said, 'buffer').subarray(0, 16)
+  const hashedText = `${node.title}\n${node.startOffset}\n${node.endOffset}\n${node.text}`
+  return hash('sha256', hashedText, 'buffer').subarray(0, 16)
 }
 
 interface StoredNode {
@@ -23,7 +23,7 @@ interface StoredNode {
 }
 
 /** Whether a row of `nodes` is as it was stored. */
-export function saysWhatWasStored(row: StoredNode): boolean {
+export function matchesRowHash(row: StoredNode): boolean {
   const { title, text, start_offset: startOffset, end_offset: endOffset } = row
-  return Buffer.compare(nodeHash({ title, text, startOffset, endOffset }), row.row_hash) === 0
+  return Buffer.compare(hashNode({ title, text, startOffset, endOffset }), row.row_hash) === 0
 }

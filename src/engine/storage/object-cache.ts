@@ -1,9 +1,9 @@
 import { link, mkdir, readdir, realpath, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { onDisk } from '../../local/disk-error.js'
+import { withDiskErrors } from '../../local/disk-error.js'
 import { OBJECT_MODE } from './durable-files.js'
 
-interface Entry {
+interface CachedObject {
   /** unique: no other entry ever uses it */
   path: string
   size: number
@@ -14,7 +14,7 @@ interface Entry {
 }
 
 /** An object as a file of this machine; the caller calls `release`. */
-export interface Held {
+export interface CachedObjectLease {
   path: string
   release(): void
 }
@@ -24,21 +24,21 @@ export interface Held {
  * recently used first. The cache is emptied at each start.
  */
 export class ObjectCache {
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, CachedObject>()
   #bytes = 0
-  #made = 0
+  #fileCount = 0
 
   private constructor(
     /** real path of the folder that contains every file */
     readonly root: string,
-    readonly mostBytes: number,
+    readonly maxBytes: number,
   ) {}
 
   /** Opens the folder and empties it: files of an earlier process may be incomplete. */
-  static async open(folder: string, mostBytes: number): Promise<ObjectCache> {
+  static async open(folder: string, maxBytes: number): Promise<ObjectCache> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true, force: true })
-    return new ObjectCache(await realpath(folder), mostBytes)
+    return new ObjectCache(await realpath(folder), maxBytes)
   }
 
   /**
@@ -47,7 +47,7 @@ export class ObjectCache {
    * @param fetch creates the file at a path; returns whether it is complete
    * @returns a path without a file where it is not complete
    */
-  async hold(key: string, fetch: (path: string) => Promise<boolean>): Promise<Held> {
+  async acquire(key: string, fetch: (path: string) => Promise<boolean>): Promise<CachedObjectLease> {
     const entry = this.#entries.get(key) ?? this.#add(key, fetch)
     // moves it to the end, as the most recently used
     this.#entries.delete(key)
@@ -69,7 +69,7 @@ export class ObjectCache {
   }
 
   /** Adds an object that was just received, so that it need not be fetched: its bytes, or a file that is linked. */
-  async offer(key: string, content: Buffer | string): Promise<void> {
+  async add(key: string, content: Buffer | string): Promise<void> {
     if (this.#entries.has(key)) return
     const fetch = async (path: string) => {
       if (typeof content === 'string') await link(content, path)
@@ -77,35 +77,35 @@ export class ObjectCache {
       return true
     }
     // an object that cannot be cached is fetched on request
-    const held = await this.hold(key, fetch).catch(() => undefined)
-    held?.release()
+    const lease = await this.acquire(key, fetch).catch(() => undefined)
+    lease?.release()
   }
 
   /** Evicts an object that was removed. */
-  forget(key: string): void {
+  evict(key: string): void {
     const entry = this.#entries.get(key)
     if (entry !== undefined) this.#drop(key, entry)
   }
 
-  #add(key: string, fetch: (path: string) => Promise<boolean>): Entry {
-    const path = join(this.root, String(++this.#made))
-    const entry: Entry = { path, size: 0, users: 0, ready: Promise.resolve(), isDropped: false }
+  #add(key: string, fetch: (path: string) => Promise<boolean>): CachedObject {
+    const path = join(this.root, String(++this.#fileCount))
+    const entry: CachedObject = { path, size: 0, users: 0, ready: Promise.resolve(), isDropped: false }
     entry.ready = this.#fill(key, entry, fetch)
     return entry
   }
 
-  async #fill(key: string, entry: Entry, fetch: (path: string) => Promise<boolean>): Promise<void> {
-    let isWhole = false
+  async #fill(key: string, entry: CachedObject, fetch: (path: string) => Promise<boolean>): Promise<void> {
+    let isComplete = false
     try {
-      isWhole = await onDisk(() => fetch(entry.path))
-      if (!isWhole) return
+      isComplete = await withDiskErrors(() => fetch(entry.path))
+      if (!isComplete) return
       const { size } = await stat(entry.path)
       // the object may have been removed meanwhile
       if (entry.isDropped) return
       entry.size = size
       this.#bytes += size
     } finally {
-      if (!isWhole) {
+      if (!isComplete) {
         await unlink(entry.path).catch(() => {})
         if (this.#entries.get(key) === entry) this.#drop(key, entry)
       }
@@ -114,12 +114,12 @@ export class ObjectCache {
 
   #trim(): void {
     for (const [key, entry] of this.#entries) {
-      if (this.#bytes <= this.mostBytes) return
+      if (this.#bytes <= this.maxBytes) return
       if (entry.users === 0) this.#drop(key, entry)
     }
   }
 
-  #drop(key: string, entry: Entry): void {
+  #drop(key: string, entry: CachedObject): void {
     this.#entries.delete(key)
     this.#bytes -= entry.size
     entry.isDropped = true
@@ -127,7 +127,7 @@ export class ObjectCache {
   }
 
   /** The name is removed at once; readers that have the file open go on. */
-  #unlink({ path }: Entry): void {
+  #unlink({ path }: CachedObject): void {
     unlink(path).catch(() => {})
   }
 }

@@ -4,30 +4,37 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
 import { newId } from '../../lib/ids.js'
-import { onDisk } from '../../local/disk-error.js'
+import { withDiskErrors } from '../../local/disk-error.js'
 import { ignoreMissing, isObjectKey, syncPath } from '../../local/file-system.js'
 import { checkOpened, READ_FLAGS } from '../../local/open-inside.js'
-import { isCode } from '../../local/private-file.js'
-import { damagedObject, hasHash, hashOf, hasMoved, readWhole, secondName } from './durable-files.js'
-import { ObjectFolders, sizeOfFile } from './object-folders.js'
-import { describeFiles, type ListedFile, listFiles, type StoredFile } from './object-list.js'
+import { hasErrorCode } from '../../local/private-file.js'
+import {
+  damagedObjectError,
+  hashAndClose,
+  linkOrKeep,
+  matchesHash,
+  readAllBytes,
+  renameIfExists,
+} from './durable-files.js'
+import { getObjectFileSize, ObjectFolders } from './object-folders.js'
+import { describeObjectFiles, type ListedFile, listObjectFiles, type StoredFile } from './object-list.js'
 import { Staging } from './object-staging.js'
-import { type Measured, ObjectThread } from './object-thread.js'
+import { type ObjectMeasureResult, ObjectThread } from './object-thread.js'
 import {
   type LocalFile,
+  type ObjectMeasurement,
+  type ObjectRemovalCallbacks,
   ObjectStore,
-  type Removed,
   type StagedFile,
   type StagedObject,
-  type WholeObject,
 } from './objects.js'
 
 /** Error codes where a file is in the path of a folder, or a folder in the path of a file. */
-const IN_THE_WAY = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
+const PATH_CONFLICT_CODES = ['EEXIST', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY']
 /** A pin that was not renewed for this long belongs to a backup that was killed. */
-const PIN_MS = 60_000
-const READ_BYTES = 256 * 1024
-const NAMED_AT_ONCE = 32 // concurrent renames
+const PIN_EXPIRY_MS = 60_000
+const READ_CHUNK_BYTES = 256 * 1024
+const MAX_CONCURRENT_RENAMES = 32 // concurrent renames
 const SHA256_DIGITS = 64
 
 /** Objects as files of the data directory, `objects/<key>`. Bytes become durable in the order file, name, directory. */
@@ -74,9 +81,9 @@ export class FileObjects extends ObjectStore {
    */
   async publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
     try {
-      await onDisk(() => this.#publish(entries, pause))
+      await withDiskErrors(() => this.#publish(entries, pause))
     } catch (error) {
-      if (!IN_THE_WAY.some((code) => isCode(error, code))) throw error
+      if (!PATH_CONFLICT_CODES.some((code) => hasErrorCode(error, code))) throw error
       const message = 'an unexpected file or folder blocks the path of an object: `ks fsck` lists it'
       throw new KsError('upload-failed', message, { cause: error })
     }
@@ -84,17 +91,17 @@ export class FileObjects extends ObjectStore {
 
   async #publish(entries: { staged: StagedObject; key: string }[], pause?: () => Promise<void>): Promise<void> {
     const folders = new Set<string>()
-    for (let from = 0; from < entries.length; from += NAMED_AT_ONCE) {
-      if (from > 0) await pause?.()
-      const named = entries.slice(from, from + NAMED_AT_ONCE).map(async ({ staged, key }) => {
+    for (let start = 0; start < entries.length; start += MAX_CONCURRENT_RENAMES) {
+      if (start > 0) await pause?.()
+      const renames = entries.slice(start, start + MAX_CONCURRENT_RENAMES).map(async ({ staged, key }) => {
         const target = this.path(key)
         folders.add(dirname(target))
         await this.#folders.make(dirname(target))
         await this.#name(staged, key, target)
       })
       // a discard after a failure must not overtake a rename that is still running
-      await Promise.allSettled(named)
-      await Promise.all(named)
+      await Promise.allSettled(renames)
+      await Promise.all(renames)
     }
     await this.#folders.sync(folders)
   }
@@ -102,19 +109,19 @@ export class FileObjects extends ObjectStore {
   /** Gives a staged object its name, unless an intact object already has it. */
   async #name(staged: StagedObject, key: string, target: string): Promise<void> {
     // existing but damaged bytes are replaced: sending a document again repairs it
-    const isThere = sizeOfFile(target) === staged.size // and it may be removed while it is read
-    const isWhole = isThere && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
+    const isExisting = getObjectFileSize(target) === staged.size // and it may be removed while it is read
+    const isIntact = isExisting && (await this.#hash(key).catch(ignoreMissing)) === staged.sha256
     const isInMemory = staged.bytes !== undefined
     const name = this.#staging.path(staged.id)
-    if (!isWhole)
-      await this.#folders.name(isInMemory ? name : await secondName(name, this.#staging.path(newId())), target)
+    if (!isIntact)
+      await this.#folders.moveInto(isInMemory ? name : await linkOrKeep(name, this.#staging.path(newId())), target)
     else if (isInMemory) await this.discard(staged.id)
   }
 
   /** Whether a backup is running: then no object is removed, because the copy of the database may refer to it. */
   isPinned(): boolean {
     const at = statSync(join(this.#root, 'being-copied'), { throwIfNoEntry: false })?.mtimeMs
-    return at !== undefined && Math.abs(Date.now() - at) < PIN_MS
+    return at !== undefined && Math.abs(Date.now() - at) < PIN_EXPIRY_MS
   }
 
   /**
@@ -128,10 +135,7 @@ export class FileObjects extends ObjectStore {
   /** @throws KsError `data-damaged` for a text that is not an object key: keys come from rows */
   path(key: string): string {
     if (!isObjectKey(key))
-      throw new KsError(
-        'data-damaged',
-        'a stored object key is malformed; `ks fsck` lists its row',
-      )
+      throw new KsError('data-damaged', 'a stored object key is malformed; `ks fsck` lists its row')
     return join(this.#root, key)
   }
 
@@ -157,18 +161,18 @@ export class FileObjects extends ObjectStore {
    */
   async bytes(key: string): Promise<Buffer> {
     const handle = await this.open(key)
-    const bytes = await readWhole(handle).finally(() => handle.close())
-    if (!(await hasHash(bytes, key.slice(-SHA256_DIGITS)))) throw damagedObject()
+    const bytes = await readAllBytes(handle).finally(() => handle.close())
+    if (!(await matchesHash(bytes, key.slice(-SHA256_DIGITS)))) throw damagedObjectError()
     return bytes
   }
 
   /** SHA-256 of an object; reads a large one in chunks, so that other work can run. @throws like `open` */
   async #hash(key: string): Promise<string> {
-    return await hashOf(await this.open(key), READ_BYTES)
+    return await hashAndClose(await this.open(key), READ_CHUNK_BYTES)
   }
 
   /** Reads an object completely again. @returns nothing when there is no such file */
-  async measure(key: string): Promise<WholeObject | undefined> {
+  async measure(key: string): Promise<ObjectMeasurement | undefined> {
     const found = await lstat(this.path(key)).catch(ignoreMissing)
     if (found === undefined) return undefined
     const sha256 = await this.#hash(key).catch(ignoreMissing)
@@ -180,14 +184,14 @@ export class FileObjects extends ObjectStore {
    *
    * @returns one result each, in their order: nothing for a missing file, or why it cannot be read
    */
-  async measureAll(keys: readonly string[]): Promise<Measured[]> {
-    const known = keys.filter(isObjectKey)
-    const paths = known.map((key) => this.path(key))
+  async measureAll(keys: readonly string[]): Promise<ObjectMeasureResult[]> {
+    const validKeys = keys.filter(isObjectKey)
+    const paths = validKeys.map((key) => this.path(key))
     const measured = await this.#thread.measure(this.realRoot, paths).catch(() => undefined)
-    const found = new Map(measured === undefined ? [] : known.map((key, place) => [key, measured[place]]))
-    const all: Measured[] = []
+    const found = new Map(measured === undefined ? [] : validKeys.map((key, index) => [key, measured[index]]))
+    const all: ObjectMeasureResult[] = []
     // invalid keys fail here; if the thread ended, everything is read here
-    for (const key of keys) all.push(found.has(key) ? found.get(key) : await this.measure(key).catch(unreadable))
+    for (const key of keys) all.push(found.has(key) ? found.get(key) : await this.measure(key).catch(toMeasureError))
     return all
   }
 
@@ -202,12 +206,12 @@ export class FileObjects extends ObjectStore {
    * key.
    */
   list(tenant: string, after: string, limit: number): Promise<ListedFile[]> {
-    return listFiles(this.#root, ObjectStore.prefix(tenant), after, limit)
+    return listObjectFiles(this.#root, ObjectStore.prefix(tenant), after, limit)
   }
 
   /** Sizes and times of listed files; omits files that no longer exist. */
-  described(files: readonly ListedFile[]): Promise<StoredFile[]> {
-    return describeFiles(this.#root, files)
+  describeAll(files: readonly ListedFile[]): Promise<StoredFile[]> {
+    return describeObjectFiles(this.#root, files)
   }
 
   listStaged(): Promise<StagedFile[]> {
@@ -218,8 +222,12 @@ export class FileObjects extends ObjectStore {
    * Removes files of objects whose rows are marked for removal. Each file is removed in the same turn in which `isOurs`
    * confirms that no other process has taken over its removal, and none while a backup runs.
    */
-  async remove(keys: readonly string[], isOurs: () => boolean, { gone }: Pick<Removed, 'gone'>): Promise<void> {
-    const taken: string[] = []
+  async remove(
+    keys: readonly string[],
+    isOurs: () => boolean,
+    { gone }: Pick<ObjectRemovalCallbacks, 'gone'>,
+  ): Promise<void> {
+    const movedIds: string[] = []
     const removed: string[] = []
     const folders = new Set<string>()
     try {
@@ -228,18 +236,18 @@ export class FileObjects extends ObjectStore {
         const id = newId()
         if (this.isPinned() || !isOurs()) break
         // the rename is immediate; freeing the space of a large file takes a while
-        if (hasMoved(path, this.#staging.path(id))) taken.push(id)
+        if (renameIfExists(path, this.#staging.path(id))) movedIds.push(id)
         removed.push(key)
         folders.add(dirname(path))
       }
     } finally {
       await Promise.all([...folders].map((folder) => syncPath(folder).catch(ignoreMissing)))
-      await Promise.all(taken.map((id) => this.discard(id)))
+      await Promise.all(movedIds.map((id) => this.discard(id)))
       for (const key of removed) gone(key)
     }
   }
 
-  doubt(): undefined {}
+  keepUnknownReason(): undefined {}
 
   requests(): readonly [] {
     return []
@@ -248,6 +256,6 @@ export class FileObjects extends ObjectStore {
   close(): void {}
 }
 
-function unreadable(error: unknown): Measured {
+function toMeasureError(error: unknown): ObjectMeasureResult {
   return { error: String(error) }
 }

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ignoreMissing, isObjectKey } from '../../local/file-system.js'
-import { type Entry, entriesIn } from './folder-entries.js'
+import { type FolderEntry, listFolderEntries } from './folder-entries.js'
 
 /** An entry below a tenant's folder, by its name alone. */
 export interface ListedFile {
@@ -19,31 +19,36 @@ export interface StoredFile extends ListedFile {
 }
 
 /** the folder of a tenant's objects */
-const OBJECTS = 'sha256/'
+const OBJECTS_FOLDER = 'sha256/'
 const HEX_FOLDER = /^[0-9a-f]{2}\/$/
 
 /** Lists files of a tenant after `after` in the order of their keys. @param prefix of the tenant's keys */
-export async function listFiles(root: string, prefix: string, after: string, limit: number): Promise<ListedFile[]> {
+export async function listObjectFiles(
+  root: string,
+  prefix: string,
+  after: string,
+  limit: number,
+): Promise<ListedFile[]> {
   const found: ListedFile[] = []
-  const add = (above: string, entries: readonly Entry[]): void => {
+  const add = (parentKey: string, entries: readonly FolderEntry[]): void => {
     for (const { name, isFile } of entries) {
-      const key = above + name
+      const key = parentKey + name
       if (key > after && found.length < limit) found.push({ key, isObject: isFile && isObjectKey(key) })
     }
   }
-  for (const top of await entriesIn(join(root, prefix), (name) => name === OBJECTS)) {
-    if (top.name !== OBJECTS) {
+  for (const top of await listFolderEntries(join(root, prefix), (name) => name === OBJECTS_FOLDER)) {
+    if (top.name !== OBJECTS_FOLDER) {
       add(prefix, [top])
       continue
     }
-    for (const folder of await entriesIn(join(root, prefix, OBJECTS), (name) => HEX_FOLDER.test(name))) {
+    for (const folder of await listFolderEntries(join(root, prefix, OBJECTS_FOLDER), (name) => HEX_FOLDER.test(name))) {
       if (!HEX_FOLDER.test(folder.name)) {
-        add(prefix + OBJECTS, [folder])
+        add(prefix + OBJECTS_FOLDER, [folder])
         continue
       }
-      const above = prefix + OBJECTS + folder.name
-      if (above.slice(0, after.length) < after.slice(0, above.length)) continue
-      add(above, await entriesIn(join(root, above), () => false))
+      const parentKey = prefix + OBJECTS_FOLDER + folder.name
+      if (parentKey.slice(0, after.length) < after.slice(0, parentKey.length)) continue
+      add(parentKey, await listFolderEntries(join(root, parentKey), () => false))
       if (found.length >= limit) return found
     }
   }
@@ -51,12 +56,12 @@ export async function listFiles(root: string, prefix: string, after: string, lim
 }
 
 /** Sizes and times of listed files; omits files that no longer exist. */
-export async function describeFiles(root: string, files: readonly ListedFile[]): Promise<StoredFile[]> {
-  const there = await Promise.all(files.map(({ key }) => lstat(join(root, key)).catch(ignoreMissing)))
-  return files.flatMap(({ key }, place): StoredFile[] => {
-    const at = there[place]
-    if (at === undefined) return []
-    const { size, mtimeMs: modifiedAt, ctimeMs: changedAt } = at
-    return [{ key, size, modifiedAt, changedAt, isObject: at.isFile() && isObjectKey(key) }]
+export async function describeObjectFiles(root: string, files: readonly ListedFile[]): Promise<StoredFile[]> {
+  const stats = await Promise.all(files.map(({ key }) => lstat(join(root, key)).catch(ignoreMissing)))
+  return files.flatMap(({ key }, index): StoredFile[] => {
+    const stat = stats[index]
+    if (stat === undefined) return []
+    const { size, mtimeMs: modifiedAt, ctimeMs: changedAt } = stat
+    return [{ key, size, modifiedAt, changedAt, isObject: stat.isFile() && isObjectKey(key) }]
   })
 }

@@ -3,47 +3,47 @@ import type * as Sdk from '@aws-sdk/client-s3'
 import { KsError } from '../../contract/errors.js'
 import { isRecord } from '../../lib/json/values.js'
 import { backoffMs } from '../../lib/retry.js'
-import { type ObjectPlace, placeText } from '../../local/object-place.js'
+import { formatObjectLocation, type ObjectLocation } from '../../local/object-location.js'
 import type { ObjectRequests } from './objects.js'
 
 /** Timeouts and retries of requests to an object storage. */
-export interface Patience {
+export interface StorageTimeouts {
   connectMs: number
   /** idle time after which a server counts as unavailable */
-  silentMs: number
+  idleMs: number
   /** duration of a request, in addition to the time for its bytes at the minimum rate */
   requestMs: number
-  slowestBytesASecond: number
+  minBytesPerSecond: number
   /** attempts of one request */
   attempts: number
   /** between two attempts; at most three and a half seconds together */
   backoff: { baseMs: number; capMs: number }
 }
 
-const PATIENCE: Patience = {
+const DEFAULT_STORAGE_TIMEOUTS: StorageTimeouts = {
   connectMs: 3_000,
-  silentMs: 10_000,
+  idleMs: 10_000,
   requestMs: 15_000,
-  slowestBytesASecond: 128 * 1024,
+  minBytesPerSecond: 128 * 1024,
   attempts: 4,
   backoff: { baseMs: 250, capMs: 2000 },
 }
-const SOCKETS = 64
+const MAX_SOCKETS = 64
 /** Retry-After that clients receive. */
 const RETRY_AFTER_SECONDS = 5
 
-type Outcome = ObjectRequests['outcome']
+type StorageOutcome = ObjectRequests['outcome']
 
-export interface Limits {
+export interface StorageRequestLimits {
   /** bytes of the request or of its response */
   bytes?: number
   /** instead of the default timeout */
-  withinMs?: number
+  timeoutMs?: number
   attempts?: number
 }
 
 /** One attempt of a request, with the client and an abort signal for its deadline. */
-export type Attempt<T> = (
+export type StorageAttempt<T> = (
   client: Sdk.S3Client,
   sdk: typeof Sdk,
   signal: AbortSignal,
@@ -57,22 +57,25 @@ export class NoSuchObject extends Error {
 }
 
 /** A condition of the request does not hold: with `If-None-Match: *`, the object exists. */
-export class IsThere extends Error {}
+export class ObjectExists extends Error {}
 
 /** The caller no longer needs the result. */
-export class GaveUp extends Error {}
+export class RequestAbandoned extends Error {}
 
 /** The received bytes do not match the hash in their name. */
-export class NotWhole extends Error {}
+export class ObjectCorrupt extends Error {}
 
 /** The server refuses the request, and will refuse it again until its operator changes something. */
-export class Refused extends KsError {
+export class StorageRefused extends KsError {
   constructor(
-    place: ObjectPlace,
+    location: ObjectLocation,
     readonly status: number,
     reason: string,
   ) {
-    super('unavailable', `the object storage ${placeText(place)} refused a request: ${reason} (${status})`)
+    super(
+      'unavailable',
+      `the object storage ${formatObjectLocation(location)} refused a request: ${reason} (${status})`,
+    )
   }
 }
 
@@ -87,12 +90,12 @@ export class ObjectClient {
   readonly #closing = new AbortController()
 
   constructor(
-    readonly place: ObjectPlace,
-    private readonly patience: Patience = PATIENCE,
+    readonly place: ObjectLocation,
+    private readonly patience: StorageTimeouts = DEFAULT_STORAGE_TIMEOUTS,
   ) {}
 
   /** Bucket and key of a request. @param key below the prefix of the location */
-  at(key: string): { Bucket: string; Key: string } {
+  toAddress(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.place.bucket, Key: this.place.prefix + key }
   }
 
@@ -103,20 +106,20 @@ export class ObjectClient {
    * @throws NoSuchObject, ObjectExists, ObjectCorrupt, StorageRefused; KsError `unavailable` where the storage is
    * unavailable
    */
-  async ask<T>(operation: string, attempt: Attempt<T>, limits: Limits = {}): Promise<T> {
+  async request<T>(operation: string, attempt: StorageAttempt<T>, limits: StorageRequestLimits = {}): Promise<T> {
     const attempts = Math.min(limits.attempts ?? this.patience.attempts, this.patience.attempts)
-    for (let tried = 1; ; tried++) {
+    for (let attemptNumber = 1; ; attemptNumber++) {
       try {
-        const made = await this.#try(attempt, limits)
+        const result = await this.#try(attempt, limits)
         this.#count(operation, 'ok')
-        return made
+        return result
       } catch (error) {
-        const told = this.#understood(error)
-        if (told instanceof GaveUp) throw told
-        const isLast = tried >= attempts || this.#closing.signal.aborted || !mayPass(told, tried)
-        this.#count(operation, isLast ? outcomeOf(told) : 'retried')
-        if (isLast) throw told instanceof Away ? this.#away(told) : told
-        const wait = told instanceof NotWhole ? 0 : backoffMs(tried, this.patience.backoff)
+        const failure = this.#toKnownError(error)
+        if (failure instanceof RequestAbandoned) throw failure
+        const isLast = attemptNumber >= attempts || this.#closing.signal.aborted || !isRetryable(failure, attemptNumber)
+        this.#count(operation, isLast ? toStorageOutcome(failure) : 'retried')
+        if (isLast) throw failure instanceof StorageUnavailable ? this.#toUnavailableError(failure) : failure
+        const wait = failure instanceof ObjectCorrupt ? 0 : backoffMs(attemptNumber, this.patience.backoff)
         await sleep(wait, undefined, { signal: this.#closing.signal }).catch(() => {})
       }
     }
@@ -132,37 +135,39 @@ export class ObjectClient {
     this.#loading?.then(({ client }) => client.destroy()).catch(() => {})
   }
 
-  async #try<T>(attempt: Attempt<T>, { bytes = 0, withinMs }: Limits): Promise<T> {
-    const { sdk, client } = await this.#loaded()
+  async #try<T>(attempt: StorageAttempt<T>, { bytes = 0, timeoutMs: withinMs }: StorageRequestLimits): Promise<T> {
+    const { sdk, client } = await this.#load()
     const ending = new AbortController()
     this.#open.add(ending)
     let timer: NodeJS.Timeout | undefined
-    const grant = (more: number) => {
+    const restartDeadline = (more: number) => {
       clearTimeout(timer)
-      const { requestMs, slowestBytesASecond } = this.patience
+      const { requestMs, minBytesPerSecond: slowestBytesASecond } = this.patience
       timer = setTimeout(() => ending.abort(), withinMs ?? requestMs + (more / slowestBytesASecond) * 1000)
     }
     try {
       // the SDK may wait for the end of a body that is not read
       const late = new Promise<never>((_, reject) => {
-        ending.signal.addEventListener('abort', () => reject(new Away('no answer in time')), { once: true })
+        ending.signal.addEventListener('abort', () => reject(new StorageUnavailable('no answer in time')), {
+          once: true,
+        })
       })
-      grant(bytes)
-      const made = attempt(client, sdk, ending.signal, grant)
-      made.catch(() => {})
-      return await Promise.race([made, late])
+      restartDeadline(bytes)
+      const result = attempt(client, sdk, ending.signal, restartDeadline)
+      result.catch(() => {})
+      return await Promise.race([result, late])
     } finally {
       clearTimeout(timer)
       this.#open.delete(ending)
     }
   }
 
-  #loaded() {
-    this.#loading ??= load(this.place, this.patience)
+  #load() {
+    this.#loading ??= createS3Client(this.place, this.patience)
     return this.#loading
   }
 
-  #count(operation: string, outcome: Outcome): void {
+  #count(operation: string, outcome: StorageOutcome): void {
     const name = `${operation} ${outcome}`
     const counted = this.#counts.get(name) ?? { operation, outcome, count: 0 }
     counted.count++
@@ -170,66 +175,77 @@ export class ObjectClient {
   }
 
   /** Converts an error of the SDK, whose text may contain requests and addresses. */
-  #understood(error: unknown): Error {
-    if (error instanceof KsError || isOurs(error)) return error
+  #toKnownError(error: unknown): Error {
+    if (error instanceof KsError || isStorageError(error)) return error
     const name = error instanceof Error ? error.name : 'Error'
-    const status = statusOf(error)
+    const status = getHttpStatus(error)
     // errors of the system about files of this machine
     if (status === undefined && isRecord(error) && typeof error.path === 'string' && error instanceof Error)
       return error
-    if (status === 412) return new IsThere('the object exists')
+    if (status === 412) return new ObjectExists('the object exists')
     if (status === 404 && name !== 'NoSuchBucket') return new NoSuchObject('the object does not exist')
     if (name === 'CredentialsProviderError')
-      return new Refused(this.place, 401, 'no credentials found in the environment or in files')
-    if (status === undefined || (status >= 500 && status !== 501) || PASSING_STATUS.has(status) || PASSING.has(name))
-      return new Away(status === undefined ? nameOf(error) : `${name} (${status})`)
-    return new Refused(this.place, status, name)
+      return new StorageRefused(this.place, 401, 'no credentials found in the environment or in files')
+    if (
+      status === undefined ||
+      (status >= 500 && status !== 501) ||
+      TRANSIENT_STATUSES.has(status) ||
+      TRANSIENT_ERRORS.has(name)
+    )
+      return new StorageUnavailable(status === undefined ? getErrorName(error) : `${name} (${status})`)
+    return new StorageRefused(this.place, status, name)
   }
 
-  #away({ message }: Away): KsError {
-    return new KsError('unavailable', `the object storage ${placeText(this.place)} does not answer: ${message}`, {
-      retryAfter: RETRY_AFTER_SECONDS,
-    })
+  #toUnavailableError({ message }: StorageUnavailable): KsError {
+    return new KsError(
+      'unavailable',
+      `the object storage ${formatObjectLocation(this.place)} does not answer: ${message}`,
+      {
+        retryAfter: RETRY_AFTER_SECONDS,
+      },
+    )
   }
 }
 
-class Away extends Error {}
+class StorageUnavailable extends Error {}
 
 /** Error names that S3 sends with a status for client errors, but that are transient. */
-const PASSING = new Set([
+const TRANSIENT_ERRORS = new Set([
   'RequestTimeout',
   'SlowDown',
   'RequestTimeTooSkewed',
   'BadDigest',
   'XAmzContentSHA256Mismatch',
 ])
-const PASSING_STATUS = new Set([408, 409, 429])
+const TRANSIENT_STATUSES = new Set([408, 409, 429])
 
-function isOurs(error: unknown): error is Error {
-  return [Away, GaveUp, NoSuchObject, IsThere, NotWhole, Refused].some((kind) => error instanceof kind)
+function isStorageError(error: unknown): error is Error {
+  return [StorageUnavailable, RequestAbandoned, NoSuchObject, ObjectExists, ObjectCorrupt, StorageRefused].some(
+    (kind) => error instanceof kind,
+  )
 }
 
 /** Corrupt bytes are read once more: they may have been damaged in transit. */
-function mayPass(error: Error, tried: number): boolean {
-  return error instanceof Away || (error instanceof NotWhole && tried === 1)
+function isRetryable(error: Error, attemptNumber: number): boolean {
+  return error instanceof StorageUnavailable || (error instanceof ObjectCorrupt && attemptNumber === 1)
 }
 
-function outcomeOf(error: Error): Outcome {
+function toStorageOutcome(error: Error): StorageOutcome {
   if (error instanceof NoSuchObject) return 'missing'
-  return error instanceof Refused || error instanceof IsThere ? 'refused' : 'failed'
+  return error instanceof StorageRefused || error instanceof ObjectExists ? 'refused' : 'failed'
 }
 
-function statusOf(error: unknown): number | undefined {
+function getHttpStatus(error: unknown): number | undefined {
   const about = isRecord(error) ? error.$metadata : undefined
   return isRecord(about) && typeof about.httpStatusCode === 'number' ? about.httpStatusCode : undefined
 }
 
-function nameOf(error: unknown): string {
+function getErrorName(error: unknown): string {
   if (isRecord(error) && typeof error.code === 'string') return error.code
   return error instanceof Error ? error.name : 'an error'
 }
 
-async function load({ region, endpoint }: ObjectPlace, { connectMs, silentMs }: Patience) {
+async function createS3Client({ region, endpoint }: ObjectLocation, { connectMs, idleMs: silentMs }: StorageTimeouts) {
   // would be printed to the terminal of the operator
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-s3')
@@ -239,8 +255,8 @@ async function load({ region, endpoint }: ObjectPlace, { connectMs, silentMs }: 
     requestHandler: {
       connectionTimeout: connectMs,
       socketTimeout: silentMs,
-      httpAgent: { keepAlive: true, maxSockets: SOCKETS },
-      httpsAgent: { keepAlive: true, maxSockets: SOCKETS },
+      httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
+      httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
     },
     // this class retries; the SDK makes only one attempt when it sends a file
     maxAttempts: 1,
@@ -251,11 +267,11 @@ async function load({ region, endpoint }: ObjectPlace, { connectMs, silentMs }: 
     userAgentAppId: 'knowledge-spaces',
     logger: { debug() {}, info() {}, warn() {}, error() {} },
   })
-  client.middlewareStack.add(signingBody(), { step: 'build', priority: 'low', name: 'ksSignedBody' })
+  client.middlewareStack.add(createBodySigner(), { step: 'build', priority: 'low', name: 'ksSignedBody' })
   return { sdk, client }
 }
 
-interface Built {
+interface BuildArguments {
   request: unknown
 }
 
@@ -263,8 +279,8 @@ interface Built {
  * Signs a body whose checksum is known together with its request: then also a server without support for checksums
  * refuses bytes that were changed in transit.
  */
-function signingBody() {
-  return <A extends Built, R>(next: (args: A) => Promise<R>) =>
+function createBodySigner() {
+  return <A extends BuildArguments, R>(next: (args: A) => Promise<R>) =>
     (args: A): Promise<R> => {
       const headers = isRecord(args.request) ? args.request.headers : undefined
       const checksum = isRecord(headers) ? headers['x-amz-checksum-sha256'] : undefined

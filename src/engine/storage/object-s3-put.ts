@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { CompleteMultipartUploadCommandInput } from '@aws-sdk/client-s3'
-import { NoSuchObject, type ObjectClient, Refused } from './object-s3-client.js'
+import { NoSuchObject, type ObjectClient, StorageRefused } from './object-s3-client.js'
 
 /** Larger objects are uploaded in parts, each of which can be retried. */
-const WHOLE_BYTES = 64 * 1024 ** 2
+const MAX_SINGLE_PUT_BYTES = 64 * 1024 ** 2
 const PART_BYTES = 16 * 1024 ** 2
-const MOST_PARTS = 10_000
+const MAX_PARTS = 10_000
 /** Multipart uploads older than this belong to a process that died. */
 const ABANDONED_MS = 24 * 3_600_000
 
 /** Bytes to upload: in memory, or a file of this machine. */
-export interface Putting {
+export interface ObjectPut {
   key: string
   sha256: string
   size: number
@@ -22,28 +22,28 @@ export interface Putting {
 }
 
 /** Whether an object is uploaded in parts. */
-export function goesInParts(size: number): boolean {
-  return size > WHOLE_BYTES
+export function isMultipart(size: number): boolean {
+  return size > MAX_SINGLE_PUT_BYTES
 }
 
 /**
  * Uploads an object, which is durable when this resolves. Its checksum is sent along, and the server refuses other
  * bytes. @throws ObjectExists; like `request`
  */
-export async function putObject(client: ObjectClient, putting: Putting): Promise<void> {
-  if (goesInParts(putting.size) && !Buffer.isBuffer(putting.content)) {
-    await putParts(client, putting, putting.content.path)
+export async function putObject(client: ObjectClient, put: ObjectPut): Promise<void> {
+  if (isMultipart(put.size) && !Buffer.isBuffer(put.content)) {
+    await putParts(client, put, put.content.path)
     return
   }
-  const { key, sha256, size, content, ifAbsent } = putting
-  await client.ask(
+  const { key, sha256, size, content, ifAbsent } = put
+  await client.request(
     'put',
     async (s3, sdk, signal) => {
       const body = Buffer.isBuffer(content) ? content : createReadStream(content.path)
       try {
         await s3.send(
           new sdk.PutObjectCommand({
-            ...client.at(key),
+            ...client.toAddress(key),
             Body: body,
             ContentLength: size,
             ContentType: 'application/octet-stream',
@@ -60,32 +60,44 @@ export async function putObject(client: ObjectClient, putting: Putting): Promise
   )
 }
 
-async function putParts(client: ObjectClient, { key, size }: Putting, path: string): Promise<void> {
-  const at = client.at(key)
-  const upload = await client.ask('create-upload', (s3, sdk, signal) =>
-    s3.send(new sdk.CreateMultipartUploadCommand({ ...at, ChecksumAlgorithm: 'SHA256' }), { abortSignal: signal }),
+async function putParts(client: ObjectClient, { key, size }: ObjectPut, path: string): Promise<void> {
+  const address = client.toAddress(key)
+  const upload = await client.request('create-upload', (s3, sdk, signal) =>
+    s3.send(new sdk.CreateMultipartUploadCommand({ ...address, ChecksumAlgorithm: 'SHA256' }), { abortSignal: signal }),
   )
   const { UploadId: id } = upload
-  if (id === undefined) throw new Refused(client.place, 200, 'a multipart upload without an id')
+  if (id === undefined) throw new StorageRefused(client.place, 200, 'a multipart upload without an id')
   const file = await open(path, 'r')
   try {
     const parts: { PartNumber: number; ETag: string; ChecksumSHA256: string }[] = []
-    const each = Math.max(PART_BYTES, Math.ceil(size / MOST_PARTS))
-    for (let from = 0; from < size; from += each)
-      parts.push(await putPart(client, at, id, parts.length + 1, await read(file, from, Math.min(each, size - from))))
-    await complete(client, { ...at, UploadId: id, MultipartUpload: { Parts: parts } }, size)
+    const partBytes = Math.max(PART_BYTES, Math.ceil(size / MAX_PARTS))
+    for (let start = 0; start < size; start += partBytes)
+      parts.push(
+        await putPart(
+          client,
+          address,
+          id,
+          parts.length + 1,
+          await readRange(file, start, Math.min(partBytes, size - start)),
+        ),
+      )
+    await completeUpload(client, { ...address, UploadId: id, MultipartUpload: { Parts: parts } }, size)
   } catch (error) {
     // leftover parts cost space; an upload that cannot be aborted now is aborted at a later start
-    await abort(client, at, id).catch(() => {})
+    await abortUpload(client, address, id).catch(() => {})
     throw error
   } finally {
     await file.close()
   }
 }
 
-async function complete(client: ObjectClient, input: CompleteMultipartUploadCommandInput, size: number): Promise<void> {
+async function completeUpload(
+  client: ObjectClient,
+  input: CompleteMultipartUploadCommandInput,
+  size: number,
+): Promise<void> {
   try {
-    await client.ask(
+    await client.request(
       'complete-upload',
       (s3, sdk, signal) => s3.send(new sdk.CompleteMultipartUploadCommand(input), { abortSignal: signal }),
       // the server assembles the parts
@@ -94,27 +106,27 @@ async function complete(client: ObjectClient, input: CompleteMultipartUploadComm
   } catch (error) {
     if (!(error instanceof NoSuchObject)) throw error
     // an earlier attempt completed it, and its response was lost
-    const { ContentLength: there } = await client.ask('head', (s3, sdk, signal) =>
+    const { ContentLength: storedSize } = await client.request('head', (s3, sdk, signal) =>
       s3.send(new sdk.HeadObjectCommand({ Bucket: input.Bucket, Key: input.Key }), { abortSignal: signal }),
     )
-    if (there !== size) throw new Refused(client.place, 404, 'NoSuchUpload')
+    if (storedSize !== size) throw new StorageRefused(client.place, 404, 'NoSuchUpload')
   }
 }
 
 async function putPart(
   client: ObjectClient,
-  at: { Bucket: string; Key: string },
+  address: { Bucket: string; Key: string },
   id: string,
   part: number,
   body: Buffer,
 ) {
   const checksum = createHash('sha256').update(body).digest('base64')
-  const { ETag: tag } = await client.ask(
+  const { ETag: tag } = await client.request(
     'put-part',
     (s3, sdk, signal) =>
       s3.send(
         new sdk.UploadPartCommand({
-          ...at,
+          ...address,
           UploadId: id,
           PartNumber: part,
           Body: body,
@@ -128,32 +140,33 @@ async function putPart(
   return { PartNumber: part, ETag: tag ?? '', ChecksumSHA256: checksum }
 }
 
-async function read(file: FileHandle, from: number, length: number): Promise<Buffer> {
+async function readRange(file: FileHandle, start: number, length: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(length)
   for (let filled = 0; filled < length; ) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, from + filled)
+    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled)
     if (bytesRead === 0) throw new Error('a temporary file was truncated while it was sent')
     filled += bytesRead
   }
   return bytes
 }
 
-function abort(client: ObjectClient, at: { Bucket: string; Key: string }, id: string): Promise<unknown> {
-  return client.ask('abort-upload', (s3, sdk, signal) =>
-    s3.send(new sdk.AbortMultipartUploadCommand({ ...at, UploadId: id }), { abortSignal: signal }),
+function abortUpload(client: ObjectClient, address: { Bucket: string; Key: string }, id: string): Promise<unknown> {
+  return client.request('abort-upload', (s3, sdk, signal) =>
+    s3.send(new sdk.AbortMultipartUploadCommand({ ...address, UploadId: id }), { abortSignal: signal }),
   )
 }
 
 /** Aborts multipart uploads of processes that died. @returns their count */
-export async function abortAbandoned(client: ObjectClient, now: number): Promise<number> {
+export async function abortAbandonedUploads(client: ObjectClient, now: number): Promise<number> {
   const { bucket, prefix } = client.place
-  const { Uploads: uploads = [] } = await client.ask('list-uploads', (s3, sdk, signal) =>
+  const { Uploads: uploads = [] } = await client.request('list-uploads', (s3, sdk, signal) =>
     s3.send(new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: prefix }), { abortSignal: signal }),
   )
   let aborted = 0
-  for (const { Key: key, UploadId: id, Initiated: at } of uploads) {
-    if (key === undefined || id === undefined || at === undefined || now - at.getTime() < ABANDONED_MS) continue
-    await abort(client, { Bucket: bucket, Key: key }, id)
+  for (const { Key: key, UploadId: id, Initiated: startedAt } of uploads) {
+    if (key === undefined || id === undefined || startedAt === undefined || now - startedAt.getTime() < ABANDONED_MS)
+      continue
+    await abortUpload(client, { Bucket: bucket, Key: key }, id)
     aborted++
   }
   return aborted

@@ -3,14 +3,14 @@ import { type FileHandle, lstat, mkdir, open, readdir, unlink } from 'node:fs/pr
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
-import { diskError, onDisk } from '../../local/disk-error.js'
+import { toDiskError, withDiskErrors } from '../../local/disk-error.js'
 import { ignoreMissing, syncPath } from '../../local/file-system.js'
 import { OBJECT_MODE, writeDurably } from './durable-files.js'
-import { eachPiece } from './each-piece.js'
-import { sortedNames } from './folder-entries.js'
+import { listSortedNames } from './folder-entries.js'
+import { forEachChunk } from './for-each-chunk.js'
 import type { StagedFile, StagedObject } from './objects.js'
 
-const SMALL_BYTES = 32 * 1024
+const MAX_IN_MEMORY_BYTES = 32 * 1024
 const STAGED_NAME = /^[0-9a-f-]{36}$/
 
 /** Incoming bytes, in memory or in temporary files of this machine, until they are published. */
@@ -42,39 +42,39 @@ export class Staging {
    * @throws KsError `upload-too-large` past `limit` bytes
    */
   async receive(id: string, content: Readable, limit: number, name: string): Promise<StagedObject> {
-    const held: Buffer[] = []
+    const chunks: Buffer[] = []
     let size = 0
     let large: { file: FileHandle; hash: Hash } | undefined
     const spill = async (chunk: Buffer) => {
       large ??= { file: await open(this.path(id), 'wx', OBJECT_MODE), hash: createHash('sha256') }
-      const next = held.length === 0 ? chunk : Buffer.concat([...held.splice(0), chunk])
+      const next = chunks.length === 0 ? chunk : Buffer.concat([...chunks.splice(0), chunk])
       large.hash.update(next)
       // not write(): a nearly full disk may write fewer bytes without an error
       await large.file.writeFile(next)
     }
     try {
-      await eachPiece(content, (chunk) => {
+      await forEachChunk(content, (chunk) => {
         size += chunk.length
         if (size > limit)
           throw new KsError(
             'upload-too-large',
             `${JSON.stringify(name)} is over the limit of ${limit} bytes for one file`,
           )
-        if (size > SMALL_BYTES) return spill(chunk)
-        held.push(chunk)
+        if (size > MAX_IN_MEMORY_BYTES) return spill(chunk)
+        chunks.push(chunk)
         return undefined
       })
     } catch (error) {
       await large?.file.close()
       if (large !== undefined) await this.discard(id)
-      throw diskError(error) ?? error
+      throw toDiskError(error) ?? error
     }
     if (large !== undefined) {
       await large.file.close()
       return { id, sha256: large.hash.digest('hex'), size }
     }
     // a copy: a chunk may keep a much larger buffer alive
-    const bytes = Buffer.concat(held)
+    const bytes = Buffer.concat(chunks)
     return { id, sha256: hash('sha256', bytes), size, bytes }
   }
 
@@ -86,7 +86,7 @@ export class Staging {
     })
     // a discard after a failure must not overtake a write that is still running
     await Promise.allSettled(written)
-    await onDisk(() => Promise.all(written))
+    await withDiskErrors(() => Promise.all(written))
   }
 
   async discard(id: string): Promise<void> {
@@ -96,11 +96,11 @@ export class Staging {
   /** Files that are being received or are leftovers, by their ids. */
   async list(): Promise<StagedFile[]> {
     const found: StagedFile[] = []
-    for (const id of await sortedNames(this.#folder)) {
+    for (const id of await listSortedNames(this.#folder)) {
       if (!STAGED_NAME.test(id)) continue
-      const at = await lstat(this.path(id)).catch(ignoreMissing)
-      if (at?.isFile() !== true) continue
-      const { size, mtimeMs: modifiedAt, ctimeMs: changedAt } = at
+      const stat = await lstat(this.path(id)).catch(ignoreMissing)
+      if (stat?.isFile() !== true) continue
+      const { size, mtimeMs: modifiedAt, ctimeMs: changedAt } = stat
       found.push({ id, size, modifiedAt, changedAt })
     }
     return found

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 
 /** Result for one object: nothing where it is missing, its size and hash, or why it cannot be read. */
-export type Measured = { size: number; sha256: string; modifiedAt: number } | { error: string } | undefined
+export type ObjectMeasureResult = { size: number; sha256: string; modifiedAt: number } | { error: string } | undefined
 
 /** Objects to measure, as sent to the thread. */
 export interface MeasureRequest {
@@ -14,14 +14,14 @@ export interface MeasureRequest {
 
 export interface MeasureReply {
   id: number
-  measured: Measured[]
+  measured: ObjectMeasureResult[]
 }
 
 /** An idle thread ends after this. */
-const REST_MS = 5_000
+const IDLE_MS = 5_000
 
-interface Waiting {
-  resolve: (measured: Measured[]) => void
+interface PendingMeasure {
+  resolve: (measured: ObjectMeasureResult[]) => void
   reject: (error: unknown) => void
 }
 
@@ -32,17 +32,17 @@ interface Waiting {
 export class ObjectThread {
   #worker: Worker | undefined
   #lastId = 0
-  #rest: NodeJS.Timeout | undefined
-  readonly #waiting = new Map<number, Waiting>()
+  #idleTimer: NodeJS.Timeout | undefined
+  readonly #pending = new Map<number, PendingMeasure>()
 
   /** Measures the objects at these paths, in their order. @throws Error when the thread ended before it replied */
-  measure(realRoot: string, paths: string[]): Promise<Measured[]> {
-    clearTimeout(this.#rest)
+  measure(realRoot: string, paths: string[]): Promise<ObjectMeasureResult[]> {
+    clearTimeout(this.#idleTimer)
     this.#worker ??= this.#start()
     const worker = this.#worker
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      this.#pending.set(id, { resolve, reject })
       // keeps the process alive only while a caller waits
       worker.ref()
       worker.postMessage({ id, realRoot, paths } satisfies MeasureRequest)
@@ -55,14 +55,14 @@ export class ObjectThread {
       resourceLimits: { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 64 },
     })
     worker.on('message', ({ id, measured }: MeasureReply) => {
-      this.#waiting.get(id)?.resolve(measured)
-      this.#waiting.delete(id)
-      if (this.#waiting.size > 0) return
+      this.#pending.get(id)?.resolve(measured)
+      this.#pending.delete(id)
+      if (this.#pending.size > 0) return
       worker.unref()
-      this.#rest = setTimeout(() => this.#end(worker), REST_MS).unref()
+      this.#idleTimer = setTimeout(() => this.#end(worker), IDLE_MS).unref()
     })
-    worker.on('error', (cause) => this.#stopped(worker, cause))
-    worker.on('exit', () => this.#stopped(worker, undefined))
+    worker.on('error', (cause) => this.#handleExit(worker, cause))
+    worker.on('exit', () => this.#handleExit(worker, undefined))
     return worker
   }
 
@@ -72,11 +72,11 @@ export class ObjectThread {
   }
 
   /** Rejects all pending requests; the next call starts another thread. */
-  #stopped(worker: Worker, cause: unknown): void {
+  #handleExit(worker: Worker, cause: unknown): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
     const error = new Error('the thread that reads objects ended before it replied', { cause })
-    for (const { reject } of this.#waiting.values()) reject(error)
-    this.#waiting.clear()
+    for (const { reject } of this.#pending.values()) reject(error)
+    this.#pending.clear()
   }
 }

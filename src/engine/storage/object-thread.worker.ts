@@ -3,16 +3,16 @@ import { closeSync, fstatSync, lstatSync, readSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
 import { ignoreMissing } from '../../local/file-system.js'
 import { openInside } from '../../local/open-inside.js'
-import type { Measured, MeasureReply, MeasureRequest } from './object-thread.js'
+import type { MeasureReply, MeasureRequest, ObjectMeasureResult } from './object-thread.js'
 
 /** Entry of the thread that measures objects; see object-thread.ts. */
 
-const piece = Buffer.allocUnsafeSlow(256 * 1024)
+const buffer = Buffer.allocUnsafeSlow(256 * 1024)
 
-function measure(path: string, realRoot: string): Measured {
+function measure(path: string, realRoot: string): ObjectMeasureResult {
   try {
     const found = lstatSync(path)
-    return { size: found.size, sha256: hashOf(path, realRoot), modifiedAt: found.mtimeMs }
+    return { size: found.size, sha256: hashFileInside(path, realRoot), modifiedAt: found.mtimeMs }
   } catch (error) {
     try {
       return ignoreMissing(error)
@@ -22,16 +22,16 @@ function measure(path: string, realRoot: string): Measured {
   }
 }
 
-function hashOf(path: string, realRoot: string): string {
+function hashFileInside(path: string, realRoot: string): string {
   const fd = openInside(path, realRoot)
   try {
     const hash = createHash('sha256')
     // a read may return fewer bytes than requested before the end
-    for (let left = fstatSync(fd).size; left > 0; ) {
-      const count = readSync(fd, piece, 0, Math.min(left, piece.length), null)
+    for (let remaining = fstatSync(fd).size; remaining > 0; ) {
+      const count = readSync(fd, buffer, 0, Math.min(remaining, buffer.length), null)
       if (count === 0) break
-      hash.update(piece.subarray(0, count))
-      left -= count
+      hash.update(buffer.subarray(0, count))
+      remaining -= count
     }
     return hash.digest('hex')
   } finally {

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { KsError } from '../../contract/errors.js'
 import { isObjectKey } from '../../local/file-system.js'
 import type { ListedFile, StoredFile } from './object-list.js'
-import type { Measured } from './object-thread.js'
+import type { ObjectMeasureResult } from './object-thread.js'
 
 /** Bytes that were received and do not belong to an object yet. */
 export interface StagedObject {
@@ -27,14 +27,14 @@ export interface LocalFile {
 }
 
 /** Size and hash of the existing bytes, and their age. */
-export interface WholeObject {
+export interface ObjectMeasurement {
   size: number
   sha256: string
   modifiedAt: number
 }
 
 /** Callbacks for objects that are being removed. */
-export interface Removed {
+export interface ObjectRemovalCallbacks {
   /** the object no longer exists, and that is durable */
   gone(key: string): void
   /** removal was requested, but its result is unknown: neither its bytes nor their space may be relied on */
@@ -89,7 +89,7 @@ export abstract class ObjectStore {
   abstract isPinned(): boolean
 
   /** Why objects that the database does not know must be kept, as far as the location of the objects shows. */
-  abstract doubt(): string | undefined
+  abstract keepUnknownReason(): string | undefined
 
   /**
    * Provides objects as files of this machine while `use` runs, for a child process to read. Where an object is not
@@ -106,14 +106,14 @@ export abstract class ObjectStore {
   abstract bytes(key: string): Promise<Buffer>
 
   /** Reads an object completely again. @returns nothing when there is none */
-  abstract measure(key: string): Promise<WholeObject | undefined>
+  abstract measure(key: string): Promise<ObjectMeasurement | undefined>
 
   /**
    * Reads many objects again.
    *
    * @returns one result each, in their order: nothing where it is missing, or why it cannot be read
    */
-  abstract measureAll(keys: readonly string[]): Promise<Measured[]>
+  abstract measureAll(keys: readonly string[]): Promise<ObjectMeasureResult[]>
 
   /** Size and age of an object. @returns nothing when there is none, or its path is not a file */
   abstract describe(key: string): Promise<{ size: number; modifiedAt: number } | undefined>
@@ -125,7 +125,7 @@ export abstract class ObjectStore {
   abstract list(tenant: string, after: string, limit: number): Promise<ListedFile[]>
 
   /** Sizes and times of listed entries; omits those that no longer exist. */
-  abstract described(files: readonly ListedFile[]): Promise<StoredFile[]>
+  abstract describeAll(files: readonly ListedFile[]): Promise<StoredFile[]>
 
   /** Temporary files that are being received or are leftovers, by their ids. */
   abstract listStaged(): Promise<StagedFile[]>
@@ -134,7 +134,7 @@ export abstract class ObjectStore {
    * Removes objects whose rows are marked for removal. Each is requested in the same turn in which `isOurs` confirms
    * that no other process has taken over its removal, and none while a backup runs.
    */
-  abstract remove(keys: readonly string[], isOurs: () => boolean, removed: Removed): Promise<void>
+  abstract remove(keys: readonly string[], isOurs: () => boolean, removed: ObjectRemovalCallbacks): Promise<void>
 
   /** Counts of requests to the object storage, by outcome; empty where the objects are on the disk of this machine. */
   abstract requests(): readonly ObjectRequests[]
@@ -143,7 +143,7 @@ export abstract class ObjectStore {
 }
 
 /** Why an object cannot be read. @throws an error that says nothing about the object: its storage is unavailable */
-export function unlessAway(error: unknown): { error: string } {
+export function toReadError(error: unknown): { error: string } {
   if (error instanceof KsError && error.code === 'unavailable') throw error
   return { error: String(error) }
 }

@@ -2,24 +2,24 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import type { DatabaseAddress } from '../../local/database-address.js'
 import type { DataLayout } from '../../local/layout.js'
-import type { ObjectPlace } from '../../local/object-place.js'
+import type { ObjectLocation } from '../../local/object-location.js'
 import { readIfExists, writePrivateFile } from '../../local/private-file.js'
-import { StoreRefused } from '../../local/store-refused.js'
+import { StoreDamagedError } from '../../local/store-damaged-error.js'
 import type { EngineLog } from '../base/log.js'
 import { Database } from './database.js'
-import { deploymentOf, joinDeployment } from './deployment.js'
+import { describeDeployment, joinDeployment } from './deployment.js'
 import type { Driver } from './driver.js'
 import type { ObjectStore } from './objects.js'
-import { openObjects, refuseWithoutPlace } from './open-objects.js'
-import { DatabaseDamaged, damageMet } from './sql-errors.js'
+import { openObjects, refuseWithoutLocation } from './open-objects.js'
+import { DatabaseDamaged, toDamageError } from './sql-errors.js'
 import {
   checkStore,
   openIdentity,
+  recoveryAdvice,
   refuseLostLog,
-  refuseOther,
-  refuseOtherFile,
+  refuseOtherStore,
+  refuseOtherStoreFile,
   type StoreIdentity,
-  whatToDo,
 } from './store-identity.js'
 
 export interface OpenStore<D extends Driver = Driver> {
@@ -35,29 +35,29 @@ export interface OpenStore<D extends Driver = Driver> {
  *
  * @param onDiskFailure called with every failure that came from the disk
  * @param location of the objects; files of the data directory where absent
- * @throws StoreRefused where the database is missing, damaged or of another store; then no byte was changed
+ * @throws StoreDamagedError where the database is missing, damaged or of another store; then no byte was changed
  */
 export async function openStore(
   layout: DataLayout,
   log: EngineLog,
-  refused: (error: unknown) => void,
-  place?: ObjectPlace,
+  onDiskFailure: (error: unknown) => void,
+  location?: ObjectLocation,
 ): Promise<OpenStore<Database>> {
-  refuseWithoutPlace(layout, place)
-  const before = readIfExists(layout.databaseElsewhere)
-  if (before !== undefined)
-    throw new StoreRefused(
-      `the database of this store is ${before.trim()}: start with --backend or the setting backend (recorded in ${layout.databaseElsewhere})`,
+  refuseWithoutLocation(layout, location)
+  const recorded = readIfExists(layout.databaseElsewhere)
+  if (recorded !== undefined)
+    throw new StoreDamagedError(
+      `the database of this store is ${recorded.trim()}: start with --backend or the setting backend (recorded in ${layout.databaseElsewhere})`,
     )
   const { log: logState } = checkStore(layout)
   if (logState === 'missing') refuseLostLog(layout)
   await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
   // A refused database stays open: closing it would move its log into it. The process ends soon, or drops the object.
-  const db = new Database(layout.database, refused, (opened) => opened.now(refuseOtherFile(layout)))
+  const db = new Database(layout.database, onDiskFailure, (opened) => opened.now(refuseOtherStoreFile(layout)))
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   const logEmpty = logState === 'empty'
   const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logEmpty })
-  return { db, databaseFile: db, ...(await withObjects(db, identity, layout, log, place)) }
+  return { db, databaseFile: db, ...(await openObjectsWithIdentity(db, identity, layout, log, location)) }
 }
 
 /**
@@ -69,23 +69,36 @@ export async function openServerStore(
   log: EngineLog,
   address: DatabaseAddress,
   gateway: string,
-  place?: ObjectPlace,
+  location?: ObjectLocation,
 ): Promise<OpenStore> {
-  refuseWithoutPlace(layout, place)
+  refuseWithoutLocation(layout, location)
   if (existsSync(layout.database))
-    throw new StoreRefused(`${layout.root} has a database of its own, ${layout.database}: give another data directory`)
+    throw new StoreDamagedError(
+      `${layout.root} has a database of its own, ${layout.database}: give another data directory`,
+    )
   // load the driver only where it is used
   const { Postgres } = await import('./postgres/postgres.js')
   const db = await Postgres.open({ address, application: gateway })
   try {
-    await db.read(refuseOther(layout, address.shown))
+    await db.read(refuseOtherStore(layout, address.displayText))
     await mkdir(layout.objects, { recursive: true, mode: 0o700 })
     await mkdir(layout.databaseDir, { recursive: true, mode: 0o700 })
-    const deployment = deploymentOf(layout, place)
+    const deployment = describeDeployment(layout, location)
     await db.write(() => joinDeployment(deployment, layout))
-    const identity = await openIdentity({ db, file: undefined, database: address.shown, layout, log, logEmpty: false })
-    const opened = { db, databaseFile: undefined, ...(await withObjects(db, identity, layout, log, place)) }
-    writePrivateFile(layout.databaseElsewhere, `${address.shown}\n`)
+    const identity = await openIdentity({
+      db,
+      file: undefined,
+      database: address.displayText,
+      layout,
+      log,
+      logEmpty: false,
+    })
+    const opened = {
+      db,
+      databaseFile: undefined,
+      ...(await openObjectsWithIdentity(db, identity, layout, log, location)),
+    }
+    writePrivateFile(layout.databaseElsewhere, `${address.displayText}\n`)
     return opened
   } catch (error) {
     await db.close()
@@ -93,23 +106,28 @@ export async function openServerStore(
   }
 }
 
-async function withObjects(
+async function openObjectsWithIdentity(
   db: Driver,
   identity: StoreIdentity,
   layout: DataLayout,
   log: EngineLog,
-  place: ObjectPlace | undefined,
+  location: ObjectLocation | undefined,
 ): Promise<Pick<OpenStore, 'objects' | 'identity'>> {
-  const objects = await openObjects(db, layout, log, place)
-  return { objects, identity: { ...identity, doubt: () => objects.doubt() ?? identity.doubt() } }
+  const objects = await openObjects(db, layout, log, location)
+  return {
+    objects,
+    identity: { ...identity, keepUnknownReason: () => objects.keepUnknownReason() ?? identity.keepUnknownReason() },
+  }
 }
 
 /**
  * Converts damage that SQLite found while a store was opened into an error for people; other errors stay as they are.
  */
-export function explainDamage(error: unknown, layout: DataLayout): unknown {
-  const met = error instanceof DatabaseDamaged ? error : damageMet(error)
-  if (!(met instanceof DatabaseDamaged)) return error
-  const what = met.cause instanceof Error ? met.cause.message : met.message
-  return new StoreRefused(`the database ${layout.database} is damaged: ${what}. ${whatToDo(layout)}`, { cause: error })
+export function toDamagedStoreError(error: unknown, layout: DataLayout): unknown {
+  const damage = error instanceof DatabaseDamaged ? error : toDamageError(error)
+  if (!(damage instanceof DatabaseDamaged)) return error
+  const what = damage.cause instanceof Error ? damage.cause.message : damage.message
+  return new StoreDamagedError(`the database ${layout.database} is damaged: ${what}. ${recoveryAdvice(layout)}`, {
+    cause: error,
+  })
 }

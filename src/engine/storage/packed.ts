@@ -4,15 +4,15 @@ import { KsError } from '../../contract/errors.js'
 import { parseInSlices } from '../../lib/json/parse.js'
 import { type JsonLimits, JsonReader, JsonTooLarge } from '../../lib/json/reader.js'
 
-const INLINE_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
+const MAX_SYNC_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
 /** Sizes in bytes: a packed part up to the first is unpacked in one call, unless the result exceeds the second. */
-const SMALL = { packed: 16 * 1024, unpacked: 256 * 1024 }
+const SMALL_PART_BYTES = { packed: 16 * 1024, unpacked: 256 * 1024 }
 
 /** Limits of one value that is read alone from packed JSON: an element, an item, a field of a section. */
 export const VALUE_LIMITS: JsonLimits = { valueBytes: 16 * 1024 * 1024, depth: 64, values: 1_000_000 }
 
 /** Packed form of an empty list. */
-export const PACKED_NOTHING = deflateSync(JSON.stringify([]), { level: 1 })
+export const PACKED_EMPTY_LIST = deflateSync(JSON.stringify([]), { level: 1 })
 
 /** Packs a value as deflated JSON, the form in which artifacts, outlines and items are stored. */
 export function pack(value: unknown): Promise<Uint8Array> {
@@ -20,7 +20,7 @@ export function pack(value: unknown): Promise<Uint8Array> {
 }
 
 export function packText(text: Uint8Array): Promise<Uint8Array> {
-  if (text.length <= INLINE_BYTES) return Promise.resolve(deflateSync(text, { level: 1 }))
+  if (text.length <= MAX_SYNC_BYTES) return Promise.resolve(deflateSync(text, { level: 1 }))
   return new Promise((resolve, reject) =>
     deflate(text, { level: 1 }, (error, result) => (error === null ? resolve(result) : reject(error))),
   )
@@ -34,14 +34,14 @@ export function packText(text: Uint8Array): Promise<Uint8Array> {
  */
 export async function unpack<T>(bytes: Uint8Array): Promise<T> {
   try {
-    const text = bytes.length <= INLINE_BYTES / 4 ? inflateSync(bytes) : await inflated(bytes)
+    const text = bytes.length <= MAX_SYNC_BYTES / 4 ? inflateSync(bytes) : await inflateAsync(bytes)
     return (await parseInSlices(text)) as T
   } catch (error) {
-    throw damagedPart(error)
+    throw damagedPartError(error)
   }
 }
 
-const inflated = promisify<Uint8Array, Buffer>(inflate)
+const inflateAsync = promisify<Uint8Array, Buffer>(inflate)
 
 /**
  * Reads packed JSON value by value, in bounded memory.
@@ -53,36 +53,36 @@ export async function* readPacked<T>(
   packed: Uint8Array,
   read: (json: JsonReader) => AsyncIterable<T>,
 ): AsyncGenerator<T> {
-  const pieces = inflatedPieces(packed)
+  const chunks = inflateChunks(packed)
   try {
-    yield* read(new JsonReader(pieces, VALUE_LIMITS))
+    yield* read(new JsonReader(chunks, VALUE_LIMITS))
   } catch (error) {
-    throw isUnreadable(error) ? damagedPart(error) : error
+    throw isUnpackError(error) ? damagedPartError(error) : error
   } finally {
-    await pieces.return(undefined)
+    await chunks.return(undefined)
   }
 }
 
 /** Unpacks bytes in chunks. @throws KsError `data-damaged` */
-export async function* unpackedPieces(packed: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* unpackChunks(packed: Uint8Array): AsyncGenerator<Uint8Array> {
   try {
-    yield* inflatedPieces(packed)
+    yield* inflateChunks(packed)
   } catch (error) {
-    throw isUnreadable(error) ? damagedPart(error) : error
+    throw isUnpackError(error) ? damagedPartError(error) : error
   }
 }
 
-async function* inflatedPieces(packed: Uint8Array): AsyncGenerator<Uint8Array> {
-  const small = packed.length <= SMALL.packed ? inflatedAtOnce(packed) : undefined
+async function* inflateChunks(packed: Uint8Array): AsyncGenerator<Uint8Array> {
+  const small = packed.length <= SMALL_PART_BYTES.packed ? inflateSmall(packed) : undefined
   if (small !== undefined) return yield small
-  const inflating = createInflate({ chunkSize: INLINE_BYTES })
+  const inflating = createInflate({ chunkSize: MAX_SYNC_BYTES })
   inflating.end(packed)
   yield* inflating
 }
 
-function inflatedAtOnce(packed: Uint8Array): Buffer | undefined {
+function inflateSmall(packed: Uint8Array): Buffer | undefined {
   try {
-    return inflateSync(packed, { maxOutputLength: SMALL.unpacked })
+    return inflateSync(packed, { maxOutputLength: SMALL_PART_BYTES.unpacked })
   } catch (error) {
     if (error instanceof RangeError) return undefined
     throw error
@@ -90,12 +90,12 @@ function inflatedAtOnce(packed: Uint8Array): Buffer | undefined {
 }
 
 /** Whether an error comes from the packed bytes, and not from the caller. */
-function isUnreadable(error: unknown): boolean {
+function isUnpackError(error: unknown): boolean {
   if (error instanceof SyntaxError || error instanceof JsonTooLarge) return true
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }
 
-function damagedPart(cause: unknown): KsError {
+function damagedPartError(cause: unknown): KsError {
   return new KsError('data-damaged', 'stored data of a document is damaged; `ks fsck --repair` reads it again', {
     cause,
   })

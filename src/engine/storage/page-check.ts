@@ -3,13 +3,13 @@ import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 
 /** A result stays valid for this multiple of the check's duration: the spaces of one store are checked in a row. */
-const HOLDS_TIMES = 10
+const VALID_FOR_DURATIONS = 10
 
 /** Checks the pages of a database file, once for all concurrent callers. */
 export class PageCheck {
   readonly #path: string
   #last: Promise<string[]> | undefined
-  #holdsUntil = 0
+  #validUntil = 0
 
   constructor(path: string) {
     this.#path = path
@@ -17,12 +17,12 @@ export class PageCheck {
 
   /** @returns the problems, a sentence each; only the first ones where there are many */
   run(): Promise<string[]> {
-    if (this.#last === undefined || performance.now() > this.#holdsUntil) {
+    if (this.#last === undefined || performance.now() > this.#validUntil) {
       const started = performance.now()
-      this.#holdsUntil = Number.POSITIVE_INFINITY
+      this.#validUntil = Number.POSITIVE_INFINITY
       this.#last = checkPages(this.#path).finally(() => {
         const ended = performance.now()
-        this.#holdsUntil = ended + (ended - started) * HOLDS_TIMES
+        this.#validUntil = ended + (ended - started) * VALID_FOR_DURATIONS
       })
     }
     return this.#last

@@ -2,9 +2,9 @@ import { parentPort, workerData } from 'node:worker_threads'
 import Sqlite from 'better-sqlite3'
 
 /** Reads every page of a database and posts the problems that SQLite finds; see page-check.ts. */
-const MOST = 20
+const MAX_PROBLEMS = 20
 /** Invalid values of columns are found row by row elsewhere, with the name of the row. */
-const OF_ROWS = /^(NULL|TEXT|NUMERIC|BLOB|INTEGER|REAL) value in |^CHECK constraint failed in /
+const ROW_PROBLEM = /^(NULL|TEXT|NUMERIC|BLOB|INTEGER|REAL) value in |^CHECK constraint failed in /
 /** heading of SQLite without information */
 const HEADING = /^\*\*\* in database main \*\*\*\s*/
 
@@ -13,10 +13,10 @@ function check(): string[] {
   try {
     sqlite.pragma('cell_size_check = ON')
     sqlite.pragma('ignore_check_constraints = ON')
-    const lines = sqlite.prepare(`PRAGMA integrity_check(${MOST})`).pluck().all().map(String)
+    const lines = sqlite.prepare(`PRAGMA integrity_check(${MAX_PROBLEMS})`).pluck().all().map(String)
     return lines
       .flatMap((line) => line.replace(HEADING, '').split('\n'))
-      .filter((line) => line !== '' && line !== 'ok' && !OF_ROWS.test(line))
+      .filter((line) => line !== '' && line !== 'ok' && !ROW_PROBLEM.test(line))
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)]
   } finally {

@@ -36,12 +36,12 @@ export function checkpoint(sqlite: Sqlite.Database, mode: 'PASSIVE' | 'TRUNCATE'
 }
 
 /** Sets whether a commit syncs the log. Not allowed inside a transaction. A checkpoint always syncs the log. */
-export function syncAtCommit(sqlite: Sqlite.Database, doesSync: boolean): void {
+export function setSyncAtCommit(sqlite: Sqlite.Database, doesSync: boolean): void {
   sqlite.exec(`PRAGMA synchronous = ${doesSync ? 'FULL' : 'NORMAL'}`)
 }
 
 /** Number of frames in the log as far as SQLite knows. */
-export function framesOfLog(sqlite: Sqlite.Database): number {
+export function countLogFrames(sqlite: Sqlite.Database): number {
   const [found] = sqlite.pragma('wal_checkpoint(NOOP)') as { log: number }[]
   return Math.max(0, found?.log ?? 0)
 }

@@ -1,10 +1,10 @@
 import { KsError } from '../../contract/errors.js'
-import type { Asked, Bindable, Read, Write } from '../base/statements.js'
+import type { Bindable, ProgramStatement, Read, Write } from '../base/statements.js'
 
-export type { Asked, Bindable, Read, Write }
+export type { Bindable, ProgramStatement, Read, Write }
 
 /** Number of rows that a statement changed. */
-export interface Changed {
+export interface ChangeCount {
   changes: number
 }
 
@@ -42,8 +42,8 @@ export const sql = {
     return (yield { verb: 'all', sql: text, values, stored: true, cells: true }) as unknown[][]
   },
 
-  *run(text: string, values: readonly Bindable[] = []): Write<Changed> {
-    return (yield { verb: 'run', sql: text, values }) as Changed
+  *run(text: string, values: readonly Bindable[] = []): Write<ChangeCount> {
+    return (yield { verb: 'run', sql: text, values }) as ChangeCount
   },
 
   /** Inserts one row with a statement that ends in `RETURNING key`. @returns its key */

@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Read } from './program.js'
 import { DatabaseDamaged } from './sql-errors.js'
 
@@ -8,7 +8,7 @@ import { DatabaseDamaged } from './sql-errors.js'
  *
  * @throws KsError `data-damaged` where it is not JSON
  */
-export function fromCell<T>(text: string): T {
+export function parseJsonCell<T>(text: string): T {
   try {
     return JSON.parse(text) as T
   } catch (error) {
@@ -52,21 +52,21 @@ export function unlessDamagedError(error: unknown): undefined {
 }
 
 /** Converts the rows of a list; omits damaged ones. */
-export function readable<R, T>(rows: readonly R[], to: (row: R) => T): T[] {
+export function mapReadable<R, T>(rows: readonly R[], convert: (row: R) => T): T[] {
   return rows.flatMap((row) => {
-    const made = unlessDamaged(() => [to(row)])
+    const made = unlessDamaged(() => [convert(row)])
     return made ?? []
   })
 }
 
 /** The same where the conversion needs statements. */
-export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): Read<T[]> {
-  const made: T[] = []
+export function* mapReadableIn<R, T>(rows: readonly R[], convert: (row: R) => Read<T>): Read<T[]> {
+  const converted: T[] = []
   for (const row of rows) {
-    const one = yield* unlessDamagedIn(() => to(row))
-    if (one !== undefined) made.push(one)
+    const value = yield* unlessDamagedIn(() => convert(row))
+    if (value !== undefined) converted.push(value)
   }
-  return made
+  return converted
 }
 
 /**
@@ -78,11 +78,11 @@ export function* readableIn<R, T>(rows: readonly R[], to: (row: R) => Read<T>): 
 export function readablePage<R, T>(
   rows: readonly R[],
   limit: number,
-  to: (row: R) => T,
+  convert: (row: R) => T,
   cursorOf: (row: R) => string,
 ): { items: T[]; nextCursor?: string } {
   const shown = rows.slice(0, limit)
-  return { items: readable(shown, to), ...cursorAfter(rows, limit, cursorOf) }
+  return { items: mapReadable(shown, convert), ...cursorAfter(rows, limit, cursorOf) }
 }
 
 /** The cursor of the last readable row of a page; none where no page follows. `rows`: as for `readablePage`. */
@@ -92,21 +92,21 @@ export function cursorAfter<R>(
   cursorOf: (row: R) => string,
 ): { nextCursor?: string } {
   if (rows.length <= limit) return {}
-  return defined({ nextCursor: readable(rows.slice(0, limit), cursorOf).at(-1) })
+  return omitUndefined({ nextCursor: mapReadable(rows.slice(0, limit), cursorOf).at(-1) })
 }
 
 /** `readablePage` for rows whose conversion needs statements. */
 export function* readablePageIn<R, T>(
   rows: readonly R[],
   limit: number,
-  to: (row: R) => Read<T>,
+  convert: (row: R) => Read<T>,
   cursorOf: (row: R) => string,
 ): Read<{ items: T[]; nextCursor?: string }> {
   const { nextCursor } = readablePage(rows, limit, (row) => row, cursorOf)
-  return { items: yield* readableIn(rows.slice(0, limit), to), ...defined({ nextCursor }) }
+  return { items: yield* mapReadableIn(rows.slice(0, limit), convert), ...omitUndefined({ nextCursor }) }
 }
 
 /** SQL for the value at a path of a column of JSON text; NULL in a damaged row. */
-export function jsonAt(column: string, path: string): string {
+export function jsonPathSql(column: string, path: string): string {
   return `CASE WHEN json_valid(${column}) THEN json_extract(${column}, '${path}') END`
 }

@@ -58,7 +58,7 @@ export type Migration = string | { sqlite: string; postgres: string }
  * docs/decisions/0040-tenant-first.md. A store on PostgreSQL starts from the result of the first forty
  * (`postgres/schema/`) and applies each later one, too: see docs/decisions/0051-one-sql-for-two-databases.md.
  */
-const STEPS: readonly Migration[] = [
+const ALL_MIGRATIONS: readonly Migration[] = [
   CORE_SCHEMA,
   FOLDERS_SCHEMA,
   RETENTION_SCHEMA,
@@ -110,9 +110,11 @@ const STEPS: readonly Migration[] = [
 ]
 
 /** The steps of a store in SQLite. */
-export const MIGRATIONS: readonly string[] = STEPS.map((step) => (typeof step === 'string' ? step : step.sqlite))
+export const MIGRATIONS: readonly string[] = ALL_MIGRATIONS.map((step) =>
+  typeof step === 'string' ? step : step.sqlite,
+)
 
 /** The steps of a store on PostgreSQL after the one with this number. */
 export function postgresMigrations(after: number): string[] {
-  return STEPS.slice(after).map((step) => (typeof step === 'string' ? step : step.postgres))
+  return ALL_MIGRATIONS.slice(after).map((step) => (typeof step === 'string' ? step : step.postgres))
 }

@@ -17,7 +17,7 @@ export class DatabaseDamaged extends KsError {
 }
 
 /** Converts an error of SQLite about damage into one of the contract; nothing for any other error. */
-export function damageMet(error: unknown): KsError | undefined {
+export function toDamageError(error: unknown): KsError | undefined {
   if (!(error instanceof Sqlite.SqliteError)) return undefined
   if (DAMAGE.test(error.code)) return new DatabaseDamaged(error.message, error)
   // SQL functions report damaged JSON of one row with the same code as a failed read
@@ -33,10 +33,12 @@ export function isIoError(error: unknown): boolean {
 }
 
 /** PostgreSQL's class of violated constraints, and its code for a text that it cannot store. */
-const REFUSED = /^(23\d{3}|22021)$/
+const CONSTRAINT_CODES = /^(23\d{3}|22021)$/
 
 /** Whether a row violates a constraint: a key that exists already, a value that is not allowed. */
-export function isConstraint(error: unknown): boolean {
+export function isConstraintViolation(error: unknown): boolean {
   if (error instanceof Sqlite.SqliteError) return error.code.startsWith('SQLITE_CONSTRAINT')
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && REFUSED.test(error.code)
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && CONSTRAINT_CODES.test(error.code)
+  )
 }

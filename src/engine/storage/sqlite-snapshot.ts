@@ -1,21 +1,21 @@
 import Sqlite from 'better-sqlite3'
 import type { Snapshot } from './driver.js'
 import type { Read } from './program.js'
-import { queried, runNow, Statements } from './statements.js'
+import { queryRows, runProgramSync, SqliteStatements } from './statements.js'
 
 /** A snapshot of a file in WAL mode: a connection with a read transaction that stays open. */
 export class SqliteSnapshot implements Snapshot {
   readonly #sqlite: Sqlite.Database
-  readonly #statements: Statements
-  readonly #reading: <T>(work: () => T) => T
-  readonly #closed: () => void
+  readonly #statements: SqliteStatements
+  readonly #convertErrors: <T>(work: () => T) => T
+  readonly #onClosed: () => void
 
   /** @param convertErrors converts failures of SQLite @param onClosed called once, when the snapshot is closed */
-  constructor(path: string, reading: <T>(work: () => T) => T, closed: () => void) {
+  constructor(path: string, convertErrors: <T>(work: () => T) => T, onClosed: () => void) {
     this.#sqlite = new Sqlite(path, { readonly: true, fileMustExist: true })
-    this.#statements = new Statements(this.#sqlite)
-    this.#reading = reading
-    this.#closed = closed
+    this.#statements = new SqliteStatements(this.#sqlite)
+    this.#convertErrors = convertErrors
+    this.#onClosed = onClosed
     try {
       this.#sqlite.pragma('trusted_schema = OFF')
       this.#sqlite.pragma('cell_size_check = ON')
@@ -29,12 +29,12 @@ export class SqliteSnapshot implements Snapshot {
   }
 
   async read<T>(program: Read<T>): Promise<T> {
-    return runNow(program, (asked) => {
-      if (asked.verb === 'run') throw new Error('a snapshot is only read')
-      const prepared = this.#reading(() => this.#statements.of(asked.sql))
-      if (!('lists' in asked)) return queried(asked, prepared, this.#reading)
-      const { verb, sql } = asked
-      return asked.lists.map((values) => queried({ verb, sql, values }, prepared, this.#reading))
+    return runProgramSync(program, (request) => {
+      if (request.verb === 'run') throw new Error('a snapshot is only read')
+      const prepared = this.#convertErrors(() => this.#statements.get(request.sql))
+      if (!('lists' in request)) return queryRows(request, prepared, this.#convertErrors)
+      const { verb, sql } = request
+      return request.lists.map((values) => queryRows({ verb, sql, values }, prepared, this.#convertErrors))
     })
   }
 
@@ -42,6 +42,6 @@ export class SqliteSnapshot implements Snapshot {
     if (!this.#sqlite.open) return
     this.#statements.clear()
     this.#sqlite.close()
-    this.#closed()
+    this.#onClosed()
   }
 }

@@ -5,14 +5,16 @@ import type { Bindable } from '../base/statements.js'
  * unpaired surrogates; SQLite accepts both, but truncates the text or reads back another one. Both become U+FFFD
  * everywhere, so that stored and compared values agree.
  */
-export function storable(values: readonly Bindable[]): readonly Bindable[] {
-  return values.every(isStorable) ? values : values.map((value) => (typeof value === 'string' ? mended(value) : value))
+export function toStorable(values: readonly Bindable[]): readonly Bindable[] {
+  return values.every(isStorable)
+    ? values
+    : values.map((value) => (typeof value === 'string' ? replaceUnstorable(value) : value))
 }
 
 function isStorable(value: Bindable): boolean {
   return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
 }
 
-function mended(text: string): string {
+function replaceUnstorable(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }

@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
-import { defined } from '../../lib/defined.js'
-import { isCode } from '../../local/private-file.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { hasErrorCode } from '../../local/private-file.js'
 
 /**
  * Content of a write-ahead log, read from the file itself (https://sqlite.org/fileformat2.html#the_write_ahead_log).
@@ -19,7 +19,7 @@ export interface WalContent {
 const HEADER_BYTES = 32
 const FRAME_HEADER_BYTES = 24
 const MAGIC = 0x377f0682
-const HEAD_BYTES = 100
+const DATABASE_HEADER_BYTES = 100
 
 /** @returns nothing when there is no log, or one with an invalid header */
 export function readWal(path: string): WalContent | undefined {
@@ -27,7 +27,7 @@ export function readWal(path: string): WalContent | undefined {
   try {
     file = openSync(path, 'r')
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined
+    if (hasErrorCode(error, 'ENOENT')) return undefined
     throw error
   }
   try {
@@ -54,21 +54,21 @@ export function rewriteWal(path: string, frames: number): void {
       throw new Error(`the log ${path} has no valid header`)
     }
     let count = 0
-    for (const { bytes, at } of framesOf(file, fstatSync(file).size, header)) {
+    for (const { bytes, at } of readValidFrames(file, fstatSync(file).size, header)) {
       if (count === frames) break
-      writeWhole(file, bytes, at)
+      writeAll(file, bytes, at)
       count++
     }
     if (count < frames) throw new Error(`of ${frames} frames of the log ${path} only ${count} are valid`)
-    writeWhole(file, header.bytes, 0)
+    writeAll(file, header.bytes, 0)
     fdatasyncSync(file)
   } finally {
     closeSync(file)
   }
 }
 
-function writeWhole(file: number, bytes: Buffer, at: number): void {
-  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, at + done)
+function writeAll(file: number, bytes: Buffer, offset: number): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done, bytes.length - done, offset + done)
 }
 
 function readFrames(file: number, size: number): WalContent | undefined {
@@ -78,11 +78,13 @@ function readFrames(file: number, size: number): WalContent | undefined {
   let databasePages = 0
   let head: Buffer | undefined
   let open: { page: number; head?: Buffer }[] = []
-  for (const { bytes: frame } of framesOf(file, size, header)) {
+  for (const { bytes: frame } of readValidFrames(file, size, header)) {
     const page = frame.readUInt32BE(0)
     open.push({
       page,
-      ...(page === 1 ? { head: Buffer.from(frame.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + HEAD_BYTES)) } : {}),
+      ...(page === 1
+        ? { head: Buffer.from(frame.subarray(FRAME_HEADER_BYTES, FRAME_HEADER_BYTES + DATABASE_HEADER_BYTES)) }
+        : {}),
     })
     const committed = frame.readUInt32BE(4)
     if (committed === 0) continue
@@ -93,55 +95,59 @@ function readFrames(file: number, size: number): WalContent | undefined {
     }
     open = []
   }
-  return { pageSize: header.pageSize, databasePages, pages, ...defined({ head }) }
+  return { pageSize: header.pageSize, databasePages, pages, ...omitUndefined({ head }) }
 }
 
-interface Header {
+interface WalHeader {
   bytes: Buffer
-  little: boolean
+  isLittleEndian: boolean
   sum: [number, number]
   pageSize: number
 }
 
-function readHeader(file: number, size: number): Header | undefined {
+function readHeader(file: number, size: number): WalHeader | undefined {
   const bytes = Buffer.alloc(HEADER_BYTES)
   if (size < HEADER_BYTES || readSync(file, bytes, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined
   const magic = bytes.readUInt32BE(0)
   if ((magic & ~1) >>> 0 !== MAGIC) return undefined
-  const little = (magic & 1) === 0
-  const sum = checksum(bytes, 0, 24, little, [0, 0])
+  const isLittleEndian = (magic & 1) === 0
+  const sum = checksum(bytes, 0, 24, isLittleEndian, [0, 0])
   if (sum[0] !== bytes.readUInt32BE(24) || sum[1] !== bytes.readUInt32BE(28)) return undefined
-  return { bytes, little, sum, pageSize: bytes.readUInt32BE(8) }
+  return { bytes, isLittleEndian, sum, pageSize: bytes.readUInt32BE(8) }
 }
 
 /** The valid frames of the current round of the log. The buffer is reused for each. */
-function* framesOf(file: number, size: number, { bytes: header, little, sum: first, pageSize }: Header) {
+function* readValidFrames(
+  file: number,
+  size: number,
+  { bytes: header, isLittleEndian, sum: first, pageSize }: WalHeader,
+) {
   const bytes = Buffer.alloc(FRAME_HEADER_BYTES + pageSize)
   let sum = first
-  for (let at = HEADER_BYTES; at + bytes.length <= size; at += bytes.length) {
-    if (readSync(file, bytes, 0, bytes.length, at) < bytes.length) return
+  for (let offset = HEADER_BYTES; offset + bytes.length <= size; offset += bytes.length) {
+    if (readSync(file, bytes, 0, bytes.length, offset) < bytes.length) return
     if (bytes.compare(header, 16, 24, 8, 16) !== 0) return // from an earlier round of the log
-    sum = checksum(bytes, 0, 8, little, sum)
-    sum = checksum(bytes, FRAME_HEADER_BYTES, bytes.length, little, sum)
+    sum = checksum(bytes, 0, 8, isLittleEndian, sum)
+    sum = checksum(bytes, FRAME_HEADER_BYTES, bytes.length, isLittleEndian, sum)
     if (sum[0] !== bytes.readUInt32BE(16) || sum[1] !== bytes.readUInt32BE(20)) return
-    yield { bytes, at }
+    yield { bytes, at: offset }
   }
 }
 
 /** The checksum of SQLite's log: two sums over pairs of 32-bit words, continued from frame to frame. */
 function checksum(
   bytes: Buffer,
-  from: number,
-  to: number,
-  little: boolean,
+  start: number,
+  end: number,
+  isLittleEndian: boolean,
   [first, second]: [number, number],
 ): [number, number] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let s0 = first
   let s1 = second
-  for (let at = from; at < to; at += 8) {
-    s0 = (s0 + view.getUint32(at, little) + s1) >>> 0
-    s1 = (s1 + view.getUint32(at + 4, little) + s0) >>> 0
+  for (let offset = start; offset < end; offset += 8) {
+    s0 = (s0 + view.getUint32(offset, isLittleEndian) + s1) >>> 0
+    s1 = (s1 + view.getUint32(offset + 4, isLittleEndian) + s0) >>> 0
   }
   return [s0, s1]
 }

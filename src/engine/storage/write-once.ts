@@ -5,8 +5,8 @@ import { CommitUnknown } from './postgres/errors.js'
 import type { Read, Write } from './program.js'
 
 /** How long to check whether a write was committed: about the time in which a standby becomes the primary. */
-const PATIENCE_MS = 15_000
-const PAUSE_MS = 250
+const LOOKUP_TIMEOUT_MS = 15_000
+const LOOKUP_INTERVAL_MS = 250
 
 /**
  * A write that must not run twice, and whose caller needs its result. Where the server was lost during the commit, the
@@ -19,34 +19,34 @@ const PAUSE_MS = 250
 export async function writeOnce<T>(
   db: Driver,
   work: () => Write<T>,
-  look: () => Read<T | undefined>,
+  findResult: () => Read<T | undefined>,
   options: WriteOptions = {},
 ): Promise<T> {
   try {
     return await db.write(work, options)
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw error
-    return await again(db, work, look, options, error)
+    return await retryUntilKnown(db, work, findResult, options, error)
   }
 }
 
-async function again<T>(
+async function retryUntilKnown<T>(
   db: Driver,
   work: () => Write<T>,
-  look: () => Read<T | undefined>,
+  findResult: () => Read<T | undefined>,
   options: WriteOptions,
-  unknown: CommitUnknown,
+  commitUnknown: CommitUnknown,
 ): Promise<T> {
-  const until = performance.now() + PATIENCE_MS
+  const deadline = performance.now() + LOOKUP_TIMEOUT_MS
   for (;;) {
-    await sleep(PAUSE_MS)
+    await sleep(LOOKUP_INTERVAL_MS)
     try {
       return await db.write(function* () {
-        return (yield* look()) ?? (yield* work())
+        return (yield* findResult()) ?? (yield* work())
       }, options)
     } catch (error) {
       if (!(error instanceof KsError) || error.code !== 'unavailable') throw error
-      if (performance.now() > until) throw unknown
+      if (performance.now() > deadline) throw commitUnknown
     }
   }
 }

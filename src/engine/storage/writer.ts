@@ -1,58 +1,58 @@
 import type Sqlite from 'better-sqlite3'
-import { Gathering } from './gathering.js'
-import { LogSync } from './log-sync.js'
-import { framesOfLog, syncAtCommit } from './pragmas.js'
+import { BatchScheduler } from './batch-scheduler.js'
+import { countLogFrames, setSyncAtCommit } from './pragmas.js'
 import { MIGRATIONS } from './schema.js'
 import { isIoError } from './sql-errors.js'
+import { WalSync } from './wal-sync.js'
 
-interface Waiting {
+interface PendingWrite {
   run: () => unknown
   /** rows may persist although the write was reported as failed, so that its sync need not be part of the commit */
-  mayStand: boolean
+  asyncDurability: boolean
   resolve: (value: never) => void
   reject: (error: unknown) => void
 }
 
-interface Done {
-  waiting: Waiting
+interface CompletedWrite {
+  waiting: PendingWrite
   value: unknown
 }
 
 /** The connection as the writer sees it. */
-interface Connection {
+interface WriterConnection {
   /** Called after each commit. */
-  wrote(): void
+  onCommit(): void
   /** damage of the file, which stops all writes */
-  damage(): unknown
+  getDamage(): unknown
   /** Converts an error for the caller of a failed write. */
-  failed(error: unknown): unknown
+  toCallerError(error: unknown): unknown
 }
 
 /** delay before writes are tried again after an error of the disk, and between later tries */
-const HEAL_MILLISECONDS = 1000
+const REPAIR_INTERVAL_MILLISECONDS = 1000
 /** maximum duration of one group commit, which blocks the event loop */
-const GROUP_MILLISECONDS = 8
+const MAX_GROUP_MILLISECONDS = 8
 
 /** The writes of a connection: in groups, each write in its own savepoint, and none while the disk reports errors. */
 export class Writer {
   readonly #sqlite: Sqlite.Database
-  readonly #connection: Connection
-  readonly #log: LogSync
-  #waiting: Waiting[] = []
-  readonly #gathering = new Gathering(
-    () => this.#waiting.length,
+  readonly #connection: WriterConnection
+  readonly #log: WalSync
+  #pending: PendingWrite[] = []
+  readonly #scheduler = new BatchScheduler(
+    () => this.#pending.length,
     () => this.#flush(),
   )
   /** recovery from the start that found the disk full: it runs before all other writes */
-  #owed: (() => void)[] = []
+  #deferredWrites: (() => void)[] = []
   #broken: unknown
-  #healing: NodeJS.Timeout | undefined
+  #repairTimer: NodeJS.Timeout | undefined
   #isClosing = false
 
-  constructor(sqlite: Sqlite.Database, path: string, connection: Connection) {
+  constructor(sqlite: Sqlite.Database, path: string, connection: WriterConnection) {
     this.#sqlite = sqlite
     this.#connection = connection
-    this.#log = new LogSync(`${path}-wal`)
+    this.#log = new WalSync(`${path}-wal`)
   }
 
   /** Whether the disk reported an error and no own write has been durable since. */
@@ -61,117 +61,118 @@ export class Writer {
   }
 
   /** Count of writes that wait for a commit. */
-  get waiting(): number {
-    return this.#waiting.length
+  get pendingCount(): number {
+    return this.#pending.length
   }
 
   /** @param asyncDurability as for `Database.record` */
-  write<T>(run: () => T, mayStand: boolean): Promise<T> {
-    const refused = this.#refusal()
-    if (refused !== undefined) return Promise.reject(refused)
+  write<T>(run: () => T, asyncDurability: boolean): Promise<T> {
+    const refusal = this.#getRefusal()
+    if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ run, mayStand, resolve: resolve as (value: never) => void, reject })
-      this.#gathering.ask()
+      this.#pending.push({ run, asyncDurability, resolve: resolve as (value: never) => void, reject })
+      this.#scheduler.schedule()
     })
   }
 
   writeNow<T>(run: () => T): T {
-    const refused = this.#refusal()
-    if (refused !== undefined) throw refused
-    const withOwed = () => {
-      for (const owed of this.#owed) owed()
+    const refusal = this.#getRefusal()
+    if (refusal !== undefined) throw refusal
+    const runWithDeferred = () => {
+      for (const deferred of this.#deferredWrites) deferred()
       return run()
     }
     try {
-      const result = this.#sqlite.transaction(withOwed).immediate()
-      this.#owed = []
-      this.#connection.wrote()
+      const result = this.#sqlite.transaction(runWithDeferred).immediate()
+      this.#deferredWrites = []
+      this.#connection.onCommit()
       return result
     } catch (error) {
-      this.#noteBroken(error)
-      throw this.#connection.failed(error)
+      this.#markBrokenByIo(error)
+      throw this.#connection.toCallerError(error)
     }
   }
 
   /** Defers work to the next write, in its transaction. */
-  owe(work: () => void): void {
-    this.#owed.push(work)
+  defer(work: () => void): void {
+    this.#deferredWrites.push(work)
   }
 
   /** Resolves when everything committed until now is durable, or its sync has failed. */
   durable(): Promise<void> {
-    return this.#log.settled()
+    return this.#log.waitUntilIdle()
   }
 
   /** Commits the pending writes. @param others resolves when the other users of the log have closed it */
   async close(others: Promise<void>): Promise<void> {
-    clearTimeout(this.#healing)
+    clearTimeout(this.#repairTimer)
     this.#isClosing = true
     this.#flush()
-    await Promise.all([others, this.#log.settled()])
+    await Promise.all([others, this.#log.waitUntilIdle()])
     this.#flush()
   }
 
   /** To be called after the connection was closed. */
-  closed(): void {
+  closeLog(): void {
     this.#log.close()
   }
 
   #flush(): void {
-    const batch = this.#waiting
+    const batch = this.#pending
     if (batch.length === 0) return
-    this.#waiting = []
-    if (this.#log.isUnsure) {
+    this.#pending = []
+    if (this.#log.hasFailed) {
       // frames after a gap in the log would never be read again
       this.#fail(this.#broken, batch)
       return
     }
-    const isRecord = !this.#isClosing && this.#owed.length === 0 && batch.every(({ mayStand }) => mayStand)
-    let done: Done[]
+    const isAsync =
+      !this.#isClosing && this.#deferredWrites.length === 0 && batch.every(({ asyncDurability }) => asyncDurability)
+    let done: CompletedWrite[]
     try {
-      if (isRecord) syncAtCommit(this.#sqlite, false)
+      if (isAsync) setSyncAtCommit(this.#sqlite, false)
       done = this.#commit(batch)
     } catch (error) {
       this.#fail(error, batch)
       return
     } finally {
-      if (isRecord) syncAtCommit(this.#sqlite, true)
+      if (isAsync) setSyncAtCommit(this.#sqlite, true)
     }
-    if (isRecord) this.#sync(done)
+    if (isAsync) this.#sync(done)
     else resolveAll(done)
-    if (this.#waiting.length > 0) this.#gathering.goOn()
+    if (this.#pending.length > 0) this.#scheduler.scheduleNextTurn()
   }
 
   /** Commits as many writes as time allows, and leaves the others pending. */
-  #commit(batch: readonly Waiting[]): Done[] {
-    const done: Done[] = []
+  #commit(batch: readonly PendingWrite[]): CompletedWrite[] {
+    const done: CompletedWrite[] = []
     const started = performance.now()
     let index = 0
     try {
       this.#sqlite.exec('BEGIN IMMEDIATE')
-      for (const owed of this.#owed) owed()
+      for (const deferred of this.#deferredWrites) deferred()
       for (; index < batch.length; index++) {
-        const waiting = batch[index]
-        if (waiting === undefined) break
-        if (index > 0 && performance.now() - started > GROUP_MILLISECONDS) break
-        const outcome = this.#runOne(waiting)
-        const damage = this.#connection.damage()
+        const pendingCount = batch[index]
+        if (pendingCount === undefined) break
+        if (index > 0 && performance.now() - started > MAX_GROUP_MILLISECONDS) break
+        const outcome = this.#runOne(pendingCount)
+        const damage = this.#connection.getDamage()
         if (damage !== undefined) throw damage
-        if (outcome !== undefined) done.push({ waiting, value: outcome.value })
+        if (outcome !== undefined) done.push({ waiting: pendingCount, value: outcome.value })
       }
       this.#sqlite.exec('COMMIT')
     } catch (error) {
       if (this.#sqlite.inTransaction) this.#sqlite.exec('ROLLBACK')
       throw error
     }
-    this.#owed = []
-    this.#connection.wrote()
-    this.#waiting = [...batch.slice(index), ...this.#waiting]
+    this.#deferredWrites = []
+    this.#connection.onCommit()
+    this.#pending = [...batch.slice(index), ...this.#pending]
     return done
   }
 
   /** Runs one write in a savepoint; a write that throws is rejected and rolled back. */
-  #runOne(waiting: Waiting): { value: unknown } | undefined {
+  #runOne(waiting: PendingWrite): { value: unknown } | undefined {
     this.#sqlite.exec('SAVEPOINT one')
     try {
       const value = waiting.run()
@@ -181,25 +182,25 @@ export class Writer {
       if (!this.#sqlite.inTransaction) throw error
       this.#sqlite.exec('ROLLBACK TO one')
       this.#sqlite.exec('RELEASE one')
-      waiting.reject(this.#connection.failed(error))
+      waiting.reject(this.#connection.toCallerError(error))
       return undefined
     }
   }
 
   /** Resolves or rejects writes whose commit was not synced, after the sync. */
-  #sync(done: readonly Done[]): void {
+  #sync(done: readonly CompletedWrite[]): void {
     this.#log.sync().then(
       () => resolveAll(done),
       (error: unknown) => {
-        this.#break(error)
-        for (const { waiting } of done) waiting.reject(this.#connection.failed(error))
+        this.#markBroken(error)
+        for (const { waiting } of done) waiting.reject(this.#connection.toCallerError(error))
       },
     )
   }
 
-  #fail(error: unknown, batch: readonly Waiting[]): void {
-    this.#noteBroken(error)
-    for (const waiting of batch) waiting.reject(this.#connection.failed(error))
+  #fail(error: unknown, batch: readonly PendingWrite[]): void {
+    this.#markBrokenByIo(error)
+    for (const waiting of batch) waiting.reject(this.#connection.toCallerError(error))
   }
 
   /**
@@ -207,39 +208,39 @@ export class Writer {
    * back. The next commit overwrites it: once that is synced, the failed one is gone for good. Until then no other
    * write runs.
    */
-  #noteBroken(error: unknown): void {
-    if (isIoError(error)) this.#break(error)
+  #markBrokenByIo(error: unknown): void {
+    if (isIoError(error)) this.#markBroken(error)
   }
 
-  #break(error: unknown): void {
+  #markBroken(error: unknown): void {
     this.#broken = error
-    this.#healing ??= setTimeout(() => this.#heal(), HEAL_MILLISECONDS).unref()
+    this.#repairTimer ??= setTimeout(() => this.#repair(), REPAIR_INTERVAL_MILLISECONDS).unref()
   }
 
-  #heal(): void {
-    this.#healing = undefined
+  #repair(): void {
+    this.#repairTimer = undefined
     try {
-      const frames = framesOfLog(this.#sqlite)
+      const frames = countLogFrames(this.#sqlite)
       this.#sqlite
         .transaction(() => {
           // unsynced records, which nothing overwrites
-          if (this.#log.isUnsure) this.#log.repair(frames)
+          if (this.#log.hasFailed) this.#log.repair(frames)
           // rewrites the first page unchanged
           this.#sqlite.pragma(`user_version = ${MIGRATIONS.length}`)
         })
         .immediate()
       this.#broken = undefined
     } catch {
-      this.#healing = setTimeout(() => this.#heal(), HEAL_MILLISECONDS).unref()
+      this.#repairTimer = setTimeout(() => this.#repair(), REPAIR_INTERVAL_MILLISECONDS).unref()
     }
   }
 
-  #refusal(): unknown {
-    return this.#connection.damage() ?? (this.isBroken ? this.#connection.failed(this.#broken) : undefined)
+  #getRefusal(): unknown {
+    return this.#connection.getDamage() ?? (this.isBroken ? this.#connection.toCallerError(this.#broken) : undefined)
   }
 }
 
-function resolveAll(done: readonly Done[]): void {
+function resolveAll(done: readonly CompletedWrite[]): void {
   // each has the type of its own work
   for (const { waiting, value } of done) waiting.resolve(value as never)
 }

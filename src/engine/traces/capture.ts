@@ -7,13 +7,13 @@ import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import {
   countRepeat,
-  insertFailed,
+  evictSettledFailedQuery,
+  insertFailedQuery,
   isClusterKeyTaken,
-  isTraceKept,
-  makeRoomForFailed,
-  openRepeats,
+  isTraceStored,
+  listOpenRepeats,
 } from '../rows/quality/captures.js'
-import { recordQuotes, restrictedSources } from '../rows/quotes.js'
+import { addQuotes, listRestrictedSources } from '../rows/quotes.js'
 import type { Read, Write } from '../storage/program.js'
 
 /** A query whose trace is being written. */
@@ -31,7 +31,7 @@ export interface AnsweredQuery {
 }
 
 /** maximum length of a cluster key; further terms are replaced by a digest */
-const CLUSTER_KEY_LENGTH = 200
+const MAX_CLUSTER_KEY_LENGTH = 200
 
 /**
  * Captures a failed query in the background; errors are only logged. A query whose trace could not be stored is not
@@ -40,45 +40,52 @@ const CLUSTER_KEY_LENGTH = 200
  * @param committed resolves when the trace is committed. On a file the two writes run in order and share a commit; on a
  * server each has its own connection, so that the second must wait for the first
  */
-export function captureFailedQuery(context: EngineContext, answered: AnsweredQuery, committed: Promise<void>): void {
-  const trigger = triggerOf(answered.state, answered.cited)
+export function captureFailedQuery(
+  context: EngineContext,
+  answeredQuery: AnsweredQuery,
+  committed: Promise<void>,
+): void {
+  const trigger = findFailureTrigger(answeredQuery.state, answeredQuery.cited)
   if (trigger === undefined) return
   const { log, databaseFile } = context
   // the answer reports a trace that could not be committed
-  const before = databaseFile === undefined ? committed.catch(() => undefined) : undefined
-  capture(context, answered, trigger, before).then(
-    (kept) => {
-      if (!kept) log.warn({ traceId: answered.traceId }, 'a failed query was not captured: the space holds too many')
+  const committedFirst = databaseFile === undefined ? committed.catch(() => undefined) : undefined
+  capture(context, answeredQuery, trigger, committedFirst).then(
+    (isCaptured) => {
+      if (!isCaptured)
+        log.warn({ traceId: answeredQuery.traceId }, 'a failed query was not captured: the space holds too many')
     },
     (error: unknown) =>
-      log.warn({ traceId: answered.traceId, error: String(error) }, 'capturing a failed query failed'),
+      log.warn({ traceId: answeredQuery.traceId, error: String(error) }, 'capturing a failed query failed'),
   )
 }
 
 async function capture(
   { db, failedClusters }: EngineContext,
-  answered: AnsweredQuery,
+  answeredQuery: AnsweredQuery,
   trigger: FailedQueryTrigger,
-  before: Promise<void> | undefined,
+  committedFirst: Promise<void> | undefined,
 ): Promise<boolean> {
-  if (before !== undefined) await before
-  const kept = await db.record(() => record(answered, trigger, Date.now()), { lock: answered.spaceKey })
-  failedClusters.captured(answered.spaceKey)
-  return kept
+  if (committedFirst !== undefined) await committedFirst
+  const isCaptured = await db.record(() => recordFailure(answeredQuery, trigger, Date.now()), {
+    lock: answeredQuery.spaceKey,
+  })
+  failedClusters.captured(answeredQuery.spaceKey)
+  return isCaptured
 }
 
 /**
  * Why a query counts as failed: no evidence answers it, the answer cites none of the evidence, or the evidence is only
  * partial.
  */
-export function triggerOf(state: EvidenceState, cited: unknown): FailedQueryTrigger | undefined {
+export function findFailureTrigger(state: EvidenceState, cited: unknown): FailedQueryTrigger | undefined {
   if (state === 'not-enough-evidence') return 'no-retrieval-evidence'
   if (Array.isArray(cited) && cited.length === 0) return 'abstained'
   return state === 'partial' ? 'low-confidence' : undefined
 }
 
 /** maximum number of open rows of one query; further repeats are counted in the newest */
-const OPEN_REPEATS = 10
+const MAX_OPEN_REPEATS = 10
 
 /**
  * Inserts a row, or counts the repeat in an existing one: in a dismissed one, or in the newest open one if there are
@@ -86,36 +93,40 @@ const OPEN_REPEATS = 10
  *
  * @returns false when the space is full
  */
-function* record(answered: AnsweredQuery, trigger: FailedQueryTrigger, now: number): Write<boolean> {
-  const { caller, spaceKey, traceId, query, mode, evidence } = answered
+function* recordFailure(answeredQuery: AnsweredQuery, trigger: FailedQueryTrigger, now: number): Write<boolean> {
+  const { caller, spaceKey, traceId, query, mode, evidence } = answeredQuery
   const { tenant } = caller
-  if (!(yield* isTraceKept(tenant, spaceKey, traceId))) return true
-  const key = queryKey(query)
+  if (!(yield* isTraceStored(tenant, spaceKey, traceId))) return true
+  const key = toQueryKey(query)
   // a repeat is counted only with the same restricted sources: a reader then sees both or none
-  const quotes = yield* restrictedSources(caller, evidence)
-  const open = yield* openRepeats({ tenant, spaceKey, queryKey: key }, quotes, OPEN_REPEATS)
+  const quotes = yield* listRestrictedSources(caller, evidence)
+  const openRows = yield* listOpenRepeats({ tenant, spaceKey, queryKey: key }, quotes, MAX_OPEN_REPEATS)
   const repeated =
-    open.find(({ status }) => status === 'dismissed') ?? (open.length < OPEN_REPEATS ? undefined : open[0])
+    openRows.find(({ status }) => status === 'dismissed') ??
+    (openRows.length < MAX_OPEN_REPEATS ? undefined : openRows[0])
   if (repeated !== undefined) {
     yield* countRepeat({ tenant, id: repeated.id, trigger, mode, traceId }, now)
     return true
   }
-  if (!(yield* makeRoomForFailed(tenant, spaceKey))) return false
+  if (!(yield* evictSettledFailedQuery(tenant, spaceKey))) return false
   const id = newId()
-  const own = yield* ownCluster(tenant, spaceKey, query)
-  yield* insertFailed({ id, tenant, spaceKey, query, queryKey: key, clusterKey: own, mode, trigger, traceId }, now)
-  yield* recordQuotes({ tenant, id }, quotes)
+  const ownKey = yield* createClusterKey(tenant, spaceKey, query)
+  yield* insertFailedQuery(
+    { id, tenant, spaceKey, query, queryKey: key, clusterKey: ownKey, mode, trigger, traceId },
+    now,
+  )
+  yield* addQuotes({ tenant, id }, quotes)
   return true
 }
 
 /** Key of a new cluster for the query; with the query's key if another cluster has the same terms. */
-function* ownCluster(tenant: string, spaceKey: number, query: string): Read<string> {
-  const key = clusterKey(query)
-  return (yield* isClusterKeyTaken(tenant, spaceKey, key)) ? `${key} ${queryKey(query)}` : key
+function* createClusterKey(tenant: string, spaceKey: number, query: string): Read<string> {
+  const key = toClusterKey(query)
+  return (yield* isClusterKeyTaken(tenant, spaceKey, key)) ? `${key} ${toQueryKey(query)}` : key
 }
 
 /** Key that is equal for queries that differ in case, spacing, width of characters or final punctuation only. */
-export function queryKey(query: string): string {
+export function toQueryKey(query: string): string {
   const plain = query
     .normalize('NFKC')
     .toLowerCase()
@@ -129,11 +140,11 @@ export function queryKey(query: string): string {
  * The key of a cluster that a query starts: the distinct terms of the analyzed query, sorted, or the query itself if it
  * has none.
  */
-export function clusterKey(query: string): string {
+export function toClusterKey(query: string): string {
   const terms = [...new Set(analyzeQuery(query))].sort()
-  if (terms.length === 0) return `query ${queryKey(query)}`
+  if (terms.length === 0) return `query ${toQueryKey(query)}`
   const key = terms.join(' ')
-  return key.length <= CLUSTER_KEY_LENGTH ? key : `${key.slice(0, CLUSTER_KEY_LENGTH)}… ${digest(key)}`
+  return key.length <= MAX_CLUSTER_KEY_LENGTH ? key : `${key.slice(0, MAX_CLUSTER_KEY_LENGTH)}… ${digest(key)}`
 }
 
 function digest(text: string): string {

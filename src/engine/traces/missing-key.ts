@@ -6,7 +6,7 @@ import type { MissingEvidence } from '../../contract/gateway/queries.js'
  * `[reason, expectedEvidenceId or null, text]`. Equal entries of a trace are one item; the same gap of another trace
  * has the same key and a separate review.
  */
-export function missingItemKey(entry: Pick<MissingEvidence, 'reason' | 'expectedEvidenceId' | 'text'>): string {
+export function toMissingItemKey(entry: Pick<MissingEvidence, 'reason' | 'expectedEvidenceId' | 'text'>): string {
   const content = JSON.stringify([entry.reason, entry.expectedEvidenceId ?? null, entry.text])
   return `sha256:${createHash('sha256').update(content).digest('hex')}`
 }

@@ -1,9 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { CatResult } from '../../contract/gateway/fs.js'
-import { defined } from '../../lib/defined.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Text } from '../../lib/text/long-text.js'
-import type { Place } from './namespace.js'
-import { splitsPair } from './snippet.js'
+import type { VfsNode } from './namespace.js'
+import { splitsSurrogatePair } from './snippet.js'
 
 /** maximum bytes of UTF-8 for one UTF-16 unit */
 const BYTES_PER_UNIT = 3
@@ -15,17 +15,17 @@ const BYTES_PER_UNIT = 3
  * @throws KsError `invalid-request` for a directory
  */
 export async function cat(
-  place: Place,
+  node: VfsNode,
   request: { offset: number; maxBytes: number },
 ): Promise<Omit<CatResult, 'path'>> {
-  const content = await place.read()
+  const content = await node.read()
   if (content === undefined)
-    throw new KsError('invalid-request', `path must name a resource, ${JSON.stringify(place.item.path)} is a directory`)
+    throw new KsError('invalid-request', `path must name a resource, ${JSON.stringify(node.item.path)} is a directory`)
   const { text, contentType } = content
   const start = Math.min(request.offset, text.length)
-  const offset = splitsPair(text, start) ? start - 1 : start
-  const end = endWithin(text, offset, request.maxBytes)
-  const { metadata, resourceType, targetId } = place.item
+  const offset = splitsSurrogatePair(text, start) ? start - 1 : start
+  const end = findEndWithin(text, offset, request.maxBytes)
+  const { metadata, resourceType, targetId } = node.item
   return {
     content: text.slice(offset, end),
     contentType,
@@ -33,15 +33,15 @@ export async function cat(
     totalChars: text.length,
     ...(end < text.length ? { nextOffset: end } : {}),
     truncated: end < text.length,
-    ...defined({ resourceType, targetId }),
+    ...omitUndefined({ resourceType, targetId }),
     metadata,
   }
 }
 
-function endWithin(text: Text, offset: number, maxBytes: number): number {
+function findEndWithin(text: Text, offset: number, maxBytes: number): number {
   const candidate = text.slice(offset, offset + maxBytes)
-  const room = Buffer.allocUnsafe(Math.min(maxBytes, candidate.length * BYTES_PER_UNIT))
-  const { read } = new TextEncoder().encodeInto(candidate, room)
+  const buffer = Buffer.allocUnsafe(Math.min(maxBytes, candidate.length * BYTES_PER_UNIT))
+  const { read } = new TextEncoder().encodeInto(candidate, buffer)
   if (read > 0 || candidate === '') return offset + read
-  return offset + (splitsPair(text, offset + 1) ? 2 : 1)
+  return offset + (splitsSurrogatePair(text, offset + 1) ? 2 : 1)
 }

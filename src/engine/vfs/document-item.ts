@@ -1,19 +1,19 @@
 import { KsError } from '../../contract/errors.js'
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { defined } from '../../lib/defined.js'
-import { sourceOf } from '../rows/permissions.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { toSourceField } from '../rows/permissions.js'
 import type { DocumentEntry } from '../rows/vfs/documents.js'
-import { fromCell } from '../storage/readable.js'
+import { parseJsonCell } from '../storage/readable.js'
 
 /** A document as an entry: a `directory` under `/knowledge`, a `resource` under `/sources`. */
-export function documentItem(
+export function toDocumentItem(
   row: DocumentEntry,
   at: { kind: VirtualItem['kind']; name: string; path: string },
 ): VirtualItem {
   return {
     ...at,
     metadata: {
-      ...defined({
+      ...omitUndefined({
         documentDate: row.document_date ?? undefined,
         author: row.author ?? undefined,
         language: row.language ?? undefined,
@@ -22,11 +22,11 @@ export function documentItem(
       filename: row.filename,
       mimeType: row.mime_type,
       sizeBytes: row.size_bytes,
-      ...sourceOf(row.source_id),
+      ...toSourceField(row.source_id),
       createdAt: new Date(row.created_at).toISOString(),
       updatedAt: new Date(row.updated_at).toISOString(),
       ...(row.version_key === null ? { state: row.parser_status === 'failed' ? 'failed' : 'pending' } : {}),
-      ...defined({ error: row.error ?? undefined }),
+      ...omitUndefined({ error: row.error ?? undefined }),
     },
     resourceType: 'document',
     targetId: row.id,
@@ -35,7 +35,7 @@ export function documentItem(
 }
 
 function parseMetadata(json: string): Record<string, unknown> {
-  const value: unknown = fromCell(json)
+  const value: unknown = parseJsonCell(json)
   if (typeof value !== 'object' || value === null) throw new KsError('internal', 'stored metadata is not an object')
   return { ...value }
 }

@@ -1,55 +1,55 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
 import { ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
 import type { GraphView } from '../graph/read.js'
-import { type EntityRow, entityNamed, entityRowsAfter, isShown } from '../rows/graph/entities.js'
+import { type EntityRow, findEntityByCanonicalKey, isVisible, listEntityRowsAfter } from '../rows/graph/entities.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import type { Read } from '../storage/program.js'
-import { entityItem, entityText } from './entity-text.js'
+import { buildEntityText, toEntityItem } from './entity-text.js'
 import {
-  type After,
-  type Entry,
-  type EntryPage,
-  integerAt,
+  type CursorPosition,
+  getCursorInteger,
+  getCursorText,
+  makeNode,
   PLAIN_TEXT,
-  type Place,
-  placeOf,
-  type Step,
   type TextUnit,
-  textAt,
+  type VfsEntry,
+  type VfsEntryPage,
+  type VfsNode,
+  type WalkStep,
 } from './namespace.js'
-import { fixedFolder, knowledgeFolder } from './semantic-items.js'
-import type { View } from './view.js'
+import { makeFixedFolder, makeKnowledgeFolder } from './semantic-items.js'
+import type { VfsView } from './view.js'
 
 /** The folder of entities under `/knowledge`. */
-export const ENTITIES = 'entities'
+export const ENTITIES_FOLDER = 'entities'
 /** Entities of one slice. */
-const SLICE = 200
+const SLICE_ENTITIES = 200
 
 /** Entities of the graph as files, by type and canonical key. */
 export class Entities {
-  readonly #view: View
+  readonly #view: VfsView
   readonly #graph: GraphView
 
-  constructor(view: View, graph: GraphView) {
+  constructor(view: VfsView, graph: GraphView) {
     this.#view = view
     this.#graph = graph
   }
 
   /** @param path segments after `/knowledge/entities` */
-  async resolve(path: readonly string[]): Promise<Place | undefined> {
+  async resolve(path: readonly string[]): Promise<VfsNode | undefined> {
     const [type, key, ...rest] = path
     if (type === undefined) return this.#types()
-    const known = ENTITY_TYPES.find((option) => option === type)
-    if (known === undefined || rest.length > 0) return undefined
-    if (key === undefined) return this.#ofType(known)
-    const entity = await this.#graph.db.read(entityNamed(this.#graph, known, key))
-    return entity === undefined ? undefined : this.place(entity, [ENTITIES, known])
+    const knownType = ENTITY_TYPES.find((option) => option === type)
+    if (knownType === undefined || rest.length > 0) return undefined
+    if (key === undefined) return this.#typeFolder(knownType)
+    const entity = await this.#graph.db.read(findEntityByCanonicalKey(this.#graph, knownType, key))
+    return entity === undefined ? undefined : this.makeEntityNode(entity, [ENTITIES_FOLDER, knownType])
   }
 
   /** One entity, in any folder. */
-  async place(row: EntityRow, at: readonly string[]): Promise<Place> {
-    const { item, unit } = await this.#graph.db.read(shownAt(this.#graph, row, at))
-    return placeOf(item, {
+  async makeEntityNode(row: EntityRow, at: readonly string[]): Promise<VfsNode> {
+    const { item, unit } = await this.#graph.db.read(readEntityFile(this.#graph, row, at))
+    return makeNode(item, {
       texts: async function* (after) {
         if (after === undefined) yield unit
       },
@@ -58,49 +58,50 @@ export class Entities {
   }
 
   #item(row: EntityRow, at: readonly string[]): Promise<VirtualItem> {
-    return this.#graph.db.read(entityItem(this.#graph, row, at))
+    return this.#graph.db.read(toEntityItem(this.#graph, row, at))
   }
 
-  #types(): Place {
-    const folders = ENTITY_TYPES.map((type) => knowledgeFolder([ENTITIES, type]))
-    return fixedFolder(knowledgeFolder([ENTITIES]), folders, {
+  #types(): VfsNode {
+    const folders = ENTITY_TYPES.map((type) => makeKnowledgeFolder([ENTITIES_FOLDER, type]))
+    return makeFixedFolder(makeKnowledgeFolder([ENTITIES_FOLDER]), folders, {
       walk: (after) => this.#walkTypes(after),
       texts: (after) => this.#textsOfTypes(after),
     })
   }
 
-  async *#walkTypes(after: After | undefined): AsyncGenerator<Step> {
-    const started = after === undefined ? 0 : integerAt(after, 0)
-    for (const [place, type] of ENTITY_TYPES.entries()) {
-      if (place < started) continue
-      const within = place === started && after !== undefined ? textAt(after, 1) : undefined
-      if (within === undefined) yield { item: knowledgeFolder([ENTITIES, type]), after: [place, ''] }
-      for await (const row of this.#rows(type, within ?? ''))
-        yield { item: await this.#item(row, [ENTITIES, type]), after: [place, row.canonical_key] }
+  async *#walkTypes(after: CursorPosition | undefined): AsyncGenerator<WalkStep> {
+    const started = after === undefined ? 0 : getCursorInteger(after, 0)
+    for (const [index, type] of ENTITY_TYPES.entries()) {
+      if (index < started) continue
+      const afterKey = index === started && after !== undefined ? getCursorText(after, 1) : undefined
+      if (afterKey === undefined) yield { item: makeKnowledgeFolder([ENTITIES_FOLDER, type]), after: [index, ''] }
+      for await (const row of this.#rows(type, afterKey ?? ''))
+        yield { item: await this.#item(row, [ENTITIES_FOLDER, type]), after: [index, row.canonical_key] }
     }
   }
 
-  async *#textsOfTypes(after: After | undefined): AsyncGenerator<TextUnit> {
-    const started = after === undefined ? 0 : integerAt(after, 0)
-    for (const [place, type] of ENTITY_TYPES.entries()) {
-      if (place < started) continue
-      const within = place === started && after !== undefined ? textAt(after, 1) : ''
-      for await (const row of this.#rows(type, within))
-        yield { ...(await this.#unit(row, [ENTITIES, type])), after: [place, row.canonical_key] }
+  async *#textsOfTypes(after: CursorPosition | undefined): AsyncGenerator<TextUnit> {
+    const started = after === undefined ? 0 : getCursorInteger(after, 0)
+    for (const [index, type] of ENTITY_TYPES.entries()) {
+      if (index < started) continue
+      const afterKey = index === started && after !== undefined ? getCursorText(after, 1) : ''
+      for await (const row of this.#rows(type, afterKey))
+        yield { ...(await this.#unit(row, [ENTITIES_FOLDER, type])), after: [index, row.canonical_key] }
     }
   }
 
-  #ofType(type: EntityType): Place {
-    const at = [ENTITIES, type]
-    const rows = (after: After | undefined) => this.#rows(type, after === undefined ? '' : textAt(after, 0))
-    const entry = async (row: EntityRow): Promise<Entry> => ({
+  #typeFolder(type: EntityType): VfsNode {
+    const at = [ENTITIES_FOLDER, type]
+    const rows = (after: CursorPosition | undefined) =>
+      this.#rows(type, after === undefined ? '' : getCursorText(after, 0))
+    const entry = async (row: EntityRow): Promise<VfsEntry> => ({
       item: await this.#item(row, at),
       after: [row.canonical_key],
     })
     const unit = (row: EntityRow): Promise<TextUnit> => this.#unit(row, at)
-    return placeOf(knowledgeFolder(at), {
-      list: async (after, limit): Promise<EntryPage> => {
-        const entries: Entry[] = []
+    return makeNode(makeKnowledgeFolder(at), {
+      list: async (after, limit): Promise<VfsEntryPage> => {
+        const entries: VfsEntry[] = []
         for await (const row of rows(after)) {
           if (entries.length === limit) return { entries, more: true }
           entries.push(await entry(row))
@@ -119,31 +120,31 @@ export class Entities {
   /** Entities of a type that the reader may see, by key. */
   async *#rows(type: EntityType, from: string): AsyncGenerator<EntityRow> {
     for (let after = from; ; ) {
-      const rows = await this.#graph.db.read(entityRowsAfter(this.#graph, after, type, SLICE))
+      const rows = await this.#graph.db.read(listEntityRowsAfter(this.#graph, after, type, SLICE_ENTITIES))
       for (const row of rows) {
-        if (!isDamaged(row) && (await this.#graph.db.read(isShown(this.#graph, 'entity', row.key)))) yield row
+        if (!isDamaged(row) && (await this.#graph.db.read(isVisible(this.#graph, 'entity', row.key)))) yield row
         after = row.canonical_key
-        await this.#view.clock.turn()
+        await this.#view.clock.yieldIfDue()
       }
-      if (rows.length < SLICE) return
+      if (rows.length < SLICE_ENTITIES) return
     }
   }
 
   async #unit(row: EntityRow, at: readonly string[]): Promise<TextUnit> {
-    return (await this.#graph.db.read(shownAt(this.#graph, row, at))).unit
+    return (await this.#graph.db.read(readEntityFile(this.#graph, row, at))).unit
   }
 }
 
 /** An entity as a file, with its text. */
-function* shownAt(
+function* readEntityFile(
   graph: GraphView,
   row: EntityRow,
   at: readonly string[],
 ): Read<{ item: VirtualItem; unit: TextUnit }> {
-  const item = yield* entityItem(graph, row, at)
+  const item = yield* toEntityItem(graph, row, at)
   const unit: TextUnit = {
     id: row.id,
-    text: yield* entityText(graph, row),
+    text: yield* buildEntityText(graph, row),
     after: [row.canonical_key],
     describe: (startOffset, endOffset) =>
       Promise.resolve({

@@ -1,37 +1,42 @@
 import type { FsFindQuery, Listing, VirtualItem } from '../../contract/gateway/fs.js'
-import type { After, Place } from './namespace.js'
+import type { CursorPosition, VfsNode } from './namespace.js'
 import type { PagedView } from './view.js'
 
 /** after this time a search returns what it has found, with a cursor */
 export const FIND_MILLISECONDS = 2000
 
-type Filter = Pick<FsFindQuery, 'nameContains' | 'metadataKey' | 'metadataValue' | 'resourceType'>
+type FindFilter = Pick<FsFindQuery, 'nameContains' | 'metadataKey' | 'metadataValue' | 'resourceType'>
 
 /** Finds entries below a node that pass a filter; a resource is matched itself. */
 export async function find(
   view: PagedView,
-  place: Place,
-  request: Filter & { limit: number },
+  node: VfsNode,
+  request: FindFilter & { limit: number },
 ): Promise<Pick<Listing, 'items' | 'truncated' | 'nextCursor'>> {
-  const accepts = matcherOf(request)
-  const wanted = { resourceType: request.resourceType, namePart: request.nameContains?.toLowerCase() }
-  if (place.item.kind === 'resource') return { items: [place.item].filter(accepts), truncated: false }
+  const accepts = createMatcher(request)
+  const walkFilter = { resourceType: request.resourceType, namePart: request.nameContains?.toLowerCase() }
+  if (node.item.kind === 'resource') return { items: [node.item].filter(accepts), truncated: false }
   const items: VirtualItem[] = []
-  let last: After | undefined
-  for await (const { item, after } of place.walk(view.after, wanted)) {
-    if (last !== undefined && view.clock.over) return { items, truncated: true, nextCursor: view.cursorAt(last) }
+  let last: CursorPosition | undefined
+  for await (const { item, after } of node.walk(view.after, walkFilter)) {
+    if (last !== undefined && view.clock.isOver) return { items, truncated: true, nextCursor: view.cursorAt(last) }
     if (item !== undefined && accepts(item)) {
       if (items.length === request.limit)
         return { items, truncated: true, ...(last === undefined ? {} : { nextCursor: view.cursorAt(last) }) }
       items.push(item)
     }
     last = after
-    if (view.clock.due) await view.clock.turn()
+    if (view.clock.isYieldDue) await view.clock.yieldIfDue()
   }
   return { items, truncated: false }
 }
 
-function matcherOf({ nameContains, metadataKey, metadataValue, resourceType }: Filter): (item: VirtualItem) => boolean {
+function createMatcher({
+  nameContains,
+  metadataKey,
+  metadataValue,
+  resourceType,
+}: FindFilter): (item: VirtualItem) => boolean {
   const part = nameContains?.toLowerCase()
   return (item) =>
     (resourceType === undefined || item.resourceType === resourceType) &&

@@ -1,19 +1,24 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { defined } from '../../lib/defined.js'
-import { joinPath } from '../base/virtual-paths.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { joinVirtualPath } from '../base/virtual-paths.js'
 import type { DocumentEntry } from '../rows/vfs/documents.js'
-import { fromCell } from '../storage/readable.js'
-import { documentItem } from './document-item.js'
-import { type Branch, isLeaf, type Leaf } from './document-tree.js'
-import { documentsByName, nameKey } from './documents.js'
-import { nameAmong } from './names.js'
-import type { View } from './view.js'
+import { parseJsonCell } from '../storage/readable.js'
+import { toDocumentItem } from './document-item.js'
+import { isPassageFile, type PassageFile, type SectionFolder } from './document-tree.js'
+import { listVisibleByName, toNameKey } from './documents.js'
+import { computeUniqueName } from './names.js'
+import type { VfsView } from './view.js'
 
 /** The folder of documents under `/knowledge`. */
-export const DOCUMENTS = 'documents'
+export const DOCUMENTS_FOLDER = 'documents'
 
-export function documentsItem(): VirtualItem {
-  return { kind: 'directory', name: DOCUMENTS, path: joinPath('knowledge', [DOCUMENTS]), metadata: {} }
+export function makeDocumentsItem(): VirtualItem {
+  return {
+    kind: 'directory',
+    name: DOCUMENTS_FOLDER,
+    path: joinVirtualPath('knowledge', [DOCUMENTS_FOLDER]),
+    metadata: {},
+  }
 }
 
 /**
@@ -21,26 +26,30 @@ export function documentsItem(): VirtualItem {
  *
  * @param before the visible document just before it by name, if known: avoids a search for documents of the same name
  */
-export async function documentFolder(view: View, row: DocumentEntry, before?: DocumentEntry): Promise<VirtualItem> {
+export async function makeDocumentFolder(
+  view: VfsView,
+  row: DocumentEntry,
+  before?: DocumentEntry,
+): Promise<VirtualItem> {
   const name =
     before !== undefined && before.base !== row.base
       ? row.base
-      : await nameAmong(
+      : await computeUniqueName(
           row,
           false,
-          documentsByName(view, { after: [row.base, ''], before: nameKey(row, ''), backwards: true }),
+          listVisibleByName(view, { after: [row.base, ''], before: toNameKey(row, ''), backwards: true }),
         )
-  return documentItem(row, { kind: 'directory', name, path: joinPath('knowledge', [DOCUMENTS, name]) })
+  return toDocumentItem(row, { kind: 'directory', name, path: joinVirtualPath('knowledge', [DOCUMENTS_FOLDER, name]) })
 }
 
-export function entryItem(row: DocumentEntry, documentPath: string, entry: Branch | Leaf): VirtualItem {
+export function toEntryItem(row: DocumentEntry, documentPath: string, entry: SectionFolder | PassageFile): VirtualItem {
   const at = { name: entry.name, path: [documentPath, ...entry.path].join('/') }
-  if (!isLeaf(entry)) {
+  if (!isPassageFile(entry)) {
     const { section } = entry
     return { kind: 'directory', ...at, metadata: { documentId: row.id, ...sectionMetadata(section) } }
   }
   const { node } = entry
-  const sectionPath: unknown = fromCell(node.section)
+  const sectionPath: unknown = parseJsonCell(node.section)
   return {
     kind: 'resource',
     ...at,
@@ -52,7 +61,7 @@ export function entryItem(row: DocumentEntry, documentPath: string, entry: Branc
       ordinal: node.ordinal,
       startOffset: node.start_offset,
       endOffset: node.end_offset,
-      ...defined({ pageNumber: node.page ?? undefined }),
+      ...omitUndefined({ pageNumber: node.page ?? undefined }),
     },
     resourceType: 'node',
     targetId: node.id,
@@ -60,7 +69,7 @@ export function entryItem(row: DocumentEntry, documentPath: string, entry: Branc
   }
 }
 
-function sectionMetadata(section: Branch['section']): Record<string, unknown> {
+function sectionMetadata(section: SectionFolder['section']): Record<string, unknown> {
   if (section === undefined) return {}
   const { title, level, id, startOffset, endOffset, startPage, endPage } = section
   const known = Object.entries({ startOffset, endOffset, startPage, endPage }).filter(
@@ -69,14 +78,14 @@ function sectionMetadata(section: Branch['section']): Record<string, unknown> {
   return { title, level, outlineNodeId: id, ...Object.fromEntries(known) }
 }
 
-export function* everythingIn(branch: Branch): Generator<Branch | Leaf> {
+export function* listDescendants(branch: SectionFolder): Generator<SectionFolder | PassageFile> {
   for (const child of branch.branches) {
     yield child
-    yield* everythingIn(child)
+    yield* listDescendants(child)
   }
   yield* branch.leaves
 }
 
-export function* leavesIn(branch: Branch): Generator<number> {
-  for (const entry of everythingIn(branch)) if (isLeaf(entry)) yield entry.node.ordinal
+export function* listOrdinals(branch: SectionFolder): Generator<number> {
+  for (const entry of listDescendants(branch)) if (isPassageFile(entry)) yield entry.node.ordinal
 }

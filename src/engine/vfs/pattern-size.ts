@@ -3,7 +3,7 @@
  * the repeats `{n,m}` of its groups. The estimate is cheap, while compiling a pattern of 4,000 characters can take
  * seconds.
  */
-export function patternSize(pattern: string): number {
+export function estimatePatternSize(pattern: string): number {
   const groups: number[] = []
   let size = 0
   let last = 0
@@ -22,7 +22,7 @@ export function patternSize(pattern: string): number {
       index += 1
       continue
     }
-    const repeat = character === '{' ? REPEAT.exec(pattern.slice(index, index + LONGEST_REPEAT)) : null
+    const repeat = character === '{' ? REPEAT.exec(pattern.slice(index, index + MAX_REPEAT_LENGTH)) : null
     if (repeat !== null) {
       const times = Math.max(Number(repeat[1]), Number(repeat[2] ?? 0), 1)
       size += last * (times - 1)
@@ -38,7 +38,7 @@ export function patternSize(pattern: string): number {
 }
 
 const REPEAT = /^\{(\d+)(?:,(\d*))?\}/
-const LONGEST_REPEAT = 24
+const MAX_REPEAT_LENGTH = 24
 
 function atomLength(pattern: string, index: number): number {
   if (pattern[index] === '\\') return 2

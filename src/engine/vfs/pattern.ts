@@ -1,25 +1,25 @@
 import { RE2JS, RE2JSException } from 're2js'
 import { KsError } from '../../contract/errors.js'
 import type { Text } from '../../lib/text/long-text.js'
-import { patternSize } from './pattern-size.js'
-import { windowsOf } from './windows.js'
+import { estimatePatternSize } from './pattern-size.js'
+import { splitWindows } from './windows.js'
 
 /** UTF-16 offsets of a match. */
-export interface Found {
+export interface PatternMatch {
   start: number
   end: number
 }
 
-export interface Piece {
-  found: Found[]
+export interface SearchPiece {
+  matches: PatternMatch[]
   /** the search continues at this offset */
   reached: number
 }
 
 /** A compiled search. It runs in pieces, so that the caller can check the clock between them. */
-export interface Pattern {
+export interface SearchPattern {
   /** Finds matches that start at `from` or later, in order; each piece takes at most some milliseconds. */
-  search(text: Text, from: number): Iterable<Piece>
+  search(text: Text, from: number): Iterable<SearchPiece>
 }
 
 const PREFIX = 're:'
@@ -39,14 +39,14 @@ const MAX_WINDOW = 16 * 1024
  *
  * @throws KsError `invalid-request` for an expression that is malformed or too large
  */
-export function compilePattern(q: string): Pattern {
-  if (!q.startsWith(PREFIX)) return literal(q)
+export function compileSearchPattern(q: string): SearchPattern {
+  if (!q.startsWith(PREFIX)) return createLiteralPattern(q)
   const source = q.slice(PREFIX.length)
   if (source === '') throw new KsError('invalid-request', 'q must contain an expression after "re:", received none')
-  return expression(source)
+  return createExpressionPattern(source)
 }
 
-function literal(q: string): Pattern {
+function createLiteralPattern(q: string): SearchPattern {
   const exact = /\p{Lu}/u.test(q)
   const needle = exact ? q : fold(q)
   return {
@@ -55,12 +55,12 @@ function literal(q: string): Pattern {
         const limit = start + LITERAL_WINDOW
         const piece = text.slice(start, limit + needle.length - 1)
         const hay = exact ? piece : fold(piece)
-        const found: Found[] = []
-        let at = hay.indexOf(needle)
-        for (; at !== -1 && at < LITERAL_WINDOW; at = hay.indexOf(needle, at + needle.length))
-          found.push({ start: start + at, end: start + at + needle.length })
-        start = Math.min(text.length, Math.max(limit, found[found.length - 1]?.end ?? 0))
-        yield { found, reached: start }
+        const matches: PatternMatch[] = []
+        let offset = hay.indexOf(needle)
+        for (; offset !== -1 && offset < LITERAL_WINDOW; offset = hay.indexOf(needle, offset + needle.length))
+          matches.push({ start: start + offset, end: start + offset + needle.length })
+        start = Math.min(text.length, Math.max(limit, matches[matches.length - 1]?.end ?? 0))
+        yield { matches, reached: start }
       }
     },
   }
@@ -71,38 +71,38 @@ function fold(text: string): string {
   return text.replaceAll('\u0130', 'i').toLowerCase().replaceAll('ς', 'σ')
 }
 
-function expression(source: string): Pattern {
-  const compiled = compile(source)
+function createExpressionPattern(source: string): SearchPattern {
+  const compiled = compileExpression(source)
   const window = Math.min(MAX_WINDOW, Math.max(MIN_WINDOW, Math.floor(WINDOW_WORK / compiled.programSize())))
   return {
     *search(text, from) {
       let last = from
-      for (const { start, firstMatch, limit, end } of windowsOf(text, from, window)) {
+      for (const { start, firstMatch, limit, end } of splitWindows(text, from, window)) {
         const piece = text.slice(start, end)
-        const found: Found[] = []
+        const matches: PatternMatch[] = []
         // many times faster than finding the positions of matches
         if (compiled.test(piece)) {
           const matcher = compiled.matcher(piece)
           for (let more = matcher.find(Math.max(firstMatch, last) - start); more; more = matcher.find()) {
             const match = { start: start + matcher.start(), end: start + matcher.end() }
             if (match.start >= limit) break
-            if (match.end > match.start) found.push(match)
+            if (match.end > match.start) matches.push(match)
           }
         }
-        last = found[found.length - 1]?.end ?? last
-        yield { found, reached: Math.max(limit, last) }
+        last = matches[matches.length - 1]?.end ?? last
+        yield { matches, reached: Math.max(limit, last) }
       }
     },
   }
 }
 
-function compile(source: string): RE2JS {
-  const size = patternSize(source)
-  if (size > MAX_PROGRAM) throw tooLarge(size)
+function compileExpression(source: string): RE2JS {
+  const size = estimatePatternSize(source)
+  if (size > MAX_PROGRAM) throw tooLargeError(size)
   try {
     const compiled = RE2JS.compile(source, RE2JS.MULTILINE)
     // repeats may double the size that their text suggests
-    if (compiled.programSize() > 3 * MAX_PROGRAM) throw tooLarge(compiled.programSize())
+    if (compiled.programSize() > 3 * MAX_PROGRAM) throw tooLargeError(compiled.programSize())
     return compiled
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error
@@ -110,7 +110,7 @@ function compile(source: string): RE2JS {
   }
 }
 
-function tooLarge(size: number): KsError {
+function tooLargeError(size: number): KsError {
   return new KsError(
     'invalid-request',
     `q must be an expression of at most ${MAX_PROGRAM} steps with its repeats expanded, received ${size}`,

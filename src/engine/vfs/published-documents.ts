@@ -1,9 +1,9 @@
-import { notFound } from '../../contract/errors.js'
-import { joinPath } from '../base/virtual-paths.js'
+import { notFoundError } from '../../contract/errors.js'
+import { joinVirtualPath } from '../base/virtual-paths.js'
 import type { FileSystemReader } from './vfs.js'
 
 /** The root of the documents; a reader from {@link createPublishedDocumentsReader} sees no path outside of it. */
-export const DOCUMENTS_ROOT = joinPath('sources', [])
+export const DOCUMENTS_ROOT = joinVirtualPath('sources', [])
 
 export type PublishedDocuments = Pick<FileSystemReader, 'tree' | 'cat'>
 
@@ -11,7 +11,7 @@ export type PublishedDocuments = Pick<FileSystemReader, 'tree' | 'cat'>
  * The part of the file system that a chat application may show to end users: published documents. Paths that a model
  * requests never reach workspaces, evidence or unpublished documents.
  */
-export function publishedDocuments(files: PublishedDocuments): PublishedDocuments {
+export function createPublishedDocumentsReader(files: PublishedDocuments): PublishedDocuments {
   return {
     tree: async (caller, spaceId, query) => {
       assertDocumentPath(query.path)
@@ -30,5 +30,5 @@ export function publishedDocuments(files: PublishedDocuments): PublishedDocument
  * `not-found`
  */
 function assertDocumentPath(path: string): void {
-  if (path !== DOCUMENTS_ROOT && !path.startsWith(`${DOCUMENTS_ROOT}/`)) throw notFound('path', path.slice(0, 100))
+  if (path !== DOCUMENTS_ROOT && !path.startsWith(`${DOCUMENTS_ROOT}/`)) throw notFoundError('path', path.slice(0, 100))
 }

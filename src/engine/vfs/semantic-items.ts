@@ -1,33 +1,40 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { joinPath } from '../base/virtual-paths.js'
+import { joinVirtualPath } from '../base/virtual-paths.js'
 import type { ViewRow } from '../rows/views/views.js'
-import { fromCell } from '../storage/readable.js'
-import type { Coverage } from '../views/coverage.js'
-import { type After, type Entry, integerAt, type Place, pageOf, placeOf } from './namespace.js'
+import { parseJsonCell } from '../storage/readable.js'
+import type { ViewCoverage } from '../views/coverage.js'
+import {
+  type CursorPosition,
+  getCursorInteger,
+  makeEntryPage,
+  makeNode,
+  type VfsEntry,
+  type VfsNode,
+} from './namespace.js'
 
 /** A folder under `/knowledge`. */
-export function knowledgeFolder(segments: readonly string[]): VirtualItem {
+export function makeKnowledgeFolder(segments: readonly string[]): VirtualItem {
   return {
     kind: 'directory',
     name: segments[segments.length - 1] ?? '',
-    path: joinPath('knowledge', segments),
+    path: joinVirtualPath('knowledge', segments),
     metadata: {},
   }
 }
 
 /** The file with the report about a community. */
-export const REPORT = 'report.md'
+export const REPORT_FILE = 'report.md'
 
 /** @param at segments of the community's folder */
-export function reportFile(at: readonly string[]): VirtualItem {
-  return { kind: 'resource', name: REPORT, path: joinPath('knowledge', [...at, REPORT]), metadata: {} }
+export function makeReportFile(at: readonly string[]): VirtualItem {
+  return { kind: 'resource', name: REPORT_FILE, path: joinVirtualPath('knowledge', [...at, REPORT_FILE]), metadata: {} }
 }
 
 /** A topic or community as a folder. */
-export function viewFolder(segments: readonly string[], row: ViewRow, coverage: Coverage): VirtualItem {
-  const terms: unknown = fromCell(row.terms)
+export function makeViewFolder(segments: readonly string[], row: ViewRow, coverage: ViewCoverage): VirtualItem {
+  const terms: unknown = parseJsonCell(row.terms)
   return {
-    ...knowledgeFolder(segments),
+    ...makeKnowledgeFolder(segments),
     metadata: {
       name: row.name,
       terms,
@@ -42,15 +49,15 @@ export function viewFolder(segments: readonly string[], row: ViewRow, coverage: 
 }
 
 /** A folder with few entries, whose positions are their indexes plus 1. */
-export function fixedFolder(
+export function makeFixedFolder(
   item: VirtualItem,
   items: readonly VirtualItem[],
-  parts: Partial<Pick<Place, 'walk' | 'texts'>> = {},
-): Place {
-  const entries = items.map((one, place): Entry => ({ item: one, after: [place + 1] }))
-  const start = (after: After | undefined): number => (after === undefined ? 0 : integerAt(after, 0))
-  return placeOf(item, {
-    list: (after, limit) => Promise.resolve(pageOf(entries, start(after), limit)),
+  parts: Partial<Pick<VfsNode, 'walk' | 'texts'>> = {},
+): VfsNode {
+  const entries = items.map((entryItem, index): VfsEntry => ({ item: entryItem, after: [index + 1] }))
+  const start = (after: CursorPosition | undefined): number => (after === undefined ? 0 : getCursorInteger(after, 0))
+  return makeNode(item, {
+    list: (after, limit) => Promise.resolve(makeEntryPage(entries, start(after), limit)),
     walk: async function* (after) {
       yield* entries.slice(start(after))
     },

@@ -1,8 +1,8 @@
 import type { TreeListing, VirtualTree } from '../../contract/gateway/fs.js'
-import type { Place } from './namespace.js'
+import type { VfsNode } from './namespace.js'
 import type { PagedView } from './view.js'
 
-export const DEFAULT_DEPTH = 3
+export const DEFAULT_TREE_DEPTH = 3
 
 /**
  * Lists a directory and its descendants, level by level: near entries before deep ones. `limit` counts all entries
@@ -11,32 +11,32 @@ export const DEFAULT_DEPTH = 3
  *
  * @param open finds the directory of an entry's path
  */
-export async function tree(
+export async function listTree(
   view: PagedView,
-  place: Place,
+  node: VfsNode,
   request: { limit: number; depth: number },
-  open: (path: string) => Promise<Place | undefined>,
+  open: (path: string) => Promise<VfsNode | undefined>,
 ): Promise<Pick<TreeListing, 'root' | 'truncated' | 'nextCursor'>> {
-  const root: VirtualTree = { ...place.item }
-  if (place.item.kind === 'resource') return { root, truncated: false }
-  let left = request.limit
-  const first = await place.list(view.after, left)
+  const root: VirtualTree = { ...node.item }
+  if (node.item.kind === 'resource') return { root, truncated: false }
+  let remaining = request.limit
+  const first = await node.list(view.after, remaining)
   root.children = first.entries.map(({ item }) => ({ ...item }))
-  left -= first.entries.length
+  remaining -= first.entries.length
   if (first.more) root.truncated = true
   let truncated = first.more
   let level = root.children
   for (let depth = 1; depth < request.depth && level.length > 0; depth++) {
     const next: VirtualTree[] = []
     for (const directory of level.filter(({ kind }) => kind === 'directory')) {
-      const page = left > 0 ? await (await open(directory.path))?.list(undefined, left) : undefined
-      const cut = page === undefined || page.more
+      const page = remaining > 0 ? await (await open(directory.path))?.list(undefined, remaining) : undefined
+      const isTruncated = page === undefined || page.more
       directory.children = page?.entries.map(({ item }) => ({ ...item })) ?? []
-      if (cut) directory.truncated = true
-      truncated ||= cut
-      left -= directory.children.length
+      if (isTruncated) directory.truncated = true
+      truncated ||= isTruncated
+      remaining -= directory.children.length
       next.push(...directory.children)
-      await view.clock.turn()
+      await view.clock.yieldIfDue()
     }
     level = next
   }

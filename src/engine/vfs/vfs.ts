@@ -1,4 +1,4 @@
-import { notFound } from '../../contract/errors.js'
+import { notFoundError } from '../../contract/errors.js'
 import type {
   CatResult,
   FsCatQuery,
@@ -12,7 +12,7 @@ import type {
 } from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
-import { parsePath, type VirtualPath } from '../base/virtual-paths.js'
+import { parseVirtualPath, type VirtualPath } from '../base/virtual-paths.js'
 import type { Driver } from '../storage/driver.js'
 import { cat } from './cat.js'
 import { DocumentTrees } from './document-tree.js'
@@ -20,14 +20,14 @@ import { Evidence } from './evidence.js'
 import { FIND_MILLISECONDS, find } from './find.js'
 import { grep } from './grep.js'
 import { Knowledge } from './knowledge.js'
-import type { Place } from './namespace.js'
-import { compilePattern } from './pattern.js'
+import type { VfsNode } from './namespace.js'
+import { compileSearchPattern } from './pattern.js'
 import { Semantic, type SemanticReadiness } from './semantic.js'
-import { Sources } from './sources.js'
+import { SourcesNamespace } from './sources.js'
 import { StoredTexts } from './stored-text.js'
-import { DEFAULT_DEPTH, tree } from './tree.js'
-import { type PagedView, passing, type View, Views } from './view.js'
-import { type ObjectBytes, Workspaces } from './workspaces.js'
+import { DEFAULT_TREE_DEPTH, listTree } from './tree.js'
+import { type PagedView, toChildView, type VfsView, Views } from './view.js'
+import { type ObjectBytes, WorkspacesNamespace } from './workspaces.js'
 
 /** Read operations of the virtual file system. */
 export interface FileSystemReader {
@@ -38,9 +38,9 @@ export interface FileSystemReader {
   cat(caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult>
 }
 
-type Paged = Pick<FsLsQuery, 'path' | 'limit' | 'cursor' | 'consistencyClass'>
+type PagedQuery = Pick<FsLsQuery, 'path' | 'limit' | 'cursor' | 'consistencyClass'>
 
-interface Readers {
+interface VfsReaders {
   views: Views
   texts: StoredTexts
   trees: DocumentTrees
@@ -62,20 +62,20 @@ export function createFileSystem({
 }): FileSystemReader {
   const readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db), ...parts }
   return {
-    ls: (caller, spaceId, query) => ls(readers, caller, spaceId, query),
-    tree: (caller, spaceId, query) => treeOf(readers, caller, spaceId, query),
-    grep: (caller, spaceId, query) => grepIn(readers, caller, spaceId, query),
-    find: (caller, spaceId, query) => findIn(readers, caller, spaceId, query),
-    cat: (caller, spaceId, query) => catOf(readers, caller, spaceId, query),
+    ls: (caller, spaceId, query) => listDirectory(readers, caller, spaceId, query),
+    tree: (caller, spaceId, query) => readTree(readers, caller, spaceId, query),
+    grep: (caller, spaceId, query) => runGrep(readers, caller, spaceId, query),
+    find: (caller, spaceId, query) => runFind(readers, caller, spaceId, query),
+    cat: (caller, spaceId, query) => runCat(readers, caller, spaceId, query),
   }
 }
 
 /** A page of a directory; a resource lists itself, as `ls` does. */
-async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing> {
-  const { view, path, place } = await openPaged(readers, caller, spaceId, { operation: 'ls', filters: [], query })
-  if (place.item.kind === 'resource')
-    return { path, items: [place.item], truncated: false, ...view.consistency, ...lacksOf(view) }
-  const page = await place.list(view.after, pageSize(query))
+async function listDirectory(readers: VfsReaders, caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing> {
+  const { view, path, place: node } = await openPaged(readers, caller, spaceId, { operation: 'ls', filters: [], query })
+  if (node.item.kind === 'resource')
+    return { path, items: [node.item], truncated: false, ...view.consistency, ...getDegradedReasons(view) }
+  const page = await node.list(view.after, getPageSize(query))
   const last = page.entries[page.entries.length - 1]
   return {
     path,
@@ -83,99 +83,112 @@ async function ls(readers: Readers, caller: Caller, spaceId: string, query: FsLs
     truncated: page.more,
     ...(page.more && last !== undefined ? { nextCursor: view.cursorAt(last.after) } : {}),
     ...view.consistency,
-    ...lacksOf(view),
+    ...getDegradedReasons(view),
   }
 }
 
-async function treeOf(readers: Readers, caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing> {
-  const depth = query.depth ?? DEFAULT_DEPTH
+async function readTree(
+  readers: VfsReaders,
+  caller: Caller,
+  spaceId: string,
+  query: FsTreeQuery,
+): Promise<TreeListing> {
+  const depth = query.depth ?? DEFAULT_TREE_DEPTH
   const opened = await openPaged(readers, caller, spaceId, { operation: 'tree', filters: [depth], query })
-  const { view, path, place } = opened
-  const below = passing(view)
-  const open = (child: string): Promise<Place | undefined> =>
-    resolve(readers, below, { ...opened.parsed, segments: child.split('/').slice(2), path: child })
-  const result = await tree(view, place, { limit: pageSize(query), depth }, open)
-  return { path, ...result, ...view.consistency, ...lacksOf(view) }
+  const { view, path, place: node } = opened
+  const childView = toChildView(view)
+  const open = (child: string): Promise<VfsNode | undefined> =>
+    resolveNode(readers, childView, { ...opened.parsed, segments: child.split('/').slice(2), path: child })
+  const result = await listTree(view, node, { limit: getPageSize(query), depth }, open)
+  return { path, ...result, ...view.consistency, ...getDegradedReasons(view) }
 }
 
-async function grepIn(readers: Readers, caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing> {
-  const pattern = compilePattern(query.q)
-  const { view, path, place } = await openPaged(readers, caller, spaceId, {
+async function runGrep(readers: VfsReaders, caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing> {
+  const pattern = compileSearchPattern(query.q)
+  const {
+    view,
+    path,
+    place: node,
+  } = await openPaged(readers, caller, spaceId, {
     operation: 'grep',
     filters: [query.q],
     query,
     milliseconds: query.timeoutMs,
   })
-  return { path, ...(await grep(view, place, { pattern, limit: pageSize(query) })), ...lacksOf(view) }
+  return { path, ...(await grep(view, node, { pattern, limit: getPageSize(query) })), ...getDegradedReasons(view) }
 }
 
-async function findIn(readers: Readers, caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing> {
-  const { view, path, place } = await openPaged(readers, caller, spaceId, {
+async function runFind(readers: VfsReaders, caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing> {
+  const {
+    view,
+    path,
+    place: node,
+  } = await openPaged(readers, caller, spaceId, {
     operation: 'find',
     filters: [query.nameContains, query.metadataKey, query.metadataValue, query.resourceType],
     query,
     milliseconds: FIND_MILLISECONDS,
   })
-  const found = await find(view, place, { ...query, limit: pageSize(query) })
-  return { path, ...found, ...view.consistency, ...lacksOf(view) }
+  const found = await find(view, node, { ...query, limit: getPageSize(query) })
+  return { path, ...found, ...view.consistency, ...getDegradedReasons(view) }
 }
 
-async function catOf(readers: Readers, caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult> {
-  const parsed = parsePath(query.path)
-  const place = await existing(readers, await readers.views.head(caller, spaceId), parsed)
-  return { path: parsed.path, ...(await cat(place, query)) }
+async function runCat(readers: VfsReaders, caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult> {
+  const parsed = parseVirtualPath(query.path)
+  const node = await resolveOrThrow(readers, await readers.views.head(caller, spaceId), parsed)
+  return { path: parsed.path, ...(await cat(node, query)) }
 }
 
 interface OpenRequest {
   operation: string
   filters: (string | number | undefined)[]
-  query: Paged
+  query: PagedQuery
   milliseconds?: number
 }
 
 async function openPaged(
-  readers: Readers,
+  readers: VfsReaders,
   caller: Caller,
   spaceId: string,
   { query, ...request }: OpenRequest,
-): Promise<{ view: PagedView; parsed: VirtualPath; path: string; place: Place }> {
-  const parsed = parsePath(query.path)
+): Promise<{ view: PagedView; parsed: VirtualPath; path: string; place: VfsNode }> {
+  const parsed = parseVirtualPath(query.path)
   const { cursor, consistencyClass } = query
   const view = await readers.views.paged(caller, spaceId, { ...request, path: parsed.path, cursor, consistencyClass })
-  return { view, parsed, path: parsed.path, place: await existing(readers, view, parsed) }
+  return { view, parsed, path: parsed.path, place: await resolveOrThrow(readers, view, parsed) }
 }
 
-async function existing(readers: Readers, view: View, path: VirtualPath): Promise<Place> {
-  const place = await resolve(readers, view, path)
-  if (place === undefined) throw notFound('path', path.path)
-  return place
+async function resolveOrThrow(readers: VfsReaders, view: VfsView, path: VirtualPath): Promise<VfsNode> {
+  const node = await resolveNode(readers, view, path)
+  if (node === undefined) throw notFoundError('path', path.path)
+  return node
 }
 
-function resolve(
-  { texts, trees, objects, semantic }: Readers,
-  view: View,
+function resolveNode(
+  { texts, trees, objects, semantic }: VfsReaders,
+  view: VfsView,
   path: VirtualPath,
-): Promise<Place | undefined> {
+): Promise<VfsNode | undefined> {
   const { namespace, segments } = path
   switch (namespace) {
     case 'sources':
-      return new Sources(view, texts).resolve(segments)
+      return new SourcesNamespace(view, texts).resolve(segments)
     case 'knowledge':
       return new Knowledge(view, trees, texts, new Semantic(view, texts, semantic)).resolve(segments)
     case 'evidence':
       return new Evidence(view).resolve(segments)
     case 'workspaces':
-      return new Workspaces(view, objects).resolve(segments)
+      return new WorkspacesNamespace(view, objects).resolve(segments)
     default:
       return namespace satisfies never
   }
 }
 
 /** Must be called last: reading may add reasons. */
-function lacksOf({ lacks }: View): { degradedReasons?: string[] } {
+function getDegradedReasons({ degradedReasons: lacks }: VfsView): { degradedReasons?: string[] } {
   return lacks.size === 0 ? {} : { degradedReasons: [...lacks] }
 }
 
-function pageSize({ limit }: Paged): number {
+function getPageSize({ limit }: PagedQuery): number {
   return Math.min(limit, LIMITS.page.cap)
 }

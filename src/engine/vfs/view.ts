@@ -2,21 +2,21 @@ import { LRUCache } from 'lru-cache'
 import { KsError } from '../../contract/errors.js'
 import type { Listing } from '../../contract/gateway/fs.js'
 import type { Caller } from '../base/caller.js'
-import { Clock } from '../base/clock.js'
-import { brokenCursor, decodeCursor, encodeCursor, filterHash } from '../base/cursor.js'
-import { deniedSources } from '../rows/permissions.js'
+import { ReadClock } from '../base/clock.js'
+import { createInvalidCursorError, decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
+import { listDeniedSources } from '../rows/permissions.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
-import { openJobCount, publicationById, publicationOf } from '../rows/vfs/publications.js'
-import { lastChange } from '../rows/workspaces.js'
-import { policiesOf } from '../spaces/manifest.js'
+import { countOpenJobsOfSpace, findPublicationById, findPublicationByRevision } from '../rows/vfs/publications.js'
+import { getLastWorkspaceChange } from '../rows/workspaces.js'
+import { parsePolicies } from '../spaces/manifest.js'
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
-import { type After, integerAt } from './namespace.js'
+import { type CursorPosition, getCursorInteger } from './namespace.js'
 
 export type ConsistencyClass = NonNullable<Listing['consistencyClass']>
 
 /** What one request sees: a space at a revision. */
-export interface View {
+export interface VfsView {
   db: Driver
   caller: Caller
   space: SpaceRow
@@ -28,27 +28,27 @@ export interface View {
   preview: boolean
   /** ids of sources whose documents the caller may not read */
   denied: readonly string[]
-  clock: Clock
+  clock: ReadClock
   /** deadline of waits for views and graph, by `performance.now()`; each wait has its own limit, too */
-  waitsUntil: number
+  waitDeadline: number
   /** why the reply may be incomplete */
-  lacks: Set<string>
+  degradedReasons: Set<string>
 }
 
 /** Total wait of a reply for views below the requested path; the requested path itself has a longer limit. */
-const PASSING_MILLISECONDS = 100
+const MAX_CHILD_WAIT_MILLISECONDS = 100
 
 /** A view for nodes below the requested path, which hardly waits for views that are still being built. */
-export function passing<V extends View>(view: V): V {
-  return { ...view, waitsUntil: Math.min(view.waitsUntil, performance.now() + PASSING_MILLISECONDS) }
+export function toChildView<V extends VfsView>(view: V): V {
+  return { ...view, waitDeadline: Math.min(view.waitDeadline, performance.now() + MAX_CHILD_WAIT_MILLISECONDS) }
 }
 
 /** A view with the additional data of a paged reply. */
-export interface PagedView extends View {
+export interface PagedView extends VfsView {
   /** where the page starts; undefined for the first */
-  after: After | undefined
+  after: CursorPosition | undefined
   /** makes the cursor of the next page */
-  cursorAt(after: After): string
+  cursorAt(after: CursorPosition): string
   /** members of a listing about consistency */
   consistency: Pick<Listing, 'consistencyClass' | 'preview'>
 }
@@ -64,35 +64,43 @@ export interface PagedRequest {
 }
 
 /** a cached head costs two numbers */
-const REMEMBERED_SPACES = 10_000
+const MAX_CACHED_HEADS = 10_000
 
 /** Opens views, and caches the heads of spaces that cache-consistent reads share for a while. */
 export class Views {
   readonly #db: Driver
-  readonly #heads = new LRUCache<number, { revision: number; at: number }>({ max: REMEMBERED_SPACES })
+  readonly #heads = new LRUCache<number, { revision: number; at: number }>({ max: MAX_CACHED_HEADS })
 
   constructor(db: Driver) {
     this.#db = db
   }
 
   /** A view of the published head. @throws KsError `not-found` */
-  async head(caller: Caller, spaceId: string): Promise<View> {
-    return this.#viewOf(caller, await this.#db.read(headOf(caller, spaceId)))
+  async head(caller: Caller, spaceId: string): Promise<VfsView> {
+    return this.#makeView(caller, await this.#db.read(readHead(caller, spaceId)))
   }
 
-  #viewOf(caller: Caller, head: Head): View {
-    const waitsUntil = Number.POSITIVE_INFINITY
-    return { db: this.#db, caller, ...head, preview: false, clock: new Clock(), waitsUntil, lacks: new Set<string>() }
+  #makeView(caller: Caller, head: ViewHead): VfsView {
+    const waitDeadline = Number.POSITIVE_INFINITY
+    return {
+      db: this.#db,
+      caller,
+      ...head,
+      preview: false,
+      clock: new ReadClock(),
+      waitDeadline,
+      degradedReasons: new Set<string>(),
+    }
   }
 
   /** @throws KsError `not-found`, `invalid-cursor` also for an expired snapshot */
   async paged(caller: Caller, spaceId: string, request: PagedRequest): Promise<PagedView> {
     const { head, policy, kind, filter, state, pendingDocuments, pin } = await this.#db.read(
-      pageOf(caller, spaceId, request),
+      readPageState(caller, spaceId, request),
     )
-    const view = this.#viewOf(caller, head)
-    const base = { ...view, clock: new Clock(request.milliseconds), preview: kind === 'eventual-preview' }
-    const consistency = consistencyOf(base, request.consistencyClass, pendingDocuments)
+    const view = this.#makeView(caller, head)
+    const base = { ...view, clock: new ReadClock(request.milliseconds), preview: kind === 'eventual-preview' }
+    const consistency = toConsistency(base, request.consistencyClass, pendingDocuments)
     if (pin !== undefined) {
       return {
         ...base,
@@ -105,7 +113,7 @@ export class Views {
       }
     }
     const revision =
-      kind === 'cache-consistent' ? this.#rememberedHead(view.space, policy.cacheTtlSeconds ?? 0) : view.revision
+      kind === 'cache-consistent' ? this.#getCachedHead(view.space, policy.cacheTtlSeconds ?? 0) : view.revision
     return {
       ...base,
       revision,
@@ -119,30 +127,30 @@ export class Views {
    * Caches only the revision, never a reply: readers share one publication for the time of the policy, but see a
    * deletion at once.
    */
-  #rememberedHead(space: SpaceRow, ttlSeconds: number): number {
-    const known = this.#heads.get(space.key)
-    if (known !== undefined && Date.now() - known.at < ttlSeconds * 1000) return known.revision
+  #getCachedHead(space: SpaceRow, ttlSeconds: number): number {
+    const cached = this.#heads.get(space.key)
+    if (cached !== undefined && Date.now() - cached.at < ttlSeconds * 1000) return cached.revision
     this.#heads.set(space.key, { revision: space.head_revision, at: Date.now() })
     return space.head_revision
   }
 }
 
 /** The data of a view. */
-type Head = Pick<View, 'space' | 'revision' | 'change' | 'denied'>
+type ViewHead = Pick<VfsView, 'space' | 'revision' | 'change' | 'denied'>
 
-function* headOf(caller: Caller, spaceId: string): Read<Head> {
+function* readHead(caller: Caller, spaceId: string): Read<ViewHead> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  const change = yield* lastChange(space.key)
-  return { space, revision: space.head_revision, change, denied: yield* deniedSources(space.key, caller) }
+  const change = yield* getLastWorkspaceChange(space.key)
+  return { space, revision: space.head_revision, change, denied: yield* listDeniedSources(space.key, caller) }
 }
 
 /** The state of a page; `pin` only for snapshots. */
-function* pageOf(caller: Caller, spaceId: string, request: PagedRequest) {
-  const head = yield* headOf(caller, spaceId)
+function* readPageState(caller: Caller, spaceId: string, request: PagedRequest) {
+  const head = yield* readHead(caller, spaceId)
   const { space } = head
-  const policy = policiesOf(space).consistencyPolicy
+  const policy = parsePolicies(space).consistencyPolicy
   const kind = request.consistencyClass ?? policy.defaultClass
-  const filter = filterHash(
+  const filter = hashFilter(
     `fs.${request.operation}`,
     caller.tenant,
     caller.subject,
@@ -152,15 +160,15 @@ function* pageOf(caller: Caller, spaceId: string, request: PagedRequest) {
     ...request.filters,
   )
   const state = request.cursor === undefined ? undefined : decodeCursor(request.cursor, filter)
-  const pendingDocuments = kind === 'eventual-preview' ? yield* openJobCount(space.key) : 0
-  let pin: Pin | undefined
+  const pendingDocuments = kind === 'eventual-preview' ? yield* countOpenJobsOfSpace(space.key) : 0
+  let pin: SnapshotPin | undefined
   if (kind === 'snapshot-consistent')
-    pin = state === undefined ? newPin(head) : yield* pinned(space, state, policy.snapshotTtlSeconds)
+    pin = state === undefined ? createPin(head) : yield* resolvePin(space, state, policy.snapshotTtlSeconds)
   return { head, policy, kind, filter, state, pendingDocuments, pin }
 }
 
-function consistencyOf(
-  { preview, space }: View,
+function toConsistency(
+  { preview, space }: VfsView,
   named: ConsistencyClass | undefined,
   pendingDocuments: number,
 ): PagedView['consistency'] {
@@ -170,23 +178,27 @@ function consistencyOf(
   return { ...echo, preview: { stale: pendingDocuments > 0, asOf, pendingDocuments } }
 }
 
-function* pinned(space: SpaceRow, state: { after: After; publication?: string }, ttlSeconds: number): Read<Pin> {
-  if (state.publication === undefined) throw brokenCursor()
-  const at = integerAt(state.after, 0)
-  const change = integerAt(state.after, 1)
+function* resolvePin(
+  space: SpaceRow,
+  state: { after: CursorPosition; publication?: string },
+  ttlSeconds: number,
+): Read<SnapshotPin> {
+  if (state.publication === undefined) throw createInvalidCursorError()
+  const at = getCursorInteger(state.after, 0)
+  const change = getCursorInteger(state.after, 1)
   const oldest = Date.now() - ttlSeconds * 1000
-  if (at < oldest) throw expired(ttlSeconds)
+  if (at < oldest) throw snapshotExpiredError(ttlSeconds)
   if (state.publication === space.publication_id)
     return { publication: space.publication_id, revision: space.head_revision, change, at }
-  const row = yield* publicationById(space.key, state.publication)
-  if (row === undefined) throw expired(ttlSeconds)
+  const row = yield* findPublicationById(space.key, state.publication)
+  if (row === undefined) throw snapshotExpiredError(ttlSeconds)
   // a publication ends when the next one starts
-  const next = yield* publicationOf(space.key, row.revision + 1)
-  if (next === undefined || next.created_at < oldest) throw expired(ttlSeconds)
+  const next = yield* findPublicationByRevision(space.key, row.revision + 1)
+  if (next === undefined || next.created_at < oldest) throw snapshotExpiredError(ttlSeconds)
   return { publication: state.publication, revision: row.revision, change, at }
 }
 
-interface Pin {
+interface SnapshotPin {
   publication: string
   revision: number
   change: number
@@ -194,11 +206,11 @@ interface Pin {
   at: number
 }
 
-function newPin({ space, change }: Head): Pin {
+function createPin({ space, change }: ViewHead): SnapshotPin {
   return { publication: space.publication_id, revision: space.head_revision, change, at: Date.now() }
 }
 
-function expired(ttlSeconds: number): KsError {
+function snapshotExpiredError(ttlSeconds: number): KsError {
   return new KsError(
     'invalid-cursor',
     `cursor belongs to a snapshot older than ${ttlSeconds} seconds, which expired: start the listing again`,

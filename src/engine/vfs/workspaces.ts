@@ -1,41 +1,41 @@
 import { KsError } from '../../contract/errors.js'
-import { diskError } from '../../local/disk-error.js'
-import { brokenCursor } from '../base/cursor.js'
-import { childFolder, FOLDER_END, foldersOpened, LAST } from '../base/folders.js'
+import { toDiskError } from '../../local/disk-error.js'
+import { createInvalidCursorError } from '../base/cursor.js'
+import { AFTER_ALL_TEXTS, childFolder, FOLDER_END, listOpenedFolders } from '../base/folders.js'
 import {
-  type FileKey,
-  fileAt,
-  fileItem,
-  filesBetween,
-  folderItem,
-  folderOf,
-  placeOfKey,
-  segmentsOf,
-  subtreeOf,
+  findFileAsOf,
+  findFilePosition,
+  getSubtreeBounds,
+  listWorkspaceFiles,
+  toFileItem,
+  toFolder,
+  toFolderItem,
+  toSegments,
   type WorkspaceFile,
+  type WorkspaceFilePosition,
 } from '../rows/workspaces.js'
 import { isDamaged } from '../storage/guarded-rows.js'
 import { unlessDamagedError } from '../storage/readable.js'
-import { cursorName } from './names.js'
+import { toCursorName } from './names.js'
 import {
-  type After,
-  type Content,
-  type Entry,
-  type EntryPage,
-  integerAt,
-  type Place,
-  placeOf,
-  type Step,
+  type CursorPosition,
+  getCursorInteger,
+  getCursorText,
+  makeNode,
+  type ResourceContent,
   type TextUnit,
-  textAt,
+  type VfsEntry,
+  type VfsEntryPage,
+  type VfsNode,
+  type WalkStep,
 } from './namespace.js'
-import type { View } from './view.js'
+import type { VfsView } from './view.js'
 
 /** rows of one batch */
-const BATCH = 200
+const BATCH_ROWS = 200
 /** First part of a position in a folder: folders sort before files. */
-const FOLDERS = 0
-const FILES = 1
+const FOLDER_POSITION = 0
+const FILE_POSITION = 1
 
 /** Source of the bytes of objects. */
 export interface ObjectBytes {
@@ -43,57 +43,62 @@ export interface ObjectBytes {
 }
 
 /** Files that agents wrote, as of one change. Folders are not stored: they follow from the files. */
-export class Workspaces {
-  readonly #view: View
+export class WorkspacesNamespace {
+  readonly #view: VfsView
   readonly #objects: ObjectBytes
-  readonly #at: { spaceKey: number; seq: number }
+  readonly #state: { spaceKey: number; seq: number }
 
-  constructor(view: View, objects: ObjectBytes) {
+  constructor(view: VfsView, objects: ObjectBytes) {
     this.#view = view
     this.#objects = objects
-    this.#at = { spaceKey: view.space.key, seq: view.change }
+    this.#state = { spaceKey: view.space.key, seq: view.change }
   }
 
-  async resolve(segments: readonly string[]): Promise<Place | undefined> {
-    const folder = folderOf(segments)
-    if (folder === '' || (await this.#firstIn(folder)) !== undefined) return this.#folder(folder)
+  async resolve(segments: readonly string[]): Promise<VfsNode | undefined> {
+    const folder = toFolder(segments)
+    if (folder === '' || (await this.#findFirst(folder)) !== undefined) return this.#folder(folder)
     const name = segments[segments.length - 1]
     if (name === undefined || segments.length < 2) return undefined
-    const row = await this.#view.db.read(fileAt(this.#at, folderOf(segments.slice(0, -1)), name))
+    const row = await this.#view.db.read(findFileAsOf(this.#state, toFolder(segments.slice(0, -1)), name))
     if (row === undefined) return undefined
-    return placeOf(fileItem(row), {
+    return makeNode(toFileItem(row), {
       texts: (after) => this.#units(after === undefined ? [row] : []),
       read: () => this.#read(row),
     })
   }
 
-  #folder(folder: string): Place {
-    return placeOf(folderItem(folder), {
+  #folder(folder: string): VfsNode {
+    return makeNode(toFolderItem(folder), {
       list: (after, limit) => this.#list(folder, after, limit),
       walk: (after) => this.#walk(folder, after),
       texts: (after) => this.#units(this.#filesFrom(folder, after)),
     })
   }
 
-  async #firstIn(folder: string): Promise<WorkspaceFile | undefined> {
-    const { first, past } = subtreeOf(folder)
-    return (await this.#view.db.read(filesBetween(this.#at, { after: [first, ''], before: [past, ''] }, 1)))[0]
+  async #findFirst(folder: string): Promise<WorkspaceFile | undefined> {
+    const { first, past } = getSubtreeBounds(folder)
+    return (await this.#view.db.read(listWorkspaceFiles(this.#state, { after: [first, ''], before: [past, ''] }, 1)))[0]
   }
 
-  async #list(folder: string, after: After | undefined, limit: number): Promise<EntryPage> {
-    const entries: Entry[] = []
-    const inFiles = after !== undefined && integerAt(after, 0) === FILES
+  async #list(folder: string, after: CursorPosition | undefined, limit: number): Promise<VfsEntryPage> {
+    const entries: VfsEntry[] = []
+    const inFiles = after !== undefined && getCursorInteger(after, 0) === FILE_POSITION
     if (!inFiles) {
-      for await (const child of this.#foldersIn(folder, after)) {
+      for await (const child of this.#listChildFolders(folder, after)) {
         if (entries.length === limit) return { entries, more: true }
-        entries.push({ item: folderItem(child.folder), after: [FOLDERS, ...cursorOf(child.folder, child.row)] })
-        await this.#view.clock.turn()
+        entries.push({
+          item: toFolderItem(child.folder),
+          after: [FOLDER_POSITION, ...toCursorKey(child.folder, child.row)],
+        })
+        await this.#view.clock.yieldIfDue()
       }
     }
-    const start: FileKey = inFiles ? await this.#placeAt(after, 1, ([place]) => place === folder) : [folder, '']
-    for await (const row of this.#rows(start, [folder, LAST])) {
+    const start: WorkspaceFilePosition = inFiles
+      ? await this.#findPosition(after, 1, ([position]) => position === folder)
+      : [folder, '']
+    for await (const row of this.#rows(start, [folder, AFTER_ALL_TEXTS])) {
       if (entries.length === limit) return { entries, more: true }
-      entries.push({ item: fileItem(row), after: [FILES, ...cursorOf(row.folder + row.base, row)] })
+      entries.push({ item: toFileItem(row), after: [FILE_POSITION, ...toCursorKey(row.folder + row.base, row)] })
     }
     return { entries, more: false }
   }
@@ -101,70 +106,75 @@ export class Workspaces {
   /**
    * Each child is found as the next file after the previous folder, so the cost of a page depends only on its entries.
    */
-  async *#foldersIn(parent: string, after: After | undefined): AsyncGenerator<{ folder: string; row: WorkspaceFile }> {
-    const { past } = subtreeOf(parent)
-    let place: FileKey = [parent, LAST]
+  async *#listChildFolders(
+    parent: string,
+    after: CursorPosition | undefined,
+  ): AsyncGenerator<{ folder: string; row: WorkspaceFile }> {
+    const { past } = getSubtreeBounds(parent)
+    let position: WorkspaceFilePosition = [parent, AFTER_ALL_TEXTS]
     if (after !== undefined) {
-      const [known, base] = await this.#placeAt(after, 1, ([folder]) => folder.startsWith(parent))
-      place = [subtreeOf(childFolder(parent, known + (base === '' ? '' : FOLDER_END))).past, '']
+      const [known, base] = await this.#findPosition(after, 1, ([folder]) => folder.startsWith(parent))
+      position = [getSubtreeBounds(childFolder(parent, known + (base === '' ? '' : FOLDER_END))).past, '']
     }
     for (;;) {
-      const [row] = await this.#view.db.read(filesBetween(this.#at, { after: place, before: [past, ''] }, 1))
+      const [row] = await this.#view.db.read(
+        listWorkspaceFiles(this.#state, { after: position, before: [past, ''] }, 1),
+      )
       if (row === undefined) return
       const folder = childFolder(parent, row.folder)
       yield { folder, row }
-      place = [subtreeOf(folder).past, '']
+      position = [getSubtreeBounds(folder).past, '']
     }
   }
 
   /** Files folder by folder, each folder before its first file. */
-  async *#walk(folder: string, after: After | undefined): AsyncGenerator<Step> {
-    let announced = after === undefined ? 0 : integerAt(after, 2)
-    const start = await this.#startOf(folder, after)
-    let previous = after === undefined || isStart(after) ? folder : start[0]
-    let place: After = after ?? ['', 0, 0]
+  async *#walk(folder: string, after: CursorPosition | undefined): AsyncGenerator<WalkStep> {
+    let yieldedFolders = after === undefined ? 0 : getCursorInteger(after, 2)
+    const start = await this.#toStartKey(folder, after)
+    let previous = after === undefined || isBeforeFirstFile(after) ? folder : start[0]
+    let position: CursorPosition = after ?? ['', 0, 0]
     for await (const row of this.#files(start, folder)) {
-      for (const opened of foldersOpened(previous, row.folder).slice(announced)) {
-        announced += 1
-        place = [...place.slice(0, 2), announced]
-        yield { item: folderItem(opened), after: place }
+      for (const newFolder of listOpenedFolders(previous, row.folder).slice(yieldedFolders)) {
+        yieldedFolders += 1
+        position = [...position.slice(0, 2), yieldedFolders]
+        yield { item: toFolderItem(newFolder), after: position }
       }
-      announced = 0
+      yieldedFolders = 0
       previous = row.folder
-      place = [...cursorOf(row.folder + row.base, row), 0]
-      yield { item: fileItem(row), after: place }
-      await this.#view.clock.turn()
+      position = [...toCursorKey(row.folder + row.base, row), 0]
+      yield { item: toFileItem(row), after: position }
+      await this.#view.clock.yieldIfDue()
     }
   }
 
-  #files(start: FileKey, folder: string): AsyncIterable<WorkspaceFile> {
-    return this.#rows(start, [subtreeOf(folder).past, ''])
+  #files(start: WorkspaceFilePosition, folder: string): AsyncIterable<WorkspaceFile> {
+    return this.#rows(start, [getSubtreeBounds(folder).past, ''])
   }
 
-  async *#filesFrom(folder: string, after: After | undefined): AsyncGenerator<WorkspaceFile> {
-    yield* this.#files(await this.#startOf(folder, after), folder)
+  async *#filesFrom(folder: string, after: CursorPosition | undefined): AsyncGenerator<WorkspaceFile> {
+    yield* this.#files(await this.#toStartKey(folder, after), folder)
   }
 
-  async *#rows(after: FileKey, before: FileKey): AsyncGenerator<WorkspaceFile> {
-    for (let place = after; ; ) {
-      const rows = await this.#view.db.read(filesBetween(this.#at, { after: place, before }, BATCH))
+  async *#rows(after: WorkspaceFilePosition, before: WorkspaceFilePosition): AsyncGenerator<WorkspaceFile> {
+    for (let position = after; ; ) {
+      const rows = await this.#view.db.read(listWorkspaceFiles(this.#state, { after: position, before }, BATCH_ROWS))
       for (const row of rows) if (!isDamaged(row)) yield row
       const last = rows[rows.length - 1]
-      if (last === undefined || rows.length < BATCH) return
-      place = [last.folder, last.base]
+      if (last === undefined || rows.length < BATCH_ROWS) return
+      position = [last.folder, last.base]
     }
   }
 
   async *#units(rows: Iterable<WorkspaceFile> | AsyncIterable<WorkspaceFile>): AsyncGenerator<TextUnit> {
     for await (const row of rows) {
-      const item = fileItem(row)
+      const item = toFileItem(row)
       const read = await this.#read(row).catch(unlessDamagedError)
       if (read === undefined) continue
       const { text } = read
       yield {
         id: row.id,
         text,
-        after: [...cursorOf(row.folder + row.base, row), 0],
+        after: [...toCursorKey(row.folder + row.base, row), 0],
         describe: (startOffset, endOffset) =>
           Promise.resolve({
             kind: 'segment',
@@ -172,59 +182,63 @@ export class Workspaces {
             startOffset,
             endOffset,
             segmentId: `${row.id}:${startOffset}-${endOffset}`,
-            metadata: { fileId: row.id, workspace: segmentsOf(row)[0], version: row.version },
+            metadata: { fileId: row.id, workspace: toSegments(row)[0], version: row.version },
           }),
       }
     }
   }
 
-  #read(row: WorkspaceFile): Promise<Content> {
-    return readObject(this.#objects, row)
+  #read(row: WorkspaceFile): Promise<ResourceContent> {
+    return readWorkspaceObject(this.#objects, row)
   }
 
-  async #startOf(folder: string, after: After | undefined): Promise<FileKey> {
-    if (after === undefined || isStart(after)) return [folder, '']
-    return this.#placeAt(after, 0, ([place]) => place.startsWith(folder))
+  async #toStartKey(folder: string, after: CursorPosition | undefined): Promise<WorkspaceFilePosition> {
+    if (after === undefined || isBeforeFirstFile(after)) return [folder, '']
+    return this.#findPosition(after, 0, ([position]) => position.startsWith(folder))
   }
 
   /** The position in a cursor, given by path, or by row where the path is long. */
-  async #placeAt(after: After, index: number, fits: (place: FileKey) => boolean): Promise<FileKey> {
-    const name = textAt(after, index)
+  async #findPosition(
+    after: CursorPosition,
+    index: number,
+    isExpected: (position: WorkspaceFilePosition) => boolean,
+  ): Promise<WorkspaceFilePosition> {
+    const name = getCursorText(after, index)
     const at = name.lastIndexOf('/')
-    const place =
+    const position =
       name === ''
-        ? await this.#view.db.read(placeOfKey(this.#at.spaceKey, integerAt(after, index + 1)))
+        ? await this.#view.db.read(findFilePosition(this.#state.spaceKey, getCursorInteger(after, index + 1)))
         : ([name.slice(0, at + 1).replaceAll('/', FOLDER_END), name.slice(at + 1)] as const)
-    if (place === undefined || !fits(place)) throw brokenCursor()
-    return place
+    if (position === undefined || !isExpected(position)) throw createInvalidCursorError()
+    return position
   }
 }
 
 /**
  * The text of a stored file. @throws KsError `data-damaged` when its bytes are missing or differ; errors of the disk
  */
-export async function readObject(
+export async function readWorkspaceObject(
   objects: ObjectBytes,
   file: { object_key: string; content_type: string },
-): Promise<Content> {
+): Promise<ResourceContent> {
   try {
     const text = (await objects.bytes(file.object_key)).toString()
     return { text, contentType: `${file.content_type}; charset=utf-8` }
   } catch (error) {
     if (error instanceof KsError) throw error
     throw (
-      diskError(error) ??
+      toDiskError(error) ??
       new KsError('data-damaged', 'the bytes of a workspace file are missing: `ks fsck` lists it', { cause: error })
     )
   }
 }
 
 /** Name and row of an entry; a cursor limits the length of names. */
-function cursorOf(path: string, row: WorkspaceFile): [name: string, key: number] {
-  return [cursorName(path.replaceAll(FOLDER_END, '/')), row.key]
+function toCursorKey(path: string, row: WorkspaceFile): [name: string, key: number] {
+  return [toCursorName(path.replaceAll(FOLDER_END, '/')), row.key]
 }
 
 /** Whether a walk's cursor is before the first file, among the folders that lead to it. */
-function isStart(after: After): boolean {
-  return textAt(after, 0) === '' && integerAt(after, 1) === 0
+function isBeforeFirstFile(after: CursorPosition): boolean {
+  return getCursorText(after, 0) === '' && getCursorInteger(after, 1) === 0
 }

@@ -17,29 +17,29 @@ import type {
 import type { Caller } from '../base/caller.js'
 import type { Page } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import { type Derivations, graphBehind } from '../derived/derivation.js'
+import { type Derivations, describeUnread } from '../derived/derivation.js'
 import { listEntities, listRelations } from '../graph/lists.js'
 import type { GraphView } from '../graph/read.js'
-import { createReadingOperations, type GraphReadingOperations } from '../graph/reading-operations.js'
+import { createGraphReadingOperations, type GraphReadingOperations } from '../graph/reading-operations.js'
 import { GraphReadings } from '../graph/readings.js'
 import { scanPassages } from '../graph/scan.js'
 import { traverse } from '../graph/traverse.js'
-import { deniedSources } from '../rows/permissions.js'
+import { listDeniedSources } from '../rows/permissions.js'
 import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { listCommunities } from './communities.js'
-import type { CoverageOf } from './coverage.js'
-import { FIRST_MILLISECONDS, type SemanticViews } from './views.js'
+import type { CoverageFunction } from './coverage.js'
+import { MAX_FIRST_WAIT_MS, type SemanticViews } from './views.js'
 
 /** An answer that names missing documents as degraded reasons. */
-type MaybeLacking<T> = T & { degradedReasons?: string[] }
+type MaybeDegraded<T> = T & { degradedReasons?: string[] }
 
 /** Operations on the graph of a space and its views. */
 export interface GraphOperations {
   /** @throws KsError `not-found` for the space, or for an entity that the caller does not see */
   traverse(caller: Caller, spaceId: string, query: TraverseQuery): Promise<GraphTraversal>
-  entities(caller: Caller, spaceId: string, query: GraphEntitiesQuery): Promise<MaybeLacking<Page<GraphEntity>>>
-  relations(caller: Caller, spaceId: string, query: GraphRelationsQuery): Promise<MaybeLacking<Page<GraphRelation>>>
+  entities(caller: Caller, spaceId: string, query: GraphEntitiesQuery): Promise<MaybeDegraded<Page<GraphEntity>>>
+  relations(caller: Caller, spaceId: string, query: GraphRelationsQuery): Promise<MaybeDegraded<Page<GraphRelation>>>
   extract(caller: Caller, spaceId: string, body: ExtractEntitiesBody): Promise<EntityExtraction>
   materializeTopic(caller: Caller, spaceId: string, body: MaterializeTopicBody): Promise<MaterializedTopic>
   materializeCommunities(
@@ -48,14 +48,14 @@ export interface GraphOperations {
     body: MaterializeCommunitiesBody,
   ): Promise<MaterializedCommunities>
   /** @throws KsError `not-found` for a slug that no community has */
-  communities(caller: Caller, spaceId: string, query: CommunitiesQuery): Promise<MaybeLacking<{ items: Community[] }>>
+  communities(caller: Caller, spaceId: string, query: CommunitiesQuery): Promise<MaybeDegraded<{ items: Community[] }>>
   readings: GraphReadingOperations
 }
 
 /** Maximal wait of a list for documents that were not read yet; the rest is read in the background. */
-const CATCH_UP_MILLISECONDS = 2500
+const MAX_CATCH_UP_MS = 2500
 
-export function createGraph(
+export function createGraphServices(
   context: EngineContext,
   derivations: Derivations,
   views: SemanticViews,
@@ -64,12 +64,17 @@ export function createGraph(
   const closing = new AbortController()
   const readings = new GraphReadings(context, derivations)
   readings.start()
-  function* viewOf(caller: Caller, spaceId: string): Read<GraphView> {
+  function* loadView(caller: Caller, spaceId: string): Read<GraphView> {
     const space = yield* findSpace(caller.tenant, spaceId)
-    return { db, space, revision: space.head_revision, denied: yield* deniedSources(space.key, caller) }
+    return { db, space, revision: space.head_revision, denied: yield* listDeniedSources(space.key, caller) }
   }
-  function* communitiesOf(coverageOf: CoverageOf, caller: Caller, spaceId: string, slug: string | undefined) {
-    return yield* listCommunities(coverageOf, yield* viewOf(caller, spaceId), slug)
+  function* loadCommunities(
+    computeCoverage: CoverageFunction,
+    caller: Caller,
+    spaceId: string,
+    slug: string | undefined,
+  ) {
+    return yield* listCommunities(computeCoverage, yield* loadView(caller, spaceId), slug)
   }
   /** Reads from the graph, and reports it if the graph is incomplete. */
   const read = async <T extends object>(
@@ -77,19 +82,17 @@ export function createGraph(
     spaceId: string,
     milliseconds: number,
     answer: (view: GraphView) => Promise<T>,
-  ): Promise<MaybeLacking<T>> => {
+  ): Promise<MaybeDegraded<T>> => {
     const unread = await derivations.catchUp(await db.read(findSpace(caller.tenant, spaceId)), milliseconds)
-    const behind = graphBehind(unread)
-    const found = await answer(await db.read(viewOf(caller, spaceId)))
-    return behind === undefined ? found : { ...found, degradedReasons: [behind] }
+    const reason = describeUnread(unread)
+    const found = await answer(await db.read(loadView(caller, spaceId)))
+    return reason === undefined ? found : { ...found, degradedReasons: [reason] }
   }
   const operations: GraphOperations = {
     // a traversal has a separate time limit and waits for nothing
     traverse: (caller, spaceId, query) => read(caller, spaceId, 0, (view) => traverse(view, query)),
-    entities: (caller, spaceId, query) =>
-      read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listEntities(view, query)),
-    relations: (caller, spaceId, query) =>
-      read(caller, spaceId, CATCH_UP_MILLISECONDS, (view) => listRelations(view, query)),
+    entities: (caller, spaceId, query) => read(caller, spaceId, MAX_CATCH_UP_MS, (view) => listEntities(view, query)),
+    relations: (caller, spaceId, query) => read(caller, spaceId, MAX_CATCH_UP_MS, (view) => listRelations(view, query)),
     extract: async (caller, spaceId, { limit }) =>
       scanPassages(context, await db.read(findSpace(caller.tenant, spaceId)), limit, closing.signal),
     materializeTopic: async (caller, spaceId, body) =>
@@ -98,11 +101,11 @@ export function createGraph(
       views.materializeCommunities(await db.read(findSpace(caller.tenant, spaceId)), body),
     communities: async (caller, spaceId, { slug }) => {
       const space = await db.read(findSpace(caller.tenant, spaceId))
-      await views.ready(space, 'community', FIRST_MILLISECONDS)
-      const coverageOf = await views.coverage(space.key)
-      return db.read(communitiesOf(coverageOf, caller, spaceId, slug))
+      await views.ready(space, 'community', MAX_FIRST_WAIT_MS)
+      const computeCoverage = await views.coverage(space.key)
+      return db.read(loadCommunities(computeCoverage, caller, spaceId, slug))
     },
-    readings: createReadingOperations(context, readings),
+    readings: createGraphReadingOperations(context, readings),
   }
   const close = (): Promise<void> => {
     closing.abort(new KsError('unavailable', 'the daemon is stopping'))

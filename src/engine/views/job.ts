@@ -1,18 +1,18 @@
 import { Worker } from 'node:worker_threads'
 import { entryUrl } from '../../lib/entry.js'
 import type { ReportInput } from '../rows/views/reports.js'
-import type { Link } from './cluster.js'
+import type { ClusterLink } from './cluster.js'
 import type { CommunityGroup } from './communities.kernel.js'
 import type { ReportDraft } from './reports.kernel.js'
-import type { NamedGroup } from './topic-names.js'
+import type { TopicNameInput } from './topic-names.js'
 import type { TopicDocument, TopicGroup, TopicLabel } from './topics.kernel.js'
 
 /** Jobs of the semantic views thread, with inputs and outputs. */
 export interface ViewJobs {
   topics: { input: TopicDocument[]; output: TopicGroup[] }
   /** a name where the documents suggest one, and the distinctive words as they are written */
-  labels: { input: NamedGroup[]; output: TopicLabel[] }
-  communities: { input: Link[]; output: CommunityGroup[] }
+  labels: { input: TopicNameInput[]; output: TopicLabel[] }
+  communities: { input: ClusterLink[]; output: CommunityGroup[] }
   /** a title and the most informative sentences of each community */
   reports: { input: ReportInput[]; output: ReportDraft[] }
 }
@@ -23,8 +23,8 @@ export interface ViewJob<Kind extends keyof ViewJobs = keyof ViewJobs> {
 }
 
 /** A space of 20,000 documents takes some seconds; more time means a defect. */
-const LONGEST_MILLISECONDS = 120_000
-const HEAP_MEGABYTES = 512
+const JOB_TIMEOUT_MS = 120_000
+const MAX_HEAP_MB = 512
 
 /**
  * Runs one job in a separate thread.
@@ -36,7 +36,7 @@ export async function runViewJob<Kind extends keyof ViewJobs>(
   input: ViewJobs[Kind]['input'],
   signal: AbortSignal,
 ): Promise<ViewJobs[Kind]['output']> {
-  const limited = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MILLISECONDS)])
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(JOB_TIMEOUT_MS)])
   limited.throwIfAborted()
   const job: ViewJob<Kind> = { kind, input }
   const worker = new Worker(entryUrl(import.meta.url, './views.worker.js'), {
@@ -44,7 +44,7 @@ export async function runViewJob<Kind extends keyof ViewJobs>(
     workerData: job,
     env: {},
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   })
   try {
     return await new Promise((resolve, reject) => {

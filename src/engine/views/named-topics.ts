@@ -3,32 +3,32 @@ import { KsError } from '../../contract/errors.js'
 import type { MaterializeTopicBody } from '../../contract/gateway/graph.js'
 import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
 import {
-  type Made,
+  countNamedTopics,
+  findView,
+  listViews,
   type NewView,
-  namedCount,
+  type ViewBuildCoverage,
   type ViewRow,
-  viewNamed,
-  viewsOf,
   writeView,
 } from '../rows/views/views.js'
 import type { Read } from '../storage/program.js'
 import type { OpenDocuments } from './coverage.js'
-import { documentsAbout } from './named-topic.js'
-import { slugOf } from './slug.js'
+import { findNamedDocuments } from './find-named-documents.js'
+import { toSlug } from './slug.js'
 
 /** Number of newest topics that are refreshed after publications. */
-const REFRESHED = 100
+const MAX_REFRESHED_TOPICS = 100
 /** Maximal wait of a call for an incomplete text index. */
-const WHOLE_MILLISECONDS = 30_000
+const MAX_INDEX_WAIT_MS = 30_000
 
-interface Topic {
+interface BuiltTopic {
   view: NewView
-  made: Made
+  made: ViewBuildCoverage
 }
 
-interface RenewedTopic extends Topic {
+interface RebuiltTopic extends BuiltTopic {
   row: ViewRow
 }
 
@@ -46,7 +46,7 @@ export class NamedTopics {
     this.#signal = signal
   }
 
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await Promise.allSettled(this.#completing.values())
   }
 
@@ -55,26 +55,26 @@ export class NamedTopics {
    *
    * @throws KsError `capacity-exceeded` when the space has the maximal number of named topics
    */
-  async make(space: SpaceRow, body: MaterializeTopicBody): Promise<Topic & { generatedVersion: string }> {
+  async create(space: SpaceRow, body: MaterializeTopicBody): Promise<BuiltTopic & { generatedVersion: string }> {
     const { db } = this.#context
-    const slug = body.topicSlug ?? slugOf(body.topicName ?? '', 'topic')
-    const { known, count } = await db.read(namedBefore(space.key, slug))
+    const slug = body.topicSlug ?? toSlug(body.topicName ?? '', 'topic')
+    const { known, count } = await db.read(loadNamedTopic(space.key, slug))
     const name = body.topicName ?? known?.name ?? slug.replaceAll('-', ' ')
     if (known?.named !== 1 && count >= LIMITS.namedTopicsPerSpace)
       throw new KsError(
         'capacity-exceeded',
         `topicName must be one of the existing topics: this space has the maximum of ${LIMITS.namedTopicsPerSpace} named topics`,
       )
-    const topic = await this.#find(space.key, { slug, name, limit: body.limit }, WHOLE_MILLISECONDS)
-    const generatedVersion = body.generatedVersion ?? versionOf(topic.made)
+    const topic = await this.#find(space.key, { slug, name, limit: body.limit }, MAX_INDEX_WAIT_MS)
+    const generatedVersion = body.generatedVersion ?? toVersionName(topic.made)
     const of = { spaceKey: space.key, kind: 'topic', generatedVersion, made: topic.made } as const
     await db.write(() => writeView(of, topic.view))
     return { ...topic, generatedVersion }
   }
 
   /** Rebuilds the newest topics of a space, or the given ones, with the current documents; does not store them. */
-  async again(space: SpaceRow, rows?: readonly ViewRow[]): Promise<RenewedTopic[]> {
-    const found: RenewedTopic[] = []
+  async rebuild(space: SpaceRow, rows?: readonly ViewRow[]): Promise<RebuiltTopic[]> {
+    const found: RebuiltTopic[] = []
     for (const row of rows ?? (await this.#newest(space))) {
       const { slug, name, member_limit: limit } = row
       found.push({ row, ...(await this.#find(space.key, { slug, name, limit }, 0)) })
@@ -82,12 +82,12 @@ export class NamedTopics {
     return found
   }
 
-  async store(spaceKey: number, { row, view, made }: RenewedTopic): Promise<void> {
+  async store(spaceKey: number, { row, view, made }: RebuiltTopic): Promise<void> {
     const { db } = this.#context
     const of = { spaceKey, kind: 'topic', generatedVersion: row.generated_version, made } as const
     await db.write(function* () {
       // a client may have rebuilt it meanwhile
-      if ((yield* viewNamed(spaceKey, 'topic', row.slug))?.key === row.key) yield* writeView(of, view)
+      if ((yield* findView(spaceKey, 'topic', row.slug))?.key === row.key) yield* writeView(of, view)
     })
   }
 
@@ -96,9 +96,9 @@ export class NamedTopics {
    *
    * @param rest minimal age in milliseconds of a topic
    */
-  complete(space: SpaceRow, rest: number): void {
+  rebuildIncomplete(space: SpaceRow, minAgeMs: number): void {
     if (this.#completing.has(space.key)) return
-    const work = this.#complete(space, Date.now() - rest)
+    const work = this.#complete(space, Date.now() - minAgeMs)
       .catch((error: unknown) => {
         if (!this.#signal.aborted)
           this.#context.log.warn({ space: space.id, error: String(error) }, 'named topics could not be rebuilt')
@@ -108,15 +108,15 @@ export class NamedTopics {
   }
 
   async #complete(space: SpaceRow, before: number): Promise<void> {
-    const lacking = (await this.#newest(space)).filter(
+    const incomplete = (await this.#newest(space)).filter(
       (row) => row.created_at < before && (row.covered < row.total || row.revision !== space.head_revision),
     )
-    for (const one of await this.again(space, lacking)) await this.store(space.key, one)
+    for (const topic of await this.rebuild(space, incomplete)) await this.store(space.key, topic)
   }
 
   async #newest({ key }: SpaceRow): Promise<ViewRow[]> {
-    const rows = (await this.#context.db.read(viewsOf(key, 'topic'))).filter(({ named }) => named === 1)
-    return rows.sort((a, b) => b.key - a.key).slice(0, REFRESHED)
+    const rows = (await this.#context.db.read(listViews(key, 'topic'))).filter(({ named }) => named === 1)
+    return rows.sort((a, b) => b.key - a.key).slice(0, MAX_REFRESHED_TOPICS)
   }
 
   /**
@@ -128,16 +128,16 @@ export class NamedTopics {
   async #find(
     spaceKey: number,
     { slug, name, limit }: { slug: string; name: string; limit: number },
-    patience: number,
-  ): Promise<Topic> {
-    const space = await this.#context.db.read(spaceByKey(spaceKey))
+    maxWaitMs: number,
+  ): Promise<BuiltTopic> {
+    const space = await this.#context.db.read(findSpaceByKey(spaceKey))
     if (space === undefined) throw new KsError('not-found', 'the knowledge space was deleted')
     const total = await this.#open.total(spaceKey)
-    let about = await documentsAbout(this.#context, space, name, this.#signal)
-    if (about.degraded.length > 0 && patience > 0) {
-      const waited = sleep(patience, undefined, { signal: this.#signal, ref: false })
+    let about = await findNamedDocuments(this.#context, space, name, this.#signal)
+    if (about.degraded.length > 0 && maxWaitMs > 0) {
+      const waited = sleep(maxWaitMs, undefined, { signal: this.#signal, ref: false })
       await Promise.race([this.#context.indexes.settle(space.id), waited])
-      about = await documentsAbout(this.#context, space, name, this.#signal)
+      about = await findNamedDocuments(this.#context, space, name, this.#signal)
     }
     const { documents, degraded } = about
     const covered = degraded.length === 0 ? total : Math.min(documents.length, total)
@@ -157,11 +157,11 @@ export class NamedTopics {
   }
 }
 
-function* namedBefore(spaceKey: number, slug: string): Read<{ known: ViewRow | undefined; count: number }> {
-  return { known: yield* viewNamed(spaceKey, 'topic', slug), count: yield* namedCount(spaceKey) }
+function* loadNamedTopic(spaceKey: number, slug: string): Read<{ known: ViewRow | undefined; count: number }> {
+  return { known: yield* findView(spaceKey, 'topic', slug), count: yield* countNamedTopics(spaceKey) }
 }
 
 /** The version name where the client gave none. */
-export function versionOf({ revision }: Pick<Made, 'revision'>): string {
+export function toVersionName({ revision }: Pick<ViewBuildCoverage, 'revision'>): string {
   return `publication-${revision}`
 }

@@ -1,35 +1,35 @@
 import pLimit from 'p-limit'
 import { splitSentences } from '../../lib/text/sentences.js'
 import type { ModelReference } from '../base/model-reference.js'
-import { account } from '../compile/embeddings.js'
+import { getSpaceAccount } from '../compile/embeddings.js'
 import type { EngineContext } from '../context.js'
-import { readingModel } from '../graph/model-reader.js'
-import { askForText } from '../models/reply.js'
-import { tokensAtMost } from '../models/tokens.js'
+import { findReadingModel } from '../graph/model-reader.js'
+import { requestText } from '../models/reply.js'
+import { estimateMaxTokens } from '../models/tokens.js'
 import type { ChatMessage, Generator } from '../models/types.js'
 import { fitTexts } from '../models/window.js'
 import { checkAnswer } from '../query/answer-check.js'
-import { isSupported, type Source } from '../query/support.js'
+import { type EvidenceSource, isSupported } from '../query/support.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import {
-  type Evidence,
-  evidenceOf,
+  listUnwrittenReports,
+  parseReportEvidence,
+  type ReportEvidence,
   type ReportRow,
-  unwritten,
-  type Written,
-  writeWritten,
+  storeWrittenReport,
+  type WrittenReport,
 } from '../rows/views/reports.js'
 import type { Read } from '../storage/program.js'
 
 /** Number of the largest communities with written reports, and of concurrent requests. */
-const REPORTS = 24
-const AT_ONCE = 2
-const REPLY_TOKENS = 500
-const REPLY_CHARACTERS = 6000
-const REPLY_MILLISECONDS = 60_000
-const STATEMENTS = 6
-const TITLE_CHARACTERS = 80
-const MARK = /\s?\[(\d{1,3})\]/g
+const MAX_REPORTS = 24
+const MAX_CONCURRENT_REPORTS = 2
+const MAX_REPLY_TOKENS = 500
+const MAX_REPLY_CHARACTERS = 6000
+const REPLY_TIMEOUT_MS = 60_000
+const MAX_STATEMENTS = 6
+const MAX_TITLE_CHARACTERS = 80
+const CITATION_MARK = /\s?\[(\d{1,3})\]/g
 const PROMPT = `You write a short report on a group of names from numbered sentences of documents.
 First line: a title of at most eight words, without quotation marks. Then three to five sentences that say who and what they are and how they belong together.
 Say only what the sentences say, and put the number of the sentence that says it behind each of yours, like this [2]. No list, no heading.
@@ -54,7 +54,7 @@ export class ReportWriter {
     return this.#running.size
   }
 
-  async settled(): Promise<void> {
+  async waitUntilIdle(): Promise<void> {
     await Promise.allSettled(this.#running.values())
   }
 
@@ -75,53 +75,53 @@ export class ReportWriter {
 
   async #writeAll(space: SpaceRow): Promise<void> {
     const { db, models } = this.#context
-    const { model, rows } = await db.read(unwrittenIn(this.#context, space))
+    const { model, rows } = await db.read(loadUnwritten(this.#context, space))
     if (model === undefined) return
-    const generator = models.generator(model, account(this.#context, space))
-    const atOnce = pLimit(AT_ONCE)
+    const generator = models.generator(model, getSpaceAccount(this.#context, space))
+    const limit = pLimit(MAX_CONCURRENT_REPORTS)
     // the first failure ends the run: the next call would fail as well
-    const ended = new AbortController()
+    const failure = new AbortController()
     const writeOne = async (row: ReportRow): Promise<void> => {
       this.#signal.throwIfAborted()
-      if (ended.signal.aborted) return
+      if (failure.signal.aborted) return
       try {
-        const written = await this.#ask(generator, evidenceOf(row))
+        const written = await this.#ask(generator, parseReportEvidence(row))
         if (written !== undefined) await this.#store(row, model, written)
       } catch (error) {
-        ended.abort()
+        failure.abort()
         throw error
       }
     }
-    const works = await Promise.allSettled(rows.map((row) => atOnce(() => writeOne(row))))
+    const works = await Promise.allSettled(rows.map((row) => limit(() => writeOne(row))))
     const failed = works.find((work) => work.status === 'rejected')
     if (failed !== undefined) throw failed.reason
   }
 
-  #store(row: ReportRow, model: ModelReference, written: Written): Promise<void> {
+  #store(row: ReportRow, model: ModelReference, written: WrittenReport): Promise<void> {
     const { db } = this.#context
-    return db.write(() => writeWritten(row, model, written))
+    return db.write(() => storeWrittenReport(row, model, written))
   }
 
-  async #ask(generator: Generator, evidence: readonly Evidence[]): Promise<Written | undefined> {
-    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(REPLY_MILLISECONDS)])
-    const options = { maxTokens: REPLY_TOKENS, mostCharacters: REPLY_CHARACTERS, signal, urgent: false }
-    return writtenIn(await askForText(generator, (tokens) => askedOf(evidence, tokens), options), evidence)
+  async #ask(generator: Generator, evidence: readonly ReportEvidence[]): Promise<WrittenReport | undefined> {
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(REPLY_TIMEOUT_MS)])
+    const options = { maxTokens: MAX_REPLY_TOKENS, mostCharacters: MAX_REPLY_CHARACTERS, signal, urgent: false }
+    return parseReport(await requestText(generator, (tokens) => buildMessages(evidence, tokens), options), evidence)
   }
 }
 
 /** The space's model and the communities without a written report; no model where the space has none. */
-function* unwrittenIn(
+function* loadUnwritten(
   context: EngineContext,
   space: SpaceRow,
 ): Read<{ model: ModelReference | undefined; rows: ReportRow[] }> {
-  const model = yield* readingModel(context, space)
-  return { model, rows: model === undefined ? [] : yield* unwritten(space.key, model, REPORTS) }
+  const model = yield* findReadingModel(context, space)
+  return { model, rows: model === undefined ? [] : yield* listUnwrittenReports(space.key, model, MAX_REPORTS) }
 }
 
 /** @param tokens maximal number of tokens of the messages */
-function askedOf(evidence: readonly Evidence[], tokens: number): ChatMessage[] {
-  const sentences = evidence.map(({ text }, place) => `[${place + 1}] ${text}`)
-  const shown = fitTexts(sentences, Math.max(0, tokens - tokensAtMost(PROMPT) - sentences.length))
+function buildMessages(evidence: readonly ReportEvidence[], tokens: number): ChatMessage[] {
+  const sentences = evidence.map(({ text }, index) => `[${index + 1}] ${text}`)
+  const shown = fitTexts(sentences, Math.max(0, tokens - estimateMaxTokens(PROMPT) - sentences.length))
   return [
     { role: 'system', content: PROMPT },
     { role: 'user', content: shown.join('\n') },
@@ -133,22 +133,22 @@ function askedOf(evidence: readonly Evidence[], tokens: number): ChatMessage[] {
  *
  * @returns undefined if there is none
  */
-export function writtenIn(reply: string, evidence: readonly Evidence[]): Written | undefined {
+export function parseReport(reply: string, evidence: readonly ReportEvidence[]): WrittenReport | undefined {
   const [first = '', ...lines] = reply.trim().split('\n')
   const title = first.replace(/^[#*\s]*(?:title:)?\s*|[*."“”\s]+$/gi, '').trim()
-  const sources = evidence.map(({ text }): Source => ({ text, names: '' }))
+  const sources = evidence.map(({ text }): EvidenceSource => ({ text, names: '' }))
   const numbered = new Map(sources.map((source, index) => [index + 1, source]))
   const { checked } = checkAnswer(lines.join('\n').trim(), { question: '', sources: numbered })
   // a citation mark belongs to the sentence before it
   const joined = checked.replace(/([.!?。！？])((?:\s?\[\d{1,3}\])+)/gu, '$2$1')
-  const statements: Written['statements'] = []
+  const statements: WrittenReport['statements'] = []
   for (const { start, end } of splitSentences(joined)) {
-    const said = joined.slice(start, end)
-    const places = [...said.matchAll(MARK)].map(([, number]) => Number(number) - 1)
-    const from = [...new Set(places)].filter((place) => evidence[place] !== undefined)
-    if (from.length > 0) statements.push({ text: said.replace(MARK, '').trim(), from })
+    const sentence = joined.slice(start, end)
+    const indexes = [...sentence.matchAll(CITATION_MARK)].map(([, number]) => Number(number) - 1)
+    const from = [...new Set(indexes)].filter((index) => evidence[index] !== undefined)
+    if (from.length > 0) statements.push({ text: sentence.replace(CITATION_MARK, '').trim(), from })
   }
   if (statements.length === 0) return undefined
-  const isTitle = title !== '' && title.length <= TITLE_CHARACTERS && isSupported(title, sources)
-  return { title: isTitle ? title : '', statements: statements.slice(0, STATEMENTS) }
+  const isTitle = title !== '' && title.length <= MAX_TITLE_CHARACTERS && isSupported(title, sources)
+  return { title: isTitle ? title : '', statements: statements.slice(0, MAX_STATEMENTS) }
 }

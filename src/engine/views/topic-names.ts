@@ -4,30 +4,30 @@ import { isFunctionWord, VERBS } from '../derived/graph/function-words.js'
 import { termHash } from '../derived/passage.js'
 
 /** Input for naming a topic: its distinctive terms by hash, best first, and the beginnings of its typical documents. */
-export interface NamedGroup {
+export interface TopicNameInput {
   terms: number[]
   documents: { title: string; headings: string[]; texts: string[] }[]
 }
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}’'-]*/gu
-const MOST_WORDS = 3
+const MAX_NAME_WORDS = 3
 /** A phrase in a smaller fraction of the typical documents belongs to one document only. */
-const LEAST_SHARE = 0.34
+const MIN_DOCUMENT_FRACTION = 0.34
 /** Bonus of a phrase that occurs in a title or heading. */
-const WRITTEN_AS = { title: 2, heading: 1.5, text: 1 }
+const SOURCE_BONUS = { title: 2, heading: 1.5, text: 1 }
 /** No part of a longer heading is a name. */
-const HEADING_WORDS = 8
+const MAX_HEADING_WORDS = 8
 /** Penalty of a non-distinctive word in a phrase of several words. */
-const UNTELLING = 0.6
+const COMMON_WORD_PENALTY = 0.6
 /** Headings that occur in every document. */
-const FORMAL = new Set(
+const FORMAL_HEADINGS = new Set(
   `introduction summary abstract conclusion conclusions references appendix contents overview background discussion results
    methods notes index preface chapter section part page table figure document documents file files untitled readme`.split(
     /\s+/,
   ),
 )
 
-interface Candidate {
+interface NameCandidate {
   /** number of occurrences by spelling */
   spellings: Map<string, number>
   /** in lower case */
@@ -45,65 +45,70 @@ interface Candidate {
  *
  * @returns undefined where the documents contain none of the distinctive terms as words
  */
-export function topicName({ terms, documents }: NamedGroup): string | undefined {
+export function findTopicName({ terms, documents }: TopicNameInput): string | undefined {
   const weights = new Map(terms.map((term, rank) => [term, 1 / (1 + rank / 2)]))
-  const candidates = new Map<string, Candidate>()
-  for (const [place, { title, headings, texts }] of documents.entries()) {
-    addPhrases(candidates, title, place, WRITTEN_AS.title, weights)
-    for (const heading of headings) addPhrases(candidates, heading, place, WRITTEN_AS.heading, weights)
-    for (const text of texts) addPhrases(candidates, text, place, WRITTEN_AS.text, weights)
+  const candidates = new Map<string, NameCandidate>()
+  for (const [documentIndex, { title, headings, texts }] of documents.entries()) {
+    addPhrases(candidates, title, documentIndex, SOURCE_BONUS.title, weights)
+    for (const heading of headings) addPhrases(candidates, heading, documentIndex, SOURCE_BONUS.heading, weights)
+    for (const text of texts) addPhrases(candidates, text, documentIndex, SOURCE_BONUS.text, weights)
   }
-  let best: { candidate: Candidate; score: number } | undefined
+  let best: { candidate: NameCandidate; score: number } | undefined
   for (const candidate of candidates.values()) {
-    const score = scoreOf(candidate, documents.length, weights)
+    const score = computeScore(candidate, documents.length, weights)
     if (score > (best?.score ?? 0)) best = { candidate, score }
   }
   if (best === undefined) return undefined
-  const chosen = wholeOf(best.candidate, candidates, documents.length)
+  const chosen = extendName(best.candidate, candidates, documents.length)
   const [spelling] = [...chosen.spellings].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
-  return spelling === undefined ? undefined : capitalised(spelling[0])
+  return spelling === undefined ? undefined : capitalise(spelling[0])
 }
 
-function scoreOf({ words, documents, bonus }: Candidate, all: number, weights: ReadonlyMap<number, number>): number {
-  const share = documents.size / all
-  if (share < LEAST_SHARE && all > 2) return 0
-  const told = words.map((word) => weightOf(word, weights))
+function computeScore(
+  { words, documents, bonus }: NameCandidate,
+  all: number,
+  weights: ReadonlyMap<number, number>,
+): number {
+  const fraction = documents.size / all
+  if (fraction < MIN_DOCUMENT_FRACTION && all > 2) return 0
+  const weightsOfWords = words.map((word) => computeWeight(word, weights))
   // each further word must be distinctive
-  const telling = told.reduce((sum, weight) => sum + (weight > 0 ? weight : -UNTELLING), 0)
-  return (telling / Math.sqrt(words.length)) * share * bonus
+  const distinctiveness = weightsOfWords.reduce((sum, weight) => sum + (weight > 0 ? weight : -COMMON_WORD_PENALTY), 0)
+  return (distinctiveness / Math.sqrt(words.length)) * fraction * bonus
 }
 
 /** Fraction of a name's occurrences within a longer name from which the longer one is used. */
-const PART = 0.35
+const MIN_LONGER_NAME_FRACTION = 0.35
 
 /** Extends `prime` to `prime number`, where the texts mostly write the longer name. */
-function wholeOf(best: Candidate, candidates: ReadonlyMap<string, Candidate>, all: number): Candidate {
-  const places = timesOf(best)
-  let whole = best
+function extendName(best: NameCandidate, candidates: ReadonlyMap<string, NameCandidate>, all: number): NameCandidate {
+  const places = countOccurrences(best)
+  let extended = best
   for (const candidate of candidates.values())
     if (
       candidate.words.length > best.words.length &&
       ` ${candidate.key} `.includes(` ${best.key} `) &&
-      timesOf(candidate) >= PART * places &&
-      (candidate.documents.size >= LEAST_SHARE * all || candidate.bonus > best.bonus) &&
-      timesOf(candidate) * candidate.words.length > (whole === best ? 0 : timesOf(whole) * whole.words.length)
+      countOccurrences(candidate) >= MIN_LONGER_NAME_FRACTION * places &&
+      (candidate.documents.size >= MIN_DOCUMENT_FRACTION * all || candidate.bonus > best.bonus) &&
+      countOccurrences(candidate) * candidate.words.length >
+        (extended === best ? 0 : countOccurrences(extended) * extended.words.length)
     )
-      whole = candidate
-  return whole
+      extended = candidate
+  return extended
 }
 
-function timesOf({ spellings }: Candidate): number {
+function countOccurrences({ spellings }: NameCandidate): number {
   let times = 0
   for (const count of spellings.values()) times += count
   return times
 }
 
 const stems = new Map<string, string>()
-const known = new Map<string, number[]>()
-const MOST_KNOWN = 50_000
+const hashesByWord = new Map<string, number[]>()
+const MAX_CACHED_WORDS = 50_000
 
 /** Stem that inflected forms of a word share. */
-function stemOf(word: string): string {
+function toStem(word: string): string {
   let stem = stems.get(word)
   if (stem !== undefined) return stem
   stem = word
@@ -112,42 +117,42 @@ function stemOf(word: string): string {
     if (isFirst) stem = term
     isFirst = false
   })
-  if (stems.size > MOST_KNOWN) stems.clear()
+  if (stems.size > MAX_CACHED_WORDS) stems.clear()
   stems.set(word, stem)
   return stem
 }
 
 /** The highest weight of a word's terms. */
-function weightOf(word: string, weights: ReadonlyMap<number, number>): number {
-  let hashes = known.get(word)
+function computeWeight(word: string, weights: ReadonlyMap<number, number>): number {
+  let hashes = hashesByWord.get(word)
   if (hashes === undefined) {
     const found: number[] = []
     forEachTerm(word, (term) => found.push(termHash(term)))
     hashes = found
-    if (known.size > MOST_KNOWN) known.clear()
-    known.set(word, hashes)
+    if (hashesByWord.size > MAX_CACHED_WORDS) hashesByWord.clear()
+    hashesByWord.set(word, hashes)
   }
   return Math.max(0, ...hashes.map((hash) => weights.get(hash) ?? 0))
 }
 
 function addPhrases(
-  candidates: Map<string, Candidate>,
+  candidates: Map<string, NameCandidate>,
   text: string,
-  place: number,
+  documentIndex: number,
   bonus: number,
   weights: ReadonlyMap<number, number>,
 ): void {
-  const isTitle = bonus > WRITTEN_AS.text
+  const isTitle = bonus > SOURCE_BONUS.text
   let run: { word: string; at: number; end: number }[] = []
   const words = [...text.matchAll(WORD)]
-  if (isTitle && words.length > HEADING_WORDS) return
+  if (isTitle && words.length > MAX_HEADING_WORDS) return
   const flush = (): void => {
     for (let from = 0; from < run.length; from++)
-      for (let size = 1; size <= MOST_WORDS && from + size <= run.length; size++) {
+      for (let size = 1; size <= MAX_NAME_WORDS && from + size <= run.length; size++) {
         const part = run.slice(from, from + size)
-        if (!part.some(({ word }) => weightOf(word, weights) > 0)) continue
+        if (!part.some(({ word }) => computeWeight(word, weights) > 0)) continue
         const spelling = part.map(({ word }) => word).join(' ')
-        const key = part.map(({ word }) => stemOf(word.toLowerCase())).join(' ')
+        const key = part.map(({ word }) => toStem(word.toLowerCase())).join(' ')
         const entry = candidates.get(key) ?? {
           spellings: new Map<string, number>(),
           key,
@@ -156,7 +161,7 @@ function addPhrases(
           bonus,
         }
         entry.spellings.set(spelling, (entry.spellings.get(spelling) ?? 0) + 1)
-        entry.documents.add(place)
+        entry.documents.add(documentIndex)
         entry.bonus = Math.max(entry.bonus, bonus)
         candidates.set(key, entry)
       }
@@ -167,7 +172,7 @@ function addPhrases(
     const end = match.index + match[0].length
     const last = run.at(-1)
     if (last !== undefined && text.slice(last.end, match.index) !== ' ') flush()
-    if (!isNameable(word)) {
+    if (!mayBeInName(word)) {
       flush()
       continue
     }
@@ -178,13 +183,14 @@ function addPhrases(
 }
 
 /** Whether a word may be part of a name: no stop word, number, verb or fragment. */
-function isNameable(word: string): boolean {
+function mayBeInName(word: string): boolean {
   const lower = word.toLowerCase()
-  if (QUERY_STOP_WORDS.has(lower) || isFunctionWord(lower) || FORMAL.has(lower) || /\d/.test(word)) return false
+  if (QUERY_STOP_WORDS.has(lower) || isFunctionWord(lower) || FORMAL_HEADINGS.has(lower) || /\d/.test(word))
+    return false
   if (VERBS.has(lower) || (lower.endsWith('ly') && lower.length > 5)) return false
   return /[^\x00-\x7f]/.test(word) || word.length > 2
 }
 
-function capitalised(text: string): string {
+function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,7 +1,7 @@
 import { forEachTerm } from '../../lib/text/analyze.js'
 import { termHash } from '../derived/passage.js'
-import { groupsOf, type Link } from './cluster.js'
-import { type NamedGroup, topicName } from './topic-names.js'
+import { type ClusterLink, findGroups } from './cluster.js'
+import { findTopicName, type TopicNameInput } from './topic-names.js'
 
 /** A document as input of clustering: its terms by hash, with their counts. */
 export interface TopicDocument {
@@ -30,22 +30,22 @@ export interface TopicGroup {
 }
 
 /** Factor by which a part must be more similar to another topic than to its document's own … */
-const MORE_LIKE = 1.3
+const MIN_SIMILARITY_RATIO = 1.3
 /** … and fraction of a document's passages in such parts from which the document belongs to that topic, too. */
-const LEAST_PART = 0.2
+const MIN_PART_FRACTION = 0.2
 /** Maximal number of terms by which a document is compared. */
-const TERMS = 40
+const MAX_DOCUMENT_TERMS = 40
 /** Maximal number of links per document. */
-const NEIGHBOURS = 10
-const LEAST_LIKENESS = 0.06
+const MAX_NEIGHBOURS = 10
+const MIN_SIMILARITY = 0.06
 /** A term in more documents would create too many links. */
-const MOST_HOLDERS = 400
-const DISTINCTIVE = 12
+const MAX_TERM_DOCUMENTS = 400
+const MAX_TOPIC_TERMS = 12
 /** Documents similar to no other become separate topics if there are at most this many. */
-const MOST_SINGLES = 12
-const MOST_TOPICS = 48
+const MAX_SINGLE_TOPICS = 12
+const MAX_TOPICS = 48
 
-interface Weighed {
+interface WeightedDocument {
   key: number
   weights: Map<number, number>
 }
@@ -54,132 +54,139 @@ interface Weighed {
  * Finds topics of documents: each document is linked to those that share its distinctive terms (tf-idf, cosine), and
  * each cluster is a topic. The last group has the documents without a topic and no terms.
  */
-export function topicsOf(documents: readonly TopicDocument[]): TopicGroup[] {
-  const holders = holdersOf(documents)
-  const weighed = documents.map((document) => weigh(document, holders, documents.length))
-  const groups = groupsOf(linksOf(weighed))
+export function findTopics(documents: readonly TopicDocument[]): TopicGroup[] {
+  const holders = countDocuments(documents)
+  const weighed = documents.map((document) => computeWeights(document, holders, documents.length))
+  const groups = findGroups(linkDocuments(weighed))
   const grouped = new Set(groups.flat())
-  const singles = weighed.map((_, place) => place).filter((place) => !grouped.has(place))
-  if (singles.length <= MOST_SINGLES) groups.push(...singles.map((place) => [place]))
-  const kept = groups.slice(0, MOST_TOPICS)
-  const rest = [...groups.slice(MOST_TOPICS).flat(), ...(singles.length <= MOST_SINGLES ? [] : singles)]
-  const found = kept.map((places) => group(weighed, places))
-  const none = { members: rest.flatMap((place) => weighed[place]?.key ?? []).map((key) => ({ key, score: 0 })) }
+  const singles = weighed.map((_, index) => index).filter((index) => !grouped.has(index))
+  if (singles.length <= MAX_SINGLE_TOPICS) groups.push(...singles.map((index) => [index]))
+  const kept = groups.slice(0, MAX_TOPICS)
+  const rest = [...groups.slice(MAX_TOPICS).flat(), ...(singles.length <= MAX_SINGLE_TOPICS ? [] : singles)]
+  const found = kept.map((indexes) => buildTopic(weighed, indexes))
+  const none = { members: rest.flatMap((index) => weighed[index]?.key ?? []).map((key) => ({ key, score: 0 })) }
   const topics = [...found, ...(rest.length > 0 ? [{ ...none, terms: [], centre: new Map(), passages: 0 }] : [])]
-  for (const [topic, places] of [...kept, rest].entries())
-    for (const place of places) share(topics, topic, documents[place], { holders, all: documents.length })
-  return topics.map(({ members, terms, passages }) => ({ members: members.sort(byScore), terms, passages }))
+  for (const [topic, indexes] of [...kept, rest].entries())
+    for (const index of indexes) assignPassages(topics, topic, documents[index], { holders, all: documents.length })
+  return topics.map(({ members, terms, passages }) => ({ members: members.sort(compareByScore), terms, passages }))
 }
 
-interface Weighing {
+interface DocumentFrequencies {
   holders: ReadonlyMap<number, number>
   /** number of documents */
   all: number
 }
 
 /** Counts the passages of a document for its topic, and those of parts about another topic for that one. */
-function share(
+function assignPassages(
   topics: readonly (TopicGroup & { centre: Map<number, number> })[],
   own: number,
   document: TopicDocument | undefined,
-  { holders, all }: Weighing,
+  { holders, all }: DocumentFrequencies,
 ): void {
   if (document === undefined) return
   const { key, parts = [], passages = 1 } = document
   const elsewhere = new Map<number, { passages: number; score: number }>()
   for (const part of parts) {
-    const { weights } = weigh({ key, ...part }, holders, all)
-    const likes = topics.map(({ centre }) => likenessTo(centre, weights))
-    const best = likes.indexOf(Math.max(...likes))
-    const like = likes[best] ?? 0
-    if (best === own || like < Math.max(2 * LEAST_LIKENESS, MORE_LIKE * (likes[own] ?? 0))) continue
+    const { weights } = computeWeights({ key, ...part }, holders, all)
+    const similarities = topics.map(({ centre }) => computeSimilarity(centre, weights))
+    const best = similarities.indexOf(Math.max(...similarities))
+    const similarity = similarities[best] ?? 0
+    if (best === own || similarity < Math.max(2 * MIN_SIMILARITY, MIN_SIMILARITY_RATIO * (similarities[own] ?? 0)))
+      continue
     const known = elsewhere.get(best) ?? { passages: 0, score: 0 }
-    elsewhere.set(best, { passages: known.passages + part.passages, score: Math.max(known.score, Math.min(1, like)) })
+    elsewhere.set(best, {
+      passages: known.passages + part.passages,
+      score: Math.max(known.score, Math.min(1, similarity)),
+    })
   }
-  let left = passages
+  let remaining = passages
   for (const [topic, found] of elsewhere) {
     const target = topics[topic]
-    if (target === undefined || found.passages < LEAST_PART * passages) continue
+    if (target === undefined || found.passages < MIN_PART_FRACTION * passages) continue
     target.members.push({ key, score: found.score })
     target.passages += found.passages
-    left -= found.passages
+    remaining -= found.passages
   }
   const home = topics[own]
-  if (home !== undefined) home.passages += Math.max(0, left)
+  if (home !== undefined) home.passages += Math.max(0, remaining)
 }
 
-function byScore(a: { key: number; score: number }, b: { key: number; score: number }): number {
+function compareByScore(a: { key: number; score: number }, b: { key: number; score: number }): number {
   return b.score - a.score || a.key - b.key
 }
 
-function likenessTo(centre: ReadonlyMap<number, number>, weights: ReadonlyMap<number, number>): number {
-  let like = 0
-  for (const [term, weight] of weights) like += weight * (centre.get(term) ?? 0)
-  return like
+function computeSimilarity(centre: ReadonlyMap<number, number>, weights: ReadonlyMap<number, number>): number {
+  let similarity = 0
+  for (const [term, weight] of weights) similarity += weight * (centre.get(term) ?? 0)
+  return similarity
 }
 
 /** Number of documents with each term. */
-function holdersOf(documents: readonly TopicDocument[]): Map<number, number> {
+function countDocuments(documents: readonly TopicDocument[]): Map<number, number> {
   const holders = new Map<number, number>()
   for (const { terms } of documents) for (const term of terms) holders.set(term, (holders.get(term) ?? 0) + 1)
   return holders
 }
 
-function weigh(
+function computeWeights(
   { key, terms, counts }: { key: number; terms: Iterable<number>; counts: ArrayLike<number> },
   holders: ReadonlyMap<number, number>,
   all: number,
-): Weighed {
-  const weights = [...terms].map((term, place): [number, number] => {
+): WeightedDocument {
+  const weights = [...terms].map((term, index): [number, number] => {
     const rarity = Math.log((all + 1) / (holders.get(term) ?? 1))
-    return [term, (1 + Math.log(Math.max(1, counts[place] ?? 1))) * rarity]
+    return [term, (1 + Math.log(Math.max(1, counts[index] ?? 1))) * rarity]
   })
   weights.sort((a, b) => b[1] - a[1] || a[0] - b[0])
-  const top = weights.slice(0, TERMS).filter(([, weight]) => weight > 0)
+  const top = weights.slice(0, MAX_DOCUMENT_TERMS).filter(([, weight]) => weight > 0)
   const length = Math.hypot(...top.map(([, weight]) => weight)) || 1
   return { key, weights: new Map(top.map(([term, weight]) => [term, weight / length])) }
 }
 
-function linksOf(documents: readonly Weighed[]): Link[] {
+function linkDocuments(documents: readonly WeightedDocument[]): ClusterLink[] {
   const holders = new Map<number, number[]>()
-  for (const [place, { weights }] of documents.entries())
+  for (const [index, { weights }] of documents.entries())
     for (const term of weights.keys()) {
       const list = holders.get(term)
-      if (list === undefined) holders.set(term, [place])
-      else list.push(place)
+      if (list === undefined) holders.set(term, [index])
+      else list.push(index)
     }
-  const links: Link[] = []
-  for (const [place, { weights }] of documents.entries()) {
-    const likeness = new Map<number, number>()
+  const links: ClusterLink[] = []
+  for (const [index, { weights }] of documents.entries()) {
+    const similarities = new Map<number, number>()
     for (const [term, weight] of weights) {
       const others = holders.get(term) ?? []
-      if (others.length > MOST_HOLDERS) continue
+      if (others.length > MAX_TERM_DOCUMENTS) continue
       for (const other of others)
-        if (other !== place)
-          likeness.set(other, (likeness.get(other) ?? 0) + weight * (documents[other]?.weights.get(term) ?? 0))
+        if (other !== index)
+          similarities.set(other, (similarities.get(other) ?? 0) + weight * (documents[other]?.weights.get(term) ?? 0))
     }
-    const nearest = [...likeness]
-      .filter(([, like]) => like >= LEAST_LIKENESS)
+    const nearest = [...similarities]
+      .filter(([, similarity]) => similarity >= MIN_SIMILARITY)
       .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    for (const [other, weight] of nearest.slice(0, NEIGHBOURS)) links.push({ from: place, to: other, weight })
+    for (const [other, weight] of nearest.slice(0, MAX_NEIGHBOURS)) links.push({ from: index, to: other, weight })
   }
   return links
 }
 
-function group(documents: readonly Weighed[], places: readonly number[]): TopicGroup & { centre: Map<number, number> } {
+function buildTopic(
+  documents: readonly WeightedDocument[],
+  indexes: readonly number[],
+): TopicGroup & { centre: Map<number, number> } {
   const centre = new Map<number, number>()
-  for (const place of places)
-    for (const [term, weight] of documents[place]?.weights ?? []) centre.set(term, (centre.get(term) ?? 0) + weight)
+  for (const index of indexes)
+    for (const [term, weight] of documents[index]?.weights ?? []) centre.set(term, (centre.get(term) ?? 0) + weight)
   const length = Math.hypot(...centre.values()) || 1
-  const members = places.flatMap((place) => {
-    const document = documents[place]
+  const members = indexes.flatMap((index) => {
+    const document = documents[index]
     if (document === undefined) return []
     let score = 0
     for (const [term, weight] of document.weights) score += (weight * (centre.get(term) ?? 0)) / length
     return [{ key: document.key, score: Math.min(1, score) }]
   })
   const unit = new Map([...centre].map(([term, weight]) => [term, weight / length]))
-  const terms = [...centre].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, DISTINCTIVE)
+  const terms = [...centre].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MAX_TOPIC_TERMS)
   return { members, terms: terms.map(([term]) => term), centre: unit, passages: 0 }
 }
 
@@ -191,12 +198,12 @@ export interface TopicLabel {
 }
 
 /** Names each topic uniquely: a name in use is distinguished by the topic's next distinctive word. */
-export function labelled(groups: readonly NamedGroup[]): TopicLabel[] {
+export function nameTopics(groups: readonly TopicNameInput[]): TopicLabel[] {
   const taken = new Set<string>()
-  return groups.map((group) => {
-    const texts = group.documents.flatMap(({ title, headings, texts }) => [title, ...headings, ...texts])
-    const words = writtenTerms(group.terms, texts)
-    const name = topicName(group)
+  return groups.map((buildTopic) => {
+    const texts = buildTopic.documents.flatMap(({ title, headings, texts }) => [title, ...headings, ...texts])
+    const words = findSpellings(buildTopic.terms, texts)
+    const name = findTopicName(buildTopic)
     if (name === undefined) return { words }
     const part = words.find((word) => !name.toLowerCase().includes(word.toLowerCase()) && /^\p{L}{3,}/u.test(word))
     const own = taken.has(name.toLowerCase()) && part !== undefined ? `${name} (${part})` : name
@@ -211,19 +218,19 @@ const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}’'-]*/gu
  * Spellings of terms in texts: for each the most frequent word that it comes from; terms that are not found are
  * missing.
  */
-export function writtenTerms(terms: readonly number[], texts: readonly string[]): string[] {
-  const wanted = new Map(terms.map((term) => [term, new Map<string, number>()]))
+export function findSpellings(terms: readonly number[], texts: readonly string[]): string[] {
+  const spellingsByTerm = new Map(terms.map((term) => [term, new Map<string, number>()]))
   for (const text of texts)
     for (const [word] of text.matchAll(WORD)) {
       const found: string[] = []
       forEachTerm(word, (term) => found.push(term))
       for (const term of found) {
         const written = found.length === 1 ? word.toLowerCase().replace(/['’]s$/, '') : term
-        const spellings = wanted.get(termHash(term))
+        const spellings = spellingsByTerm.get(termHash(term))
         spellings?.set(written, (spellings.get(written) ?? 0) + 1)
       }
     }
-  return [...wanted.values()].flatMap((spellings) => {
+  return [...spellingsByTerm.values()].flatMap((spellings) => {
     const [best] = [...spellings].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))
     return best === undefined ? [] : [best[0]]
   })

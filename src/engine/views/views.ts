@@ -9,39 +9,39 @@ import type {
 import { LIMITS } from '../../contract/limits.js'
 import type { EngineContext } from '../context.js'
 import type { Derivations } from '../derived/derivation.js'
-import { type SpaceRow, spaceByKey } from '../rows/spaces.js'
-import { keptWriting, writeReport } from '../rows/views/reports.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { findWrittenReport, storeReport } from '../rows/views/reports.js'
 import {
-  type Build,
-  deletionsOf,
-  dropDerived,
-  lastBuild,
-  lastViewKey,
-  type Made,
+  countDeletions,
+  findLastBuild,
+  getLastViewKey,
   type NewView,
   recordBuild,
+  removeDerivedViews,
+  type ViewBuild,
+  type ViewBuildCoverage,
   type ViewKind,
   writeView,
 } from '../rows/views/views.js'
 import type { Write } from '../storage/program.js'
 import { type BuiltViews, buildCommunities, buildTopics } from './build.js'
-import { type CoverageOf, OpenDocuments } from './coverage.js'
-import { NamedTopics, versionOf } from './named-topics.js'
+import { type CoverageFunction, OpenDocuments } from './coverage.js'
+import { NamedTopics, toVersionName } from './named-topics.js'
 import { ReportWriter } from './report-writer.js'
-import { slugOf } from './slug.js'
+import { toSlug } from './slug.js'
 
 /** Maximal wait of a call for documents whose terms and entities were not read yet. */
-const CATCH_UP_MILLISECONDS = 30_000
+const MAX_CATCH_UP_MS = 30_000
 /** Maximal wait of the first listing of a kind for its views; later ones show existing views. */
-export const FIRST_MILLISECONDS = 2500
+export const MAX_FIRST_WAIT_MS = 2500
 /** Minimal interval between two derivations that readers start, however often the space publishes. */
-const REST_MILLISECONDS = 60_000
+const MIN_INTERVAL_MS = 60_000
 /** Derivations that deletions may invalidate before the reader gets an error. */
-const TRIES = 3
+const MAX_ATTEMPTS = 3
 
-interface Built extends BuiltViews {
+interface BuiltRevision extends BuiltViews {
   generatedVersion: string
-  made: Made
+  made: ViewBuildCoverage
 }
 
 /**
@@ -52,7 +52,7 @@ export class SemanticViews {
   readonly #context: EngineContext
   readonly #derivations: Derivations
   readonly #stop = new AbortController()
-  readonly #running = new Map<string, Promise<Built>>()
+  readonly #running = new Map<string, Promise<BuiltRevision>>()
   readonly #open: OpenDocuments
   readonly #named: NamedTopics
   readonly #writer: ReportWriter
@@ -72,25 +72,25 @@ export class SemanticViews {
 
   async close(): Promise<void> {
     this.#stop.abort(new Error('the engine is closing'))
-    await Promise.allSettled([...this.#running.values(), this.#named.settled(), this.#writer.settled()])
+    await Promise.allSettled([...this.#running.values(), this.#named.waitUntilIdle(), this.#writer.waitUntilIdle()])
   }
 
   /** How much of the current revision a view covers. */
-  coverage(spaceKey: number): Promise<CoverageOf> {
+  coverage(spaceKey: number): Promise<CoverageFunction> {
     return this.#open.coverage(spaceKey)
   }
 
   /** Builds a topic of the documents that match its name; without name and slug, all topics of the space. */
   async materializeTopic(space: SpaceRow, body: MaterializeTopicBody): Promise<MaterializedTopic> {
     if (body.topicName === undefined && body.topicSlug === undefined) return this.#allTopics(space, body)
-    const { view, made, generatedVersion } = await this.#named.make(space, body)
+    const { view, made, generatedVersion } = await this.#named.create(space, body)
     return {
       knowledgeSpaceId: space.id,
       topicName: view.name,
       topicSlug: view.slug,
       generatedVersion,
       documentCount: view.documentCount,
-      pathCount: pathsOf(view),
+      pathCount: countPaths(view),
       ...(await this.coverage(space.key))(made),
     }
   }
@@ -105,7 +105,7 @@ export class SemanticViews {
       communityCount: views.length,
       entityCount: new Set(views.flatMap(({ entities }) => entities.map(({ key }) => key))).size,
       documentCount: documents,
-      pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
+      pathCount: views.reduce((sum, view) => sum + countPaths(view), 0),
       ...(await this.coverage(space.key))(made),
     }
   }
@@ -117,14 +117,14 @@ export class SemanticViews {
    * @param milliseconds maximal wait of the first listing
    */
   async ready(space: SpaceRow, kind: ViewKind, milliseconds: number): Promise<void> {
-    const build = await this.#context.db.read(lastBuild(space.key, kind))
+    const build = await this.#context.db.read(findLastBuild(space.key, kind))
     if (build !== undefined && !(await this.#isDue(space, build))) {
-      if (kind === 'topic') this.#named.complete(space, REST_MILLISECONDS)
+      if (kind === 'topic') this.#named.rebuildIncomplete(space, MIN_INTERVAL_MS)
       return
     }
     const derived = this.#derive(space, kind, undefined).then(
       () => undefined,
-      (error: unknown) => this.#failed(space, kind, error),
+      (error: unknown) => this.#logFailure(space, kind, error),
     )
     if (build !== undefined) return
     const waiting = new AbortController()
@@ -132,14 +132,14 @@ export class SemanticViews {
     waiting.abort()
   }
 
-  async #isDue(space: SpaceRow, build: Build): Promise<boolean> {
-    if (Date.now() - build.built_at < REST_MILLISECONDS) return false
+  async #isDue(space: SpaceRow, build: ViewBuild): Promise<boolean> {
+    if (Date.now() - build.built_at < MIN_INTERVAL_MS) return false
     if (build.revision !== space.head_revision) return true
     // documents beyond the maximum are not retried, only those that were not read
     return build.unread > 0 && (await this.#derivations.catchUp(space, 0)) < build.unread
   }
 
-  #failed(space: SpaceRow, kind: ViewKind, error: unknown): void {
+  #logFailure(space: SpaceRow, kind: ViewKind, error: unknown): void {
     if (this.#stop.signal.aborted) return
     this.#context.log.warn({ space: space.id, kind, error: String(error) }, 'semantic views could not be derived')
   }
@@ -152,16 +152,16 @@ export class SemanticViews {
       knowledgeSpaceId: space.id,
       generatedVersion,
       topicName: largest?.name ?? space.name,
-      topicSlug: largest?.slug ?? slugOf(space.name, 'topic'),
+      topicSlug: largest?.slug ?? toSlug(space.name, 'topic'),
       documentCount: documents,
-      pathCount: views.reduce((sum, view) => sum + pathsOf(view), 0),
+      pathCount: views.reduce((sum, view) => sum + countPaths(view), 0),
       ...(await this.coverage(space.key))(made),
-      ...derived.held,
+      ...derived.topicCounts,
     }
   }
 
   /** Runs one derivation per space and kind; a call with its own parameters waits for the running one first. */
-  async #derive(space: SpaceRow, kind: ViewKind, version: string | undefined, limit?: number): Promise<Built> {
+  async #derive(space: SpaceRow, kind: ViewKind, version: string | undefined, limit?: number): Promise<BuiltRevision> {
     const id = `${space.key}/${kind}`
     const running = this.#running.get(id)
     if (running !== undefined) {
@@ -175,8 +175,8 @@ export class SemanticViews {
     return work
   }
 
-  async #build(spaceKey: number, kind: ViewKind, version: string | undefined, limit: number): Promise<Built> {
-    for (let tries = TRIES; tries > 0; tries--) {
+  async #build(spaceKey: number, kind: ViewKind, version: string | undefined, limit: number): Promise<BuiltRevision> {
+    for (let attemptsLeft = MAX_ATTEMPTS; attemptsLeft > 0; attemptsLeft--) {
       const built = await this.#tryBuild(spaceKey, kind, version, limit)
       if (built !== undefined) return built
     }
@@ -189,43 +189,43 @@ export class SemanticViews {
     kind: ViewKind,
     version: string | undefined,
     limit: number,
-  ): Promise<Built | undefined> {
+  ): Promise<BuiltRevision | undefined> {
     const { db } = this.#context
     const { signal } = this.#stop
-    const space = await db.read(spaceByKey(spaceKey))
+    const space = await db.read(findSpaceByKey(spaceKey))
     if (space === undefined) throw new Error('the space was deleted')
-    await this.#derivations.catchUp(space, CATCH_UP_MILLISECONDS)
-    const now = await this.#now(spaceKey)
-    const deletions = await db.read(deletionsOf(spaceKey))
+    await this.#derivations.catchUp(space, MAX_CATCH_UP_MS)
+    const now = await this.#loadCurrent(spaceKey)
+    const deletions = await db.read(countDeletions(spaceKey))
     const unlessDeleted = (work: () => Write<unknown>) =>
       db.write(function* () {
-        const stands = (yield* deletionsOf(spaceKey)) === deletions
-        if (stands) yield* work()
-        return stands
+        const isUnchanged = (yield* countDeletions(spaceKey)) === deletions
+        if (isUnchanged) yield* work()
+        return isUnchanged
       })
     const built =
       kind === 'topic' ? await buildTopics(db, now.space, limit, signal) : await buildCommunities(db, now.space, signal)
-    const named = kind === 'topic' ? await this.#named.again(now.space) : []
+    const named = kind === 'topic' ? await this.#named.rebuild(now.space) : []
     const made = { revision: now.space.head_revision, covered: Math.min(built.covered, now.total), total: now.total }
-    const generatedVersion = version ?? versionOf(made)
+    const generatedVersion = version ?? toVersionName(made)
     const of = { spaceKey, kind, generatedVersion, made }
     // one transaction per view, so that the event loop is blocked for milliseconds only; after a crash, earlier and new
     // ones coexist
-    const before = await db.read(lastViewKey())
+    const before = await db.read(getLastViewKey())
     for (const view of built.views) if (!(await unlessDeleted(() => storeView(of, view)))) return undefined
-    for (const one of named) await this.#named.store(spaceKey, one)
+    for (const topic of named) await this.#named.store(spaceKey, topic)
     const ended = await unlessDeleted(function* () {
-      yield* dropDerived({ spaceKey, kind, upTo: before })
+      yield* removeDerivedViews({ spaceKey, kind, upTo: before })
       yield* recordBuild(spaceKey, kind, { ...made, generated_version: generatedVersion, unread: now.unread })
     })
     return ended ? { ...built, generatedVersion, made } : undefined
   }
 
   /** The current revision, its open documents, and the number of documents that were not read yet. */
-  async #now(spaceKey: number): Promise<{ space: SpaceRow; total: number; unread: number }> {
-    const before = await this.#context.db.read(spaceByKey(spaceKey))
-    const counted = before === undefined ? 0 : await this.#derivations.unread(before)
-    const space = await this.#context.db.read(spaceByKey(spaceKey))
+  async #loadCurrent(spaceKey: number): Promise<{ space: SpaceRow; total: number; unread: number }> {
+    const before = await this.#context.db.read(findSpaceByKey(spaceKey))
+    const counted = before === undefined ? 0 : await this.#derivations.countUnread(before)
+    const space = await this.#context.db.read(findSpaceByKey(spaceKey))
     if (space === undefined) throw new Error('the space was deleted')
     // the count of another revision is not valid for this one
     const unread = space.head_revision === before?.head_revision ? counted : Number.MAX_SAFE_INTEGER
@@ -235,15 +235,16 @@ export class SemanticViews {
 
 function* storeView(of: Parameters<typeof writeView>[0], view: NewView): Write<void> {
   const { spaceKey } = of
-  const kept = view.evidence === undefined ? undefined : yield* keptWriting(spaceKey, view.evidence)
+  const existing = view.evidence === undefined ? undefined : yield* findWrittenReport(spaceKey, view.evidence)
   const viewKey = yield* writeView(of, view)
-  if (view.evidence !== undefined && kept !== undefined) yield* writeReport({ spaceKey, viewKey }, view.evidence, kept)
+  if (view.evidence !== undefined && existing !== undefined)
+    yield* storeReport({ spaceKey, viewKey }, view.evidence, existing)
 }
 
 /**
  * Number of paths of a view: its folder and files, and for a community its report and the folders of its two kinds of
  * members.
  */
-function pathsOf({ documents, entities }: NewView): number {
+function countPaths({ documents, entities }: NewView): number {
   return 1 + documents.length + entities.length + (entities.length > 0 ? 3 : 0)
 }

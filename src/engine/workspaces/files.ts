@@ -1,29 +1,50 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { KsError, notFound } from '../../contract/errors.js'
-import type { FsMvBody, FsRmQuery, FsWriteBody, Moved, Removed, VirtualItem } from '../../contract/gateway/fs.js'
+import { KsError, notFoundError } from '../../contract/errors.js'
+import type {
+  FsMvBody,
+  FsRmQuery,
+  FsWriteBody,
+  VirtualItem,
+  WorkspaceMove,
+  WorkspaceRemoval,
+} from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
 import { newId } from '../../lib/ids.js'
-import { counted } from '../../lib/text/counted.js'
+import { pluralize } from '../../lib/text/pluralize.js'
 import type { Caller } from '../base/caller.js'
-import { provisionalType } from '../base/file-names.js'
+import { getProvisionalMediaType } from '../base/file-names.js'
 import type { VirtualPath } from '../base/virtual-paths.js'
 import type { EngineContext } from '../context.js'
-import { keepObjects } from '../objects/receive.js'
+import { storeObjects } from '../objects/receive.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { findSpace } from '../rows/spaces.js'
-import { endVersion, forgetOld, insertVersion, moveRows, removeRows } from '../rows/workspace-changes.js'
-import { type FileKey, fileItem, folderOf, liveFile, liveSize, liveTree, nextChange } from '../rows/workspaces.js'
+import {
+  endFileVersion,
+  insertFileVersion,
+  moveFileRows,
+  removeFileVersions,
+  trimFileHistory,
+} from '../rows/workspace-changes.js'
+import {
+  addWorkspaceChange,
+  findLiveFile,
+  getFolderSize,
+  getWorkspacesSize,
+  toFileItem,
+  toFolder,
+  type WorkspaceFilePosition,
+} from '../rows/workspaces.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Read, Write } from '../storage/program.js'
-import { writeAnswer } from '../storage/write-answer.js'
-import { workspacePath } from './paths.js'
+import { writeReply } from '../storage/write-reply.js'
+import { parseWorkspacePath } from './paths.js'
 
 /** The write operations of the virtual file system. */
 export interface FileSystemWriter {
   write(caller: Caller, spaceId: string, body: FsWriteBody): Promise<VirtualItem>
-  mv(caller: Caller, spaceId: string, body: FsMvBody): Promise<Moved>
-  rm(caller: Caller, spaceId: string, query: FsRmQuery): Promise<Removed>
+  mv(caller: Caller, spaceId: string, body: FsMvBody): Promise<WorkspaceMove>
+  rm(caller: Caller, spaceId: string, query: FsRmQuery): Promise<WorkspaceRemoval>
 }
 
 const NAMESPACE_BYTES = Buffer.byteLength('/workspaces/')
@@ -41,30 +62,30 @@ export async function writeFile(
   body: FsWriteBody,
 ): Promise<VirtualItem> {
   const { db, objects, log, now, changes } = context
-  const { path, bytes } = await db.read(place(caller, spaceId, body))
+  const { path, bytes } = await db.read(prepareWrite(caller, spaceId, body))
   const sha256 = createHash('sha256').update(bytes).digest('hex')
-  const file: NewFile = { sha256, size: bytes.length, objectKey: ObjectStore.key(caller.tenant, sha256) }
+  const file: NewWorkspaceFile = { sha256, size: bytes.length, objectKey: ObjectStore.key(caller.tenant, sha256) }
   const staged = await objects.stage(newId(), Readable.from([bytes]), LIMITS.workspaceFileBytes, path.path)
   try {
-    const written = await keepObjects(context, {
+    const written = await storeObjects(context, {
       tenant: caller.tenant,
       incoming: [{ staged, key: file.objectKey }],
-      isLoose: true,
+      isUnreferenced: true,
       *begin() {},
-      commit: (held) =>
-        writeAnswer(
+      commit: (markReferenced) =>
+        writeReply(
           db,
           caller,
           function* () {
-            yield* held()
+            yield* markReferenced()
             const { key } = yield* findSpace(caller.tenant, spaceId)
-            yield* assertPlace(key, path)
-            return yield* putRow({ spaceKey: key, subject: caller.subject, now: now() }, path, file)
+            yield* assertPathFree(key, path)
+            return yield* upsertFile({ spaceKey: key, subject: caller.subject, now: now() }, path, file)
           },
           { lock: { tenant: caller.tenant, id: spaceId } },
         ),
     })
-    changes.changed(caller.tenant, spaceId)
+    changes.report(caller.tenant, spaceId)
     return written
   } catch (error) {
     await removeUnreferenced(context, caller.tenant, [file.objectKey]).catch((cause: unknown) =>
@@ -75,21 +96,21 @@ export async function writeFile(
 }
 
 /** Rejects an invalid write before anything is stored; the transaction checks again. */
-function* place(caller: Caller, spaceId: string, body: FsWriteBody): Read<{ path: VirtualPath; bytes: Buffer }> {
+function* prepareWrite(caller: Caller, spaceId: string, body: FsWriteBody): Read<{ path: VirtualPath; bytes: Buffer }> {
   const space = yield* findSpace(caller.tenant, spaceId)
-  const path = workspacePath(body.path, 'path', 2)
-  const bytes = bytesOf(body.content)
-  yield* assertPlace(space.key, path)
+  const path = parseWorkspacePath(body.path, 'path', 2)
+  const bytes = encodeContent(body.content)
+  yield* assertPathFree(space.key, path)
   return { path, bytes }
 }
 
-interface NewFile {
+interface NewWorkspaceFile {
   sha256: string
   size: number
   objectKey: string
 }
 
-function bytesOf(content: string): Buffer {
+function encodeContent(content: string): Buffer {
   if (!content.isWellFormed())
     throw new KsError('invalid-request', 'content must be unicode text, received half of a surrogate pair')
   const size = Buffer.byteLength(content)
@@ -102,60 +123,66 @@ function bytesOf(content: string): Buffer {
 }
 
 /** Inserts or overwrites a file. The same bytes change nothing. */
-function* putRow(
-  at: { spaceKey: number; subject: string; now: number },
+function* upsertFile(
+  write: { spaceKey: number; subject: string; now: number },
   path: VirtualPath,
-  file: NewFile,
+  file: NewWorkspaceFile,
 ): Write<VirtualItem> {
-  const [folder, base] = keyOf(path)
-  const there = yield* liveFile(at.spaceKey, folder, base)
-  if (there?.sha256 === file.sha256) return fileItem(there)
-  const change = { ...at, seq: yield* nextChange(at.spaceKey) }
-  if (there !== undefined) yield* endVersion(there.key, change)
-  const type = provisionalType(base, undefined)
-  yield* insertVersion(change, {
-    id: there?.id ?? newId(),
+  const [folder, base] = toFilePosition(path)
+  const existing = yield* findLiveFile(write.spaceKey, folder, base)
+  if (existing?.sha256 === file.sha256) return toFileItem(existing)
+  const change = { ...write, seq: yield* addWorkspaceChange(write.spaceKey) }
+  if (existing !== undefined) yield* endFileVersion(existing.key, change)
+  const type = getProvisionalMediaType(base, undefined)
+  yield* insertFileVersion(change, {
+    id: existing?.id ?? newId(),
     folder,
     base,
     object_key: file.objectKey,
     sha256: file.sha256,
     size_bytes: file.size,
     content_type: type === 'application/octet-stream' ? 'text/plain' : type,
-    version: (there?.version ?? 0) + 1,
-    subject: at.subject,
-    created_at: there?.created_at ?? at.now,
+    version: (existing?.version ?? 0) + 1,
+    subject: write.subject,
+    created_at: existing?.created_at ?? write.now,
   })
-  yield* assertRoom(at.spaceKey)
-  yield* forgetOld(at.spaceKey)
-  const row = yield* liveFile(at.spaceKey, folder, base)
+  yield* assertWorkspaceQuota(write.spaceKey)
+  yield* trimFileHistory(write.spaceKey)
+  const row = yield* findLiveFile(write.spaceKey, folder, base)
   if (row === undefined) throw new KsError('internal', 'a file vanished while it was written')
-  return fileItem(row)
+  return toFileItem(row)
 }
 
 /** @throws KsError `quota-exceeded`, which rolls the write back */
-function* assertRoom(spaceKey: number): Read<void> {
-  const held = yield* liveSize(spaceKey)
-  if (held.files > LIMITS.workspaceFiles)
+function* assertWorkspaceQuota(spaceKey: number): Read<void> {
+  const size = yield* getWorkspacesSize(spaceKey)
+  if (size.files > LIMITS.workspaceFiles)
     throw new KsError('quota-exceeded', `the workspaces of a space hold at most ${LIMITS.workspaceFiles} files`)
-  if (held.bytes > LIMITS.workspaceBytes)
+  if (size.bytes > LIMITS.workspaceBytes)
     throw new KsError(
       'quota-exceeded',
-      `the workspaces of the space would hold ${held.bytes} bytes, at most ${LIMITS.workspaceBytes} are kept`,
+      `the workspaces of the space would hold ${size.bytes} bytes, at most ${LIMITS.workspaceBytes} are kept`,
     )
 }
 
-function keyOf({ segments }: VirtualPath): FileKey {
-  return [folderOf(segments.slice(0, -1)), segments[segments.length - 1] ?? '']
+function toFilePosition({ segments }: VirtualPath): WorkspaceFilePosition {
+  return [toFolder(segments.slice(0, -1)), segments[segments.length - 1] ?? '']
 }
 
 /** @throws KsError `path-taken` if the path is a folder, or a parent of it is a file */
-function* assertPlace(spaceKey: number, { path, segments }: VirtualPath): Read<void> {
-  if ((yield* liveTree(spaceKey, folderOf(segments))).files > 0)
+function* assertPathFree(spaceKey: number, { path, segments }: VirtualPath): Read<void> {
+  if ((yield* getFolderSize(spaceKey, toFolder(segments))).files > 0)
     throw new KsError('path-taken', `${JSON.stringify(path)} is a folder`)
   for (let length = segments.length - 1; length >= 2; length--) {
-    const above = segments.slice(0, length)
-    if ((yield* liveFile(spaceKey, folderOf(above.slice(0, -1)), above[length - 1] ?? '')) !== undefined)
-      throw new KsError('path-taken', `${JSON.stringify(`/workspaces/${above.join('/')}`)} is a file, not a folder`)
+    const parentSegments = segments.slice(0, length)
+    if (
+      (yield* findLiveFile(spaceKey, toFolder(parentSegments.slice(0, -1)), parentSegments[length - 1] ?? '')) !==
+      undefined
+    )
+      throw new KsError(
+        'path-taken',
+        `${JSON.stringify(`/workspaces/${parentSegments.join('/')}`)} is a file, not a folder`,
+      )
   }
 }
 
@@ -169,41 +196,41 @@ export async function moveFiles(
   caller: Caller,
   spaceId: string,
   body: FsMvBody,
-): Promise<Moved> {
-  const move = function* (): Write<Moved> {
+): Promise<WorkspaceMove> {
+  const move = function* (): Write<WorkspaceMove> {
     const { key } = yield* findSpace(caller.tenant, spaceId)
-    const from = workspacePath(body.oldPath, 'oldPath', 1)
-    const to = workspacePath(body.newPath, 'newPath', 1)
-    const moved = { oldPath: from.path, newPath: to.path }
-    if (to.path === from.path || to.path.startsWith(`${from.path}/`))
+    const oldPath = parseWorkspacePath(body.oldPath, 'oldPath', 1)
+    const newPath = parseWorkspacePath(body.newPath, 'newPath', 1)
+    const moved = { oldPath: oldPath.path, newPath: newPath.path }
+    if (newPath.path === oldPath.path || newPath.path.startsWith(`${oldPath.path}/`))
       throw new KsError(
         'invalid-request',
-        `newPath must not be oldPath or in it, received ${JSON.stringify(to.path.slice(0, 100))}`,
+        `newPath must not be oldPath or in it, received ${JSON.stringify(newPath.path.slice(0, 100))}`,
       )
-    const [folder, base] = keyOf(from)
-    const file = from.segments.length < 2 ? undefined : yield* liveFile(key, folder, base)
-    const tree = file === undefined ? yield* liveTree(key, folderOf(from.segments)) : undefined
-    if (tree?.files === 0) throw notFound('path', from.path)
-    if (file !== undefined) workspacePath(body.newPath, 'newPath', 2)
-    yield* assertPlace(key, to)
-    const [toFolder, toBase] = keyOf(to)
-    if (to.segments.length > 1 && (yield* liveFile(key, toFolder, toBase)) !== undefined)
-      throw new KsError('path-taken', `${JSON.stringify(to.path)} exists already`)
-    const at = { spaceKey: key, seq: yield* nextChange(key), now: now() }
+    const [folder, base] = toFilePosition(oldPath)
+    const file = oldPath.segments.length < 2 ? undefined : yield* findLiveFile(key, folder, base)
+    const tree = file === undefined ? yield* getFolderSize(key, toFolder(oldPath.segments)) : undefined
+    if (tree?.files === 0) throw notFoundError('path', oldPath.path)
+    if (file !== undefined) parseWorkspacePath(body.newPath, 'newPath', 2)
+    yield* assertPathFree(key, newPath)
+    const [newFolder, newBase] = toFilePosition(newPath)
+    if (newPath.segments.length > 1 && (yield* findLiveFile(key, newFolder, newBase)) !== undefined)
+      throw new KsError('path-taken', `${JSON.stringify(newPath.path)} exists already`)
+    const change = { spaceKey: key, seq: yield* addWorkspaceChange(key), now: now() }
     if (file !== undefined)
-      return { ...moved, files: yield* moveRows(at, { one: file.key, folder: toFolder, base: toBase }) }
-    const source = folderOf(from.segments)
-    const target = folderOf(to.segments)
+      return { ...moved, files: yield* moveFileRows(change, { one: file.key, folder: newFolder, base: newBase }) }
+    const source = toFolder(oldPath.segments)
+    const target = toFolder(newPath.segments)
     const longest = (tree?.longest ?? 0) - Buffer.byteLength(source) + Buffer.byteLength(target) + NAMESPACE_BYTES
     if (longest > LIMITS.virtualPathBytes)
       throw new KsError(
         'invalid-request',
         `newPath would make a path of ${longest} bytes, the limit is ${LIMITS.virtualPathBytes}`,
       )
-    return { ...moved, files: yield* moveRows(at, { source, target }) }
+    return { ...moved, files: yield* moveFileRows(change, { source, target }) }
   }
-  const moved = await writeAnswer(db, caller, move, { lock: { tenant: caller.tenant, id: spaceId } })
-  changes.changed(caller.tenant, spaceId)
+  const moved = await writeReply(db, caller, move, { lock: { tenant: caller.tenant, id: spaceId } })
+  changes.report(caller.tenant, spaceId)
   return moved
 }
 
@@ -213,26 +240,26 @@ export async function removeFiles(
   caller: Caller,
   spaceId: string,
   query: FsRmQuery,
-): Promise<Removed> {
-  const remove = function* (): Write<Removed> {
+): Promise<WorkspaceRemoval> {
+  const remove = function* (): Write<WorkspaceRemoval> {
     const { key } = yield* findSpace(caller.tenant, spaceId)
-    const parsed = workspacePath(query.path, 'path', 1)
-    const [folder, base] = keyOf(parsed)
-    const file = parsed.segments.length < 2 ? undefined : yield* liveFile(key, folder, base)
-    const tree = folderOf(parsed.segments)
-    const files = file === undefined ? (yield* liveTree(key, tree)).files : 1
-    if (files === 0) throw notFound('path', parsed.path)
+    const parsed = parseWorkspacePath(query.path, 'path', 1)
+    const [folder, base] = toFilePosition(parsed)
+    const file = parsed.segments.length < 2 ? undefined : yield* findLiveFile(key, folder, base)
+    const tree = toFolder(parsed.segments)
+    const files = file === undefined ? (yield* getFolderSize(key, tree)).files : 1
+    if (files === 0) throw notFoundError('path', parsed.path)
     if (file === undefined && query.recursive !== 'true')
       throw new KsError(
         'invalid-request',
-        `path names a folder of ${counted(files, 'file')}, ${JSON.stringify(parsed.path)}: recursive must be true to remove it`,
+        `path names a folder of ${pluralize(files, 'file')}, ${JSON.stringify(parsed.path)}: recursive must be true to remove it`,
       )
-    const at = { spaceKey: key, seq: yield* nextChange(key), now: now() }
-    yield* removeRows(at, file === undefined ? { tree } : { folder, base })
+    const change = { spaceKey: key, seq: yield* addWorkspaceChange(key), now: now() }
+    yield* removeFileVersions(change, file === undefined ? { tree } : { folder, base })
     return { path: parsed.path, files }
   }
-  const removed = await writeAnswer(db, caller, remove, { lock: { tenant: caller.tenant, id: spaceId } })
+  const removed = await writeReply(db, caller, remove, { lock: { tenant: caller.tenant, id: spaceId } })
   wake()
-  changes.changed(caller.tenant, spaceId)
+  changes.report(caller.tenant, spaceId)
   return removed
 }

@@ -2,31 +2,31 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { saveBody, saveText } from '../../cli/save-body.js'
 import { tty } from '../../cli/terminal.js'
 import { writeControls } from '../../cli/terminal-writer.js'
-import { textOf } from '../../lib/json/values.js'
-import { messagesOf } from '../conversations.js'
-import { dataOf, PAGE } from '../pages.js'
+import { toNonEmptyString } from '../../lib/json/values.js'
+import { readMessages } from '../conversations.js'
+import { MAX_PAGE_SIZE, toItems } from '../pages.js'
 import type { Conversation } from './conversation.js'
-import type { Entry } from './entries.js'
-import { markdownOf } from './exported.js'
+import type { ChatEntry } from './entries.js'
+import { formatMarkdown } from './export-markdown.js'
 
 /** Slash commands for the answers of a conversation. */
 
 /** maximum base64 length that terminals accept for the clipboard */
-const CLIPBOARD_MAX = 74_994
+const MAX_CLIPBOARD_CHARACTERS = 74_994
 
-function lastAnswer(conversation: Conversation): Entry | undefined {
+function findLastAnswer(conversation: Conversation): ChatEntry | undefined {
   return conversation.state().entries.findLast(({ kind }) => kind === 'answer')
 }
 
 /** Shows the thoughts of the model before its last answer. */
 export function showThoughts(conversation: Conversation): void {
-  const { thought } = lastAnswer(conversation) ?? {}
+  const { thought } = findLastAnswer(conversation) ?? {}
   conversation.note(thought === undefined ? 'The last answer has no thoughts.' : thought.trim())
 }
 
 /** Shows the steps of an agent before its last answer. */
 export function showSteps(conversation: Conversation): void {
-  const { steps = [] } = lastAnswer(conversation) ?? {}
+  const { steps = [] } = findLastAnswer(conversation) ?? {}
   const parts = steps.map(({ thought, tool, input, observation }, index) =>
     [
       `${index + 1}. ${tool === '' ? 'thought' : tool}`,
@@ -40,14 +40,14 @@ export async function showVariables(conversation: Conversation): Promise<void> {
   const { conversationId } = conversation.state()
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
   const { chat } = conversation
-  const path = `/conversations/${conversationId}/variables?user=${encodeURIComponent(chat.user)}&limit=${PAGE}`
-  const lines = dataOf(await chat.call('GET', path)).map(
-    ({ name, value }) => `${textOf(name) ?? ''}: ${textOf(value) ?? ''}`,
+  const path = `/conversations/${conversationId}/variables?user=${encodeURIComponent(chat.user)}&limit=${MAX_PAGE_SIZE}`
+  const lines = toItems(await chat.call('GET', path)).map(
+    ({ name, value }) => `${toNonEmptyString(name) ?? ''}: ${toNonEmptyString(value) ?? ''}`,
   )
   conversation.note(lines.length === 0 ? 'The conversation has no variables.' : lines.join('\n'))
 }
 
-export async function rate(conversation: Conversation, rating: 'like' | 'dislike'): Promise<void> {
+export async function rateLastAnswer(conversation: Conversation, rating: 'like' | 'dislike'): Promise<void> {
   const { messageId } = conversation.state()
   if (messageId === undefined) return conversation.note('There is no answer to rate yet.')
   const { chat } = conversation
@@ -56,26 +56,26 @@ export async function rate(conversation: Conversation, rating: 'like' | 'dislike
 }
 
 /** Sends one of the suggested questions by its number. */
-export function ask(conversation: Conversation, word: string) {
+export function sendSuggestion(conversation: Conversation, word: string) {
   const { suggestions } = conversation.state()
   const question = suggestions[Number(word) - 1]
   if (question === undefined) {
-    const said =
+    const message =
       suggestions.length === 0
         ? 'There are no suggested questions.'
         : `/ask takes a number from 1 to ${suggestions.length}.`
-    return conversation.note(said)
+    return conversation.note(message)
   }
-  void conversation.send(question).catch((error: unknown) => conversation.failed(error))
+  void conversation.send(question).catch((error: unknown) => conversation.showError(error))
 }
 
 /** Reads the last answer aloud until its end or until `hush`; or writes its audio to a file. */
-export async function speak(conversation: Conversation, file: string): Promise<void> {
+export async function speakLastAnswer(conversation: Conversation, file: string): Promise<void> {
   const { messageId } = conversation.state()
   if (messageId === undefined) return conversation.note('There is no answer to read yet.')
-  await conversation.speaking(async (signal) => {
-    const { audioOf } = await import('../audio.js')
-    const { assertPlayer, play } = await import('../player.js')
+  await conversation.runSpeech(async (signal) => {
+    const { openAudio: audioOf } = await import('../audio.js')
+    const { assertPlayer, playAudio: play } = await import('../player.js')
     if (file === '') assertPlayer()
     const audio = await audioOf(conversation.chat, { message_id: messageId })
     if (file === '') await play(audio, signal)
@@ -83,20 +83,20 @@ export async function speak(conversation: Conversation, file: string): Promise<v
   })
 }
 
-export async function attach(conversation: Conversation, word: string): Promise<void> {
+export async function attachImage(conversation: Conversation, word: string): Promise<void> {
   if (word === '') return conversation.note('/image needs a file or an address.')
-  const { imageInput } = await import('../files.js')
+  const { toImageInput: imageInput } = await import('../files.js')
   const input = await imageInput(conversation.chat, word)
   conversation.change({ images: [...conversation.state().images, { name: word, input }] })
   conversation.note(`${word} is attached to the next message.`)
 }
 
 /** Copies the last answer to the terminal's clipboard. Terminals do not report whether they did so. */
-export function copy(conversation: Conversation) {
-  const { text = '' } = lastAnswer(conversation) ?? {}
+export function copyLastAnswer(conversation: Conversation) {
+  const { text = '' } = findLastAnswer(conversation) ?? {}
   if (text === '') return conversation.note('There is no answer to copy yet.')
   const encoded = Buffer.from(text).toString('base64')
-  if (encoded.length > CLIPBOARD_MAX)
+  if (encoded.length > MAX_CLIPBOARD_CHARACTERS)
     return conversation.note(
       'The last answer is too long for the clipboard of a terminal; /export writes it to a file.',
     )
@@ -105,19 +105,19 @@ export function copy(conversation: Conversation) {
 }
 
 /** Exports the complete conversation from the service to a new file. */
-export async function exportTo(conversation: Conversation, argument: string): Promise<void> {
-  const isForced = /^-f\s/.test(argument)
-  const file = isForced ? argument.slice(2).trim() : argument.trim()
+export async function exportConversation(conversation: Conversation, argument: string): Promise<void> {
+  const isOverwrite = /^-f\s/.test(argument)
+  const file = isOverwrite ? argument.slice(2).trim() : argument.trim()
   const { conversationId, name } = conversation.state()
   if (file === '') return conversation.note('/export needs the name of a file.')
   if (conversationId === undefined) return conversation.note('The conversation has not begun.')
-  if (!isForced && existsSync(file))
+  if (!isOverwrite && existsSync(file))
     return conversation.note(`${file} exists already; /export -f ${file} replaces it.`)
-  await conversation.settled()
-  const messages = await messagesOf(conversation.chat, conversationId, undefined)
-  const text = file.endsWith('.json') ? `${JSON.stringify(messages, null, 2)}\n` : markdownOf(name, messages)
+  await conversation.waitUntilSettled()
+  const messages = await readMessages(conversation.chat, conversationId, undefined)
+  const text = file.endsWith('.json') ? `${JSON.stringify(messages, null, 2)}\n` : formatMarkdown(name, messages)
   // Created exclusively, so that a file that appears meanwhile is not replaced.
-  if (!isForced) closeSync(openSync(file, 'wx'))
+  if (!isOverwrite) closeSync(openSync(file, 'wx'))
   await saveText(text, file)
   conversation.note(tty(`Wrote ${file}: ${messages.length} message${messages.length === 1 ? '' : 's'}.`))
 }

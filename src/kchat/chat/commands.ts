@@ -1,9 +1,24 @@
-import { ask, attach, copy, exportTo, rate, showSteps, showThoughts, showVariables, speak } from './answers.js'
+import {
+  attachImage,
+  copyLastAnswer,
+  exportConversation,
+  rateLastAnswer,
+  sendSuggestion,
+  showSteps,
+  showThoughts,
+  showVariables,
+  speakLastAnswer,
+} from './answers.js'
 import type { Conversation } from './conversation.js'
-import { openConversation, removeConversation, renameConversation, searchConversations } from './kept.js'
+import {
+  openConversation,
+  removeConversation,
+  renameConversation,
+  searchConversations,
+} from './stored-conversations.js'
 
 /** What the view does after a slash command. */
-export type Outcome =
+export type CommandOutcome =
   | undefined
   | { leave: true }
   /** the text to edit in the input line */
@@ -11,134 +26,166 @@ export type Outcome =
   /** the text to edit with `$EDITOR` */
   | { edit: string }
 
-interface Command {
+interface SlashCommand {
   readonly name: string
   readonly argument?: string
-  readonly what: string
+  readonly description: string
   /** whether the argument names a file, so that Tab completes it */
   readonly takesFile?: true
-  run(conversation: Conversation, argument: string): Promise<Outcome> | Outcome
+  run(conversation: Conversation, argument: string): Promise<CommandOutcome> | CommandOutcome
 }
 
 /** Makes a command that leaves the input line unchanged. */
-const plain =
-  (work: (conversation: Conversation, argument: string) => Promise<void> | void): Command['run'] =>
+const withoutOutcome =
+  (action: (conversation: Conversation, argument: string) => Promise<void> | void): SlashCommand['run'] =>
   async (conversation, argument) => {
-    await work(conversation, argument)
+    await action(conversation, argument)
     return undefined
   }
 
 /** Every slash command, in the order of `/help` and Tab. */
-export const COMMANDS: readonly Command[] = [
-  { name: 'new', what: 'begin a new conversation', run: plain(beginNew) },
-  { name: 'open', argument: '[N|ID]', what: 'list conversations, or open one', run: plain(openConversation) },
+export const COMMANDS: readonly SlashCommand[] = [
+  { name: 'new', description: 'begin a new conversation', run: withoutOutcome(startConversation) },
+  {
+    name: 'open',
+    argument: '[N|ID]',
+    description: 'list conversations, or open one',
+    run: withoutOutcome(openConversation),
+  },
   {
     name: 'search',
     argument: 'WORDS',
-    what: 'find conversations by name or content',
-    run: plain(searchConversations),
+    description: 'find conversations by name or content',
+    run: withoutOutcome(searchConversations),
   },
   {
     name: 'rename',
     argument: '[NAME]',
-    what: 'name this conversation; without a name, generate one',
-    run: plain(renameConversation),
+    description: 'name this conversation; without a name, generate one',
+    run: withoutOutcome(renameConversation),
   },
   {
     name: 'delete',
     argument: '[N|ID]',
-    what: 'delete this conversation, or a listed one',
-    run: plain(removeConversation),
+    description: 'delete this conversation, or a listed one',
+    run: withoutOutcome(removeConversation),
   },
   {
     name: 'regenerate',
-    what: 'send the last message again; both answers stay',
-    run: plain((conversation) => void conversation.regenerate().catch((error: unknown) => conversation.failed(error))),
+    description: 'send the last message again; both answers stay',
+    run: withoutOutcome(
+      (conversation) => void conversation.regenerate().catch((error: unknown) => conversation.showError(error)),
+    ),
   },
   {
     name: 'resend',
-    what: 'edit the last message and send it',
+    description: 'edit the last message and send it',
     run: (conversation) => ({ draft: conversation.state().sent.at(-1) ?? '' }),
   },
   {
     name: 'edit',
     argument: '[TEXT]',
-    what: 'write a message with $EDITOR',
+    description: 'write a message with $EDITOR',
     run: (_, argument) => ({ edit: argument }),
   },
-  { name: 'ask', argument: 'N', what: 'send a suggested question', run: plain(ask) },
+  { name: 'ask', argument: 'N', description: 'send a suggested question', run: withoutOutcome(sendSuggestion) },
   {
     name: 'image',
     argument: 'FILE',
     takesFile: true,
-    what: 'attach an image file or URL to the next message',
-    run: plain(attach),
+    description: 'attach an image file or URL to the next message',
+    run: withoutOutcome(attachImage),
   },
-  { name: 'copy', what: 'copy the last answer to the clipboard, by OSC 52', run: plain(copy) },
+  {
+    name: 'copy',
+    description: 'copy the last answer to the clipboard, by OSC 52',
+    run: withoutOutcome(copyLastAnswer),
+  },
   {
     name: 'export',
     argument: '[-f] FILE',
     takesFile: true,
-    what: 'export the conversation as Markdown or .json; -f replaces',
-    run: plain(exportTo),
+    description: 'export the conversation as Markdown or .json; -f replaces',
+    run: withoutOutcome(exportConversation),
   },
-  { name: 'steps', what: 'show the steps of the agent before the last answer', run: plain(showSteps) },
-  { name: 'thoughts', what: 'show the thoughts of the model before the last answer', run: plain(showThoughts) },
-  { name: 'vars', what: 'show the variables of the conversation', run: plain(showVariables) },
-  { name: 'like', what: 'rate the last answer as good', run: plain((conversation) => rate(conversation, 'like')) },
-  { name: 'dislike', what: 'rate the last answer as bad', run: plain((conversation) => rate(conversation, 'dislike')) },
+  { name: 'steps', description: 'show the steps of the agent before the last answer', run: withoutOutcome(showSteps) },
+  {
+    name: 'thoughts',
+    description: 'show the thoughts of the model before the last answer',
+    run: withoutOutcome(showThoughts),
+  },
+  { name: 'vars', description: 'show the variables of the conversation', run: withoutOutcome(showVariables) },
+  {
+    name: 'like',
+    description: 'rate the last answer as good',
+    run: withoutOutcome((conversation) => rateLastAnswer(conversation, 'like')),
+  },
+  {
+    name: 'dislike',
+    description: 'rate the last answer as bad',
+    run: withoutOutcome((conversation) => rateLastAnswer(conversation, 'dislike')),
+  },
   {
     name: 'speak',
     argument: '[FILE]',
     takesFile: true,
-    what: 'read the last answer aloud, or into a file',
+    description: 'read the last answer aloud, or into a file',
     // Runs in the background while other input is handled.
-    run: plain(
-      (conversation, file) => void speak(conversation, file).catch((error: unknown) => conversation.failed(error)),
+    run: withoutOutcome(
+      (conversation, file) =>
+        void speakLastAnswer(conversation, file).catch((error: unknown) => conversation.showError(error)),
     ),
   },
-  { name: 'help', what: 'show this help', run: plain((conversation) => conversation.note(help())) },
-  { name: 'quit', what: 'exit; the service keeps the conversation', run: () => ({ leave: true }) },
+  {
+    name: 'help',
+    description: 'show this help',
+    run: withoutOutcome((conversation) => conversation.note(formatHelp())),
+  },
+  { name: 'quit', description: 'exit; the service keeps the conversation', run: () => ({ leave: true }) },
 ]
 
 /** Synonyms of commands. */
-const OTHER_WORDS: Readonly<Record<string, string>> = { exit: 'quit' }
+const SYNONYMS: Readonly<Record<string, string>> = { exit: 'quit' }
 
 const KEYS = `Enter sends, Ctrl-J or Alt-Enter inserts a line break, Tab completes, ↑ and ↓ recall sent messages, Ctrl-R searches them.
 A message sent during an answer is queued. Ctrl-C stops an answer and keeps its text so far; pressed twice at an empty line, it exits. Ctrl-D exits at once.
 Ctrl-N begins a new conversation, Ctrl-O lists conversations, Ctrl-X Ctrl-E opens $EDITOR.`
 
 /** The text of `/help`. */
-export function help(): string {
-  return [...described(COMMANDS), '', KEYS].join('\n')
+export function formatHelp(): string {
+  return [...formatUsages(COMMANDS), '', KEYS].join('\n')
 }
 
 /** Usage lines of the commands that a line with a slash may become, or of the command in it. */
 export function hintsFor(text: string): string[] {
   const [, name = '', space = ''] = /^\/(\w*)(\s?)/.exec(text) ?? []
   if (!text.startsWith('/') || text.startsWith('//')) return []
-  return described(COMMANDS.filter((command) => (space === '' ? command.name.startsWith(name) : command.name === name)))
+  return formatUsages(
+    COMMANDS.filter((command) => (space === '' ? command.name.startsWith(name) : command.name === name)),
+  )
 }
 
 /** One line for each command: its usage and description. */
-function described(commands: readonly Command[]): string[] {
+function formatUsages(commands: readonly SlashCommand[]): string[] {
   const usages = commands.map(({ name, argument }) => `/${name}${argument === undefined ? '' : ` ${argument}`}`)
   const width = Math.max(...usages.map((usage) => usage.length))
-  return commands.map(({ what }, index) => `${(usages[index] ?? '').padEnd(width)}  ${what}`)
+  return commands.map(({ description: what }, index) => `${(usages[index] ?? '').padEnd(width)}  ${what}`)
 }
 
 /** Runs a line that begins with a slash. */
-export async function runCommand(line: string, conversation: Conversation): Promise<Outcome> {
+export async function runCommand(line: string, conversation: Conversation): Promise<CommandOutcome> {
   const [, word = '', argument = ''] = /^\/(\S*)\s*(.*)$/su.exec(line.trim()) ?? []
-  const name = OTHER_WORDS[word] ?? word
-  const command = COMMANDS.find((one) => one.name === name)
+  const name = SYNONYMS[word] ?? word
+  const command = COMMANDS.find((candidate) => candidate.name === name)
   if (command !== undefined) return await command.run(conversation, argument)
-  conversation.note(`There is no command /${word}; /help lists the commands. To send a message that begins with a slash, type //…`)
+  conversation.note(
+    `There is no command /${word}; /help lists the commands. To send a message that begins with a slash, type //…`,
+  )
   return undefined
 }
 
-async function beginNew(conversation: Conversation): Promise<void> {
+async function startConversation(conversation: Conversation): Promise<void> {
   // Messages that are still queued belong to the previous conversation.
-  await conversation.settled()
+  await conversation.waitUntilSettled()
   conversation.reset()
 }

@@ -1,30 +1,39 @@
-import { errorReport } from '../../cli/report-error.js'
-import { isRecord, textOf } from '../../lib/json/values.js'
-import { Thinking } from '../../lib/text/thinking.js'
-import { messagesOf } from '../conversations.js'
-import { PAGE } from '../pages.js'
+import { toErrorReport } from '../../cli/report-error.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { ThoughtSeparator } from '../../lib/text/thinking.js'
+import { readMessages } from '../conversations.js'
+import { MAX_PAGE_SIZE } from '../pages.js'
 import type { ChatService } from '../service.js'
-import { citedBy, degradedReasons, Turn } from '../turn.js'
-import { type Entry, entriesOf, partsOfAnswer, type Step, stepOf, thoughtOf, usageOf, withStep } from './entries.js'
-import { FRAME_MS, paced } from './paced.js'
+import { ClientTurn, findCitedSources, getDegradedReasons } from '../turn.js'
+import {
+  type ChatEntry,
+  type ChatStep,
+  putStep,
+  splitAnswer,
+  toEntries,
+  toStep,
+  toThought,
+  toUsage,
+} from './entries.js'
+import { FRAME_MS, throttle } from './throttle.js'
 
-export interface State {
-  readonly entries: readonly Entry[]
+export interface ConversationState {
+  readonly entries: readonly ChatEntry[]
   readonly name: string
   readonly phase: 'idle' | 'answering' | 'stopping'
   /** when the last message was sent, in milliseconds since the epoch */
-  readonly askedAt: number
+  readonly sentAt: number
   /** the tool that an agent is using */
   readonly activity: string
   readonly conversationId: string | undefined
   /** of the last answer */
   readonly messageId: string | undefined
   /** queued messages, which are sent after the current answer */
-  readonly waiting: readonly string[]
+  readonly queued: readonly string[]
   /** messages that can be recalled */
   readonly sent: readonly string[]
   /** images of the next message */
-  readonly images: readonly Image[]
+  readonly images: readonly AttachedImage[]
   /** whether an answer is being read aloud */
   readonly isSpeaking: boolean
   /** suggested next questions */
@@ -33,7 +42,7 @@ export interface State {
   readonly confirm: { question: string; run: () => Promise<void> } | undefined
 }
 
-interface Image {
+interface AttachedImage {
   name: string
   input: object
 }
@@ -44,18 +53,18 @@ export class Conversation {
   readonly #inputs: Record<string, string>
   readonly #listeners = new Set<() => void>()
   /** An answer may stream faster than frames can be drawn; each frame shows the newest state. */
-  readonly #tell = paced(() => {
+  readonly #notify = throttle(() => {
     for (const listener of this.#listeners) listener()
   }, FRAME_MS)
-  #state: State = {
+  #state: ConversationState = {
     entries: [],
     name: '',
     phase: 'idle',
-    askedAt: 0,
+    sentAt: 0,
     activity: '',
     conversationId: undefined,
     messageId: undefined,
-    waiting: [],
+    queued: [],
     sent: [],
     images: [],
     isSpeaking: false,
@@ -63,11 +72,11 @@ export class Conversation {
     confirm: undefined,
   }
   #voice: AbortController | undefined
-  #turn: Turn | undefined
+  #turn: ClientTurn | undefined
   #sending: Promise<void> | undefined
-  #suggests = false
+  #hasSuggestions = false
   /** images of the last message */
-  #imagesBefore: readonly Image[] = []
+  #lastImages: readonly AttachedImage[] = []
   /** ids of the conversations that were listed last, in order */
   listed: readonly string[] = []
 
@@ -76,7 +85,7 @@ export class Conversation {
     this.#inputs = inputs
   }
 
-  readonly state = (): State => this.#state
+  readonly state = (): ConversationState => this.#state
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -93,13 +102,13 @@ export class Conversation {
       this.chat.call('GET', '/info'),
       this.chat.call('GET', `/parameters?user=${user}`),
     ])
-    const said = isRecord(parameters) ? parameters : {}
-    const opening = textOf(said.opening_statement) ?? ''
-    const after = said.suggested_questions_after_answer
-    this.#suggests = isRecord(after) && after.enabled === true
+    const parameterFields = isRecord(parameters) ? parameters : {}
+    const opening = toNonEmptyString(parameterFields.opening_statement) ?? ''
+    const suggestionSettings = parameterFields.suggested_questions_after_answer
+    this.#hasSuggestions = isRecord(suggestionSettings) && suggestionSettings.enabled === true
     this.change({
-      name: isRecord(info) ? (textOf(info.name) ?? '') : '',
-      suggestions: textsOf(said.suggested_questions),
+      name: isRecord(info) ? (toNonEmptyString(info.name) ?? '') : '',
+      suggestions: stringsOf(parameterFields.suggested_questions),
     })
     if (opening !== '') this.#add({ kind: 'answer', text: opening })
     if (conversationId !== undefined) await this.load(conversationId)
@@ -107,8 +116,8 @@ export class Conversation {
 
   /** Sends a message, or queues it during an answer. Messages are sent in order. */
   async send(query: string): Promise<void> {
-    this.change({ waiting: [...this.#state.waiting, query] })
-    this.#sending ??= this.#sendWaiting()
+    this.change({ queued: [...this.#state.queued, query] })
+    this.#sending ??= this.#sendQueued()
     await this.#sending
   }
 
@@ -116,118 +125,118 @@ export class Conversation {
   async regenerate(): Promise<void> {
     const last = this.#state.sent.at(-1)
     if (last === undefined) return this.note('There is no message to send again yet.')
-    this.change({ images: [...this.#imagesBefore, ...this.#state.images] })
+    this.change({ images: [...this.#lastImages, ...this.#state.images] })
     await this.send(last)
   }
 
   /** Resolves when every sent message has its answer. */
-  async settled(): Promise<void> {
+  async waitUntilSettled(): Promise<void> {
     await this.#sending
   }
 
-  async #sendWaiting(): Promise<void> {
-    for (let [next] = this.#state.waiting; next !== undefined; [next] = this.#state.waiting) {
-      this.change({ waiting: this.#state.waiting.slice(1) })
-      await this.#answer(next)
+  async #sendQueued(): Promise<void> {
+    for (let [next] = this.#state.queued; next !== undefined; [next] = this.#state.queued) {
+      this.change({ queued: this.#state.queued.slice(1) })
+      await this.#runTurn(next)
     }
     this.#sending = undefined
   }
 
   /** Removes all queued messages. @returns the removed messages */
-  takeBack(): readonly string[] {
-    const { waiting } = this.#state
-    if (waiting.length > 0) this.change({ waiting: [] })
+  clearQueue(): readonly string[] {
+    const { queued: waiting } = this.#state
+    if (waiting.length > 0) this.change({ queued: [] })
     return waiting
   }
 
   /** Runs one turn. An error is shown; the conversation continues. */
-  async #answer(query: string): Promise<void> {
+  async #runTurn(query: string): Promise<void> {
     this.hush()
-    const turn = new Turn(this.chat)
+    const turn = new ClientTurn(this.chat)
     this.#turn = turn
     const { images, conversationId, sent } = this.#state
-    this.#imagesBefore = images
+    this.#lastImages = images
     this.#add({ kind: 'question', text: [query, ...images.map(({ name }) => `[${name}]`)].join('\n') })
-    this.change({ phase: 'answering', askedAt: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
+    this.change({ phase: 'answering', sentAt: Date.now(), sent: [...sent, query], images: [], suggestions: [] })
     // The entry is added first, so that later notes follow it.
     this.#add({ kind: 'answer', text: '', isGrowing: true })
-    const growing = this.#growing(this.#state.entries.length - 1)
+    const streamingEntry = this.#createStreamingEntry(this.#state.entries.length - 1)
     const files = images.length === 0 ? {} : { files: images.map(({ input }) => input) }
     const request = { query, inputs: this.#inputs, conversation_id: conversationId, ...files }
     try {
-      const ended = await turn.run(request, growing.listener)
-      const { said, ...thought } = partsOfAnswer(ended.answer)
-      growing.end(said, {
+      const result = await turn.run(request, streamingEntry.listener)
+      const { output: text, ...thought } = splitAnswer(result.answer)
+      streamingEntry.end(text, {
         ...thought,
-        ...usageOf(ended.end),
-        sources: citedBy(said, ended.sources),
+        ...toUsage(result.end),
+        sources: findCitedSources(text, result.sources),
         ...(turn.isStopping ? { isStopped: true as const } : {}),
       })
-      for (const reason of degradedReasons(ended.end)) this.note(`degraded: ${reason}`)
-      this.change({ messageId: ended.messageId, conversationId: ended.conversationId ?? conversationId })
+      for (const reason of getDegradedReasons(result.end)) this.note(`degraded: ${reason}`)
+      this.change({ messageId: result.messageId, conversationId: result.conversationId ?? conversationId })
     } catch (error) {
-      growing.breakOff()
-      this.failed(error)
+      streamingEntry.breakOff()
+      this.showError(error)
     } finally {
       this.#turn = undefined
       this.change({ phase: 'idle', activity: '' })
     }
-    if (this.#suggests && !turn.isStopping) void this.#suggest()
+    if (this.#hasSuggestions && !turn.isStopping) void this.#loadSuggestions()
   }
 
   /** Updates the entry of an answer while it streams. */
-  #growing(at: number) {
+  #createStreamingEntry(entryIndex: number) {
     let text = ''
-    let steps: readonly Step[] = []
-    let thinking = new Thinking()
-    const show = (said: string, more: Partial<Entry>) => {
-      const stepped = steps.length === 0 ? {} : { steps }
-      this.#replace(at, { kind: 'answer', text: said, ...stepped, ...more })
+    let steps: readonly ChatStep[] = []
+    let separator = new ThoughtSeparator()
+    const showText = (text: string, more: Partial<ChatEntry>) => {
+      const stepFields = steps.length === 0 ? {} : { steps }
+      this.#replace(entryIndex, { kind: 'answer', text: text, ...stepFields, ...more })
     }
-    const grow = (added: string) => {
-      text += thinking.add(added)
-      show(text, { isGrowing: true, ...thoughtOf(thinking) })
+    const append = (added: string) => {
+      text += separator.add(added)
+      showText(text, { isGrowing: true, ...toThought(separator) })
     }
     return {
       listener: {
-        onText: grow,
-        onReplace: (whole: string) => {
+        onText: append,
+        onReplace: (answer: string) => {
           text = ''
-          thinking = new Thinking()
-          grow(whole)
+          separator = new ThoughtSeparator()
+          append(answer)
         },
         onEvent: (name: string, event: Record<string, unknown>) => {
           if (name !== 'agent_thought') return
-          const step = stepOf(event)
-          steps = withStep(steps, step)
+          const step = toStep(event)
+          steps = putStep(steps, step)
           this.change({ activity: step.tool })
-          grow('')
+          append('')
         },
       },
-      end: show,
+      end: showText,
       /** the text before a failure stays */
       breakOff: () => {
-        if (this.#state.entries[at]?.isGrowing === true) show(text, thoughtOf(thinking))
+        if (this.#state.entries[entryIndex]?.isGrowing === true) showText(text, toThought(separator))
       },
     }
   }
 
   /** Loads suggestions after the last answer; failures are ignored, because suggestions are optional. */
-  async #suggest(): Promise<void> {
+  async #loadSuggestions(): Promise<void> {
     const { messageId } = this.#state
     if (messageId === undefined) return
     const path = `/messages/${messageId}/suggested?user=${encodeURIComponent(this.chat.user)}`
     const reply = await this.chat.call('GET', path).catch(() => undefined)
     // Another answer may have started meanwhile.
     if (messageId !== this.#state.messageId || this.#state.phase !== 'idle') return
-    this.change({ suggestions: isRecord(reply) ? textsOf(reply.data) : [] })
+    this.change({ suggestions: isRecord(reply) ? stringsOf(reply.data) : [] })
   }
 
   /** Stops the current answer; its text so far stays. */
   stop(): void {
     if (this.#turn === undefined) return
     this.change({ phase: 'stopping' })
-    this.#turn.stop().catch((error: unknown) => this.failed(error))
+    this.#turn.stop().catch((error: unknown) => this.showError(error))
   }
 
   /** Starts a new conversation; the service keeps the previous one. */
@@ -239,19 +248,19 @@ export class Conversation {
 
   /** Shows an existing conversation and continues it. */
   async load(id: string): Promise<void> {
-    const messages = await messagesOf(this.chat, id, PAGE)
-    const sent = messages.map(({ query }) => textOf(query) ?? '')
+    const messages = await readMessages(this.chat, id, MAX_PAGE_SIZE)
+    const sent = messages.map(({ query }) => toNonEmptyString(query) ?? '')
     this.change({
-      entries: [...this.#state.entries, ...messages.flatMap(entriesOf)],
+      entries: [...this.#state.entries, ...messages.flatMap(toEntries)],
       conversationId: id,
-      messageId: textOf(messages.at(-1)?.id),
+      messageId: toNonEmptyString(messages.at(-1)?.id),
       sent,
       suggestions: [],
     })
   }
 
   /** Runs `work`, which reads an answer aloud until its signal aborts. Only one runs at a time. */
-  async speaking(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async runSpeech(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     this.hush()
     const voice = new AbortController()
     this.#voice = voice
@@ -274,26 +283,26 @@ export class Conversation {
     this.#add({ kind: 'note', text })
   }
 
-  failed(error: unknown): void {
-    const { message, hint } = errorReport(error)
+  showError(error: unknown): void {
+    const { message, hint } = toErrorReport(error)
     this.#add({ kind: 'error', text: hint === undefined ? message : `${message}\n${hint}` })
   }
 
-  #add(entry: Entry): void {
+  #add(entry: ChatEntry): void {
     this.change({ entries: [...this.#state.entries, entry] })
   }
 
-  #replace(index: number, entry: Entry): void {
+  #replace(index: number, entry: ChatEntry): void {
     this.change({ entries: this.#state.entries.toSpliced(index, 1, entry) })
   }
 
-  change(change: Partial<State>): void {
+  change(change: Partial<ConversationState>): void {
     this.#state = { ...this.#state, ...change }
-    this.#tell()
+    this.#notify()
   }
 }
 
-function textsOf(value: unknown): string[] {
+function stringsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : []
   return values.filter((text) => typeof text === 'string')
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { CliError } from '../../cli/cli-error.js'
 import { EXIT } from '../../contract/errors.js'
 
-const MINE = 0o600
+const USER_ONLY_MODE = 0o600
 
 /**
  * Edits a text with the program of `VISUAL` or `EDITOR`, in a file that only this user can read.
@@ -14,14 +14,14 @@ const MINE = 0o600
  * @returns the text, without trailing line breaks
  * @throws CliError exit 9 if the program cannot be run or fails
  */
-export async function edited(text: string): Promise<string> {
+export async function editText(text: string): Promise<string> {
   const program = process.env.VISUAL || process.env.EDITOR || 'vi'
   const folder = mkdtempSync(join(tmpdir(), 'kchat-'))
   const file = join(folder, 'message.md')
   // Ctrl-C belongs to the editor.
-  process.on('SIGINT', nothing)
+  process.on('SIGINT', ignore)
   try {
-    writeFileSync(file, text, { mode: MINE })
+    writeFileSync(file, text, { mode: USER_ONLY_MODE })
     // Run by the shell, because the variable may contain arguments. The file is passed as an argument, not as shell
     // text.
     const child = spawn('/bin/sh', ['-c', `${program} "$1"`, program, file], { stdio: 'inherit' })
@@ -33,9 +33,9 @@ export async function edited(text: string): Promise<string> {
       })
     return readFileSync(file, 'utf8').replace(/\s+$/, '')
   } finally {
-    process.off('SIGINT', nothing)
+    process.off('SIGINT', ignore)
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
-function nothing(): void {}
+function ignore(): void {}

@@ -8,14 +8,14 @@ import { writeControls } from '../../cli/terminal-writer.js'
  */
 
 /** more rows than any terminal has */
-const ENDLESS = 1_000_000
+const ENDLESS_ROWS = 1_000_000
 const CLEAR_LINE_AND_GO_UP = '\u001b[2K\u001b[1A'
 
-let drawn: readonly string[] = []
+let frameLines: readonly string[] = []
 
 /** Records the current lines of the view below the scrollback. */
-export function keepFrame(lines: readonly string[]): void {
-  drawn = lines
+export function recordFrame(lines: readonly string[]): void {
+  frameLines = lines
 }
 
 /**
@@ -25,7 +25,7 @@ export function keepFrame(lines: readonly string[]): void {
 export function inkStdout(stdout: WriteStream): WriteStream {
   return new Proxy(stdout, {
     get(target, name) {
-      if (name === 'rows') return ENDLESS
+      if (name === 'rows') return ENDLESS_ROWS
       const value: unknown = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
     },
@@ -36,14 +36,14 @@ export function inkStdout(stdout: WriteStream): WriteStream {
 export function inkStdin(stdin: ReadStream): ReadStream {
   return new Proxy(stdin, {
     get(target, name) {
-      if (name === 'read') return () => backspaced(target.read())
+      if (name === 'read') return () => mapDelToBackspace(target.read())
       const value: unknown = Reflect.get(target, name, target)
       return typeof value === 'function' ? value.bind(target) : value
     },
   })
 }
 
-function backspaced(chunk: unknown): unknown {
+function mapDelToBackspace(chunk: unknown): unknown {
   return typeof chunk === 'string' ? chunk.replaceAll('\u007f', '\b') : chunk
 }
 
@@ -53,15 +53,15 @@ function backspaced(chunk: unknown): unknown {
  *
  * @returns a function that ends this
  */
-export function clearFrame(stdout: WriteStream): () => void {
+export function clearFrameOnResize(stdout: WriteStream): () => void {
   let columns = stdout.columns
   const onResize = () => {
     const isNarrower = stdout.columns < columns
     columns = stdout.columns
     if (!isNarrower) return
-    const rows = drawn.map((line) => Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, columns))))
-    const more = rows.reduce((sum, count) => sum + count, 0) - drawn.length
-    writeControls(stdout, CLEAR_LINE_AND_GO_UP.repeat(Math.max(0, more)))
+    const rows = frameLines.map((line) => Math.max(1, Math.ceil(stringWidth(line) / Math.max(1, columns))))
+    const extraRows = rows.reduce((sum, count) => sum + count, 0) - frameLines.length
+    writeControls(stdout, CLEAR_LINE_AND_GO_UP.repeat(Math.max(0, extraRows)))
   }
   stdout.prependListener('resize', onResize)
   return () => {

@@ -1,10 +1,10 @@
 import { hasUnicode, tty, ttyLine } from '../../cli/terminal.js'
-import { type Entry, type Step, usageLine } from './entries.js'
-import { markdownLines } from './markdown.js'
+import { type ChatEntry, type ChatStep, formatUsage } from './entries.js'
+import { renderMarkdown } from './markdown.js'
 import { wrap } from './wrap.js'
 
 /** One line of the view, already fitted to its width. */
-export interface Line {
+export interface ViewLine {
   readonly text: string
   readonly style: 'question' | 'answer' | 'dim' | 'error'
 }
@@ -12,25 +12,25 @@ export interface Line {
 const UNICODE = hasUnicode(process.env)
 const PROMPT = UNICODE ? '› ' : '> '
 const RULE = UNICODE ? '─' : '-'
-const FOLDED = UNICODE ? '▸' : '>'
-const BLANK: Line = { text: '', style: 'answer' }
+const FOLDED_MARK = UNICODE ? '▸' : '>'
+const BLANK: ViewLine = { text: '', style: 'answer' }
 
 /** The lines of an entry and an empty line after them; empty for an answer without text. */
-export function linesOf(entry: Entry, width: number): Line[] {
+export function renderEntry(entry: ChatEntry, width: number): ViewLine[] {
   const { text, kind } = entry
   switch (kind) {
     case 'question':
-      return [...indented(text, PROMPT, 'question', width), BLANK]
+      return [...renderIndented(text, PROMPT, 'question', width), BLANK]
     case 'note':
-      return [...indented(text, '', 'dim', width), BLANK]
+      return [...renderIndented(text, '', 'dim', width), BLANK]
     case 'error':
-      return [...indented(text, '! ', 'error', width), BLANK]
+      return [...renderIndented(text, '! ', 'error', width), BLANK]
     case 'rule':
       return [{ text: `${RULE.repeat(3)} ${ttyLine(text)} ${RULE.repeat(3)}`.slice(0, width), style: 'dim' }, BLANK]
     case 'answer': {
-      const said = text === '' ? [] : answerLines(tty(text).trimEnd(), width)
-      const foot = footOf(entry, width)
-      const lines = [...headOf(entry), ...said, ...(said.length > 0 && foot.length > 0 ? [BLANK] : []), ...foot]
+      const answer = text === '' ? [] : renderAnswer(tty(text).trimEnd(), width)
+      const foot = renderFoot(entry, width)
+      const lines = [...renderHead(entry), ...answer, ...(answer.length > 0 && foot.length > 0 ? [BLANK] : []), ...foot]
       return lines.length === 0 ? [] : [...lines, BLANK]
     }
     default:
@@ -38,7 +38,7 @@ export function linesOf(entry: Entry, width: number): Line[] {
   }
 }
 
-function indented(text: string, head: string, style: Line['style'], width: number): Line[] {
+function renderIndented(text: string, head: string, style: ViewLine['style'], width: number): ViewLine[] {
   return wrap(tty(text).trimEnd(), width - head.length).map((line, index) => ({
     text: (index === 0 ? head : ' '.repeat(head.length)) + line,
     style,
@@ -46,39 +46,39 @@ function indented(text: string, head: string, style: Line['style'], width: numbe
 }
 
 /** @param text safe for the terminal */
-export function answerLines(text: string, width: number): Line[] {
-  return markdownLines(text, width).map((line): Line => ({ text: line, style: 'answer' }))
+export function renderAnswer(text: string, width: number): ViewLine[] {
+  return renderMarkdown(text, width).map((line): ViewLine => ({ text: line, style: 'answer' }))
 }
 
 /** The lines above an answer. */
-export function headOf(entry: Entry): Line[] {
-  return entry.thought === undefined ? [] : [{ text: foldedThought(entry), style: 'dim' }]
+export function renderHead(entry: ChatEntry): ViewLine[] {
+  return entry.thought === undefined ? [] : [{ text: formatThoughtLine(entry), style: 'dim' }]
 }
 
 /** The lines below an answer: steps, sources and usage. */
-export function footOf({ isStopped, steps, sources, usage }: Entry, width: number): Line[] {
-  const dim = (text: string) => wrap(text, width).map((line): Line => ({ text: line, style: 'dim' }))
+export function renderFoot({ isStopped, steps, sources, usage }: ChatEntry, width: number): ViewLine[] {
+  const dim = (text: string) => wrap(text, width).map((line): ViewLine => ({ text: line, style: 'dim' }))
   return [
     ...(isStopped === true ? dim('(stopped)') : []),
-    ...(steps === undefined ? [] : dim(foldedSteps(steps))),
+    ...(steps === undefined ? [] : dim(formatSteps(steps))),
     ...(sources ?? []).flatMap(({ position, name, address }) =>
       dim(`  [${position}] ${tty(name)}${address === undefined ? '' : ` ${tty(address)}`}`),
     ),
-    ...(usage === undefined ? [] : dim(ttyLine(usageLine(usage)))),
+    ...(usage === undefined ? [] : dim(ttyLine(formatUsage(usage)))),
   ]
 }
 
-function foldedThought({ thought = '', text, isGrowing }: Entry): string {
+function formatThoughtLine({ thought = '', text, isGrowing }: ChatEntry): string {
   const words = thought.match(/\S+/g)?.length ?? 0
-  const said = `${words} word${words === 1 ? '' : 's'}`
+  const count = `${words} word${words === 1 ? '' : 's'}`
   return isGrowing === true && text === ''
-    ? `(thinking: ${said} so far)`
-    : `(thought first: ${said}, /thoughts shows them)`
+    ? `(thinking: ${count} so far)`
+    : `(thought first: ${count}, /thoughts shows them)`
 }
 
 /** `▸ 3 steps: search, read, /steps shows them` */
-export function foldedSteps(steps: readonly Step[]): string {
+export function formatSteps(steps: readonly ChatStep[]): string {
   const tools = [...new Set(steps.flatMap(({ tool }) => tool.split(';')).filter((tool) => tool !== ''))]
-  const named = tools.length === 0 ? '' : `: ${tools.map(ttyLine).join(', ')}`
-  return `${FOLDED} ${steps.length} step${steps.length === 1 ? '' : 's'}${named} (/steps shows them)`
+  const toolNames = tools.length === 0 ? '' : `: ${tools.map(ttyLine).join(', ')}`
+  return `${FOLDED_MARK} ${steps.length} step${steps.length === 1 ? '' : 's'}${toolNames} (/steps shows them)`
 }

@@ -1,7 +1,7 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { hasUnicode, tty } from '../../cli/terminal.js'
-import { type Look, PLAIN, painted, type Span, wrapSpans } from './spans.js'
-import { tableLines } from './table-lines.js'
+import { applyStyle, PLAIN, type StyledSpan, type TerminalStyle, wrapSpans } from './spans.js'
+import { renderTableLines } from './table-lines.js'
 import { wrap } from './wrap.js'
 
 /**
@@ -13,21 +13,21 @@ const BULLET = hasUnicode(process.env) ? '•' : '-'
 const BAR = hasUnicode(process.env) ? '│ ' : '| '
 const RULE = hasUnicode(process.env) ? '─' : '-'
 /** maximum characters of a rendered text; a longer one is shown as it is */
-const LONGEST = 400_000
-const NARROWEST = 8
+const MAX_CHARACTERS = 400_000
+const MIN_WIDTH = 8
 
 /** Renders a text, safe for the terminal, to lines of at most `width` columns if its words allow it. */
-export function markdownLines(text: string, width: number): string[] {
+export function renderMarkdown(text: string, width: number): string[] {
   const safe = tty(text)
-  if (safe.length > LONGEST) return wrap(safe, width)
-  const { lines } = blocks(parser.parse(safe, {}), 0, width)
+  if (safe.length > MAX_CHARACTERS) return wrap(safe, width)
+  const { lines } = renderBlocks(parser.parse(safe, {}), 0, width)
   return lines
 }
 
 /** A block of a text, shown below the previous one. */
-export interface Part {
+export interface MarkdownPart {
   /** its offset in the text */
-  readonly at: number
+  readonly offset: number
   /** whether no empty line precedes it: an item after another one of its list */
   readonly isNext: boolean
 }
@@ -38,111 +38,113 @@ export interface Part {
  * @param text with no line breaks but `\n`
  * @returns at least one, the first at offset 0
  */
-export function partsOf(text: string): Part[] {
-  const rows = new Map<number, boolean>([[0, false]])
+export function splitBlocks(text: string): MarkdownPart[] {
+  const isNextByRow = new Map<number, boolean>([[0, false]])
   for (const { level, map, type } of parser.parse(text, {})) {
     if (map === null || (level !== 0 && !(level === 1 && type === 'list_item_open'))) continue
     // The first item begins where its list begins.
-    if (!rows.has(map[0])) rows.set(map[0], level === 1)
+    if (!isNextByRow.has(map[0])) isNextByRow.set(map[0], level === 1)
   }
   const starts = [0]
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return [...rows].map(([row, isNext]) => ({ at: starts[row] ?? text.length, isNext }))
+  return [...isNextByRow].map(([row, isNext]) => ({ offset: starts[row] ?? text.length, isNext }))
 }
 
-interface Drawn {
+interface RenderedBlocks {
   lines: string[]
   /** index of the token after the rendered ones */
   next: number
 }
 
 /** Renders blocks up to the end of their parent. */
-function blocks(tokens: readonly Token[], from: number, width: number): Drawn {
+function renderBlocks(tokens: readonly Token[], start: number, width: number): RenderedBlocks {
   const lines: string[] = []
-  let at = from
+  let at = start
   let wasTight = false
   for (let token = tokens[at]; token !== undefined && token.nesting !== -1; token = tokens[at]) {
     // No empty line between items, nor before a list below the single line of an item.
     if (lines.length > 0 && token.type !== 'list_item_open' && !wasTight) lines.push('')
     wasTight = token.hidden
-    const drawn = block(tokens, at, Math.max(NARROWEST, width))
-    lines.push(...drawn.lines)
-    at = drawn.next
+    const rendered = renderBlock(tokens, at, Math.max(MIN_WIDTH, width))
+    lines.push(...rendered.lines)
+    at = rendered.next
   }
   return { lines, next: at + 1 }
 }
 
-function block(tokens: readonly Token[], at: number, width: number): Drawn {
+function renderBlock(tokens: readonly Token[], at: number, width: number): RenderedBlocks {
   const token = tokens[at]
   if (token === undefined) return { lines: [], next: at + 1 }
   switch (token.type) {
     case 'heading_open':
-      return { lines: wrapSpans(inline(tokens[at + 1], { isBold: true }), width), next: at + 3 }
+      return { lines: wrapSpans(renderInline(tokens[at + 1], { isBold: true }), width), next: at + 3 }
     case 'paragraph_open':
-      return { lines: wrapSpans(inline(tokens[at + 1], PLAIN), width), next: at + 3 }
+      return { lines: wrapSpans(renderInline(tokens[at + 1], PLAIN), width), next: at + 3 }
     case 'fence':
     case 'code_block':
-      return { lines: codeLines(token, width), next: at + 1 }
+      return { lines: renderCode(token, width), next: at + 1 }
     case 'hr':
-      return { lines: [painted(RULE.repeat(Math.min(width, 40)), { isDim: true })], next: at + 1 }
+      return { lines: [applyStyle(RULE.repeat(Math.min(width, 40)), { isDim: true })], next: at + 1 }
     case 'blockquote_open': {
-      const inner = blocks(tokens, at + 1, width - 2)
-      return { ...inner, lines: inner.lines.map((line) => painted(BAR, { isDim: true }) + line) }
+      const inner = renderBlocks(tokens, at + 1, width - 2)
+      return { ...inner, lines: inner.lines.map((line) => applyStyle(BAR, { isDim: true }) + line) }
     }
     case 'bullet_list_open':
     case 'ordered_list_open':
-      return blocks(tokens, at + 1, width)
+      return renderBlocks(tokens, at + 1, width)
     case 'list_item_open': {
       const head = token.info === '' ? `${BULLET} ` : `${token.info}${token.markup} `
-      const inner = blocks(tokens, at + 1, width - head.length)
+      const inner = renderBlocks(tokens, at + 1, width - head.length)
       const rest = ' '.repeat(head.length)
       const [first = '', ...more] = inner.lines
       return { ...inner, lines: [head + first, ...more.map((line) => (line === '' ? '' : rest + line))] }
     }
     case 'table_open':
-      return table(tokens, at, width)
+      return renderTable(tokens, at, width)
     default:
       return { lines: wrap(token.content, width), next: at + 1 }
   }
 }
 
 /** Code is not wrapped between words, but at the line width, so that all of it is visible. */
-function codeLines(token: Token, width: number): string[] {
-  const head = token.info.trim() === '' ? [] : [painted(`  ${token.info.trim().slice(0, width - 2)}`, { isDim: true })]
+function renderCode(token: Token, width: number): string[] {
+  const head =
+    token.info.trim() === '' ? [] : [applyStyle(`  ${token.info.trim().slice(0, width - 2)}`, { isDim: true })]
   const code = token.content.replace(/\n$/, '').split('\n')
   return [
     ...head,
     ...code.flatMap((line) =>
       // Non-breaking spaces keep the words of a line together.
       wrap(line.replaceAll('\t', '  ').replaceAll(' ', '\u00a0'), Math.max(1, width - 2)).map(
-        (piece) => `  ${painted(piece.replaceAll('\u00a0', ' '), { isCode: true })}`,
+        (piece) => `  ${applyStyle(piece.replaceAll('\u00a0', ' '), { isCode: true })}`,
       ),
     ),
   ]
 }
 
-function table(tokens: readonly Token[], from: number, width: number): Drawn {
-  const rows: Span[][][] = []
+function renderTable(tokens: readonly Token[], start: number, width: number): RenderedBlocks {
+  const isNextByRow: StyledSpan[][][] = []
   const alignments: string[] = []
-  let at = from + 1
+  let at = start + 1
   for (; tokens[at] !== undefined && tokens[at]?.type !== 'table_close'; at++) {
     const token = tokens[at]
-    if (token?.type === 'tr_open') rows.push([])
+    if (token?.type === 'tr_open') isNextByRow.push([])
     if (token?.type !== 'th_open' && token?.type !== 'td_open') continue
     if (token.type === 'th_open') alignments.push(/right/.test(token.attrGet('style') ?? '') ? 'right' : 'left')
-    rows.at(-1)?.push(inline(tokens[at + 1], token.type === 'th_open' ? { isBold: true } : PLAIN))
+    isNextByRow.at(-1)?.push(renderInline(tokens[at + 1], token.type === 'th_open' ? { isBold: true } : PLAIN))
   }
-  return { lines: tableLines(rows, alignments, width), next: at + 1 }
+  return { lines: renderTableLines(isNextByRow, alignments, width), next: at + 1 }
 }
 
 /** The text of a block as spans of one style each. */
-function inline(token: Token | undefined, look: Look): Span[] {
-  const spans: Span[] = []
-  const looks: Look[] = [look]
+function renderInline(token: Token | undefined, style: TerminalStyle): StyledSpan[] {
+  const spans: StyledSpan[] = []
+  const styles: TerminalStyle[] = [style]
   const addresses: string[] = []
-  const push = (text: string, of: Look = looks.at(-1) ?? look) => spans.push({ text, look: of })
+  const push = (text: string, spanStyle: TerminalStyle = styles.at(-1) ?? style) =>
+    spans.push({ text, style: spanStyle })
   for (const child of token?.children ?? []) {
-    const current = looks.at(-1) ?? look
+    const current = styles.at(-1) ?? style
     switch (child.type) {
       case 'softbreak':
       case 'hardbreak':
@@ -152,33 +154,33 @@ function inline(token: Token | undefined, look: Look): Span[] {
         push(child.content, { ...current, isCode: true })
         break
       case 'strong_open':
-        looks.push({ ...current, isBold: true })
+        styles.push({ ...current, isBold: true })
         break
       case 'em_open':
-        looks.push({ ...current, isItalic: true })
+        styles.push({ ...current, isItalic: true })
         break
       case 's_open':
-        looks.push({ ...current, isStruck: true })
+        styles.push({ ...current, isStruck: true })
         break
       case 'link_open':
-        looks.push({ ...current, isUnderlined: true })
+        styles.push({ ...current, isUnderlined: true })
         addresses.push(tty(child.attrGet('href') ?? ''))
         break
       case 'strong_close':
       case 'em_close':
       case 's_close':
-        looks.pop()
+        styles.pop()
         break
       case 'link_close': {
-        looks.pop()
+        styles.pop()
         const address = addresses.pop() ?? ''
         // An address in angle brackets is its own text.
-        if (child.info !== 'auto') push(` (${address})`, { ...look, isDim: true })
+        if (child.info !== 'auto') push(` (${address})`, { ...style, isDim: true })
         break
       }
       case 'image':
         push(`[image: ${child.content}]`)
-        push(` (${tty(child.attrGet('src') ?? '')})`, { ...look, isDim: true })
+        push(` (${tty(child.attrGet('src') ?? '')})`, { ...style, isDim: true })
         break
       default:
         // The parser decodes entities such as &#27;.

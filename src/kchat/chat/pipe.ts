@@ -4,11 +4,11 @@ import { toJson } from '../../cli/output.js'
 import { writeErr } from '../../cli/terminal-writer.js'
 import { EXIT } from '../../contract/errors.js'
 import { AnswerPrinter } from '../answer-printer.js'
-import type { Common } from '../options.js'
-import { outputOf } from '../output.js'
-import { interrupt, printingListener } from '../send.js'
+import type { KchatOptions } from '../options.js'
+import { createOutput } from '../output.js'
+import { createPrintingListener, handleInterrupt } from '../send.js'
 import type { ChatService } from '../service.js'
-import { Turn } from '../turn.js'
+import { ClientTurn } from '../turn.js'
 
 /**
  * Sends each nonblank line of stdin as a message of one conversation. Its answer is written to stdout before the next
@@ -17,11 +17,11 @@ import { Turn } from '../turn.js'
 export async function pipeChat(
   chat: ChatService,
   { inputs, conversation }: { inputs: Record<string, string>; conversation: string | undefined },
-  options: Common & { thoughts?: boolean },
+  options: KchatOptions & { thoughts?: boolean },
 ): Promise<void> {
-  const out = outputOf(options)
-  let current: Turn | undefined
-  const onInterrupt = () => (current === undefined ? process.exit(EXIT.interrupted) : interrupt(current))
+  const out = createOutput(options)
+  let current: ClientTurn | undefined
+  const onInterrupt = () => (current === undefined ? process.exit(EXIT.interrupted) : handleInterrupt(current))
   process.on('SIGINT', onInterrupt)
   const lines = createInterface({ input: process.stdin, crlfDelay: Infinity })
   let conversationId = conversation
@@ -36,17 +36,17 @@ export async function pipeChat(
         prompt()
         continue
       }
-      const turn = new Turn(chat)
-      const spoken = new AnswerPrinter((text) => out.prose(text), options.thoughts === true)
+      const turn = new ClientTurn(chat)
+      const printer = new AnswerPrinter((text) => out.prose(text), options.thoughts === true)
       current = turn
       const request = { query: line, inputs, conversation_id: conversationId }
-      const { answer, end, ...ids } = await turn.run(request, printingListener(out, spoken))
+      const { answer, end, ...ids } = await turn.run(request, createPrintingListener(out, printer))
       current = undefined
       conversationId = ids.conversationId ?? conversationId
       if (out.format === 'json') {
         const { event: _, files: __, ...rest } = end
         out.raw(`${toJson({ ...rest, answer }, false)}\n`)
-      } else if (!out.isJson) spoken.end()
+      } else if (!out.isJson) printer.end()
       out.endProse()
       if (turn.isStopping) throw new ExitWith(EXIT.interrupted)
       prompt()

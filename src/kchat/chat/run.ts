@@ -1,10 +1,10 @@
 import { ExitWith } from '../../cli/cli-error.js'
-import type { Common } from '../options.js'
-import { inputsOf } from '../send.js'
+import type { KchatOptions } from '../options.js'
+import { parseInputs } from '../send.js'
 import { openChat } from '../service.js'
-import { conversationNamed } from '../turn.js'
+import { resolveConversationId } from '../turn.js'
 
-export interface ChatOptions extends Common {
+export interface ChatOptions extends KchatOptions {
   /** in a pipe, also print the model's thoughts */
   thoughts?: boolean
   conversation?: string
@@ -16,13 +16,15 @@ export interface ChatOptions extends Common {
  *
  * @throws CliError, ApiError, ConnectionError
  */
-export async function chat(options: ChatOptions): Promise<void> {
-  const inputs = inputsOf(options.input ?? [])
-  const asked = [options.format, options.jq, options.template].some((one) => one !== undefined) || options.json === true
-  const isView = process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !asked
+export async function runChat(options: ChatOptions): Promise<void> {
+  const inputs = parseInputs(options.input ?? [])
+  const hasFormat =
+    [options.format, options.jq, options.template].some((option) => option !== undefined) || options.json === true
+  const isView =
+    process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' && !hasFormat
   const service = await openChat(options)
   try {
-    const conversation = await conversationNamed(service, options.conversation)
+    const conversation = await resolveConversationId(service, options.conversation)
     if (isView) {
       // With these variables, ink draws only at the end. This is a terminal, so they are removed.
       for (const name of ['CI', 'CONTINUOUS_INTEGRATION']) delete process.env[name]

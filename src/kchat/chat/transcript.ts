@@ -1,38 +1,38 @@
 import { tty } from '../../cli/terminal.js'
-import type { Entry } from './entries.js'
-import { answerLines, footOf, headOf, type Line, linesOf } from './lines.js'
-import { partsOf } from './markdown.js'
+import type { ChatEntry } from './entries.js'
+import { renderAnswer, renderEntry, renderFoot, renderHead, type ViewLine } from './lines.js'
+import { splitBlocks } from './markdown.js'
 
 /** Lines that are written once and then belong to the terminal. */
-export interface Piece {
+export interface TranscriptPiece {
   readonly key: number
-  readonly lines: readonly Line[]
+  readonly lines: readonly ViewLine[]
 }
 
-interface Growth {
+interface AnswerProgress {
   /** the written text of the answer, safe for the terminal */
   written: string
   isHeadWritten: boolean
   /** length of the remaining text that was already searched for complete blocks */
-  looked: number
+  searchedLength: number
 }
 
-const NOTHING: Growth = { written: '', isHeadWritten: false, looked: 0 }
-const BLANK: Line = { text: '', style: 'answer' }
+const NO_PROGRESS: AnswerProgress = { written: '', isHeadWritten: false, searchedLength: 0 }
+const BLANK: ViewLine = { text: '', style: 'answer' }
 
 /**
  * The conversation as lines. Final lines go to the scrollback once, an answer paragraph by paragraph; growing ones are
  * redrawn.
  */
 export class Transcript {
-  pieces: readonly Piece[] = []
+  pieces: readonly TranscriptPiece[] = []
   #keys = 0
   /** count of entries that were written completely */
-  #done = 0
-  #growth: Growth = { ...NOTHING }
+  #writtenCount = 0
+  #progress: AnswerProgress = { ...NO_PROGRESS }
 
   /** Drops the written pieces. */
-  forget(): void {
+  clear(): void {
     this.pieces = []
   }
 
@@ -41,66 +41,66 @@ export class Transcript {
    *
    * @returns the lines of the rest
    */
-  follow(entries: readonly Entry[], width: number): Line[] {
-    for (let entry = entries[this.#done]; entry !== undefined; entry = entries[this.#done]) {
+  update(entries: readonly ChatEntry[], width: number): ViewLine[] {
+    for (let entry = entries[this.#writtenCount]; entry !== undefined; entry = entries[this.#writtenCount]) {
       if (entry.isGrowing === true) break
-      this.#write(this.#growth.isHeadWritten ? this.#restOf(entry, width) : linesOf(entry, width))
-      this.#growth = { ...NOTHING }
-      this.#done++
+      this.#write(this.#progress.isHeadWritten ? this.#renderRest(entry, width) : renderEntry(entry, width))
+      this.#progress = { ...NO_PROGRESS }
+      this.#writtenCount++
     }
-    const [growing, ...after] = entries.slice(this.#done)
+    const [growing, ...later] = entries.slice(this.#writtenCount)
     if (growing === undefined) return []
-    return [...this.#grown(growing, width), ...after.flatMap((entry) => linesOf(entry, width))]
+    return [...this.#renderGrowing(growing, width), ...later.flatMap((entry) => renderEntry(entry, width))]
   }
 
-  #write(lines: readonly Line[]): void {
+  #write(lines: readonly ViewLine[]): void {
     if (lines.length > 0) this.pieces = [...this.pieces, { key: this.#keys++, lines }]
   }
 
   /** The unwritten lines of an answer that is now complete. */
-  #restOf(entry: Entry, width: number): Line[] {
-    const text = this.#goneOn(tty(entry.text).trimEnd())
-    const rest = text.trim() === '' ? [] : [...answerLines(text, width), BLANK]
-    const foot = footOf(entry, width)
+  #renderRest(entry: ChatEntry, width: number): ViewLine[] {
+    const text = this.#unwrittenText(tty(entry.text).trimEnd())
+    const rest = text.trim() === '' ? [] : [...renderAnswer(text, width), BLANK]
+    const foot = renderFoot(entry, width)
     return [...rest, ...(foot.length === 0 ? [] : [...foot, BLANK])]
   }
 
   /** The text after the written part; the complete text if the service replaced the answer. */
-  #goneOn(text: string): string {
-    const { written } = this.#growth
+  #unwrittenText(text: string): string {
+    const { written } = this.#progress
     if (text.startsWith(written)) return text.slice(written.length)
     if (written.trimEnd() === text) return ''
     this.#write([{ text: '(the service replaced this answer)', style: 'dim' }, BLANK])
-    this.#growth = { ...NOTHING, isHeadWritten: true }
+    this.#progress = { ...NO_PROGRESS, isHeadWritten: true }
     return text
   }
 
-  #grown(entry: Entry, width: number): Line[] {
+  #renderGrowing(entry: ChatEntry, width: number): ViewLine[] {
     // The character after a carriage return decides its meaning.
     const safe = tty(entry.text.endsWith('\r') ? entry.text.slice(0, -1) : entry.text)
-    let rest = this.#goneOn(safe)
+    let rest = this.#unwrittenText(safe)
     const lastBreak = rest.lastIndexOf('\n')
-    if (lastBreak >= this.#growth.looked) {
-      rest = this.#writeWhole(entry, rest, width)
-      this.#growth.looked = rest.length
+    if (lastBreak >= this.#progress.searchedLength) {
+      rest = this.#writeComplete(entry, rest, width)
+      this.#progress.searchedLength = rest.length
     }
-    const head = this.#growth.isHeadWritten ? [] : headOf(entry)
-    return [...head, ...(rest.trim() === '' ? [] : answerLines(rest, width))]
+    const head = this.#progress.isHeadWritten ? [] : renderHead(entry)
+    return [...head, ...(rest.trim() === '' ? [] : renderAnswer(rest, width))]
   }
 
   /** Writes the blocks that no longer change. @returns the last block */
-  #writeWhole(entry: Entry, rest: string, width: number): string {
-    const parts = partsOf(rest)
-    const last = parts.at(-1)?.at ?? 0
+  #writeComplete(entry: ChatEntry, rest: string, width: number): string {
+    const parts = splitBlocks(rest)
+    const last = parts.at(-1)?.offset ?? 0
     if (last === 0) return rest
-    if (!this.#growth.isHeadWritten) this.#write(headOf(entry))
-    this.#growth.isHeadWritten = true
-    for (const [index, { at }] of parts.slice(0, -1).entries()) {
+    if (!this.#progress.isHeadWritten) this.#write(renderHead(entry))
+    this.#progress.isHeadWritten = true
+    for (const [index, { offset: at }] of parts.slice(0, -1).entries()) {
       const next = parts[index + 1]
-      const lines = answerLines(rest.slice(at, next?.at), width)
+      const lines = renderAnswer(rest.slice(at, next?.offset), width)
       this.#write(next?.isNext === true ? lines : [...lines, BLANK])
     }
-    this.#growth.written += rest.slice(0, last)
+    this.#progress.written += rest.slice(0, last)
     return rest.slice(last)
   }
 }

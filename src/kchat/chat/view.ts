@@ -5,19 +5,19 @@ import { frameStream, writeControls, writeErr } from '../../cli/terminal-writer.
 import { EXIT } from '../../contract/errors.js'
 import type { ChatService } from '../service.js'
 import { Conversation } from './conversation.js'
-import { edited } from './editor-program.js'
-import { clearFrame, inkStdin, inkStdout } from './frame.js'
+import { editText } from './editor-program.js'
+import { clearFrameOnResize, inkStdin, inkStdout } from './frame.js'
+import { InputController } from './input-controller.js'
 import { ChatView } from './screen.js'
 import { Transcript } from './transcript.js'
-import { Typing } from './typing.js'
 
-const PASTES_ARE_MARKED = '\u001b[?2004h'
-const AS_BEFORE = '\u001b[?2004l\u001b[?25h'
+const ENABLE_BRACKETED_PASTE = '\u001b[?2004h'
+const RESTORE_TERMINAL = '\u001b[?2004l\u001b[?25h'
 /** exit code of shells for SIGHUP */
-const HANGUP = 129
+const HANGUP_EXIT = 129
 
 /** Why the view ends: it exits, or a text is edited elsewhere. */
-type End = { exit: number } | { text: string }
+type ViewEnd = { exit: number } | { text: string }
 
 /**
  * Runs the conversation view: the transcript stays in the terminal's scrollback, the input line is below it.
@@ -30,20 +30,20 @@ export async function showChat(
 ): Promise<number> {
   const conversation = new Conversation(chat, start.inputs)
   await conversation.begin(start.conversation)
-  const restore = () => writeControls(process.stdout, AS_BEFORE)
+  const restore = () => writeControls(process.stdout, RESTORE_TERMINAL)
   const onTerm = () => process.exit(EXIT.terminated)
-  const onHangup = () => process.exit(HANGUP)
+  const onHangup = () => process.exit(HANGUP_EXIT)
   process.once('exit', restore)
   process.once('SIGTERM', onTerm)
   process.once('SIGHUP', onHangup)
-  const { say } = chat
-  chat.say = (remark) => conversation.note(remark)
-  const exit = await untilLeft(conversation)
+  const { notify } = chat
+  chat.notify = (text) => conversation.note(text)
+  const exit = await runUntilExit(conversation)
   conversation.hush()
   process.off('exit', restore)
   process.off('SIGTERM', onTerm)
   process.off('SIGHUP', onHangup)
-  chat.say = say
+  chat.notify = notify
   process.stdin.unref()
   const { conversationId } = conversation.state()
   if (conversationId !== undefined)
@@ -52,46 +52,49 @@ export async function showChat(
 }
 
 /** Shows the view, and editors in between, until the user exits. */
-async function untilLeft(conversation: Conversation): Promise<number> {
+async function runUntilExit(conversation: Conversation): Promise<number> {
   const transcript = new Transcript()
-  let end: (how: End) => void = () => undefined
-  const typing = new Typing(conversation, { leave: (exit) => end({ exit }), edit: (text) => end({ text }) })
+  let endView: (how: ViewEnd) => void = () => undefined
+  const typing = new InputController(conversation, {
+    leave: (exit) => endView({ exit }),
+    edit: (text) => endView({ text }),
+  })
   for (;;) {
-    const how = await new Promise<End>((resolve) => {
-      let how: End = { exit: EXIT.ok }
-      const hide = shown(conversation, typing, transcript, () => resolve(how))
-      end = (asked) => {
-        how = asked
-        hide('exit' in asked)
+    const how = await new Promise<ViewEnd>((resolve) => {
+      let how: ViewEnd = { exit: EXIT.ok }
+      const hide = drawView(conversation, typing, transcript, () => resolve(how))
+      endView = (request) => {
+        how = request
+        hide('exit' in request)
       }
     })
     if ('exit' in how) return how.exit
     // The editor gets all input from here on.
     process.stdin.pause()
-    await edited(how.text).then(
+    await editText(how.text).then(
       (text) => typing.put(text),
       (error: unknown) => {
         typing.put(how.text)
-        conversation.failed(error)
+        conversation.showError(error)
       },
     )
   }
 }
 
 /** Draws the view. @returns a function that removes it, for good or for a while */
-function shown(
+function drawView(
   conversation: Conversation,
-  typing: Typing,
+  typing: InputController,
   transcript: Transcript,
   onEnd: () => void,
-): (isForGood: boolean) => void {
+): (isFinal: boolean) => void {
   // Discards pending input: a terminal's replies to another program are not typed text.
   process.stdin.read()
   // Ink enables raw mode only after its first frame; keys typed before would be echoed.
   process.stdin.setRawMode(true)
-  writeControls(process.stdout, PASTES_ARE_MARKED)
-  const stopClearing = clearFrame(process.stdout)
-  const view = (left: 'no' | 'while' | 'ever') => h(ChatView, { conversation, typing, transcript, left })
+  writeControls(process.stdout, ENABLE_BRACKETED_PASTE)
+  const stopClearing = clearFrameOnResize(process.stdout)
+  const view = (hidden: 'no' | 'while' | 'ever') => h(ChatView, { conversation, typing, transcript, left: hidden })
   const app = render(view('no'), {
     stdin: inkStdin(process.stdin),
     stdout: inkStdout(frameStream(process.stdout)),
@@ -100,15 +103,15 @@ function shown(
   })
   void app.waitUntilExit().then(() => {
     stopClearing()
-    transcript.forget()
-    writeControls(process.stdout, AS_BEFORE)
+    transcript.clear()
+    writeControls(process.stdout, RESTORE_TERMINAL)
     onEnd()
   })
   let isHidden = false
-  return (isForGood) => {
+  return (isFinal) => {
     if (isHidden) return
     isHidden = true
-    app.rerender(view(isForGood ? 'ever' : 'while'))
+    app.rerender(view(isFinal ? 'ever' : 'while'))
     app.unmount()
   }
 }

@@ -13,12 +13,12 @@ export function wrap(text: string, width: number): string[] {
 
 /** @returns at least one line */
 function wrapLine(line: string, width: number): string[] {
-  if (columnsOf(line) <= width) return [line.trimEnd()]
+  if (countColumns(line) <= width) return [line.trimEnd()]
   const lines: string[] = []
   let current = ''
   let used = 0
   for (const [word] of line.matchAll(/\s+|\S+/g)) {
-    const size = columnsOf(word)
+    const size = countColumns(word)
     if (used + size <= width) {
       current += word
       used += size
@@ -30,26 +30,26 @@ function wrapLine(line: string, width: number): string[] {
       used = 0
       continue
     }
-    const pieces = cut(word, width)
+    const pieces = splitWord(word, width)
     lines.push(...pieces.slice(0, -1))
     current = pieces.at(-1) ?? ''
-    used = columnsOf(current)
+    used = countColumns(current)
   }
   if (current.trim() !== '' || lines.length === 0) lines.push(current.trimEnd())
   return lines
 }
 
-function columnsOf(text: string): number {
+function countColumns(text: string): number {
   return PLAIN.test(text) ? text.length : stringWidth(text)
 }
 
 /** Splits a word between characters into pieces that fit. */
-function cut(word: string, width: number): string[] {
+function splitWord(word: string, width: number): string[] {
   const pieces: string[] = []
   let piece = ''
   let used = 0
   for (const { segment } of characters.segment(word)) {
-    const size = columnsOf(segment)
+    const size = countColumns(segment)
     if (used + size > width && piece !== '') {
       pieces.push(piece)
       piece = ''

@@ -1,11 +1,11 @@
 /** Whether JSON is nested deeper than `maxDepth` levels. Later recursion over such a value would overflow the stack. */
-export function nestsDeeperThan(json: string, most: number): boolean {
+export function nestsDeeperThan(json: string, maxDepth: number): boolean {
   let depth = 0
   for (let at = 0; at < json.length; at++) {
     const code = json.charCodeAt(at)
     if (code === 0x22) at = endOfString(json, at)
     else if (code === 0x5b || code === 0x7b) {
-      if (++depth > most) return true
+      if (++depth > maxDepth) return true
     } else if (code === 0x5d || code === 0x7d) depth--
   }
   return false

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 
 /** Bytes that are parsed without a pause: some milliseconds. */
 const SLICE_BYTES = 512 * 1024
@@ -13,7 +13,7 @@ const CLOSE = new Set([0x5d, 0x7d])
 const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /** The range of a value in bytes, end exclusive. */
-interface Span {
+interface ByteRange {
   from: number
   to: number
 }
@@ -31,74 +31,76 @@ export interface ParseSlicing {
  * @throws SyntaxError if the text is not JSON
  */
 export async function parseInSlices(text: Buffer, slicing: ParseSlicing = {}): Promise<unknown> {
-  const { sliceBytes = SLICE_BYTES, pause = () => nextTurn() } = slicing
-  return text.length <= sliceBytes ? JSON.parse(text.toString('utf8')) : new Parsing(text, sliceBytes, pause).whole()
+  const { sliceBytes = SLICE_BYTES, pause = () => nextTick() } = slicing
+  return text.length <= sliceBytes
+    ? JSON.parse(text.toString('utf8'))
+    : new SlicedParser(text, sliceBytes, pause).parseAll()
 }
 
-class Parsing {
+class SlicedParser {
   readonly #text: Buffer
-  readonly #most: number
+  readonly #sliceBytes: number
   readonly #pause: () => Promise<unknown>
   /** bytes scanned since the last pause */
-  #since = 0
+  #bytesSincePause = 0
 
   constructor(text: Buffer, most: number, pause: () => Promise<unknown>) {
     this.#text = text
-    this.#most = most
+    this.#sliceBytes = most
     this.#pause = pause
   }
 
-  whole(): Promise<unknown> {
-    return this.#value(this.#trimmed({ from: 0, to: this.#text.length }))
+  parseAll(): Promise<unknown> {
+    return this.#parseValue(this.#trim({ from: 0, to: this.#text.length }))
   }
 
-  async #value(span: Span): Promise<unknown> {
-    if (span.to - span.from <= this.#most) return this.#small(span)
+  async #parseValue(span: ByteRange): Promise<unknown> {
+    if (span.to - span.from <= this.#sliceBytes) return this.#parseRange(span)
     const first = this.#text[span.from]
-    if (first === QUOTE) return await this.#string(span)
-    if (first === 0x5b) return await this.#array(span)
-    if (first === 0x7b) return await this.#object(span)
-    return this.#small(span)
+    if (first === QUOTE) return await this.#parseString(span)
+    if (first === 0x5b) return await this.#parseArray(span)
+    if (first === 0x7b) return await this.#parseObject(span)
+    return this.#parseRange(span)
   }
 
   /** Parses a range in one call, optionally enclosed in brackets or quotes. */
-  #small({ from, to }: Span, before = '', after = ''): unknown {
+  #parseRange({ from, to }: ByteRange, before = '', after = ''): unknown {
     return JSON.parse(`${before}${this.#text.toString('utf8', from, to)}${after}`)
   }
 
-  async #array(span: Span): Promise<unknown[]> {
-    const found: unknown[] = []
-    for await (const group of this.#groups(span)) {
-      if (group.to - group.from > this.#most) found.push(await this.#value(group))
+  async #parseArray(span: ByteRange): Promise<unknown[]> {
+    const result: unknown[] = []
+    for await (const group of this.#groupMembers(span)) {
+      if (group.to - group.from > this.#sliceBytes) result.push(await this.#parseValue(group))
       // One slice has no more values than a call may have arguments.
-      else for (const value of this.#small(group, '[', ']') as unknown[]) found.push(value)
+      else for (const value of this.#parseRange(group, '[', ']') as unknown[]) result.push(value)
     }
-    return found
+    return result
   }
 
-  async #object(span: Span): Promise<Record<string, unknown>> {
-    const found: Record<string, unknown> = {}
+  async #parseObject(span: ByteRange): Promise<Record<string, unknown>> {
+    const result: Record<string, unknown> = {}
     // a key may be `__proto__`
     const put = (key: string, value: unknown) =>
-      Object.defineProperty(found, key, { value, configurable: true, enumerable: true, writable: true })
-    for await (const group of this.#groups(span)) {
-      if (group.to - group.from > this.#most) {
-        const end = this.#stringEnd(group.from)
-        const key: unknown = this.#small({ from: group.from, to: end })
-        const colon = this.#trimmed({ from: end, to: group.to })
+      Object.defineProperty(result, key, { value, configurable: true, enumerable: true, writable: true })
+    for await (const group of this.#groupMembers(span)) {
+      if (group.to - group.from > this.#sliceBytes) {
+        const end = this.#findStringEnd(group.from)
+        const key: unknown = this.#parseRange({ from: group.from, to: end })
+        const colon = this.#trim({ from: end, to: group.to })
         if (typeof key !== 'string' || this.#text[colon.from] !== COLON)
           throw new SyntaxError('a key of an object is not a string')
-        put(key, await this.#value(this.#trimmed({ from: colon.from + 1, to: colon.to })))
-      } else for (const [key, value] of Object.entries(this.#small(group, '{', '}') as object)) put(key, value)
+        put(key, await this.#parseValue(this.#trim({ from: colon.from + 1, to: colon.to })))
+      } else for (const [key, value] of Object.entries(this.#parseRange(group, '{', '}') as object)) put(key, value)
     }
-    return found
+    return result
   }
 
   /** Adjacent members of an array or object that one call parses. A longer member is a group of its own. */
-  async *#groups(span: Span): AsyncIterable<Span> {
-    let group: Span | undefined
-    for await (const member of this.#members(span)) {
-      if (group !== undefined && member.to - group.from > this.#most) {
+  async *#groupMembers(span: ByteRange): AsyncIterable<ByteRange> {
+    let group: ByteRange | undefined
+    for await (const member of this.#findMembers(span)) {
+      if (group !== undefined && member.to - group.from > this.#sliceBytes) {
         yield group
         group = undefined
       }
@@ -108,26 +110,26 @@ class Parsing {
   }
 
   /** The members of an array or object without surrounding white space. */
-  async *#members({ from, to }: Span): AsyncIterable<Span> {
+  async *#findMembers({ from, to }: ByteRange): AsyncIterable<ByteRange> {
     let depth = 0
     let start = from + 1
     for (let at = from; at < to; at++) {
       const byte = this.#text[at] ?? 0
       if (byte === QUOTE) {
-        const end = this.#stringEnd(at)
-        this.#since += end - at
+        const end = this.#findStringEnd(at)
+        this.#bytesSincePause += end - at
         at = end - 1
       } else if (OPEN.has(byte)) depth++
       else if (CLOSE.has(byte)) depth--
       if (depth === 0 && at < to - 1) break
       if ((byte === COMMA && depth === 1) || depth === 0) {
-        const member = this.#trimmed({ from: start, to: at })
+        const member = this.#trim({ from: start, to: at })
         if (member.from < member.to) yield member
         else if (byte === COMMA || start > from + 1) throw new SyntaxError('a member is missing')
         start = at + 1
       }
-      if (++this.#since >= this.#most) {
-        this.#since = 0
+      if (++this.#bytesSincePause >= this.#sliceBytes) {
+        this.#bytesSincePause = 0
         await this.#pause()
       }
     }
@@ -137,7 +139,7 @@ class Parsing {
   }
 
   /** The offset after the closing quote of the string that starts at `from`. */
-  #stringEnd(from: number): number {
+  #findStringEnd(from: number): number {
     for (let at = from + 1; ; ) {
       const end = this.#text.indexOf(QUOTE, at)
       if (end === -1) throw new SyntaxError('a string does not end')
@@ -149,35 +151,35 @@ class Parsing {
   }
 
   /** Parses a long string in pieces. No piece ends within an escape or a character. */
-  async #string({ from, to }: Span): Promise<string> {
-    if (this.#stringEnd(from) !== to) throw new SyntaxError('a string does not end where it should')
+  async #parseString({ from, to }: ByteRange): Promise<string> {
+    if (this.#findStringEnd(from) !== to) throw new SyntaxError('a string does not end where it should')
     let text = ''
     for (let at = from + 1; at < to - 1; ) {
-      const end = this.#pieceEnd(at, to - 1)
-      text += String(this.#small({ from: at, to: end }, '"', '"'))
+      const end = this.#findPieceEnd(at, to - 1)
+      text += String(this.#parseRange({ from: at, to: end }, '"', '"'))
       at = end
       await this.#pause()
     }
     return text
   }
 
-  #pieceEnd(from: number, to: number): number {
-    const wanted = from + this.#most
-    if (wanted >= to) return to
+  #findPieceEnd(from: number, to: number): number {
+    const limit = from + this.#sliceBytes
+    if (limit >= to) return to
     let plain = from
-    while (plain < wanted) {
-      const sign = this.#text.indexOf(BACKSLASH, plain)
-      if (sign === -1 || sign >= wanted) {
-        let end = wanted
+    while (plain < limit) {
+      const escapeStart = this.#text.indexOf(BACKSLASH, plain)
+      if (escapeStart === -1 || escapeStart >= limit) {
+        let end = limit
         while (end > plain && ((this.#text[end] ?? 0) & 0xc0) === 0x80) end--
-        return end > from ? end : wanted
+        return end > from ? end : limit
       }
-      plain = sign + (this.#text[sign + 1] === LETTER_U ? 6 : 2)
+      plain = escapeStart + (this.#text[escapeStart + 1] === LETTER_U ? 6 : 2)
     }
     return Math.min(plain, to)
   }
 
-  #trimmed({ from, to }: Span): Span {
+  #trim({ from, to }: ByteRange): ByteRange {
     let start = from
     let end = to
     while (start < end && BLANK.has(this.#text[start] ?? 0)) start++

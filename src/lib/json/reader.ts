@@ -37,26 +37,26 @@ export class JsonReader {
 
   /** The members of an array; the caller reads one value for each. */
   async *members(): AsyncGenerator<number> {
-    await this.#take(OPEN_ARRAY)
-    if (await this.#takeIf(CLOSE_ARRAY)) return
+    await this.#expect(OPEN_ARRAY)
+    if (await this.#accept(CLOSE_ARRAY)) return
     for (let index = 0; ; index++) {
       yield index
-      if (await this.#takeIf(CLOSE_ARRAY)) return
-      await this.#take(COMMA)
+      if (await this.#accept(CLOSE_ARRAY)) return
+      await this.#expect(COMMA)
     }
   }
 
   /** The keys of an object; the caller reads one value for each. */
   async *keys(): AsyncGenerator<string> {
-    await this.#take(OPEN_OBJECT)
-    if (await this.#takeIf(CLOSE_OBJECT)) return
+    await this.#expect(OPEN_OBJECT)
+    if (await this.#accept(CLOSE_OBJECT)) return
     for (;;) {
       const key = await this.value()
       if (typeof key !== 'string') throw new SyntaxError('a key of an object is not a string')
-      await this.#take(COLON)
+      await this.#expect(COLON)
       yield key
-      if (await this.#takeIf(CLOSE_OBJECT)) return
-      await this.#take(COMMA)
+      if (await this.#accept(CLOSE_OBJECT)) return
+      await this.#expect(COMMA)
     }
   }
 
@@ -85,13 +85,13 @@ export class JsonReader {
 
   /** The next value, which is a string of any length, in parts. */
   async *text(): AsyncGenerator<string> {
-    await this.#take(QUOTE)
+    await this.#expect(QUOTE)
     for (;;) {
       const { end, isClosed } = endOfCharacters(this.#bytes, this.#at)
       if (end > this.#at) yield String(JSON.parse(`"${this.#bytes.toString('utf8', this.#at, end)}"`))
       this.#at = isClosed ? end + 1 : end
       if (isClosed) return
-      if (!(await this.#more())) throw cutOff()
+      if (!(await this.#readMore())) throw createTruncatedError()
     }
   }
 
@@ -107,11 +107,11 @@ export class JsonReader {
     const scan = new ValueScan(this.#limits)
     for (;;) {
       const from = this.#at
-      this.#at = scan.over(this.#bytes, from)
+      this.#at = scan.advance(this.#bytes, from)
       if (this.#at > from) yield this.#bytes.subarray(from, this.#at)
       if (scan.isOver) return
-      if (await this.#more()) continue
-      if (scan.isOpen) throw cutOff()
+      if (await this.#readMore()) continue
+      if (scan.isOpen) throw createTruncatedError()
       return
     }
   }
@@ -121,22 +121,22 @@ export class JsonReader {
     for (;;) {
       while (BLANKS.has(this.#bytes[this.#at])) this.#at++
       const byte = this.#bytes[this.#at]
-      if (byte !== undefined || !(await this.#more())) return byte
+      if (byte !== undefined || !(await this.#readMore())) return byte
     }
   }
 
-  async #take(byte: number): Promise<void> {
-    if (!(await this.#takeIf(byte))) throw new SyntaxError(`${String.fromCharCode(byte)} is missing`)
+  async #expect(byte: number): Promise<void> {
+    if (!(await this.#accept(byte))) throw new SyntaxError(`${String.fromCharCode(byte)} is missing`)
   }
 
-  async #takeIf(byte: number): Promise<boolean> {
+  async #accept(byte: number): Promise<boolean> {
     const is = (await this.#peek()) === byte
     if (is) this.#at++
     return is
   }
 
   /** Appends the next piece to the unread bytes. @returns whether there was one */
-  async #more(): Promise<boolean> {
+  async #readMore(): Promise<boolean> {
     const next = await this.#pieces.next()
     if (next.done === true) return false
     const rest = this.#bytes.subarray(this.#at)
@@ -169,7 +169,7 @@ class ValueScan {
   }
 
   /** @returns the index after the bytes of the value */
-  over(bytes: Uint8Array, from: number): number {
+  advance(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]
       if (this.#inString) {
@@ -232,6 +232,6 @@ function endOfCharacters(bytes: Uint8Array, from: number): { end: number; isClos
   return { end: at, isClosed: false }
 }
 
-function cutOff(): SyntaxError {
+function createTruncatedError(): SyntaxError {
   return new SyntaxError('the JSON is cut off')
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 
 /** UTF-16 units that are written without a pause: some milliseconds. */
 const SLICE_UNITS = 256 * 1024
@@ -14,93 +14,93 @@ export interface StringifySlicing {
 
 /** Whether `JSON.stringify` of a value takes long enough to need slices. */
 export function isLongJson(value: unknown, sliceUnits = SLICE_UNITS): boolean {
-  return left(value, sliceUnits) < 0
+  return subtractCost(value, sliceUnits) < 0
 }
 
 /** `units` less the cost of a value; stops at the first negative result. */
-function left(value: unknown, units: number): number {
+function subtractCost(value: unknown, units: number): number {
   let rest = units - VALUE_UNITS
   if (typeof value === 'string') return rest - value.length
-  if (typeof value !== 'object' || value === null || hasOwnForm(value)) return rest
+  if (typeof value !== 'object' || value === null || hasToJson(value)) return rest
   if (Array.isArray(value)) {
     for (const member of value) {
-      rest = left(member, rest)
+      rest = subtractCost(member, rest)
       if (rest < 0) return rest
     }
     return rest
   }
   for (const key in value) {
-    rest = left((value as Record<string, unknown>)[key], rest - key.length)
+    rest = subtractCost((value as Record<string, unknown>)[key], rest - key.length)
     if (rest < 0) return rest
   }
   return rest
 }
 
-function hasOwnForm(value: object): boolean {
+function hasToJson(value: object): boolean {
   return 'toJSON' in value && typeof value.toJSON === 'function'
 }
 
 /** `JSON.stringify` of plain data as UTF-8. Other work runs between its slices. */
 export async function stringifyInSlices(value: unknown, slicing: StringifySlicing = {}): Promise<Uint8Array> {
-  const { sliceUnits = SLICE_UNITS, pause = () => nextTurn() } = slicing
+  const { sliceUnits = SLICE_UNITS, pause = () => nextTick() } = slicing
   const parts: Buffer[] = []
   let total = 0
-  let waiting = ''
+  let pending = ''
   const flush = async () => {
-    const part = Buffer.from(waiting)
-    waiting = ''
+    const part = Buffer.from(pending)
+    pending = ''
     parts.push(part)
     total += part.length
     await pause()
   }
-  for (const piece of pieces(value, sliceUnits)) {
-    waiting += piece
-    if (waiting.length >= sliceUnits) await flush()
+  for (const piece of stringifyPieces(value, sliceUnits)) {
+    pending += piece
+    if (pending.length >= sliceUnits) await flush()
   }
   await flush()
-  const whole = Buffer.allocUnsafeSlow(total)
+  const result = Buffer.allocUnsafeSlow(total)
   let at = 0
   for (const part of parts) {
-    at += part.copy(whole, at)
+    at += part.copy(result, at)
     await pause()
   }
-  return whole
+  return result
 }
 
-function* pieces(value: unknown, most: number): Iterable<string> {
-  if (!isLongJson(value, most)) yield JSON.stringify(value)
-  else if (typeof value === 'string') yield* piecesOfText(value, most)
+function* stringifyPieces(value: unknown, maxUnits: number): Iterable<string> {
+  if (!isLongJson(value, maxUnits)) yield JSON.stringify(value)
+  else if (typeof value === 'string') yield* stringifyText(value, maxUnits)
   else if (Array.isArray(value)) {
-    let before = '['
+    let separator = '['
     for (const member of value) {
-      yield before
-      if (isWritten(member)) yield* pieces(member, most)
+      yield separator
+      if (isSerializable(member)) yield* stringifyPieces(member, maxUnits)
       else yield 'null'
-      before = ','
+      separator = ','
     }
-    yield before === '[' ? '[]' : ']'
+    yield separator === '[' ? '[]' : ']'
   } else {
-    let before = '{'
+    let separator = '{'
     for (const [key, member] of Object.entries(value as object)) {
-      if (!isWritten(member)) continue
-      yield `${before}${JSON.stringify(key)}:`
-      yield* pieces(member, most)
-      before = ','
+      if (!isSerializable(member)) continue
+      yield `${separator}${JSON.stringify(key)}:`
+      yield* stringifyPieces(member, maxUnits)
+      separator = ','
     }
-    yield before === '{' ? '{}' : '}'
+    yield separator === '{' ? '{}' : '}'
   }
 }
 
 /** Whether JSON can represent a value. Other members of objects are omitted. */
-function isWritten(value: unknown): boolean {
+function isSerializable(value: unknown): boolean {
   return value !== undefined && typeof value !== 'function' && typeof value !== 'symbol'
 }
 
 /** Writes a long text in pieces. No piece ends within a surrogate pair. */
-function* piecesOfText(text: string, most: number): Iterable<string> {
+function* stringifyText(text: string, maxUnits: number): Iterable<string> {
   yield '"'
   for (let at = 0; at < text.length; ) {
-    let end = Math.min(text.length, at + most)
+    let end = Math.min(text.length, at + maxUnits)
     const last = text.charCodeAt(end - 1)
     if (end < text.length && last >= 0xd800 && last <= 0xdbff) end++
     yield JSON.stringify(text.slice(at, end)).slice(1, -1)

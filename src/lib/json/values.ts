@@ -4,7 +4,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Parses JSON text as an object; undefined if it is another value or not JSON. */
-export function recordIn(text: string): Record<string, unknown> | undefined {
+export function parseRecord(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return isRecord(value) ? value : undefined
@@ -14,6 +14,6 @@ export function recordIn(text: string): Record<string, unknown> | undefined {
 }
 
 /** The value if it is a string that is not empty. */
-export function textOf(value: unknown): string | undefined {
+export function toNonEmptyString(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -2,10 +2,10 @@ import { COMPOUND_LANGUAGES, type CompoundQuestion } from './compounds.js'
 import { documentLanguage, LanguageVotes, questionLanguage } from './detect.js'
 import { foldAccents } from './fold.js'
 import { type Language, SCRIPTS, type Script } from './languages.js'
-import { otherStopWords } from './other-stop-words.js'
-import { questionStopWords } from './stop-words.js'
-import { emitContentPairs, emitLone, emitPairs, hasKana } from './unspaced.js'
-import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from './words.js'
+import { findOtherStopWords } from './other-stop-words.js'
+import { getQuestionStopWords } from './stop-words.js'
+import { emitContentPairs, emitPairs, emitSingleCharacters, hasKana } from './unspaced.js'
+import { type AnalyzedWord, getForm, MIN_PART_TOKENS, normalise, type Token, toTokens } from './words.js'
 
 /**
  * The only text analyser: it defines the terms of the text index, the embedder and the reranker.
@@ -20,12 +20,12 @@ import { formIn, normalise, PART_TOKENS, type Token, tokensOf, type Word } from 
  */
 export const ANALYZER_VERSION = 4
 
-type Emit = (term: string) => void
+type EmitTerm = (term: string) => void
 /** Language of each script of a text. */
 type Languages = ReadonlyMap<Script, Language>
 
 /** An analysed part of a text that has one language. */
-interface Part {
+interface AnalyzedPart {
   tokens: Token[]
   /** votes for English and for other languages; for most texts these counts decide */
   english: number
@@ -36,8 +36,8 @@ interface Part {
 
 const ENGLISH: Languages = new Map([['latin', 'en']])
 
-function partOf(text: string): Part {
-  const tokens = tokensOf(normalise(text))
+function analyzePart(text: string): AnalyzedPart {
+  const tokens = toTokens(normalise(text))
   let [english, foreign, isMixed] = [0, 0, false]
   // An indexed loop: it visits every word of every document.
   for (let i = 0; i < tokens.length; i++) {
@@ -51,7 +51,7 @@ function partOf(text: string): Part {
 }
 
 /** Adds the words' votes to a ballot and their scripts to a set. */
-function vote({ tokens }: Part, ballot: LanguageVotes, scripts: Set<Script>): void {
+function addVotes({ tokens }: AnalyzedPart, ballot: LanguageVotes, scripts: Set<Script>): void {
   for (const token of tokens) {
     if (typeof token === 'string' || token.script === undefined) continue
     ballot.add(token.votes)
@@ -60,10 +60,10 @@ function vote({ tokens }: Part, ballot: LanguageVotes, scripts: Set<Script>): vo
 }
 
 /** Used between two awaits only. */
-const counted = new LanguageVotes()
+const sharedVotes = new LanguageVotes()
 
 /** Detects the languages of a text from all of its parts. */
-function languagesOf(parts: readonly Part[]): Languages {
+function detectLanguages(parts: readonly AnalyzedPart[]): Languages {
   let [english, foreign, isMixed] = [0, 0, false]
   for (const part of parts) {
     english += part.english
@@ -71,73 +71,76 @@ function languagesOf(parts: readonly Part[]): Languages {
     isMixed ||= part.isMixed
   }
   if (!isMixed && foreign <= english) return ENGLISH
-  counted.clear()
+  sharedVotes.clear()
   const scripts = new Set<Script>()
-  for (const part of parts) vote(part, counted, scripts)
-  return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, undefined)]))
+  for (const part of parts) addVotes(part, sharedVotes, scripts)
+  return new Map(Array.from(scripts, (script) => [script, documentLanguage(sharedVotes, script, undefined)]))
 }
 
 /** Detects the languages of a part, which may differ from those of the enclosing text. */
-function languagesIn(part: Part, around: Languages): Languages {
-  const isClear = around === ENGLISH && !part.isMixed && part.foreign < 2 + 2 * part.english
-  if (isClear || part.tokens.length < PART_TOKENS) return around
-  counted.clear()
+function detectPartLanguages(part: AnalyzedPart, outerLanguages: Languages): Languages {
+  const isClear = outerLanguages === ENGLISH && !part.isMixed && part.foreign < 2 + 2 * part.english
+  if (isClear || part.tokens.length < MIN_PART_TOKENS) return outerLanguages
+  sharedVotes.clear()
   const scripts = new Set<Script>()
-  vote(part, counted, scripts)
-  return new Map(Array.from(scripts, (script) => [script, documentLanguage(counted, script, around.get(script))]))
+  addVotes(part, sharedVotes, scripts)
+  return new Map(
+    Array.from(scripts, (script) => [script, documentLanguage(sharedVotes, script, outerLanguages.get(script))]),
+  )
 }
 
 /** Emits the terms of a part in reading order; language-independent terms follow at the end. */
-function emitPart(part: Part, languages: Languages, emit: Emit): void {
-  const after: string[] = []
+function emitPart(part: AnalyzedPart, languages: Languages, emit: EmitTerm): void {
+  const trailing: string[] = []
   for (const token of part.tokens) {
     if (typeof token === 'string') {
       emitPairs(token, emit)
-      emitLone(token, (term) => after.push(term))
-    } else if (!token.stopped) {
-      if (languages === ENGLISH) emitAll(token.terms, emit)
-      else emitWord(token, languages, emit, after)
+      emitSingleCharacters(token, (term) => trailing.push(term))
+    } else if (!token.isStopWord) {
+      if (languages === ENGLISH) emitTerms(token.terms, emit)
+      else emitWord(token, languages, emit, trailing)
     }
   }
-  for (const term of after) emit(term)
+  for (const term of trailing) emit(term)
 }
 
 /** An indexed loop: it visits every word of every document. */
-function emitAll(terms: readonly string[], emit: Emit): void {
+function emitTerms(terms: readonly string[], emit: EmitTerm): void {
   for (let i = 0; i < terms.length; i++) emit(terms[i] ?? '')
 }
 
-function emitWord(word: Word, languages: Languages, emit: Emit, after: string[]): void {
+function emitWord(word: AnalyzedWord, languages: Languages, emit: EmitTerm, trailing: string[]): void {
   const language = word.script === undefined ? undefined : languages.get(word.script)
-  if (language === undefined || isFirst(word.script, language)) {
-    emitAll(word.terms, emit)
+  if (language === undefined || isFirstLanguage(word.script, language)) {
+    emitTerms(word.terms, emit)
     return
   }
-  const { stem, rest } = formIn(word, language)
+  const { stem, rest } = getForm(word, language)
   emit(stem)
-  for (let i = 0; i < rest.length; i++) after.push(rest[i] ?? '')
+  for (let i = 0; i < rest.length; i++) trailing.push(rest[i] ?? '')
 }
 
-function isFirst(script: Script | undefined, language: Language): boolean {
+function isFirstLanguage(script: Script | undefined, language: Language): boolean {
   return script === undefined || SCRIPTS[script][0] === language
 }
 
 /** Lines are separate parts: a document may change its language between them. */
-function linesOf(text: string): Part[] {
-  return text.split('\n').map(partOf)
+function analyzeLines(text: string): AnalyzedPart[] {
+  return text.split('\n').map(analyzePart)
 }
 
-function emitLines(lines: readonly Part[], around: Languages, emit: Emit): void {
-  for (const line of lines) emitPart(line, lines.length === 1 ? around : languagesIn(line, around), emit)
+function emitLines(lines: readonly AnalyzedPart[], outerLanguages: Languages, emit: EmitTerm): void {
+  for (const line of lines)
+    emitPart(line, lines.length === 1 ? outerLanguages : detectPartLanguages(line, outerLanguages), emit)
 }
 
 /**
  * Calls `emit` with each term of a document in reading order, without stop words. Unlike `analyzeDocument`, it emits no
  * single characters of unspaced scripts: this form is for embedding and reranking.
  */
-export function forEachTerm(text: string, emit: Emit): void {
-  const lines = linesOf(text)
-  emitLines(lines, languagesOf(lines), emit)
+export function forEachTerm(text: string, emit: EmitTerm): void {
+  const lines = analyzeLines(text)
+  emitLines(lines, detectLanguages(lines), emit)
 }
 
 /**
@@ -146,28 +149,28 @@ export function forEachTerm(text: string, emit: Emit): void {
  *
  * @param onPartEnd called after the last term of each part
  */
-export function forEachTermOf(parts: readonly string[], emit: Emit, ended: (part: number) => void): void {
-  const all = parts.map(partOf)
-  const around = languagesOf(all)
-  for (const [place, part] of all.entries()) {
-    emitPart(part, languagesIn(part, around), emit)
-    ended(place)
+export function forEachTermOfParts(parts: readonly string[], emit: EmitTerm, onPartEnd: (part: number) => void): void {
+  const analyzedParts = parts.map(analyzePart)
+  const outerLanguages = detectLanguages(analyzedParts)
+  for (const [index, part] of analyzedParts.entries()) {
+    emitPart(part, detectPartLanguages(part, outerLanguages), emit)
+    onPartEnd(index)
   }
 }
 
 /** Each distinct character of unspaced scripts, so that a query of one character matches. */
-function charactersOf(lines: readonly Part[]): Set<string> {
+function unspacedCharacters(lines: readonly AnalyzedPart[]): Set<string> {
   const characters = new Set<string>()
   for (const line of lines)
     for (const run of line.tokens)
-      if (typeof run === 'string' && run.length > 1) for (const one of run) characters.add(one)
+      if (typeof run === 'string' && run.length > 1) for (const character of run) characters.add(character)
   return characters
 }
 
-function indexTerms(lines: readonly Part[], around: Languages): string[] {
+function indexTerms(lines: readonly AnalyzedPart[], outerLanguages: Languages): string[] {
   const terms: string[] = []
-  emitLines(lines, around, (term) => terms.push(term))
-  for (const character of charactersOf(lines)) terms.push(character)
+  emitLines(lines, outerLanguages, (term) => terms.push(term))
+  for (const character of unspacedCharacters(lines)) terms.push(character)
   return terms
 }
 
@@ -176,15 +179,15 @@ function indexTerms(lines: readonly Part[], around: Languages): string[] {
  * scripts follows at the end. No term contains white space.
  */
 export function analyzeDocument(text: string): string[] {
-  const lines = linesOf(text)
-  return indexTerms(lines, languagesOf(lines))
+  const lines = analyzeLines(text)
+  return indexTerms(lines, detectLanguages(lines))
 }
 
 /** Like `analyzeDocument`, for a title and its body. The body decides the language of the title. */
 export function analyzeTitled(title: string, body: string): { title: string[]; body: string[] } {
-  const [titles, lines] = [linesOf(title), linesOf(body)]
-  const around = languagesOf(lines)
-  return { title: indexTerms(titles, around), body: indexTerms(lines, around) }
+  const [titles, lines] = [analyzeLines(title), analyzeLines(body)]
+  const outerLanguages = detectLanguages(lines)
+  return { title: indexTerms(titles, outerLanguages), body: indexTerms(lines, outerLanguages) }
 }
 
 /**
@@ -199,61 +202,65 @@ function contentTerms(text: string, keepsOrder: boolean, isCommon = false): stri
   const terms: string[] = []
   for (const token of part.tokens) {
     if (typeof token === 'string') emitContentPairs(token, form, (term) => terms.push(term))
-    else terms.push(...contentOf(token, reading, isCommon))
+    else terms.push(...contentTermsOfWord(token, reading, isCommon))
   }
   return terms
 }
 
 /** How the words of a question are interpreted. */
-interface Reading {
+interface QuestionReading {
   languages: Languages
   /** stop words of languages that are neither detected in documents nor stemmed */
-  dropped: ReadonlySet<Word>
+  excluded: ReadonlySet<AnalyzedWord>
 }
 
 /** The last question, parsed: several steps of a search analyse the same question. */
-let lastQuestion: { text: string; part: Part; reading: Reading } | undefined
+let lastQuestion: { text: string; part: AnalyzedPart; reading: QuestionReading } | undefined
 
-function parseQuestion(text: string): { part: Part; reading: Reading } {
+function parseQuestion(text: string): { part: AnalyzedPart; reading: QuestionReading } {
   if (lastQuestion?.text === text) return lastQuestion
-  const part = partOf(text)
+  const part = analyzePart(text)
   lastQuestion = { text, part, reading: readQuestion(part) }
   return lastQuestion
 }
 
-function readQuestion(part: Part): Reading {
+function readQuestion(part: AnalyzedPart): QuestionReading {
   const scripts = new Set<Script>()
-  counted.clear()
-  vote(part, counted, scripts)
-  const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(counted, script)]))
+  sharedVotes.clear()
+  addVotes(part, sharedVotes, scripts)
+  const languages = new Map(Array.from(scripts, (script) => [script, questionLanguage(sharedVotes, script)]))
   const words = part.tokens.filter((token) => typeof token !== 'string')
-  const votes = Math.max(part.english, ...Array.from(scripts, (script) => counted.best(script).votes))
-  const stopped = otherStopWords(
-    words.map(({ said }) => said),
+  const votes = Math.max(part.english, ...Array.from(scripts, (script) => sharedVotes.best(script).votes))
+  const stopped = findOtherStopWords(
+    words.map(({ text }) => text),
     votes,
   )
-  return { languages, dropped: new Set(words.filter((_, index) => stopped.has(index))) }
+  return { languages, excluded: new Set(words.filter((_, index) => stopped.has(index))) }
 }
 
 /** Detects the language of a question; English if uncertain. */
 export function languageOfQuestion(text: string): Language {
-  counted.clear()
-  vote(partOf(text), counted, new Set())
-  return questionLanguage(counted, 'latin')
+  sharedVotes.clear()
+  addVotes(analyzePart(text), sharedVotes, new Set())
+  return questionLanguage(sharedVotes, 'latin')
 }
 
-function contentOf(word: Word, { languages, dropped: others }: Reading, isCommon: boolean): string[] {
+function contentTermsOfWord(
+  word: AnalyzedWord,
+  { languages, excluded: others }: QuestionReading,
+  isCommon: boolean,
+): string[] {
   if (others.has(word)) return []
   const language = (word.script === undefined ? undefined : languages.get(word.script)) ?? 'en'
-  const dropped = questionStopWords(language)
-  if (word.stopped || dropped.has(word.said) || dropped.has(foldAccents(word.said))) return []
-  return isCommon || isFirst(word.script, language) ? word.terms : [formIn(word, language).stem]
+  const dropped = getQuestionStopWords(language)
+  if (word.isStopWord || dropped.has(word.text) || dropped.has(foldAccents(word.text))) return []
+  return isCommon || isFirstLanguage(word.script, language) ? word.terms : [getForm(word, language).stem]
 }
 
 /** Every term of a question in the language-independent form. */
 function allTerms(text: string): string[] {
   const terms: string[] = []
-  for (const token of partOf(text).tokens) {
+  for (const token of analyzePart(text).tokens) {
     if (typeof token === 'string') emitPairs(token, (term) => terms.push(term))
     else terms.push(...token.terms)
   }
@@ -282,24 +289,26 @@ export function analyzeContent(text: string): string[] {
  * English, has no compounds.
  */
 export function analyzeCompounds(text: string): CompoundQuestion | undefined {
-  const part = partOf(text)
-  counted.clear()
-  vote(part, counted, new Set())
-  const said = questionLanguage(counted, 'latin')
-  const english = counted.count('en')
-  const languages = COMPOUND_LANGUAGES.filter((one) => (said === 'en' ? counted.count(one) >= english : one === said))
+  const part = analyzePart(text)
+  sharedVotes.clear()
+  addVotes(part, sharedVotes, new Set())
+  const language = questionLanguage(sharedVotes, 'latin')
+  const english = sharedVotes.count('en')
+  const languages = COMPOUND_LANGUAGES.filter((candidate) =>
+    language === 'en' ? sharedVotes.count(candidate) >= english : candidate === language,
+  )
   if (languages.length === 0) return undefined
-  const reading: Reading = { languages: new Map([['latin', said]]), dropped: new Set() }
+  const reading: QuestionReading = { languages: new Map([['latin', language]]), excluded: new Set() }
   const words = part.tokens.flatMap((token): CompoundQuestion['words'] => {
     if (typeof token === 'string' || token.script !== 'latin') return []
-    return contentOf(token, reading, false).map((term) => ({ said: token.said, term }))
+    return contentTermsOfWord(token, reading, false).map((term) => ({ text: token.text, term }))
   })
-  return words.length === 0 ? undefined : { words, languages, isCertain: said !== 'en' }
+  return words.length === 0 ? undefined : { words, languages, isCertain: language !== 'en' }
 }
 
 /** A content word of a query in lower case with its accents, and its search term. */
 export interface QueryWord {
-  said: string
+  text: string
   term: string
   script: Script
 }
@@ -309,22 +318,24 @@ export function analyzeWords(text: string): QueryWord[] {
   const { part, reading } = parseQuestion(text)
   return part.tokens.flatMap((token): QueryWord[] => {
     if (typeof token === 'string') return []
-    const { said, script } = token
-    return script === undefined ? [] : contentOf(token, reading, false).map((term) => ({ said, term, script }))
+    const { text: spelling, script } = token
+    return script === undefined
+      ? []
+      : contentTermsOfWord(token, reading, false).map((term) => ({ text: spelling, term, script }))
   })
 }
 
 /** A word of a document in lower case with its accents, and its term that does not depend on the language. */
 interface DocumentWord {
-  said: string
+  text: string
   term: string
 }
 
 /** Analyses the words of a document. */
-export function documentWords(text: string): DocumentWord[] {
-  return tokensOf(normalise(text)).flatMap((token) => {
+export function documentWords(document: string): DocumentWord[] {
+  return toTokens(normalise(document)).flatMap((token) => {
     if (typeof token === 'string') return []
-    return { said: token.said, term: token.terms[0] ?? '' }
+    return { text: token.text, term: token.terms[0] ?? '' }
   })
 }
 

@@ -1,4 +1,4 @@
-import { once } from '../once.js'
+import { lazy } from '../lazy.js'
 
 /** Languages whose names of months, days, units and currencies are recognized. */
 export const NAMED_LANGUAGES = 'en de fr es it pt nl sv da no pl tr ru zh ja'.split(' ')
@@ -8,27 +8,27 @@ const FIRST_MONDAY = Date.UTC(2024, 0, 1, 12)
 const DAY_MS = 86_400_000
 
 /** The month that a word names in one of the languages, 1 to 12. Short forms count. */
-export function monthNamed(word: string): number | undefined {
-  return names().months.get(keyOf(word))
+export function findMonth(word: string): number | undefined {
+  return loadNames().months.get(toKey(word))
 }
 
 /** The weekday that a word names, 0 is Monday. `Mondays` and `lundis` count, short forms do not. */
-export function weekdayNamed(word: string): number | undefined {
-  const key = keyOf(word)
-  const { weekdays } = names()
+export function findWeekday(word: string): number | undefined {
+  const key = toKey(word)
+  const { weekdays } = loadNames()
   return weekdays.get(key) ?? weekdays.get(key.replace(/s$/u, ''))
 }
 
-function keyOf(word: string): string {
+function toKey(word: string): string {
   return word.toLowerCase().replace(/\.$/u, '')
 }
 
 /** Names from the locale data of the runtime, as used within a date and alone. */
-const names = once((): { months: Map<string, number>; weekdays: Map<string, number> } => {
+const loadNames = lazy((): { months: Map<string, number>; weekdays: Map<string, number> } => {
   const months = new Map<string, number>()
   const weekdays = new Map<string, number>()
   const add = (map: Map<string, number>, name: string | undefined, value: number): void => {
-    const key = keyOf(name ?? '')
+    const key = toKey(name ?? '')
     if (/^\p{L}{3,}$/u.test(key) && !map.has(key)) map.set(key, value)
   }
   for (const language of NAMED_LANGUAGES) {

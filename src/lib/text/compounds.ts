@@ -1,7 +1,7 @@
 import { foldAccents } from './fold.js'
 import type { Language } from './languages.js'
 import { englishStem, stemIn } from './stems.js'
-import { questionStopWords } from './stop-words.js'
+import { getQuestionStopWords } from './stop-words.js'
 
 /**
  * Compounds of German and its neighbours: `Urlaubsanspruch` means `Anspruch auf Urlaub`. The vocabulary of the space
@@ -35,7 +35,7 @@ const ENDINGS: Readonly<Record<CompoundLanguage, readonly string[]>> = {
 /**
  * Words that are in most texts of a language and in few of others. They show whether a space contains that language.
  */
-const TELLING: Readonly<Record<CompoundLanguage, readonly string[]>> = {
+const TYPICAL_WORDS: Readonly<Record<CompoundLanguage, readonly string[]>> = {
   de: ['und', 'der', 'das', 'nicht', 'ist', 'für', 'auf'],
   nl: ['een', 'het', 'van', 'niet', 'voor', 'zijn'],
   sv: ['och', 'att', 'som', 'inte', 'för', 'är'],
@@ -44,8 +44,8 @@ const TELLING: Readonly<Record<CompoundLanguage, readonly string[]>> = {
   fi: ['ja', 'ei', 'että', 'tai', 'ovat', 'myös'],
 }
 /** Minimum occurrences of these words for each passage of a space that contains the language. */
-const TELLING_SHARE = 0.05
-const TELLING_LEAST = 2
+const MIN_TYPICAL_PER_PASSAGE = 0.05
+const MIN_TYPICAL_COUNT = 2
 
 /** Derivational endings. None is a part of a compound, although texts may contain it as a word. */
 const AFFIXES = new Set(
@@ -57,25 +57,25 @@ const AFFIXES = new Set(
 )
 
 /** Minimum letters of the parts of a compound, one of which may be short, and of the compound. */
-const PART = 4
-const SHORT_PART = 3
-const COMPOUND = PART + SHORT_PART
+const MIN_PART_LETTERS = 4
+const MIN_SHORT_PART_LETTERS = 3
+const MIN_COMPOUND_LETTERS = MIN_PART_LETTERS + MIN_SHORT_PART_LETTERS
 /** Maximum letters; longer words are noise. */
-const LONGEST = 40
+const MAX_LETTERS = 40
 /** Maximum content words of a question that are considered, and maximum distance of two words that form a compound. */
-const MOST_WORDS = 16
-const NEAR = 2
-const MOST_REWORDINGS = 16
+const MAX_WORDS = 16
+const MAX_WORD_DISTANCE = 2
+const MAX_REWORDINGS = 16
 
 /** A word of a question in lower case with its accents, and its search term. */
-interface AskedWord {
-  said: string
+interface QuestionWord {
+  text: string
   term: string
 }
 
 /** The words of a question that may be compounds or parts of one. */
 export interface CompoundQuestion {
-  words: readonly AskedWord[]
+  words: readonly QuestionWord[]
   /** possible languages; if uncertain, the space has to contain the language */
   languages: readonly CompoundLanguage[]
   isCertain: boolean
@@ -85,8 +85,8 @@ export interface CompoundQuestion {
 
 /** Document terms that together mean the same as query terms: the parts of a compound, or the compound of two parts. */
 export interface Rewording {
-  asked: readonly string[]
-  told: readonly string[]
+  queryTerms: readonly string[]
+  documentTerms: readonly string[]
 }
 
 export const COMPOUND_LANGUAGES: readonly CompoundLanguage[] = ['de', 'nl', 'sv', 'da', 'no', 'fi']
@@ -97,93 +97,96 @@ export const COMPOUND_LANGUAGES: readonly CompoundLanguage[] = ['de', 'nl', 'sv'
  * @param frequencyOf number of passages of the space that contain a term
  * @param passages number of passages of the space
  */
-export function rewordingsOf(
+export function findRewordings(
   { words, languages, isCertain, given = [] }: CompoundQuestion,
   frequencyOf: (term: string) => number,
   passages: number,
 ): Rewording[] {
-  const known = new Map<string, number>()
+  const frequencies = new Map<string, number>()
   const frequency = (term: string): number => {
-    const found = known.get(term) ?? frequencyOf(term)
-    known.set(term, found)
+    const found = frequencies.get(term) ?? frequencyOf(term)
+    frequencies.set(term, found)
     return found
   }
-  const asked = words.slice(0, MOST_WORDS)
-  const found = new Map<string, Rewording>(given.map((one) => [keyOf(one), one]))
+  const considered = words.slice(0, MAX_WORDS)
+  const found = new Map<string, Rewording>(given.map((rewording) => [rewordingKey(rewording), rewording]))
   for (const language of languages) {
-    if (!isCertain && !holds(language, frequency, passages)) continue
-    for (const one of [...partsAsked(asked, language, frequency), ...compoundsAsked(asked, language, frequency)])
-      found.set(keyOf(one), one)
+    if (!isCertain && !containsLanguage(language, frequency, passages)) continue
+    for (const rewording of [
+      ...splitCompounds(considered, language, frequency),
+      ...joinWords(considered, language, frequency),
+    ])
+      found.set(rewordingKey(rewording), rewording)
   }
-  return [...found.values()].slice(0, MOST_REWORDINGS)
+  return [...found.values()].slice(0, MAX_REWORDINGS)
 }
 
-function keyOf({ asked, told }: Rewording): string {
-  return `${asked.join(' ')}=${[...told].sort().join(' ')}`
+function rewordingKey({ queryTerms, documentTerms }: Rewording): string {
+  return `${queryTerms.join(' ')}=${[...documentTerms].sort().join(' ')}`
 }
 
 /** Adds to the terms of a text the query terms that it contains in other words. */
-export function withReworded(held: Set<string>, rewordings: readonly Rewording[] = []): void {
-  const said = rewordings.filter(({ told }) => told.every((term) => held.has(term)))
-  for (const { asked } of said) for (const term of asked) held.add(term)
+export function addReworded(terms: Set<string>, rewordings: readonly Rewording[] = []): void {
+  const matching = rewordings.filter(({ documentTerms }) => documentTerms.every((term) => terms.has(term)))
+  for (const { queryTerms } of matching) for (const term of queryTerms) terms.add(term)
 }
 
-function holds(language: CompoundLanguage, frequency: (term: string) => number, passages: number): boolean {
+function containsLanguage(language: CompoundLanguage, frequency: (term: string) => number, passages: number): boolean {
   let sum = 0
-  for (const word of TELLING[language]) sum += frequency(englishStem(foldAccents(word)))
-  return sum >= Math.max(TELLING_LEAST, TELLING_SHARE * passages)
+  for (const word of TYPICAL_WORDS[language]) sum += frequency(englishStem(foldAccents(word)))
+  return sum >= Math.max(MIN_TYPICAL_COUNT, MIN_TYPICAL_PER_PASSAGE * passages)
 }
 
 /** Splits compounds of the question into terms of the space. */
-function partsAsked(
-  words: readonly AskedWord[],
+function splitCompounds(
+  words: readonly QuestionWord[],
   language: CompoundLanguage,
   frequency: (term: string) => number,
 ): Rewording[] {
-  return words.flatMap(({ said, term }): Rewording[] => {
-    if (said.length < COMPOUND || said.length > LONGEST) return []
+  return words.flatMap(({ text, term }): Rewording[] => {
+    if (text.length < MIN_COMPOUND_LETTERS || text.length > MAX_LETTERS) return []
     const best = { mean: 0, told: [''] }
-    for (let at = SHORT_PART; at <= said.length - SHORT_PART; at++) {
-      const [left, right] = [said.slice(0, at), said.slice(at)]
-      const head = isPart(right, language) ? termOf(right, language) : ''
+    for (let at = MIN_SHORT_PART_LETTERS; at <= text.length - MIN_SHORT_PART_LETTERS; at++) {
+      const [left, right] = [text.slice(0, at), text.slice(at)]
+      const head = isPart(right, language) ? toTerm(right, language) : ''
       const heads = head === '' ? 0 : frequency(head)
       if (heads === 0) continue
-      for (const modifier of modifiersIn(left, right, language)) {
+      for (const modifier of modifierTerms(left, right, language)) {
         const mean = Math.sqrt(heads * frequency(modifier))
         if (mean > best.mean && modifier !== head) Object.assign(best, { mean, told: [modifier, head] })
       }
     }
-    return best.mean > 0 && best.mean >= frequency(term) ? [{ asked: [term], told: best.told }] : []
+    return best.mean > 0 && best.mean >= frequency(term) ? [{ queryTerms: [term], documentTerms: best.told }] : []
   })
 }
 
 /** Terms of the first part of a compound, with and without the link to the second part. */
-function modifiersIn(left: string, right: string, language: CompoundLanguage): Set<string> {
+function modifierTerms(left: string, right: string, language: CompoundLanguage): Set<string> {
   const terms = new Set<string>()
   for (const link of LINKS[language]) {
     const part = left.slice(0, left.length - link.length)
-    if (!left.endsWith(link) || part.length + right.length < COMPOUND || !isPart(part, language)) continue
-    terms.add(termOf(part, language))
+    if (!left.endsWith(link) || part.length + right.length < MIN_COMPOUND_LETTERS || !isPart(part, language)) continue
+    terms.add(toTerm(part, language))
   }
   return terms
 }
 
 function isPart(part: string, language: CompoundLanguage): boolean {
-  return part.length >= SHORT_PART && !AFFIXES.has(part) && !questionStopWords(language).has(part)
+  return part.length >= MIN_SHORT_PART_LETTERS && !AFFIXES.has(part) && !getQuestionStopWords(language).has(part)
 }
 
 /** Compounds of two words of the question that the space contains. */
-function compoundsAsked(
-  words: readonly AskedWord[],
+function joinWords(
+  words: readonly QuestionWord[],
   language: CompoundLanguage,
   frequency: (term: string) => number,
 ): Rewording[] {
   const found: Rewording[] = []
-  for (const [place, one] of words.entries()) {
-    for (const other of words.slice(place + 1, place + 1 + NEAR)) {
-      if (one.term === other.term) continue
-      for (const term of [...joinedOf(other, one, language), ...joinedOf(one, other, language)])
-        if (frequency(term) > 0) found.push({ asked: [one.term, other.term], told: [term] })
+  for (const [index, first] of words.entries()) {
+    for (const second of words.slice(index + 1, index + 1 + MAX_WORD_DISTANCE)) {
+      if (first.term === second.term) continue
+      for (const term of [...joinedTerms(second, first, language), ...joinedTerms(first, second, language)])
+        if (frequency(term) > 0) found.push({ queryTerms: [first.term, second.term], documentTerms: [term] })
     }
   }
   return found
@@ -192,16 +195,16 @@ function compoundsAsked(
 /** `parkeren` in `parkeerkosten`: the vowel of a closed syllable is doubled. */
 const DUTCH_VERB = /(?<![aeiou])([aeou])([bdfgklmnprt])en$/
 
-function joinedOf(modifier: AskedWord, head: AskedWord, language: CompoundLanguage): Set<string> {
-  if (head.said.length < SHORT_PART) return new Set()
-  const firsts = new Set([modifier.said, stemIn(modifier.said, language)])
+function joinedTerms(modifier: QuestionWord, head: QuestionWord, language: CompoundLanguage): Set<string> {
+  if (head.text.length < MIN_SHORT_PART_LETTERS) return new Set()
+  const firsts = new Set([modifier.text, stemIn(modifier.text, language)])
   for (const ending of ENDINGS[language])
-    if (modifier.said.endsWith(ending)) firsts.add(modifier.said.slice(0, modifier.said.length - ending.length))
-  if (language === 'nl') firsts.add(modifier.said.replace(DUTCH_VERB, '$1$1$2'))
-  const end = endOf(modifier.said, head.said, language)
+    if (modifier.text.endsWith(ending)) firsts.add(modifier.text.slice(0, modifier.text.length - ending.length))
+  if (language === 'nl') firsts.add(modifier.text.replace(DUTCH_VERB, '$1$1$2'))
+  const end = stemEnd(modifier.text, head.text, language)
   const terms = new Set<string>()
   for (const first of firsts) {
-    if (first.length < SHORT_PART || first.length + head.said.length < COMPOUND) continue
+    if (first.length < MIN_SHORT_PART_LETTERS || first.length + head.text.length < MIN_COMPOUND_LETTERS) continue
     for (const link of LINKS[language]) terms.add(foldAccents(first) + link + end)
   }
   return terms
@@ -211,11 +214,11 @@ function joinedOf(modifier: AskedWord, head: AskedWord, language: CompoundLangua
  * The second part after stemming of the compound. The stemmer may find a longer ending in the compound than in the
  * part.
  */
-function endOf(first: string, second: string, language: CompoundLanguage): string {
-  const [stem, start] = [termOf(first + second, language), foldAccents(first)]
-  return stem.startsWith(start) ? stem.slice(start.length) : termOf(second, language)
+function stemEnd(first: string, second: string, language: CompoundLanguage): string {
+  const [stem, start] = [toTerm(first + second, language), foldAccents(first)]
+  return stem.startsWith(start) ? stem.slice(start.length) : toTerm(second, language)
 }
 
-function termOf(said: string, language: CompoundLanguage): string {
-  return foldAccents(stemIn(said, language))
+function toTerm(word: string, language: CompoundLanguage): string {
+  return foldAccents(stemIn(word, language))
 }

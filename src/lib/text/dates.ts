@@ -1,4 +1,4 @@
-import { monthNamed, weekdayNamed } from './calendar-names.js'
+import { findMonth, findWeekday } from './calendar-names.js'
 
 /** A date in a text with only the parts that are written; offsets in UTF-16 units. */
 export interface WrittenDate {
@@ -13,7 +13,7 @@ export interface WrittenDate {
   end: number
 }
 
-type Parts = Omit<WrittenDate, 'start' | 'end'>
+type DateParts = Omit<WrittenDate, 'start' | 'end'>
 
 const YEAR = '(?:1\\d|20)\\d\\d'
 const NUMERIC = new RegExp(
@@ -32,23 +32,23 @@ const NAMED = new RegExp(
   `(?:(?<day>\\d{1,2})${ORDINAL}(?:\\s+|-)${OF})?(?<name>\\p{L}{3,}\\.?)(?:\\s+(?<after>\\d{1,2})${ORDINAL}(?![\\d:.,]*\\d|\\s*\\p{L}))?(?:,?\\s+${OF}(?<year>${YEAR})(?!\\p{N}))?`,
   'uy',
 )
-const CANDIDATE = /(?<![\p{L}\p{N}])(?:\d|\p{L})/gu
+const DATE_START = /(?<![\p{L}\p{N}])(?:\d|\p{L})/gu
 
 /** Finds dates in a text, in order: numbers, names of months and weekdays in the languages of `calendar-names.ts`. */
-export function datesIn(text: string): WrittenDate[] {
+export function findDates(text: string): WrittenDate[] {
   const found: WrittenDate[] = []
   let from = 0
-  for (const { index } of text.matchAll(CANDIDATE)) {
+  for (const { index } of text.matchAll(DATE_START)) {
     if (index < from) continue
-    const read = numericAt(text, index) ?? namedAt(text, index)
-    if (read === undefined) continue
-    found.push({ ...read.parts, start: index, end: read.end })
-    from = read.end
+    const match = matchNumericDate(text, index) ?? matchNamedDate(text, index)
+    if (match === undefined) continue
+    found.push({ ...match.parts, start: index, end: match.end })
+    from = match.end
   }
   return found
 }
 
-function numericAt(text: string, at: number): { parts: Parts; end: number } | undefined {
+function matchNumericDate(text: string, at: number): { parts: DateParts; end: number } | undefined {
   NUMERIC.lastIndex = at
   const match = NUMERIC.exec(text)
   if (match === null) return undefined
@@ -76,15 +76,15 @@ function dayPart(day: number): { day?: number } {
   return Number.isNaN(day) ? {} : { day }
 }
 
-function namedAt(text: string, at: number): { parts: Parts; end: number } | undefined {
+function matchNamedDate(text: string, at: number): { parts: DateParts; end: number } | undefined {
   NAMED.lastIndex = at
   const match = NAMED.exec(text)
   if (match === null) return undefined
   const { day, name = '', after, year } = match.groups ?? {}
-  const weekday = day === undefined ? weekdayNamed(name) : undefined
+  const weekday = day === undefined ? findWeekday(name) : undefined
   const length = (day === undefined ? 0 : text.slice(at).indexOf(name)) + name.length
   if (weekday !== undefined) return { parts: { weekday }, end: at + length }
-  const month = monthNamed(name)
+  const month = findMonth(name)
   if (month === undefined) return undefined
   const isAlone = day === undefined && after === undefined && year === undefined
   // `may`, `mars` and short forms are other words, too

@@ -1,5 +1,5 @@
 import { foldAccents } from './fold.js'
-import { MARKS } from './function-words.js'
+import { LANGUAGE_MARKS } from './function-words.js'
 import { LANGUAGES, type Language, SCRIPTS, type Script } from './languages.js'
 import { QUERY_STOP_WORDS } from './stop-words.js'
 
@@ -15,8 +15,8 @@ const ENGLISH_COMMON =
 const WEAK =
   'die man war hat hay per come van von der den des dan pot bin art son sin tan para mine sur dove due sole fine cent plus chat mission me do pro fat gut rot tag tage hut bald fast arm wand gift chef band land stand hand plan test pain main sale tour point mode type air base date case pan once dial red real sea tempo media data ben mar ran bed bad god lag fin tre min men var under hus de la el le los las du un une et al il lo di da si se e y ja je os em com vs via op ora mai mi ma tu ti te va ve bu ki on ya kan i u s t d l m n c x ni ci par dos mil era eres o a as no in am an is it so'
 
-const PLACES: ReadonlyMap<Language, number> = new Map(LANGUAGES.map((language, place) => [language, place]))
-const bitOf = (language: Language): number => 1 << (PLACES.get(language) ?? 0)
+const INDEXES: ReadonlyMap<Language, number> = new Map(LANGUAGES.map((language, index) => [language, index]))
+const toBit = (language: Language): number => 1 << (INDEXES.get(language) ?? 0)
 
 /** in addition to the bits of the languages */
 const WEAK_BIT = 1 << 30
@@ -30,11 +30,11 @@ function add(word: string, bit: number): void {
 
 for (const language of LANGUAGES) {
   if (language === 'en') continue
-  const { said, common = '', letters } = MARKS[language]
-  for (const word of `${said} ${common}`.split(' ')) if (word !== '') add(word, bitOf(language))
-  if (letters !== undefined) LETTERS.push([letters, bitOf(language)])
+  const { functionWords, common = '', letters } = LANGUAGE_MARKS[language]
+  for (const word of `${functionWords} ${common}`.split(' ')) if (word !== '') add(word, toBit(language))
+  if (letters !== undefined) LETTERS.push([letters, toBit(language)])
 }
-for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) add(word, bitOf('en'))
+for (const word of [...QUERY_STOP_WORDS, ...ENGLISH_COMMON.split(' ')]) add(word, toBit('en'))
 for (const word of WEAK.split(' ')) add(word, WEAK_BIT)
 
 /** Whether a word is in the lists of any language. */
@@ -45,7 +45,7 @@ export function isListed(word: string): boolean {
 const NON_ASCII = /[^\x00-\x7f]/
 
 /** Votes of a word in lower case with its accents. A word with only the letters of a language may be a name. */
-export function votesOf(word: string): number {
+export function getVotes(word: string): number {
   const known = WORDS.get(word)
   if (known !== undefined || !NON_ASCII.test(word)) return known ?? 0
   let votes = 0
@@ -54,16 +54,16 @@ export function votesOf(word: string): number {
 }
 
 /** Whether a word is an English function word or typical of English. */
-export function speaksForEnglish(votes: number): boolean {
+export function votesForEnglish(votes: number): boolean {
   return (votes & 1) !== 0
 }
 
 /** Whether a word is a function word or typical of another language. */
-export function speaksForOthers(votes: number): boolean {
+export function votesForOthers(votes: number): boolean {
   return (votes & ~(WEAK_BIT | 1)) !== 0
 }
 
-interface Best {
+interface LeadingLanguage {
   language: Language
   votes: number
   /** votes of words that are not English as well */
@@ -88,9 +88,9 @@ export class LanguageVotes {
     this.#words++
     const isStrong = (votes & (WEAK_BIT | 1)) === 0
     for (let rest = votes & ~WEAK_BIT; rest !== 0; rest &= rest - 1) {
-      const place = 31 - Math.clz32(rest & -rest)
-      this.#counts[place] = (this.#counts[place] ?? 0) + 1
-      if (isStrong) this.#strong[place] = (this.#strong[place] ?? 0) + 1
+      const index = 31 - Math.clz32(rest & -rest)
+      this.#counts[index] = (this.#counts[index] ?? 0) + 1
+      if (isStrong) this.#strong[index] = (this.#strong[index] ?? 0) + 1
     }
   }
 
@@ -99,17 +99,17 @@ export class LanguageVotes {
   }
 
   count(language: Language): number {
-    return this.#counts[PLACES.get(language) ?? 0] ?? 0
+    return this.#counts[INDEXES.get(language) ?? 0] ?? 0
   }
 
   /** The language of a script with the most votes; the first one of equals. */
-  best(script: Script): Best {
+  best(script: Script): LeadingLanguage {
     const [first] = SCRIPTS[script]
-    const best: Best = { language: first, votes: this.count(first), strong: 0, second: -1 }
+    const best: LeadingLanguage = { language: first, votes: this.count(first), strong: 0, second: -1 }
     for (const language of SCRIPTS[script]) {
       if (language === first) continue
       const votes = this.count(language)
-      const strong = this.#strong[PLACES.get(language) ?? 0] ?? 0
+      const strong = this.#strong[INDEXES.get(language) ?? 0] ?? 0
       if (votes > best.votes || (votes === best.votes && strong > best.strong && best.language !== first))
         Object.assign(best, { language, votes, strong, second: best.votes })
       else if (votes > best.second) best.second = votes
@@ -121,15 +121,15 @@ export class LanguageVotes {
 /**
  * Minimum fraction of a document's words that vote for its language. A stray foreign word in a long text is no proof.
  */
-const DOCUMENT_SHARE = 0.06
+const MIN_DOCUMENT_FRACTION = 0.06
 /**
  * The same for long texts and for their parts. Manual pages of eighteen languages have fractions of .25 to .6
  * (Indonesian .15). Names, program text and invented words reach .1, because some language happens to have such words.
  */
 const LONG_TEXT = { words: 30, share: 0.12 }
-const PART_SHARE = 0.2
+const MIN_PART_FRACTION = 0.2
 /** A question with more words than this needs two votes. */
-const SHORT_QUESTION = 6
+const MAX_SHORT_QUESTION_WORDS = 6
 
 /**
  * Language of a document's words of one script. One vote is enough in a short text: documents also have the terms of an
@@ -140,13 +140,13 @@ const SHORT_QUESTION = 6
 export function documentLanguage(ballot: LanguageVotes, script: Script, around: Language | undefined): Language {
   const { language, votes, strong } = ballot.best(script)
   const [first] = SCRIPTS[script]
-  if (around !== undefined && SCRIPTS[script].some((one) => one === around)) {
-    const isOther = votes >= 2 + 2 * ballot.count(around) && votes >= PART_SHARE * ballot.words
+  if (around !== undefined && SCRIPTS[script].some((candidate) => candidate === around)) {
+    const isOther = votes >= 2 + 2 * ballot.count(around) && votes >= MIN_PART_FRACTION * ballot.words
     return isOther ? language : around
   }
-  const isTold = strong > 0 || votes > 1 || script !== 'latin'
-  const share = ballot.words > LONG_TEXT.words ? LONG_TEXT.share : DOCUMENT_SHARE
-  return isTold && votes >= share * ballot.words ? language : first
+  const isCertain = strong > 0 || votes > 1 || script !== 'latin'
+  const share = ballot.words > LONG_TEXT.words ? LONG_TEXT.share : MIN_DOCUMENT_FRACTION
+  return isCertain && votes >= share * ballot.words ? language : first
 }
 
 /**
@@ -157,6 +157,6 @@ export function questionLanguage(ballot: LanguageVotes, script: Script): Languag
   const { language, votes, strong, second } = ballot.best(script)
   const [first] = SCRIPTS[script]
   if (script !== 'latin') return votes > 0 ? language : first
-  const isAlone = votes === 1 && second < 1 && ballot.words <= SHORT_QUESTION
+  const isAlone = votes === 1 && second < 1 && ballot.words <= MAX_SHORT_QUESTION_WORDS
   return strong > 0 && (votes > 1 || isAlone) ? language : first
 }

@@ -22,14 +22,14 @@ export function checkAnswer(
   actual: { text: string; state: string },
 ): AnswerCheck {
   const text = toComparable(actual.text)
-  const missing = answer.filter((one) => !contains(text, toComparable(one)))
-  const forbidden = not.filter((one) => contains(text, toComparable(one)))
-  const isOther = state !== undefined && state !== actual.state
+  const missing = answer.filter((expected) => !contains(text, toComparable(expected)))
+  const forbidden = not.filter((expected) => contains(text, toComparable(expected)))
+  const isWrongState = state !== undefined && state !== actual.state
   return {
-    right: missing.length + forbidden.length === 0 && !isOther,
+    right: missing.length + forbidden.length === 0 && !isWrongState,
     missing,
     forbidden,
-    ...(isOther ? { wrongState: { expected: state, actual: actual.state } } : {}),
+    ...(isWrongState ? { wrongState: { expected: state, actual: actual.state } } : {}),
   }
 }
 
@@ -49,12 +49,12 @@ const NUMBER_BEFORE = /\p{N}[.,]?$/u
 const NUMBER_AFTER = /^[.,]?\p{N}/u
 
 /** Finds a text literally, but no number within a longer one: `5` is not in `15` or `5.5`. */
-function contains(text: string, wanted: string): boolean {
-  if (wanted === '') return false
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
-    const end = at + wanted.length
-    const cutsBefore = STARTS_WITH_DIGIT.test(wanted) && NUMBER_BEFORE.test(text.slice(Math.max(0, at - 3), at))
-    const cutsAfter = ENDS_WITH_DIGIT.test(wanted) && NUMBER_AFTER.test(text.slice(end, end + 3))
+function contains(text: string, expected: string): boolean {
+  if (expected === '') return false
+  for (let at = text.indexOf(expected); at >= 0; at = text.indexOf(expected, at + 1)) {
+    const end = at + expected.length
+    const cutsBefore = STARTS_WITH_DIGIT.test(expected) && NUMBER_BEFORE.test(text.slice(Math.max(0, at - 3), at))
+    const cutsAfter = ENDS_WITH_DIGIT.test(expected) && NUMBER_AFTER.test(text.slice(end, end + 3))
     if (!cutsBefore && !cutsAfter) return true
   }
   return false

@@ -3,23 +3,23 @@ import { documentLanguage, LanguageVotes } from './detect.js'
 import { LANGUAGES, type Language } from './languages.js'
 import { HASH_START, hashUnit } from './word-table.js'
 import {
+  type AnalyzedWord,
   classAt,
-  formIn,
+  findWord,
+  getForm,
   isNameAmpersand,
   isThousandsComma,
   isWordUnit,
-  lookUp,
+  MIN_PART_TOKENS,
   normalise,
   PAIRED,
-  PART_TOKENS,
   signsEnd,
   skipContraction,
   WORD,
-  type Word,
 } from './words.js'
 
 /** FNV-1a hash of a term, 32 bits. */
-export function hashOf(term: string): number {
+export function hashTerm(term: string): number {
   let hash = HASH_START
   for (let i = 0; i < term.length; i++) hash = hashUnit(hash, term.charCodeAt(i))
   return hash
@@ -29,30 +29,30 @@ export function hashOf(term: string): number {
 const SETS = 16_384
 const WAYS = 4
 /** Fields of an entry: two hashes of the spelling, the hash of its term, its flags, its votes, … */
-const FIELDS = 8
-const SECOND = 1
-const TERM = 2
-const IS = 3
-const VOTES = 4
+const ENTRY_FIELDS = 8
+const SECOND_HASH_FIELD = 1
+const TERM_FIELD = 2
+const FLAGS_FIELD = 3
+const VOTES_FIELD = 4
 /** … and for the language that was requested last: its number, the hash of the form, and whether its term differs. */
-const IN = 5
-const FORM = 6
-const REST = 7
-const SET_FIELDS = WAYS * FIELDS
+const LANGUAGE_FIELD = 5
+const FORM_FIELD = 6
+const REST_FIELD = 7
+const SET_FIELDS = WAYS * ENTRY_FIELDS
 
-const KNOWN = 1
+const KNOWN_FLAG = 1
 /** too common to be a term */
-const STOPPED = 2
-const ENGLISH = 4
-const FOREIGN = 8
+const STOP_WORD_FLAG = 2
+const ENGLISH_FLAG = 4
+const FOREIGN_FLAG = 8
 /** in the Latin alphabet, so that its language counts */
-const LATIN = 16
+const LATIN_FLAG = 16
 /** an identifier, which has terms for its parts as well */
-const SEVERAL = 32
+const IDENTIFIER_FLAG = 32
 /** has no term */
-const NOTHING = 64
+const NO_TERM_FLAG = 64
 /** in another alphabet */
-const OTHER = 128
+const OTHER_SCRIPT_FLAG = 128
 
 /**
  * Cache of analysed spellings in one block of memory: a known word costs one access, instead of four for its spelling,
@@ -60,19 +60,19 @@ const OTHER = 128
  * that no text can be crafted to collide with another.
  */
 let table = new Int32Array(0)
-let words: (Word | undefined)[] = []
+let words: (AnalyzedWord | undefined)[] = []
 let firstTerms: string[] = []
 const SECOND_START = randomInt(2 ** 31) | 1
 const SECOND_PRIME = (randomInt(2 ** 29) * 4 + 5) | 0
 /** whether a known word was evicted from its entry */
-let displaced = false
+let hasEvicted = false
 
 /** Table offsets of the words of the current text. Like all state here, it is used between two awaits only. */
-let read = new Int32Array(1024)
-let written = 0
-const counted = new LanguageVotes()
+let offsets = new Int32Array(1024)
+let offsetCount = 0
+const sharedVotes = new LanguageVotes()
 
-interface Part {
+interface HashedPart {
   end: number
   english: number
   foreign: number
@@ -82,11 +82,11 @@ interface Part {
  * Receives the contents of a text: terms of words in their first form, forms in another language, and all terms of an
  * identifier.
  */
-interface Taker {
-  term(place: number): void
-  form(place: number, language: Language): void
-  all(terms: readonly string[]): void
-  ended(part: number): void
+interface TermSink {
+  term(offset: number): void
+  form(offset: number, language: Language): void
+  identifier(terms: readonly string[]): void
+  onPartEnd(part: number): void
 }
 
 /**
@@ -96,141 +96,146 @@ interface Taker {
  * @param onPartEnd called after the last term of each part
  * @returns false for a text with letters other than Latin ones; then nothing was written
  */
-export function hashTermsOf(
+export function hashTermsOfParts(
   parts: readonly string[],
   write: (hash: number) => void,
-  ended: (part: number) => void,
+  onPartEnd: (part: number) => void,
 ): boolean {
-  return take(parts, hashTaker(write, ended), false)
+  return feedTerms(parts, createHashSink(write, onPartEnd), false)
 }
 
-function hashTaker(write: (hash: number) => void, ended: (part: number) => void): Taker {
+function createHashSink(write: (hash: number) => void, onPartEnd: (part: number) => void): TermSink {
   return {
-    term: (place) => write(table[place + TERM] ?? 0),
-    form: (place) => write(table[place + FORM] ?? 0),
-    all: (terms) => {
-      for (const term of terms) write(hashOf(term))
+    term: (offset) => write(table[offset + TERM_FIELD] ?? 0),
+    form: (offset) => write(table[offset + FORM_FIELD] ?? 0),
+    identifier: (terms) => {
+      for (const term of terms) write(hashTerm(term))
     },
-    ended,
+    onPartEnd,
   }
 }
 
 /** Terms of a text as `forEachTerm` emits them; undefined for a text with letters other than Latin ones. */
-export function latinTermsOf(text: string): string[] | undefined {
+export function analyzeLatin(text: string): string[] | undefined {
   const terms: string[] = []
-  const isTaken = take(
+  const isLatin = feedTerms(
     text.split('\n'),
     {
-      term: (place) => {
-        terms.push(firstTerms[place / FIELDS] ?? '')
+      term: (offset) => {
+        terms.push(firstTerms[offset / ENTRY_FIELDS] ?? '')
       },
-      form: (place, language) => {
-        const word = words[place / FIELDS]
-        if (word !== undefined) terms.push(formIn(word, language).stem)
+      form: (offset, language) => {
+        const word = words[offset / ENTRY_FIELDS]
+        if (word !== undefined) terms.push(getForm(word, language).stem)
       },
-      all: (several) => {
+      identifier: (several) => {
         terms.push(...several)
       },
-      ended: () => {},
+      onPartEnd: () => {},
     },
     true,
   )
-  return isTaken ? terms : undefined
+  return isLatin ? terms : undefined
 }
 
 /** @param isOne whether a text of a single part is in one language, as in `forEachTerm` */
-function take(texts: readonly string[], taker: Taker, isOne: boolean): boolean {
+function feedTerms(texts: readonly string[], sink: TermSink, isOne: boolean): boolean {
   if (table.length === 0) {
     table = new Int32Array(SETS * SET_FIELDS)
-    words = new Array<Word | undefined>(SETS * WAYS).fill(undefined)
+    words = new Array<AnalyzedWord | undefined>(SETS * WAYS).fill(undefined)
     firstTerms = new Array<string>(SETS * WAYS).fill('')
   }
   // If words of one text evicted each other, most of them are cached at the second attempt.
-  const parts = readAll(texts) ?? (displaced ? readAll(texts) : undefined)
+  const parts = scanTexts(texts) ?? (hasEvicted ? scanTexts(texts) : undefined)
   if (parts === undefined) return false
-  const around = languageOf(parts)
+  const outerLanguage = detectLanguage(parts)
   let from = 0
-  for (const [place, part] of parts.entries()) {
-    emit(from, part.end, isOne && parts.length === 1 ? around : languageIn(part, from, around), taker)
-    taker.ended(place)
+  for (const [index, part] of parts.entries()) {
+    emit(
+      from,
+      part.end,
+      isOne && parts.length === 1 ? outerLanguage : detectPartLanguage(part, from, outerLanguage),
+      sink,
+    )
+    sink.onPartEnd(index)
     from = part.end
   }
   return true
 }
 
 /** See `detectLanguages`. */
-function languageOf(parts: readonly Part[]): Language {
+function detectLanguage(parts: readonly HashedPart[]): Language {
   let [english, foreign] = [0, 0]
   for (const part of parts) {
     english += part.english
     foreign += part.foreign
   }
   if (foreign <= english) return 'en'
-  vote(0, written)
-  return documentLanguage(counted, 'latin', undefined)
+  addVotes(0, offsetCount)
+  return documentLanguage(sharedVotes, 'latin', undefined)
 }
 
 /** See `detectPartLanguages`. */
-function languageIn({ end, english, foreign }: Part, from: number, around: Language): Language {
-  if (end - from < PART_TOKENS || (around === 'en' && foreign < 2 + 2 * english)) return around
-  vote(from, end)
-  return documentLanguage(counted, 'latin', around)
+function detectPartLanguage({ end, english, foreign }: HashedPart, from: number, outerLanguage: Language): Language {
+  if (end - from < MIN_PART_TOKENS || (outerLanguage === 'en' && foreign < 2 + 2 * english)) return outerLanguage
+  addVotes(from, end)
+  return documentLanguage(sharedVotes, 'latin', outerLanguage)
 }
 
-function vote(from: number, end: number): void {
-  counted.clear()
+function addVotes(from: number, end: number): void {
+  sharedVotes.clear()
   for (let i = from; i < end; i++) {
-    const place = read[i] ?? 0
-    if (((table[place + IS] ?? 0) & LATIN) !== 0) counted.add(table[place + VOTES] ?? 0)
+    const offset = offsets[i] ?? 0
+    if (((table[offset + FLAGS_FIELD] ?? 0) & LATIN_FLAG) !== 0) sharedVotes.add(table[offset + VOTES_FIELD] ?? 0)
   }
 }
 
 /** See `emitPart`. */
-function emit(from: number, end: number, language: Language, taker: Taker): void {
-  const number = LANGUAGES.indexOf(language)
-  let after: number[] | undefined
+function emit(from: number, end: number, language: Language, sink: TermSink): void {
+  const languageNumber = LANGUAGES.indexOf(language)
+  let trailing: number[] | undefined
   for (let i = from; i < end; i++) {
-    const place = read[i] ?? 0
-    const is = table[place + IS] ?? 0
-    if ((is & STOPPED) !== 0) continue
-    if ((is & SEVERAL) !== 0) taker.all(words[place / FIELDS]?.terms ?? [])
-    else if (number === 0 || (is & LATIN) === 0) taker.term(place)
+    const offset = offsets[i] ?? 0
+    const flags = table[offset + FLAGS_FIELD] ?? 0
+    if ((flags & STOP_WORD_FLAG) !== 0) continue
+    if ((flags & IDENTIFIER_FLAG) !== 0) sink.identifier(words[offset / ENTRY_FIELDS]?.terms ?? [])
+    else if (languageNumber === 0 || (flags & LATIN_FLAG) === 0) sink.term(offset)
     else {
-      if (table[place + IN] !== number) setForm(place, language, number)
-      taker.form(place, language)
-      if (table[place + REST] === 1) {
-        after ??= []
-        after.push(place)
+      if (table[offset + LANGUAGE_FIELD] !== languageNumber) setForm(offset, language, languageNumber)
+      sink.form(offset, language)
+      if (table[offset + REST_FIELD] === 1) {
+        trailing ??= []
+        trailing.push(offset)
       }
     }
   }
-  if (after !== undefined) for (const place of after) taker.term(place)
+  if (trailing !== undefined) for (const offset of trailing) sink.term(offset)
 }
 
-function setForm(place: number, language: Language, number: number): void {
-  const word = words[place / FIELDS]
+function setForm(offset: number, language: Language, languageNumber: number): void {
+  const word = words[offset / ENTRY_FIELDS]
   if (word === undefined) return
-  const { stem, rest } = formIn(word, language)
-  table[place + IN] = number
-  table[place + FORM] = hashOf(stem)
-  table[place + REST] = rest.length
+  const { stem, rest } = getForm(word, language)
+  table[offset + LANGUAGE_FIELD] = languageNumber
+  table[offset + FORM_FIELD] = hashTerm(stem)
+  table[offset + REST_FIELD] = rest.length
 }
 
 /** @returns undefined if only the full analysis can read the text, or if its words evicted each other */
-function readAll(texts: readonly string[]): Part[] | undefined {
-  written = 0
-  displaced = false
-  const parts: Part[] = []
+function scanTexts(texts: readonly string[]): HashedPart[] | undefined {
+  offsetCount = 0
+  hasEvicted = false
+  const parts: HashedPart[] = []
   for (const text of texts) {
-    const part = readPart(normalise(text))
+    const part = scanText(normalise(text))
     if (part === undefined) return undefined
     parts.push(part)
   }
-  return displaced ? undefined : parts
+  return hasEvicted ? undefined : parts
 }
 
 /** Scans a text as `toTokens` does. */
-function readPart(text: string): Part | undefined {
+function scanText(text: string): HashedPart | undefined {
   let [english, foreign] = [0, 0]
   const { length } = text
   for (let at = 0; at < length; ) {
@@ -250,29 +255,29 @@ function readPart(text: string): Part | undefined {
       hash = hashUnit(hash, next)
       second = Math.imul(second ^ next, SECOND_PRIME)
     }
-    for (const after = signsEnd(text, at); at < after; at++) {
+    for (const trailing = signsEnd(text, at); at < trailing; at++) {
       const sign = text.charCodeAt(at)
       hash = hashUnit(hash, sign)
       second = Math.imul(second ^ sign, SECOND_PRIME)
     }
-    const place = placeOf(hash, second) ?? remember(text, start, at, hash, second)
-    const is = table[place + IS] ?? 0
-    if ((is & OTHER) !== 0) return undefined
-    if ((is & NOTHING) === 0) {
-      if (written === read.length) grow()
-      read[written++] = place
-      if ((is & ENGLISH) !== 0) english++
-      if ((is & FOREIGN) !== 0) foreign++
+    const offset = findEntry(hash, second) ?? addEntry(text, start, at, hash, second)
+    const flags = table[offset + FLAGS_FIELD] ?? 0
+    if ((flags & OTHER_SCRIPT_FLAG) !== 0) return undefined
+    if ((flags & NO_TERM_FLAG) === 0) {
+      if (offsetCount === offsets.length) growOffsets()
+      offsets[offsetCount++] = offset
+      if ((flags & ENGLISH_FLAG) !== 0) english++
+      if ((flags & FOREIGN_FLAG) !== 0) foreign++
     }
     at = skipContraction(text, at)
   }
-  return { end: written, english, foreign }
+  return { end: offsetCount, english, foreign }
 }
 
-function grow(): void {
-  const larger = new Int32Array(2 * read.length)
-  larger.set(read)
-  read = larger
+function growOffsets(): void {
+  const larger = new Int32Array(2 * offsets.length)
+  larger.set(offsets)
+  offsets = larger
 }
 
 /** Whether a unit that is no ASCII letter or digit belongs to a word, as in `findWordEnd`. */
@@ -281,45 +286,45 @@ function isInside(text: string, start: number, at: number, unit: number): boolea
   return unit < 128 ? isThousandsComma(text, at) || isNameAmpersand(text, at) : classAt(text, at) === WORD
 }
 
-function setOf(hash: number): number {
+function toSetOffset(hash: number): number {
   // The high bits of FNV are mixed better than the low ones.
   return ((hash ^ (hash >>> 16)) & (SETS - 1)) * SET_FIELDS
 }
 
-function placeOf(hash: number, second: number): number | undefined {
-  const first = setOf(hash)
-  for (let place = first; place < first + SET_FIELDS; place += FIELDS)
-    if (table[place] === hash && table[place + SECOND] === second) return place
+function findEntry(hash: number, second: number): number | undefined {
+  const first = toSetOffset(hash)
+  for (let offset = first; offset < first + SET_FIELDS; offset += ENTRY_FIELDS)
+    if (table[offset] === hash && table[offset + SECOND_HASH_FIELD] === second) return offset
   return undefined
 }
 
 /** @returns the offset of the new entry in the table */
-function remember(text: string, start: number, end: number, hash: number, second: number): number {
-  const word = lookUp(text, start, end, hash)
+function addEntry(text: string, start: number, end: number, hash: number, second: number): number {
+  const word = findWord(text, start, end, hash)
   const [term] = word.terms
-  const first = setOf(hash)
-  let place = first
-  while (place < first + SET_FIELDS && table[place + IS] !== 0) place += FIELDS
-  if (place === first + SET_FIELDS) {
+  const first = toSetOffset(hash)
+  let offset = first
+  while (offset < first + SET_FIELDS && table[offset + FLAGS_FIELD] !== 0) offset += ENTRY_FIELDS
+  if (offset === first + SET_FIELDS) {
     // Evicts any entry.
-    place = first + ((second >>> 20) & (WAYS - 1)) * FIELDS
-    displaced = true
+    offset = first + ((second >>> 20) & (WAYS - 1)) * ENTRY_FIELDS
+    hasEvicted = true
   }
-  table[place] = hash
-  table[place + SECOND] = second
-  table[place + TERM] = term === undefined ? 0 : hashOf(term)
-  table[place + IS] =
-    KNOWN |
-    (word.stopped ? STOPPED : 0) |
-    (word.english === 1 ? ENGLISH : 0) |
-    (word.foreign === 1 ? FOREIGN : 0) |
-    (word.script === 'latin' ? LATIN : 0) |
-    (word.terms.length > 1 && !word.stopped ? SEVERAL : 0) |
-    (term === undefined ? NOTHING : 0) |
-    (word.script === undefined || word.script === 'latin' ? 0 : OTHER)
-  table[place + VOTES] = word.votes
-  table[place + IN] = 0
-  words[place / FIELDS] = word
-  firstTerms[place / FIELDS] = term ?? ''
-  return place
+  table[offset] = hash
+  table[offset + SECOND_HASH_FIELD] = second
+  table[offset + TERM_FIELD] = term === undefined ? 0 : hashTerm(term)
+  table[offset + FLAGS_FIELD] =
+    KNOWN_FLAG |
+    (word.isStopWord ? STOP_WORD_FLAG : 0) |
+    (word.english === 1 ? ENGLISH_FLAG : 0) |
+    (word.foreign === 1 ? FOREIGN_FLAG : 0) |
+    (word.script === 'latin' ? LATIN_FLAG : 0) |
+    (word.terms.length > 1 && !word.isStopWord ? IDENTIFIER_FLAG : 0) |
+    (term === undefined ? NO_TERM_FLAG : 0) |
+    (word.script === undefined || word.script === 'latin' ? 0 : OTHER_SCRIPT_FLAG)
+  table[offset + VOTES_FIELD] = word.votes
+  table[offset + LANGUAGE_FIELD] = 0
+  words[offset / ENTRY_FIELDS] = word
+  firstTerms[offset / ENTRY_FIELDS] = term ?? ''
+  return offset
 }

@@ -56,7 +56,7 @@ const PATTERNS: readonly (readonly [Script, RegExp])[] = [
 const ASCII_WORD = /^[a-z]+$/
 
 /** Alphabet of a lower-case word; undefined if it contains digits or its alphabet is not supported. */
-export function scriptOf(word: string): Script | undefined {
+export function detectScript(word: string): Script | undefined {
   if (ASCII_WORD.test(word)) return 'latin'
   return PATTERNS.find(([, pattern]) => pattern.test(word))?.[0]
 }

@@ -13,21 +13,21 @@ const UNIT_BYTES = 2
 
 /** Joins the parts of a text. A long text is stored outside of the heap of this thread. */
 export async function gatherText(parts: AsyncIterable<string>): Promise<Text> {
-  let short: string[] = []
-  const long: Buffer[] = []
+  let strings: string[] = []
+  const buffers: Buffer[] = []
   let units = 0
-  const move = () => {
-    if (short.length > 0) long.push(Buffer.from(short.join(''), 'utf16le'))
-    short = []
+  const flush = () => {
+    if (strings.length > 0) buffers.push(Buffer.from(strings.join(''), 'utf16le'))
+    strings = []
   }
   for await (const part of parts) {
-    short.push(part)
+    strings.push(part)
     units += part.length
-    if (units > SHORT_UNITS) move()
+    if (units > SHORT_UNITS) flush()
   }
-  if (long.length === 0) return short.join('')
-  move()
-  return new LongText(Buffer.concat(long))
+  if (buffers.length === 0) return strings.join('')
+  flush()
+  return new LongText(Buffer.concat(buffers))
 }
 
 /** A text as UTF-16 in a buffer. */
@@ -45,11 +45,11 @@ class LongText implements Text {
   }
 
   indexOf(searched: string, from = 0): number {
-    return unitOf(this.#bytes.indexOf(searched, from * UNIT_BYTES, 'utf16le'))
+    return toUnits(this.#bytes.indexOf(searched, from * UNIT_BYTES, 'utf16le'))
   }
 
   lastIndexOf(searched: string, from = this.length): number {
-    return unitOf(this.#bytes.lastIndexOf(searched, Math.min(from, this.length) * UNIT_BYTES, 'utf16le'))
+    return toUnits(this.#bytes.lastIndexOf(searched, Math.min(from, this.length) * UNIT_BYTES, 'utf16le'))
   }
 
   charCodeAt(at: number): number {
@@ -57,6 +57,6 @@ class LongText implements Text {
   }
 }
 
-function unitOf(byte: number): number {
+function toUnits(byte: number): number {
   return byte === -1 ? -1 : byte / UNIT_BYTES
 }

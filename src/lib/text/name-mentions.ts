@@ -1,43 +1,44 @@
 /** Words of a company's name that documents rarely repeat. */
-const LEGAL = new Set(
+const LEGAL_FORMS = new Set(
   'the inc incorporated corp corporation company co ltd limited plc llc llp gmbh ag sa nv spa com group holdings holding'.split(
     ' ',
   ),
 )
 /** A name with this many letters may be part of a longer word: `ULTABEAUTY_2023Q4`. */
-const LONG_NAME = 4
+const MIN_LONG_NAME_LETTERS = 4
 
 /**
  * Whether a text mentions a name: all words of the name follow each other, or are joined as in file names. Case,
  * accents and a company's legal form are ignored.
  */
 export function mentionsName(text: string, name: string): boolean {
-  const wanted = wordsOf(name)
-  if (wanted.length === 0) return false
-  const told = wordsOf(text)
-  const joined = wanted.join('')
-  for (const [place, word] of told.entries()) {
-    if (wanted.every((one, ahead) => isForm(told[place + ahead], one))) return true
-    if (joined.length >= LONG_NAME && word.startsWith(joined) && !/^\p{L}/u.test(word.slice(joined.length))) return true
-    if (joined.length > LONG_NAME && wanted.length > 1 && word.startsWith(joined)) return true
+  const nameWords = splitWords(name)
+  if (nameWords.length === 0) return false
+  const textWords = splitWords(text)
+  const joined = nameWords.join('')
+  for (const [index, word] of textWords.entries()) {
+    if (nameWords.every((nameWord, offset) => isSameWord(textWords[index + offset], nameWord))) return true
+    if (joined.length >= MIN_LONG_NAME_LETTERS && word.startsWith(joined) && !/^\p{L}/u.test(word.slice(joined.length)))
+      return true
+    if (joined.length > MIN_LONG_NAME_LETTERS && nameWords.length > 1 && word.startsWith(joined)) return true
   }
   return false
 }
 
 /** Whether a text contains the longest word of a name: the last fallback for names of persons and products. */
 export function mentionsLongestWord(text: string, name: string): boolean {
-  const [longest = ''] = [...wordsOf(name)].sort((a, b) => b.length - a.length)
-  return longest.length >= LONG_NAME && wordsOf(text).some((word) => isForm(word, longest))
+  const [longest = ''] = [...splitWords(name)].sort((a, b) => b.length - a.length)
+  return longest.length >= MIN_LONG_NAME_LETTERS && splitWords(text).some((word) => isSameWord(word, longest))
 }
 
 /** The words of a name without its legal form, in lower case. */
-function wordsOf(text: string): string[] {
-  const words = plain(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
-  const telling = words.filter((word) => !LEGAL.has(word))
-  return telling.length > 0 ? telling : [...words]
+function splitWords(text: string): string[] {
+  const words = foldCase(text).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []
+  const distinctive = words.filter((word) => !LEGAL_FORMS.has(word))
+  return distinctive.length > 0 ? distinctive : [...words]
 }
 
-function plain(text: string): string {
+function foldCase(text: string): string {
   return text
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -46,6 +47,6 @@ function plain(text: string): string {
 }
 
 /** Whether a word equals another one, possibly in the plural. */
-function isForm(told: string | undefined, wanted: string): boolean {
-  return told === wanted || told === `${wanted}s`
+function isSameWord(textWords: string | undefined, nameWords: string): boolean {
+  return textWords === nameWords || textWords === `${nameWords}s`
 }

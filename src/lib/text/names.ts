@@ -1,5 +1,5 @@
 /** A name in a question: of a company, product, person or location. */
-export interface FoundName {
+export interface NameMention {
   text: string
   start: number
   /** after the possessive `'s`, if any */
@@ -31,7 +31,7 @@ const GERMAN = /\b(?:der|die|das|und|von|wie|welche[rsmn]?|zwischen|für|bei|ist
 /** German nouns are capitalized, too: a name follows one of these, or another name. */
 const BEFORE_GERMAN_NAME = /(?:\b(?:von|bei|für|zwischen|mit|und|oder|gegen|als)|[,/])\s+$/iu
 
-interface Word {
+interface NameWord {
   text: string
   start: number
   end: number
@@ -41,56 +41,59 @@ interface Word {
  * Finds names in a text by their spelling: capitals within a sentence, capitals inside a word, quoted words. The first
  * word of a sentence is a name if it has an `'s` or is next to another name.
  */
-export function namesIn(text: string): FoundName[] {
-  const words = [...text.matchAll(WORD)].map((match): Word => {
+export function findNames(text: string): NameMention[] {
+  const words = [...text.matchAll(WORD)].map((match): NameWord => {
     const end = match.index + match[0].length
     return { text: match[0], start: match.index, end }
   })
   const isGerman = (text.match(GERMAN)?.length ?? 0) >= 2
-  const runs: Word[][] = []
-  for (const [place, word] of words.entries()) {
-    const last = runs.at(-1)
-    const before = last?.at(-1)
-    const goesOn =
-      before !== undefined &&
-      before === words[place - 1] &&
-      !POSSESSIVE.test(before.text) &&
-      WITHIN_NAME.test(text.slice(before.end, word.start))
-    if (goesOn && (looksLikeName(word) || /^\d{3}[a-z]?$/i.test(word.text))) last?.push(word)
-    else if (looksLikeName(word) && (!isGerman || BEFORE_GERMAN_NAME.test(text.slice(0, word.start)) || isOdd(word)))
+  const runs: NameWord[][] = []
+  for (const [index, word] of words.entries()) {
+    const currentRun = runs.at(-1)
+    const previous = currentRun?.at(-1)
+    const continuesRun =
+      previous !== undefined &&
+      previous === words[index - 1] &&
+      !POSSESSIVE.test(previous.text) &&
+      WITHIN_NAME.test(text.slice(previous.end, word.start))
+    if (continuesRun && (looksLikeName(word) || /^\d{3}[a-z]?$/i.test(word.text))) currentRun?.push(word)
+    else if (
+      looksLikeName(word) &&
+      (!isGerman || BEFORE_GERMAN_NAME.test(text.slice(0, word.start)) || hasInnerCapital(word))
+    )
       runs.push([word])
   }
-  return runs.filter((run) => !isByPosition(text, run)).flatMap((run) => nameOf(text, run))
+  return runs.filter((run) => !isCapitalizedByPosition(text, run)).flatMap((run) => toNames(text, run))
 }
 
-function looksLikeName({ text }: Word): boolean {
+function looksLikeName({ text }: NameWord): boolean {
   const bare = text.replace(POSSESSIVE, '')
   if (NO_NAMES.has(bare.toLowerCase()) || YEAR_LIKE.test(bare) || bare.length < 2) return false
-  return /^\p{Lu}/u.test(bare) || isOdd({ text: bare })
+  return /^\p{Lu}/u.test(bare) || hasInnerCapital({ text: bare })
 }
 
 /** Whether a word has capitals or digits inside: `iPhone`, `FTS5`. */
-function isOdd({ text }: Pick<Word, 'text'>): boolean {
+function hasInnerCapital({ text }: Pick<NameWord, 'text'>): boolean {
   return /\p{Ll}\p{Lu}/u.test(text) || (/\p{Lu}/u.test(text) && /\p{N}/u.test(text) && !YEAR_LIKE.test(text))
 }
 
 /** Whether the start of a sentence is the only sign of a name. */
-function isByPosition(text: string, run: readonly Word[]): boolean {
+function isCapitalizedByPosition(text: string, run: readonly NameWord[]): boolean {
   const [first, second] = run
-  if (first === undefined || second !== undefined || POSSESSIVE.test(first.text) || isOdd(first)) return false
+  if (first === undefined || second !== undefined || POSSESSIVE.test(first.text) || hasInnerCapital(first)) return false
   const before = text.slice(0, first.start)
   if (!/(?:^|[.!?:;\n]|[-*•])\s*["“'(]?$/u.test(before)) return false
   const after = text.slice(first.end)
   return !/^(?:,| and| or| vs\.?| versus| &)\s+(?:\p{Lu}|\p{Ll}*\p{Lu})/u.test(after)
 }
 
-function nameOf(text: string, run: readonly Word[]): FoundName[] {
-  const first = run[0]
-  const last = run.at(-1)
-  if (first === undefined || last === undefined) return []
-  const isPossessive = POSSESSIVE.test(last.text)
-  const open = /s$/u.test(last.text) && /^['’](?=\s)/u.test(text.slice(last.end))
-  const end = last.end + (open ? 1 : 0)
-  const name = text.slice(first.start, last.end).replace(POSSESSIVE, '')
-  return [{ text: name, start: first.start, end, isPossessive: isPossessive || open }]
+function toNames(text: string, run: readonly NameWord[]): NameMention[] {
+  const firstWord = run[0]
+  const currentRun = run.at(-1)
+  if (firstWord === undefined || currentRun === undefined) return []
+  const isPossessive = POSSESSIVE.test(currentRun.text)
+  const hasTrailingApostrophe = /s$/u.test(currentRun.text) && /^['’](?=\s)/u.test(text.slice(currentRun.end))
+  const end = currentRun.end + (hasTrailingApostrophe ? 1 : 0)
+  const name = text.slice(firstWord.start, currentRun.end).replace(POSSESSIVE, '')
+  return [{ text: name, start: firstWord.start, end, isPossessive: isPossessive || hasTrailingApostrophe }]
 }

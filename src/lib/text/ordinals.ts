@@ -1,5 +1,5 @@
-import { LanguageVotes, votesOf } from './detect.js'
-import { MARKS } from './function-words.js'
+import { getVotes, LanguageVotes } from './detect.js'
+import { LANGUAGE_MARKS } from './function-words.js'
 import type { Language } from './languages.js'
 import { QUERY_STOP_WORDS } from './stop-words.js'
 
@@ -7,10 +7,10 @@ import { QUERY_STOP_WORDS } from './stop-words.js'
  * Ordinals that are a number with a full stop: `bis zum 31. Juli`, `14. Sitzung`, `14. oldal`. English, the Romance
  * languages and others have none, so the words around the number decide.
  */
-const LANGUAGES = ['de', 'da', 'no', 'fi', 'hu', 'tr', 'pl', 'cs', 'sr'] as const satisfies readonly Language[]
+const ORDINAL_LANGUAGES = ['de', 'da', 'no', 'fi', 'hu', 'tr', 'pl', 'cs', 'sr'] as const satisfies readonly Language[]
 
 /** Characters before and after the number that are used to detect the language. */
-const CONTEXT = 240
+const CONTEXT_CHARACTERS = 240
 /** Longer numbers are years and counts. */
 const NUMBER = String.raw`(?:\d{1,3}|[IVXL]{2,6})$`
 const NUMBER_ALONE = new RegExp(`^[\\s"'„“«(\\[]*${NUMBER}`, 'u')
@@ -32,12 +32,15 @@ let months: ReadonlySet<string> | undefined
 
 /** A sentence may begin with one of these; a noun after an ordinal is none of them. */
 function isFunctionWord(word: string): boolean {
-  functionWords ??= new Set([...QUERY_STOP_WORDS, ...LANGUAGES.flatMap((one) => MARKS[one].said.split(' '))])
+  functionWords ??= new Set([
+    ...QUERY_STOP_WORDS,
+    ...ORDINAL_LANGUAGES.flatMap((language) => LANGUAGE_MARKS[language].functionWords.split(' ')),
+  ])
   return functionWords.has(word)
 }
 
 function isMonth(word: string): boolean {
-  months ??= new Set(LANGUAGES.flatMap(monthsIn))
+  months ??= new Set(ORDINAL_LANGUAGES.flatMap(monthsIn))
   return months.has(word)
 }
 
@@ -55,22 +58,22 @@ function monthsIn(language: string): string[] {
  * @param start offset of the sentence
  */
 export function isOrdinal(text: string, start: number, mark: number): boolean {
-  const before = text.slice(Math.max(start, mark - CONTEXT), mark)
+  const before = text.slice(Math.max(start, mark - CONTEXT_CHARACTERS), mark)
   // a number alone is no sentence
   if (NUMBER_ALONE.test(before)) return true
-  const [, first = ''] = FIRST_WORD.exec(before) ?? []
+  const [, firstWord = ''] = FIRST_WORD.exec(before) ?? []
   return (
-    (LEAD_IN.test(before) || isFunctionWord(first.toLowerCase())) &&
-    leadsToNoun(before, text.slice(mark + 1, mark + 1 + CONTEXT))
+    (LEAD_IN.test(before) || isFunctionWord(firstWord.toLowerCase())) &&
+    leadsToNoun(before, text.slice(mark + 1, mark + 1 + CONTEXT_CHARACTERS))
   )
 }
 
 /** Whether the line break before a number with a full stop is within a date: `bis zum⏎31. Juli`. */
 export function isWrappedDate(text: string, start: number, lineBreak: number): boolean {
-  const [entry = ''] = /^\s*\d{1,2}(?=\.)/u.exec(text.slice(lineBreak, lineBreak + CONTEXT)) ?? []
+  const [entry = ''] = /^\s*\d{1,2}(?=\.)/u.exec(text.slice(lineBreak, lineBreak + CONTEXT_CHARACTERS)) ?? []
   if (entry === '') return false
-  const before = text.slice(Math.max(start, lineBreak - CONTEXT), lineBreak + entry.length)
-  const after = text.slice(lineBreak + entry.length + 1, lineBreak + entry.length + CONTEXT)
+  const before = text.slice(Math.max(start, lineBreak - CONTEXT_CHARACTERS), lineBreak + entry.length)
+  const after = text.slice(lineBreak + entry.length + 1, lineBreak + entry.length + CONTEXT_CHARACTERS)
   return LEAD_IN.test(before) && isMonth(wordAfter(after)) && leadsToNoun(before, after)
 }
 
@@ -83,7 +86,10 @@ function leadsToNoun(before: string, after: string): boolean {
   if (next === '' || isFunctionWord(next)) return false
   ballot.clear()
   for (const word of `${before} ${after.replace(NEXT_WORD, '')}`.toLowerCase().match(WORDS) ?? [])
-    ballot.add(votesOf(word))
+    ballot.add(getVotes(word))
   const { votes } = ballot.best('latin')
-  return LANGUAGES.some((one) => ballot.count(one) === votes) && (votes > ballot.count('en') || isMonth(next))
+  return (
+    ORDINAL_LANGUAGES.some((language) => ballot.count(language) === votes) &&
+    (votes > ballot.count('en') || isMonth(next))
+  )
 }

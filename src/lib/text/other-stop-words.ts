@@ -26,18 +26,18 @@ const LISTS: Readonly<Record<string, string>> = {
 }
 export const OTHER_LISTS: readonly string[] = Object.values(LISTS)
 /** The most frequent words of a language are function words. */
-const MOST_FREQUENT = 60
+const FREQUENT_WORD_COUNT = 60
 /** Minimum count of stop words that no detected language has, and minimum fraction of stop words. */
-const MIN_OWN = 2
-const MIN_SHARE = 0.4
+const MIN_OWN_COUNT = 2
+const MIN_FRACTION = 0.4
 /** Maximum words of a phrase in the lists: `bao nhiêu`. */
-const MAX_PHRASE = 3
+const MAX_PHRASE_WORDS = 3
 /** A text with more words is not a question. */
 const MAX_WORDS = 128
 
 let loaded: readonly ReadonlySet<string>[] | undefined
 
-function lists(): readonly ReadonlySet<string>[] {
+function loadLists(): readonly ReadonlySet<string>[] {
   if (loaded !== undefined) return loaded
   const found: unknown = require('stopwords-iso')
   const known = new Set<string>([...LANGUAGES, ...UNSPACED])
@@ -45,7 +45,7 @@ function lists(): readonly ReadonlySet<string>[] {
   loaded = entries.flatMap(([language, words]: [string, unknown]) => {
     if (known.has(language) || !Array.isArray(words)) return []
     const list = LISTS[language]
-    const frequent = list === undefined ? [] : readCommonWords(list, MOST_FREQUENT)
+    const frequent = list === undefined ? [] : readCommonWords(list, FREQUENT_WORD_COUNT)
     return [new Set([...words.map(String), ...frequent])]
   })
   return loaded
@@ -57,14 +57,14 @@ function lists(): readonly ReadonlySet<string>[] {
  * @param words of the question in order, in lower case
  * @param votes votes for the most likely detected language; a language of this module needs more
  */
-export function otherStopWords(words: readonly string[], votes: number): ReadonlySet<number> {
-  const minHits = Math.max(MIN_OWN, votes + 1, Math.ceil(MIN_SHARE * words.length))
+export function findOtherStopWords(words: readonly string[], votes: number): ReadonlySet<number> {
+  const minHits = Math.max(MIN_OWN_COUNT, votes + 1, Math.ceil(MIN_FRACTION * words.length))
   let best: ReadonlySet<number> = new Set()
   if (words.length < minHits || words.length > MAX_WORDS) return best
-  const phrases = phrasesOf(words)
-  for (const list of lists()) {
-    const hits = hitsIn(phrases, list)
-    if (hits.size >= minHits && hits.size > best.size && countOwn(words, hits) >= MIN_OWN) best = hits
+  const phrases = toPhrases(words)
+  for (const list of loadLists()) {
+    const hits = findHits(phrases, list)
+    if (hits.size >= minHits && hits.size > best.size && countOwn(words, hits) >= MIN_OWN_COUNT) best = hits
   }
   return best
 }
@@ -73,22 +73,22 @@ function countOwn(words: readonly string[], hits: ReadonlySet<number>): number {
   return words.filter((word, index) => hits.has(index) && !isListed(word)).length
 }
 
-interface Phrase {
+interface WordPhrase {
   /** indexes of its words */
   start: number
   end: number
   text: string
 }
 
-function phrasesOf(words: readonly string[]): Phrase[] {
-  const phrases: Phrase[] = []
+function toPhrases(words: readonly string[]): WordPhrase[] {
+  const phrases: WordPhrase[] = []
   for (let start = 0; start < words.length; start++)
-    for (let end = start + 1; end <= Math.min(start + MAX_PHRASE, words.length); end++)
+    for (let end = start + 1; end <= Math.min(start + MAX_PHRASE_WORDS, words.length); end++)
       phrases.push({ start, end, text: words.slice(start, end).join(' ') })
   return phrases
 }
 
-function hitsIn(phrases: readonly Phrase[], list: ReadonlySet<string>): Set<number> {
+function findHits(phrases: readonly WordPhrase[], list: ReadonlySet<string>): Set<number> {
   const hits = new Set<number>()
   for (const { start, end, text } of phrases)
     if (list.has(text)) for (let index = start; index < end; index++) hits.add(index)

@@ -1,7 +1,7 @@
 import { isOrdinal, isWrappedDate } from './ordinals.js'
 
 /** One sentence of a text: UTF-16 offsets, without the white space around it. */
-export interface Span {
+export interface SentenceSpan {
   start: number
   end: number
 }
@@ -26,42 +26,42 @@ const BOUNDARY_OF_SCRIPTS = new RegExp(
 /** Most texts have no letter of those scripts: without the extra boundaries, they are split six times as fast. */
 const OTHER_SCRIPT = /[\u0370-\u1fff\u3000-\uffff]/
 /** Minimum length of a sentence that ends at a space. A space in Thai separates sentences, clauses and list entries. */
-const MIN_SPACED = 60
+const MIN_SPACED_CHARACTERS = 60
 const ABBREVIATION =
   /(?:^|[\s("'“])(?:[A-Z]|(?:[A-Za-z]\.)+[A-Za-z]|mr|mrs|ms|dr|prof|st|sr|jr|gen|col|capt|lt|sgt|rev|hon|pres|gov|sen|rep|vs|etc|cf|eg|ie|viz|al|fig|figs|eq|eqs|ref|refs|no|nos|vol|pp|p|ed|eds|ca|approx|dept|est|inc|ltd|co|corp|bros|mt|ft|jan|feb|mar|apr|jun|jul|aug|sept|sep|oct|nov|dec)$/iu
 const STARTS_SENTENCE = /^\s+["'“‘«([]*[\p{Lu}\p{Lt}\p{Lo}\p{N}]/u
-const STARTS_SMALL = /^\s+["'“‘«([]*\p{Ll}/u
+const STARTS_LOWER_CASE = /^\s+["'“‘«([]*\p{Ll}/u
 /** Maximum length. A longer "sentence" is a table or text without stops; it is split at a line break or space. */
-const MAX_SENTENCE = 800
+const MAX_SENTENCE_CHARACTERS = 800
 
 /** Whether the punctuation that ends at `end` closes a sentence, and not only an abbreviation or a number. */
-function closes(text: string, start: number, mark: number, end: number): boolean {
+function closesSentence(text: string, start: number, mark: number, end: number): boolean {
   // Punctuation after a space: tokenised text, often in lower case.
   if (mark > start && text.charCodeAt(mark - 1) === 32) return true
   const after = text.slice(end, end + 8)
-  if (text[mark] !== '.') return !STARTS_SMALL.test(after)
+  if (text[mark] !== '.') return !STARTS_LOWER_CASE.test(after)
   if (!STARTS_SENTENCE.test(after)) return false
   if (end - mark === 1 && isOrdinal(text, start, mark)) return false
   return end - mark > 1 || !ABBREVIATION.test(text.slice(Math.max(start, mark - 12), mark))
 }
 
-function isBoundary(text: string, start: number, mark: number, found: string): boolean {
-  const sign = found.slice(0, 1)
-  if ('.!?…'.includes(sign)) return closes(text, start, mark, mark + found.length)
-  if (sign === ' ') return mark - start >= MIN_SPACED
-  return found !== '\n' || !isWrappedDate(text, start, mark)
+function isBoundary(text: string, start: number, mark: number, boundary: string): boolean {
+  const firstCharacter = boundary.slice(0, 1)
+  if ('.!?…'.includes(firstCharacter)) return closesSentence(text, start, mark, mark + boundary.length)
+  if (firstCharacter === ' ') return mark - start >= MIN_SPACED_CHARACTERS
+  return boundary !== '\n' || !isWrappedDate(text, start, mark)
 }
 
-function pushTrimmed(spans: Span[], text: string, from: number, to: number): void {
+function addTrimmed(spans: SentenceSpan[], text: string, from: number, to: number): void {
   let start = from
   let end = to
   while (start < end && text.slice(start, start + 1).trim() === '') start++
   while (end > start && text.slice(end - 1, end).trim() === '') end--
-  while (end - start > MAX_SENTENCE) {
-    const window = text.slice(start, start + MAX_SENTENCE)
+  while (end - start > MAX_SENTENCE_CHARACTERS) {
+    const window = text.slice(start, start + MAX_SENTENCE_CHARACTERS)
     const cut = Math.max(window.lastIndexOf('\n'), window.lastIndexOf(' '))
-    const at = start + (cut > MAX_SENTENCE / 2 ? cut : MAX_SENTENCE)
-    pushTrimmed(spans, text, start, at)
+    const at = start + (cut > MAX_SENTENCE_CHARACTERS / 2 ? cut : MAX_SENTENCE_CHARACTERS)
+    addTrimmed(spans, text, start, at)
     start = at
     while (start < end && text.slice(start, start + 1).trim() === '') start++
   }
@@ -72,16 +72,16 @@ function pushTrimmed(spans: Span[], text: string, from: number, to: number): voi
  * Splits a text into sentences, in order, with only white space between them. `Intl.Segmenter` ends a sentence at each
  * abbreviation and ordinal, and none in Thai.
  */
-export function splitSentences(text: string): Span[] {
-  const spans: Span[] = []
+export function splitSentences(text: string): SentenceSpan[] {
+  const spans: SentenceSpan[] = []
   let start = 0
   for (const match of text.matchAll(OTHER_SCRIPT.test(text) ? BOUNDARY_OF_SCRIPTS : BOUNDARY)) {
     const mark = match.index
     const end = mark + match[0].length
     if (!isBoundary(text, start, mark, match[0])) continue
-    pushTrimmed(spans, text, start, end)
+    addTrimmed(spans, text, start, end)
     start = end
   }
-  pushTrimmed(spans, text, start, text.length)
+  addTrimmed(spans, text, start, text.length)
   return spans
 }

@@ -7,19 +7,19 @@ type Stemmer = (word: string) => string
 
 const require = createRequire(import.meta.url)
 const loaded = new Map<Language, Stemmer>()
-const same: Stemmer = (word) => word
+const identity: Stemmer = (word) => word
 
 function isStemmerModule(value: unknown): value is { stemmer: Stemmer } {
   return typeof value === 'object' && value !== null && 'stemmer' in value && typeof value.stemmer === 'function'
 }
 
 /** Loads the stemmer with the first word of its language: loading all would cost a process 50 ms. */
-function stemmerOf(language: Language): Stemmer {
-  const known = loaded.get(language)
-  if (known !== undefined) return known
+function loadStemmer(language: Language): Stemmer {
+  const cached = loaded.get(language)
+  if (cached !== undefined) return cached
   const name = MODULE_NAMES[language]
   const found: unknown = name === undefined ? undefined : require(`@orama/stemmers/${name}`)
-  const stemmer = isStemmerModule(found) ? found.stemmer : same
+  const stemmer = isStemmerModule(found) ? found.stemmer : identity
   loaded.set(language, stemmer)
   return stemmer
 }
@@ -36,14 +36,14 @@ const SLAVIC_ENDING =
   /(?<=.{4})(?:owie|iego|iemu|ujemy|ujecie|ujesz|ujac|ami|emi|ymi|imi|ach|ech|ich|ych|ego|eho|emu|iej|owi|ovi|ow|ym|im|om|em|am|um|uje|uja|amy|acie|emy|ecie|isz|ysz|ej|ie|ia|iu|io|ou|ał|ac|ec|ic|yc|at|et|it|a|e|i|o|u|y)$/
 
 /** Applies regular inflections that Snowball's rules do not cover. */
-function prepared(word: string, language: Language): string {
+function prepareWord(word: string, language: Language): string {
   if (language === 'de') return word.replace(GERMAN_VERB, '$1')
   if (language === 'fr') return word.replace(FRENCH_PLURAL, 'e')
   if (language === 'pl' || language === 'cs') return foldAccents(word).replace(SLAVIC_ENDING, '')
   return word
 }
 
-function finished(stem: string, language: Language): string {
+function finishStem(stem: string, language: Language): string {
   if (language === 'es') return stem.replace(SPANISH_DIPHTHONG, (sound) => (sound === 'ue' ? 'o' : 'e'))
   return stem
 }
@@ -57,6 +57,6 @@ export function englishStem(word: string): string {
 
 /** Stem of a lower-case word with its accents, never empty. */
 export function stemIn(word: string, language: Language): string {
-  const stem = finished(stemmerOf(language)(prepared(word, language)), language)
+  const stem = finishStem(loadStemmer(language)(prepareWord(word, language)), language)
   return stem === '' ? word : stem
 }

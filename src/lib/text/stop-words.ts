@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { foldAccents } from './fold.js'
-import { MARKS } from './function-words.js'
+import { LANGUAGE_MARKS } from './function-words.js'
 import { type Language, MODULE_NAMES } from './languages.js'
 
 /** Words too common to index: the 33 of Lucene's English default list. */
@@ -26,12 +26,14 @@ export const QUERY_STOP_WORDS: ReadonlySet<string> = new Set([
  * Hungarian, Bulgarian, Arabic and Indonesian contain content words (hours, visit, work); those of Lithuanian and
  * Serbian are corrupt. For these languages, only our own list is used.
  */
-const LISTED: ReadonlySet<string> = new Set('de fr it pt nl sv da no fi ro ga ru uk el hi ne hy ta'.split(' '))
+const LANGUAGES_WITH_LIST: ReadonlySet<string> = new Set(
+  'de fr it pt nl sv da no fi ro ga ru uk el hi ne hy ta'.split(' '),
+)
 
 const require = createRequire(import.meta.url)
 const loaded = new Map<Language, ReadonlySet<string>>()
 
-function listOf(name: string): string[] {
+function loadList(name: string): string[] {
   const found: unknown = require(`@orama/stopwords/${name}`)
   const lists: unknown[] = typeof found === 'object' && found !== null ? Object.values(found) : []
   return lists.flatMap((list) => (Array.isArray(list) ? list.map(String) : []))
@@ -41,12 +43,15 @@ function listOf(name: string): string[] {
  * Words of a language without content in a question: function words, auxiliaries and question words, in lower case,
  * with and without accents. A list is loaded with the first question of its language.
  */
-export function questionStopWords(language: Language): ReadonlySet<string> {
+export function getQuestionStopWords(language: Language): ReadonlySet<string> {
   if (language === 'en') return QUERY_STOP_WORDS
-  const known = loaded.get(language)
-  if (known !== undefined) return known
-  const name = LISTED.has(language) ? MODULE_NAMES[language] : undefined
-  const words = new Set([...MARKS[language].said.split(' '), ...(name === undefined ? [] : listOf(name))])
+  const cached = loaded.get(language)
+  if (cached !== undefined) return cached
+  const name = LANGUAGES_WITH_LIST.has(language) ? MODULE_NAMES[language] : undefined
+  const words = new Set([
+    ...LANGUAGE_MARKS[language].functionWords.split(' '),
+    ...(name === undefined ? [] : loadList(name)),
+  ])
   // Users type them without accents, too.
   for (const word of [...words]) words.add(foldAccents(word))
   loaded.set(language, words)

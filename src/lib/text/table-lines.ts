@@ -2,7 +2,7 @@
 export const CELL_SEPARATOR = ' | '
 
 /** Splits a line of a table's text into its cells. The first cell may have lost the space before its bar. */
-export function cellsOfLine(line: string): string[] {
-  const whole = line.startsWith('| ') ? ` ${line}` : line
-  return whole.split(CELL_SEPARATOR).map((cell) => cell.trim())
+export function splitCells(line: string): string[] {
+  const row = line.startsWith('| ') ? ` ${line}` : line
+  return row.split(CELL_SEPARATOR).map((cell) => cell.trim())
 }

@@ -1,20 +1,20 @@
-const OPENS = /^[ \t]*<think>/
+const OPENING_TAG = /^[ \t]*<think>/
 const FENCE = /^[ \t]*(?:```|~~~)/
 /** a line that may still become one of both when more of it arrives */
 const UNDECIDED = /^[ \t]*(?:<(?:t(?:h(?:i(?:n(?:k)?)?)?)?)?|`{1,2}|~{1,2})?$/
-const CLOSES = '</think>'
+const CLOSING_TAG = '</think>'
 
 /**
  * Separates the thoughts of a model from its output while both stream. A thought is enclosed in `<think>` at the
  * beginning of a line and `</think>`. Tags in the middle of a line or in a code block are not thoughts.
  */
-export class Thinking {
+export class ThoughtSeparator {
   #rest = ''
   #thought = ''
   #atLineStart = true
   #inThought = false
   #inFence = false
-  #said = false
+  #hasOutput = false
 
   /** the text of all thoughts so far */
   get thought(): string {
@@ -29,13 +29,13 @@ export class Thinking {
   /** @returns the new text that is not a thought */
   add(text: string): string {
     this.#rest += text
-    let said = ''
-    for (let moved = true; moved && this.#rest !== ''; ) {
+    let output = ''
+    for (let hasMoved = true; hasMoved && this.#rest !== ''; ) {
       const before = this.#rest
-      said += this.#inThought ? this.#think() : this.#say()
-      moved = this.#rest !== before
+      output += this.#inThought ? this.#readThought() : this.#readOutput()
+      hasMoved = this.#rest !== before
     }
-    return said
+    return output
   }
 
   /** Ends the stream. @returns the text that was withheld until now */
@@ -47,12 +47,12 @@ export class Thinking {
     return ''
   }
 
-  #think(): '' {
-    const end = this.#rest.indexOf(CLOSES)
+  #readThought(): '' {
+    const end = this.#rest.indexOf(CLOSING_TAG)
     // The closing tag may arrive in pieces.
-    const kept = end === -1 ? Math.max(0, this.#rest.length - CLOSES.length + 1) : end
-    this.#thought += this.#rest.slice(0, kept)
-    this.#rest = this.#rest.slice(end === -1 ? kept : end + CLOSES.length)
+    const thoughtLength = end === -1 ? Math.max(0, this.#rest.length - CLOSING_TAG.length + 1) : end
+    this.#thought += this.#rest.slice(0, thoughtLength)
+    this.#rest = this.#rest.slice(end === -1 ? thoughtLength : end + CLOSING_TAG.length)
     if (end !== -1) {
       this.#inThought = false
       this.#atLineStart = true
@@ -60,12 +60,12 @@ export class Thinking {
     return ''
   }
 
-  #say(): string {
+  #readOutput(): string {
     if (this.#atLineStart) {
       // The empty lines between a thought and the answer belong to neither.
-      if (!this.#said) this.#rest = this.#rest.trimStart()
+      if (!this.#hasOutput) this.#rest = this.#rest.trimStart()
       if (UNDECIDED.test(this.#rest)) return ''
-      const opening = this.#inFence ? null : OPENS.exec(this.#rest)
+      const opening = this.#inFence ? null : OPENING_TAG.exec(this.#rest)
       if (opening !== null) {
         this.#rest = this.#rest.slice(opening[0].length)
         this.#inThought = true
@@ -75,10 +75,10 @@ export class Thinking {
       this.#atLineStart = false
     }
     const end = this.#rest.indexOf('\n') + 1
-    const said = end === 0 ? this.#rest : this.#rest.slice(0, end)
-    this.#rest = this.#rest.slice(said.length)
-    this.#said ||= said !== ''
+    const output = end === 0 ? this.#rest : this.#rest.slice(0, end)
+    this.#rest = this.#rest.slice(output.length)
+    this.#hasOutput ||= output !== ''
     this.#atLineStart = end > 0
-    return said
+    return output
   }
 }

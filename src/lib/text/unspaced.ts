@@ -8,7 +8,7 @@ const HANGUL = /^[\p{Script=Hangul}]+$/u
 const THAI = /^[\p{Script=Thai}]+$/u
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
 /** spans of one script within a run */
-const STRETCHES =
+const SCRIPT_SPANS =
   /[\p{Script=Hangul}]+|[\p{Script=Thai}]+|[\p{Script=Hiragana}]+|[\p{Script=Katakana}ー]+|[\p{Script=Han}々]+|./gsu
 const HIRAGANA = /^[\p{Script=Hiragana}]+$/u
 const HAN = /^[\p{Script=Han}々]+$/u
@@ -65,8 +65,8 @@ const KOREAN_ENDING = new RegExp(
 /**
  * A word of one syllable with an unambiguous ending. The next set has words of two syllables that only look like it.
  */
-const KOREAN_SHORT = /^(.)(?:[은는을를]|나요|습니다|습니까|[아어]요|[았었]습니다)$/u
-const KOREAN_WHOLE = new Set(
+const KOREAN_ONE_SYLLABLE = /^(.)(?:[은는을를]|나요|습니다|습니까|[아어]요|[았었]습니다)$/u
+const KOREAN_UNSPLIT_WORDS = new Set(
   '마을 가을 노을 겨를 하늘 오늘 이를 있는 없는 같은 많은 작은 좋은 높은 낮은 어느'.split(' '),
 )
 /** Korean words without content in a question. */
@@ -88,7 +88,7 @@ const segmenters = new Map<string, Intl.Segmenter>()
 /**
  * Splits a run into words with the dictionaries of Node. A Node without them splits differently, which loses little.
  */
-function wordsOf(run: string, locale: 'zh' | 'th'): string[] {
+function segmentWords(run: string, locale: 'zh' | 'th'): string[] {
   let segmenter = segmenters.get(locale)
   if (segmenter === undefined) {
     segmenter = new Intl.Segmenter(locale, { granularity: 'word' })
@@ -101,13 +101,13 @@ function wordsOf(run: string, locale: 'zh' | 'th'): string[] {
 const CHARACTER = /\P{M}\p{M}*|\p{M}+/gu
 const MARK = /\p{M}/u
 
-function charactersOf(run: string): string[] {
+function splitCharacters(run: string): string[] {
   return MARK.test(run) ? (run.match(CHARACTER) ?? []) : Array.from(run)
 }
 
 /** Emits the overlapping pairs of a run of characters. A run of one character is its own term. */
 export function emitPairs(run: string, emit: (term: string) => void): void {
-  const characters = charactersOf(run.toLowerCase())
+  const characters = splitCharacters(run.toLowerCase())
   if (characters.length === 1) emit(run)
   for (let i = 1; i < characters.length; i++) emit(`${characters[i - 1]}${characters[i]}`)
 }
@@ -116,9 +116,9 @@ export function emitPairs(run: string, emit: (term: string) => void): void {
  * Emits the terms of a document's run in addition to its pairs: words of one character, such as kanji between kana and
  * Korean nouns with a particle.
  */
-export function emitLone(run: string, emit: (term: string) => void): void {
+export function emitSingleCharacters(run: string, emit: (term: string) => void): void {
   if (run.length < 2) return
-  const syllable = KOREAN_SHORT.exec(run)?.[1]
+  const syllable = KOREAN_ONE_SYLLABLE.exec(run)?.[1]
   if (syllable !== undefined) emit(syllable)
   else if (KANA.test(run)) for (const [kanji] of run.matchAll(LONE_KANJI)) emit(kanji)
 }
@@ -132,15 +132,15 @@ export interface QuestionForm {
 
 /** Calls `emit` with the pairs of a question's run that have content. */
 export function emitContentPairs(run: string, form: QuestionForm, emit: (term: string) => void): void {
-  let before = ''
-  for (const [stretch] of run.matchAll(STRETCHES)) {
-    if (HANGUL.test(stretch)) emitKorean(stretch, emit)
-    else if (THAI.test(stretch)) emitThai(stretch, emit)
-    else if (HIRAGANA.test(stretch)) emitHiragana(stretch, HAN.test(before), emit)
-    else if (!HAN.test(stretch)) emitPairs(stretch, emit)
-    else if (form.isJapanese) for (const part of cut(stretch, JAPANESE_QUESTION_WORDS)) emitPairs(part, emit)
-    else emitChinese(stretch, form.keepsOrder ? CHINESE_MODAL_WORDS : CHINESE_FUNCTION_WORDS, emit)
-    before = stretch
+  let previous = ''
+  for (const [span] of run.matchAll(SCRIPT_SPANS)) {
+    if (HANGUL.test(span)) emitKorean(span, emit)
+    else if (THAI.test(span)) emitThai(span, emit)
+    else if (HIRAGANA.test(span)) emitHiragana(span, HAN.test(previous), emit)
+    else if (!HAN.test(span)) emitPairs(span, emit)
+    else if (form.isJapanese) for (const part of splitNonEmpty(span, JAPANESE_QUESTION_WORDS)) emitPairs(part, emit)
+    else emitChinese(span, form.keepsOrder ? CHINESE_MODAL_WORDS : CHINESE_FUNCTION_WORDS, emit)
+    previous = span
   }
 }
 
@@ -149,37 +149,37 @@ export function hasKana(text: string): boolean {
   return KANA.test(text)
 }
 
-function cut(text: string, at: RegExp): string[] {
-  return text.split(at).filter((part) => part !== '')
+function splitNonEmpty(text: string, separator: RegExp): string[] {
+  return text.split(separator).filter((part) => part !== '')
 }
 
-function emitChinese(run: string, dropped: ReadonlySet<string>, emit: (term: string) => void): void {
-  let stretch = ''
-  const end = (): void => {
-    if (stretch !== '') emitPairs(stretch, emit)
-    stretch = ''
+function emitChinese(run: string, excluded: ReadonlySet<string>, emit: (term: string) => void): void {
+  let span = ''
+  const flush = (): void => {
+    if (span !== '') emitPairs(span, emit)
+    span = ''
   }
-  for (const part of cut(run, CHINESE_QUESTION_WORDS)) {
-    for (const word of wordsOf(part, 'zh')) {
-      if (dropped.has(word)) end()
-      else stretch += word
+  for (const part of splitNonEmpty(run, CHINESE_QUESTION_WORDS)) {
+    for (const word of segmentWords(part, 'zh')) {
+      if (excluded.has(word)) flush()
+      else span += word
     }
-    end()
+    flush()
   }
 }
 
 /** @param isAfterKanji whether the run begins with the ending of a verb or with a particle */
 function emitHiragana(run: string, isAfterKanji: boolean, emit: (term: string) => void): void {
   if (ALL_GRAMMAR.test(run)) return
-  const led = isAfterKanji ? run.replace(LEADING_GRAMMAR, '') : run
-  if (isAfterKanji && led === run) return
-  const rest = led.replace(TRAILING_GRAMMAR, '')
+  const remaining = isAfterKanji ? run.replace(LEADING_GRAMMAR, '') : run
+  if (isAfterKanji && remaining === run) return
+  const rest = remaining.replace(TRAILING_GRAMMAR, '')
   if (Array.from(rest).length > 1) emitPairs(rest, emit)
 }
 
 function emitKorean(word: string, emit: (term: string) => void): void {
   if (KOREAN_FUNCTION_WORDS.has(word)) return
-  const syllable = KOREAN_WHOLE.has(word) ? undefined : KOREAN_SHORT.exec(word)?.[1]
+  const syllable = KOREAN_UNSPLIT_WORDS.has(word) ? undefined : KOREAN_ONE_SYLLABLE.exec(word)?.[1]
   if (syllable !== undefined) {
     emit(syllable)
     return
@@ -190,6 +190,6 @@ function emitKorean(word: string, emit: (term: string) => void): void {
 
 /** NFKC splits U+0E33 into two characters, which the dictionary does not know. */
 function emitThai(run: string, emit: (term: string) => void): void {
-  for (const word of wordsOf(run.replaceAll('\u0e4d\u0e32', '\u0e33'), 'th'))
-    if (!THAI_FUNCTION_WORDS.has(word) && charactersOf(word).length > 1) emitPairs(word.normalize('NFKC'), emit)
+  for (const word of segmentWords(run.replaceAll('\u0e4d\u0e32', '\u0e33'), 'th'))
+    if (!THAI_FUNCTION_WORDS.has(word) && splitCharacters(word).length > 1) emitPairs(word.normalize('NFKC'), emit)
 }

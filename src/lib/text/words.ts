@@ -1,6 +1,6 @@
-import { speaksForEnglish, speaksForOthers, votesOf } from './detect.js'
+import { getVotes, votesForEnglish, votesForOthers } from './detect.js'
 import { foldAccents } from './fold.js'
-import { type Language, SCRIPTS, type Script, scriptOf } from './languages.js'
+import { detectScript, type Language, SCRIPTS, type Script } from './languages.js'
 import { englishStem, stemIn } from './stems.js'
 import { DOCUMENT_STOP_WORDS } from './stop-words.js'
 import { HASH_START, hashUnit, WordTable } from './word-table.js'
@@ -10,10 +10,10 @@ const MAX_TERM_LENGTH = 64
 /** Count of words that are cached with their terms: English text repeats most of its words. */
 const CACHE_WORDS = 65_536
 /** Maximum length of a cached word; longer ones are noise that does not recur. */
-const CACHE_LENGTH = 128
+const MAX_CACHED_LENGTH = 128
 
 /** A part with fewer words says less about its language than the enclosing text. */
-export const PART_TOKENS = 3
+export const MIN_PART_TOKENS = 3
 
 const SEPARATOR = 0
 /** Class of the characters of words. */
@@ -33,7 +33,7 @@ const CONTRACTION = /(?:s|t|d|m|re|ve|ll)(?![\p{L}\p{N}])/iuy
 
 const classes = new Uint8Array(65_536).fill(UNKNOWN)
 
-function classOf(character: string): number {
+function classify(character: string): number {
   if (!LETTER.test(character)) return SEPARATOR
   return UNSPACED_SCRIPT.test(character) ? PAIRED : WORD
 }
@@ -43,14 +43,14 @@ export function classAt(text: string, index: number): number {
   const unit = text.charCodeAt(index)
   if (unit >= 0xd800 && unit <= 0xdfff) {
     const code = text.codePointAt(unit >= 0xdc00 ? index - 1 : index) ?? 0
-    return code > 0xffff ? classOf(String.fromCodePoint(code)) : SEPARATOR
+    return code > 0xffff ? classify(String.fromCodePoint(code)) : SEPARATOR
   }
-  let known = classes[unit] ?? SEPARATOR
-  if (known === UNKNOWN) {
-    known = classOf(String.fromCharCode(unit))
-    classes[unit] = known
+  let cached = classes[unit] ?? SEPARATOR
+  if (cached === UNKNOWN) {
+    cached = classify(String.fromCharCode(unit))
+    classes[unit] = cached
   }
-  return known
+  return cached
 }
 
 /** Applies NFKC and removes invisible characters. Accents stay, because the language and the stem depend on them. */
@@ -74,16 +74,16 @@ function identifierParts(word: string): string[] {
 }
 
 /** A word of a text with its analysis. */
-export interface Word {
+export interface AnalyzedWord {
   /** lower case with its accents; the form of lists and stemmers */
-  said: string
+  text: string
   /**
    * language-independent terms: the stem in the first language of the script, accents folded, and the parts of an
    * identifier
    */
   terms: string[]
   /** too common in English to be indexed */
-  stopped: boolean
+  isStopWord: boolean
   /** for languages, see `getVotes` */
   votes: number
   script: Script | undefined
@@ -93,7 +93,7 @@ export interface Word {
   /** whether it is of a non-Latin alphabet that several languages share */
   isOther: boolean
   /** its forms in other languages, added on demand */
-  others: OtherForm[] | undefined
+  otherForms: OtherForm[] | undefined
 }
 
 /** A word in a language other than the first of its script. */
@@ -106,63 +106,63 @@ export interface OtherForm {
 }
 
 /** The language-independent term of a word. */
-export function baseTerm(said: string, script: Script | undefined): string {
-  if (script === undefined || script === 'latin') return englishStem(foldAccents(said))
+export function baseTerm(text: string, script: Script | undefined): string {
+  if (script === undefined || script === 'latin') return englishStem(foldAccents(text))
   const [first] = SCRIPTS[script]
-  return foldAccents(stemIn(said, first))
+  return foldAccents(stemIn(text, first))
 }
 
-function makeWord(found: string): Word {
-  const said = detach(found.replaceAll('_', '').toLowerCase().replaceAll('i\u0307', 'i')).slice(0, MAX_TERM_LENGTH)
-  const script = scriptOf(said)
-  const parts = (NAME_SIGNS.test(found) ? found.split(NAME_SIGNS) : identifierParts(found))
+function makeWord(spelling: string): AnalyzedWord {
+  const text = detach(spelling.replaceAll('_', '').toLowerCase().replaceAll('i\u0307', 'i')).slice(0, MAX_TERM_LENGTH)
+  const script = detectScript(text)
+  const parts = (NAME_SIGNS.test(spelling) ? spelling.split(NAME_SIGNS) : identifierParts(spelling))
     .map((part) => foldAccents(part.toLowerCase()).slice(0, MAX_TERM_LENGTH))
     .filter((part) => part !== '' && !DOCUMENT_STOP_WORDS.has(part))
     .map((part) => englishStem(detach(part)))
-  const terms = [baseTerm(said, script), ...parts].filter((term) => term !== '')
-  const votes = script === undefined ? 0 : votesOf(said)
+  const terms = [baseTerm(text, script), ...parts].filter((term) => term !== '')
+  const votes = script === undefined ? 0 : getVotes(text)
   // A word of several parts is a name, and names are not inflected.
   const stemmed = parts.length > 0 ? undefined : script
   return {
-    said,
+    text,
     terms,
-    stopped: DOCUMENT_STOP_WORDS.has(foldAccents(said)),
+    isStopWord: DOCUMENT_STOP_WORDS.has(foldAccents(text)),
     votes,
     script: stemmed,
-    others: undefined,
-    english: speaksForEnglish(votes) ? 1 : 0,
-    foreign: speaksForOthers(votes) ? 1 : 0,
+    otherForms: undefined,
+    english: votesForEnglish(votes) ? 1 : 0,
+    foreign: votesForOthers(votes) ? 1 : 0,
     isOther: stemmed !== undefined && stemmed !== 'latin' && SCRIPTS[stemmed].length > 1,
   }
 }
 
 /** The form of a word in a language other than the first of its script. */
-export function formIn(word: Word, language: Language): OtherForm {
-  word.others ??= []
+export function getForm(word: AnalyzedWord, language: Language): OtherForm {
+  word.otherForms ??= []
   // A space has few languages: a linear search costs less than a map.
-  for (let i = 0; i < word.others.length; i++) {
-    const known = word.others[i]
-    if (known?.language === language) return known
+  for (let i = 0; i < word.otherForms.length; i++) {
+    const cached = word.otherForms[i]
+    if (cached?.language === language) return cached
   }
-  const stem = foldAccents(stemIn(word.said, language))
+  const stem = foldAccents(stemIn(word.text, language))
   const form = { language, stem, rest: word.terms.filter((term) => term !== stem) }
-  word.others.push(form)
+  word.otherForms.push(form)
   return form
 }
 
-const known = new WordTable<Word>(CACHE_WORDS)
+const wordCache = new WordTable<AnalyzedWord>(CACHE_WORDS)
 
 /**
  * Finds or makes the word of a range of text.
  *
  * @param hash hash of the range
  */
-export function lookUp(text: string, start: number, end: number, hash: number): Word {
-  const remembered = known.get(text, start, end, hash)
+export function findWord(text: string, start: number, end: number, hash: number): AnalyzedWord {
+  const remembered = wordCache.get(text, start, end, hash)
   if (remembered !== undefined) return remembered
   const found = text.slice(start, end)
   const word = makeWord(found.replaceAll(',', ''))
-  if (found.length <= CACHE_LENGTH) known.set(detach(found), hash, word)
+  if (found.length <= MAX_CACHED_LENGTH) wordCache.set(detach(found), hash, word)
   return word
 }
 
@@ -204,7 +204,7 @@ export function signsEnd(text: string, end: number): number {
 let lastHash = HASH_START
 
 /** End of the word that starts at `start`. Underscores inside a word belong to it. */
-function wordEnd(text: string, start: number): number {
+function findWordEnd(text: string, start: number): number {
   let end = start
   let hash = HASH_START
   for (; end < text.length; end++) {
@@ -226,7 +226,7 @@ function wordEnd(text: string, start: number): number {
   return end
 }
 
-function runEnd(text: string, start: number): number {
+function findRunEnd(text: string, start: number): number {
   let end = start
   while (end < text.length && text.charCodeAt(end) > 127 && classAt(text, end) === PAIRED) end++
   return end
@@ -241,10 +241,10 @@ export function skipContraction(text: string, end: number): number {
 }
 
 /** A word, or a run of an unspaced script. */
-export type Token = Word | string
+export type Token = AnalyzedWord | string
 
 /** Splits a normalised text into tokens, in reading order. */
-export function tokensOf(text: string): Token[] {
+export function toTokens(text: string): Token[] {
   const tokens: Token[] = []
   let index = 0
   while (index < text.length) {
@@ -253,12 +253,12 @@ export function tokensOf(text: string): Token[] {
     if (kind === SEPARATOR) {
       index++
     } else if (kind === PAIRED) {
-      const end = runEnd(text, index)
+      const end = findRunEnd(text, index)
       tokens.push(text.slice(index, end))
       index = end
     } else {
-      const end = wordEnd(text, index)
-      const word = lookUp(text, index, end, lastHash)
+      const end = findWordEnd(text, index)
+      const word = findWord(text, index, end, lastHash)
       // A separate accent, or one on a character of an unspaced script, is not a word.
       if (word.terms.length > 0) tokens.push(word)
       index = skipContraction(text, end)

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 
 /** Facts of a copy of a database. */
-export interface Contents {
+export interface DatabaseContents {
   /** the store of the database; absent in databases of earlier versions */
   store?: { id: string; opened: number }
   schema: number
@@ -16,7 +16,7 @@ const ALL_PAGES = 0x7fff_ffff
  * Tables whose rows refer to objects, and the condition for rows that do: the bytes of a deleted document are removed
  * before its row.
  */
-const NAMING = { documents: 'deleted_at IS NULL', chat_files: '1', workspace_files: '1', snapshot_files: '1' }
+const REFERRING_TABLES = { documents: 'deleted_at IS NULL', chat_files: '1', workspace_files: '1', snapshot_files: '1' }
 
 /**
  * Copies a database at one instant through SQLite's backup API, also while another process writes to it. Only reads; an
@@ -46,15 +46,15 @@ export async function copyDatabase(from: string, to: string): Promise<void> {
 }
 
 /** @throws Error with the damage of a copy */
-export function readContents(path: string): Contents {
+export function readContents(path: string): DatabaseContents {
   const db = new Sqlite(path, { readonly: true, fileMustExist: true })
   try {
     const problems = db.pragma('integrity_check(1)', { simple: true })
     if (problems !== 'ok') throw new Error(`${path} is damaged: ${String(problems)}`)
     const objects = new Set<string>()
-    for (const [table, which] of Object.entries(NAMING)) {
+    for (const [table, condition] of Object.entries(REFERRING_TABLES)) {
       if (!hasTable(db, table)) continue
-      for (const key of db.prepare(`SELECT DISTINCT object_key FROM ${table} WHERE ${which}`).pluck().iterate())
+      for (const key of db.prepare(`SELECT DISTINCT object_key FROM ${table} WHERE ${condition}`).pluck().iterate())
         objects.add(String(key))
     }
     const row = hasTable(db, 'store') ? db.prepare('SELECT id, opened FROM store').get() : undefined

@@ -5,22 +5,22 @@ import { dirname, join } from 'node:path'
 import { isRecord } from '../../lib/json/values.js'
 import { ignoreMissing, isObjectKey, syncPath } from '../file-system.js'
 
-const READ_BYTES = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 
-export interface Measured {
+export interface MeasuredFile {
   size: number
   sha256: string
 }
 
 /** Contents of a snapshot. Written last: a snapshot without one is incomplete. */
-export interface Manifest {
+export interface SnapshotManifest {
   format: 1
   createdAt: string
   /** of the program that created it */
   version: string
   schema: number
   store?: { id: string; opened: number }
-  files: (Measured & { name: string })[]
+  files: (MeasuredFile & { name: string })[]
   objects: { key: string; size: number }[]
   /** keys of objects that rows refer to and that could not be read, or had other bytes than expected */
   missing: string[]
@@ -29,7 +29,7 @@ export interface Manifest {
 const FILE_NAME = /^[a-z.]+$/
 
 /** Whether a value from a file is a valid manifest: its names become paths. */
-export function isManifest(value: unknown): value is Manifest {
+export function isManifest(value: unknown): value is SnapshotManifest {
   if (!isRecord(value) || value.format !== 1 || typeof value.createdAt !== 'string') return false
   const { store, files, objects } = value
   if (store !== undefined && (!isRecord(store) || typeof store.id !== 'string' || typeof store.opened !== 'number'))
@@ -39,21 +39,21 @@ export function isManifest(value: unknown): value is Manifest {
 
 function isListOf(value: unknown, field: string, hasForm: (text: string) => boolean): boolean {
   if (!Array.isArray(value)) return false
-  return value.every((one) => isRecord(one) && hasForm(String(one[field])) && typeof one.size === 'number')
+  return value.every((entry) => isRecord(entry) && hasForm(String(entry[field])) && typeof entry.size === 'number')
 }
 
 /** The hash at the end of an object's key. */
-export function hashOfKey(key: string): string {
+export function getKeyHash(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1)
 }
 
 /** Size and hash of a regular file; `undefined` where there is none. */
-export async function measure(path: string): Promise<Measured | undefined> {
-  const found = await lstat(path).catch(ignoreMissing)
-  if (found?.isFile() !== true) return undefined
+export async function measureFile(path: string): Promise<MeasuredFile | undefined> {
+  const stats = await lstat(path).catch(ignoreMissing)
+  if (stats?.isFile() !== true) return undefined
   const hash = createHash('sha256')
-  for await (const piece of createReadStream(path, { highWaterMark: READ_BYTES })) hash.update(piece)
-  return { size: found.size, sha256: hash.digest('hex') }
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) hash.update(chunk)
+  return { size: stats.size, sha256: hash.digest('hex') }
 }
 
 /**
@@ -62,19 +62,24 @@ export async function measure(path: string): Promise<Measured | undefined> {
  * @param sha256 expected hash; a copy with another one is removed
  * @returns `undefined` where there is no such file, or it has another hash
  */
-export async function copyFile(from: string, to: string, mode: number, sha256?: string): Promise<Measured | undefined> {
-  const found = await lstat(from).catch(ignoreMissing)
-  if (found?.isFile() !== true) return undefined
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-  const temporary = `${to}.${process.pid}.tmp`
+export async function copyFile(
+  source: string,
+  target: string,
+  mode: number,
+  sha256?: string,
+): Promise<MeasuredFile | undefined> {
+  const stats = await lstat(source).catch(ignoreMissing)
+  if (stats?.isFile() !== true) return undefined
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  const temporary = `${target}.${process.pid}.tmp`
   const hash = createHash('sha256')
   let size = 0
   const handle = await open(temporary, 'w', mode)
   try {
-    for await (const piece of createReadStream(from, { highWaterMark: READ_BYTES })) {
-      hash.update(piece)
-      size += piece.length
-      await handle.writeFile(piece)
+    for await (const chunk of createReadStream(source, { highWaterMark: CHUNK_BYTES })) {
+      hash.update(chunk)
+      size += chunk.length
+      await handle.writeFile(chunk)
     }
     await handle.sync()
   } finally {
@@ -85,7 +90,7 @@ export async function copyFile(from: string, to: string, mode: number, sha256?: 
     await rm(temporary, { force: true })
     return undefined
   }
-  await rename(temporary, to)
+  await rename(temporary, target)
   return measured
 }
 
@@ -95,20 +100,20 @@ export async function syncFolders(folders: Iterable<string>): Promise<void> {
 }
 
 /** A folder and all folders below it. */
-export async function foldersBelow(folder: string): Promise<string[]> {
+export async function listFoldersBelow(folder: string): Promise<string[]> {
   const below = await readdir(folder, { withFileTypes: true, recursive: true })
   return [folder, ...below.filter((entry) => entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name))]
 }
 
-/** Runs `work` for all items, `atOnce` at a time. */
+/** Runs `work` for all items, `concurrency` at a time. */
 export async function forEachConcurrently<T>(
   items: readonly T[],
-  atOnce: number,
+  concurrency: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const queue = items.values()
   const worker = async () => {
     for (const item of queue) await work(item)
   }
-  await Promise.all(Array.from({ length: atOnce }, worker))
+  await Promise.all(Array.from({ length: concurrency }, worker))
 }

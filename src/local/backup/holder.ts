@@ -1,7 +1,7 @@
-import { isCode, readIfExists } from '../private-file.js'
+import { hasErrorCode, readIfExists } from '../private-file.js'
 
 /** Id of another living process that wrote it to a file; `undefined` where there is none. */
-export function livingHolder(path: string): number | undefined {
+export function findLivingHolder(path: string): number | undefined {
   const pid = Number(readIfExists(path)?.trim())
   if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return undefined
   try {
@@ -9,6 +9,6 @@ export function livingHolder(path: string): number | undefined {
     return pid
   } catch (error) {
     // EPERM: it lives and belongs to another user.
-    return isCode(error, 'EPERM') ? pid : undefined
+    return hasErrorCode(error, 'EPERM') ? pid : undefined
   }
 }

@@ -3,22 +3,22 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { KsError } from '../../contract/errors.js'
 import { syncPath } from '../file-system.js'
-import { type DataLayout, dataLayout } from '../layout.js'
+import { type DataLayout, resolveDataLayout } from '../layout.js'
 import { writePrivateFile } from '../private-file.js'
 import {
   copyFile,
-  foldersBelow,
   forEachConcurrently,
-  hashOfKey,
+  getKeyHash,
   isManifest,
-  type Manifest,
-  measure,
+  listFoldersBelow,
+  measureFile,
+  type SnapshotManifest,
   syncFolders,
 } from './files.js'
-import { livingHolder } from './holder.js'
-import { settingsOf } from './take.js'
+import { findLivingHolder } from './holder.js'
+import { listSettingFiles } from './take.js'
 
-const COPIES_AT_ONCE = 8
+const MAX_CONCURRENT_COPIES = 8
 
 export interface RestoreOptions {
   from: string
@@ -36,34 +36,37 @@ export interface RestoreOptions {
  * @throws KsError `not-found` without a complete snapshot, `path-taken` where the directory is not empty, `unavailable`
  * where the backup is damaged, or another process restores into the directory
  */
-export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot: string; manifest: Manifest }> {
+export async function restoreBackup(
+  options: RestoreOptions,
+): Promise<{ snapshot: string; manifest: SnapshotManifest }> {
   const { from, dataDir, onProgress } = options
-  const snapshot = chosen(options)
-  const place = join(from, 'snapshots', snapshot)
-  const manifest = readManifest(join(place, 'manifest.json'))
-  const layout = dataLayout(dataDir)
-  checkPlace(layout)
+  const snapshot = selectSnapshot(options)
+  const snapshotFolder = join(from, 'snapshots', snapshot)
+  const manifest = readManifest(join(snapshotFolder, 'manifest.json'))
+  const layout = resolveDataLayout(dataDir)
+  checkTarget(layout)
   for (const { name, size, sha256 } of manifest.files) {
-    const found = await measure(join(place, name))
-    if (found?.size !== size || found.sha256 !== sha256) throw damaged(join(place, name))
+    const measured = await measureFile(join(snapshotFolder, name))
+    if (measured?.size !== size || measured.sha256 !== sha256) throw createDamagedError(join(snapshotFolder, name))
   }
   for (const { key, size } of manifest.objects)
     if (lstatSync(join(from, 'objects', key), { throwIfNoEntry: false })?.size !== size)
-      throw damaged(join(from, 'objects', key))
-  await begin(layout)
+      throw createDamagedError(join(from, 'objects', key))
+  await beginRestore(layout)
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   let done = 0
-  await forEachConcurrently(manifest.objects, COPIES_AT_ONCE, async ({ key }) => {
+  await forEachConcurrently(manifest.objects, MAX_CONCURRENT_COPIES, async ({ key }) => {
     const source = join(from, 'objects', key)
-    if ((await copyFile(source, join(layout.objects, key), 0o400, hashOfKey(key))) === undefined) throw damaged(source)
+    if ((await copyFile(source, join(layout.objects, key), 0o400, getKeyHash(key))) === undefined)
+      throw createDamagedError(source)
     onProgress(++done, manifest.objects.length)
   })
   const { store } = manifest
   if (store !== undefined)
     writePrivateFile(layout.storeFile, `${JSON.stringify({ store: store.id, opened: store.opened, closed: true })}\n`)
-  for (const [name, path] of settingsOf(layout)) await copyFile(join(place, name), path, 0o600)
-  await syncFolders(await foldersBelow(layout.objects))
-  await copyFile(join(place, 'main.sqlite'), layout.database, 0o600)
+  for (const [name, path] of listSettingFiles(layout)) await copyFile(join(snapshotFolder, name), path, 0o600)
+  await syncFolders(await listFoldersBelow(layout.objects))
+  await copyFile(join(snapshotFolder, 'main.sqlite'), layout.database, 0o600)
   await syncFolders([layout.databaseDir, dataDir, dirname(dataDir)])
   await rm(layout.restoring)
   await syncPath(dataDir)
@@ -71,8 +74,8 @@ export async function restoreBackup(options: RestoreOptions): Promise<{ snapshot
 }
 
 /** @throws KsError where the directory has other content, or another process restores into it */
-function checkPlace({ root, restoring }: DataLayout): void {
-  const holder = livingHolder(restoring)
+function checkTarget({ root, restoring }: DataLayout): void {
+  const holder = findLivingHolder(restoring)
   if (holder !== undefined)
     throw new KsError(
       'unavailable',
@@ -83,42 +86,39 @@ function checkPlace({ root, restoring }: DataLayout): void {
 }
 
 /** Marks the directory as incomplete, and removes the files of an interrupted restore. */
-async function begin(layout: DataLayout): Promise<void> {
+async function beginRestore(layout: DataLayout): Promise<void> {
   await mkdir(layout.root, { recursive: true, mode: 0o700 })
   // Written directly, not renamed: only this file identifies the rest of a restore that is interrupted here.
   await writeFile(layout.restoring, `${process.pid}\n`, { mode: 0o600 })
   await syncPath(layout.root)
-  for (const path of [layout.databaseDir, layout.objects, ...settingsOf(layout).map(([, file]) => file)])
+  for (const path of [layout.databaseDir, layout.objects, ...listSettingFiles(layout).map(([, file]) => file)])
     await rm(path, { recursive: true, force: true })
 }
 
-function chosen({ from, snapshot }: RestoreOptions): string {
+function selectSnapshot({ from, snapshot }: RestoreOptions): string {
   const folder = join(from, 'snapshots')
   const names = existsSync(folder) ? readdirSync(folder).sort() : []
-  const whole = names.filter((name) => existsSync(join(folder, name, 'manifest.json')) && !name.endsWith('.partial'))
-  if (snapshot !== undefined && !whole.includes(snapshot))
+  const complete = names.filter((name) => existsSync(join(folder, name, 'manifest.json')) && !name.endsWith('.partial'))
+  if (snapshot !== undefined && !complete.includes(snapshot))
     throw new KsError('not-found', `${from} holds no complete snapshot ${JSON.stringify(snapshot)}`)
-  const newest = snapshot ?? whole.at(-1)
+  const newest = snapshot ?? complete.at(-1)
   if (newest === undefined) throw new KsError('not-found', `${from} holds no complete snapshot`)
   return newest
 }
 
-function readManifest(path: string): Manifest {
-  const unreadable = (cause?: unknown) =>
+function readManifest(path: string): SnapshotManifest {
+  const createUnreadableError = (cause?: unknown) =>
     new KsError('unavailable', `${path} cannot be read as the manifest of a snapshot`, { cause })
   let value: unknown
   try {
     value = JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw unreadable(cause)
+    throw createUnreadableError(cause)
   }
-  if (!isManifest(value)) throw unreadable()
+  if (!isManifest(value)) throw createUnreadableError()
   return value
 }
 
-function damaged(path: string): KsError {
-  return new KsError(
-    'unavailable',
-    `the backup is damaged: ${path} does not match the manifest; try another snapshot`,
-  )
+function createDamagedError(path: string): KsError {
+  return new KsError('unavailable', `the backup is damaged: ${path} does not match the manifest; try another snapshot`)
 }

@@ -6,22 +6,30 @@ import { ignoreMissing, syncPath } from '../file-system.js'
 import type { DataLayout } from '../layout.js'
 import { readIfExists, writePrivateFile } from '../private-file.js'
 import { copyDatabase, readContents } from './database.js'
-import { copyFile, foldersBelow, forEachConcurrently, hashOfKey, type Manifest, measure, syncFolders } from './files.js'
-import { livingHolder } from './holder.js'
+import {
+  copyFile,
+  forEachConcurrently,
+  getKeyHash,
+  listFoldersBelow,
+  measureFile,
+  type SnapshotManifest,
+  syncFolders,
+} from './files.js'
+import { findLivingHolder } from './holder.js'
 
 /** Shorter than the time after which the daemon ignores a pin that is not renewed. */
-const RENEW_MS = 10_000
+const RENEW_INTERVAL_MS = 10_000
 /** Files that were not renewed for this long belong to a backup that was killed. */
 const ABANDONED_MS = 3_600_000
-const COPIES_AT_ONCE = 8
+const MAX_CONCURRENT_COPIES = 8
 /** names of unfinished files: a snapshot, an object */
-const SNAPSHOT = /^\d{8}T\d{6}-\d{3}Z\.partial$/
-const COPYING = /[0-9a-f]{64}\.\d+\.tmp$/
+const PARTIAL_SNAPSHOT = /^\d{8}T\d{6}-\d{3}Z\.partial$/
+const PARTIAL_OBJECT = /[0-9a-f]{64}\.\d+\.tmp$/
 
 export interface BackupResult {
   /** name of the snapshot in the backup */
   snapshot: string
-  manifest: Manifest
+  manifest: SnapshotManifest
   /** number of objects that an earlier snapshot had copied */
   alreadyThere: number
 }
@@ -48,34 +56,42 @@ export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
   const { layout, to, version, now } = options
   if (!existsSync(layout.database))
     throw new KsError('not-found', `there is no database ${layout.database} to take a backup of`)
-  const elsewhere = readIfExists(layout.elsewhere)
-  if (elsewhere !== undefined)
+  const remoteLocation = readIfExists(layout.elsewhere)
+  if (remoteLocation !== undefined)
     throw new KsError(
       'invalid-request',
-      `the objects of ${layout.root} are in ${elsewhere.trim()}, and a backup holds those of this machine: keep versions of the bucket, and copy the data directory while no daemon runs`,
+      `the objects of ${layout.root} are in ${remoteLocation.trim()}, and a backup holds those of this machine: keep versions of the bucket, and copy the data directory while no daemon runs`,
     )
   const snapshot = now.toISOString().replace(/[-:]/g, '').replace('.', '-')
-  const place = join(to, 'snapshots', snapshot)
-  const partial = `${place}.partial`
-  const unpin = await pin(layout, partial)
+  const snapshotFolder = join(to, 'snapshots', snapshot)
+  const partial = `${snapshotFolder}.partial`
+  const unpin = await pinObjects(layout, partial)
   try {
     await mkdir(partial, { recursive: true, mode: 0o700 })
     await removeAbandoned(to, now.getTime())
     const database = join(partial, 'main.sqlite')
     await copyDatabase(layout.database, database)
     const { objects: keys, ...facts } = readContents(database)
-    const files: Manifest['files'] = []
-    for (const [name, path] of [['main.sqlite', undefined], ...settingsOf(layout)] as const) {
-      const held = join(partial, name)
-      const measured = path === undefined ? await measure(held) : await copyFile(path, held, 0o600)
+    const files: SnapshotManifest['files'] = []
+    for (const [name, path] of [['main.sqlite', undefined], ...listSettingFiles(layout)] as const) {
+      const copyPath = join(partial, name)
+      const measured = path === undefined ? await measureFile(copyPath) : await copyFile(path, copyPath, 0o600)
       if (measured !== undefined) files.push({ name, ...measured })
     }
     const { objects, missing, alreadyThere } = await copyObjects(options, keys)
-    await syncFolders(await foldersBelow(join(to, 'objects')))
-    const manifest: Manifest = { format: 1, createdAt: now.toISOString(), version, ...facts, files, objects, missing }
+    await syncFolders(await listFoldersBelow(join(to, 'objects')))
+    const manifest: SnapshotManifest = {
+      format: 1,
+      createdAt: now.toISOString(),
+      version,
+      ...facts,
+      files,
+      objects,
+      missing,
+    }
     await syncPath(database)
     writePrivateFile(join(partial, 'manifest.json'), `${JSON.stringify(manifest)}\n`)
-    await rename(partial, place)
+    await rename(partial, snapshotFolder)
     await syncFolders([join(to, 'snapshots'), to])
     return { snapshot, manifest, alreadyThere }
   } catch (error) {
@@ -87,7 +103,7 @@ export async function takeBackup(options: TakeOptions): Promise<BackupResult> {
 }
 
 /** Settings and keys, which a restored data directory also needs. */
-export function settingsOf({ config, signingKey, dataKey }: DataLayout): [string, string][] {
+export function listSettingFiles({ config, signingKey, dataKey }: DataLayout): [string, string][] {
   return [
     ['config.json', config],
     ['signing.key', signingKey],
@@ -96,19 +112,19 @@ export function settingsOf({ config, signingKey, dataKey }: DataLayout): [string
 }
 
 async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string[]) {
-  const objects: Manifest['objects'] = []
+  const objects: SnapshotManifest['objects'] = []
   const missing: string[] = []
   let alreadyThere = 0
   await mkdir(join(to, 'objects'), { recursive: true, mode: 0o700 })
-  await forEachConcurrently(keys, COPIES_AT_ONCE, async (key) => {
-    const held = join(to, 'objects', key)
+  await forEachConcurrently(keys, MAX_CONCURRENT_COPIES, async (key) => {
+    const target = join(to, 'objects', key)
     const size = lstatSync(join(layout.objects, key), { throwIfNoEntry: false })?.size
-    const there = lstatSync(held, { throwIfNoEntry: false })
-    if (there?.isFile() === true && there.size === size) {
+    const existing = lstatSync(target, { throwIfNoEntry: false })
+    if (existing?.isFile() === true && existing.size === size) {
       alreadyThere++
-      objects.push({ key, size: there.size })
+      objects.push({ key, size: existing.size })
     } else {
-      const copied = await copyFile(join(layout.objects, key), held, 0o400, hashOfKey(key))
+      const copied = await copyFile(join(layout.objects, key), target, 0o400, getKeyHash(key))
       if (copied === undefined) missing.push(key)
       else objects.push({ key, size: copied.size })
     }
@@ -121,18 +137,18 @@ async function copyObjects({ layout, to, onProgress }: TakeOptions, keys: string
  * Makes the daemon keep every object, also those of documents that are deleted meanwhile, and announces the backup to
  * other ones. @returns a function that ends it
  */
-async function pin({ root, pin: path }: DataLayout, partial: string): Promise<() => Promise<void>> {
-  const holder = livingHolder(path)
+async function pinObjects({ root, pin: path }: DataLayout, partial: string): Promise<() => Promise<void>> {
+  const holder = findLivingHolder(path)
   if (holder !== undefined)
     throw new KsError('unavailable', `process ${holder} is taking a backup of ${root}: try again when it has ended`)
   const write = () => writeFile(path, `${process.pid}\n`, { mode: 0o600 })
   const renew = async () => {
     await write()
-    const at = new Date()
-    await utimes(partial, at, at)
+    const now = new Date()
+    await utimes(partial, now, now)
   }
   await write()
-  const timer = setInterval(() => void renew().catch(() => {}), RENEW_MS)
+  const timer = setInterval(() => void renew().catch(() => {}), RENEW_INTERVAL_MS)
   return async () => {
     clearInterval(timer)
     await rm(path, { force: true })
@@ -144,9 +160,9 @@ async function removeAbandoned(to: string, now: number): Promise<void> {
   const isOld = (path: string) => now - (lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now) > ABANDONED_MS
   const snapshots = await readdir(join(to, 'snapshots'))
   const objects = await readdir(join(to, 'objects'), { recursive: true }).catch(ignoreMissing)
-  const left = [
-    ...snapshots.filter((name) => SNAPSHOT.test(name)).map((name) => join(to, 'snapshots', name)),
-    ...(objects ?? []).filter((name) => COPYING.test(name)).map((name) => join(to, 'objects', name)),
+  const leftovers = [
+    ...snapshots.filter((name) => PARTIAL_SNAPSHOT.test(name)).map((name) => join(to, 'snapshots', name)),
+    ...(objects ?? []).filter((name) => PARTIAL_OBJECT.test(name)).map((name) => join(to, 'objects', name)),
   ]
-  for (const path of left.filter(isOld)) await rm(path, { recursive: true, force: true })
+  for (const path of leftovers.filter(isOld)) await rm(path, { recursive: true, force: true })
 }

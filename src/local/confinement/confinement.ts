@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { NEW_ROOT } from './new-root.js'
-import { findProgram, type ProgramPaths, type VisiblePath, visiblePaths } from './visible-paths.js'
+import { findProgram, listVisiblePaths, type ProgramPaths, type VisiblePath } from './visible-paths.js'
 
-export type ConfinedBy = 'bubblewrap' | 'unshare' | 'nothing'
+export type ConfinementMethod = 'bubblewrap' | 'unshare' | 'nothing'
 
 /** A program to be started on untrusted data. */
 export interface ProgramStart extends ProgramPaths {
@@ -26,10 +26,10 @@ export interface Confinement {
    * @throws ProgramStartError where the program is not installed, or cannot be confined and unconfined programs are not
    * allowed
    */
-  prepare(start: ProgramStart): Promise<{ argv: string[]; by: ConfinedBy }>
+  prepare(start: ProgramStart): Promise<{ argv: string[]; by: ConfinementMethod }>
 }
 
-interface Log {
+interface ConfinementLog {
   info(fields: Record<string, unknown>, message: string): void
   warn(fields: Record<string, unknown>, message: string): void
 }
@@ -39,45 +39,46 @@ export interface ConfinementOptions {
   secrets: () => readonly string[]
   /** programs run unconfined where nothing can confine them */
   allowUnconfined: boolean
-  log: Log
+  log: ConfinementLog
 }
 
 /** Why a program is not started. The message continues a sentence that begins with the program's name. */
 export class ProgramStartError extends Error {}
 
-const PROBE_MS = 10_000
-const CONFINED = 'programs that read documents are confined: no network, no access to the disk except for programs'
-const REFUSED =
+const PROBE_TIMEOUT_MS = 10_000
+const CONFINED_MESSAGE =
+  'programs that read documents are confined: no network, no access to the disk except for programs'
+const REFUSED_MESSAGE =
   'is not started, because nothing confines programs on this machine: neither bubblewrap nor unshare works. ' +
   'Install bubblewrap and allow user namespaces, or set unconfinedPrograms'
-const UNCONFINED =
+const UNCONFINED_MESSAGE =
   'programs that read documents run unconfined: neither bubblewrap nor unshare works here, ' +
   'and unconfinedPrograms allows it'
 
 /** For programs of a process without settings. */
-export function confinedOnly(): Confinement {
+export function createStrictConfinement(): Confinement {
   const log = { warn: () => undefined, info: () => undefined }
   return createConfinement({ secrets: () => [], allowUnconfined: false, log })
 }
 
 export function createConfinement({ secrets, allowUnconfined, log }: ConfinementOptions): Confinement {
-  let known: ConfinedBy | undefined
-  let probe: Promise<ConfinedBy> | undefined
-  let reported: ConfinedBy | undefined
-  const find = async (): Promise<ConfinedBy> => {
-    const by = await confinedBy(secrets())
+  let detected: ConfinementMethod | undefined
+  let probe: Promise<ConfinementMethod> | undefined
+  let reported: ConfinementMethod | undefined
+  const detectAndLog = async (): Promise<ConfinementMethod> => {
+    const by = await detectConfinement(secrets())
     // Without a result, each start probes again: user namespaces may be allowed later, and a probe may fail on a busy
     // machine.
-    if (by !== 'nothing') known = by
+    if (by !== 'nothing') detected = by
     if (by === reported) return by
     reported = by
-    if (by === 'nothing') log.warn({}, allowUnconfined ? UNCONFINED : `a program ${REFUSED}`)
-    else log.info({ by }, CONFINED)
+    if (by === 'nothing') log.warn({}, allowUnconfined ? UNCONFINED_MESSAGE : `a program ${REFUSED_MESSAGE}`)
+    else log.info({ by }, CONFINED_MESSAGE)
     return by
   }
   /** Concurrent starts share one probe. */
-  const look = (): Promise<ConfinedBy> => {
-    probe ??= find().finally(() => {
+  const detect = (): Promise<ConfinementMethod> => {
+    probe ??= detectAndLog().finally(() => {
       probe = undefined
     })
     return probe
@@ -85,9 +86,9 @@ export function createConfinement({ secrets, allowUnconfined, log }: Confinement
   return {
     async prepare(start) {
       if (findProgram(start.filled[0] ?? '') === undefined) throw new ProgramStartError('is not installed')
-      const by = known ?? (await look())
-      if (by === 'nothing' && !allowUnconfined) throw new ProgramStartError(REFUSED)
-      const limits = await limitsOf(start)
+      const by = detected ?? (await detect())
+      if (by === 'nothing' && !allowUnconfined) throw new ProgramStartError(REFUSED_MESSAGE)
+      const limits = await buildLimitCommand(start)
       return {
         by,
         argv: by === 'nothing' ? [...limits, ...start.filled] : [...limits, ...(await confine(by, start, secrets()))],
@@ -97,12 +98,12 @@ export function createConfinement({ secrets, allowUnconfined, log }: Confinement
 }
 
 /** What confines programs on this machine: the first tool that can start one. */
-export async function confinedBy(secrets: readonly string[]): Promise<ConfinedBy> {
+export async function detectConfinement(secrets: readonly string[]): Promise<ConfinementMethod> {
   if (process.platform !== 'linux') return 'nothing'
   const folder = await mkdtemp(join(tmpdir(), 'ks-confined-'))
   try {
     for (const by of ['bubblewrap', 'unshare'] as const)
-      if (await works(await confine(by, { argv: ['true'], filled: ['true'], folder }, secrets))) return by
+      if (await canRun(await confine(by, { argv: ['true'], filled: ['true'], folder }, secrets))) return by
     return 'nothing'
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -110,27 +111,31 @@ export async function confinedBy(secrets: readonly string[]): Promise<ConfinedBy
 }
 
 async function confine(by: 'bubblewrap' | 'unshare', start: ProgramStart, secrets: readonly string[]) {
-  const own = await ownFolders(start.folder)
-  const visible = visiblePaths(start, secrets)
-  return by === 'bubblewrap' ? bubblewrap(start, own, visible) : unshare(start, own, visible)
+  const folders = await createPrivateFolders(start.folder)
+  const visible = listVisiblePaths(start, secrets)
+  return by === 'bubblewrap' ? bubblewrap(start, folders, visible) : unshare(start, folders, visible)
 }
 
-interface OwnFolders {
+interface PrivateFolders {
   root: string
   tmp: string
 }
 
 /** New folders, which an earlier program in the same working folder cannot have prepared. */
-async function ownFolders(folder: string): Promise<OwnFolders> {
-  const own = join(folder, `.${randomUUID()}`)
-  for (const name of ['root', 'tmp']) await mkdir(join(own, name), { recursive: true, mode: 0o700 })
-  return { root: join(own, 'root'), tmp: join(own, 'tmp') }
+async function createPrivateFolders(folder: string): Promise<PrivateFolders> {
+  const parent = join(folder, `.${randomUUID()}`)
+  for (const name of ['root', 'tmp']) await mkdir(join(parent, name), { recursive: true, mode: 0o700 })
+  return { root: join(parent, 'root'), tmp: join(parent, 'tmp') }
 }
 
 /** Without the namespace of control groups, which a systemd unit may forbid. */
 const BUBBLEWRAP_NAMESPACES = ['user-try', 'ipc', 'pid', 'net', 'uts'].map((name) => `--unshare-${name}`)
 
-function bubblewrap({ filled, folder }: ProgramStart, { tmp }: OwnFolders, visible: readonly VisiblePath[]): string[] {
+function bubblewrap(
+  { filled: commandLine, folder }: ProgramStart,
+  { tmp }: PrivateFolders,
+  visible: readonly VisiblePath[],
+): string[] {
   const mounts = visible.flatMap(({ path, as }) => {
     if (as === 'empty-folder') return ['--tmpfs', path]
     if (as === 'empty-file') return ['--ro-bind', '/dev/null', path]
@@ -142,35 +147,39 @@ function bubblewrap({ filled, folder }: ProgramStart, { tmp }: OwnFolders, visib
     ...['bwrap', ...BUBBLEWRAP_NAMESPACES, '--die-with-parent', '--new-session', '--cap-drop', 'ALL'],
     ...['--dev', '/dev', '--bind', tmp, '/tmp', ...mounts, '--proc', '/proc'],
     ...['--bind', tmp, '/dev/shm', '--bind', folder, folder, ...covers],
-    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', folder, '--', ...filled],
+    ...['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', folder, '--', ...commandLine],
   ]
 }
 
 const OPERATIONS = { 'read-only': 'ro', device: 'dev', 'empty-folder': 'dir', 'empty-file': 'file' } as const
 
-function unshare({ filled, folder }: ProgramStart, own: OwnFolders, visible: readonly VisiblePath[]): string[] {
+function unshare(
+  { filled: commandLine, folder }: ProgramStart,
+  folders: PrivateFolders,
+  visible: readonly VisiblePath[],
+): string[] {
   const namespaces = ['--user', '--map-root-user', '--mount', '--net', '--ipc', '--uts', '--pid', '--fork']
   return [
     // Otherwise the first process of the namespace survives when the daemon is killed.
     ...['setpriv', '--pdeathsig', 'KILL', '--', 'unshare', ...namespaces, '--kill-child', '--'],
-    ...['sh', '-c', NEW_ROOT, 'sh', own.root, folder, own.tmp],
+    ...['sh', '-c', NEW_ROOT, 'sh', folders.root, folder, folders.tmp],
     ...[String(process.getuid?.()), String(process.getgid?.())],
     ...visible.flatMap(({ path, as }) => [OPERATIONS[as], path]),
-    ...['--', ...filled],
+    ...['--', ...commandLine],
   ]
 }
 
 /** The command line of `prlimit` for the limits of single processes, where it is installed. */
-async function limitsOf({ limits }: ProgramStart): Promise<string[]> {
+async function buildLimitCommand({ limits }: ProgramStart): Promise<string[]> {
   if (limits === undefined) return []
   const { processorSeconds, fileBytes } = limits
   const prlimit = ['prlimit', `--cpu=${processorSeconds}`, `--fsize=${fileBytes}`, '--core=0', '--']
-  return (await works([...prlimit, 'true'])) ? prlimit : []
+  return (await canRun([...prlimit, 'true'])) ? prlimit : []
 }
 
-function works([program = '', ...args]: string[]): Promise<boolean> {
+function canRun([program = '', ...args]: string[]): Promise<boolean> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: 'ignore', timeout: PROBE_MS, killSignal: 'SIGKILL' })
+    const child = spawn(program, args, { stdio: 'ignore', timeout: PROBE_TIMEOUT_MS, killSignal: 'SIGKILL' })
     child.once('error', () => resolve(false))
     child.once('exit', (code) => resolve(code === 0))
   })

@@ -11,10 +11,10 @@ export const FAMILY_MARK = 'KS_CONVERSION'
 const KILL_ROUNDS = 500
 const ROUND_MS = 10
 /** Indexes of fields in /proc/PID/stat, counted from the state: parent, and start in clock ticks. */
-const PARENT = 1
-const START = 19
+const PARENT_FIELD = 1
+const START_FIELD = 19
 
-interface Process {
+interface ProcessEntry {
   pid: number
   parent: number
   /** differs where a process id is reused */
@@ -22,14 +22,14 @@ interface Process {
 }
 
 /** Identifies the processes of an unconfined program. */
-interface FamilySigns {
+interface FamilyIdentity {
   /** value of the environment variable `FAMILY_MARK`, used for one start */
   mark: string
   /** the working folder */
   folder: string
 }
 
-export interface FamilyUse {
+export interface FamilyUsage {
   processes: number
   residentBytes: number
 }
@@ -40,7 +40,7 @@ export interface FamilyUse {
  *
  * @returns a descriptor, which the caller closes once the program has started
  */
-export function openSign({ mark, folder }: FamilySigns): number {
+export function openMarkerFile({ mark, folder }: FamilyIdentity): number {
   return openSync(join(folder, `.${mark}`), 'wx', 0o600)
 }
 
@@ -53,23 +53,23 @@ export function openSign({ mark, folder }: FamilySigns): number {
  */
 export class ProcessFamily {
   readonly #child: ChildProcess
-  readonly #signs: FamilySigns | undefined
-  readonly #known = new Map<number, string>()
+  readonly #identity: FamilyIdentity | undefined
+  readonly #knownStarts = new Map<number, string>()
 
   /** @param identity of a program that runs unconfined */
-  constructor(child: ChildProcess, signs?: FamilySigns) {
+  constructor(child: ChildProcess, identity?: FamilyIdentity) {
     this.#child = child
-    this.#signs = signs
+    this.#identity = identity
   }
 
-  use(): FamilyUse {
-    const pids = this.#living()
-    return { processes: pids.length, residentBytes: pids.reduce((sum, pid) => sum + residentBytes(pid), 0) }
+  measure(): FamilyUsage {
+    const pids = this.#findMembers()
+    return { processes: pids.length, residentBytes: pids.reduce((sum, pid) => sum + readResidentBytes(pid), 0) }
   }
 
   /** Kills the program at once, without waiting. */
   kill(): void {
-    for (const pid of this.#living()) end(pid)
+    for (const pid of this.#findMembers()) killProcess(pid)
     killGroup(this.#child)
   }
 
@@ -77,37 +77,37 @@ export class ProcessFamily {
   async end(): Promise<void> {
     killGroup(this.#child)
     for (let round = 0; round < KILL_ROUNDS; round++) {
-      const pids = this.#living()
+      const pids = this.#findMembers()
       if (pids.length === 0) return
-      for (const pid of pids) end(pid)
+      for (const pid of pids) killProcess(pid)
       await sleep(ROUND_MS)
     }
   }
 
   /** Ids of the running members. */
-  #living(): number[] {
-    const all = processes()
+  #findMembers(): number[] {
+    const entries = listProcesses()
     const members = new Map<number, string>()
     const leader = this.#child.exitCode === null && this.#child.signalCode === null ? this.#child.pid : undefined
-    for (const { pid, start } of all)
-      if (pid === leader || this.#known.get(pid) === start || this.#hasSign(pid)) members.set(pid, start)
-    for (let before = -1; before < members.size; ) {
-      before = members.size
-      for (const { pid, parent, start } of all) if (members.has(parent)) members.set(pid, start)
+    for (const { pid, start } of entries)
+      if (pid === leader || this.#knownStarts.get(pid) === start || this.#isMarked(pid)) members.set(pid, start)
+    for (let sizeBefore = -1; sizeBefore < members.size; ) {
+      sizeBefore = members.size
+      for (const { pid, parent, start } of entries) if (members.has(parent)) members.set(pid, start)
     }
-    for (const [pid, start] of members) this.#known.set(pid, start)
+    for (const [pid, start] of members) this.#knownStarts.set(pid, start)
     return [...members.keys()]
   }
 
-  #hasSign(pid: number): boolean {
-    if (this.#signs === undefined || pid === process.pid) return false
-    const { mark, folder } = this.#signs
+  #isMarked(pid: number): boolean {
+    if (this.#identity === undefined || pid === process.pid) return false
+    const { mark, folder } = this.#identity
     const isInside = (path: string) => path === folder || path.startsWith(`${folder}/`)
     try {
       return (
         readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${FAMILY_MARK}=${mark}`) ||
         isInside(readlinkSync(`/proc/${pid}/cwd`)) ||
-        readdirSync(`/proc/${pid}/fd`).some((fd) => isInside(linkOf(`/proc/${pid}/fd/${fd}`)))
+        readdirSync(`/proc/${pid}/fd`).some((fd) => isInside(readLink(`/proc/${pid}/fd/${fd}`)))
       )
     } catch {
       return false // another user's process, or it has ended
@@ -116,7 +116,7 @@ export class ProcessFamily {
 }
 
 /** All processes that have not ended. */
-function processes(): Process[] {
+function listProcesses(): ProcessEntry[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []
@@ -124,14 +124,14 @@ function processes(): Process[] {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1')
       const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       if (state === 'Z' || state === 'X') return []
-      return [{ pid: Number(name), parent: Number(fields[PARENT - 1]), start: fields[START - 1] ?? '' }]
+      return [{ pid: Number(name), parent: Number(fields[PARENT_FIELD - 1]), start: fields[START_FIELD - 1] ?? '' }]
     } catch {
       return [] // it has ended
     }
   })
 }
 
-function residentBytes(pid: number): number {
+function readResidentBytes(pid: number): number {
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
     return Number(kib ?? 0) * 1024
@@ -140,7 +140,7 @@ function residentBytes(pid: number): number {
   }
 }
 
-function linkOf(path: string): string {
+function readLink(path: string): string {
   try {
     return readlinkSync(path)
   } catch {
@@ -148,7 +148,7 @@ function linkOf(path: string): string {
   }
 }
 
-function end(pid: number): void {
+function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {

@@ -40,15 +40,15 @@ const POOLINGS = ['none', 'mean', 'cls', 'last', 'rank'] as const
 export function readGguf(path: string): GgufFacts {
   const file = openSync(path, 'r')
   try {
-    return factsOf(readMetadata(new HeaderReader(file)))
+    return toFacts(readMetadata(new HeaderReader(file)))
   } finally {
     closeSync(file)
   }
 }
 
-type Metadata = ReadonlyMap<string, string | number | boolean>
+type GgufMetadata = ReadonlyMap<string, string | number | boolean>
 
-function factsOf(metadata: Metadata): GgufFacts {
+function toFacts(metadata: GgufMetadata): GgufFacts {
   const text = (key: string) => {
     const value = metadata.get(key)
     return typeof value === 'string' && value !== '' ? value : undefined
@@ -71,7 +71,7 @@ function factsOf(metadata: Metadata): GgufFacts {
   }
 }
 
-function readMetadata(header: HeaderReader): Metadata {
+function readMetadata(header: HeaderReader): GgufMetadata {
   if (header.bytes(4).toString('latin1') !== MAGIC) throw new GgufError('is no GGUF file')
   const version = header.bytes(4).readUInt32LE()
   if (version < VERSIONS.min || version > VERSIONS.max)
@@ -90,7 +90,7 @@ function readMetadata(header: HeaderReader): Metadata {
 
 function readValue(header: HeaderReader, type: number): string | number | boolean {
   if (type === STRING) return header.bytes(header.count(MAX_STRING_BYTES)).toString('utf8')
-  const bytes = header.bytes(sizeOf(type))
+  const bytes = header.bytes(getValueSize(type))
   switch (type) {
     case 6:
       return bytes.readFloatLE()
@@ -111,11 +111,11 @@ function readValue(header: HeaderReader, type: number): string | number | boolea
 function skipArray(header: HeaderReader): void {
   const type = header.bytes(4).readUInt32LE()
   const length = header.count(MAX_ARRAY_LENGTH)
-  if (type === STRING) for (let at = 0; at < length; at++) header.skip(header.count(MAX_STRING_BYTES))
-  else header.skip(length * sizeOf(type))
+  if (type === STRING) for (let index = 0; index < length; index++) header.skip(header.count(MAX_STRING_BYTES))
+  else header.skip(length * getValueSize(type))
 }
 
-function sizeOf(type: number): number {
+function getValueSize(type: number): number {
   const size = SIZES[type]
   if (size === undefined) throw new GgufError('has a value of an unknown type')
   return size
@@ -134,29 +134,29 @@ class HeaderReader {
   }
 
   bytes(length: number): Buffer {
-    const left = this.#chunk.subarray(this.#used)
-    if (left.length >= length) {
+    const remaining = this.#chunk.subarray(this.#used)
+    if (remaining.length >= length) {
       this.#used += length
-      return left.subarray(0, length)
+      return remaining.subarray(0, length)
     }
     const read = Buffer.alloc(Math.max(CHUNK_BYTES, length))
     const count = readSync(this.#file, read, 0, read.length, this.#next)
     this.#next += count
-    this.#chunk = Buffer.concat([left, read.subarray(0, count)])
+    this.#chunk = Buffer.concat([remaining, read.subarray(0, count)])
     this.#used = length
     if (this.#chunk.length < length) throw new GgufError('ends within its header')
     return this.#chunk.subarray(0, length)
   }
 
   skip(length: number): void {
-    const left = this.#chunk.length - this.#used
-    if (length <= left) {
+    const remaining = this.#chunk.length - this.#used
+    if (length <= remaining) {
       this.#used += length
       return
     }
     this.#chunk = Buffer.alloc(0)
     this.#used = 0
-    this.#next += length - left
+    this.#next += length - remaining
   }
 
   /** A length of 64 bits. */

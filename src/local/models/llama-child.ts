@@ -17,12 +17,12 @@ const SPECIAL_TOKENS = 4
 const TURN_TOKENS = 16
 const DEFAULT_ANSWER_TOKENS = 1024
 
-type Request = LlamaRequest & { id: number }
+type LlamaChildRequest = LlamaRequest & { id: number }
 
 /** A request in steps: an urgent one waits for a single text instead of a batch, and a canceled one ends soon. */
-type Work = AsyncGenerator<undefined, LlamaReply>
+type LlamaWork = AsyncGenerator<undefined, LlamaReply>
 
-class RequestFault extends Error {
+class LlamaRequestError extends Error {
   readonly fault: LlamaFault
 
   constructor(fault: LlamaFault, reason: string) {
@@ -31,27 +31,27 @@ class RequestFault extends Error {
   }
 }
 
-interface Job {
+interface LlamaJob {
   id: number
   urgent: boolean
-  work: Work
+  work: LlamaWork
   abort: AbortController
 }
 
-type Worker = (request: Request, signal: AbortSignal) => Work
+type LlamaWorker = (request: LlamaChildRequest, signal: AbortSignal) => LlamaWork
 
-const jobs: Job[] = []
+const jobs: LlamaJob[] = []
 /** of unfinished requests, by id; also of those that wait for the model to load */
 const aborts = new Map<number, AbortController>()
 let isWorking = false
 /** the job whose step runs */
-let current: Job | undefined
+let current: LlamaJob | undefined
 
 function send(message: FromLlama): void {
   process.send?.(message)
 }
 
-async function load({ entry, weights, task, contextTokens, threads }: LlamaStart): Promise<Worker> {
+async function load({ entry, weights, task, contextTokens, threads }: LlamaStart): Promise<LlamaWorker> {
   const runtime: LlamaModule = await import(pathToFileURL(entry).href)
   const llama = await runtime.getLlama({
     // The build for Macs uses their graphics card.
@@ -65,7 +65,7 @@ async function load({ entry, weights, task, contextTokens, threads }: LlamaStart
   const model = await llama.loadModel({ modelPath: weights })
   const contextSize = Math.min(contextTokens, model.trainContextSize)
   const options = { contextSize, threads }
-  const worker = await workerOf(task, runtime, model, options)
+  const worker = await createWorker(task, runtime, model, options)
   send({
     type: 'ready',
     contextTokens: contextSize,
@@ -74,27 +74,27 @@ async function load({ entry, weights, task, contextTokens, threads }: LlamaStart
   return worker
 }
 
-async function workerOf(
+async function createWorker(
   task: LlamaStart['task'],
   runtime: LlamaModule,
   model: LlamaModel,
   options: ContextOptions,
-): Promise<Worker> {
-  const wrong = () => new RequestFault('failed', `the model is for ${task}`)
-  const all = { ...options, batchSize: options.contextSize }
+): Promise<LlamaWorker> {
+  const createWrongTaskError = () => new LlamaRequestError('failed', `the model is for ${task}`)
+  const batchOptions = { ...options, batchSize: options.contextSize }
   if (task === 'embedding') {
-    const context = await model.createEmbeddingContext(all)
+    const context = await model.createEmbeddingContext(batchOptions)
     // A text without tokens has no vector.
-    const tokensOf = (text: string) => {
+    const tokenize = (text: string) => {
       const tokens = model.tokenize(text)
       return tokens.length > 0 ? tokens : model.tokenize('.')
     }
     return async function* (request) {
-      if (request.op !== 'embed') throw wrong()
+      if (request.op !== 'embed') throw createWrongTaskError()
       const vectors: Float32Array[] = []
       let tokens = 0
       for (const text of request.texts) {
-        const input = tokensOf(text).slice(0, options.contextSize - SPECIAL_TOKENS)
+        const input = tokenize(text).slice(0, options.contextSize - SPECIAL_TOKENS)
         tokens += input.length
         vectors.push(unitVector((await context.getEmbeddingFor(input)).vector))
         yield
@@ -103,9 +103,9 @@ async function workerOf(
     }
   }
   if (task === 'rerank') {
-    const context = await model.createRankingContext(all)
+    const context = await model.createRankingContext(batchOptions)
     return async function* (request) {
-      if (request.op !== 'rank') throw wrong()
+      if (request.op !== 'rank') throw createWrongTaskError()
       const scores: number[] = []
       for (const document of request.documents) {
         scores.push(await context.rank(request.query, document, { onOverflow: 'maxChunk' }))
@@ -116,13 +116,16 @@ async function workerOf(
   }
   const sequence = (await model.createContext(options)).getSequence()
   return async function* (request, signal) {
-    if (request.op !== 'chat') throw wrong()
+    if (request.op !== 'chat') throw createWrongTaskError()
     const { turns, maxTokens, temperature, id } = request
     const { system, history, question } = toHistory(turns)
     const inputTokens = turns.reduce((sum, { content }) => sum + model.tokenize(content).length + TURN_TOKENS, 0)
-    const room = options.contextSize - inputTokens
-    if (room < Math.min(maxTokens ?? DEFAULT_ANSWER_TOKENS, options.contextSize / 4))
-      throw new RequestFault('too-long', `${inputTokens} tokens exceed the context window of ${options.contextSize}`)
+    const maxAnswerTokens = options.contextSize - inputTokens
+    if (maxAnswerTokens < Math.min(maxTokens ?? DEFAULT_ANSWER_TOKENS, options.contextSize / 4))
+      throw new LlamaRequestError(
+        'too-long',
+        `${inputTokens} tokens exceed the context window of ${options.contextSize}`,
+      )
     await sequence.clearHistory()
     yield
     const session = new runtime.LlamaChatSession({
@@ -135,7 +138,7 @@ async function workerOf(
         signal,
         stopOnAbortSignal: true,
         onTextChunk: (text) => send({ type: 'delta', id, text }),
-        maxTokens: Math.min(room, maxTokens ?? room),
+        maxTokens: Math.min(maxAnswerTokens, maxTokens ?? maxAnswerTokens),
         ...(temperature === undefined ? {} : { temperature }),
         // On processors alone, thoughts take longer than the answer.
         budgets: { thoughtTokens: 0 },
@@ -164,12 +167,12 @@ function toHistory(turns: readonly ChatTurn[]): { system: string | undefined; hi
 
 function unitVector(values: readonly number[]): Float32Array {
   const length = Math.sqrt(values.reduce((sum, value) => sum + value * value, 0))
-  if (!Number.isFinite(length) || length === 0) throw new RequestFault('failed', 'the model gave no usable vector')
+  if (!Number.isFinite(length) || length === 0) throw new LlamaRequestError('failed', 'the model gave no usable vector')
   return Float32Array.from(values, (value) => value / length)
 }
 
 /** Runs the jobs step by step, urgent ones first. */
-async function work(): Promise<void> {
+async function runJobs(): Promise<void> {
   if (isWorking) return
   isWorking = true
   for (let job = nextJob(); job !== undefined; job = nextJob()) {
@@ -178,12 +181,12 @@ async function work(): Promise<void> {
       const step = await job.work.next()
       if (step.done === true) {
         send({ type: 'done', id: job.id, reply: step.value })
-        drop(job)
+        removeJob(job)
       }
     } catch (error) {
-      const fault = error instanceof RequestFault ? error.fault : 'failed'
+      const fault = error instanceof LlamaRequestError ? error.fault : 'failed'
       send({ type: 'failed', id: job.id, fault, reason: error instanceof Error ? error.message : String(error) })
-      drop(job)
+      removeJob(job)
     }
     current = undefined
     // Reads an arrived cancel before the next step.
@@ -193,19 +196,19 @@ async function work(): Promise<void> {
 }
 
 /** Removes canceled jobs while a step of another one runs, perhaps for a minute. The running one ends by its signal. */
-function dropCanceled(): void {
-  for (const job of jobs.filter((one) => one.abort.signal.aborted && one !== current)) {
+function removeCanceledJobs(): void {
+  for (const job of jobs.filter((candidate) => candidate.abort.signal.aborted && candidate !== current)) {
     send({ type: 'failed', id: job.id, fault: 'failed', reason: 'canceled' })
-    drop(job)
+    removeJob(job)
   }
 }
 
-function nextJob(): Job | undefined {
-  dropCanceled()
+function nextJob(): LlamaJob | undefined {
+  removeCanceledJobs()
   return jobs.find(({ urgent }) => urgent) ?? jobs[0]
 }
 
-function drop(job: Job): void {
+function removeJob(job: LlamaJob): void {
   aborts.delete(job.id)
   const index = jobs.indexOf(job)
   if (index >= 0) jobs.splice(index, 1)
@@ -219,7 +222,7 @@ const loaded = load(JSON.parse(process.argv[2] ?? '')).catch((error: unknown) =>
 process.on('message', async (message: ToLlama) => {
   if (message.op === 'cancel') {
     aborts.get(message.id)?.abort()
-    dropCanceled()
+    removeCanceledJobs()
     return
   }
   const abort = new AbortController()
@@ -228,7 +231,7 @@ process.on('message', async (message: ToLlama) => {
   if (worker === undefined) return
   const urgent = message.op !== 'embed' || message.urgent
   jobs.push({ id: message.id, urgent, work: worker(message, abort.signal), abort })
-  dropCanceled()
-  await work()
+  removeCanceledJobs()
+  await runJobs()
 })
 process.on('disconnect', () => process.exit(0))

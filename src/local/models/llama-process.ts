@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { NO_DEBUGGER_FLAGS } from '../../lib/debugger-flags.js'
 import { entryUrl } from '../../lib/entry.js'
 import { killAtExit } from '../../lib/kill-at-exit.js'
-import { residentBytes } from '../../lib/resident-bytes.js'
+import { readResidentBytes } from '../../lib/resident-bytes.js'
 import type { FromLlama, LlamaFault, LlamaReply, LlamaRequest, LlamaStart, ToLlama } from './llama-messages.js'
 import type { ModelTask } from './pulled.js'
 
@@ -12,12 +12,12 @@ const MIB = 1024 * 1024
 /** Context and working memory of the runtime, in addition to the weights. */
 const MEMORY_OVER_WEIGHTS = 2048 * MIB
 /** Idle time after which a process ends. A start takes a second or two. */
-const IDLE_MS = 5 * 60_000
+const IDLE_TIMEOUT_MS = 5 * 60_000
 /** A canceled request that still runs after this time, in a loaded model, ends the process. */
-const CANCEL_MS = 15_000
-const MEMORY_CHECK_MS = 500
+const CANCEL_TIMEOUT_MS = 15_000
+const MEMORY_CHECK_INTERVAL_MS = 500
 /** Timeout of loading. Large weights on a slow disk take minutes. */
-const LOAD_MS = 5 * 60_000
+const LOAD_TIMEOUT_MS = 5 * 60_000
 /** Limit of context windows, whose memory grows with their length; embedders and rerankers have shorter ones. */
 const MAX_CONTEXT_TOKENS = 8192
 /** More threads gain nothing: the bandwidth of the memory is the limit. */
@@ -56,24 +56,24 @@ export interface LlamaOptions {
   loadMs?: number
 }
 
-interface Waiting {
+interface PendingRequest {
   resolve: (reply: LlamaReply) => void
   reject: (error: Error) => void
   onDelta: ((text: string) => void) | undefined
 }
 
-interface Running {
+interface RunningModel {
   child: ChildProcess
   loaded: Promise<LoadedModel>
-  waiting: Map<number, Waiting>
+  pending: Map<number, PendingRequest>
   /** why this program kills it */
-  reason?: string
+  killReason?: string
 }
 
 /** One model in a process, which starts with the first request and ends when idle. */
 export class LlamaProcess {
   readonly #options: LlamaOptions
-  #running: Running | undefined
+  #running: RunningModel | undefined
   #nextId = 1
   #idle: NodeJS.Timeout | undefined
 
@@ -88,11 +88,11 @@ export class LlamaProcess {
 
   /** Loads the model. @throws LlamaFailure `unloadable`, `gone` */
   async load(): Promise<LoadedModel> {
-    const running = this.#current()
+    const running = this.#getRunning()
     try {
       return await running.loaded
     } finally {
-      this.#rest(running)
+      this.#scheduleIdleEnd(running)
     }
   }
 
@@ -102,38 +102,42 @@ export class LlamaProcess {
    * @param onDelta receives the pieces of an answer
    * @throws LlamaFailure; the signal's reason when it aborted
    */
-  async ask(request: LlamaRequest, signal?: AbortSignal, onDelta?: (text: string) => void): Promise<LlamaReply> {
+  async sendRequest(
+    request: LlamaRequest,
+    signal?: AbortSignal,
+    onDelta?: (text: string) => void,
+  ): Promise<LlamaReply> {
     signal?.throwIfAborted()
-    const running = this.#current()
-    const { child, waiting } = running
+    const running = this.#getRunning()
+    const { child, pending } = running
     const id = this.#nextId++
     const post = (message: ToLlama) => {
       if (child.connected) child.send(message, () => undefined)
     }
-    let overdue: NodeJS.Timeout | undefined
+    let cancelTimer: NodeJS.Timeout | undefined
     let cancel = () => {}
-    const limit = () => {
-      if (!waiting.has(id)) return
-      overdue = setTimeout(() => this.#kill(running, 'did not end a canceled request'), this.#cancelMs())
-      overdue.unref()
+    const startCancelTimer = () => {
+      if (!pending.has(id)) return
+      cancelTimer = setTimeout(() => this.#kill(running, 'did not end a canceled request'), this.#cancelMs())
+      cancelTimer.unref()
     }
     const aborted = new Promise<never>((_, reject) => {
       cancel = () => {
         post({ op: 'cancel', id })
         // Loading has a separate limit: other requests may wait for it.
-        running.loaded.then(limit, () => undefined)
+        running.loaded.then(startCancelTimer, () => undefined)
         reject(signal?.reason)
       }
     })
     signal?.addEventListener('abort', cancel, { once: true })
     // The reply of a canceled request settles when the process has dropped it.
     const replied = new Promise<LlamaReply>((resolve, reject) => {
-      waiting.set(id, { resolve, reject, onDelta })
+      pending.set(id, { resolve, reject, onDelta })
     }).finally(() => {
-      clearTimeout(overdue)
+      clearTimeout(cancelTimer)
       signal?.removeEventListener('abort', cancel)
-      waiting.delete(id)
-      this.#rest(running)
+      pending.delete(id)
+      this.#scheduleIdleEnd(running)
     })
     post({ ...request, id })
     return await Promise.race([replied, aborted])
@@ -146,16 +150,16 @@ export class LlamaProcess {
   }
 
   #cancelMs(): number {
-    return this.#options.cancelMs ?? CANCEL_MS
+    return this.#options.cancelMs ?? CANCEL_TIMEOUT_MS
   }
 
-  #current(): Running {
+  #getRunning(): RunningModel {
     clearTimeout(this.#idle)
     this.#running ??= this.#start()
     return this.#running
   }
 
-  #start(): Running {
+  #start(): RunningModel {
     const { entry, weights, bytes, task, memoryBytes = bytes * 2 + MEMORY_OVER_WEIGHTS } = this.#options
     const start: LlamaStart = {
       entry,
@@ -172,63 +176,67 @@ export class LlamaProcess {
       env: {},
     })
     killAtExit(child)
-    let ready = (_: LoadedModel) => {}
-    let unready = (_: LlamaFailure) => {}
+    let finishLoading = (_: LoadedModel) => {}
+    let failLoading = (_: LlamaFailure) => {}
     const loaded = new Promise<LoadedModel>((resolve, reject) => {
-      ready = resolve
-      unready = reject
+      finishLoading = resolve
+      failLoading = reject
     })
     // Each request reports the failure.
     loaded.catch(() => undefined)
-    const running: Running = { child, loaded, waiting: new Map() }
-    const watch = setInterval(() => {
-      if (residentBytes(child.pid) > memoryBytes)
+    const running: RunningModel = { child, loaded, pending: new Map() }
+    const memoryTimer = setInterval(() => {
+      if (readResidentBytes(child.pid) > memoryBytes)
         this.#kill(running, `took more than ${Math.round(memoryBytes / MIB)} MiB of memory`)
-    }, MEMORY_CHECK_MS)
-    watch.unref()
-    const late = setTimeout(
+    }, MEMORY_CHECK_INTERVAL_MS)
+    memoryTimer.unref()
+    const loadTimer = setTimeout(
       () => this.#kill(running, 'did not load its model in time'),
-      this.#options.loadMs ?? LOAD_MS,
+      this.#options.loadMs ?? LOAD_TIMEOUT_MS,
     )
-    late.unref()
-    const failed = (error: LlamaFailure) => {
+    loadTimer.unref()
+    const failAll = (error: LlamaFailure) => {
       if (this.#running === running) this.#running = undefined
-      clearInterval(watch)
-      clearTimeout(late)
-      unready(error)
-      for (const { reject } of running.waiting.values()) reject(error)
+      clearInterval(memoryTimer)
+      clearTimeout(loadTimer)
+      failLoading(error)
+      for (const { reject } of running.pending.values()) reject(error)
     }
-    const gone = (how: string) => failed(new LlamaFailure('gone', `its process ${running.reason ?? how}`))
+    const failGone = (description: string) =>
+      failAll(new LlamaFailure('gone', `its process ${running.killReason ?? description}`))
     child.on('message', (message: FromLlama) => {
       if (message.type === 'ready') {
-        clearTimeout(late)
-        ready({ contextTokens: message.contextTokens, dimension: message.dimension })
+        clearTimeout(loadTimer)
+        finishLoading({ contextTokens: message.contextTokens, dimension: message.dimension })
       }
-      if (message.type === 'unloadable') failed(new LlamaFailure('unloadable', message.reason))
-      if (message.type !== 'ready' && message.type !== 'unloadable') take(running.waiting.get(message.id), message)
+      if (message.type === 'unloadable') failAll(new LlamaFailure('unloadable', message.reason))
+      if (message.type !== 'ready' && message.type !== 'unloadable') deliver(running.pending.get(message.id), message)
     })
-    child.once('error', (error) => gone(`did not start: ${error.message}`))
-    child.once('exit', (code, signal) => gone(`ended by ${signal ?? `code ${code}`}`))
+    child.once('error', (error) => failGone(`did not start: ${error.message}`))
+    child.once('exit', (code, signal) => failGone(`ended by ${signal ?? `code ${code}`}`))
     return running
   }
 
-  #rest(running: Running): void {
-    if (running.waiting.size > 0 || this.#running !== running) return
+  #scheduleIdleEnd(running: RunningModel): void {
+    if (running.pending.size > 0 || this.#running !== running) return
     clearTimeout(this.#idle)
-    this.#idle = setTimeout(() => this.#kill(running, 'was idle'), this.#options.idleMs ?? IDLE_MS)
+    this.#idle = setTimeout(() => this.#kill(running, 'was idle'), this.#options.idleMs ?? IDLE_TIMEOUT_MS)
     this.#idle.unref()
   }
 
-  #kill(running: Running, reason: string): void {
-    running.reason ??= reason
+  #kill(running: RunningModel, reason: string): void {
+    running.killReason ??= reason
     // The next request starts another process.
     if (this.#running === running) this.#running = undefined
     running.child.kill('SIGKILL')
   }
 }
 
-function take(waiting: Waiting | undefined, message: Exclude<FromLlama, { type: 'ready' | 'unloadable' }>): void {
-  if (message.type === 'delta') waiting?.onDelta?.(message.text)
-  else if (message.type === 'done') waiting?.resolve(message.reply)
-  else waiting?.reject(new LlamaFailure(message.fault, message.reason))
+function deliver(
+  pending: PendingRequest | undefined,
+  message: Exclude<FromLlama, { type: 'ready' | 'unloadable' }>,
+): void {
+  if (message.type === 'delta') pending?.onDelta?.(message.text)
+  else if (message.type === 'done') pending?.resolve(message.reply)
+  else pending?.reject(new LlamaFailure(message.fault, message.reason))
 }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { recordIn } from '../../lib/json/values.js'
-import { isCode, readIfExists } from '../private-file.js'
+import { parseRecord } from '../../lib/json/values.js'
+import { hasErrorCode, readIfExists } from '../private-file.js'
 
 export const TASKS = ['embedding', 'rerank', 'chat'] as const
 
@@ -31,7 +31,7 @@ export interface PulledModel {
 }
 
 /** Paths in the folder of models. A model is one folder: a rename publishes it, another one removes it. */
-export function modelPaths(folder: string, id: string) {
+export function getModelPaths(folder: string, id: string) {
   const path = join(folder, id)
   return { path, weights: join(path, 'model.gguf'), manifest: join(path, 'model.json') }
 }
@@ -46,54 +46,54 @@ export function isModelId(text: string): boolean {
 /** Digits of the hash in an id. */
 const HASH_DIGITS = 12
 
-export function modelId(name: string, sha256: string): string {
+export function buildModelId(name: string, sha256: string): string {
   return `${name}@${sha256.slice(0, HASH_DIGITS)}`
 }
 
 /** The models of a folder, sorted by id; none where the folder does not exist. */
-export function pulledModels(folder: string): PulledModel[] {
-  return namesIn(folder)
+export function listPulledModels(folder: string): PulledModel[] {
+  return listNames(folder)
     .sort()
-    .flatMap((id) => pulledModel(folder, id) ?? [])
+    .flatMap((id) => readPulledModel(folder, id) ?? [])
 }
 
 /** A model by its id; `undefined` where it is not pulled. */
-export function pulledModel(folder: string, id: string): PulledModel | undefined {
+export function readPulledModel(folder: string, id: string): PulledModel | undefined {
   if (!isModelId(id)) return undefined
-  const text = readIfExists(modelPaths(folder, id).manifest)
-  const read = text === undefined ? undefined : recordIn(text)
-  return read === undefined ? undefined : toModel(id, read)
+  const text = readIfExists(getModelPaths(folder, id).manifest)
+  const fields = text === undefined ? undefined : parseRecord(text)
+  return fields === undefined ? undefined : toModel(id, fields)
 }
 
-function toModel(id: string, read: Record<string, unknown>): PulledModel | undefined {
-  const { task, sha256, bytes, source, contextTokens } = read
-  const known = TASKS.find((one) => one === task)
+function toModel(id: string, fields: Record<string, unknown>): PulledModel | undefined {
+  const { task, sha256, bytes, source, contextTokens } = fields
+  const knownTask = TASKS.find((candidate) => candidate === task)
   const isComplete =
-    known !== undefined &&
+    knownTask !== undefined &&
     typeof sha256 === 'string' &&
     typeof bytes === 'number' &&
     typeof source === 'string' &&
     typeof contextTokens === 'number'
   if (!isComplete) return undefined
-  const model: PulledModel = { id, task: known, sha256, bytes, source, contextTokens }
+  const model: PulledModel = { id, task: knownTask, sha256, bytes, source, contextTokens }
   for (const key of ['license', 'pooling', 'queryPrefix', 'documentPrefix'] as const) {
-    const value = read[key]
+    const value = fields[key]
     if (typeof value === 'string') model[key] = value
   }
-  if (typeof read.dimension === 'number') model.dimension = read.dimension
+  if (typeof fields.dimension === 'number') model.dimension = fields.dimension
   return model
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch (error) {
-    if (isCode(error, 'ENOENT')) return []
+    if (hasErrorCode(error, 'ENOENT')) return []
     throw error
   }
 }
 
 /** The reference of a model in settings and commands. */
-export function referenceOf(id: string): string {
+export function toModelReference(id: string): string {
   return `${LOCAL_PLUGIN}/${LOCAL_PROVIDER}/${id}`
 }

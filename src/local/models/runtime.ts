@@ -17,21 +17,21 @@ const BUILDS: Readonly<Record<string, string>> = {
 }
 
 /** The package with the build for a machine; `undefined` where there is none. */
-export function runtimeBuild(platform: string = process.platform, arch: string = process.arch): string | undefined {
+export function getRuntimeBuild(platform: string = process.platform, arch: string = process.arch): string | undefined {
   const build = BUILDS[`${platform}-${arch}`]
   return build === undefined ? undefined : `@node-llama-cpp/${build}`
 }
 
 /** Folder of the runtime in the folder of models, one for each version. */
-export function runtimeFolder(models: string): string {
+export function getRuntimeFolder(models: string): string {
   return join(models, 'runtime', `${RUNTIME.name}-${RUNTIME.version}`)
 }
 
 /** Path of the module to load in a folder of the runtime. */
-export function runtimeEntry(folder: string): string {
+export function getRuntimeEntry(folder: string): string {
   return join(folder, 'node_modules', RUNTIME.name, 'dist', 'index.js')
 }
 
 export function isRuntimeInstalled(models: string): boolean {
-  return existsSync(runtimeEntry(runtimeFolder(models)))
+  return existsSync(getRuntimeEntry(getRuntimeFolder(models)))
 }

@@ -4,7 +4,7 @@ import type { ToolDefinition } from '../tool.js'
  * In listing order: the most used first. Each is loaded by its first call: creating all schemas would take longer than
  * the first result of one tool.
  */
-const TOOLS: ReadonlyMap<string, () => Promise<ToolDefinition>> = new Map([
+const TOOL_LOADERS: ReadonlyMap<string, () => Promise<ToolDefinition>> = new Map([
   ['search', async () => (await import('./search.js')).search],
   ['ask', async () => (await import('./ask.js')).ask],
   ['read', async () => (await import('./read.js')).read],
@@ -25,10 +25,10 @@ const TOOLS: ReadonlyMap<string, () => Promise<ToolDefinition>> = new Map([
   ['refresh', async () => (await import('./refresh.js')).refresh],
 ])
 
-export async function toolNamed(name: string): Promise<ToolDefinition | undefined> {
-  return TOOLS.get(name)?.()
+export async function loadTool(name: string): Promise<ToolDefinition | undefined> {
+  return TOOL_LOADERS.get(name)?.()
 }
 
-export async function allTools(): Promise<ToolDefinition[]> {
-  return Promise.all([...TOOLS.values()].map((load) => load()))
+export async function loadAllTools(): Promise<ToolDefinition[]> {
+  return Promise.all([...TOOL_LOADERS.values()].map((load) => load()))
 }

@@ -8,17 +8,17 @@ import {
 } from '../../contract/gateway/fs.js'
 import { LIMITS } from '../../contract/limits.js'
 import { count, positive } from '../../contract/primitives.js'
-import { defined } from '../../lib/defined.js'
-import { counted } from '../../lib/text/counted.js'
-import { fitting } from '../budget.js'
-import { oneLine, Writer } from '../content.js'
-import { namedAs, ToolError } from '../failure.js'
-import { cursor, maxTokens, nextCursor, space } from '../fields.js'
-import { absenceIn, indexStateOf } from '../index-state.js'
-import { atPath } from '../nearby.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { pluralize } from '../../lib/text/pluralize.js'
+import { countFitting } from '../budget.js'
+import { ToolTextWriter, toOneLine } from '../content.js'
+import { rethrowWithArgumentNames, ToolError } from '../failure.js'
+import { cursorField, maxTokensField, nextCursorField, spaceField } from '../fields.js'
+import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
+import { withPathSuggestions } from '../nearby.js'
 import type { SpaceRef } from '../spaces.js'
-import { READS, type ToolCall, tool } from '../tool.js'
-import { parseUri, uriOf } from '../uri.js'
+import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
+import { formatUri, parseUri } from '../uri.js'
 
 const NAMESPACES = ['sources', 'knowledge', 'evidence', 'workspaces']
 
@@ -31,7 +31,7 @@ const path = z
   )
 const limit = z.int().min(1).max(500).default(100).describe('Maximum number of entries.')
 
-const entry = z.strictObject({
+const entrySchema = z.strictObject({
   name: z.string(),
   path: z.string(),
   uri: z.string(),
@@ -43,87 +43,91 @@ const entry = z.strictObject({
   sizeBytes: count.optional(),
   updatedAt: z.string().optional(),
 })
-type Entry = z.output<typeof entry>
+type ListedEntry = z.output<typeof entrySchema>
 
-const listing = z.strictObject({
+const listingSchema = z.strictObject({
   space: z.string(),
   path: z.string(),
-  entries: z.array(entry),
+  entries: z.array(entrySchema),
   degradedReasons: z.array(z.string()),
-  nextCursor,
+  nextCursor: nextCursorField,
 })
 
 /** A page of any listing operation. */
-interface Page<T> {
+interface ToolPage<T> {
   items: readonly T[]
   nextCursor?: string | undefined
   degradedReasons?: string[] | undefined
 }
 
 /** Fetches a page, with an explanation if it is empty. */
-async function pageWithMeaning<T>(
+async function fetchPageWithAbsence<T>(
   call: ToolCall,
-  { ref, path: at }: Place,
+  { ref, path: at }: FolderLocation,
   what: string,
-  ask: () => Promise<Page<T>>,
-): Promise<{ page: Page<T>; nothing: string }> {
-  const isEmpty = ({ items, nextCursor }: Page<T>) => items.length === 0 && nextCursor === undefined
-  const first = await atPath(call.api, ref, at, ask)
+  ask: () => Promise<ToolPage<T>>,
+): Promise<{ page: ToolPage<T>; nothing: string }> {
+  const isEmpty = ({ items, nextCursor }: ToolPage<T>) => items.length === 0 && nextCursor === undefined
+  const first = await withPathSuggestions(call.api, ref, at, ask)
   if (!isEmpty(first)) return { page: first, nothing: `${what} so far; the search is not complete.` }
   if (at.startsWith('/workspaces')) return { page: first, nothing: `${what}.` }
-  const index = await indexStateOf(call.api, ref.id)
+  const index = await getIndexState(call.api, ref.id)
   // Documents published between the first page and the index state are found now.
   const page = index.isCurrent ? await ask() : first
   if (!isEmpty(page)) return { page, nothing: '' }
-  const where = NAMESPACES.includes(at.slice(1)) ? undefined : `the content of ${oneLine(at)}`
+  const where = NAMESPACES.includes(at.slice(1)) ? undefined : `the content of ${toOneLine(at)}`
   return {
     page,
-    nothing: await absenceIn(call.api, ref.id, `${what}.`, { index, degraded: page.degradedReasons, where }),
+    nothing: await describeAbsenceInSpace(call.api, ref.id, `${what}.`, {
+      index,
+      degraded: page.degradedReasons,
+      where,
+    }),
   }
 }
 
 /** Fetches again with a smaller limit if not all items fit, so that the cursor matches the end of the result. */
-async function fittingPage<T>(
-  ask: (limit: number) => Promise<Page<T>>,
+async function fetchFittingPage<T>(
+  ask: (limit: number) => Promise<ToolPage<T>>,
   limits: { limit: number; maxTokens: number },
   textOf: (item: T) => string,
-): Promise<Page<T>> {
+): Promise<ToolPage<T>> {
   const page = await ask(limits.limit)
-  const count = fitting(page.items, limits.maxTokens, textOf)
+  const count = countFitting(page.items, limits.maxTokens, textOf)
   return count === page.items.length ? page : ask(count)
 }
 
-interface Place {
+interface FolderLocation {
   ref: SpaceRef
   path: string
 }
 
-async function placeOf(call: ToolCall, text: string, name: string | undefined): Promise<Place> {
-  if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: absolute(text) }
+async function resolveFolder(call: ToolCall, text: string, name: string | undefined): Promise<FolderLocation> {
+  if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: toAbsolutePath(text) }
   const address = parseUri(text)
   if (address?.path === undefined)
     throw new ToolError('invalid-request', 'the path must be a folder', 'Give a path or a ks:// address of a folder.')
-  return { ref: await call.spaces.named(address.space), path: absolute(address.path) }
+  return { ref: await call.spaces.named(address.space), path: toAbsolutePath(address.path) }
 }
 
-function absolute(path: string): string {
+function toAbsolutePath(path: string): string {
   return `/${path.replace(/^\/+|\/+$/g, '')}`
 }
 
 /** The contract has no listing of the root; these are its entries. */
-function rootOf(): Page<VirtualItem> {
+function listRoot(): ToolPage<VirtualItem> {
   const items = NAMESPACES.map((name) => ({ name, path: `/${name}`, kind: 'directory' as const, metadata: {} }))
   return { items }
 }
 
-function entryOf(item: VirtualItem, space: string): Entry {
+function toEntry(item: VirtualItem, space: string): ListedEntry {
   const { title, sizeBytes, updatedAt } = item.metadata
   return {
     name: item.name,
     path: item.path,
-    uri: uriOf({ space, path: item.path }),
+    uri: formatUri({ space, path: item.path }),
     kind: item.kind,
-    ...defined({ type: item.resourceType, id: item.targetId, version: item.version }),
+    ...omitUndefined({ type: item.resourceType, id: item.targetId, version: item.version }),
     ...(typeof title === 'string' ? { title } : {}),
     ...(typeof sizeBytes === 'number' ? { sizeBytes } : {}),
     ...(typeof updatedAt === 'string' ? { updatedAt } : {}),
@@ -131,83 +135,101 @@ function entryOf(item: VirtualItem, space: string): Entry {
 }
 
 /** @param nothing text of an empty listing */
-function listed(ref: SpaceRef, at: string, page: Page<VirtualItem>, nothing = 'Nothing.') {
-  const entries = page.items.map((item) => entryOf(item, ref.slug))
+function formatListing(ref: SpaceRef, at: string, page: ToolPage<VirtualItem>, nothing = 'Nothing.') {
+  const entries = page.items.map((item) => toEntry(item, ref.slug))
   const degradedReasons = page.degradedReasons ?? []
-  const writer = new Writer()
+  const writer = new ToolTextWriter()
   for (const reason of degradedReasons) writer.line(`The list may be incomplete: ${reason}.`)
-  writer.line(entries.length === 0 ? nothing : `${counted(entries.length, 'entry', 'entries')}:`)
-  const lines = entries.map(({ kind, path: entryPath }) => oneLine(entryPath) + (kind === 'directory' ? '/' : ''))
+  writer.line(entries.length === 0 ? nothing : `${pluralize(entries.length, 'entry', 'entries')}:`)
+  const lines = entries.map(({ kind, path: entryPath }) => toOneLine(entryPath) + (kind === 'directory' ? '/' : ''))
   if (lines.length > 0) writer.content(lines.join('\n'))
   if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
-  const data = { space: ref.slug, path: at, entries, degradedReasons, ...defined({ nextCursor: page.nextCursor }) }
+  const data = {
+    space: ref.slug,
+    path: at,
+    entries,
+    degradedReasons,
+    ...omitUndefined({ nextCursor: page.nextCursor }),
+  }
   const files = entries.filter(({ kind, type }) => kind === 'resource' || type === 'document')
   return { text: writer.text(), data, links: files.map(({ uri, name }) => ({ uri, name })) }
 }
 
-export const list = tool({
+export const list = defineTool({
   name: 'list',
   title: 'List a folder',
   description: 'List the entries of one folder of a space. `tree` shows several levels at once.',
-  input: z.strictObject({ path: path.default('/sources'), space, limit, maxTokens, cursor }),
-  output: () => listing,
-  annotations: READS,
+  input: z.strictObject({
+    path: path.default('/sources'),
+    space: spaceField,
+    limit,
+    maxTokens: maxTokensField,
+    cursor: cursorField,
+  }),
+  output: () => listingSchema,
+  annotations: READ_ONLY,
   run: async (args, call) => {
-    const place = await placeOf(call, args.path, args.space)
-    const { ref, path: at } = place
-    if (at === '/') return listed(ref, at, rootOf())
+    const folder = await resolveFolder(call, args.path, args.space)
+    const { ref, path: at } = folder
+    if (at === '/') return formatListing(ref, at, listRoot())
     const ask = () =>
-      fittingPage(
+      fetchFittingPage(
         async (limit) => {
-          const query = { path: at, limit, ...defined({ cursor: args.cursor }) }
+          const query = { path: at, limit, ...omitUndefined({ cursor: args.cursor }) }
           return call.api.request('GET /knowledge-spaces/{id}/fs/ls', { path: { id: ref.id }, query })
         },
         args,
         (item) => item.path,
       )
-    const { page, nothing } = await pageWithMeaning(call, place, 'Nothing is here', ask)
-    return listed(ref, at, page, nothing)
+    const { page, nothing } = await fetchPageWithAbsence(call, folder, 'Nothing is here', ask)
+    return formatListing(ref, at, page, nothing)
   },
 })
 
-export const find = tool({
+export const find = defineTool({
   name: 'find',
   title: 'Find files by name',
   description:
     'Find documents, folders and other entries below a folder by a part of their name, by type, or by a metadata field (such as filename, mimeType, title). To search their text, use `search` or `grep`.',
   input: z.strictObject({
     path: path.default('/sources'),
-    space,
+    space: spaceField,
     nameContains: FsFindQuery.shape.nameContains.describe('Part of the name, ignoring case.'),
     type: ResourceType.optional(),
     metadataKey: FsFindQuery.shape.metadataKey,
     metadataValue: FsFindQuery.shape.metadataValue,
     limit,
-    maxTokens,
-    cursor,
+    maxTokens: maxTokensField,
+    cursor: cursorField,
   }),
-  output: () => listing,
-  annotations: READS,
+  output: () => listingSchema,
+  annotations: READ_ONLY,
   run: async (args, call) => {
-    const place = await placeOf(call, args.path, args.space)
-    const { ref, path: at } = place
+    const folder = await resolveFolder(call, args.path, args.space)
+    const { ref, path: at } = folder
     const { nameContains, metadataKey, metadataValue } = args
-    const wanted = defined({ nameContains, metadataKey, metadataValue, resourceType: args.type, cursor: args.cursor })
+    const criteria = omitUndefined({
+      nameContains,
+      metadataKey,
+      metadataValue,
+      resourceType: args.type,
+      cursor: args.cursor,
+    })
     const ask = () =>
-      fittingPage(
+      fetchFittingPage(
         async (limit) => {
-          const query = { path: at, limit, ...wanted }
+          const query = { path: at, limit, ...criteria }
           return call.api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: ref.id }, query })
         },
         args,
         (item) => item.path,
       )
-    const { page, nothing } = await pageWithMeaning(call, place, 'No name matches', ask)
-    return listed(ref, at, page, nothing)
+    const { page, nothing } = await fetchPageWithAbsence(call, folder, 'No name matches', ask)
+    return formatListing(ref, at, page, nothing)
   },
 })
 
-const match = z.strictObject({
+const matchSchema = z.strictObject({
   path: z.string(),
   uri: z.string(),
   document: z.string().optional(),
@@ -217,7 +239,7 @@ const match = z.strictObject({
   end: count,
 })
 
-export const grep = tool({
+export const grep = defineTool({
   name: 'grep',
   title: 'Search exact text',
   description:
@@ -225,41 +247,41 @@ export const grep = tool({
   input: z.strictObject({
     pattern: FsGrepQuery.shape.q.describe('String, or `re:` and a regular expression.'),
     path: path.default('/knowledge'),
-    space,
+    space: spaceField,
     limit,
-    maxTokens,
-    cursor,
+    maxTokens: maxTokensField,
+    cursor: cursorField,
   }),
   output: () =>
     z.strictObject({
       space: z.string(),
-      matches: z.array(match),
+      matches: z.array(matchSchema),
       isTruncated: z.boolean().describe('whether the search stopped early'),
       degradedReasons: z.array(z.string()),
-      nextCursor,
+      nextCursor: nextCursorField,
     }),
-  annotations: READS,
+  annotations: READ_ONLY,
   run: async (args, call) => {
-    const place = await placeOf(call, args.path, args.space)
-    const { ref, path: at } = place
+    const folder = await resolveFolder(call, args.path, args.space)
+    const { ref, path: at } = folder
     let isTruncated = false
     const ask = () =>
-      fittingPage(
+      fetchFittingPage(
         async (limit) => {
-          const query = { path: at, q: args.pattern, limit, ...defined({ cursor: args.cursor }) }
+          const query = { path: at, q: args.pattern, limit, ...omitUndefined({ cursor: args.cursor }) }
           const found = await call.api
             .request('GET /knowledge-spaces/{id}/fs/grep', { path: { id: ref.id }, query })
-            .catch(namedAs({ q: 'pattern' }))
+            .catch(rethrowWithArgumentNames({ q: 'pattern' }))
           isTruncated = found.truncated
           return { ...found, items: found.matches }
         },
         args,
         (item) => item.path + item.snippet,
       )
-    const { page, nothing } = await pageWithMeaning(call, place, 'No match', ask)
+    const { page, nothing } = await fetchPageWithAbsence(call, folder, 'No match', ask)
     const matches = page.items.map(({ path: file, snippet, startOffset: start, endOffset: end, metadata }) => ({
       path: file,
-      uri: uriOf({ space: ref.slug, path: file }),
+      uri: formatUri({ space: ref.slug, path: file }),
       ...(typeof metadata.filename === 'string' ? { document: metadata.filename } : {}),
       ...(typeof metadata.documentId === 'string' ? { documentId: metadata.documentId } : {}),
       snippet,
@@ -267,15 +289,21 @@ export const grep = tool({
       end,
     }))
     const degradedReasons = page.degradedReasons ?? []
-    const writer = new Writer()
+    const writer = new ToolTextWriter()
     for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
-    if (matches.length > 0) writer.line(`${counted(matches.length, 'match', 'matches')}:`)
+    if (matches.length > 0) writer.line(`${pluralize(matches.length, 'match', 'matches')}:`)
     else if (isTruncated) writer.line('No match so far; the search is not complete.')
     else writer.line(nothing)
     for (const one of matches) writer.line(one.uri).content(one.snippet)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
     else if (isTruncated) writer.line('The search stopped early: give a narrower path or pattern.')
-    const data = { space: ref.slug, matches, isTruncated, degradedReasons, ...defined({ nextCursor: page.nextCursor }) }
+    const data = {
+      space: ref.slug,
+      matches,
+      isTruncated,
+      degradedReasons,
+      ...omitUndefined({ nextCursor: page.nextCursor }),
+    }
     return {
       text: writer.text(),
       data,
@@ -284,17 +312,17 @@ export const grep = tool({
   },
 })
 
-export const tree = tool({
+export const tree = defineTool({
   name: 'tree',
   title: 'Show a tree of folders',
   description: 'Show a folder and its descendants, several levels at once, as indented lines.',
   input: z.strictObject({
     path: path.default('/sources'),
-    space,
+    space: spaceField,
     depth: z.int().min(1).max(LIMITS.treeDepth).default(3),
     limit,
-    maxTokens,
-    cursor,
+    maxTokens: maxTokensField,
+    cursor: cursorField,
   }),
   output: () =>
     z.strictObject({
@@ -304,43 +332,43 @@ export const tree = tool({
       entries: count,
       isTruncated: z.boolean(),
       degradedReasons: z.array(z.string()),
-      nextCursor,
+      nextCursor: nextCursorField,
     }),
-  annotations: READS,
+  annotations: READ_ONLY,
   run: async (args, call) => {
-    const { ref, path: at } = await placeOf(call, args.path, args.space)
+    const { ref, path: at } = await resolveFolder(call, args.path, args.space)
     let isTruncated = false
     const ask = () =>
-      fittingPage(
+      fetchFittingPage(
         async (limit) => {
-          const query = { path: at, limit, depth: args.depth, ...defined({ cursor: args.cursor }) }
+          const query = { path: at, limit, depth: args.depth, ...omitUndefined({ cursor: args.cursor }) }
           const found = await call.api.request('GET /knowledge-spaces/{id}/fs/tree', { path: { id: ref.id }, query })
           isTruncated = found.truncated
-          return { ...found, items: linesOf(found.root) }
+          return { ...found, items: formatTree(found.root) }
         },
         args,
         (line) => line,
       )
-    const page = await atPath(call.api, ref, at, ask)
+    const page = await withPathSuggestions(call.api, ref, at, ask)
     const text = page.items.join('\n')
     const degradedReasons = page.degradedReasons ?? []
-    const writer = new Writer()
+    const writer = new ToolTextWriter()
     for (const reason of degradedReasons) writer.line(`The tree may be incomplete: ${reason}.`)
     writer.content(text)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
     else if (isTruncated) writer.line('The tree is truncated: give a subfolder, or a larger limit.')
     const data = { space: ref.slug, path: at, tree: text, entries: page.items.length, isTruncated, degradedReasons }
-    return { text: writer.text(), data: { ...data, ...defined({ nextCursor: page.nextCursor }) } }
+    return { text: writer.text(), data: { ...data, ...omitUndefined({ nextCursor: page.nextCursor }) } }
   },
 })
 
-function linesOf(root: VirtualTree): string[] {
+function formatTree(root: VirtualTree): string[] {
   const lines: string[] = []
-  const waiting: { node: VirtualTree; depth: number }[] = [{ node: root, depth: 0 }]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending: { node: VirtualTree; depth: number }[] = [{ node: root, depth: 0 }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { node, depth } = next
-    lines.push('  '.repeat(depth) + oneLine(node.name) + (node.kind === 'directory' ? '/' : ''))
-    for (const child of [...(node.children ?? [])].reverse()) waiting.push({ node: child, depth: depth + 1 })
+    lines.push('  '.repeat(depth) + toOneLine(node.name) + (node.kind === 'directory' ? '/' : ''))
+    for (const child of [...(node.children ?? [])].reverse()) pending.push({ node: child, depth: depth + 1 })
   }
   return lines
 }

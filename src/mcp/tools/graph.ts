@@ -8,19 +8,19 @@ import {
 } from '../../contract/gateway/graph.js'
 import { LIMITS } from '../../contract/limits.js'
 import { uuid } from '../../contract/primitives.js'
-import { defined } from '../../lib/defined.js'
-import { counted } from '../../lib/text/counted.js'
-import { fitting } from '../budget.js'
-import { oneLine, Writer } from '../content.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { pluralize } from '../../lib/text/pluralize.js'
+import { countFitting } from '../budget.js'
+import { ToolTextWriter, toOneLine } from '../content.js'
 import { ToolError } from '../failure.js'
-import { cursor, maxTokens, nextCursor, space } from '../fields.js'
-import { absenceIn, indexStateOf } from '../index-state.js'
+import { cursorField, maxTokensField, nextCursorField, spaceField } from '../fields.js'
+import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
 import type { SpaceRef } from '../spaces.js'
-import { READS, type ToolCall, tool } from '../tool.js'
+import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
 
 const { depth } = LIMITS.traversal
 
-const Entity = z.strictObject({
+const EntityResult = z.strictObject({
   id: z.string(),
   name: z.string(),
   type: EntityType,
@@ -29,15 +29,15 @@ const Entity = z.strictObject({
   distance: z.int().describe('distance from the start entity, in relations'),
 })
 
-const Relation = z.strictObject({ from: z.string(), type: RelationType, to: z.string(), confidence: z.number() })
+const RelationResult = z.strictObject({ from: z.string(), type: RelationType, to: z.string(), confidence: z.number() })
 
-export const graph = tool({
+export const graph = defineTool({
   name: 'graph',
   title: 'Entities and relations',
   description:
     'Find people, organizations, products, terms and dates in the documents, and their relations. Give `query` to find entities by name; give `entity` (an id) to get its relations.',
   input: z.strictObject({
-    space,
+    space: spaceField,
     query: GraphEntitiesQuery.shape.query.describe('Part of the name.'),
     type: EntityType.optional(),
     entity: uuid.optional().describe('Id of the start entity.'),
@@ -47,49 +47,56 @@ export const graph = tool({
       .max(depth.max)
       .default(1)
       .describe('Maximum distance from the start entity, in relations.'),
-    maxTokens,
-    cursor,
+    maxTokens: maxTokensField,
+    cursor: cursorField,
   }),
   output: () =>
     z.strictObject({
       space: z.string(),
-      entities: z.array(Entity),
-      relations: z.array(Relation),
+      entities: z.array(EntityResult),
+      relations: z.array(RelationResult),
       isTruncated: z.boolean(),
       leftOut: z.int().describe('number of entities and relations that did not fit'),
       degradedReasons: z.array(z.string()),
-      nextCursor,
+      nextCursor: nextCursorField,
     }),
-  annotations: READS,
+  annotations: READ_ONLY,
   run: async (args, call) => {
     if (args.entity !== undefined && (args.query !== undefined || args.cursor !== undefined))
       throw new ToolError('invalid-request', 'entity excludes query and cursor', 'Give either query or entity.')
     const ref = await call.spaces.named(args.space)
     // Read before the graph, which does not contain documents published meanwhile.
-    const index = await indexStateOf(call.api, ref.id)
-    const found = await (args.entity === undefined ? listed(call, ref, args) : around(call, ref, args.entity, args))
-    const writer = new Writer()
-    for (const reason of found.degradedReasons) writer.line(`The graph may be incomplete: ${reason}.`)
+    const index = await getIndexState(call.api, ref.id)
+    const page = await (args.entity === undefined
+      ? listGraphEntities(call, ref, args)
+      : traverseFrom(call, ref, args.entity, args))
+    const writer = new ToolTextWriter()
+    for (const reason of page.degradedReasons) writer.line(`The graph may be incomplete: ${reason}.`)
     writer.line(
-      `${counted(found.entities.length, 'entity', 'entities')}, ${counted(found.relations.length, 'relation')}`,
+      `${pluralize(page.entities.length, 'entity', 'entities')}, ${pluralize(page.relations.length, 'relation')}`,
     )
-    if (found.entities.length === 0)
-      writer.line(await absenceIn(call.api, ref.id, 'No entity was found.', { index, degraded: found.degradedReasons }))
+    if (page.entities.length === 0)
+      writer.line(
+        await describeAbsenceInSpace(call.api, ref.id, 'No entity was found.', {
+          index,
+          degraded: page.degradedReasons,
+        }),
+      )
     const lines = [
-      ...found.entities.map(
-        ({ id, name, type, passages }) => `${oneLine(name)} (${type}, ${counted(passages, 'passage')}, ${id})`,
+      ...page.entities.map(
+        ({ id, name, type, passages }) => `${toOneLine(name)} (${type}, ${pluralize(passages, 'passage')}, ${id})`,
       ),
-      ...found.relations.map(({ from, type, to }) => `${oneLine(from)} —${type}→ ${oneLine(to)}`),
+      ...page.relations.map(({ from, type, to }) => `${toOneLine(from)} —${type}→ ${toOneLine(to)}`),
     ]
     if (lines.length > 0) writer.content(lines.join('\n'))
-    if (found.leftOut > 0) writer.line(`${found.leftOut} more did not fit: give a larger maxTokens.`)
-    else if (found.isTruncated) writer.line('The result is truncated.')
-    if (found.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${found.nextCursor}.`)
-    return { text: writer.text(), data: { space: ref.slug, ...found } }
+    if (page.leftOut > 0) writer.line(`${page.leftOut} more did not fit: give a larger maxTokens.`)
+    else if (page.isTruncated) writer.line('The result is truncated.')
+    if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
+    return { text: writer.text(), data: { space: ref.slug, ...page } }
   },
 })
 
-interface Asked {
+interface GraphRequest {
   query?: string | undefined
   type?: EntityType | undefined
   cursor?: string | undefined
@@ -97,61 +104,68 @@ interface Asked {
   maxTokens: number
 }
 
-async function listed({ api }: ToolCall, { id }: SpaceRef, { query, type, cursor: at, maxTokens: budget }: Asked) {
+async function listGraphEntities(
+  { api }: ToolCall,
+  { id }: SpaceRef,
+  { query, type, cursor: at, maxTokens: budget }: GraphRequest,
+) {
   const page = (limit: number) =>
     api.request('GET /knowledge-spaces/{id}/graph/entities', {
       path: { id },
-      query: { limit, ...defined({ query, type, cursor: at }) },
+      query: { limit, ...omitUndefined({ query, type, cursor: at }) },
     })
-  const whole = await page(LIMITS.graphPage.default)
-  const count = fitting(whole.items, budget, textOf)
-  const { items, nextCursor: next } = count === whole.items.length ? whole : await page(count)
+  const firstPage = await page(LIMITS.graphPage.default)
+  const count = countFitting(firstPage.items, budget, entityText)
+  const { items, nextCursor: next } = count === firstPage.items.length ? firstPage : await page(count)
   return {
-    entities: items.map(entityOf),
+    entities: items.map(toEntityResult),
     relations: [],
     isTruncated: next !== undefined,
     leftOut: 0,
-    degradedReasons: whole.degradedReasons ?? [],
+    degradedReasons: firstPage.degradedReasons ?? [],
     nextCursor: next,
   }
 }
 
-async function around(
+async function traverseFrom(
   { api }: ToolCall,
   { id }: SpaceRef,
   entityId: string,
-  { depth: steps, maxTokens: budget }: Asked,
+  { depth: steps, maxTokens: budget }: GraphRequest,
 ) {
-  const found = await api.request('GET /knowledge-spaces/{id}/graph/traverse', {
+  const page = await api.request('GET /knowledge-spaces/{id}/graph/traverse', {
     path: { id },
     query: { entityId, depth: steps },
   })
-  const names = new Map(found.entities.map((entity) => [entity.id, entity.name]))
-  const entities = found.entities.slice(0, fitting(found.entities, budget / 2, textOf)).map(entityOf)
-  const all = found.relations.map((relation) => relationOf(relation, names))
+  const names = new Map(page.entities.map((entity) => [entity.id, entity.name]))
+  const entities = page.entities.slice(0, countFitting(page.entities, budget / 2, entityText)).map(toEntityResult)
+  const all = page.relations.map((relation) => toRelationResult(relation, names))
   const relations = all.slice(
     0,
-    fitting(all, budget / 2, ({ from, to }) => from + to),
+    countFitting(all, budget / 2, ({ from, to }) => from + to),
   )
   return {
     entities,
     relations,
-    isTruncated: found.truncated,
-    leftOut: found.entities.length - entities.length + all.length - relations.length,
-    degradedReasons: found.degradedReasons ?? [],
+    isTruncated: page.truncated,
+    leftOut: page.entities.length - entities.length + all.length - relations.length,
+    degradedReasons: page.degradedReasons ?? [],
     nextCursor: undefined,
   }
 }
 
-function textOf({ name, aliases }: GraphEntity): string {
+function entityText({ name, aliases }: GraphEntity): string {
   return name + aliases.join()
 }
 
-function entityOf({ id, name, type, aliases, sourceNodeIds, depth: distance }: GraphEntity) {
+function toEntityResult({ id, name, type, aliases, sourceNodeIds, depth: distance }: GraphEntity) {
   return { id, name, type, aliases, passages: sourceNodeIds.length, distance }
 }
 
-function relationOf({ subjectEntityId, objectEntityId, type, confidence }: GraphRelation, names: Map<string, string>) {
+function toRelationResult(
+  { subjectEntityId, objectEntityId, type, confidence }: GraphRelation,
+  names: Map<string, string>,
+) {
   const from = names.get(subjectEntityId) ?? subjectEntityId
   return { from, type, to: names.get(objectEntityId) ?? objectEntityId, confidence }
 }

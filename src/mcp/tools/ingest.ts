@@ -3,17 +3,17 @@ import { isAbsolute, parse, relative, resolve, sep } from 'node:path'
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
-import { counted } from '../../lib/text/counted.js'
-import { oneLine, Writer } from '../content.js'
+import { pluralize } from '../../lib/text/pluralize.js'
+import { ToolTextWriter, toOneLine } from '../content.js'
 import { ToolError } from '../failure.js'
-import { space } from '../fields.js'
-import { tool } from '../tool.js'
-import { uriOf } from '../uri.js'
+import { spaceField } from '../fields.js'
+import { defineTool } from '../tool.js'
+import { formatUri } from '../uri.js'
 
-const SHOWN = 50
-const PATHS = 100
+const MAX_SHOWN_FILES = 50
+const MAX_PATHS = 100
 
-const File = z.strictObject({
+const IngestedFileResult = z.strictObject({
   filename: z.string(),
   status: z.string(),
   documentId: z.string().optional(),
@@ -21,28 +21,28 @@ const File = z.strictObject({
   reason: z.string().optional(),
 })
 
-export const ingest = tool({
+export const ingest = defineTool({
   name: 'ingest',
   title: 'Ingest files',
   description:
     'Upload files or folders of this machine into a space, so that they can be searched. Unchanged files are not uploaded again. Allowed are paths inside the roots of the client; if the client has none, inside the working directory of the server, without hidden files and folders.',
   input: z.strictObject({
-    paths: z.array(z.string().min(1).max(LIMITS.localPath)).min(1).max(PATHS).describe('Absolute paths.'),
-    space,
+    paths: z.array(z.string().min(1).max(LIMITS.localPath)).min(1).max(MAX_PATHS).describe('Absolute paths.'),
+    space: spaceField,
     wait: z.boolean().default(true).describe('Whether to wait until every file can be searched or has failed.'),
   }),
   output: () =>
     z.strictObject({
       space: z.string(),
       counts: z.record(z.string(), count).describe('number of files by status'),
-      files: z.array(File),
+      files: z.array(IngestedFileResult),
       leftOut: count.describe('number of files not listed here'),
     }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   isLocal: true,
   run: async (args, { spaces, local, roots, signal, progress }) => {
     const ref = await spaces.named(args.space)
-    const paths = permitted(args.paths, await roots())
+    const paths = checkPaths(args.paths, await roots())
     if (local === undefined)
       throw new ToolError('not-configured', 'this server has no access to your files', 'Use `ks mcp`.')
     const request = {
@@ -50,25 +50,27 @@ export const ingest = tool({
       spaceId: ref.id,
       wait: args.wait,
       signal,
-      progress: (done: number, total: number) => progress(`${done} of ${counted(total, 'file')}`, done, total),
+      progress: (done: number, total: number) => progress(`${done} of ${pluralize(total, 'file')}`, done, total),
     }
     const all = await local.ingest(request)
     const counts: Record<string, number> = {}
     for (const { status } of all) counts[status] = (counts[status] ?? 0) + 1
     // Failed files come first.
     const sorted = [...all].sort((a, b) => Number(b.status === 'failed') - Number(a.status === 'failed'))
-    const files = sorted.slice(0, SHOWN).map(({ filename, status, documentId, reason }) => ({
+    const files = sorted.slice(0, MAX_SHOWN_FILES).map(({ filename, status, documentId, reason }) => ({
       filename,
       status,
-      ...(documentId === undefined ? {} : { documentId, uri: uriOf({ space: ref.slug, documentId }) }),
+      ...(documentId === undefined ? {} : { documentId, uri: formatUri({ space: ref.slug, documentId }) }),
       ...(reason === undefined ? {} : { reason }),
     }))
-    const said = Object.entries(counts).map(([status, number]) => `${number} ${status}`)
-    const writer = new Writer().line(`${counted(all.length, 'file')} into ${oneLine(ref.slug)}: ${said.join(', ')}`)
-    const lines = files.map(({ filename, status, reason = '' }) => oneLine(`${status} ${filename} ${reason}`))
+    const countTexts = Object.entries(counts).map(([status, number]) => `${number} ${status}`)
+    const writer = new ToolTextWriter().line(
+      `${pluralize(all.length, 'file')} into ${toOneLine(ref.slug)}: ${countTexts.join(', ')}`,
+    )
+    const lines = files.map(({ filename, status, reason = '' }) => toOneLine(`${status} ${filename} ${reason}`))
     if (lines.length > 0) writer.content(lines.join('\n'))
     const leftOut = all.length - files.length
-    if (leftOut > 0) writer.line(`Not listed: ${counted(leftOut, 'more file')}.`)
+    if (leftOut > 0) writer.line(`Not listed: ${pluralize(leftOut, 'more file')}.`)
     return { text: writer.text(), data: { space: ref.slug, counts, files, leftOut } }
   },
 })
@@ -79,17 +81,17 @@ export const ingest = tool({
  *
  * @throws ToolError
  */
-function permitted(paths: readonly string[], roots: readonly string[] | undefined): string[] {
-  const allowed = (roots ?? workingDirectory()).map(realOf)
+function checkPaths(paths: readonly string[], roots: readonly string[] | undefined): string[] {
+  const allowed = (roots ?? getWorkingDirectory()).map(toRealPath)
   return paths.map((path) => {
     if (!isAbsolute(path))
-      throw new ToolError('invalid-request', `${oneLine(path)} is not an absolute path`, 'Give the absolute path.')
-    const inside = allowed.map((root) => relative(root, realOf(path))).find(isInside)
-    if (inside === undefined) throw outside(path, roots, allowed)
+      throw new ToolError('invalid-request', `${toOneLine(path)} is not an absolute path`, 'Give the absolute path.')
+    const inside = allowed.map((root) => relative(root, toRealPath(path))).find(isInside)
+    if (inside === undefined) throw createOutsideError(path, roots, allowed)
     if (roots === undefined && inside.split(sep).some((part) => part.startsWith('.')))
       throw new ToolError(
         'invalid-request',
-        `${oneLine(path)} is hidden, and the client names no folders: hidden files are only allowed inside folders that it names`,
+        `${toOneLine(path)} is hidden, and the client names no folders: hidden files are only allowed inside folders that it names`,
         'Tell the user. Files that are not hidden can be ingested.',
       )
     return path
@@ -97,22 +99,22 @@ function permitted(paths: readonly string[], roots: readonly string[] | undefine
 }
 
 /** The working directory; none if it is the root of the file system, where some clients start servers. */
-function workingDirectory(): string[] {
+function getWorkingDirectory(): string[] {
   const folder = process.cwd()
   return folder === parse(folder).root ? [] : [folder]
 }
 
-function outside(path: string, roots: readonly string[] | undefined, allowed: readonly string[]): ToolError {
-  const list = allowed.map(oneLine).join(', ')
+function createOutsideError(path: string, roots: readonly string[] | undefined, allowed: readonly string[]): ToolError {
+  const list = allowed.map(toOneLine).join(', ')
   const message =
     roots === undefined
-      ? `${oneLine(path)} is outside the working directory of this server, and the client names no folders`
-      : `${oneLine(path)} is outside the folders that the client allows`
+      ? `${toOneLine(path)} is outside the working directory of this server, and the client names no folders`
+      : `${toOneLine(path)} is outside the folders that the client allows`
   const next = allowed.length > 0 ? `Allowed are: ${list}` : 'The client allows no folder.'
   return new ToolError('invalid-request', message, next)
 }
 
-function realOf(path: string): string {
+function toRealPath(path: string): string {
   try {
     return realpathSync(path)
   } catch {

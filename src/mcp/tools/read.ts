@@ -1,35 +1,35 @@
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count, positive } from '../../contract/primitives.js'
-import { defined } from '../../lib/defined.js'
-import { cutText } from '../budget.js'
-import { oneLine, Writer } from '../content.js'
-import { pathOfDocument, type Target, targetOf } from '../documents.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import { truncateToTokens } from '../budget.js'
+import { ToolTextWriter, toOneLine } from '../content.js'
+import { type FileTarget, findDocumentPath, resolveTarget } from '../documents.js'
 import { ToolError } from '../failure.js'
-import { document, maxTokens, space } from '../fields.js'
-import { atPath } from '../nearby.js'
-import { paragraphsAround, type Range, sectionRange, textOfPages } from '../parts.js'
-import { READS, type ToolCall, tool } from '../tool.js'
-import { uriOf } from '../uri.js'
+import { documentField, maxTokensField, spaceField } from '../fields.js'
+import { withPathSuggestions } from '../nearby.js'
+import { type CharRange, expandByParagraphs, findSectionRange, getPageText } from '../parts.js'
+import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
+import { formatUri } from '../uri.js'
 
 /** A token is at most this many bytes of useful text. */
 const BYTES_PER_TOKEN = 8
-const NEIGHBOURS = 20
+const MAX_NEIGHBOURS = 20
 
-const PAGES = /^(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?$/
+const PAGES_PATTERN = /^(\d{1,6})(?:\s*[-–]\s*(\d{1,6}))?$/
 
-export const read = tool({
+export const read = defineTool({
   name: 'read',
   title: 'Read a document',
   description:
     'Read the text of a document: all of it, a section by its title, a range of pages, or a passage with the paragraphs around it (start and end from `search`, with neighbours). If the text does not fit, the result has a nextOffset.',
   input: z.strictObject({
-    document,
-    space,
+    document: documentField,
+    space: spaceField,
     section: z.string().min(1).max(1000).optional().describe('Title of a section, or its path joined by " > ".'),
     pages: z
       .string()
-      .regex(PAGES, 'a page or a range of pages, such as 3 or 3-5')
+      .regex(PAGES_PATTERN, 'a page or a range of pages, such as 3 or 3-5')
       .optional()
       .describe('Page or range of pages, such as 3 or 3-5.'),
     start: count.optional().describe('Offset of the first character.'),
@@ -37,11 +37,11 @@ export const read = tool({
     neighbours: z
       .int()
       .min(0)
-      .max(NEIGHBOURS)
+      .max(MAX_NEIGHBOURS)
       .default(0)
       .describe('Number of paragraphs to add before start and after end.'),
     offset: count.optional().describe('nextOffset of the previous result, to continue; keep the other arguments.'),
-    maxTokens,
+    maxTokens: maxTokensField,
   }),
   output: () =>
     z.strictObject({
@@ -55,10 +55,10 @@ export const read = tool({
       nextOffset: count.optional().describe('offset of the next part; absent at the end'),
       version: positive.optional(),
     }),
-  annotations: READS,
+  annotations: READ_ONLY,
   run: async (args, call) => {
-    const asked = [args.section, args.pages, args.start ?? args.end].filter((one) => one !== undefined)
-    if (asked.length > 1)
+    const selectors = [args.section, args.pages, args.start ?? args.end].filter((one) => one !== undefined)
+    if (selectors.length > 1)
       throw new ToolError('invalid-request', 'section, pages and start exclude each other', 'Give one.')
     if (args.neighbours > 0 && args.start === undefined)
       throw new ToolError('invalid-request', 'neighbours requires start', 'Give start and end of a passage.')
@@ -68,20 +68,22 @@ export const read = tool({
         `end is before start: ${args.end} < ${args.start}`,
         'Give both of one passage.',
       )
-    const target = await targetOf(call.spaces, call.api, args.document, args.space)
-    const path = target.path ?? (await pathOfDocument(call.api, target.space, target.documentId ?? ''))
-    const piece = await atPath(call.api, target.space, path, () => pieceOf(call, { ...target, path }, args))
-    const uri = uriOf({ space: target.space.slug, path })
-    const data = { space: target.space.slug, path, uri, ...piece }
-    const writer = new Writer()
-    const end = piece.offset + piece.text.length
-    writer.line(`${uri} characters ${piece.offset}–${end} of ${piece.totalChars}`).content(piece.text)
-    if (piece.nextOffset !== undefined) writer.line(`There is more: call again with offset ${piece.nextOffset}.`)
-    return { text: writer.text(), data, links: [{ uri, name: oneLine(path), mimeType: piece.contentType }] }
+    const target = await resolveTarget(call.spaces, call.api, args.document, args.space)
+    const path = target.path ?? (await findDocumentPath(call.api, target.space, target.documentId ?? ''))
+    const part = await withPathSuggestions(call.api, target.space, path, () =>
+      readPart(call, { ...target, path }, args),
+    )
+    const uri = formatUri({ space: target.space.slug, path })
+    const data = { space: target.space.slug, path, uri, ...part }
+    const writer = new ToolTextWriter()
+    const end = part.offset + part.text.length
+    writer.line(`${uri} characters ${part.offset}–${end} of ${part.totalChars}`).content(part.text)
+    if (part.nextOffset !== undefined) writer.line(`There is more: call again with offset ${part.nextOffset}.`)
+    return { text: writer.text(), data, links: [{ uri, name: toOneLine(path), mimeType: part.contentType }] }
   },
 })
 
-interface Piece {
+interface TextPart {
   contentType: string
   text: string
   offset: number
@@ -89,7 +91,7 @@ interface Piece {
   nextOffset?: number
 }
 
-interface Asked {
+interface ReadToolRequest {
   section?: string | undefined
   pages?: string | undefined
   start?: number | undefined
@@ -99,36 +101,45 @@ interface Asked {
   maxTokens: number
 }
 
-async function pieceOf(call: ToolCall, target: Target & { path: string }, asked: Asked): Promise<Piece> {
-  const [, first, last = first] = PAGES.exec(asked.pages ?? '') ?? []
-  if (first !== undefined) {
-    const text = await textOfPages(call.api, target, { first: Number(first), last: Number(last) })
-    return ofText(text, 'text/plain; charset=utf-8', asked)
-  }
-  const range = await rangeOf(call, target, asked)
-  const from = Math.max(range.start, asked.offset ?? range.start)
-  return ofFile(call, target, { start: from, end: range.end }, asked.maxTokens)
-}
-
-async function rangeOf(
+async function readPart(
   call: ToolCall,
-  target: Target & { path: string },
-  asked: Asked,
-): Promise<Partial<Range> & { start: number }> {
-  if (asked.section !== undefined) return sectionRange(call.api, target, asked.section)
-  const range = { start: asked.start ?? 0, ...defined({ end: asked.end }) }
-  if (asked.neighbours === 0 || asked.start === undefined) return range
-  return paragraphsAround(call.api, target, { start: asked.start, end: asked.end ?? asked.start }, asked.neighbours)
+  target: FileTarget & { path: string },
+  request: ReadToolRequest,
+): Promise<TextPart> {
+  const [, first, last = first] = PAGES_PATTERN.exec(request.pages ?? '') ?? []
+  if (first !== undefined) {
+    const text = await getPageText(call.api, target, { first: Number(first), last: Number(last) })
+    return partOfText(text, 'text/plain; charset=utf-8', request)
+  }
+  const range = await resolveRange(call, target, request)
+  const from = Math.max(range.start, request.offset ?? range.start)
+  return partOfFile(call, target, { start: from, end: range.end }, request.maxTokens)
 }
 
-function ofText(whole: string, contentType: string, { offset = 0, maxTokens }: Asked): Piece {
-  checkInside(offset, whole.length)
-  const { text, chars, isCut } = cutText(whole.slice(offset), maxTokens)
-  return { contentType, text, offset, totalChars: whole.length, ...(isCut ? { nextOffset: offset + chars } : {}) }
+async function resolveRange(
+  call: ToolCall,
+  target: FileTarget & { path: string },
+  request: ReadToolRequest,
+): Promise<Partial<CharRange> & { start: number }> {
+  if (request.section !== undefined) return findSectionRange(call.api, target, request.section)
+  const range = { start: request.start ?? 0, ...omitUndefined({ end: request.end }) }
+  if (request.neighbours === 0 || request.start === undefined) return range
+  return expandByParagraphs(
+    call.api,
+    target,
+    { start: request.start, end: request.end ?? request.start },
+    request.neighbours,
+  )
+}
+
+function partOfText(fullText: string, contentType: string, { offset = 0, maxTokens }: ReadToolRequest): TextPart {
+  checkOffset(offset, fullText.length)
+  const { text, chars, isTruncated: isCut } = truncateToTokens(fullText.slice(offset), maxTokens)
+  return { contentType, text, offset, totalChars: fullText.length, ...(isCut ? { nextOffset: offset + chars } : {}) }
 }
 
 /** An empty result would suggest that there is no text. */
-function checkInside(offset: number, total: number): void {
+function checkOffset(offset: number, total: number): void {
   if (offset <= total) return
   throw new ToolError(
     'invalid-request',
@@ -137,25 +148,25 @@ function checkInside(offset: number, total: number): void {
   )
 }
 
-async function ofFile(
+async function partOfFile(
   call: ToolCall,
-  { space, path }: Target & { path: string },
+  { space, path }: FileTarget & { path: string },
   { start, end }: { start: number; end?: number | undefined },
   tokens: number,
-): Promise<Piece> {
+): Promise<TextPart> {
   const maxBytes = Math.min(LIMITS.catBytes.max, tokens * BYTES_PER_TOKEN)
   const query = { path, offset: start, maxBytes }
   const file = await call.api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
-  checkInside(start, file.totalChars)
-  const wanted = end === undefined ? file.content : file.content.slice(0, Math.max(0, end - start))
-  const { text, chars, isCut } = cutText(wanted, tokens)
-  const reached = start + chars
+  checkOffset(start, file.totalChars)
+  const content = end === undefined ? file.content : file.content.slice(0, Math.max(0, end - start))
+  const { text, chars, isTruncated: isCut } = truncateToTokens(content, tokens)
+  const partEnd = start + chars
   const stop = Math.min(end ?? file.totalChars, file.totalChars)
   return {
     contentType: file.contentType,
     text,
     offset: start,
     totalChars: file.totalChars,
-    ...(isCut || reached < stop ? { nextOffset: reached } : {}),
+    ...(isCut || partEnd < stop ? { nextOffset: partEnd } : {}),
   }
 }

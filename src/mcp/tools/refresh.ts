@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
-import { counted } from '../../lib/text/counted.js'
-import { documentIdOf } from '../documents.js'
+import { pluralize } from '../../lib/text/pluralize.js'
+import { resolveDocumentId } from '../documents.js'
 import { ToolError } from '../failure.js'
-import { document, space } from '../fields.js'
-import { tool } from '../tool.js'
+import { documentField, spaceField } from '../fields.js'
+import { defineTool } from '../tool.js'
 
-export const refresh = tool({
+export const refresh = defineTool({
   name: 'refresh',
   title: 'Read documents again',
   description:
     'Update documents: read them again from their stored files, or crawl a web source for changed pages. Use it if results are stale or an index is not current; the old version is used until the new one is published.',
   input: z.strictObject({
-    space,
-    documents: z.array(document).max(LIMITS.activeIds).optional().describe('Documents to read again.'),
+    space: spaceField,
+    documents: z.array(documentField).max(LIMITS.activeIds).optional().describe('Documents to read again.'),
     sourceId: z.uuid().optional().describe('Id of a web source to crawl for changes.'),
   }),
   output: () =>
@@ -38,7 +38,9 @@ export const refresh = tool({
       const text = `Pages: ${imported} new, ${replaced} changed, ${skipped} unchanged, ${failed} failed.`
       return { text, data: { space: ref.slug, queued: imported + replaced, notFound: [], pages } }
     }
-    const named = await Promise.all((args.documents ?? []).map((name) => documentIdOf(spaces, api, name, ref.slug)))
+    const named = await Promise.all(
+      (args.documents ?? []).map((name) => resolveDocumentId(spaces, api, name, ref.slug)),
+    )
     const documentIds = named.map(({ documentId }) => documentId)
     const { items } = await api.request('POST /knowledge-spaces/{id}/documents/bulk/reindex', {
       path: at,
@@ -48,7 +50,7 @@ export const refresh = tool({
     const queued = items.length - notFound.length
     const missing = notFound.length === 0 ? '' : ` Not found: ${notFound.join(', ')}.`
     return {
-      text: `${counted(queued, 'document')} ${queued === 1 ? 'is' : 'are'} queued to be read again.${missing}`,
+      text: `${pluralize(queued, 'document')} ${queued === 1 ? 'is' : 'are'} queued to be read again.${missing}`,
       data: { space: ref.slug, queued, notFound },
     }
   },

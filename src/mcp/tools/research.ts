@@ -5,22 +5,22 @@ import { EvidenceState } from '../../contract/gateway/queries.js'
 import type { ResearchReport, ResearchTaskJob } from '../../contract/gateway/research.js'
 import { PlanResearchBody, ResearchLimits, ResearchStage } from '../../contract/gateway/research.js'
 import { count, positive, uuid } from '../../contract/primitives.js'
-import { defined } from '../../lib/defined.js'
-import type { Api } from '../api.js'
-import { cutText, TOKENS, tokensOf } from '../budget.js'
-import { oneLine, Writer } from '../content.js'
-import { maxTokens, place, queryText, space } from '../fields.js'
-import type { Spaces } from '../spaces.js'
-import { argumentsOf, READS, resultOf, tool } from '../tool.js'
-import { uriOf } from '../uri.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { GatewayApi } from '../api.js'
+import { estimateTokens, TOKEN_LIMITS, truncateToTokens } from '../budget.js'
+import { ToolTextWriter, toOneLine } from '../content.js'
+import { locationFields, maxTokensField, queryText, spaceField } from '../fields.js'
+import type { SpaceDirectory } from '../spaces.js'
+import { defineTool, parseArguments, READ_ONLY, toToolResult } from '../tool.js'
+import { formatUri } from '../uri.js'
 
-const ENDED: readonly string[] = ['completed', 'failed', 'canceled']
+const FINAL_STAGES: readonly string[] = ['completed', 'failed', 'canceled']
 /** Tokens of a source beyond its names. */
-const SOURCE_TOKENS = 40
+const SOURCE_OVERHEAD_TOKENS = 40
 
-const Source = z.strictObject({ number: positive, ...place })
+const ResearchSource = z.strictObject({ number: positive, ...locationFields })
 
-const Status = z.strictObject({
+const ResearchStatus = z.strictObject({
   researchTaskId: z.string(),
   stage: ResearchStage,
   hasEnded: z.boolean(),
@@ -33,101 +33,101 @@ const Status = z.strictObject({
       totalChars: count,
       nextOffset: count.optional().describe('offset of the next part; absent at the end'),
       state: EvidenceState,
-      sources: z.array(Source),
+      sources: z.array(ResearchSource),
       open: z.array(z.string()).describe('questions without a complete answer'),
       degradedReasons: z.array(z.string()),
     })
     .optional(),
 })
-type Status = z.output<typeof Status>
+type ResearchStatus = z.output<typeof ResearchStatus>
 
 const ResearchInput = z.strictObject({
   question: queryText,
-  space,
+  space: spaceField,
   mode: PlanResearchBody.shape.mode,
   budgetUsd: PlanResearchBody.shape.budgetUsd.describe('Maximum cost of models in US dollars.'),
   limits: ResearchLimits.optional(),
 })
 
 /** Starts a research task of the service. */
-export async function startResearch(api: Api, spaces: Spaces, given: unknown): Promise<ResearchTaskJob> {
-  const { space: name, mode, budgetUsd, limits, question: query } = argumentsOf('research', ResearchInput, given)
+export async function startResearch(api: GatewayApi, spaces: SpaceDirectory, args: unknown): Promise<ResearchTaskJob> {
+  const { space: name, mode, budgetUsd, limits, question: query } = parseArguments('research', ResearchInput, args)
   const ref = await spaces.named(name)
-  const body = { knowledgeSpaceId: ref.id, query, ...defined({ mode, budgetUsd, limits }) }
+  const body = { knowledgeSpaceId: ref.id, query, ...omitUndefined({ mode, budgetUsd, limits }) }
   return api.request('POST /research-tasks', { body })
 }
 
-export const research = tool({
+export const research = defineTool({
   name: 'research',
   title: 'Start research',
   description:
     'Start a research task for a complex question; it runs in the background and ends in a report with sources. Returns an id at once: call `research_status` for the progress and the report. For simple questions `ask` is faster.',
   input: ResearchInput,
-  output: () => Status,
+  output: () => ResearchStatus,
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   isTask: true,
   run: async (args, { api, spaces }) => {
-    const data = statusOf(await startResearch(api, spaces, args))
+    const data = toStatus(await startResearch(api, spaces, args))
     const text = `Research ${data.researchTaskId} has started (${data.stage}). Call research_status with this id for the progress and the report.`
     return { text, data }
   },
 })
 
-export const researchStatus = tool({
+export const researchStatus = defineTool({
   name: 'research_status',
   title: 'Progress and report of research',
   description: 'Get the progress of a research task and, once it is completed, its report with sources.',
   input: z.strictObject({
     researchTaskId: uuid,
     offset: count.default(0).describe('nextOffset of the previous result, to continue the report.'),
-    maxTokens,
+    maxTokens: maxTokensField,
   }),
-  output: () => Status,
-  annotations: READS,
+  output: () => ResearchStatus,
+  annotations: READ_ONLY,
   run: async ({ researchTaskId, ...asked }, { api, spaces }) => {
-    return answerOf(await readStatus(api, spaces, researchTaskId, asked))
+    return toToolOutput(await readStatus(api, spaces, researchTaskId, asked))
   },
 })
 
-export const researchCancel = tool({
+export const researchCancel = defineTool({
   name: 'research_cancel',
   title: 'Cancel research',
   description: 'Cancel a running research task. Its evidence so far is kept.',
   input: z.strictObject({ researchTaskId: uuid }),
-  output: () => Status,
+  output: () => ResearchStatus,
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async ({ researchTaskId: id }, { api, spaces }) => {
-    await readStatus(api, spaces, id, { offset: 0, maxTokens: TOKENS.min })
-    const data = statusOf(await api.request('DELETE /research-tasks/{id}', { path: { id } }))
-    return { text: told(data), data }
+    await readStatus(api, spaces, id, { offset: 0, maxTokens: TOKEN_LIMITS.min })
+    const data = toStatus(await api.request('DELETE /research-tasks/{id}', { path: { id } }))
+    return { text: formatStatus(data), data }
   },
 })
 
-function answerOf(data: Status) {
+function toToolOutput(data: ResearchStatus) {
   const links = (data.report?.sources ?? []).map(({ uri, document: name }) => ({ uri, name }))
-  return { text: told(data), data, links }
+  return { text: formatStatus(data), data, links }
 }
 
 /** The result of `tasks/result`: the same as `research_status`. */
-export function researchResult(status: Status): CallToolResult {
-  return { ...resultOf(answerOf(status)), ...(status.stage === 'completed' ? {} : { isError: true }) }
+export function researchResult(status: ResearchStatus): CallToolResult {
+  return { ...toToolResult(toToolOutput(status)), ...(status.stage === 'completed' ? {} : { isError: true }) }
 }
 
 export async function readStatus(
-  api: Api,
-  spaces: Spaces,
+  api: GatewayApi,
+  spaces: SpaceDirectory,
   id: string,
   { offset, maxTokens: budget }: { offset: number; maxTokens: number },
-): Promise<Status> {
+): Promise<ResearchStatus> {
   const job = await api.request('GET /research-tasks/{id}', { path: { id } })
   const ref = await spaces.named(job.knowledgeSpaceId)
-  const report = job.stage === 'completed' ? await reportOf(api, id) : undefined
-  if (report === undefined) return statusOf(job)
-  return { ...statusOf(job), report: shown(report, ref.slug, offset, budget) }
+  const report = job.stage === 'completed' ? await getReport(api, id) : undefined
+  if (report === undefined) return toStatus(job)
+  return { ...toStatus(job), report: toReport(report, ref.slug, offset, budget) }
 }
 
 /** A task may be completed a moment before its report can be read. */
-async function reportOf(api: Api, id: string): Promise<ResearchReport | undefined> {
+async function getReport(api: GatewayApi, id: string): Promise<ResearchReport | undefined> {
   try {
     return await api.request('GET /research-tasks/{id}/report', { path: { id } })
   } catch (error) {
@@ -136,20 +136,24 @@ async function reportOf(api: Api, id: string): Promise<ResearchReport | undefine
   }
 }
 
-function shown(report: ResearchReport, slug: string, offset: number, budget: number): Status['report'] {
+function toReport(report: ResearchReport, slug: string, offset: number, budget: number): ResearchStatus['report'] {
   const sources = report.sources.map(({ number, title, citation }) => ({
     number,
     document: title,
     documentId: citation.documentAssetId,
-    uri: uriOf({ space: slug, documentId: citation.documentAssetId }),
+    uri: formatUri({ space: slug, documentId: citation.documentAssetId }),
     section: citation.sectionPath,
-    ...defined({ page: citation.pageNumber, start: citation.startOffset, end: citation.endOffset }),
+    ...omitUndefined({ page: citation.pageNumber, start: citation.startOffset, end: citation.endOffset }),
   }))
-  const beside = sources.reduce(
-    (sum, { document, section }) => sum + tokensOf(document + section.join()) + SOURCE_TOKENS,
+  const sourceTokens = sources.reduce(
+    (sum, { document, section }) => sum + estimateTokens(document + section.join()) + SOURCE_OVERHEAD_TOKENS,
     0,
   )
-  const { text, chars, isCut } = cutText(report.text.slice(offset), Math.max(budget / 2, budget - beside))
+  const {
+    text,
+    chars,
+    isTruncated: isCut,
+  } = truncateToTokens(report.text.slice(offset), Math.max(budget / 2, budget - sourceTokens))
   return {
     text,
     offset,
@@ -163,12 +167,20 @@ function shown(report: ResearchReport, slug: string, offset: number, budget: num
   }
 }
 
-function statusOf({ id, stage, cost, error }: ResearchTaskJob): Status {
-  return { researchTaskId: id, stage, hasEnded: ENDED.includes(stage), costUsd: cost.totalUsd, ...defined({ error }) }
+function toStatus({ id, stage, cost, error }: ResearchTaskJob): ResearchStatus {
+  return {
+    researchTaskId: id,
+    stage,
+    hasEnded: FINAL_STAGES.includes(stage),
+    costUsd: cost.totalUsd,
+    ...omitUndefined({ error }),
+  }
 }
 
-function told({ researchTaskId, stage, hasEnded, error, report }: Status): string {
-  const writer = new Writer().line(`Research ${researchTaskId}: ${stage}${error === undefined ? '' : ` (${error})`}`)
+function formatStatus({ researchTaskId, stage, hasEnded, error, report }: ResearchStatus): string {
+  const writer = new ToolTextWriter().line(
+    `Research ${researchTaskId}: ${stage}${error === undefined ? '' : ` (${error})`}`,
+  )
   if (report === undefined) {
     if (!hasEnded) writer.line('It is still running: call again in some seconds.')
     return writer.text()
@@ -177,7 +189,9 @@ function told({ researchTaskId, stage, hasEnded, error, report }: Status): strin
   writer.content(report.text)
   if (report.nextOffset !== undefined) writer.line(`There is more: call again with offset ${report.nextOffset}.`)
   if (report.sources.length > 0)
-    writer.line('Sources:').content(report.sources.map((one) => `[${one.number}] ${oneLine(one.document)}`).join('\n'))
+    writer
+      .line('Sources:')
+      .content(report.sources.map((one) => `[${one.number}] ${toOneLine(one.document)}`).join('\n'))
   for (const question of report.open) writer.line('Open question:').content(question)
   return writer.text()
 }

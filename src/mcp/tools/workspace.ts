@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { LIMITS } from '../../contract/limits.js'
 import { count } from '../../contract/primitives.js'
-import { counted } from '../../lib/text/counted.js'
-import { oneLine } from '../content.js'
-import { namedAs, ToolError } from '../failure.js'
-import { space } from '../fields.js'
-import { atPath } from '../nearby.js'
-import { type ToolCall, tool } from '../tool.js'
-import { parseUri, uriOf } from '../uri.js'
+import { pluralize } from '../../lib/text/pluralize.js'
+import { toOneLine } from '../content.js'
+import { rethrowWithArgumentNames, ToolError } from '../failure.js'
+import { spaceField } from '../fields.js'
+import { withPathSuggestions } from '../nearby.js'
+import { defineTool, type ToolCall } from '../tool.js'
+import { formatUri, parseUri } from '../uri.js'
 
 const path = z
   .string()
@@ -15,48 +15,48 @@ const path = z
   .max(LIMITS.virtualPathBytes * 4)
   .describe('Path below /workspaces, such as /workspaces/notes/plan.md, or its ks:// address.')
 
-async function placeOf(call: ToolCall, text: string, name: string | undefined) {
+async function resolveWorkspacePath(call: ToolCall, text: string, name: string | undefined) {
   const address = parseUri(text)
   const at = text.startsWith('ks://') ? address?.path : text
   if (at?.startsWith('/workspaces/') !== true)
     throw new ToolError(
       'invalid-request',
-      `${JSON.stringify(oneLine(text))} is not below /workspaces`,
+      `${JSON.stringify(toOneLine(text))} is not below /workspaces`,
       'Only files of workspaces can be changed; to change a document, change its file and `ingest` it.',
     )
   return { ref: await call.spaces.named(address?.space ?? name), path: at }
 }
 
-export const write = tool({
+export const write = defineTool({
   name: 'write',
   title: 'Write a workspace file',
   description:
     'Write a text file of a workspace, replacing an existing one. Workspaces store notes and results of agents; read them with `read` and list them with `list`.',
-  input: z.strictObject({ path, space, content: z.string().max(LIMITS.workspaceFileBytes) }),
+  input: z.strictObject({ path, space: spaceField, content: z.string().max(LIMITS.workspaceFileBytes) }),
   output: () => z.strictObject({ space: z.string(), path: z.string(), uri: z.string(), version: z.int().optional() }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async (args, call) => {
-    const at = await placeOf(call, args.path, args.space)
+    const location = await resolveWorkspacePath(call, args.path, args.space)
     const { version } = await call.api.request('PUT /knowledge-spaces/{id}/fs/write', {
-      path: { id: at.ref.id },
-      body: { path: at.path, content: args.content },
+      path: { id: location.ref.id },
+      body: { path: location.path, content: args.content },
     })
-    const uri = uriOf({ space: at.ref.slug, path: at.path })
-    const data = { space: at.ref.slug, path: at.path, uri, ...(version === undefined ? {} : { version }) }
-    return { text: `Written: ${uri}`, data, links: [{ uri, name: at.path }] }
+    const uri = formatUri({ space: location.ref.slug, path: location.path })
+    const data = { space: location.ref.slug, path: location.path, uri, ...(version === undefined ? {} : { version }) }
+    return { text: `Written: ${uri}`, data, links: [{ uri, name: location.path }] }
   },
 })
 
-export const move = tool({
+export const move = defineTool({
   name: 'move',
   title: 'Move a workspace file',
   description: 'Rename or move a file or folder within the workspaces of a space.',
-  input: z.strictObject({ from: path, to: path, space }),
+  input: z.strictObject({ from: path, to: path, space: spaceField }),
   output: () => z.strictObject({ space: z.string(), from: z.string(), to: z.string(), files: count }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   run: async (args, call) => {
-    const from = await placeOf(call, args.from, args.space)
-    const to = await placeOf(call, args.to, from.ref.slug)
+    const from = await resolveWorkspacePath(call, args.from, args.space)
+    const to = await resolveWorkspacePath(call, args.to, from.ref.slug)
     if (to.ref.id !== from.ref.id)
       throw new ToolError(
         'invalid-request',
@@ -64,35 +64,35 @@ export const move = tool({
         'Write the file in the other space.',
       )
     const body = { oldPath: from.path, newPath: to.path }
-    const moved = await atPath(call.api, from.ref, from.path, () =>
+    const moved = await withPathSuggestions(call.api, from.ref, from.path, () =>
       call.api
         .request('POST /knowledge-spaces/{id}/fs/mv', { path: { id: from.ref.id }, body })
-        .catch(namedAs({ oldPath: 'from', newPath: 'to' })),
+        .catch(rethrowWithArgumentNames({ oldPath: 'from', newPath: 'to' })),
     )
     const data = { space: from.ref.slug, from: moved.oldPath, to: moved.newPath, files: moved.files }
     return {
-      text: `Moved ${counted(moved.files, 'file')} to ${uriOf({ space: from.ref.slug, path: moved.newPath })}`,
+      text: `Moved ${pluralize(moved.files, 'file')} to ${formatUri({ space: from.ref.slug, path: moved.newPath })}`,
       data,
     }
   },
 })
 
-export const remove = tool({
+export const remove = defineTool({
   name: 'remove',
   title: 'Remove a workspace file',
   description: 'Remove a file of a workspace, or a folder with its content if recursive is true.',
-  input: z.strictObject({ path, space, recursive: z.boolean().default(false) }),
+  input: z.strictObject({ path, space: spaceField, recursive: z.boolean().default(false) }),
   output: () => z.strictObject({ space: z.string(), path: z.string(), files: count }),
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   run: async (args, call) => {
-    const at = await placeOf(call, args.path, args.space)
-    const query = { path: at.path, recursive: args.recursive ? ('true' as const) : ('false' as const) }
-    const removed = await atPath(call.api, at.ref, at.path, () =>
-      call.api.request('DELETE /knowledge-spaces/{id}/fs/rm', { path: { id: at.ref.id }, query }),
+    const location = await resolveWorkspacePath(call, args.path, args.space)
+    const query = { path: location.path, recursive: args.recursive ? ('true' as const) : ('false' as const) }
+    const removed = await withPathSuggestions(call.api, location.ref, location.path, () =>
+      call.api.request('DELETE /knowledge-spaces/{id}/fs/rm', { path: { id: location.ref.id }, query }),
     )
-    const data = { space: at.ref.slug, path: removed.path, files: removed.files }
+    const data = { space: location.ref.slug, path: removed.path, files: removed.files }
     return {
-      text: `Removed ${counted(removed.files, 'file')} at ${uriOf({ space: at.ref.slug, path: removed.path })}`,
+      text: `Removed ${pluralize(removed.files, 'file')} at ${formatUri({ space: location.ref.slug, path: removed.path })}`,
       data,
     }
   },

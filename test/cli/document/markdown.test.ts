@@ -1,9 +1,14 @@
 import MarkdownIt from 'markdown-it'
 import { describe, expect, it } from 'vitest'
-import { type Element, pagesOf, tableRows } from '../../../src/cli/document/element.js'
-import { markdownPieces } from '../../../src/cli/document/markdown.js'
+import { getPages, getTableRows, type ReadingElement } from '../../../src/cli/document/element.js'
+import { renderMarkdownParts } from '../../../src/cli/document/markdown.js'
 
-const element = (type: Element['type'], text: string, metadata: Record<string, unknown> = {}, pageNumber?: number) => ({
+const element = (
+  type: ReadingElement['type'],
+  text: string,
+  metadata: Record<string, unknown> = {},
+  pageNumber?: number,
+) => ({
   id: 'e1',
   type,
   text,
@@ -11,7 +16,7 @@ const element = (type: Element['type'], text: string, metadata: Record<string, u
   sectionPath: [],
   pageNumber,
 })
-const written = (...elements: Element[]) => [...markdownPieces(elements)].join('')
+const written = (...elements: ReadingElement[]) => [...renderMarkdownParts(elements)].join('')
 
 /** The HTML of rendered Markdown: elements and their text, without the links and pictures that a page would load. */
 const seen = (markdown: string) => new MarkdownIt({ html: true }).render(markdown)
@@ -62,13 +67,13 @@ describe('Markdown of a document', () => {
 
   it('contains tables with a head row, and escaped bars within cells', () => {
     const table = element('table', 'a | b\n1 | x|y | z', { headerRows: 1, columnCount: 2 })
-    expect(tableRows(table)).toEqual([
+    expect(getTableRows(table)).toEqual([
       ['a', 'b'],
       ['1', 'x|y | z'],
     ])
     expect(written(table)).toBe('| a | b |\n| --- | --- |\n| 1 | x\\|y \\| z |\n')
     // The first cell is empty.
-    expect(tableRows(element('table', '| 2022 | 2021\nSales | 1 | 2', { columnCount: 3 }))).toEqual([
+    expect(getTableRows(element('table', '| 2022 | 2021\nSales | 1 | 2', { columnCount: 3 }))).toEqual([
       ['', '2022', '2021'],
       ['Sales', '1', '2'],
     ])
@@ -91,7 +96,7 @@ describe('Markdown of a document', () => {
 
   it('links pictures by path, whatever characters the path contains', () => {
     const places = new Map([['e1', 'a b>.png)\n# no heading']])
-    const [text = ''] = [...markdownPieces([element('image', 'a ] [picture')], { pictures: places })]
+    const [text = ''] = [...renderMarkdownParts([element('image', 'a ] [picture')], { pictures: places })]
     const html = seen(text)
     expect(html).toMatch(/^<p><img src="[^"]+" alt="[^"]*"><\/p>\n$/)
   })
@@ -99,9 +104,9 @@ describe('Markdown of a document', () => {
 
 it('pages contain their elements; an element without a page number belongs to the previous page', () => {
   const elements = [element('paragraph', 'a', {}, 1), element('paragraph', 'b'), element('paragraph', 'c', {}, 3)]
-  expect(pagesOf(elements)).toEqual([
+  expect(getPages(elements)).toEqual([
     { pageNumber: 1, text: 'a\n\nb' },
     { pageNumber: 3, text: 'c' },
   ])
-  expect(pagesOf([element('paragraph', 'a')])).toEqual([])
+  expect(getPages([element('paragraph', 'a')])).toEqual([])
 })

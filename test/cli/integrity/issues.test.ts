@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { issuesOf } from '../../../src/cli/integrity/issues.js'
+import { listIssues } from '../../../src/cli/integrity/issues.js'
 import type { Client } from '../../../src/client/client.js'
 
 const CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
@@ -28,7 +28,7 @@ it('issues appear in the order of the checks, which run in parallel, page by pag
   const found: string[] = []
   let scanned = 0
   const which = { id: 'space', checks: CHECKS, deep: false }
-  for await (const { message } of issuesOf(client, which, (more) => (scanned += more))) found.push(message)
+  for await (const { message } of listIssues(client, which, (more) => (scanned += more))) found.push(message)
   expect(found).toEqual(CHECKS.flatMap((check) => Array.from({ length: PAGES }, (_, page) => `${check} ${page}`)))
   expect(scanned).toBe(CHECKS.length * PAGES * 10)
   expect(seen.most).toBe(CHECKS.length)
@@ -38,7 +38,7 @@ it('a failed check is reported after the issues before it', async () => {
   const { client } = service('references 1')
   const found: string[] = []
   const all = async () => {
-    for await (const { message } of issuesOf(client, { id: 'space', checks: CHECKS, deep: false }, () => undefined))
+    for await (const { message } of listIssues(client, { id: 'space', checks: CHECKS, deep: false }, () => undefined))
       found.push(message)
   }
   await expect(all()).rejects.toThrow('references 1 failed')

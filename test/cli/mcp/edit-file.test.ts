@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { type Entry, withEntry, withoutEntry } from '../../../src/cli/mcp/edit-file.js'
+import { addEntry, removeEntry, type ServerEntryLocation } from '../../../src/cli/mcp/edit-file.js'
 
-const json: Entry = { path: 'settings.json', format: 'json', key: 'mcpServers', name: 'knowledge-spaces' }
-const toml: Entry = { path: 'config.toml', format: 'toml', key: 'mcp_servers', name: 'knowledge-spaces' }
+const json: ServerEntryLocation = { path: 'settings.json', format: 'json', key: 'mcpServers', name: 'knowledge-spaces' }
+const toml: ServerEntryLocation = { path: 'config.toml', format: 'toml', key: 'mcp_servers', name: 'knowledge-spaces' }
 const SERVER = { command: '/usr/bin/node', args: ['ks.js', 'mcp'], env: { KS_DATA_DIR: '/d' } }
 
 const SETTINGS = `{
@@ -29,37 +29,37 @@ name = "x"
 `
 
 test('an edit of JSON keeps comments, commas and other servers', async () => {
-  const text = (await withEntry(SETTINGS, json, SERVER)) ?? ''
+  const text = (await addEntry(SETTINGS, json, SERVER)) ?? ''
   for (const kept of ['// how it looks', '/* for now */', '"command": "other" // theirs']) expect(text).toContain(kept)
   expect(text).toContain('        "knowledge-spaces": {\n            "command": "/usr/bin/node"')
-  expect(await withEntry(text, json, SERVER)).toBeUndefined()
-  const back = (await withoutEntry(text, json)) ?? ''
+  expect(await addEntry(text, json, SERVER)).toBeUndefined()
+  const back = (await removeEntry(text, json)) ?? ''
   expect(back.replace(/,(\s*[}\]])/g, '$1')).toBe(SETTINGS.replace(/,(\s*[}\]])/g, '$1'))
-  expect(await withoutEntry(back, json)).toBeUndefined()
+  expect(await removeEntry(back, json)).toBeUndefined()
 })
 
 test('an edit of TOML keeps every byte before the entry, and removing the entry restores the file', async () => {
-  const text = (await withEntry(CONFIG, toml, SERVER)) ?? ''
+  const text = (await addEntry(CONFIG, toml, SERVER)) ?? ''
   expect(text.startsWith(CONFIG)).toBe(true)
   expect(text).toContain('[mcp_servers.knowledge-spaces]\ncommand = "/usr/bin/node"')
-  expect(await withEntry(text, toml, SERVER)).toBeUndefined()
-  expect((await withoutEntry(text, toml))?.trimEnd()).toBe(CONFIG.trimEnd())
+  expect(await addEntry(text, toml, SERVER)).toBeUndefined()
+  expect((await removeEntry(text, toml))?.trimEnd()).toBe(CONFIG.trimEnd())
 })
 
 test('an entry with other content is replaced, wherever it is', async () => {
-  const before = (await withEntry(CONFIG, toml, { command: 'old', args: [], env: { B: '2' } })) ?? ''
+  const before = (await addEntry(CONFIG, toml, { command: 'old', args: [], env: { B: '2' } })) ?? ''
   const moved = `${before}\n[last]\nz = 1\n`
-  const text = (await withEntry(moved, toml, SERVER)) ?? ''
+  const text = (await addEntry(moved, toml, SERVER)) ?? ''
   expect(text).not.toContain('old')
   expect(text).not.toContain('B = "2"')
   expect(text).toContain('[last]\nz = 1')
-  expect(await withEntry(SETTINGS.replace('"other":', '"knowledge-spaces":'), json, SERVER)).toContain('/usr/bin/node')
+  expect(await addEntry(SETTINGS.replace('"other":', '"knowledge-spaces":'), json, SERVER)).toContain('/usr/bin/node')
 })
 
 test('a missing or empty file gets only the entry', async () => {
-  expect(JSON.parse((await withEntry('', json, SERVER)) ?? '')).toEqual({ mcpServers: { 'knowledge-spaces': SERVER } })
-  expect(await withEntry('', toml, SERVER)).toMatch(/^\[mcp_servers\.knowledge-spaces\]/)
-  expect(await withoutEntry('', toml)).toBeUndefined()
+  expect(JSON.parse((await addEntry('', json, SERVER)) ?? '')).toEqual({ mcpServers: { 'knowledge-spaces': SERVER } })
+  expect(await addEntry('', toml, SERVER)).toMatch(/^\[mcp_servers\.knowledge-spaces\]/)
+  expect(await removeEntry('', toml)).toBeUndefined()
 })
 
 test.each([
@@ -70,5 +70,5 @@ test.each([
   ['mcp_servers = { knowledge-spaces = { command = "x" } }', toml, /cannot be edited|is not valid TOML/],
   ['text = """\n[mcp_servers.knowledge-spaces]\n"""\n', toml, /is not valid TOML|cannot be edited/],
 ] as const)('a file that cannot be edited safely is not changed: %s', async (text, entry, reason) => {
-  await expect(withEntry(text, entry, SERVER)).rejects.toThrow(reason)
+  await expect(addEntry(text, entry, SERVER)).rejects.toThrow(reason)
 })

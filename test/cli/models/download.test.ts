@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { download, lookAt, type RemoteFile } from '../../../src/cli/models/pull/download.js'
-import { openStage, verify } from '../../../src/cli/models/pull/publish.js'
+import { download, type RemoteFile, requestFileInfo } from '../../../src/cli/models/pull/download.js'
+import { openStage, verifyHash } from '../../../src/cli/models/pull/publish.js'
 import { recordingProxy } from '../../helpers/recording-proxy.js'
 
 const FILE = Buffer.from(Array.from({ length: 100_000 }, (_, at) => at % 251))
@@ -75,8 +75,8 @@ const fetched = (path: string, expected: RemoteFile = {}) =>
   download({ url: url + path, expected, part: part(), onProgress: (bytes) => breakOff(bytes), wait: async () => {} })
 
 it('reads size and hash of a model from the redirect of the hub, and does not follow it', async () => {
-  expect(await lookAt(`${url}/model`)).toEqual({ bytes: FILE.length, sha256: SHA256 })
-  expect(await lookAt(`${url}/bytes`)).toEqual({ bytes: FILE.length })
+  expect(await requestFileInfo(`${url}/model`)).toEqual({ bytes: FILE.length, sha256: SHA256 })
+  expect(await requestFileInfo(`${url}/bytes`)).toEqual({ bytes: FILE.length })
   expect(seen).toEqual(['HEAD /model', 'HEAD /bytes'])
 })
 
@@ -99,7 +99,7 @@ it('ends a download after five attempts without a byte; the next download contin
   expect(failed).toMatchObject({ code: 'unavailable', exit: 8, hint: expect.stringContaining('29.3 KiB') })
   await fetched('/model', { sha256: SHA256 })
   expect(seen.at(-1)).toBe('GET /bytes bytes=30000-')
-  expect(await verify(openStage(models, 'model'), SHA256)).toBe(SHA256)
+  expect(await verifyHash(openStage(models, 'model'), SHA256)).toBe(SHA256)
 })
 
 it('restarts a download if the file at an address without a hash has changed', async () => {
@@ -119,7 +119,7 @@ it('restarts a download if the partial file is of another address', async () => 
 it('removes a downloaded model whose hash differs from the stated one', async () => {
   await fetched('/bytes')
   const stage = openStage(models, 'model')
-  await expect(verify(stage, 'ab'.repeat(32))).rejects.toThrow(`the file has SHA-256 ${SHA256}, expected abab`)
+  await expect(verifyHash(stage, 'ab'.repeat(32))).rejects.toThrow(`the file has SHA-256 ${SHA256}, expected abab`)
   expect(existsSync(stage.path)).toBe(false)
 })
 
@@ -133,13 +133,13 @@ it.each([
   ['/closed', 'not-allowed', 4],
   ['/elsewhere', 'unavailable', 8],
 ])('ends a download at the first refusal: %s is reported as %s', async (path, code, exit) => {
-  await expect(lookAt(url + path)).rejects.toMatchObject({ code, exit })
+  await expect(requestFileInfo(url + path)).rejects.toMatchObject({ code, exit })
   await expect(fetched(path)).rejects.toMatchObject({ code, exit })
   expect(seen).toHaveLength(2)
 })
 
 it('reports an unreachable model host with the network error', async () => {
-  await expect(lookAt('http://127.0.0.1:1/model')).rejects.toMatchObject({
+  await expect(requestFileInfo('http://127.0.0.1:1/model')).rejects.toMatchObject({
     code: 'unavailable',
     message: 'cannot reach 127.0.0.1:1 (ECONNREFUSED)',
   })
@@ -149,7 +149,7 @@ it('downloads a model through the proxy that the environment names', async () =>
   const proxy = await recordingProxy(Number(new URL(url).port))
   closing.push(() => proxy.end())
   vi.stubEnv('http_proxy', proxy.url)
-  expect(await lookAt('http://hub.test/model')).toEqual({ bytes: FILE.length, sha256: SHA256 })
+  expect(await requestFileInfo('http://hub.test/model')).toEqual({ bytes: FILE.length, sha256: SHA256 })
   await download({
     url: 'http://hub.test/model',
     expected: {},

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { originOf } from '../../../src/cli/models/pull/origin.js'
+import { parseModelOrigin } from '../../../src/cli/models/pull/origin.js'
 
 it('accepts an address without TLS for this machine only', () => {
   for (const host of ['127.0.0.1:80', 'localhost', '[::1]:9000'])
-    expect(originOf(`http://${host}/a/model.gguf`, {})).toMatchObject({ name: 'model' })
-  expect(originOf('https://hub.test/a/model.gguf', {})).toMatchObject({
+    expect(parseModelOrigin(`http://${host}/a/model.gguf`, {})).toMatchObject({ name: 'model' })
+  expect(parseModelOrigin('https://hub.test/a/model.gguf', {})).toMatchObject({
     from: { url: 'https://hub.test/a/model.gguf' },
   })
-  expect(() => originOf('http://hub.test/a/model.gguf', {})).toThrow('must be on this machine')
+  expect(() => parseModelOrigin('http://hub.test/a/model.gguf', {})).toThrow('must be on this machine')
 })

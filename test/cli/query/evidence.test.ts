@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { citedEvidence, markedRanges, readEvidence } from '../../../src/cli/query/evidence.js'
+import { parseEvidence, parseMarkedRanges, selectCitedEvidence } from '../../../src/cli/query/evidence.js'
 
-const evidence = readEvidence({ items: ['a', 'b', 'c'].map((text) => ({ text })) })
+const evidence = parseEvidence({ items: ['a', 'b', 'c'].map((text) => ({ text })) })
 const numbersOf = (answer: string, metadata: Record<string, unknown>) =>
-  citedEvidence({ answer, metadata, evidence }).map(({ number }) => number)
+  selectCitedEvidence({ answer, metadata, evidence }).map(({ number }) => number)
 
 describe('citedEvidence', () => {
   it('returns the items that the metadata list, not marks that a quoted document contains in square brackets', () => {
@@ -19,10 +19,10 @@ describe('citedEvidence', () => {
 describe('markedRanges', () => {
   it('returns the marks of all blocks, except invalid ranges', () => {
     const blocks = [{ marks: [{ start: 3, end: 5 }, { start: '1' }] }, {}, { marks: [{ start: 9, end: 12 }] }]
-    expect(markedRanges({ quotation: { blocks } })).toEqual([
+    expect(parseMarkedRanges({ quotation: { blocks } })).toEqual([
       { start: 3, end: 5 },
       { start: 9, end: 12 },
     ])
-    expect([markedRanges({}), markedRanges({ quotation: { blocks: 'x' } })]).toEqual([[], []])
+    expect([parseMarkedRanges({}), parseMarkedRanges({ quotation: { blocks: 'x' } })]).toEqual([[], []])
   })
 })

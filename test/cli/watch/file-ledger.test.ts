@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { fileLedger } from '../../../src/cli/watch/file-ledger.js'
-import type { Entry } from '../../../src/cli/watch/ledger.js'
+import { createFileLedger } from '../../../src/cli/watch/file-ledger.js'
+import type { LedgerEntry } from '../../../src/cli/watch/ledger.js'
 import { Client } from '../../../src/client/client.js'
 import { type TestServer, testServer } from '../../helpers/cli.js'
 
@@ -29,7 +29,7 @@ const HELD = [
   { filename: 'n/c.md', status: 'new' },
 ]
 
-const entry = (path: string): Entry => ({
+const entry = (path: string): LedgerEntry => ({
   path,
   filename: `n/${path}`,
   fingerprint: '1-2-3-4',
@@ -42,11 +42,11 @@ const entry = (path: string): Entry => ({
 
 test('entries that were claimed and not removed exist the next time, with the state in the service', async () => {
   const file = join(dir, 'watch', 'x.jsonl')
-  const first = fileLedger(file, 'space')
+  const first = createFileLedger(file, 'space')
   expect(await first.load(client)).toEqual([])
   await first.claim(client, ['a.md', 'b.md', 'c.md', 'd.md'].map(entry))
   await first.forget(client, [entry('d.md')])
-  const [a, b, c, ...rest] = await fileLedger(file, 'space').load(client)
+  const [a, b, c, ...rest] = await createFileLedger(file, 'space').load(client)
   expect(rest).toEqual([])
   expect(a).toEqual({ ...entry('a.md'), documentSha: entry('a.md').sha256, documentIds: ['doc-a'] })
   expect(b?.documentSha).not.toBe(b?.sha256)
@@ -57,12 +57,12 @@ test('entries that were claimed and not removed exist the next time, with the st
 
 test('a truncated line does not affect its neighbours', async () => {
   const file = join(dir, 'watch', 'x.jsonl')
-  const first = fileLedger(file, 'space')
+  const first = createFileLedger(file, 'space')
   await first.load(client)
   await first.claim(client, [entry('a.md')])
   appendFileSync(file, '{"path":"b.md","filena')
-  const second = fileLedger(file, 'space')
+  const second = createFileLedger(file, 'space')
   expect((await second.load(client)).map(({ path }) => path)).toEqual(['a.md'])
   await second.claim(client, [entry('c.md')])
-  expect((await fileLedger(file, 'space').load(client)).map(({ path }) => path)).toEqual(['a.md', 'c.md'])
+  expect((await createFileLedger(file, 'space').load(client)).map(({ path }) => path)).toEqual(['a.md', 'c.md'])
 })

@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest'
-import { type PollFacts, pollPlan } from '../../../src/cli/watch/poll-plan.js'
+import { computePollPlan, type PollFacts } from '../../../src/cli/watch/poll-plan.js'
 
 const NFS = [{ path: '', kind: 'NFS' }]
-const plan = (facts: Partial<PollFacts>) => pollPlan({ askedMs: undefined, disks: [], paths: 0, scanMs: 1, ...facts })
+const plan = (facts: Partial<PollFacts>) =>
+  computePollPlan({ requestedMs: undefined, disks: [], pathCount: 0, scanMs: 1, ...facts })
 
 describe('the poll plan of a folder', () => {
   test('does not exist if the file system reports changes and polling was not requested', () => {
-    expect(plan({ paths: 100_000 })).toBeUndefined()
+    expect(plan({ pathCount: 100_000 })).toBeUndefined()
   })
 
   test('polls every 2 s on a disk without change events, with the reason', () => {
-    expect(plan({ disks: NFS, paths: 300 })).toEqual({
+    expect(plan({ disks: NFS, pathCount: 300 })).toEqual({
       roots: [''],
       everyMs: 2000,
       isSingle: true,
@@ -25,7 +26,7 @@ describe('the poll plan of a folder', () => {
       roots: ['share'],
       description: 'polled every 2 s in share, since SMB reports no changes',
     })
-    expect(plan({ disks, askedMs: 5000 })).toMatchObject({
+    expect(plan({ disks, requestedMs: 5000 })).toMatchObject({
       roots: [''],
       everyMs: 5000,
       description: 'polled every 5 s, since SMB reports no changes',
@@ -34,25 +35,28 @@ describe('the poll plan of a folder', () => {
 
   test('checks at most 2,000 files a second, whatever interval was requested', () => {
     for (const paths of [0, 1, 1999, 2001, 4000, 7000, 12_345, 20_000]) {
-      const { everyMs = 0, isSingle } = plan({ disks: NFS, paths, askedMs: 1000 }) ?? {}
+      const { intervalMs: everyMs = 0, isPolledByPath: isSingle } =
+        plan({ disks: NFS, pathCount: paths, requestedMs: 1000 }) ?? {}
       expect(isSingle).toBe(true)
       expect(paths / (everyMs / 1000), String(paths)).toBeLessThanOrEqual(2000)
       expect(everyMs, String(paths)).toBeLessThanOrEqual(Math.max(1000, paths))
     }
-    expect(plan({ askedMs: 2000, paths: 10_000 })?.description).toBe('polled every 8 s (not every 2 s: 10,000 files)')
+    expect(plan({ requestedMs: 2000, pathCount: 10_000 })?.description).toBe(
+      'polled every 8 s (not every 2 s: 10,000 files)',
+    )
   })
 
   test('scans the folder in at most a twentieth of the time if it has too many files to check individually', () => {
-    const large = plan({ disks: NFS, paths: 20_001, scanMs: 700 })
+    const large = plan({ disks: NFS, pathCount: 20_001, scanMs: 700 })
     expect(large).toMatchObject({ isSingle: false, everyMs: 16_000, scanEveryMs: 16_000 })
     expect(large?.description).toContain('scanned every 16 s')
   })
 
   test('scans less often if a scan takes long', () => {
-    expect(plan({ disks: NFS, paths: 10, scanMs: 10_000 })?.scanEveryMs).toBe(256_000)
+    expect(plan({ disks: NFS, pathCount: 10, scanMs: 10_000 })?.scanIntervalMs).toBe(256_000)
   })
 
   test('keeps its interval while the number of files changes little', () => {
-    expect(plan({ disks: NFS, paths: 9000 })?.everyMs).toBe(plan({ disks: NFS, paths: 9999 })?.everyMs)
+    expect(plan({ disks: NFS, pathCount: 9000 })?.intervalMs).toBe(plan({ disks: NFS, pathCount: 9999 })?.intervalMs)
   })
 })

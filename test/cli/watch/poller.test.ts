@@ -15,23 +15,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { PollPlan } from '../../../src/cli/watch/poll-plan.js'
-import { Poller } from '../../../src/cli/watch/poller.js'
+import { FolderPoller } from '../../../src/cli/watch/poller.js'
 import { NOTHING_PROTECTED } from '../../helpers/own-files.js'
 import { until } from '../../helpers/until.js'
 
 const EVERY_MS = 1000
 /** maximal delay of a change: an interval, and the time that the machine needs */
 const WITHIN_MS = 15_000
-const RULES = { ignore: ['*.log'], glob: [], hidden: false, ignoreFiles: true, own: NOTHING_PROTECTED }
+const RULES = { ignore: ['*.log'], glob: [], hidden: false, ignoreFiles: true, protectedFiles: NOTHING_PROTECTED }
 
 let folder = ''
-let poller: Poller
+let poller: FolderPoller
 let hints: string[] = []
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'ks-poll-'))
   hints = []
-  poller = new Poller(folder, RULES, (path) => hints.push(path))
+  poller = new FolderPoller(folder, RULES, (path) => hints.push(path))
 })
 afterEach(() => {
   poller.close()
@@ -45,9 +45,9 @@ function write(path: string, text = path): void {
 
 const plan = (facts: Partial<PollPlan> = {}): PollPlan => ({
   roots: [''],
-  everyMs: EVERY_MS,
-  isSingle: true,
-  scanEveryMs: 60_000,
+  intervalMs: EVERY_MS,
+  isPolledByPath: true,
+  scanIntervalMs: 60_000,
   description: '',
   ...facts,
 })
@@ -141,7 +141,7 @@ describe('the poller of a folder', () => {
   test('stops on request, and when scans take over', async () => {
     write('a.md')
     await begin()
-    await poller.arrange(plan({ isSingle: false }))
+    await poller.arrange(plan({ isPolledByPath: false }))
     appendFileSync(join(folder, 'a.md'), ' more')
     await sleep(2 * EVERY_MS)
     expect(hints).toEqual([])

@@ -5,8 +5,8 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { type WalkOptions, walk } from '../../../src/cli/ingest/walk.js'
-import { walkOptionsOf } from '../../../src/cli/watch/rules.js'
-import { FolderMissing, folderIdentity, scanFolder } from '../../../src/cli/watch/scan.js'
+import { toWalkOptions } from '../../../src/cli/watch/rules.js'
+import { FolderMissingError, getFolderIdentity, scanFolder } from '../../../src/cli/watch/scan.js'
 import { NOTHING_PROTECTED } from '../../helpers/own-files.js'
 
 let folder = ''
@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => removeFolder(folder))
 
-const RULES: WalkOptions = { glob: [], ignore: [], hidden: false, ignoreFiles: true, own: NOTHING_PROTECTED }
+const RULES: WalkOptions = { glob: [], ignore: [], hidden: false, ignoreFiles: true, protectedFiles: NOTHING_PROTECTED }
 
 function write(path: string, text = 'x'): void {
   mkdirSync(dirname(join(folder, path)), { recursive: true })
@@ -80,9 +80,9 @@ test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is skipped a
 
 test('a missing folder is distinguished from an empty one', () => {
   rmSync(folder, { recursive: true })
-  expect(() => folderIdentity(folder)).toThrow(FolderMissing)
+  expect(() => getFolderIdentity(folder)).toThrow(FolderMissingError)
   writeFileSync(folder, 'a file')
-  expect(() => folderIdentity(folder)).toThrow('is no longer a folder')
+  expect(() => getFolderIdentity(folder)).toThrow('is no longer a folder')
 })
 
 test('the folders of the program are excluded, by whatever path the folder is given', () => {
@@ -90,6 +90,6 @@ test('the folders of the program are excluded, by whatever path the folder is gi
   write('notes/a.md')
   symlinkSync(folder, `${folder}.link`)
   const dirs = { data: join(folder, 'data [1]'), state: '/none', cache: '/none', config: '/none' }
-  expect(looked([''], walkOptionsOf(`${folder}.link`, RULES, dirs))).toEqual(['notes/a.md'])
+  expect(looked([''], toWalkOptions(`${folder}.link`, RULES, dirs))).toEqual(['notes/a.md'])
   rmSync(`${folder}.link`)
 })

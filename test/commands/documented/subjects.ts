@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
-import { dataLayout } from '../../../src/local/layout.js'
+import { resolveDataLayout } from '../../../src/local/layout.js'
 import { until } from '../../helpers/until.js'
 import {
   app,
@@ -59,7 +59,7 @@ const bundleFile = (world: World) => join(world.home.dir, 'work', 'example-space
 
 /** Whether a deleted space still has rows. */
 function isRemoving(world: World): boolean {
-  const sqlite = new Sqlite(dataLayout(world.home.dataDir).database, { readonly: true })
+  const sqlite = new Sqlite(resolveDataLayout(world.home.dataDir).database, { readonly: true })
   const row = sqlite.prepare('SELECT 1 FROM spaces WHERE deleted_at IS NOT NULL LIMIT 1').get()
   sqlite.close()
   return row !== undefined

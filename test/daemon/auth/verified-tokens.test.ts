@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { requireRight } from '../../../src/daemon/auth/scopes.js'
-import { createTokenVerifier, type OutsideTokens, type TokenVerifier } from '../../../src/daemon/auth/tokens.js'
+import { assertRight } from '../../../src/daemon/auth/scopes.js'
+import { createTokenVerifier, type ExternalTokenOptions, type TokenVerifier } from '../../../src/daemon/auth/tokens.js'
 import { prepareDataDir } from '../../../src/local/data-dir.js'
 import { loadSigningKey } from '../../../src/local/keys.js'
 import { forgedToken, signedToken } from '../../helpers/tokens.js'
@@ -54,7 +54,7 @@ describe('the rights of a token', () => {
   ])('with scope %j are exactly %j', async (scope, allowed) => {
     const session = await accept(await signedToken(dataDir, { scope }), fresh())
     for (const wanted of ['read', 'write'] as const) {
-      const require = () => requireRight({ scope: wanted }, session)
+      const require = () => assertRight({ scope: wanted }, session)
       if (allowed.includes(wanted)) expect(require).not.toThrow()
       else expect(require).toThrow(`the token lacks the scope knowledge-spaces:${wanted}`)
     }
@@ -63,7 +63,7 @@ describe('the rights of a token', () => {
   it('a request without the required scope is refused with code scope-missing', async () => {
     const session = await accept(await signedToken(dataDir, { scope: '' }), fresh())
     try {
-      requireRight({ scope: 'read' }, session)
+      assertRight({ scope: 'read' }, session)
       expect.unreachable()
     } catch (error) {
       expect(error).toMatchObject({ code: 'scope-missing' })
@@ -151,7 +151,7 @@ describe('the claims of a token', () => {
 describe('tokens of an identity provider', () => {
   const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const rules = { issuer: 'https://id.example', audience: 'ks', tenantClaim: 'tenant', scopeClaim: 'scope' }
-  const verifier = (changes: Partial<OutsideTokens> = {}) => {
+  const verifier = (changes: Partial<ExternalTokenOptions> = {}) => {
     const publicKeyFile = join(dataDir, 'outside.pem')
     writeFileSync(publicKeyFile, createPublicKey(pair.privateKey).export({ type: 'spki', format: 'pem' }))
     return createTokenVerifier({ outside: { publicKeyFile, ...rules, ...changes }, isRevoked: (jti) => jti === 'gone' })
@@ -178,11 +178,14 @@ describe('tokens of an identity provider', () => {
     ['not without an end', { exp: undefined }, false],
     ['without an id', { jti: undefined }, true],
     ['not once they are revoked', { jti: 'gone' }, false],
-  ])('must satisfy the rules for times, issuer, audience, subject and revocation; accepted %s: %#', async (_, claims, isGood) => {
-    const answer = accept(await token(claims), verifier())
-    if (isGood) expect((await answer).caller.subject).toBe('eve')
-    else await expect(answer).rejects.toMatchObject(REFUSED)
-  })
+  ])(
+    'must satisfy the rules for times, issuer, audience, subject and revocation; accepted %s: %#',
+    async (_, claims, isGood) => {
+      const answer = accept(await token(claims), verifier())
+      if (isGood) expect((await answer).caller.subject).toBe('eve')
+      else await expect(answer).rejects.toMatchObject(REFUSED)
+    },
+  )
 
   it('need a configured provider, and a provider needs keys at startup', async () => {
     await expect(accept(await token(), fresh())).rejects.toMatchObject(REFUSED)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { estimateMaxTokens } from '../../../src/engine/models/tokens.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { type ChatEdge, eventsOf, startChat } from './helpers.js'
@@ -55,8 +55,8 @@ test('an agent fits results into the context window of its model, and reports om
   expect(events.at(-1)?.event).toBe('message_end')
   expect(asked).toHaveLength(5)
   for (const { messages = [], tools = [], max_tokens = 0 } of asked) {
-    const told = messages.reduce((sum, { content }) => sum + tokensAtMost(content), 0)
-    const offered = tools.length === 0 ? 0 : tokensAtMost(JSON.stringify(tools.map((tool) => tool.function)))
+    const told = messages.reduce((sum, { content }) => sum + estimateMaxTokens(content), 0)
+    const offered = tools.length === 0 ? 0 : estimateMaxTokens(JSON.stringify(tools.map((tool) => tool.function)))
     expect(told + offered + max_tokens).toBeLessThanOrEqual(WINDOW)
   }
   const results = asked.at(-1)?.messages?.filter(({ role }) => role === 'tool') ?? []
@@ -73,7 +73,8 @@ test('an agent retries with shorter results if its model reports a smaller conte
   const { events, asked } = await ask()
   expect(events.at(-1)?.event).toBe('message_end')
   expect(asked).toHaveLength(6)
-  const sizeOf = (at: number) => (asked[at]?.messages ?? []).reduce((sum, one) => sum + tokensAtMost(one.content), 0)
+  const sizeOf = (at: number) =>
+    (asked[at]?.messages ?? []).reduce((sum, one) => sum + estimateMaxTokens(one.content), 0)
   expect(sizeOf(3)).toBeLessThan(sizeOf(2))
   const results = asked[3]?.messages?.filter(({ role }) => role === 'tool').map(({ content }) => content) ?? []
   expect(results.some((content) => content.includes('does not fit'))).toBe(true)

@@ -230,24 +230,27 @@ test.each([
   ],
   [400, '', { status: 400, code: 'completion_request_error' }],
   [429, '', { status: 429, code: 'rate_limit_error' }],
-])('a model that answers %s %s leads to the error code of the service, streamed and blocking', async (status, body, said) => {
-  const token = directAppKey
-  const send = async (response_mode: string) => {
-    server.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status, body })))
-    return chat.edge.send('POST', '/v1/chat-messages', {
-      token,
-      json: { query: 'q', user: 'f', response_mode, auto_generate_name: false },
-    })
-  }
-  const text = await (await send('streaming')).text()
-  server.clear()
-  expect(JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')).toMatchObject({ event: 'error', ...said })
-  const blocking = await send('blocking')
-  server.clear()
-  expect(blocking.status).toBe(said.status)
-  expect(await blocking.json()).toMatchObject(said)
-  expect(blocking.headers.has('retry-after')).toBe(said.status === 429)
-})
+])(
+  'a model that answers %s %s leads to the error code of the service, streamed and blocking',
+  async (status, body, said) => {
+    const token = directAppKey
+    const send = async (response_mode: string) => {
+      server.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status, body })))
+      return chat.edge.send('POST', '/v1/chat-messages', {
+        token,
+        json: { query: 'q', user: 'f', response_mode, auto_generate_name: false },
+      })
+    }
+    const text = await (await send('streaming')).text()
+    server.clear()
+    expect(JSON.parse(text.trim().split('\n\n').at(-1)?.slice(6) ?? '')).toMatchObject({ event: 'error', ...said })
+    const blocking = await send('blocking')
+    server.clear()
+    expect(blocking.status).toBe(said.status)
+    expect(await blocking.json()).toMatchObject(said)
+    expect(blocking.headers.has('retry-after')).toBe(said.status === 429)
+  },
+)
 
 test('thoughts of a model are sent to clients, but not to the model in later turns', async () => {
   const token = directAppKey

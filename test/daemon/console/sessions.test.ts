@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { tokenClaims } from '../../../src/cli/token-claims.js'
+import { parseTokenClaims } from '../../../src/cli/token-claims.js'
 import { openEngine } from '../../../src/engine/index.js'
 import { bodyOf, startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { engineOptions } from '../../helpers/engine.js'
@@ -53,7 +53,7 @@ describe('the token of a console tab', () => {
     const { code, sessionId } = await codeOf()
     const tab = await bodyOf<Tab>(await exchange(code))
     const next = await bodyOf<Tab>(await renew(tab.renewal))
-    expect([tab.id, tokenClaims(tab.token).id, tokenClaims(next.token).id]).toEqual(Array(3).fill(sessionId))
+    expect([tab.id, parseTokenClaims(tab.token).id, parseTokenClaims(next.token).id]).toEqual(Array(3).fill(sessionId))
   })
 
   it('can end its own session', async () => {

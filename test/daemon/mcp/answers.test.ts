@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tokensOf } from '../../../src/mcp/budget.js'
-import { inProcessApi } from '../../../src/mcp/in-process.js'
-import { Spaces } from '../../../src/mcp/spaces.js'
+import { estimateTokens } from '../../../src/mcp/budget.js'
+import { createInProcessApi } from '../../../src/mcp/in-process.js'
+import { SpaceDirectory } from '../../../src/mcp/spaces.js'
 import type { ToolCall } from '../../../src/mcp/tool.js'
-import { toolNamed } from '../../../src/mcp/tools/all.js'
+import { loadTool } from '../../../src/mcp/tools/all.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { connectTo, type HttpSession } from '../../helpers/mcp.js'
@@ -38,16 +38,16 @@ async function saidWhere(
   answer: (url: string, real: () => Promise<Response>) => Promise<Response>,
 ) {
   const dispatch = async (request: Request) => answer(request.url, async () => edge.app.fetch(request, {}))
-  const api = inProcessApi(dispatch, edge.tokens.ada)
+  const api = createInProcessApi(dispatch, edge.tokens.ada)
   const call: ToolCall = {
     api,
-    spaces: new Spaces(api),
+    spaces: new SpaceDirectory(api),
     signal: new AbortController().signal,
     progress() {},
     local: undefined,
     roots: async () => undefined,
   }
-  const result = await (await toolNamed(name))?.run(args, call)
+  const result = await (await loadTool(name))?.run(args, call)
   return {
     text: (result?.content ?? []).flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n'),
     data: result?.structuredContent ?? {},
@@ -143,16 +143,13 @@ test('search pages through all passages within the budget, also beyond its limit
   expect(new Set(seen).size).toBe(12)
 })
 
-test.each(['search', 'ask'])(
-  '%s keeps its complete output within maxTokens plus a quarter',
-  async (name) => {
-    const text = 'Which boat of the harbour carries 13 sailors?'
-    for (const maxTokens of [200, 600, 1500]) {
-      const args = name === 'ask' ? { question: text, maxTokens } : { query: text, maxTokens }
-      expect(tokensOf(await ada.text(name, args))).toBeLessThan(maxTokens * 1.25)
-    }
-  },
-)
+test.each(['search', 'ask'])('%s keeps its complete output within maxTokens plus a quarter', async (name) => {
+  const text = 'Which boat of the harbour carries 13 sailors?'
+  for (const maxTokens of [200, 600, 1500]) {
+    const args = name === 'ask' ? { question: text, maxTokens } : { query: text, maxTokens }
+    expect(estimateTokens(await ada.text(name, args))).toBeLessThan(maxTokens * 1.25)
+  }
+})
 
 test('a truncated passage says how to read all of it', async () => {
   const answer = await ada.client.callTool({ name: 'search', arguments: { query: 'boat 7', limit: 1, maxTokens: 200 } })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Caller, McpSessions } from '../../../src/mcp/sessions.js'
+import { type McpCaller, McpSessions } from '../../../src/mcp/sessions.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { connectTo } from '../../helpers/mcp.js'
 import { until } from '../../helpers/until.js'
@@ -20,7 +20,7 @@ afterEach(async () => {
 const PARAMS = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }
 
 function send(method: string, body: object | undefined, id?: string, signal?: AbortSignal): Promise<Response> {
-  const caller: Caller = { key: 'a', tenant: 'a', token: edge.tokens.ada, mayWrite: true }
+  const caller: McpCaller = { key: 'a', tenant: 'a', token: edge.tokens.ada, mayWrite: true }
   const headers = {
     accept: 'application/json, text/event-stream',
     'content-type': 'application/json',

@@ -58,17 +58,20 @@ function clientOf(sessions: McpSessions) {
   }
 }
 
-test.each(['2025-11-25', '2025-06-18', '2025-03-26'])('a client of protocol version %s gets that version', async (version) => {
-  const response = await edge.send('POST', '/mcp', {
-    token: edge.tokens.ada,
-    json: initialize(version),
-    headers: HEADERS,
-  })
-  expect(response.status).toBe(200)
-  expect(response.headers.get('mcp-session-id')).toBeTruthy()
-  expect(response.headers.get('x-trace-id')).toBeTruthy()
-  expect(await response.text()).toContain(`"protocolVersion":"${version}"`)
-})
+test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
+  'a client of protocol version %s gets that version',
+  async (version) => {
+    const response = await edge.send('POST', '/mcp', {
+      token: edge.tokens.ada,
+      json: initialize(version),
+      headers: HEADERS,
+    })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('mcp-session-id')).toBeTruthy()
+    expect(response.headers.get('x-trace-id')).toBeTruthy()
+    expect(await response.text()).toContain(`"protocolVersion":"${version}"`)
+  },
+)
 
 test('a tenant sees only its own spaces, even with the session id of another tenant', async () => {
   const ada = await connectTo(edge, edge.tokens.ada)

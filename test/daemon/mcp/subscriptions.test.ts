@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { ApiError } from '../../../src/client/errors.js'
-import type { Api } from '../../../src/mcp/api.js'
-import { inProcessApi } from '../../../src/mcp/in-process.js'
-import { Spaces } from '../../../src/mcp/spaces.js'
-import { Subscriptions } from '../../../src/mcp/subscriptions.js'
+import type { GatewayApi } from '../../../src/mcp/api.js'
+import { createInProcessApi } from '../../../src/mcp/in-process.js'
+import { SpaceDirectory } from '../../../src/mcp/spaces.js'
+import { ResourceSubscriptions } from '../../../src/mcp/subscriptions.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
@@ -16,15 +16,15 @@ let edge: TestEdge
 let space: string
 let asked: string[]
 let changed: string[]
-let subscriptions: Subscriptions
-let withFeed: Api
+let subscriptions: ResourceSubscriptions
+let withFeed: GatewayApi
 /** a service without a change feed */
-let withoutFeed: Api
+let withoutFeed: GatewayApi
 
-function subscribing(looks: typeof LOOKS, api: Api): Subscriptions {
-  return new Subscriptions({
+function subscribing(looks: typeof LOOKS, api: GatewayApi): ResourceSubscriptions {
+  return new ResourceSubscriptions({
     api: () => api,
-    spaces: (one) => new Spaces(one),
+    spaces: (one) => new SpaceDirectory(one),
     changed: async (uri) => {
       changed.push(uri)
     },
@@ -40,7 +40,7 @@ beforeEach(async () => {
   await ingest(edge.engine, ADA, space, { 'a.md': '# A\n\nOne boat.\n', 'b.md': '# B\n\nTwo boats.\n' })
   asked = []
   changed = []
-  const real = inProcessApi(async (request) => edge.app.fetch(request, {}), edge.tokens.ada)
+  const real = createInProcessApi(async (request) => edge.app.fetch(request, {}), edge.tokens.ada)
   withoutFeed = {
     stream: async () => {
       throw new ApiError({ status: 404, code: 'not-found', message: 'no route here' })

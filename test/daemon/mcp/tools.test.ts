@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { inProcessApi } from '../../../src/mcp/in-process.js'
-import { absenceIn, indexStateOf } from '../../../src/mcp/index-state.js'
+import { createInProcessApi } from '../../../src/mcp/in-process.js'
+import { describeAbsenceInSpace, getIndexState } from '../../../src/mcp/index-state.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { connectTo, type HttpSession } from '../../helpers/mcp.js'
@@ -222,13 +222,13 @@ function pictureForm(): FormData {
 }
 
 test('pending documents make the index not current, also next to failed ones', async () => {
-  const busy = inProcessApi(async (request) => {
+  const busy = createInProcessApi(async (request) => {
     if (request.url.includes('state=open')) return Response.json({ items: [{}, {}] })
     return await edge.app.fetch(request, {})
   }, edge.tokens.ada)
-  const index = await indexStateOf(busy, space)
+  const index = await getIndexState(busy, space)
   expect(index).toMatchObject({ isCurrent: false, pendingDocuments: 2, failedDocuments: 1 })
-  const said = await absenceIn(busy, space, 'No match.', { index })
+  const said = await describeAbsenceInSpace(busy, space, 'No match.', { index })
   expect(said).toContain('NOT current')
   expect(said).toContain('2 documents are still being read')
   expect(said).toContain('1 document could not be read')

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { stillWaits } from '../../../src/engine/base/due.js'
+import { isStillAhead } from '../../../src/engine/base/due.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
@@ -30,7 +30,7 @@ it('F35: a job postponed before the clock was set back by a year runs at once in
 })
 
 it('F35: a planned run waits for its time, but never longer than the longest plan', () => {
-  expect([999, 1000, 1001, 1060, 1061, YEAR].map((at) => stillWaits(at, 1000, 60))).toEqual([
+  expect([999, 1000, 1001, 1060, 1061, YEAR].map((at) => isStillAhead(at, 1000, 60))).toEqual([
     false,
     false,
     true,

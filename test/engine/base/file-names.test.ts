@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LIMITS } from '../../../src/contract/limits.js'
-import { provisionalType, storedName, virtualName } from '../../../src/engine/base/file-names.js'
-import { parsePath } from '../../../src/engine/base/virtual-paths.js'
+import { getProvisionalMediaType, toStoredName, toVirtualName } from '../../../src/engine/base/file-names.js'
+import { parseVirtualPath } from '../../../src/engine/base/virtual-paths.js'
 
 /** A path segment that a file system accepts. */
 const part = fc
@@ -27,13 +27,13 @@ describe('stored names', () => {
     ['..', 'unnamed'],
     ['', 'unnamed'],
   ])('convert %j to %j', (given, kept) => {
-    expect(storedName(given)).toBe(kept)
+    expect(toStoredName(given)).toBe(kept)
   })
 
   it('keep every valid file system path unchanged, code point for code point', () => {
     fc.assert(
       fc.property(path, (name) => {
-        expect(storedName(name)).toBe(name)
+        expect(toStoredName(name)).toBe(name)
       }),
       { numRuns: 2000 },
     )
@@ -42,9 +42,9 @@ describe('stored names', () => {
   it('A26: never contain segments that could leave the folder, and converting twice changes nothing', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (name) => {
-        const kept = storedName(name)
+        const kept = toStoredName(name)
         expect(kept.split('/').some((piece) => piece === '' || piece === '.' || piece === '..')).toBe(false)
-        expect(storedName(kept)).toBe(kept)
+        expect(toStoredName(kept)).toBe(kept)
       }),
     )
   })
@@ -53,38 +53,38 @@ describe('stored names', () => {
 describe('virtual names', () => {
   it('form valid virtual paths, and a valid virtual path stays unchanged', () => {
     fc.assert(
-      fc.property(fc.oneof(path, fc.string({ unit: 'binary', maxLength: 1024 }).map(storedName)), (name) => {
-        const shown = virtualName(name)
+      fc.property(fc.oneof(path, fc.string({ unit: 'binary', maxLength: 1024 }).map(toStoredName)), (name) => {
+        const shown = toVirtualName(name)
         const whole = `/sources/uploads/${shown}`
-        expect(parsePath(whole).path).toBe(whole)
-        expect(virtualName(shown)).toBe(shown)
+        expect(parseVirtualPath(whole).path).toBe(whole)
+        expect(toVirtualName(shown)).toBe(shown)
       }),
       { numRuns: 2000 },
     )
-    expect(virtualName('docs/a\\b \u202e.md')).toBe('docs/a\\b \u202e.md')
-    expect(virtualName('a\tb\u0085.md')).toBe('a\u2409b\ufffd.md')
-    expect(virtualName('a\u007fb')).toBe('a\u2421b')
+    expect(toVirtualName('docs/a\\b \u202e.md')).toBe('docs/a\\b \u202e.md')
+    expect(toVirtualName('a\tb\u0085.md')).toBe('a\u2409b\ufffd.md')
+    expect(toVirtualName('a\u007fb')).toBe('a\u2421b')
   })
 
   it('drop the first folders of a path that is too long, and the end of a long name', () => {
     const folders = Array.from({ length: 40 }, (_, n) => `${n}`.padStart(2, '0').padEnd(50, 'x'))
-    const shown = virtualName([...folders, 'file.md'].join('/'))
+    const shown = toVirtualName([...folders, 'file.md'].join('/'))
     const kept = shown.split('/')
     expect([...folders, 'file.md'].slice(-kept.length)).toEqual(kept)
     expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(LIMITS.filename - 255)
     // One more folder would exceed the limit.
     expect(Buffer.byteLength(shown) + 51).toBeGreaterThan(LIMITS.filename - 255)
-    expect(virtualName('y'.repeat(300))).toBe('y'.repeat(255))
+    expect(toVirtualName('y'.repeat(300))).toBe('y'.repeat(255))
   })
 })
 
 describe('the provisional media type', () => {
   it('equals the declared type unless that is missing, invalid or generic', () => {
-    expect(provisionalType('a.md', 'text/x-custom; charset=utf-8')).toBe('text/x-custom')
-    expect(provisionalType('a.md', 'application/octet-stream')).toBe('text/markdown')
-    expect(provisionalType('a.md', 'not a type')).toBe('text/markdown')
-    expect(provisionalType('a.unknown', undefined)).toBe('application/octet-stream')
-    expect(provisionalType('A.MD', ' Text/Plain ')).toBe('text/plain')
+    expect(getProvisionalMediaType('a.md', 'text/x-custom; charset=utf-8')).toBe('text/x-custom')
+    expect(getProvisionalMediaType('a.md', 'application/octet-stream')).toBe('text/markdown')
+    expect(getProvisionalMediaType('a.md', 'not a type')).toBe('text/markdown')
+    expect(getProvisionalMediaType('a.unknown', undefined)).toBe('application/octet-stream')
+    expect(getProvisionalMediaType('A.MD', ' Text/Plain ')).toBe('text/plain')
   })
 
   it.each([
@@ -111,6 +111,6 @@ describe('the provisional media type', () => {
     ['application/rtf', ['.rtf']],
     ['application/vnd.ms-outlook', ['.msg']],
   ])('%s follows from the endings %j', (type, endings) => {
-    for (const ending of endings) expect(provisionalType(`folder.of/some.file${ending}`, undefined)).toBe(type)
+    for (const ending of endings) expect(getProvisionalMediaType(`folder.of/some.file${ending}`, undefined)).toBe(type)
   })
 })

@@ -15,10 +15,10 @@ test('a lease belongs to its space and is active until it is released', () => {
   const leases = new Leases()
   const lease = leases.acquire(request('read'))
   leases.acquire(request('read', 'other', 2))
-  expect(leases.of(1)).toEqual([lease])
-  expect(leases.all()).toHaveLength(2)
+  expect(leases.listBySpace(1)).toEqual([lease])
+  expect(leases.listActive()).toHaveLength(2)
   lease.release()
-  expect({ status: lease.status, left: leases.of(1) }).toEqual({ status: 'released', left: [] })
+  expect({ status: lease.status, left: leases.listBySpace(1) }).toEqual({ status: 'released', left: [] })
 })
 
 test('a lease expires after a minute without a heartbeat and stays expired after a late release', () => {
@@ -29,7 +29,7 @@ test('a lease expires after a minute without a heartbeat and stays expired after
   time = 50_000
   alive.keepAlive()
   time = 60_001
-  expect(leases.of(1)).toEqual([alive])
+  expect(leases.listBySpace(1)).toEqual([alive])
   expect(silent.status).toBe('expired')
   silent.release()
   expect(silent.status).toBe('expired')
@@ -45,7 +45,7 @@ test('fences rise by one with each lease, and a released lease is listed no more
       for (const [kind, target, release] of steps) {
         taken.push(leases.acquire(request(kind, target)))
         if (release) taken.find(({ status }) => status === 'active')?.release()
-        expect(leases.of(1)).toEqual(taken.filter(({ status }) => status === 'active'))
+        expect(leases.listBySpace(1)).toEqual(taken.filter(({ status }) => status === 'active'))
       }
       expect(taken.map((lease) => lease.fence)).toEqual(taken.map((_, place) => place + 1))
     }),

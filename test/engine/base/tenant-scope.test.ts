@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { ofCallers } from '../../../src/engine/base/of-callers.js'
-import { asDeployment, asTenant, tenantScope } from '../../../src/engine/base/tenant-scope.js'
-import { createTurns } from '../../../src/engine/base/turns.js'
+import { bindTenantScope } from '../../../src/engine/base/bind-tenant-scope.js'
+import { createPollLoop } from '../../../src/engine/base/poll-loop.js'
+import { asDeployment, asTenant, getTenantScope } from '../../../src/engine/base/tenant-scope.js'
 
 const ADA = { tenant: 'a', subject: 'ada' }
 const BOB = { tenant: 'b', subject: 'bob' }
 
 class Run {
   readonly #seen: unknown[] = []
-  readonly note = () => this.#seen.push(tenantScope())
+  readonly note = () => this.#seen.push(getTenantScope())
   async *frames(): AsyncIterable<unknown> {
-    yield tenantScope()
+    yield getTenantScope()
     await sleep(1)
-    yield tenantScope()
+    yield getTenantScope()
   }
   get seen(): readonly unknown[] {
     return this.#seen
@@ -27,20 +27,20 @@ async function all(pieces: AsyncIterable<unknown>): Promise<unknown[]> {
 }
 
 describe('operations of callers', () => {
-  const operations = ofCallers({
+  const operations = bindTenantScope({
     group: {
-      who: async (_caller: typeof ADA) => tenantScope(),
-      now: (_caller: typeof ADA) => tenantScope(),
+      who: async (_caller: typeof ADA) => getTenantScope(),
+      now: (_caller: typeof ADA) => getTenantScope(),
       start: async (_caller: typeof ADA) => new Run(),
       async *follow(_caller: typeof ADA) {
-        yield tenantScope()
+        yield getTenantScope()
         await sleep(1)
-        yield tenantScope()
+        yield getTenantScope()
       },
       data: async (_caller: typeof ADA) => new Map([['a', 1]]),
     },
-    key: async (_key: string) => tenantScope(),
-    health: () => tenantScope(),
+    key: async (_key: string) => getTenantScope(),
+    health: () => getTenantScope(),
   })
 
   it('run in the scope of their tenant, also concurrently', async () => {
@@ -49,7 +49,7 @@ describe('operations of callers', () => {
       { tenant: 'a' },
       { tenant: 'b' },
     ])
-    expect(tenantScope()).toBeUndefined()
+    expect(getTenantScope()).toBeUndefined()
   })
 
   it('stay in that scope in streams, callbacks and data they return, whichever scope reads them', async () => {
@@ -69,17 +69,17 @@ describe('operations of callers', () => {
 
 describe('a tenant scope', () => {
   it('covers what starts inside it and nothing outside', async () => {
-    const later = asTenant('a', () => sleep(5).then(() => tenantScope()))
-    expect(asDeployment(() => tenantScope())).toBe('deployment')
-    expect(tenantScope()).toBeUndefined()
+    const later = asTenant('a', () => sleep(5).then(() => getTenantScope()))
+    expect(asDeployment(() => getTenantScope())).toBe('deployment')
+    expect(getTenantScope()).toBeUndefined()
     expect(await later).toEqual({ tenant: 'a' })
   })
 
   it('covers the deployment in a poll loop, whichever tenant woke it', async () => {
     const seen = new Promise((resolve) => {
-      const turns = createTurns(
+      const turns = createPollLoop(
         () => {
-          resolve(tenantScope())
+          resolve(getTenantScope())
           void turns.stop()
         },
         () => undefined,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
-import { compareNames, parsePath, sectionName } from '../../../src/engine/base/virtual-paths.js'
+import { compareNames, parseVirtualPath, toSectionName } from '../../../src/engine/base/virtual-paths.js'
 
 const segment = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
@@ -10,7 +10,7 @@ const segment = fc
 
 function codeOf(path: string): string | undefined {
   try {
-    parsePath(path)
+    parseVirtualPath(path)
     return undefined
   } catch (error) {
     return error instanceof KsError ? error.code : 'other'
@@ -26,7 +26,7 @@ describe('virtual paths', () => {
         (namespace, segments) => {
           const path = ['', namespace, ...segments].join('/').normalize('NFC')
           fc.pre(Buffer.byteLength(path) < 1024 && path.split('/').length === segments.length + 2)
-          expect(parsePath(path)).toEqual({ namespace, segments: path.split('/').slice(2), path })
+          expect(parseVirtualPath(path)).toEqual({ namespace, segments: path.split('/').slice(2), path })
         },
       ),
     )
@@ -58,19 +58,19 @@ describe('virtual paths', () => {
     [`/sources/${'é'.repeat(600)}`, '1024 bytes, received 1209'],
   ])('reject %j with the reason', (path, reason) => {
     expect(codeOf(path)).toBe('invalid-request')
-    expect(() => parsePath(path)).toThrow(reason)
+    expect(() => parseVirtualPath(path)).toThrow(reason)
   })
 
   it('accept the name made from any section title', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (title) => {
-        const name = sectionName(title)
+        const name = toSectionName(title)
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(80)
-        expect(parsePath(`/knowledge/documents/d/${name}`).segments).toEqual(['documents', 'd', name])
+        expect(parseVirtualPath(`/knowledge/documents/d/${name}`).segments).toEqual(['documents', 'd', name])
       }),
     )
-    expect(sectionName(' Input/Output\n today ')).toBe('Input-Output today')
-    expect(sectionName('\u0007')).toBe('untitled')
+    expect(toSectionName(' Input/Output\n today ')).toBe('Input-Output today')
+    expect(toSectionName('\u0007')).toBe('untitled')
   })
 
   it('sort by code point, as the database does', () => {

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
-import { TAR_BLOCK, tarHeader } from '../../../src/lib/tar.js'
+import { buildTarHeader, TAR_BLOCK_BYTES } from '../../../src/lib/tar.js'
 import { seededRandom } from '../../crash/random.js'
 import { type BundleFile, bundleOf, exported, filesOf, imported } from '../../helpers/bundles.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
@@ -96,7 +96,11 @@ describe('a bundle from an untrusted origin', () => {
     ['has a number below 0', () => changed('documents', put({ size_bytes: -1 })), /has a size_bytes/],
     ['has an impossible time', () => changed('documents', put({ created_at: 9e15 })), /has a created_at/],
     ['has an unknown state', () => changed('documents', put({ parser_status: 'odd' })), /has no known value/],
-    ['has an unfinished document', () => changed('documents', put({ parser_status: 'pending' })), /still being processed/],
+    [
+      'has an unfinished document',
+      () => changed('documents', put({ parser_status: 'pending' })),
+      /still being processed/,
+    ],
     ['has an invalid id', () => changed('documents', put({ id: '../../x' })), /is not a uuid/],
     ['has invalid JSON', () => changed('documents', put({ metadata: '{' })), /is not JSON/],
     ['has JSON nested too deeply', () => changed('documents', put({ metadata: deep })), /nested deeper/],
@@ -146,7 +150,11 @@ describe('a bundle from an untrusted origin', () => {
     ['has passages out of order', () => changed('nodes', put({ ordinal: 7 })), /do not follow/],
     ['lacks passages', () => rewritten('nodes', (lines) => lines.slice(0, -1)), /passages/],
     ['has a passage without a version', () => changed('nodes', put({ version: 9 })), /version is not before/],
-    ['has a vector of another length', () => changed('nodes', put({ vector: 'AAAA' })), /does not fit its vector space/],
+    [
+      'has a vector of another length',
+      () => changed('nodes', put({ vector: 'AAAA' })),
+      /does not fit its vector space/,
+    ],
     [
       'has a vector that is not a number',
       () => changed('nodes', (line) => ({ ...line, vector: endless(line.vector) })),
@@ -180,19 +188,22 @@ describe('a bundle from an untrusted origin', () => {
     await refused(await bundleOf([manifest, ...files]), /two manifests/)
     await refused(await bundleOf([...files, ...rest]), /out of place|without a reference/)
     await refused(await bundleOf(files.filter((file) => !file.name.startsWith('objects/'))), /refers to object/)
-    await refused(await bundleOf(files.filter((file) => tableOf(file) !== 'documents')), /out of place|without a reference/)
+    await refused(
+      await bundleOf(files.filter((file) => tableOf(file) !== 'documents')),
+      /out of place|without a reference/,
+    )
     const newer = JSON.parse(String(manifest.bytes))
     await refused(
       await bundleOf([{ ...manifest, bytes: Buffer.from(JSON.stringify({ ...newer, schema: 9999 })) }, ...rest]),
       /use a newer version/,
     )
     const link = Buffer.from(bundle)
-    link.write('2', TAR_BLOCK * 2 + 156, 'latin1')
+    link.write('2', TAR_BLOCK_BYTES * 2 + 156, 'latin1')
     await refused(link, /with an unexpected header/)
     const huge = Buffer.concat([
-      bundle.subarray(0, TAR_BLOCK * 2),
-      tarHeader({ name: files[1]?.name ?? '', size: 2 ** 32 }),
-      Buffer.alloc(TAR_BLOCK),
+      bundle.subarray(0, TAR_BLOCK_BYTES * 2),
+      buildTarHeader({ name: files[1]?.name ?? '', size: 2 ** 32 }),
+      Buffer.alloc(TAR_BLOCK_BYTES),
     ])
     await refused(huge, /bytes, at most/)
   })

@@ -1,11 +1,11 @@
 import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import {
-  COLUMNS,
-  carriedColumns,
-  READS,
+  IMPORT_COLUMNS,
+  listBundleColumns,
+  listImportColumns,
   SPACE_COLUMNS,
-  writtenColumns,
+  SPACE_TABLES,
 } from '../../../src/engine/rows/bundles/tables.js'
 import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
 
@@ -145,7 +145,7 @@ function catalogue(): Map<string, string[]> {
 
 const BUNDLED: ReadonlyMap<string, readonly string[]> = new Map([
   ['spaces', SPACE_COLUMNS],
-  ...COLUMNS.map(([table]): [string, readonly string[]] => [table, writtenColumns(table)]),
+  ...IMPORT_COLUMNS.map(([table]): [string, readonly string[]] => [table, listImportColumns(table)]),
 ])
 
 describe('bundles and the database catalogue', () => {
@@ -164,17 +164,19 @@ describe('bundles and the database catalogue', () => {
   })
 
   it('carry no row key, tenant or object key', () => {
-    const keys = COLUMNS.flatMap(([table]) => carriedColumns(table).filter((column) => /(_|^)(key|node)$/.test(column)))
+    const keys = IMPORT_COLUMNS.flatMap(([table]) =>
+      listBundleColumns(table).filter((column) => /(_|^)(key|node)$/.test(column)),
+    )
     // These columns are text despite their names.
     expect(keys.filter((column) => !['query_key', 'cluster_key', 'item_key', 'outline_node'].includes(column))).toEqual(
       [],
     )
-    expect(COLUMNS.flatMap(([table]) => carriedColumns(table))).not.toContain('tenant')
+    expect(IMPORT_COLUMNS.flatMap(([table]) => listBundleColumns(table))).not.toContain('tenant')
   })
 
   it('have a reader for every table that is written', () => {
     const ofDocuments = ['documents', 'versions', 'version_parts', 'item_assets', 'nodes']
-    const read = [...READS.map(([table]) => table), ...ofDocuments].sort()
-    expect(COLUMNS.map(([table]) => table).sort()).toEqual(read)
+    const read = [...SPACE_TABLES.map(([table]) => table), ...ofDocuments].sort()
+    expect(IMPORT_COLUMNS.map(([table]) => table).sort()).toEqual(read)
   })
 })

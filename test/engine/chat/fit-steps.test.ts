@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fitSteps, tokensOf } from '../../../src/engine/chat/agent/fit-steps.js'
+import { countMessageTokens, fitSteps } from '../../../src/engine/chat/agent/fit-steps.js'
 import type { ChatMessage } from '../../../src/engine/models/types.js'
 
 const call = (id: string) => ({ id, name: 'read', arguments: '{"path":"/sources/a.md"}' })
@@ -12,12 +12,12 @@ const steps: ChatMessage[] = [
 
 describe('the steps of an agent', () => {
   it('stay unchanged when they fit into the window', () => {
-    expect(fitSteps(steps, tokensOf(steps))).toEqual(steps)
+    expect(fitSteps(steps, countMessageTokens(steps))).toEqual(steps)
   })
 
   it('lose the ends of long results when they do not fit, with a note that says so', () => {
     const fitting = fitSteps(steps, 600)
-    expect(tokensOf(fitting)).toBeLessThanOrEqual(600)
+    expect(countMessageTokens(fitting)).toBeLessThanOrEqual(600)
     expect(fitting.map(({ role, toolCallId }) => [role, toolCallId])).toEqual([
       ['assistant', undefined],
       ['tool', '1'],

@@ -1,21 +1,21 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cosine, sameWords, sharedWords } from '../../../src/engine/chat/annotations/likeness.js'
+import { clampedCosine, hasEqualWords, wordOverlap } from '../../../src/engine/chat/annotations/similarity.js'
 
 test('questions count as equal despite case, spaces and punctuation, but not with other words', () => {
-  expect(sameWords('When do you open?', '  when DO you  open ')).toBe(true)
-  expect(sameWords('When do you open?', 'Where do you open?')).toBe(false)
-  expect(sameWords('?', '!')).toBe(false)
-  expect(sameWords('何時に開きますか', '何時に開きますか？')).toBe(true)
+  expect(hasEqualWords('When do you open?', '  when DO you  open ')).toBe(true)
+  expect(hasEqualWords('When do you open?', 'Where do you open?')).toBe(false)
+  expect(hasEqualWords('?', '!')).toBe(false)
+  expect(hasEqualWords('何時に開きますか', '何時に開きますか？')).toBe(true)
 })
 
 test('word overlap is symmetric and lies between 0 and 1', () => {
-  expect(sharedWords('How much is a blue kettle?', 'How much is a red kettle?')).toBeCloseTo(5 / 6)
-  expect(sharedWords('', '')).toBe(0)
+  expect(wordOverlap('How much is a blue kettle?', 'How much is a red kettle?')).toBeCloseTo(5 / 6)
+  expect(wordOverlap('', '')).toBe(0)
   fc.assert(
     fc.property(fc.string(), fc.string(), (a, b) => {
-      const score = sharedWords(a, b)
-      expect(score).toBe(sharedWords(b, a))
+      const score = wordOverlap(a, b)
+      expect(score).toBe(wordOverlap(b, a))
       expect(score).toBeGreaterThanOrEqual(0)
       expect(score).toBeLessThanOrEqual(1 + 1e-12)
     }),
@@ -23,7 +23,7 @@ test('word overlap is symmetric and lies between 0 and 1', () => {
 })
 
 test('vectors of different lengths have similarity 0', () => {
-  expect(cosine(Float32Array.of(1, 0), Float32Array.of(1, 0))).toBe(1)
-  expect(cosine(Float32Array.of(1, 0), Float32Array.of(-1, 0))).toBe(0)
-  expect(cosine(Float32Array.of(1, 0), Float32Array.of(1))).toBe(0)
+  expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(1, 0))).toBe(1)
+  expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(-1, 0))).toBe(0)
+  expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(1))).toBe(0)
 })

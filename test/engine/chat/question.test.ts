@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { asksTheSame, contradicts, readQuestion } from '../../../src/engine/chat/annotations/question.js'
+import { asksSame, contradicts, parseQuestion } from '../../../src/engine/chat/annotations/question.js'
 
 interface Pair {
   language: string
@@ -29,7 +29,7 @@ const pairs = readFileSync(new URL('../../fixtures/question-pairs.tsv', import.m
     }
   })
 
-const same = (one: string, another: string) => asksTheSame(readQuestion(one), readQuestion(another))
+const same = (one: string, another: string) => asksSame(parseQuestion(one), parseQuestion(another))
 
 describe('matching of held-out question pairs', () => {
   const heldOut = pairs.filter(({ part }) => part === 'held-out')
@@ -56,7 +56,7 @@ test.each([
   ['a name', 'Who runs the Oslo office?', 'Who runs the Bergen office?'],
   ['a letter that names something', 'What is in box A?', 'What is in box B?'],
 ])('%s that only one question contains makes them contradict, whatever a model says', (_, one, another) => {
-  expect(contradicts(readQuestion(one), readQuestion(another))).toBe(true)
+  expect(contradicts(parseQuestion(one), parseQuestion(another))).toBe(true)
 })
 
 test('a question of question words alone matches no other', () => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { audioFormat } from '../../../src/engine/chat/speech/audio-format.js'
-import { Joiner } from '../../../src/engine/chat/speech/joiner.js'
-import { inPieces, speakable, takeSentences } from '../../../src/engine/chat/speech/sentences.js'
-import { readWav, wavHead } from '../../../src/engine/chat/speech/wav.js'
+import { detectAudioFormat } from '../../../src/engine/chat/speech/audio-format.js'
+import { AudioJoiner } from '../../../src/engine/chat/speech/joiner.js'
+import { splitForSpeech, takeSentences, toSpeakableText } from '../../../src/engine/chat/speech/sentences.js'
+import { createWavHeader, parseWav } from '../../../src/engine/chat/speech/wav.js'
 
 const text = fc.array(fc.constantFrom('a', 'word ', '. ', '! ', '?"\n', '。', '😀', '\n\n', 'x'.repeat(50)), {
   maxLength: 60,
@@ -39,12 +39,12 @@ describe('sentence splitting', () => {
   test('pieces for a model are as few as fit and omit only blanks', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 60, max: 400 }), (parts, longest) => {
-        const pieces = inPieces(parts.join(''), longest)
+        const pieces = splitForSpeech(parts.join(''), longest)
         for (const piece of pieces) expect(piece.length).toBeLessThanOrEqual(longest)
         expect(pieces.join('').replace(/\s/g, '')).toBe(parts.join('').replace(/\s/g, ''))
       }),
     )
-    expect(inPieces('One sentence that is long enough. Another one.', 4000)).toHaveLength(1)
+    expect(splitForSpeech('One sentence that is long enough. Another one.', 4000)).toHaveLength(1)
   })
 
   test('a short sentence is joined with the next one', () => {
@@ -57,8 +57,8 @@ describe('sentence splitting', () => {
   test('Markdown, links, citations and thoughts are not read aloud', () => {
     const markdown =
       '<think>hm</think># Hours\n\n- It opens at **nine** [1], see [the page](http://x/y).\n```js\n`code`\n```'
-    expect(speakable(markdown)).toBe('Hours It opens at nine , see the page. code')
-    expect(speakable('<think>never ends')).toBe('')
+    expect(toSpeakableText(markdown)).toBe('Hours It opens at nine , see the page. code')
+    expect(toSpeakableText('<think>never ends')).toBe('')
   })
 })
 
@@ -69,29 +69,29 @@ function wav(samples: number, options: { rate?: number; streamed?: boolean } = {
   format.writeUInt16LE(1, 2)
   format.writeUInt32LE(options.rate ?? 22_050, 4)
   const sound = Buffer.alloc(samples * 2, 7)
-  return Buffer.concat([wavHead(format, options.streamed ? undefined : sound.length), sound])
+  return Buffer.concat([createWavHeader(format, options.streamed ? undefined : sound.length), sound])
 }
 
 describe('joining of audio', () => {
   test('several WAV files become one with the correct size in its header', () => {
-    const joiner = new Joiner()
+    const joiner = new AudioJoiner()
     const pieces = [wav(10, { streamed: true }), wav(20), wav(5)].map((audio) =>
-      joiner.next({ audio, mimeType: 'audio/wav' }),
+      joiner.append({ audio, mimeType: 'audio/wav' }),
     )
-    const whole = joiner.whole(pieces)
+    const whole = joiner.join(pieces)
     expect(whole.equals(wav(35))).toBe(true)
     expect(whole.readUInt32LE(4)).toBe(whole.length - 8)
-    expect(readWav(whole)?.samples).toHaveLength(70)
+    expect(parseWav(whole)?.samples).toHaveLength(70)
   })
 
   test('MP3 pieces are concatenated; pieces of another type or sample rate are rejected', () => {
-    const joiner = new Joiner()
+    const joiner = new AudioJoiner()
     const mp3 = { audio: Buffer.from('ID3'), mimeType: 'audio/mpeg' }
-    expect(String(joiner.whole([joiner.next(mp3), joiner.next(mp3)]))).toBe('ID3ID3')
-    expect(() => joiner.next({ audio: wav(1), mimeType: 'audio/wav' })).toThrow('several types')
-    const rates = new Joiner()
-    rates.next({ audio: wav(1), mimeType: 'audio/wav' })
-    expect(() => rates.next({ audio: wav(1, { rate: 8000 }), mimeType: 'audio/wav' })).toThrow('several formats')
+    expect(String(joiner.join([joiner.append(mp3), joiner.append(mp3)]))).toBe('ID3ID3')
+    expect(() => joiner.append({ audio: wav(1), mimeType: 'audio/wav' })).toThrow('several types')
+    const rates = new AudioJoiner()
+    rates.append({ audio: wav(1), mimeType: 'audio/wav' })
+    expect(() => rates.append({ audio: wav(1, { rate: 8000 }), mimeType: 'audio/wav' })).toThrow('several formats')
   })
 
   test('reading a WAV file never fails on arbitrary bytes', () => {
@@ -99,7 +99,7 @@ describe('joining of audio', () => {
       fc.property(fc.uint8Array({ maxLength: 80 }), fc.integer({ min: 0, max: 46 }), (noise, at) => {
         const bytes = wav(4)
         bytes.set(noise.subarray(0, Math.max(0, bytes.length - at)), at)
-        const read = readWav(bytes)
+        const read = parseWav(bytes)
         expect((read?.samples.length ?? 0) <= bytes.length).toBe(true)
       }),
     )
@@ -125,7 +125,7 @@ describe('detection of audio formats', () => {
     ['a', 'Video/WebM; codecs="vp8,opus"', 'webm'],
     ['a.WAV', 'text/plain', 'wav'],
   ])('%s of %s is accepted', async (name, type, extension) => {
-    expect(await audioFormat(noise, name, type)).toMatchObject({ extension })
+    expect(await detectAudioFormat(noise, name, type)).toMatchObject({ extension })
   })
 
   test.each([
@@ -134,12 +134,12 @@ describe('detection of audio formats', () => {
     ['a', 'application/octet-stream'],
     ['a.aac', 'audio/aac'],
   ])('%s of %s is rejected', async (name, type) => {
-    expect(await audioFormat(noise, name, type)).toBeUndefined()
+    expect(await detectAudioFormat(noise, name, type)).toBeUndefined()
   })
 
   test('recognized bytes overrule the name and the declared type', async () => {
-    expect(await audioFormat(wav(10), 'a.txt', 'text/plain')).toEqual({ extension: 'wav', mimeType: 'audio/wav' })
+    expect(await detectAudioFormat(wav(10), 'a.txt', 'text/plain')).toEqual({ extension: 'wav', mimeType: 'audio/wav' })
     const png = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000a49444154', 'hex')
-    expect(await audioFormat(png, 'a.mp3', 'audio/mpeg')).toBeUndefined()
+    expect(await detectAudioFormat(png, 'a.mp3', 'audio/mpeg')).toBeUndefined()
   })
 })

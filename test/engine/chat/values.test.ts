@@ -1,7 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CHAT_LIMITS } from '../../../src/contract/chat/limits.js'
-import { EMPTY_VALUES, readDefault, readValue, VALUE_TYPES, type ValueType } from '../../../src/contract/chat/values.js'
+import {
+  EMPTY_VALUES,
+  parseVariableDefault,
+  parseVariableValue,
+  VALUE_TYPES,
+  type ValueType,
+} from '../../../src/contract/chat/values.js'
 
 const small = { maxLength: 10 }
 const number = fc.double({ noNaN: true, noDefaultInfinity: true })
@@ -30,13 +36,13 @@ function typesOf(value: unknown): string[] {
 test('a value is accepted as itself and as its text, and both give the same text', () => {
   fc.assert(
     fc.property(typed, ({ type, value }) => {
-      const read = readValue(type, value)
+      const read = parseVariableValue(type, value)
       if (!('text' in read)) throw new Error(read.rule)
       if (type === 'string') expect(read.text).toBe(value)
       // JSON does not distinguish the two zeros.
       else expect(JSON.stringify(JSON.parse(read.text))).toBe(JSON.stringify(value))
-      expect(readValue(type, read.text)).toEqual(read)
-      expect(readDefault(type, value)).toEqual(read)
+      expect(parseVariableValue(type, read.text)).toEqual(read)
+      expect(parseVariableDefault(type, value)).toEqual(read)
     }),
   )
 })
@@ -45,8 +51,8 @@ test('a value of another type is rejected, and a default is never parsed from te
   fc.assert(
     fc.property(types, fc.jsonValue(), (type, value) => {
       const fits = typesOf(value).includes(type)
-      expect('text' in readDefault(type, value)).toBe(fits)
-      if (typeof value !== 'string') expect('text' in readValue(type, value)).toBe(fits)
+      expect('text' in parseVariableDefault(type, value)).toBe(fits)
+      if (typeof value !== 'string') expect('text' in parseVariableValue(type, value)).toBe(fits)
       else if (type !== 'string') {
         const parsed = (() => {
           try {
@@ -55,7 +61,7 @@ test('a value of another type is rejected, and a default is never parsed from te
             return null
           }
         })()
-        expect('text' in readValue(type, value)).toBe(typesOf(parsed).includes(type))
+        expect('text' in parseVariableValue(type, value)).toBe(typesOf(parsed).includes(type))
       }
     }),
   )
@@ -64,7 +70,7 @@ test('a value of another type is rejected, and a default is never parsed from te
 test('any value is either read within the length limit or rejected with a rule', () => {
   fc.assert(
     fc.property(types, fc.anything(), (type, value) => {
-      const read = readValue(type, value)
+      const read = parseVariableValue(type, value)
       if ('text' in read) expect(read.text.length).toBeLessThanOrEqual(CHAT_LIMITS.variableValue)
       else expect(read.rule).toMatch(/^must /)
     }),
@@ -72,7 +78,8 @@ test('any value is either read within the length limit or rejected with a rule',
 })
 
 test('the empty value of every type is valid for that type', () => {
-  for (const type of VALUE_TYPES) expect(readValue(type, EMPTY_VALUES[type])).toEqual({ text: EMPTY_VALUES[type] })
+  for (const type of VALUE_TYPES)
+    expect(parseVariableValue(type, EMPTY_VALUES[type])).toEqual({ text: EMPTY_VALUES[type] })
 })
 
 test.each<[ValueType, unknown, string]>([
@@ -89,9 +96,9 @@ test.each<[ValueType, unknown, string]>([
   ['object', 'null', 'of type object'],
   ['string', 5, 'of type string'],
 ])('%s rejects %j: %s', (type, value, rule) => {
-  expect(readValue(type, value)).toEqual({ rule: expect.stringContaining(rule) })
+  expect(parseVariableValue(type, value)).toEqual({ rule: expect.stringContaining(rule) })
 })
 
 test('a lone surrogate becomes the replacement character', () => {
-  expect(readValue('string', 'a\ud800b')).toEqual({ text: 'a\ufffdb' })
+  expect(parseVariableValue('string', 'a\ud800b')).toEqual({ text: 'a\ufffdb' })
 })

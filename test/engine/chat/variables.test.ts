@@ -4,15 +4,15 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { EMPTY_VALUES, readValue, VALUE_TYPES, type ValueType } from '../../../src/contract/chat/values.js'
+import { EMPTY_VALUES, parseVariableValue, VALUE_TYPES, type ValueType } from '../../../src/contract/chat/values.js'
 import { insertConversation } from '../../../src/engine/rows/chat/conversations.js'
 import {
   alignVariables,
-  currentValues,
   findVariable,
+  getCurrentValues,
+  listConversationVariables,
+  setVariableValue,
   variablesAfter,
-  variablesOf,
-  writeValue,
 } from '../../../src/engine/rows/chat/variables.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
@@ -69,18 +69,18 @@ test('a conversation stores the same variables as a plain model of names, types 
           db.writeNow(() => db.now(alignVariables(app, who, id, Date.now())))
           for (const { name, type } of each.variables) {
             const kept = model.get(name)
-            const read = kept === undefined ? { rule: '' } : readValue(type, kept.value)
+            const read = kept === undefined ? { rule: '' } : parseVariableValue(type, kept.value)
             if (kept?.type === type) continue
             model.set(name, { type, value: 'text' in read ? read.text : EMPTY_VALUES[type] })
           }
-          const values = db.now(currentValues(app, who, id))
+          const values = db.now(getCurrentValues(app, who, id))
           expect(Object.keys(values).sort()).toEqual(each.variables.map(({ name }) => name).sort())
         } else if (each.kind === 'set') {
-          const row = db.now(variablesOf(who, id)).find(({ name }) => name === each.name)
+          const row = db.now(listConversationVariables(who, id)).find(({ name }) => name === each.name)
           expect(row === undefined).toBe(!model.has(each.name))
-          const read = row === undefined ? { rule: '' } : readValue(row.value_type, each.value)
+          const read = row === undefined ? { rule: '' } : parseVariableValue(row.value_type, each.value)
           if (row === undefined || 'rule' in read) continue
-          db.writeNow(() => db.now(writeValue(who, row, read.text)))
+          db.writeNow(() => db.now(setVariableValue(who, row, read.text)))
           model.set(each.name, { type: row.value_type, value: read.text })
         } else {
           const expected = [...model].filter(([name]) => name.toLowerCase().includes(each.part.toLowerCase()))
@@ -96,8 +96,8 @@ test('a conversation stores the same variables as a plain model of names, types 
         }
       }
       // Other users and applications see none of it.
-      expect(db.now(variablesOf({ ...who, userId: newId() }, id))).toEqual([])
-      expect(db.now(variablesOf({ ...who, appId: newId() }, id))).toEqual([])
+      expect(db.now(listConversationVariables({ ...who, userId: newId() }, id))).toEqual([])
+      expect(db.now(listConversationVariables({ ...who, appId: newId() }, id))).toEqual([])
     }),
   )
 })

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it } from 'vitest'
 import type { SearchResult } from '../../../src/contract/gateway/search.js'
-import { chooseEngine, openText } from '../../../src/engine/search/open-text.js'
+import { chooseTextEngine, openTextIndex } from '../../../src/engine/search/open-text.js'
 import { ANALYZER_VERSION } from '../../../src/lib/text/analyze.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
@@ -75,9 +75,9 @@ async function makeEarlier({ dataDir }: TestEngine, id: string): Promise<void> {
   await rows.run('UPDATE vectors SET vector = zeroblob(length(vector))')
   await rows.run('UPDATE page_index SET format = format - 1, terms = zeroblob(length(terms))')
   const nodes = rows.all<EarlierNode>('SELECT key, doc_key doc, title, text FROM nodes')
-  const { engine } = chooseEngine(process.env['KS_TEXT_INDEX'])
+  const { engine } = chooseTextEngine(process.env['KS_TEXT_INDEX'])
   const dir = join(dataDir, 'indexes', id)
-  const index = await openText({ dir, engine, create: false, log: () => {}, watermarkLagMs: 0 })
+  const index = await openTextIndex({ dir, engine, create: false, log: () => {}, watermarkLagMs: 0 })
   if (index === undefined) throw new Error(`there is no text index in ${dir}`)
   const { watermark } = index
   // Terms were unstemmed words.

@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compileBatch, failJob } from '../../../src/engine/compile/pipeline.js'
-import type { Work } from '../../../src/engine/compile/work.js'
+import type { CompileWork } from '../../../src/engine/compile/work.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  type VectorSpace,
+} from '../../../src/engine/rows/vector-spaces.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { newId } from '../../../src/lib/ids.js'
 import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpers/store.js'
@@ -23,7 +27,8 @@ beforeEach(async () => {
 })
 afterEach(() => store.end())
 
-const compiled = (space: SpaceRow, works: Work[], stop = signal) => compileBatch(store.context, space, works, stop)
+const compiled = (space: SpaceRow, works: CompileWork[], stop = signal) =>
+  compileBatch(store.context, space, works, stop)
 const stages = () => store.rows<{ stage: string }>('SELECT stage FROM jobs ORDER BY key').map(({ stage }) => stage)
 const documents = () => store.rows('SELECT filename, parser_status status, error_code code FROM documents ORDER BY key')
 const visible = (space: SpaceRow) =>
@@ -38,13 +43,13 @@ const vectors = (vectorSpace: VectorSpace) =>
   store.rows('SELECT node_key FROM vectors WHERE vector_space = ?', vectorSpace.key).length
 
 /** The work with its job as the row is now, claimed again. */
-const again = (works: Work[]) => works.map(({ document }) => store.claimed(document.key))
+const again = (works: CompileWork[]) => works.map(({ document }) => store.claimed(document.key))
 const freed = () => store.run('UPDATE jobs SET claimed_by = NULL WHERE completed_at IS NULL')
 
 function trainedModel(space: SpaceRow): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
-    yield* activate(space.key, made)
+    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    yield* activateVectorSpace(space.key, made)
     return made
   })
 }
@@ -161,7 +166,7 @@ describe('vectors of a batch', () => {
   it('become due at the provider before publication, which waits for them briefly and does not depend on them', async () => {
     const space = store.space({ model: PROVIDED })
     const asked: unknown[] = []
-    store.context.vectors.patience = async (key, versions) => {
+    store.context.vectors.waitForVectors = async (key, versions) => {
       asked.push({ key, versions, owed: store.rows('SELECT 1 FROM vectors_due').length, seen: visible(space).length })
     }
     await compiled(space, await store.work(space, { 'a.md': 'one', 'empty.md': '' }))
@@ -174,7 +179,7 @@ describe('vectors of a batch', () => {
   it('cause no wait when no document has a passage', async () => {
     const space = store.space({ model: PROVIDED })
     let isAsked = false
-    store.context.vectors.patience = async () => {
+    store.context.vectors.waitForVectors = async () => {
       isAsked = true
     }
     await compiled(space, await store.work(space, { 'empty.md': '' }))

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
-  account,
   embedNodes,
   embedQuery,
   embedQuestions,
   embedTrained,
+  getSpaceAccount,
   termWeights,
 } from '../../../src/engine/compile/embeddings.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { observeDimension, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import { recordDimension, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { ANALYZER_VERSION } from '../../../src/lib/text/analyze.js'
 import { openSmallStore, PROVIDED, type SmallStore, vectorOf } from '../../helpers/store.js'
@@ -74,7 +74,7 @@ function trained(analyzer = ANALYZER_VERSION): { space: SpaceRow; model: VectorS
 }
 function provided(dimension?: number): SpaceRow {
   const space = store.space({ model: PROVIDED })
-  if (dimension !== undefined) store.write(() => observeDimension(space.key, dimension, space.vector_space))
+  if (dimension !== undefined) store.write(() => recordDimension(space.key, dimension, space.vector_space))
   return store.again(space)
 }
 
@@ -223,7 +223,7 @@ describe('the billing account of an embedding', () => {
 
   it('belongs to the space and applies its current budgets', async () => {
     const space = store.space({ policies })
-    const payer = account(store.context, space)
+    const payer = getSpaceAccount(store.context, space)
     expect(payer).toMatchObject({ tenant: space.tenant, id: space.id })
     expect(await payer.limits()).toEqual(budgets)
     store.run('UPDATE spaces SET deleted_at = 1')

@@ -4,10 +4,14 @@ import { ProviderFailure } from '../../../src/engine/base/provider-failure.js'
 import { EmbeddingMigrations } from '../../../src/engine/compile/embedding-migrations.js'
 import { cancelMigration, getMigration, startMigration } from '../../../src/engine/compile/migration-operations.js'
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
-import { fillVectors, forgetSuperseded } from '../../../src/engine/compile/training.js'
+import { deleteSuperseded, fillVectors } from '../../../src/engine/compile/training.js'
 import { VectorFiller } from '../../../src/engine/compile/vector-filler.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  type VectorSpace,
+} from '../../../src/engine/rows/vector-spaces.js'
 import { newId } from '../../../src/lib/ids.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { MAX_BATCH, openSmallStore, PROVIDED, passages, type SmallStore, vectorOf } from '../../helpers/store.js'
@@ -28,8 +32,8 @@ async function publish(space: SpaceRow, files: Record<string, string>): Promise<
 
 function trained(space: SpaceRow, use = true): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
-    if (use) yield* activate(space.key, made)
+    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    if (use) yield* activateVectorSpace(space.key, made)
     return made
   })
 }
@@ -79,7 +83,7 @@ describe('missing vectors of a trained model', () => {
     const [old, next] = [trained(space), trained(store.again(space), false)]
     const { embed } = store
     store.embed = (texts) => {
-      store.write(() => activate(space.key, next))
+      store.write(() => activateVectorSpace(space.key, next))
       return embed(texts)
     }
     await fillVectors(store.context, space, old, signal)
@@ -99,9 +103,9 @@ describe('missing vectors of a trained model', () => {
     for (const { key } of [old, using, building])
       store.run("INSERT INTO vectors SELECT ?, key, x'003c0000' FROM nodes", key)
     store.run("UPDATE vector_spaces SET state = 'superseded' WHERE key = ?", other.key)
-    await forgetSuperseded(store.context, space.key, AbortSignal.abort())
+    await deleteSuperseded(store.context, space.key, AbortSignal.abort())
     expect(vectorsOf(old)).toHaveLength(2100)
-    await forgetSuperseded(store.context, space.key)
+    await deleteSuperseded(store.context, space.key)
     expect(vectorsOf(old)).toEqual([])
     expect(vectorsOf(using)).toHaveLength(2100)
     expect(vectorsOf(building)).toHaveLength(2100)
@@ -161,7 +165,7 @@ describe('vectors that a provider owes', () => {
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect(store.asked).toHaveLength(calls)
     store.embed = embed
-    await filler.askAgain(space.key)
+    await filler.retryNow(space.key)
     await until(() => owed().length === 0)
     expect(made()).toEqual(nodeKeys())
     expect(store.rows('SELECT 1 FROM vector_waits')).toEqual([])
@@ -281,7 +285,7 @@ describe('a space that moves to another model', () => {
     store.embed = async (texts) => {
       if (isFirst) {
         isFirst = false
-        store.context.vectors.patience = async () => undefined
+        store.context.vectors.waitForVectors = async () => undefined
         await publish(space, { 'b.md': 'meanwhile' })
       }
       return await embed(texts)

@@ -22,7 +22,7 @@ beforeEach(async () => {
   told = []
   store.context.migrations = {
     wake: () => void told.push('wake'),
-    ended: async ({ key }) => void told.push(key),
+    stopEnded: async ({ key }) => void told.push(key),
   }
 })
 afterEach(() => store.end())
@@ -96,7 +96,7 @@ describe('the cancellation of a migration', () => {
     )
     told.length = 0
     let isTold = false
-    store.context.migrations.ended = async ({ key, space_key }) => {
+    store.context.migrations.stopEnded = async ({ key, space_key }) => {
       await new Promise((resolve) => setTimeout(resolve, 5))
       const [row] = store.rows<{ key: number; state: string }>('SELECT key, state FROM embedding_migrations')
       isTold = row?.state === 'canceled' && row.key === key && space_key === space.key

@@ -5,7 +5,7 @@ import { EmbeddingMigrations } from '../../../src/engine/compile/embedding-migra
 import { getMigration, startMigration } from '../../../src/engine/compile/migration-operations.js'
 import { VectorFiller } from '../../../src/engine/compile/vector-filler.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { observeDimension } from '../../../src/engine/rows/vector-spaces.js'
+import { recordDimension } from '../../../src/engine/rows/vector-spaces.js'
 import { ADA } from '../../helpers/engine.js'
 import { MAX_BATCH, openSmallStore, PROVIDED, type SmallStore, vectorOf } from '../../helpers/store.js'
 import { until } from '../../helpers/until.js'
@@ -44,9 +44,9 @@ describe('a space that migrates', () => {
   let old: string
 
   async function begin(text: string, model = BUILTIN): Promise<string> {
-    store.context.vectors.patience = async () => undefined
+    store.context.vectors.waitForVectors = async () => undefined
     await publish(store, space, { 'a.md': text })
-    const made = store.write(() => observeDimension(space.key, 2, space.vector_space))
+    const made = store.write(() => recordDimension(space.key, 2, space.vector_space))
     old = made?.id ?? ''
     store.run("INSERT INTO vectors SELECT ?, key, x'003c0000' FROM nodes", made?.key ?? 0)
     migrations = new EmbeddingMigrations()
@@ -245,7 +245,7 @@ describe('a provider that owes vectors', () => {
       await published
       expect(due()).toBe(1)
       // The next publication does not wait: the earlier timeout still applies.
-      await filler.patience(space.key, versions(), signal)
+      await filler.waitForVectors(space.key, versions(), signal)
       answer()
       await until(() => due() === 0)
     }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { takeNodeKeys } from '../../../src/engine/compile/node-keys.js'
+import { allocateNodeKeys } from '../../../src/engine/compile/node-keys.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
 
 let store: SmallStore
@@ -12,20 +12,20 @@ const last = () => store.rows<{ last: number }>('SELECT last FROM node_keys')[0]
 
 it('row keys of passages are reserved in blocks, so that many small documents need one write, and no key is given twice', async () => {
   const before = last()
-  expect(await takeNodeKeys(store.context, 0)).toBe(0)
+  expect(await allocateNodeKeys(store.context, 0)).toBe(0)
   expect(last()).toBe(before)
-  const first = await takeNodeKeys(store.context, 3)
+  const first = await allocateNodeKeys(store.context, 3)
   const after = last()
-  expect([first, await takeNodeKeys(store.context, 2), await takeNodeKeys(store.context, 1)]).toEqual([
+  expect([first, await allocateNodeKeys(store.context, 2), await allocateNodeKeys(store.context, 1)]).toEqual([
     before + 1,
     before + 4,
     before + 6,
   ])
   expect(last()).toBe(after)
-  const many = await takeNodeKeys(store.context, 5000)
+  const many = await allocateNodeKeys(store.context, 5000)
   expect(many).toBeGreaterThan(after)
   expect(last()).toBe(many + 4999)
-  const asked = await Promise.all(Array.from({ length: 4 }, () => takeNodeKeys(store.context, 700)))
+  const asked = await Promise.all(Array.from({ length: 4 }, () => allocateNodeKeys(store.context, 700)))
   const sorted = [...asked].sort((a, b) => a - b)
   expect(sorted[0]).toBeGreaterThan(many + 4999)
   for (const [place, key] of sorted.entries())

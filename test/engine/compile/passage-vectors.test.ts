@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { ProviderFailure } from '../../../src/engine/base/provider-failure.js'
-import { expectedOf } from '../../../src/engine/compile/expected-counts.js'
+import { toExpectedCounts } from '../../../src/engine/compile/expected-counts.js'
 import { embedPassages } from '../../../src/engine/compile/passage-vectors.js'
 
 const failed = (kind: 'status' | 'malformed' | 'context-too-long' | 'network', status?: number) =>
@@ -86,7 +86,7 @@ it('an unusable response is requested again, at most four times in a row', async
 
 it('expected index contents equal the counters of the space, and zero without counters', () => {
   const head = { key: 1, seq: 7, nodes: 5, vector_space: 'v', vector_key: 2, dimension: 3, vectors: 4 }
-  expect(expectedOf(head)).toEqual({ seq: 7, nodes: 5, vectors: 4, vectorSpace: 'v' })
+  expect(toExpectedCounts(head)).toEqual({ seq: 7, nodes: 5, vectors: 4, vectorSpace: 'v' })
   const bare = { ...head, seq: null, nodes: null, vectors: null, vector_space: null }
-  for (const none of [bare, undefined]) expect(expectedOf(none)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
+  for (const none of [bare, undefined]) expect(toExpectedCounts(none)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
 })

@@ -2,10 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EmbeddedNodes } from '../../../src/engine/compile/embeddings.js'
 import { publishBatch } from '../../../src/engine/compile/publish.js'
 import { storeVersions } from '../../../src/engine/compile/store-versions.js'
-import type { Built, Work } from '../../../src/engine/compile/work.js'
-import { hideDocuments } from '../../../src/engine/rows/document-ends.js'
+import type { BuiltWork, CompileWork } from '../../../src/engine/compile/work.js'
+import { hideDocuments } from '../../../src/engine/rows/hide-documents.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  type VectorSpace,
+} from '../../../src/engine/rows/vector-spaces.js'
 import { newId } from '../../../src/lib/ids.js'
 import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore, vectorOf } from '../../helpers/store.js'
 
@@ -20,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 /** Stores versions of documents with the passages of their text. */
-async function build(space: SpaceRow, works: Work[], texts: string[]): Promise<Built[]> {
+async function build(space: SpaceRow, works: CompileWork[], texts: string[]): Promise<BuiltWork[]> {
   const read = await Promise.all(
     works.map(async (work, place) => ({
       work,
@@ -31,24 +35,24 @@ async function build(space: SpaceRow, works: Work[], texts: string[]): Promise<B
 }
 
 /** Uploads files and stores their versions with the text of each file. */
-async function built(space: SpaceRow, files: Record<string, string>): Promise<Built[]> {
+async function built(space: SpaceRow, files: Record<string, string>): Promise<BuiltWork[]> {
   return build(space, await store.work(space, files), Object.values(files))
 }
 
 /** An active trained model of dimension two. */
 function trainedModel(space: SpaceRow): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
-    yield* activate(space.key, made)
+    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    yield* activateVectorSpace(space.key, made)
     return made
   })
 }
 
-function embeddedWith(vectorSpace: VectorSpace, items: readonly Built[]): EmbeddedNodes {
+function embeddedWith(vectorSpace: VectorSpace, items: readonly BuiltWork[]): EmbeddedNodes {
   return { vectorSpace, vectors: items.flatMap(({ nodes }) => nodes.map(({ text }) => vectorOf(text))) }
 }
 
-const publish = (space: SpaceRow, items: Built[], embedded?: EmbeddedNodes) =>
+const publish = (space: SpaceRow, items: BuiltWork[], embedded?: EmbeddedNodes) =>
   publishBatch(store.context, space, items, embedded)
 
 /** What readers of the current revision see: documents by name, with version and passages. */
@@ -69,7 +73,7 @@ const vectorKeys = (vectorSpace: VectorSpace) =>
   store
     .rows<{ node_key: number }>('SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY 1', vectorSpace.key)
     .map(({ node_key }) => node_key)
-const keysOf = (items: readonly Built[]) => items.flatMap(({ nodes }) => nodes.map(({ key }) => key))
+const keysOf = (items: readonly BuiltWork[]) => items.flatMap(({ nodes }) => nodes.map(({ key }) => key))
 const headOf = (space: SpaceRow) => store.again(space).head_revision
 
 describe('the publication of a batch', () => {
@@ -97,7 +101,7 @@ describe('the publication of a batch', () => {
 
   it('notifies the background services of its space', async () => {
     const told: string[] = []
-    store.context.pageIndexes.published = (key) => void told.push(`pages of ${key}`)
+    store.context.pageIndexes.notePublication = (key) => void told.push(`pages of ${key}`)
     store.context.conflicts.published = (key) => void told.push(`conflicts of ${key}`)
     const space = store.space()
     const items = await built(space, { 'a.md': 'one' })
@@ -281,7 +285,7 @@ describe('vectors of a provider', () => {
 
 describe('the replacement by a publication', () => {
   /** Compiles a document again. */
-  async function anew(space: SpaceRow, docKey: number, text: string): Promise<Built[]> {
+  async function anew(space: SpaceRow, docKey: number, text: string): Promise<BuiltWork[]> {
     store.begin(space, docKey)
     return build(space, [store.claimed(docKey)], [text])
   }

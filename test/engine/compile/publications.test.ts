@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { mayWait, Publications, type Stored } from '../../../src/engine/compile/publications.js'
-import { type ReadWork, storeVersions, type ToFollow } from '../../../src/engine/compile/store-versions.js'
+import { canShareCommit, Publications, type StoredBatch } from '../../../src/engine/compile/publications.js'
+import { type IndexUpdate, type ParsedWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { IndexProcessDied } from '../../../src/engine/search/ports.js'
+import { IndexProcessFailedError } from '../../../src/engine/search/ports.js'
 import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
 import { until } from '../../helpers/until.js'
 
@@ -20,17 +20,17 @@ afterEach(async () => {
 })
 
 /** Stores the version of one document with the text of its file, without updating the index. */
-async function storedIn(space: SpaceRow, name: string, text = `text of ${name}`): Promise<Stored> {
+async function storedIn(space: SpaceRow, name: string, text = `text of ${name}`): Promise<StoredBatch> {
   const works = await store.work(space, { [name]: text })
-  const read: ReadWork[] = await Promise.all(
+  const read: ParsedWork[] = await Promise.all(
     works.map(async (work) => ({ work, document: await preparedDocument(name, text) })),
   )
-  const toFollow: ToFollow[] = []
+  const toFollow: IndexUpdate[] = []
   const { built } = await storeVersions(store.context, space, read, signal, toFollow)
   return { space, built, toFollow }
 }
 
-const publish = (stored: Stored) => publications.publish(stored, signal)
+const publish = (stored: StoredBatch) => publications.publish(stored, signal)
 const published = () =>
   store
     .rows<{ filename: string }>(
@@ -138,7 +138,8 @@ it('each batch of a group is tried alone when the index process died, and only o
         go = resolve
       })
     const isTogether = turns.length < 4
-    if (seq !== 1 && (isTogether || seq === 2)) throw new IndexProcessDied(new Error('the search index process ended'))
+    if (seq !== 1 && (isTogether || seq === 2))
+      throw new IndexProcessFailedError(new Error('the search index process ended'))
     await follow.call(store.indexes, spaceId, seq, fresh)
   })
   const running = publish(first)
@@ -190,9 +191,9 @@ it('batches of different spaces do not wait for each other', async () => {
 
 it('only small batches without a provider for vectors may wait for others', async () => {
   const large = passages(...Array.from({ length: 300 }, (_, n) => `passage ${n}`))
-  expect(mayWait(await storedIn(store.space(), 'a.md'))).toBe(true)
-  expect(mayWait(await storedIn(store.space(), 'a.md', large))).toBe(false)
-  expect(mayWait(await storedIn(store.space({ model: PROVIDED }), 'a.md'))).toBe(false)
+  expect(canShareCommit(await storedIn(store.space(), 'a.md'))).toBe(true)
+  expect(canShareCommit(await storedIn(store.space(), 'a.md', large))).toBe(false)
+  expect(canShareCommit(await storedIn(store.space({ model: PROVIDED }), 'a.md'))).toBe(false)
 })
 
 it('a batch whose passages are all gone ends when the index is up to date', async () => {

@@ -4,8 +4,12 @@ import { compileBatch } from '../../../src/engine/compile/pipeline.js'
 import { createReplaySource } from '../../../src/engine/compile/replay.js'
 import { logAdded } from '../../../src/engine/rows/projection-log.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
-import { dropUnpublished } from '../../../src/engine/rows/versions.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  type VectorSpace,
+} from '../../../src/engine/rows/vector-spaces.js'
+import { removeUnpublishedVersion } from '../../../src/engine/rows/versions.js'
 import type { IndexBatch, ReplaySource } from '../../../src/engine/search/ports.js'
 import { FLOATS } from '../../../src/engine/storage/half.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -48,13 +52,13 @@ const nodeKeys = (docKey: number) =>
 /** An unpublished version that is in the log. */
 function drop(docKey: number): void {
   store.run('UPDATE versions SET from_revision = NULL WHERE doc_key = ?', docKey)
-  store.write(() => dropUnpublished(docKey, 1))
+  store.write(() => removeUnpublishedVersion(docKey, 1))
 }
 
 function model(space: SpaceRow, use = true): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
-    if (use) yield* activate(space.key, made)
+    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    if (use) yield* activateVectorSpace(space.key, made)
     return made
   })
 }
@@ -206,7 +210,7 @@ describe('the checksums of the vectors of a space', () => {
     const space = store.space()
     const using = model(space)
     const [a = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
-    const told = await all(source.sums(space.id, using.id))
+    const told = await all(source.vectorSums(space.id, using.id))
     const stored = await all(source.vectors(space.id, using.id))
     for (const [n, batch] of stored.entries()) {
       const sumAt = (place: number) =>
@@ -220,32 +224,32 @@ describe('the checksums of the vectors of a space', () => {
       expect([...(told[n]?.sums ?? [])]).toEqual(batch.keys.map((_, place) => sumAt(place)))
     }
     const [first = 0, , last = 0] = stored.flatMap(({ keys }) => keys)
-    const some = await all(source.vectorsOf(space.id, using.id, [last, first, 999_999]))
+    const some = await all(source.vectorsOfNodes(space.id, using.id, [last, first, 999_999]))
     expect(some.flatMap(({ keys }) => keys)).toEqual([first, last])
     store.run('UPDATE versions SET until_revision = 9 WHERE doc_key = ?', a)
-    expect((await all(source.vectorsOf(space.id, using.id, [first]))).flatMap(({ keys }) => keys)).toEqual([])
-    expect(await all(source.vectorsOf(space.id, newId(), [last]))).toEqual([])
+    expect((await all(source.vectorsOfNodes(space.id, using.id, [first]))).flatMap(({ keys }) => keys)).toEqual([])
+    expect(await all(source.vectorsOfNodes(space.id, newId(), [last]))).toEqual([])
   })
 })
 
 describe('the expected contents of an index', () => {
   it('name the active model and equal a count row by row', async () => {
     const space = store.space()
-    expect(await source.expected(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
-    expect(await source.counted(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
+    expect(await source.expectedCounts(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
+    expect(await source.countRows(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
     await publish(space, { 'a.md': passages('one', 'two') })
-    expect(await source.expected(space.id)).toEqual({ seq: await head(space), nodes: 2, vectors: 0 })
+    expect(await source.expectedCounts(space.id)).toEqual({ seq: await head(space), nodes: 2, vectors: 0 })
     expect(await source.head(space.id)).toEqual({ seq: await head(space) })
     const using = model(space)
     const [b = 0] = await publish(store.again(space), { 'b.md': 'three' })
     const expected = { seq: await head(space), nodes: 3, vectors: 1, vectorSpace: using.id }
-    expect(await source.expected(space.id)).toEqual(expected)
-    expect(await source.counted(space.id)).toEqual(expected)
+    expect(await source.expectedCounts(space.id)).toEqual(expected)
+    expect(await source.countRows(space.id)).toEqual(expected)
     expect(await source.head(space.id)).toEqual({ seq: expected.seq, vectorSpace: using.id, dimension: 2 })
-    expect(await source.expected(newId())).toEqual({ seq: 0, nodes: 0, vectors: 0 })
-    expect(await source.counted(newId())).toEqual({ seq: 0, nodes: 0, vectors: 0 })
+    expect(await source.expectedCounts(newId())).toEqual({ seq: 0, nodes: 0, vectors: 0 })
+    expect(await source.countRows(newId())).toEqual({ seq: 0, nodes: 0, vectors: 0 })
     drop(b)
-    expect(await source.counted(space.id)).toMatchObject({ nodes: 2, vectors: 0 })
+    expect(await source.countRows(space.id)).toMatchObject({ nodes: 2, vectors: 0 })
   })
 
   it('can be counted from the rows when the counters are wrong', async () => {
@@ -254,7 +258,7 @@ describe('the expected contents of an index', () => {
     await publish(store.again(space), { 'a.md': passages(...Array.from({ length: 5100 }, (_, n) => `p ${n}`)) })
     store.run('UPDATE space_usage SET node_count = 7 WHERE space_key = ?', space.key)
     store.run('UPDATE vector_counts SET live = 8')
-    expect(await source.expected(space.id)).toMatchObject({ nodes: 7, vectors: 8 })
-    expect(await source.counted(space.id)).toMatchObject({ nodes: 5100, vectors: 5100 })
+    expect(await source.expectedCounts(space.id)).toMatchObject({ nodes: 7, vectors: 8 })
+    expect(await source.countRows(space.id)).toMatchObject({ nodes: 5100, vectors: 5100 })
   })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
-import { retrain, trainingDue } from '../../../src/engine/compile/training.js'
+import { isTrainingDue, retrain } from '../../../src/engine/compile/training.js'
 import { parseModel } from '../../../src/engine/models/builtin/lsa-file.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
@@ -34,7 +34,7 @@ afterEach(() => store.end())
 const nodes = () => store.rows<{ key: number; doc_key: number; title: string; text: string }>('SELECT * FROM nodes')
 const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.key, stop)
 const isDue = (space: SpaceRow, context = store.context) =>
-  store.db.now(trainingDue(context, store.again(space), false))
+  store.db.now(isTrainingDue(context, store.again(space), false))
 
 describe('a trained model', () => {
   it('covers all published text and becomes the model of the space, with a vector for every passage', async () => {

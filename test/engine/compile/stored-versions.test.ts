@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { smokeTest } from '../../../src/engine/compile/smoke.js'
-import { type ReadWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
-import type { Built } from '../../../src/engine/compile/work.js'
+import { type ParsedWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
+import type { BuiltWork } from '../../../src/engine/compile/work.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { openSmallStore, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
@@ -18,7 +18,7 @@ afterEach(() => store.end())
 
 const many = (count: number, word = 'passage') => passages(...Array.from({ length: count }, (_, n) => `${word} ${n}`))
 
-async function read(space: SpaceRow, files: Record<string, string>): Promise<ReadWork[]> {
+async function read(space: SpaceRow, files: Record<string, string>): Promise<ParsedWork[]> {
   const works = await store.work(space, files)
   const texts = Object.values(files)
   return Promise.all(
@@ -293,7 +293,7 @@ describe('the smoke test', () => {
 
   it('skips texts without words, uses few words of a long text, and no truncated word', async () => {
     const space = store.space()
-    const builtWith = (title: string, text: string): Built[] => [
+    const builtWith = (title: string, text: string): BuiltWork[] => [
       { document: { key: 1, filename: 'x' }, job: {}, versionKey: 1, nodes: [{ key: 1, title, text }] } as never,
     ]
     await smokeTest(store.context, space, builtWith('', '... --- ...'))

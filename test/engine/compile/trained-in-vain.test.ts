@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { retrain, trainingDue } from '../../../src/engine/compile/training.js'
+import { isTrainingDue, retrain } from '../../../src/engine/compile/training.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, PROVIDED, type SmallStore } from '../../helpers/store.js'
 import {
@@ -30,7 +30,7 @@ afterEach(() => store.end())
 
 const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.key, stop)
 const isDue = (space: SpaceRow, context = store.context) =>
-  store.db.now(trainingDue(context, store.again(space), false))
+  store.db.now(isTrainingDue(context, store.again(space), false))
 
 describe('a model that is being trained', () => {
   /** Runs an action while the vectors are computed. */

@@ -1,6 +1,10 @@
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  type VectorSpace,
+} from '../../../src/engine/rows/vector-spaces.js'
 import { newId } from '../../../src/lib/ids.js'
 import { passages, type SmallStore } from '../../helpers/store.js'
 
@@ -36,8 +40,8 @@ export async function filledSpace(store: SmallStore, text: string): Promise<Spac
 /** An active model of a space, with a vector of every passage. */
 export function inUse(store: SmallStore, space: SpaceRow, bytes = new Uint8Array(1)): VectorSpace {
   const made = store.write(function* () {
-    const next = yield* insertTrained(space, newId(), { dimension: 2, bytes }, 30, 'gone')
-    yield* activate(space.key, next)
+    const next = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes }, 30, 'gone')
+    yield* activateVectorSpace(space.key, next)
     return next
   })
   store.run("INSERT INTO vectors SELECT ?, key, x'003c0000' FROM nodes WHERE space_key = ?", made.key, space.key)

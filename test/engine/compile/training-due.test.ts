@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { trainingDue } from '../../../src/engine/compile/training.js'
-import { pauseAfter } from '../../../src/engine/compile/vector-filler.js'
+import { isTrainingDue } from '../../../src/engine/compile/training.js'
+import { computeRetryDelayMs } from '../../../src/engine/compile/vector-filler.js'
 import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../../../src/engine/models/builtin/lsa-corpus.js'
 
 const MINUTE_MS = 60_000
@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000
 describe('the pause before a failed provider is called again', () => {
   const pauses = (attempts: number, retryAfterMs?: number, isPermanent = false) =>
     Array.from({ length: 50 }, () =>
-      pauseAfter(
+      computeRetryDelayMs(
         { class: 'timeout', message: '', isPermanent, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
         attempts,
       ),
@@ -46,7 +46,7 @@ describe('training of a model', () => {
   /** Whether training is due with the given number of passages and of passages of the current model. */
   function isDue(nodes: number, trained: number | undefined, busy = false, plugin = 'builtin'): boolean {
     const space = { key: 1, embedding_plugin: plugin, vector_space: 'v' }
-    const program = trainingDue({} as never, space as never, busy)
+    const program = isTrainingDue({} as never, space as never, busy)
     const active = trained === undefined ? undefined : { key: 1, id: 'v', dimension: 8, trained_nodes: trained }
     let step = program.next()
     while (step.done !== true)

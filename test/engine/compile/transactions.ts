@@ -3,7 +3,7 @@ import { Database } from '../../../src/engine/storage/database.js'
 import { isProgram, type Write } from '../../../src/engine/storage/program.js'
 
 /** The maxima of one transaction since the start of the measurement. */
-export interface Largest {
+export interface TransactionMaxima {
   /** Statements that change rows. */
   statements: number
   /** Bytes of all bound values. */
@@ -14,9 +14,9 @@ export interface Largest {
  * Measures every transaction of every database of this process. A transaction blocks the event loop from its first
  * statement to its last, so the number of statements and bytes shows how long other work waits, on any machine.
  */
-export function watchTransactions(): Largest {
-  const largest: Largest = { statements: 0, bytes: 0 }
-  let now: Largest = { statements: 0, bytes: 0 }
+export function watchTransactions(): TransactionMaxima {
+  const largest: TransactionMaxima = { statements: 0, bytes: 0 }
+  let now: TransactionMaxima = { statements: 0, bytes: 0 }
   const watched = <T>(work: () => Write<T> | T) => {
     return function* (): Write<T> {
       now = { statements: 0, bytes: 0 }

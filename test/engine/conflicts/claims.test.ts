@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { ClaimIndex } from '../../../src/engine/conflicts/claim-index.js'
-import { claimsOf, packClaims, readPassage, unpackClaims } from '../../../src/engine/conflicts/claims.js'
+import { extractClaims, packClaims, readPassage, unpackClaims } from '../../../src/engine/conflicts/claims.js'
 import { compareClaims, isCopy } from '../../../src/engine/conflicts/compare-claims.js'
 import { amongOthers } from '../../helpers/bytes.js'
 
 const claims = (text: string, ordinal = 0) =>
-  claimsOf(readPassage({ title: '', text })).map((claim) => ({ ...claim, ordinal }))
+  extractClaims(readPassage({ title: '', text })).map((claim) => ({ ...claim, ordinal }))
 
 function compared(one: string, other: string) {
   const [left, right] = [one, other].map((text) => ({ passage: readPassage({ title: '', text }), place: 0 }))

@@ -7,7 +7,7 @@ import {
   PassageCache,
   termHash,
 } from '../../../src/engine/derived/passage.js'
-import { forEachTermOf } from '../../../src/lib/text/analyze.js'
+import { forEachTermOfParts } from '../../../src/lib/text/analyze.js'
 import { splitSentences } from '../../../src/lib/text/sentences.js'
 
 /** The terms of a passage as plain lists, computed independently of the code under test. */
@@ -15,7 +15,7 @@ function plain({ title, body }: Passage) {
   // Title and sentences together decide the language.
   const parts: number[][] = [[]]
   const sources = [title, ...splitSentences(body).map(({ start, end }) => body.slice(start, end))]
-  forEachTermOf(
+  forEachTermOfParts(
     sources,
     (term) => parts.at(-1)?.push(termHash(term)),
     () => parts.push([]),
@@ -54,7 +54,7 @@ function watched(passage: Passage): { passage: Passage; read: () => boolean } {
 
 function remembers(cache: PassageCache, passage: Passage): boolean {
   const { passage: asked, read } = watched(passage)
-  cache.of(asked)
+  cache.get(asked)
   return !read()
 }
 
@@ -101,7 +101,7 @@ describe('the terms of a passage', () => {
     fc.assert(
       fc.property(fc.array(key, { minLength: 200, maxLength: 600 }), (asked) => {
         const cache = new PassageCache(16_000)
-        const held = asked.map((one) => ({ passage: passageOf(one), analysed: cache.of(passageOf(one)) }))
+        const held = asked.map((one) => ({ passage: passageOf(one), analysed: cache.get(passageOf(one)) }))
         for (const { passage, analysed } of held) expect(unpacked(analysed)).toEqual(plain(passage))
       }),
       { numRuns: 30 },
@@ -112,7 +112,7 @@ describe('the terms of a passage', () => {
 describe('the cache of passages', () => {
   it('avoids repeated analysis and evicts the oldest passages', () => {
     const cache = new PassageCache(64_000)
-    for (let key = 1; key <= 2000; key++) cache.of(passageOf(key))
+    for (let key = 1; key <= 2000; key++) cache.get(passageOf(key))
     expect(remembers(cache, passageOf(2000))).toBe(true)
     expect(remembers(cache, passageOf(1))).toBe(false)
   })
@@ -120,9 +120,9 @@ describe('the cache of passages', () => {
   it('keeps passages that are used regularly', () => {
     const cache = new PassageCache(64_000)
     const kept = [1, 2, 3].map((key) => passageOf(key))
-    for (const passage of kept) cache.of(passage)
+    for (const passage of kept) cache.get(passage)
     for (let key = 10; key <= 2000; key++) {
-      cache.of(passageOf(key))
+      cache.get(passageOf(key))
       if (key % 20 === 0) for (const passage of kept) expect(remembers(cache, passage)).toBe(true)
     }
   })
@@ -131,7 +131,7 @@ describe('the cache of passages', () => {
     const bound = 1024 * 1024
     const cache = new PassageCache(bound)
     let last: AnalysedPassage[] = []
-    for (let key = 1; key <= 20_000; key++) last = [...last.slice(-999), cache.of(passageOf(key))]
+    for (let key = 1; key <= 20_000; key++) last = [...last.slice(-999), cache.get(passageOf(key))]
     const buffers = new Set(last.map(({ words }) => words.buffer))
     const bytes = [...buffers].reduce((sum, { byteLength }) => sum + byteLength, 0)
     expect(buffers.size).toBeLessThanOrEqual(16)
@@ -147,7 +147,7 @@ describe('the cache of passages', () => {
   it('skips passages longer than its capacity', () => {
     const cache = new PassageCache(16_000)
     const long = passageOf(7, 5000)
-    expect(unpacked(cache.of(long))).toEqual(plain(long))
+    expect(unpacked(cache.get(long))).toEqual(plain(long))
     expect(remembers(cache, long)).toBe(false)
     expect(remembers(cache, passageOf(8))).toBe(false)
     expect(remembers(cache, passageOf(8))).toBe(true)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ReceivedContained } from '../../../src/engine/documents/receive-contained.js'
+import { ContainedFileReceiver } from '../../../src/engine/documents/receive-contained.js'
 import { ADA } from '../../helpers/engine.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
 
@@ -14,10 +14,10 @@ const PIECE = Buffer.alloc(40_000, 'x')
 
 it('a contained file above the limit fails, and its last pieces are not stored as the complete file', async () => {
   store.context.options.limits.uploadBytes = 100_000
-  const received = new ReceivedContained(store.context, ADA.tenant)
+  const received = new ContainedFileReceiver(store.context, ADA.tenant)
   received.begin(0)
   const taken = async () => {
-    for (let piece = 0; piece < 20; piece++) await received.piece(0, PIECE)
+    for (let piece = 0; piece < 20; piece++) await received.write(0, PIECE)
     await received.end(0, true)
   }
   await expect(taken()).rejects.toMatchObject({ code: 'upload-too-large' })
@@ -26,11 +26,11 @@ it('a contained file above the limit fails, and its last pieces are not stored a
 })
 
 it('a contained file that starts again drops the pieces received before', async () => {
-  const received = new ReceivedContained(store.context, ADA.tenant)
+  const received = new ContainedFileReceiver(store.context, ADA.tenant)
   received.begin(0)
-  await received.piece(0, PIECE)
+  await received.write(0, PIECE)
   received.begin(0)
-  await received.piece(0, Buffer.from('all of it'))
+  await received.write(0, Buffer.from('all of it'))
   await received.end(0, true)
   await received.finish()
   expect(store.rows('SELECT sha256 FROM objects')).toEqual([

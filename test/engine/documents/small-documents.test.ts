@@ -129,7 +129,7 @@ describe('deleting documents', () => {
     const seen: unknown[] = []
     const { follow } = store.indexes
     store.indexes.follow = async (...args) => {
-      seen.push(...store.context.leases.of(space.key).map((lease) => ({ ...lease })))
+      seen.push(...store.context.leases.listBySpace(space.key).map((lease) => ({ ...lease })))
       await follow.apply(store.indexes, args)
       throw new Error('the index is gone')
     }
@@ -140,7 +140,7 @@ describe('deleting documents', () => {
         virtualPath: `/knowledge/documents/${first}`,
       },
     ])
-    expect(store.context.leases.of(space.key)).toEqual([])
+    expect(store.context.leases.listBySpace(space.key)).toEqual([])
   })
 
   it('fails for other tenants and for callers who may not read the document', async () => {
@@ -160,7 +160,7 @@ describe('deleting documents', () => {
       answers[0] = answer
       yield* sql.run("INSERT INTO revoked_tokens (jti, expires_at) VALUES ('answered', 1)")
     }
-    const report = await remove([first], { ...ADA, answered })
+    const report = await remove([first], { ...ADA, recordAnswer: answered })
     expect(store.rows('SELECT jti FROM revoked_tokens')).toEqual([{ jti: 'answered' }])
     expect(answers).toEqual([{ ...report, items: report.items.map((item) => ({ ...item, objectDeleted: false })) }])
     expect(report.items).toMatchObject([{ objectDeleted: true }])

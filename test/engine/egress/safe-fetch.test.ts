@@ -1,7 +1,7 @@
 import { createServer as createTcp } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Resolve } from '../../../src/engine/base/resolve.js'
+import type { HostResolver } from '../../../src/engine/base/resolve.js'
 import { createAddressRule } from '../../../src/engine/egress/addresses.js'
 import { createSafeFetch, type SafeFetch } from '../../../src/engine/egress/safe-fetch.js'
 import { type Answer, redirect, type Site, startSite } from '../../helpers/site.js'
@@ -11,7 +11,7 @@ let site: Site
 let fetch: SafeFetch
 const answers = new Map<string, string[][]>()
 /** Each name resolves to its lists in turn; the last one is repeated. */
-const resolve: Resolve = (name, done) => {
+const resolve: HostResolver = (name, done) => {
   const lists = answers.get(name) ?? []
   const list = (lists.length > 1 ? lists.shift() : lists[0]) ?? []
   done(

@@ -2,12 +2,12 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ExplainBody } from '../../../src/contract/gateway/explain.js'
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
-import { explainText } from '../../../src/engine/explain/legs.js'
+import { explainText } from '../../../src/engine/explain/index-stages.js'
 import type { Stages } from '../../../src/engine/explain/stages.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import {
-  culprit,
+  decidingStage,
   documentIdIn,
   explainIn,
   makeSpace,
@@ -111,17 +111,17 @@ describe('the explanation of a miss', () => {
   it('1. names similar documents for an unknown path', async () => {
     const found = await explain(small, { query: 'tides', path: 'sea/tides.txt' })
     expect(found.verdict).toBe('unknown-document')
-    expect(culprit(found)).toMatchObject({ reason: 'unknown-path', figures: { similar: ['tides.md'] } })
+    expect(decidingStage(found)).toMatchObject({ reason: 'unknown-path', figures: { similar: ['tides.md'] } })
   })
 
   it('2. reports an unknown id', async () => {
     const found = await explain(small, { query: 'tides', documentId: '018f0000-0000-7000-8000-000000000001' })
-    expect([found.verdict, culprit(found).reason]).toEqual(['unknown-document', 'unknown-id'])
+    expect([found.verdict, decidingStage(found).reason]).toEqual(['unknown-document', 'unknown-id'])
   })
 
   it('3. reports a path suffix that matches several documents', async () => {
     const found = await explain(small, { query: 'charges', path: 'fees.md' })
-    expect(culprit(found)).toMatchObject({
+    expect(decidingStage(found)).toMatchObject({
       reason: 'ambiguous-path',
       figures: { similar: expect.arrayContaining(['guide/fees.md', 'archive/fees.md']) },
     })
@@ -134,7 +134,7 @@ describe('the explanation of a miss', () => {
     await until(async () => {
       const found = await explain(small, { query: 'seagulls', documentId: gone!.asset.id })
       expect(found.verdict).toBe('deleted')
-      return culprit(found).figures.deletedAt === undefined
+      return decidingStage(found).figures.deletedAt === undefined
     })
   })
 
@@ -147,7 +147,7 @@ describe('the explanation of a miss', () => {
     const found = await explain(small, { query: 'seagulls', documentId: old!.asset.id })
     for await (const _ of held.frames());
     expect(found.verdict).toBe('deleted')
-    expect(culprit(found)).toMatchObject({ reason: 'replaced', figures: { replacedBy: next!.asset.id } })
+    expect(decidingStage(found)).toMatchObject({ reason: 'replaced', figures: { replacedBy: next!.asset.id } })
   })
 
   it('6. reports a document whose compilation is still running or was canceled', async () => {
@@ -156,25 +156,25 @@ describe('the explanation of a miss', () => {
     await upload.add({ filename: 'long.md', content: Readable.from([Buffer.from(page.repeat(4000))]) })
     const [accepted] = await upload.commit({})
     const found = await explain(small, { query: 'whales', documentId: accepted!.asset.id })
-    expect([found.verdict, culprit(found).reason]).toEqual(['not-published', 'not-published-yet'])
-    expect(culprit(found).figures.jobStage).toMatch(/queued|parsed|outline_built|nodes_generated/)
+    expect([found.verdict, decidingStage(found).reason]).toEqual(['not-published', 'not-published-yet'])
+    expect(decidingStage(found).figures.jobStage).toMatch(/queued|parsed|outline_built|nodes_generated/)
     await test.engine.jobs.cancel(ADA, accepted!.compilationJob.id)
     const after = await explain(small, { query: 'whales', path: 'long.md' })
     // 7. A document whose compilation was canceled.
-    expect([after.verdict, culprit(after).reason]).toEqual(['compile-failed', 'compile-canceled'])
+    expect([after.verdict, decidingStage(after).reason]).toEqual(['compile-failed', 'compile-canceled'])
   })
 
   it('8. reports a file that could not be read', async () => {
     await ingest(test.engine, ADA, small, { 'broken.pdf': '%PDF-1.7\nnothing that a PDF needs' })
     const found = await explain(small, { query: 'broken', path: 'broken.pdf' })
-    expect([found.verdict, culprit(found).reason]).toEqual(['compile-failed', 'compile-failed'])
-    expect(culprit(found).figures.error).toMatch(/broken\.pdf/)
+    expect([found.verdict, decidingStage(found).reason]).toEqual(['compile-failed', 'compile-failed'])
+    expect(decidingStage(found).figures.error).toMatch(/broken\.pdf/)
   })
 
   it('9. reports a query that is limited to other documents', async () => {
     const activeDocumentIds = [await documentId(small, 'bread.md')]
     const found = await explain(small, { query: 'highest tides', path: 'tides.md', activeDocumentIds })
-    expect([found.verdict, culprit(found).stage]).toEqual(['out-of-scope', 'scope'])
+    expect([found.verdict, decidingStage(found).stage]).toEqual(['out-of-scope', 'scope'])
     const own = await explain(small, { query: 'kneading dough', path: 'bread.md', activeDocumentIds })
     expect([own.verdict, stageOf(own, 'scope')?.outcome]).toEqual(['shown', 'passed'])
   })
@@ -182,12 +182,12 @@ describe('the explanation of a miss', () => {
   it('10. reports a document without text', async () => {
     await ingest(test.engine, ADA, small, { 'blank.md': '\n \n' })
     const found = await explain(small, { query: 'anything', path: 'blank.md' })
-    expect([found.verdict, culprit(found).reason]).toEqual(['no-text', 'no-text'])
+    expect([found.verdict, decidingStage(found).reason]).toEqual(['no-text', 'no-text'])
   })
 
   it('11. reports a quote that no single passage contains', async () => {
     const found = await explain(small, { query: 'mooring', path: 'harbour.md', quote: 'moor at the western quay' })
-    expect([found.verdict, culprit(found).stage]).toEqual(['passage-not-found', 'text'])
+    expect([found.verdict, decidingStage(found).stage]).toEqual(['passage-not-found', 'text'])
   })
 
   it('12. reports a question that shares no term with the document, without a model to bridge them', async () => {
@@ -213,7 +213,7 @@ describe('the explanation of a miss', () => {
     // The model learns the words of the orchard once it is trained on all documents.
     await until(async () => stageOf(await explain(large, body), 'vector-leg')?.reason === 'beyond-limit')
     const found = await explain(large, body)
-    expect([found.verdict, culprit(found).stage]).toEqual(['beyond-candidates', 'fusion'])
+    expect([found.verdict, decidingStage(found).stage]).toEqual(['beyond-candidates', 'fusion'])
     const text = stageOf(found, 'text-leg')!
     expect(text.reason).toBe('beyond-limit')
     const { rank, score, cut, limit } = text.figures as { rank: number; score: number; cut: number; limit: number }
@@ -247,15 +247,15 @@ describe('the explanation of a miss', () => {
     const found = await withProfile(small, { scoreThreshold: 0.99 }, () =>
       explain(small, { query: 'moon and flour', path: 'bread.md' }),
     )
-    expect([found.verdict, culprit(found).stage]).toEqual(['below-threshold', 'threshold'])
-    expect(culprit(found).figures).toMatchObject({ scoreThreshold: 0.99 })
+    expect([found.verdict, decidingStage(found).stage]).toEqual(['below-threshold', 'threshold'])
+    expect(decidingStage(found).figures).toMatchObject({ scoreThreshold: 0.99 })
   })
 
   it('17. reports a rank beyond topK, with what the last shown passage scored more', async () => {
     const found = await withProfile(small, { topK: 1 }, () =>
       explain(small, { query: 'highest tides of the moon over flour', path: 'bread.md' }),
     )
-    expect([found.verdict, culprit(found).stage]).toEqual(['beyond-top-k', 'top-k'])
+    expect([found.verdict, decidingStage(found).stage]).toEqual(['beyond-top-k', 'top-k'])
     const rerank = stageOf(found, 'rerank')!.figures as {
       score: number
       lastShown: number
@@ -328,12 +328,12 @@ describe('an explanation', () => {
     const never = await explain(small, { query, path: 'secrets.md' })
     for (const path of ['secret.md', 'secret', 'vault/secret.md']) {
       const found = await explain(small, { query, path })
-      expect([found.verdict, culprit(found).reason]).toEqual(['unknown-document', 'unknown-path'])
-      expect(culprit(found).figures).toEqual({ similar: [] })
+      expect([found.verdict, decidingStage(found).reason]).toEqual(['unknown-document', 'unknown-path'])
+      expect(decidingStage(found).figures).toEqual({ similar: [] })
       expect(found.hint).toBe(never.hint)
     }
     const byId = await explain(small, { query, documentId: secret!.asset.id })
-    expect([byId.verdict, culprit(byId).reason]).toEqual(['unknown-document', 'unknown-id'])
+    expect([byId.verdict, decidingStage(byId).reason]).toEqual(['unknown-document', 'unknown-id'])
   })
 
   it('validates modes and parameters like a query', async () => {

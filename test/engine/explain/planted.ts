@@ -2,7 +2,7 @@ import { ExplainBody, Explanation } from '../../../src/contract/gateway/explain.
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
 import type { Bindable } from '../../../src/engine/base/statements.js'
 import type { Engine } from '../../../src/engine/index.js'
-import { nodeHash } from '../../../src/engine/storage/node-hash.js'
+import { hashNode } from '../../../src/engine/storage/node-hash.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA } from '../../helpers/engine.js'
 
@@ -29,7 +29,7 @@ export async function explainIn(engine: Engine, spaceId: string, body: Partial<E
 }
 
 /** The stage that excluded the document, or the last one. */
-export function culprit({ stages }: Explanation) {
+export function decidingStage({ stages }: Explanation) {
   return stages.find((stage) => stage.outcome === 'failed') ?? stages.at(-1)!
 }
 
@@ -91,7 +91,7 @@ export async function plantUnindexed(dataDir: string, filename: string, text: st
     ...(logged && { until_revision: null }),
   })
   const place = { title: filename, text, startOffset: 0, endOffset: text.length }
-  const says = { title: filename, text, start_offset: 0, end_offset: text.length, row_hash: nodeHash(place) }
+  const says = { title: filename, text, start_offset: 0, end_offset: text.length, row_hash: hashNode(place) }
   const node = rows.value('SELECT last + 1 FROM node_keys')
   const changes = { id: own('02'), doc_key: docKey, version_key: versionKey, ...says }
   await copy('nodes', 'version_key', version, changes, node)

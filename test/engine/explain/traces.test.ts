@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ExplainBody } from '../../../src/contract/gateway/explain.js'
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { culprit, documentIdIn, explainIn, makeSpace, PROFILE, SMALL, stageOf, withProfileIn } from './planted.js'
+import { decidingStage, documentIdIn, explainIn, makeSpace, PROFILE, SMALL, stageOf, withProfileIn } from './planted.js'
 
 let test: TestEngine
 let small = ''
@@ -34,7 +34,7 @@ describe('a stored trace', () => {
     await ingest(test.engine, ADA, spaceId, { 'flour.md': 'The highest tides of the moon, over flour.' })
     const later = await explain(spaceId, { traceId, path: 'flour.md' })
     expect(later).toMatchObject({ verdict: 'not-published', trace: { reproduced: false } })
-    expect(culprit(later)).toMatchObject({ stage: 'trace', reason: 'published-later' })
+    expect(decidingStage(later)).toMatchObject({ stage: 'trace', reason: 'published-later' })
     expect(later.trace!.headRevisionNow).toBeGreaterThan(later.trace!.headRevisionThen!)
 
     const unknowable = await explain(spaceId, { traceId, path: 'bread.md' })

@@ -4,17 +4,23 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { beat, isThere, removeGateway, removeOfLock, removeSilent } from '../../../src/engine/rows/gateways.js'
+import {
+  isGatewayRegistered,
+  recordHeartbeat,
+  removeEarlierLockHolders,
+  removeGateway,
+  removeLostGateways,
+} from '../../../src/engine/rows/gateways.js'
 import {
   claimJobs,
-  compiledOf,
-  countClaimed,
-  dropClaims,
-  freeOrphans,
-  giveBack,
-  jobsDue,
+  countCompilingJobs,
+  countValidClaims,
+  listDueJobs,
+  releaseClaims,
+  releaseJob,
+  releaseOrphanedJobs,
 } from '../../../src/engine/rows/job-claims.js'
-import { isHeld, type JobRow, moveJob } from '../../../src/engine/rows/jobs.js'
+import { isClaimValid, type JobRow, moveJob } from '../../../src/engine/rows/jobs.js'
 import { claimTask } from '../../../src/engine/rows/research/claims.js'
 import { claimSync, endSync } from '../../../src/engine/rows/source-syncs.js'
 import { Database } from '../../../src/engine/storage/database.js'
@@ -41,7 +47,7 @@ beforeEach(() => {
   one().writeNow(function* () {
     for (const table of ['jobs', 'gateways', 'research_tasks', 'sources']) yield* sql.run(`DELETE FROM ${table}`)
     for (let doc = 1; doc <= JOBS; doc++) yield* addJob(doc)
-    for (const { id } of gateways) yield* beat(id, undefined)
+    for (const { id } of gateways) yield* recordHeartbeat(id, undefined)
   })
 })
 afterAll(async () => {
@@ -59,7 +65,7 @@ function* addJob(doc: number): Write<void> {
   )
 }
 
-const due = () => one().now(jobsDue(1, { now: Date.now(), latest: Date.now() }, JOBS))
+const due = () => one().now(listDueJobs(1, { now: Date.now(), latest: Date.now() }, JOBS))
 const keysOf = (jobs: readonly JobRow[]) => jobs.map(({ key }) => key)
 
 test('two gateways that claim the same jobs get disjoint sets, in any order', () => {
@@ -77,13 +83,13 @@ test('two gateways that claim the same jobs get disjoint sets, in any order', ()
           held.set(key, id)
         }
       }
-      expect(one().now(compiledOf(1))).toBe(held.size)
+      expect(one().now(countCompilingJobs(1))).toBe(held.size)
       for (const { id, db } of gateways) {
         const jobs = db.now(sql.all<JobRow>('SELECT * FROM jobs WHERE claimed_by = ?', [id]))
         expect(keysOf(jobs).sort()).toEqual([...held].flatMap(([key, by]) => (by === id ? [key] : [])).sort())
-        db.writeNow(() => dropClaims(id, jobs))
+        db.writeNow(() => releaseClaims(id, jobs))
       }
-      expect(one().now(compiledOf(1))).toBe(0)
+      expect(one().now(countCompilingJobs(1))).toBe(0)
     }),
     { numRuns: 50 },
   )
@@ -93,15 +99,15 @@ test('an earlier claim can no longer move, return or free a job, even of the sam
   const db = one()
   const [job] = due()
   const [early] = db.writeNow(() => claimJobs([job!], 'one'))
-  expect(db.writeNow(() => giveBack(early!, 0))).toBe(true)
+  expect(db.writeNow(() => releaseJob(early!, 0))).toBe(true)
   const [late] = db.writeNow(() => claimJobs([job!], 'one'))
   expect([early?.fence, late?.fence]).toEqual([1, 2])
-  expect(db.now(isHeld(early!))).toBe(false)
+  expect(db.now(isClaimValid(early!))).toBe(false)
   expect(db.writeNow(() => moveJob(early!.id, 'queued', 'parsed', { claim: early! }))).toBe(false)
-  expect(db.writeNow(() => giveBack(early!, 0))).toBe(false)
-  expect(db.now(countClaimed('one', [early!]))).toBe(0)
-  db.writeNow(() => dropClaims('one', [early!]))
-  expect(db.now(isHeld(late!))).toBe(true)
+  expect(db.writeNow(() => releaseJob(early!, 0))).toBe(false)
+  expect(db.now(countValidClaims('one', [early!]))).toBe(0)
+  db.writeNow(() => releaseClaims('one', [early!]))
+  expect(db.now(isClaimValid(late!))).toBe(true)
   expect(db.writeNow(() => moveJob(late!.id, 'queued', 'parsed', { claim: late! }))).toBe(true)
 })
 
@@ -119,7 +125,7 @@ test('a gateway counts as dead without a row, with a heartbeat a minute off, or 
     ['copied', 'another lock'],
     ['nearly', undefined],
   ] as const)
-    db.writeNow(() => beat(id, lock))
+    db.writeNow(() => recordHeartbeat(id, lock))
   age('silent', 61_000)
   age('ahead', -61_000)
   age('nearly', 50_000)
@@ -128,18 +134,18 @@ test('a gateway counts as dead without a row, with a heartbeat a minute off, or 
   // A gateway that slept finds its own row old, but never declares itself dead.
   age('one', 100_000)
   const freed = db.writeNow(function* () {
-    yield* removeOfLock('one', 'lock')
-    yield* beat('one', 'lock')
-    yield* removeSilent('one')
-    return yield* freeOrphans()
+    yield* removeEarlierLockHolders('one', 'lock')
+    yield* recordHeartbeat('one', 'lock')
+    yield* removeLostGateways('one')
+    return yield* releaseOrphanedJobs()
   })
   expect(keysOf(freed).sort()).toEqual(gone.sort())
   const left = db.now(sql.all<JobRow>('SELECT * FROM jobs WHERE claimed_by IS NOT NULL ORDER BY key'))
   expect(keysOf(left)).toEqual(kept.sort((a, b) => a - b))
   expect(freed.every(({ unclean_ends, claimed_by }) => unclean_ends === 1 && claimed_by === null)).toBe(true)
   db.writeNow(() => removeGateway('two'))
-  expect(db.now(isThere('two'))).toBe(false)
-  expect(keysOf(db.writeNow(() => freeOrphans()))).toEqual([live])
+  expect(db.now(isGatewayRegistered('two'))).toBe(false)
+  expect(keysOf(db.writeNow(() => releaseOrphanedJobs()))).toEqual([live])
 })
 
 test('a research task is claimed by one gateway, the longest due first', () => {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { ProviderFailure } from '../../../src/engine/base/provider-failure.js'
-import { askPassage } from '../../../src/engine/graph/model-reader.js'
-import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { requestExtraction } from '../../../src/engine/graph/model-reader.js'
+import { estimateMaxTokens } from '../../../src/engine/models/tokens.js'
 import type { ChatMessage, Generator } from '../../../src/engine/models/types.js'
 
 const PASSAGE = 'The ship Aurora belongs to the Harbour Office. '.repeat(120)
@@ -14,7 +14,7 @@ it('a passage is truncated to the window of the model, and to half of it when th
     reference: { pluginId: 'test', provider: 'test', model: 'small' },
     contextTokens: 2048,
     async *generate(messages: ChatMessage[], { maxTokens = 0 }) {
-      const tokens = messages.reduce((sum, { content }) => sum + tokensAtMost(String(content)), 0)
+      const tokens = messages.reduce((sum, { content }) => sum + estimateMaxTokens(String(content)), 0)
       given.push(tokens + maxTokens)
       if (tokens + maxTokens > 1200)
         throw new KsError('provider-failed', 'too long', {
@@ -24,7 +24,7 @@ it('a passage is truncated to the window of the model, and to half of it when th
       yield { type: 'end', finishReason: 'stop' }
     },
   }
-  const said = await askPassage(generator, PASSAGE, { signal: new AbortController().signal })
+  const said = await requestExtraction(generator, PASSAGE, { signal: new AbortController().signal })
   expect(said?.entities).toEqual([{ name: 'Aurora', type: 'product' }])
   expect(given).toHaveLength(2)
   expect(given[0]).toBeLessThanOrEqual(2048)

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { GcCandidate } from '../../../src/contract/gateway/integrity.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
-import { dataLayout } from '../../../src/local/layout.js'
+import { resolveDataLayout } from '../../../src/local/layout.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { DAY_MS, forged, HOUR_MS, openSmallSpaces, type SmallSpaces, uuid } from './small-space.js'
 
@@ -98,7 +98,7 @@ describe('unreferenced bytes', () => {
   it('stay during a backup without a recorded result, and can be collected afterwards', async () => {
     const key = small.object('a')
     const candidate = await only()
-    const pin = join(dataLayout(small.store.dataDir).objects, 'being-copied')
+    const pin = join(resolveDataLayout(small.store.dataDir).objects, 'being-copied')
     writeFileSync(pin, '')
     expect(await collect([candidate])).toMatchObject({ items: [{ status: 'skipped-active-lease' }] })
     expect(small.isThere(key)).toBe(true)
@@ -111,7 +111,7 @@ describe('unreferenced bytes', () => {
   it('stay when the database may not know all objects', async () => {
     const key = small.object('a')
     const candidate = await only()
-    writeFileSync(dataLayout(small.store.dataDir).keepUnknown, 'it is from a backup')
+    writeFileSync(resolveDataLayout(small.store.dataDir).keepUnknown, 'it is from a backup')
     expect(await small.candidates(space)).toEqual([])
     expect(await collect([candidate])).toMatchObject({ deleted: 0 })
     expect(small.isThere(key)).toBe(true)
@@ -204,7 +204,11 @@ describe('temporary files', () => {
     ['files of a running upload', () => small.commit(space, id, { status: 'object-staged' }), {}],
     ['files of a just received upload', () => small.commit(space, id, { status: 'received' }), {}],
     ['young files', () => small.commit(space, id, { expires_at: small.clock.now + DAY_MS }), { ageMs: 60_000 }],
-    ['files of another space', () => small.commit(small.store.space(), id, { expires_at: small.clock.now + DAY_MS }), {}],
+    [
+      'files of another space',
+      () => small.commit(small.store.space(), id, { expires_at: small.clock.now + DAY_MS }),
+      {},
+    ],
     ['files without an upload', () => undefined, {}],
   ])('stay even on explicit request: %s', async (_, prepare, how) => {
     small.temporary(id, how)

@@ -180,11 +180,7 @@ const DAMAGES: [string, string, string[]][] = [
   ],
   ['a missing outline', "UPDATE versions SET outline = x'' WHERE key = 1", ['outline-unreadable']],
   ['an unreadable list of items', "UPDATE versions SET items = x'00' WHERE key = 1", ['items-unreadable']],
-  [
-    'a wrong artifact hash',
-    "UPDATE versions SET artifact_hash = 'x' WHERE key = 1",
-    ['artifact-hash', 'row-damaged'],
-  ],
+  ['a wrong artifact hash', "UPDATE versions SET artifact_hash = 'x' WHERE key = 1", ['artifact-hash', 'row-damaged']],
   ['a passage with other text', "UPDATE nodes SET text = text || '.' WHERE key = 2", ['node-hash']],
   ['a passage with another hash', "UPDATE nodes SET row_hash = x'00' WHERE key = 2", ['node-hash', 'row-damaged']],
   ['a passage without a section', "UPDATE nodes SET outline_node = 's99' WHERE key = 2", ['section-missing']],
@@ -197,18 +193,21 @@ const DAMAGES: [string, string, string[]][] = [
   ['a missing passage', 'DELETE FROM nodes WHERE key = 2', ['node-missing', 'text-count']],
 ]
 
-test.each(DAMAGES)('%s is reported, repaired from the document, and gone afterwards', async (_name, damage, expected) => {
-  const { engine, dataDir } = await start()
-  const { id } = await spaceWith(engine, 'parts', 3)
-  await rowsOf(dataDir).run(damage)
-  const found = await allIssues(engine, id)
-  expect(Object.keys(codes(found)).sort()).toEqual(expected)
-  expect(found.every((issue) => issue.repairability === 'auto-repairable')).toBe(true)
-  const items = await repairAll(engine, id)
-  expect(items.filter((item) => item.status !== 'repaired')).toEqual([])
-  expect(await allIssues(engine, id, 'all', true)).toEqual([])
-  expect((await ask(engine, ADA, id, 'zebraparts0')).done.finishReason).toBe('retrieval-evidence')
-})
+test.each(DAMAGES)(
+  '%s is reported, repaired from the document, and gone afterwards',
+  async (_name, damage, expected) => {
+    const { engine, dataDir } = await start()
+    const { id } = await spaceWith(engine, 'parts', 3)
+    await rowsOf(dataDir).run(damage)
+    const found = await allIssues(engine, id)
+    expect(Object.keys(codes(found)).sort()).toEqual(expected)
+    expect(found.every((issue) => issue.repairability === 'auto-repairable')).toBe(true)
+    const items = await repairAll(engine, id)
+    expect(items.filter((item) => item.status !== 'repaired')).toEqual([])
+    expect(await allIssues(engine, id, 'all', true)).toEqual([])
+    expect((await ask(engine, ADA, id, 'zebraparts0')).done.finishReason).toBe('retrieval-evidence')
+  },
+)
 
 test('pictures inside documents are checked and extracted again', async () => {
   const { engine, dataDir } = await start()
@@ -277,13 +276,13 @@ async function spoilIndex(dataDir: string, space: string, change: { add: Indexed
     source: {
       inSpace: (_space, work) => work(),
       head: async () => ({ seq }),
-      oldest: async () => 1,
-      expected: async () => ({ seq, nodes, vectors: 0 }),
-      counted: async () => ({ seq, nodes, vectors: 0 }),
+      oldestEntry: async () => 1,
+      expectedCounts: async () => ({ seq, nodes, vectors: 0 }),
+      countRows: async () => ({ seq, nodes, vectors: 0 }),
       async *changes() {},
       async *vectors() {},
-      async *sums() {},
-      async *vectorsOf() {},
+      async *vectorSums() {},
+      async *vectorsOfNodes() {},
     },
   })
   await indexes.settle(space)

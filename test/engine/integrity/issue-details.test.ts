@@ -47,7 +47,11 @@ const DAMAGES: Record<string, Damage> = {
   'an element missing in the artifact': {
     by: `UPDATE nodes SET elements = '["e-lost"]' ${ONE_NODE}`,
     ...{ code: 'element-missing', type: 'broken-path-target', severity: 'warning', target: 'knowledge-node' },
-    ...{ repairability: 'auto-repairable', says: /refers to element "e-lost", which the artifact lacks$/, document: true },
+    ...{
+      repairability: 'auto-repairable',
+      says: /refers to element "e-lost", which the artifact lacks$/,
+      document: true,
+    },
   },
   'an invalid list of elements': {
     by: `UPDATE nodes SET elements = '[1]' ${ONE_NODE}`,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { encodeCursor, filterHash } from '../../../src/engine/base/cursor.js'
-import { EXPIRES_AFTER_MS } from '../../../src/engine/base/leases.js'
-import { isCompiling, knownLeases } from '../../../src/engine/integrity/lease-list.js'
+import { encodeCursor, hashFilter } from '../../../src/engine/base/cursor.js'
+import { LEASE_LIFETIME_MS } from '../../../src/engine/base/leases.js'
+import { isCompiling, listVisibleLeases } from '../../../src/engine/integrity/lease-list.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { openSmallSpaces, type SmallSpaces, uuid } from './small-space.js'
@@ -36,7 +36,7 @@ it('a lease of this process is listed until it is released', async () => {
         ...{ leaseType: 'read', status: 'active', targetType: 'trace', targetId: `trace of ${uuid(1)}` },
         ...{ virtualPath: `/evidence/${uuid(1)}`, metadata: { fence: lease.fence } },
         ...{ acquiredAt: new Date(lease.acquiredAt).toISOString(), heartbeatAt, updatedAt: heartbeatAt },
-        expiresAt: new Date(lease.heartbeatAt + EXPIRES_AFTER_MS).toISOString(),
+        expiresAt: new Date(lease.heartbeatAt + LEASE_LIFETIME_MS).toISOString(),
       },
     ],
   })
@@ -55,7 +55,7 @@ it('a document that is being compiled has a lease from the row of its job, with 
     ...{ leaseType: 'publish', status: 'active', targetType: 'document', targetId: id, targetVersion: 1 },
     ...{ virtualPath: `/knowledge/documents/${id}`, metadata: { fence: 3 }, acquiredAt: new Date(5000).toISOString() },
     ...{ heartbeatAt: new Date(9000).toISOString(), updatedAt: new Date(9000).toISOString() },
-    expiresAt: new Date(9000 + EXPIRES_AFTER_MS).toISOString(),
+    expiresAt: new Date(9000 + LEASE_LIFETIME_MS).toISOString(),
   }
   expect((await list()).items).toEqual([expected])
   // The claim is newer than the last heartbeat, or the gateway is gone.
@@ -91,7 +91,7 @@ it('a cursor of another space or list is rejected', async () => {
   await expect(small.integrity.leases(ADA, other.id, { limit: 1, cursor: nextCursor })).rejects.toMatchObject({
     code: 'invalid-cursor',
   })
-  const noId = encodeCursor({ after: [7] }, filterHash('leases', space.id))
+  const noId = encodeCursor({ after: [7] }, hashFilter('leases', space.id))
   for (const cursor of ['x', noId]) await expect(list({ cursor })).rejects.toMatchObject({ code: 'invalid-cursor' })
 })
 
@@ -116,7 +116,7 @@ it('leases inside the engine are sorted by age, with those of jobs among them', 
   const [work] = await small.store.work(space, { 'a.md': 'one' })
   small.store.run('UPDATE jobs SET claimed_at = ?', Date.now() + 60_000)
   const lease = reading('zzz')
-  const known = () => small.store.db.now(knownLeases(small.store.context, ADA, space.key)).map(({ id }) => id)
+  const known = () => small.store.db.now(listVisibleLeases(small.store.context, ADA, space.key)).map(({ id }) => id)
   expect(known()).toEqual([lease.id, work?.job.id])
   small.store.run('UPDATE jobs SET claimed_at = 1')
   expect(known()).toEqual([work?.job.id, lease.id])

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { encodeCursor } from '../../../src/engine/base/cursor.js'
-import { type Finding, finding, type Scan } from '../../../src/engine/integrity/findings.js'
+import { createFinding, type IntegrityFinding, type IntegrityScan } from '../../../src/engine/integrity/findings.js'
 import { scanPage } from '../../../src/engine/integrity/pages.js'
-import { type Phase, sliceOf } from '../../../src/engine/integrity/phase.js'
+import { makeScanSlice, type ScanPhase } from '../../../src/engine/integrity/phase.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { ADA, BOB } from '../../helpers/engine.js'
@@ -12,7 +12,7 @@ const KEY = ObjectStore.key(ADA.tenant, 'ab'.repeat(32))
 
 let small: SmallSpaces
 let space: SpaceRow
-let scan: Scan
+let scan: IntegrityScan
 beforeEach(async () => {
   // A page also ends after two seconds: no time passes here.
   vi.spyOn(performance, 'now').mockReturnValue(1)
@@ -25,16 +25,16 @@ afterEach(async () => {
   await small.store.end()
 })
 
-const issue = (id: string): Finding =>
-  finding('broken-path-target', 'made-up', `${id} is wrong`, { type: 'knowledge-path', id }, { by: 'nobody' })
+const issue = (id: string): IntegrityFinding =>
+  createFinding('broken-path-target', 'made-up', `${id} is wrong`, { type: 'knowledge-path', id }, { by: 'nobody' })
 
 /** A phase with a number of findings, a few per slice; it records where it was started. */
-function phase(name: string, count: number, slice: number, begun: string[] = []): Phase {
+function phase(name: string, count: number, slice: number, begun: string[] = []): ScanPhase {
   return async (_, after) => {
     begun.push(`${name} after ${after}`)
     const from = Number(after ?? 0)
     const rows = Array.from({ length: Math.min(slice, count - from) }, (_unused, place) => from + place + 1)
-    return sliceOf(
+    return makeScanSlice(
       rows,
       slice,
       rows.map((row) => issue(`${name}${row}`)),
@@ -43,16 +43,16 @@ function phase(name: string, count: number, slice: number, begun: string[] = [])
   }
 }
 
-const page = (phases: Phase[], cursor?: string) =>
-  scanPage(scan, phases, 'filter', cursor, ({ issue: { target } }: Finding) => target)
-const idsOf = (findings: Finding[]) => findings.map(({ issue: { target } }) => target.id)
+const page = (phases: ScanPhase[], cursor?: string) =>
+  scanPage(scan, phases, 'filter', cursor, ({ issue: { target } }: IntegrityFinding) => target)
+const idsOf = (findings: IntegrityFinding[]) => findings.map(({ issue: { target } }) => target.id)
 
 describe('a slice', () => {
   it('names the start of the next one when it is full; otherwise it is the last', () => {
     const rows = [{ key: 3 }, { key: 5 }]
-    expect(sliceOf(rows, 2, ['found'], ({ key }) => key)).toEqual({ scanned: 2, findings: ['found'], next: 5 })
-    expect(sliceOf(rows, 3, [], ({ key }) => key)).toEqual({ scanned: 2, findings: [] })
-    expect(sliceOf([], 0, [], () => 1)).toEqual({ scanned: 0, findings: [] })
+    expect(makeScanSlice(rows, 2, ['found'], ({ key }) => key)).toEqual({ scanned: 2, findings: ['found'], next: 5 })
+    expect(makeScanSlice(rows, 3, [], ({ key }) => key)).toEqual({ scanned: 2, findings: [] })
+    expect(makeScanSlice([], 0, [], () => 1)).toEqual({ scanned: 0, findings: [] })
   })
 })
 
@@ -92,11 +92,11 @@ describe('a page of a check', () => {
   })
 
   it('ends after a number of checked items, even without a finding', async () => {
-    const looked: Phase = async (_, after) => ({ scanned: 10_000, findings: [], next: Number(after ?? 0) + 1 })
+    const looked: ScanPhase = async (_, after) => ({ scanned: 10_000, findings: [], next: Number(after ?? 0) + 1 })
     const first = await page([looked])
     expect(first.scanned).toBe(50_000)
     expect((await page([looked], first.cursor)).scanned).toBe(50_000)
-    const once: Phase = async () => ({ scanned: 60_000, findings: [] })
+    const once: ScanPhase = async () => ({ scanned: 60_000, findings: [] })
     expect((await page([once])).cursor).toBeUndefined()
     expect((await page([once, once])).cursor).toBeDefined()
   })
@@ -116,7 +116,7 @@ describe('a page of a check', () => {
     await small.store.upload(space, { 'a.md': 'one', 'b.md': 'two' })
     small.store.run("UPDATE documents SET source_id = 'secret' WHERE filename = 'a.md'")
     const ids = small.store.rows<{ id: string }>('SELECT id FROM documents ORDER BY filename').map(({ id }) => id)
-    const both: Phase = async () => ({ scanned: 2, findings: ids.map(issue) })
+    const both: ScanPhase = async () => ({ scanned: 2, findings: ids.map(issue) })
     expect(idsOf((await page([both])).findings)).toEqual([ids[1]])
   })
 })
@@ -192,13 +192,13 @@ describe('a report', () => {
     ['failed-commit-expired', 'info'],
   ] as const)('gives %s the severity %s by default', (type, severity) => {
     const target = { type: 'knowledge-path' } as const
-    expect(finding(type, 'c', 'm', target, { by: 'nobody' }).issue).toEqual({
+    expect(createFinding(type, 'c', 'm', target, { by: 'nobody' }).issue).toEqual({
       ...{ code: 'c', message: 'm', type, severity, repairability: 'not-repairable', target },
     })
-    expect(finding(type, 'c', 'm', target, { by: 'person', advice: 'x' }, 'info').issue).toMatchObject({
+    expect(createFinding(type, 'c', 'm', target, { by: 'person', advice: 'x' }, 'info').issue).toMatchObject({
       ...{ severity: 'info', repairability: 'manual' },
     })
-    expect(finding(type, 'c', 'm', target, { by: 'filling-vectors' }).issue.repairability).toBe('auto-repairable')
+    expect(createFinding(type, 'c', 'm', target, { by: 'filling-vectors' }).issue.repairability).toBe('auto-repairable')
   })
 })
 

@@ -3,9 +3,13 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ConsistencyIssue, FsckCheck } from '../../../src/contract/gateway/integrity.js'
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
-import { createIntegrity, type IntegrityOperations } from '../../../src/engine/integrity/integrity.js'
+import { createIntegrityOperations, type IntegrityOperations } from '../../../src/engine/integrity/integrity.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  type VectorSpace,
+} from '../../../src/engine/rows/vector-spaces.js'
 import { newId } from '../../../src/lib/ids.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpers/store.js'
@@ -26,7 +30,7 @@ let integrity: IntegrityOperations
 beforeEach(async () => {
   clock = Date.now()
   store = await openSmallStore({ now: () => clock })
-  integrity = createIntegrity(store.context)
+  integrity = createIntegrityOperations(store.context)
   // The damage bypasses the constraints of the database.
   store.run('PRAGMA foreign_keys = OFF')
 })
@@ -38,8 +42,8 @@ async function publish(space: SpaceRow, files: Record<string, string>): Promise<
 
 function model(space: SpaceRow): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
-    yield* activate(space.key, made)
+    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    yield* activateVectorSpace(space.key, made)
     return made
   })
 }
@@ -149,25 +153,28 @@ const DAMAGES: [what: string, statement: string, codes: string[]][] = [
 ]
 
 describe('rows of a version', () => {
-  it.each(DAMAGES)('appear in the report when they have %s, and are restored from the bytes of the document', async (_, damage, expected) => {
-    const space = store.space()
-    await publish(space, files)
-    const before = store.rows('SELECT key, id, text, outline_node, elements, row_hash FROM nodes ORDER BY key')
-    store.run(damage)
-    const issues = await found(space)
-    expect(Object.keys(codes(issues)).sort()).toEqual(expected)
-    expect(issues.every(({ repairability }) => repairability === 'auto-repairable')).toBe(true)
-    // A dry run changes nothing.
-    expect((await repaired(space, true)).every(({ status }) => status === 'would-repair')).toBe(true)
-    expect(Object.keys(codes(await found(space))).sort()).toEqual(expected)
-    expect((await repaired(space)).map(({ status }) => status)).not.toContain('failed')
-    expect(await found(space)).toEqual([])
-    const after = store.rows<{ text: string }>(
-      'SELECT key, id, text, outline_node, elements, row_hash FROM nodes ORDER BY key',
-    )
-    if (!expected.includes('node-missing')) expect(after).toEqual(before)
-    expect(store.indexes.texts(space.id)).toEqual(['one', 'three', 'two'])
-  })
+  it.each(DAMAGES)(
+    'appear in the report when they have %s, and are restored from the bytes of the document',
+    async (_, damage, expected) => {
+      const space = store.space()
+      await publish(space, files)
+      const before = store.rows('SELECT key, id, text, outline_node, elements, row_hash FROM nodes ORDER BY key')
+      store.run(damage)
+      const issues = await found(space)
+      expect(Object.keys(codes(issues)).sort()).toEqual(expected)
+      expect(issues.every(({ repairability }) => repairability === 'auto-repairable')).toBe(true)
+      // A dry run changes nothing.
+      expect((await repaired(space, true)).every(({ status }) => status === 'would-repair')).toBe(true)
+      expect(Object.keys(codes(await found(space))).sort()).toEqual(expected)
+      expect((await repaired(space)).map(({ status }) => status)).not.toContain('failed')
+      expect(await found(space)).toEqual([])
+      const after = store.rows<{ text: string }>(
+        'SELECT key, id, text, outline_node, elements, row_hash FROM nodes ORDER BY key',
+      )
+      if (!expected.includes('node-missing')) expect(after).toEqual(before)
+      expect(store.indexes.texts(space.id)).toEqual(['one', 'three', 'two'])
+    },
+  )
 
   it('get rebuilt from the passages when the bytes are damaged; when both are, a person is needed', async () => {
     const space = store.space()

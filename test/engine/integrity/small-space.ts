@@ -3,9 +3,13 @@ import { dirname, join } from 'node:path'
 import type { ConsistencyIssue, FsckCheck, GcCandidate, RepairReport } from '../../../src/contract/gateway/integrity.js'
 import type { Caller } from '../../../src/engine/base/caller.js'
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
-import { createIntegrity, type IntegrityOperations } from '../../../src/engine/integrity/integrity.js'
+import { createIntegrityOperations, type IntegrityOperations } from '../../../src/engine/integrity/integrity.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, type VectorSpace } from '../../../src/engine/rows/vector-spaces.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  type VectorSpace,
+} from '../../../src/engine/rows/vector-spaces.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { sql, type Write } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -52,7 +56,7 @@ export interface SmallSpaces {
 export async function openSmallSpaces(): Promise<SmallSpaces> {
   const clock = { now: Date.now() }
   const store = await openSmallStore({ now: () => clock.now })
-  const integrity = createIntegrity(store.context)
+  const integrity = createIntegrityOperations(store.context)
   // The damage bypasses the constraints of the database.
   store.run('PRAGMA foreign_keys = OFF')
   const pathOf = (key: string) => join(store.dataDir, 'objects', key)
@@ -79,8 +83,14 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
     },
     model: (space) =>
       store.write(function* () {
-        const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
-        yield* activate(space.key, made)
+        const made = yield* insertTrainedVectorSpace(
+          space,
+          newId(),
+          { dimension: 2, bytes: new Uint8Array(1) },
+          30,
+          'gone',
+        )
+        yield* activateVectorSpace(space.key, made)
         return made
       }),
     issues: (space, check, { deep = false, caller = ADA } = {}) =>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ConsistencyIssue } from '../../../src/contract/gateway/integrity.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
-import { dataLayout } from '../../../src/local/layout.js'
+import { resolveDataLayout } from '../../../src/local/layout.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { DAY_MS, HOUR_MS, openSmallSpaces, type SmallSpaces, uuid } from './small-space.js'
 
@@ -47,7 +47,7 @@ describe('objects', () => {
     const old = small.object('a')
     const young = small.object('b', { ageMs: -60_000 })
     const earlier = small.object('c', { ageMs: 60_000 })
-    writeFileSync(dataLayout(small.store.dataDir).keepUnknown, 'it is from a backup')
+    writeFileSync(resolveDataLayout(small.store.dataDir).keepUnknown, 'it is from a backup')
     const issues = await check()
     expect(issues.map(({ target }) => target.objectKey)).toEqual([old, earlier])
     expect(issues.map(({ target }) => target.objectKey)).not.toContain(young)

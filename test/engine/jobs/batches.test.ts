@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { claim, isSuspect, nextBatch } from '../../../src/engine/jobs/batch.js'
-import { recoverClaims } from '../../../src/engine/jobs/recovery.js'
-import { release } from '../../../src/engine/jobs/release.js'
+import { claimBatch, findNextBatch, isSuspect } from '../../../src/engine/jobs/batch.js'
+import { recoverJobs } from '../../../src/engine/jobs/recovery.js'
+import { releaseJobs } from '../../../src/engine/jobs/release.js'
 import { insertNodes, reserveNodeKeys } from '../../../src/engine/rows/nodes.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { insertVersionRows } from '../../../src/engine/rows/versions.js'
@@ -22,7 +22,7 @@ const files = (count: number, name = 'f') =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`${name}${n}.md`, `${name} ${n}`]))
 const spaceOf = (maxActiveJobCount = 64): SpaceRow =>
   store.space({ policies: { quotaPolicy: { ...DEFAULT_POLICIES.quotaPolicy, maxActiveJobCount } } })
-const next = (last = 0) => store.db.now(nextBatch(store.context, last))
+const next = (last = 0) => store.db.now(findNextBatch(store.context, last))
 const names = (found: ReturnType<typeof next>) => found?.work.map(({ document }) => document.filename)
 const jobOf = (name: string) =>
   `(SELECT jobs.key FROM jobs JOIN documents ON documents.key = doc_key WHERE filename = '${name}')`
@@ -117,10 +117,10 @@ describe('a stored job', () => {
     setJob('f0.md', "claimed_by = 'a', stage = 'nodes_generated'")
     expect(names(next())).toEqual(['f1.md', 'f2.md'])
     const beside = new Map([[space.key, 1]])
-    expect(store.db.now(nextBatch(store.context, 0, beside))?.work).toHaveLength(1)
+    expect(store.db.now(findNextBatch(store.context, 0, beside))?.work).toHaveLength(1)
     const found = next()?.work ?? []
-    expect(store.write(() => claim(store.context, space.key, found, beside))).toHaveLength(1)
-    expect(store.db.now(nextBatch(store.context, 0, beside))).toBeUndefined()
+    expect(store.write(() => claimBatch(store.context, space.key, found, beside))).toHaveLength(1)
+    expect(store.db.now(findNextBatch(store.context, 0, beside))).toBeUndefined()
   })
 })
 
@@ -130,7 +130,7 @@ describe('a claim', () => {
     await store.upload(space, files(3))
     const found = next()
     setJob('f1.md', "claimed_by = 'another'")
-    const held = store.write(() => claim(store.context, space.key, found?.work ?? []))
+    const held = store.write(() => claimBatch(store.context, space.key, found?.work ?? []))
     expect(held.map(({ document, job }) => [document.filename, job.claimed_by, job.fence])).toEqual([
       ['f0.md', store.context.instance, 1],
       ['f2.md', store.context.instance, 1],
@@ -142,12 +142,12 @@ describe('a claim', () => {
     await store.upload(space, files(5))
     const found = next()
     setJob('f3.md', "claimed_by = 'another'")
-    const held = store.write(() => claim(store.context, space.key, found?.work ?? []))
+    const held = store.write(() => claimBatch(store.context, space.key, found?.work ?? []))
     expect(held.map(({ document }) => document.filename)).toEqual(['f0.md', 'f1.md'])
-    expect(store.write(() => claim(store.context, space.key, found?.work.slice(2) ?? []))).toEqual([])
+    expect(store.write(() => claimBatch(store.context, space.key, found?.work.slice(2) ?? []))).toEqual([])
     setJob('f4.md', "claimed_by = 'another'")
     // A quota lowered meanwhile leaves zero, not a negative number.
-    expect(store.write(() => claim(store.context, space.key, found?.work.slice(2) ?? []))).toEqual([])
+    expect(store.write(() => claimBatch(store.context, space.key, found?.work.slice(2) ?? []))).toEqual([])
   })
 })
 
@@ -156,7 +156,7 @@ describe('a released batch', () => {
 
   it('becomes free at once and counts as no attempt when nothing failed', async () => {
     const [work] = await store.work(spaceOf(), files(1))
-    expect(store.write(() => release(work === undefined ? [] : [work], 77))).toBe(0)
+    expect(store.write(() => releaseJobs(work === undefined ? [] : [work], 77))).toBe(0)
     expect(store.job(work?.job.id ?? '')).toMatchObject({ claimed_by: null, run_after: 0, attempts: 0, error: null })
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
   })
@@ -164,7 +164,7 @@ describe('a released batch', () => {
   it('waits and counts as an attempt when it failed', async () => {
     const works = await store.work(spaceOf(), files(2))
     const before = Date.now()
-    store.write(() => release(works, 77, { failure, passes: false, fromStart: false }))
+    store.write(() => releaseJobs(works, 77, { failure, isTemporary: false, startsOver: false }))
     for (const { job } of works) {
       const now = store.job(job.id)
       expect(now).toMatchObject({ claimed_by: null, attempts: 1, waits: 0, waiting_since: null, error: 'it broke' })
@@ -183,7 +183,11 @@ describe('a released batch', () => {
       store.run('UPDATE jobs SET claimed_by = ?', store.context.instance)
       const before = Date.now()
       store.write(() =>
-        release([{ ...work, job: { ...work.job, ...changes } }], 77, { failure, passes, fromStart: false }),
+        releaseJobs([{ ...work, job: { ...work.job, ...changes } }], 77, {
+          failure,
+          isTemporary: passes,
+          startsOver: false,
+        }),
       )
       return store.job(work.job.id).run_after - before
     }
@@ -195,7 +199,7 @@ describe('a released batch', () => {
 
   it('counts as no attempt for a temporary failure, and records since when it waits', async () => {
     const works = await store.work(spaceOf(), files(1))
-    store.write(() => release(works, 77, { failure, passes: true, fromStart: false }))
+    store.write(() => releaseJobs(works, 77, { failure, isTemporary: true, startsOver: false }))
     expect(store.job(works[0]?.job.id ?? '')).toMatchObject({ attempts: 0, waits: 1, waiting_since: 77 })
     expect(store.rows('SELECT attempts FROM staged_commits')).toEqual([{ attempts: 0 }])
   })
@@ -203,7 +207,7 @@ describe('a released batch', () => {
   it('stays unchanged when another gateway has claimed it', async () => {
     const works = await store.work(spaceOf(), files(1))
     store.run("UPDATE jobs SET claimed_by = 'another', fence = 2")
-    store.write(() => release(works, 77, { failure, passes: false, fromStart: true }))
+    store.write(() => releaseJobs(works, 77, { failure, isTemporary: false, startsOver: true }))
     expect(store.job(works[0]?.job.id ?? '')).toMatchObject({ claimed_by: 'another', attempts: 0, error: null })
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
   })
@@ -211,11 +215,11 @@ describe('a released batch', () => {
   it('starts over when its stored content may crash processes: the passages are removed and the log records it', async () => {
     const works = await store.work(spaceOf(), files(2))
     for (const { job, document } of works) await stored(job.space_key, document.key)
-    const again = { failure, passes: false, fromStart: false }
-    expect(store.write(() => release(works.slice(0, 1), 77, again))).toBe(0)
+    const again = { failure, isTemporary: false, startsOver: false }
+    expect(store.write(() => releaseJobs(works.slice(0, 1), 77, again))).toBe(0)
     expect(store.job(works[0]?.job.id ?? '').stage).toBe('nodes_generated')
     store.run('UPDATE jobs SET claimed_by = ?', store.context.instance)
-    const seq = store.write(() => release(works, 77, { ...again, fromStart: true }))
+    const seq = store.write(() => releaseJobs(works, 77, { ...again, startsOver: true }))
     expect(store.rows('SELECT max(seq) seq, count(*) n FROM projection_log WHERE op < 0')).toEqual([{ seq, n: 2 }])
     expect(store.rows('SELECT key FROM nodes')).toEqual([])
     expect(store.rows('SELECT stage FROM jobs')).toEqual([{ stage: 'queued' }, { stage: 'queued' }])
@@ -238,7 +242,7 @@ describe('claims of a dead gateway', () => {
   it('become free with one more unclean end; those of live gateways stay', async () => {
     const works = await store.work(spaceOf(), files(2))
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 3")
-    expect(store.write(() => recoverClaims())).toBe(1)
+    expect(store.write(() => recoverJobs())).toBe(1)
     expect(store.job(works[0]?.job.id ?? '')).toMatchObject({ claimed_by: null, unclean_ends: 4, completed_at: null })
     expect(store.job(works[1]?.job.id ?? '')).toMatchObject({ claimed_by: store.context.instance, unclean_ends: 0 })
   })
@@ -248,7 +252,7 @@ describe('claims of a dead gateway', () => {
     for (const { job, document } of works) await stored(job.space_key, document.key)
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 4")
     setJob('f1.md', "claimed_by = 'gone', unclean_ends = 3")
-    expect(store.write(() => recoverClaims())).toBe(2)
+    expect(store.write(() => recoverJobs())).toBe(2)
     expect(store.rows('SELECT stage, unclean_ends FROM jobs ORDER BY key')).toEqual([
       { stage: 'failed', unclean_ends: 5 },
       { stage: 'nodes_generated', unclean_ends: 4 },

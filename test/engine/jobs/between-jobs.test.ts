@@ -25,7 +25,7 @@ describe('waiting for a job', () => {
     const running = await small.sendOne(space, 'a.md')
     await small.reading('a.md')
     const ended: string[] = []
-    const settled = small.runner.settled(running).then(() => ended.push('running'))
+    const settled = small.runner.waitUntilSettled(running).then(() => ended.push('running'))
     await cancelJob(store.context, ADA, running)
     await settled
     const { wake } = store.context
@@ -34,7 +34,7 @@ describe('waiting for a job', () => {
     const waiting = accepted?.compilationJob.id ?? ''
     store.run('UPDATE jobs SET run_after = ? WHERE id = ?', Date.now() + 60_000, waiting)
     store.context.wake = wake
-    const both = [1, 2].map(() => small.runner.settled(waiting).then(() => ended.push('waiting')))
+    const both = [1, 2].map(() => small.runner.waitUntilSettled(waiting).then(() => ended.push('waiting')))
     await cancelJob(store.context, ADA, waiting)
     await Promise.all(both)
     expect(ended).toEqual(['running', 'waiting', 'waiting'])
@@ -49,14 +49,14 @@ describe('waiting for a job', () => {
     db.read = async () => {
       throw new Error('the database is locked')
     }
-    await expect(small.runner.settled('a job')).rejects.toThrow('the database is locked')
+    await expect(small.runner.waitUntilSettled('a job')).rejects.toThrow('the database is locked')
     db.read = read
   })
 })
 
 describe('deleted content', () => {
   async function removed(space: SpaceRow, ...names: string[]): Promise<void> {
-    for (const name of names) await small.runner.settled(await small.sendOne(space, name))
+    for (const name of names) await small.runner.waitUntilSettled(await small.sendOne(space, name))
     await small.idle()
     const rows = store.rows<{ id: string }>('SELECT id FROM documents WHERE deleted_at IS NULL')
     await deleteDocuments(

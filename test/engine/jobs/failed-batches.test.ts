@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
-import { IndexProcessDied } from '../../../src/engine/search/ports.js'
+import { IndexProcessFailedError } from '../../../src/engine/search/ports.js'
 import type { SmallStore } from '../../helpers/store.js'
 import { until } from '../../helpers/until.js'
 import { openSmallRunner, type SmallRunner } from './small-runner.js'
@@ -36,8 +36,8 @@ describe('a failing batch', () => {
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect(small.batches).toHaveLength(1)
     small.before = () => undefined
-    small.hurry()
-    await small.runner.settled(id)
+    small.skipPauses()
+    await small.runner.waitUntilSettled(id)
     expect(store.job(id)).toMatchObject({ stage: 'published', error: null })
     expect(small.visible()).toEqual(['a.md'])
   })
@@ -47,28 +47,28 @@ describe('a failing batch', () => {
       throw new KsError('internal', 'it always breaks')
     }
     const id = await small.sendOne(store.space(), 'a.md')
-    expect((await small.tried(id, 4)).stage).toBe('queued')
-    const settled = small.runner.settled(id)
-    small.hurry()
+    expect((await small.untilTried(id, 4)).stage).toBe('queued')
+    const settled = small.runner.waitUntilSettled(id)
+    small.skipPauses()
     await settled
     expect(store.job(id)).toMatchObject({ stage: 'failed', claimed_by: null, error: 'it always breaks' })
     expect(store.rows('SELECT parser_status, error_code, error FROM documents')).toEqual([
       { parser_status: 'failed', error_code: 'internal', error: 'it always breaks' },
     ])
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'failed-terminal' }])
-    small.hurry()
+    small.skipPauses()
     await small.idle()
     expect(small.batches).toHaveLength(5)
   })
 
   it('leaves the published version unchanged, also after the permanent failure', async () => {
     const space = store.space()
-    await small.runner.settled(await small.sendOne(space, 'a.md', 'first'))
+    await small.runner.waitUntilSettled(await small.sendOne(space, 'a.md', 'first'))
     small.before = () => {
       throw new Error('it broke')
     }
     const id = await small.sendOne(space, 'a.md', 'second')
-    expect(await small.tried(id, 5)).toMatchObject({ stage: 'failed' })
+    expect(await small.untilTried(id, 5)).toMatchObject({ stage: 'failed' })
     expect(small.visible()).toEqual(['a.md'])
     expect(store.indexes.texts(space.id)).toEqual(['first'])
   })
@@ -79,7 +79,7 @@ describe('a failing batch', () => {
       if (name === 'bad.md') throw new Error('it broke')
     }
     const id = await small.sendOne(bad, 'bad.md')
-    await small.runner.settled(await small.sendOne(good, 'good.md'))
+    await small.runner.waitUntilSettled(await small.sendOne(good, 'good.md'))
     expect(small.visible()).toEqual(['good.md'])
     await until(() => store.job(id).attempts === 1)
   })
@@ -91,16 +91,16 @@ describe('a failing batch', () => {
     const id = await small.sendOne(store.space(), 'a.md')
     // A caller does not wait for days.
     await until(() => store.job(id).waits > 0)
-    await small.runner.settled(id)
-    expect(await small.tried(id, 7, 'waits')).toMatchObject({
+    await small.runner.waitUntilSettled(id)
+    expect(await small.untilTried(id, 7, 'waits')).toMatchObject({
       attempts: 0,
       waiting_since: small.clock,
       completed_at: null,
     })
     small.clock += 7 * DAY_MS - 1
-    expect(await small.tried(id, 8, 'waits')).toMatchObject({ completed_at: null })
+    expect(await small.untilTried(id, 8, 'waits')).toMatchObject({ completed_at: null })
     small.clock += 1
-    expect(await small.tried(id, 9, 'waits')).toMatchObject({
+    expect(await small.untilTried(id, 9, 'waits')).toMatchObject({
       stage: 'failed',
       error: 'the compiler is away: not resolved within 7 days',
     })
@@ -112,9 +112,9 @@ describe('a failing batch', () => {
       throw error
     }
     const id = await small.sendOne(store.space(), 'a.md')
-    await small.tried(id, 2, 'waits')
+    await small.untilTried(id, 2, 'waits')
     error = new Error('it broke')
-    expect(await small.tried(id, 1)).toMatchObject({ attempts: 1, waits: 0, waiting_since: null })
+    expect(await small.untilTried(id, 1)).toMatchObject({ attempts: 1, waits: 0, waiting_since: null })
   })
 
   it('continues with the stored stage, without reading the file again', async () => {
@@ -126,8 +126,8 @@ describe('a failing batch', () => {
     expect(store.job(id).stage).toBe('nodes_generated')
     expect(small.visible()).toEqual([])
     store.indexes.failing.clear()
-    small.hurry()
-    await small.runner.settled(id)
+    small.skipPauses()
+    await small.runner.waitUntilSettled(id)
     expect(small.batches).toHaveLength(1)
     expect(small.visible()).toEqual(['a.md'])
     expect(store.indexes.texts(space.id)).toEqual(['text of a.md'])
@@ -135,27 +135,27 @@ describe('a failing batch', () => {
 
   it('starts over when it may have crashed the index process, and its entries are removed from the index', async () => {
     const space = store.space()
-    store.indexes.failing.set('search', new IndexProcessDied(new Error('killed')))
+    store.indexes.failing.set('search', new IndexProcessFailedError(new Error('killed')))
     const id = await small.sendOne(space, 'a.md')
     await until(() => store.job(id).attempts === 1)
     await small.idle()
     expect(store.job(id)).toMatchObject({ stage: 'queued', waits: 0 })
     expect(store.rows('SELECT key FROM nodes')).toEqual([])
     await until(() => store.indexes.texts(space.id).length === 0)
-    expect(await small.tried(id, 5)).toMatchObject({ stage: 'failed' })
+    expect(await small.untilTried(id, 5)).toMatchObject({ stage: 'failed' })
     expect(store.rows('SELECT error_code FROM documents')).toEqual([{ error_code: 'crashed' }])
     expect(store.rows('SELECT key FROM versions')).toEqual([])
   })
 
   it('starts over even when the index cannot remove its entries', async () => {
     const space = store.space()
-    store.indexes.failing.set('follow', new IndexProcessDied(new Error('killed')))
+    store.indexes.failing.set('follow', new IndexProcessFailedError(new Error('killed')))
     const id = await small.sendOne(space, 'a.md')
     await until(() => store.job(id).attempts === 1)
     await small.idle()
     store.indexes.failing.clear()
-    small.hurry()
-    await small.runner.settled(id)
+    small.skipPauses()
+    await small.runner.waitUntilSettled(id)
     expect(store.indexes.texts(space.id)).toEqual(['text of a.md'])
   })
 })

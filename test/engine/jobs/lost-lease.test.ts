@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { recoverClaims } from '../../../src/engine/jobs/recovery.js'
-import { beat, removeSilent } from '../../../src/engine/rows/gateways.js'
-import { claimJobs, giveBack, jobsDue } from '../../../src/engine/rows/job-claims.js'
+import { recoverJobs } from '../../../src/engine/jobs/recovery.js'
+import { recordHeartbeat, removeLostGateways } from '../../../src/engine/rows/gateways.js'
+import { claimJobs, listDueJobs, releaseJob } from '../../../src/engine/rows/job-claims.js'
 import type { JobRow } from '../../../src/engine/rows/jobs.js'
 import type { Driver } from '../../../src/engine/storage/driver.js'
 import { anotherDriver, rowsOf } from '../../helpers/databases.js'
@@ -51,10 +51,10 @@ const published = () =>
 /** What another gateway does that considers all others dead. */
 function takeOver(other: Driver): Promise<JobRow[]> {
   return other.write(function* () {
-    yield* beat('another', undefined)
-    yield* removeSilent('another')
-    yield* recoverClaims()
-    const due = yield* jobsDue(1, { now: Date.now(), latest: Date.now() }, 10)
+    yield* recordHeartbeat('another', undefined)
+    yield* removeLostGateways('another')
+    yield* recoverJobs()
+    const due = yield* listDueJobs(1, { now: Date.now(), latest: Date.now() }, 10)
     return yield* claimJobs(due, 'another')
   })
 }
@@ -74,7 +74,7 @@ it('a publication by a gateway considered dead is rejected completely, and the n
   ])
   expect(await test.engine.documents.get(ADA, spaceId, asset.id)).toMatchObject({ parserStatus: 'pending' })
   provider.always()
-  await other.write(() => giveBack(taken!, 0))
+  await other.write(() => releaseJob(taken!, 0))
   await other.close()
   await until(async () => (await test.engine.jobs.get(ADA, compilationJob.id)).stage === 'published')
   expect(published()).toEqual([{ head_revision: 1, shown: 1 }])

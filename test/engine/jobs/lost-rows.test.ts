@@ -28,7 +28,7 @@ describe('rows lost in a damaged database', () => {
     const { space, id } = await stored('a.md')
     store.run('DELETE FROM nodes')
     store.run('DELETE FROM versions')
-    small.hurry()
+    small.skipPauses()
     await until(() => store.job(id).completed_at !== null)
     await small.idle()
     expect(store.job(id)).toMatchObject({ stage: 'published', attempts: 1 })
@@ -43,17 +43,17 @@ describe('rows lost in a damaged database', () => {
     const { id } = await stored('a.md')
     store.run('DELETE FROM nodes')
     store.run('DELETE FROM versions')
-    const { rightOfWay } = store.context
+    const { foregroundPriority: rightOfWay } = store.context
     let isTaken = false
-    store.context.rightOfWay = {
+    store.context.foregroundPriority = {
       ...rightOfWay,
-      async giveWay() {
+      async yieldToQueries() {
         if (isTaken || store.job(id).claimed_by === null) return
         isTaken = true
         store.run("UPDATE jobs SET claimed_by = 'another', fence = fence + 1")
       },
     } as never
-    small.hurry()
+    small.skipPauses()
     await until(async () => isTaken && (await small.runner.activity()).activeJobs === 0)
     expect(store.job(id)).toMatchObject({ claimed_by: 'another', stage: 'nodes_generated' })
     expect(small.batches).toEqual([['a.md']])
@@ -67,7 +67,7 @@ describe('rows lost in a damaged database', () => {
     store.run('DELETE FROM documents WHERE key = ?', store.job(id).doc_key)
     small.runner.wake()
     await until(() => small.visible().includes('b.md'))
-    await small.runner.settled(await small.sendOne(first, 'a.md'))
+    await small.runner.waitUntilSettled(await small.sendOne(first, 'a.md'))
     expect(small.visible()).toEqual(['a.md', 'b.md'])
     expect(store.job(id)).toMatchObject({ claimed_by: null, attempts: 0 })
   })

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, expect, it, vi } from 'vitest'
-import { endedJobs } from '../../../src/engine/retention/ended-work.js'
-import type { Scope } from '../../../src/engine/retention/slice.js'
-import { spaceByKey } from '../../../src/engine/rows/spaces.js'
+import { removeEndedJobs } from '../../../src/engine/retention/ended-work.js'
+import type { RetentionScope } from '../../../src/engine/retention/slice.js'
+import { findSpaceByKey } from '../../../src/engine/rows/spaces.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 
@@ -89,7 +89,7 @@ it(`F60: the clean-up scans ${JOBS} ended jobs in pages, and lets other work run
   sqlite.close()
 
   const db = new Database(file, () => {})
-  const space = db.now(spaceByKey(1))
+  const space = db.now(findSpaceByKey(1))
   if (space === undefined) throw new Error('the space is not there')
   const scope = {
     context: { db },
@@ -106,7 +106,7 @@ it(`F60: the clean-up scans ${JOBS} ended jobs in pages, and lets other work run
   }
   setImmediate(count)
   // The clean-up of jobs uses nothing else of the engine.
-  const { removed } = await endedJobs(scope as unknown as Scope)
+  const { removed } = await removeEndedJobs(scope as unknown as RetentionScope)
   ended = true
   await db.close()
   expect(removed).toBe(0)

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { publishBatch } from '../../../src/engine/compile/publish.js'
-import { type ReadWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
-import type { Work } from '../../../src/engine/compile/work.js'
+import { type ParsedWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
+import type { CompileWork } from '../../../src/engine/compile/work.js'
 import { cancelJob, getJob } from '../../../src/engine/jobs/jobs.js'
 import { retryFailed, retryJob } from '../../../src/engine/jobs/retry.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
@@ -40,8 +40,8 @@ const terminal = { code: 'already-terminal' }
 const unknown = { code: 'not-found' }
 
 /** Stores the version of a job that this gateway has claimed. */
-async function build(space: SpaceRow, work: Work, text = passages('one', 'two')) {
-  const read: ReadWork[] = [{ work, document: await preparedDocument(work.document.filename, text) }]
+async function build(space: SpaceRow, work: CompileWork, text = passages('one', 'two')) {
+  const read: ParsedWork[] = [{ work, document: await preparedDocument(work.document.filename, text) }]
   return (await storeVersions(store.context, space, read, signal)).built
 }
 
@@ -128,7 +128,7 @@ describe('retrying all failed jobs of a space', () => {
     store.run('UPDATE jobs SET run_after = 99 WHERE id = ?', waiting)
     store.woken.length = 0
     const asked: number[] = []
-    store.context.vectors.askAgain = async (key) => void asked.push(key)
+    store.context.vectors.retryNow = async (key) => void asked.push(key)
     const { total, jobs, bulkJobId } = await retryFailed(store.context, ADA, space.id)
     expect(total).toBe(2)
     expect(jobs.map(({ stage }) => stage)).toEqual(['queued', 'queued'])

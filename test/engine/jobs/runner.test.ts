@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { JobRunner } from '../../../src/engine/jobs/runner.js'
-import { beat } from '../../../src/engine/rows/gateways.js'
+import { recordHeartbeat } from '../../../src/engine/rows/gateways.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import type { SmallStore } from '../../helpers/store.js'
 import { until } from '../../helpers/until.js'
@@ -24,7 +24,7 @@ describe('the job runner', () => {
     small.before = () => held.opened
     const id = await small.sendOne(space, 'a.md')
     let told = false
-    const settled = small.runner.settled(id).then(() => {
+    const settled = small.runner.waitUntilSettled(id).then(() => {
       told = true
     })
     await small.reading('a.md')
@@ -39,8 +39,8 @@ describe('the job runner', () => {
     await small.idle()
     expect(await small.runner.activity()).toEqual({ activeJobs: 0, waitingJobs: 0, training: 0 })
     // Late callers, and callers with an unknown job, resolve, too.
-    await small.runner.settled(id)
-    await small.runner.settled('no job')
+    await small.runner.waitUntilSettled(id)
+    await small.runner.waitUntilSettled('no job')
   })
 
   it('claims jobs at the start and at every wake', async () => {
@@ -88,7 +88,7 @@ describe('the job runner', () => {
   it('runs each job once, in one of two runners on one database', async () => {
     const space = store.space()
     const other = new JobRunner({ ...store.context, instance: 'another' })
-    store.write(() => beat('another', undefined))
+    store.write(() => recordHeartbeat('another', undefined))
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`${n}.md`, `text ${n}`]))
     await store.upload(space, many)
     small.runner.wake()
@@ -186,7 +186,7 @@ describe('a full disk', () => {
     const id = accepted?.compilationJob.id ?? ''
     small.isFull = true
     small.runner.wake()
-    await small.runner.settled(id)
+    await small.runner.waitUntilSettled(id)
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect(small.batches).toEqual([])
     expect(store.job(id)).toMatchObject({ claimed_by: null, stage: 'queued', attempts: 0, waits: 0 })

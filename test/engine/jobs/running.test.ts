@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { besideCompiling, compiling, type Running } from '../../../src/engine/jobs/running.js'
+import { countExtraJobs, filterCompiling, type RunningBatch } from '../../../src/engine/jobs/running.js'
 
-const batch = (spaceKey: number, jobs: number, state: 'read' | 'stored' | 'waiting' = 'read'): Running => ({
+const batch = (spaceKey: number, jobs: number, state: 'read' | 'stored' | 'waiting' = 'read'): RunningBatch => ({
   spaceKey,
   jobs,
   isAlone: false,
@@ -11,19 +11,19 @@ const batch = (spaceKey: number, jobs: number, state: 'read' | 'stored' | 'waiti
 
 it('a batch counts as compiling until it only waits for its publication', () => {
   const running = [batch(1, 3), batch(1, 1, 'stored'), batch(2, 5, 'waiting')]
-  expect(compiling(running)).toEqual(running.slice(0, 2))
+  expect(filterCompiling(running)).toEqual(running.slice(0, 2))
 })
 
 it('stored jobs count for their space while it is compiling others', () => {
-  expect(besideCompiling([batch(1, 3), batch(1, 1, 'stored'), batch(1, 2, 'stored'), batch(2, 5)])).toEqual(
+  expect(countExtraJobs([batch(1, 3), batch(1, 1, 'stored'), batch(1, 2, 'stored'), batch(2, 5)])).toEqual(
     new Map([[1, 3]]),
   )
 })
 
 it('a space with 640 jobs waiting for publication is full', () => {
   const waiting = Array.from({ length: 20 }, () => batch(1, 32, 'waiting'))
-  expect(besideCompiling(waiting.slice(1))).toEqual(new Map())
-  expect(besideCompiling([...waiting, batch(1, 1, 'stored'), batch(2, 40, 'waiting')])).toEqual(
+  expect(countExtraJobs(waiting.slice(1))).toEqual(new Map())
+  expect(countExtraJobs([...waiting, batch(1, 1, 'stored'), batch(2, 40, 'waiting')])).toEqual(
     new Map([[1, Number.POSITIVE_INFINITY]]),
   )
 })

@@ -26,9 +26,9 @@ export interface SmallRunner {
   /** Resolves when a file is being compiled. */
   reading(name: string): Promise<void>
   /** Ends every pause and wakes the runner. */
-  hurry(): void
+  skipPauses(): void
   /** Waits until a job had the given number of attempts or has ended; skips each pause. */
-  tried(id: string, times: number, what?: 'attempts' | 'waits'): Promise<JobRow>
+  untilTried(id: string, times: number, what?: 'attempts' | 'waits'): Promise<JobRow>
   end(): Promise<void>
 }
 
@@ -77,14 +77,14 @@ export async function openSmallRunner(): Promise<SmallRunner> {
         return claimed.length === 0 && (await runner.activity()).activeJobs === 0
       }),
     reading: (name) => until(() => it.batches.some((files) => files.includes(name))),
-    hurry() {
+    skipPauses() {
       store.run('UPDATE jobs SET run_after = 0 WHERE completed_at IS NULL')
       runner.wake()
     },
-    async tried(id, times, what = 'attempts') {
+    async untilTried(id, times, what = 'attempts') {
       for (let job = store.job(id); job.completed_at === null && job[what] < times; job = store.job(id)) {
         const known = job[what]
-        it.hurry()
+        it.skipPauses()
         await until(() => store.job(id)[what] > known || store.job(id).completed_at !== null)
         await it.idle()
       }

@@ -35,12 +35,12 @@ const listening = (argv: string[], more: object = {}) =>
 const speaking = (argv: string[], more: object = {}) =>
   createModelRegistry([{ pluginId: 'command', provider: 'local', speech: { argv, ...more } }])
 
-const said = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))'
+const printArguments = 'process.stdout.write(JSON.stringify(process.argv.slice(2)))'
 
 describe('a command of a provider', () => {
   test('gets its input on stdin and its arguments unchanged, without a shell', async () => {
     const registry = listening(
-      [...script('args', said), '-l', '{language}', '--model={model}', '$(id) ; `id` | {other'],
+      [...script('args', printArguments), '-l', '{language}', '--model={model}', '$(id) ; `id` | {other'],
       {
         language: 'no',
       },
@@ -137,7 +137,7 @@ describe('a command of a provider', () => {
   test('does not start on a machine that cannot confine it, and the failure names the setting', async () => {
     const path = process.env.PATH
     process.env.PATH = pathWithout(['bwrap', 'unshare'], join(dir, 'without'))
-    const refused = listening(script('args', said)).transcriber(REFERENCE).transcribe(AUDIO)
+    const refused = listening(script('args', printArguments)).transcriber(REFERENCE).transcribe(AUDIO)
     await expect(refused)
       .rejects.toMatchObject({ code: 'provider-failed', message: expect.stringContaining('unconfinedPrograms') })
       .finally(() => {

@@ -2,11 +2,11 @@ import { inspect } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import type { ProviderConfig } from '../../../src/engine/base/provider-config.js'
-import { estimateTokens, memoryBudgetStore, type ProviderBudgets } from '../../../src/engine/models/budget.js'
+import { createMemoryBudgetStore, estimateTokens, type ProviderBudgets } from '../../../src/engine/models/budget.js'
 import { readProviderConfig } from '../../../src/engine/models/provider-config.js'
 import { createModelRegistry, type ModelRegistry, type RegistryOptions } from '../../../src/engine/models/registry.js'
 import type { Generator } from '../../../src/engine/models/types.js'
-import { providers } from '../../../src/local/provider-setting.js'
+import { readProviders } from '../../../src/local/provider-setting.js'
 import { type FakeOpenAi, type FakeOptions, type Fault, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
 const opened: { close(): Promise<void> }[] = []
@@ -175,7 +175,7 @@ test.each([
   [{ firstTokenTimeoutMs: 90_000 }, 60_000, 90_000],
 ])('the setting %j determines the timeout of a stream and of its first token', (set, whole, first) => {
   // As in a configuration file.
-  const [entry] = providers([
+  const [entry] = readProviders([
     { pluginId: 'openai-compatible', provider: 'acme', baseUrl: 'http://127.0.0.1:1', ...set },
   ])
   const { timeoutMs, firstTokenTimeoutMs } = readProviderConfig(entry!, {})
@@ -325,7 +325,7 @@ test('a failed batch stops the remaining ones', async () => {
 test('daily budgets reject calls above the rest, count actual usage, and reset at midnight', async () => {
   let now = Date.UTC(2030, 0, 1, 23, 0, 0)
   let limits: ProviderBudgets = { maxEmbeddingTokensPerDay: 4, maxLlmTokensPerDay: 30, maxRerankRequestsPerDay: 1 }
-  const store = memoryBudgetStore()
+  const store = createMemoryBudgetStore()
   const { fake, registry } = await setUp({}, { now: () => now, budgetStore: store, budgets: () => limits })
   const embedder = registry.embedder(named('m'))
   const used = () => store.used({ id: 'deployment' }, '2030-01-01', 'embeddingTokens')
@@ -464,6 +464,6 @@ test('the window of a model comes from its own setting, that of its provider, or
   expect(() => createModelRegistry([{ ...entry, contextTokens: { m: 9 } }])).toThrow(
     'contextTokens of "m" must be an integer from 1024 to 10000000',
   )
-  const [setting] = providers([{ ...entry, contextTokens: 4096 }])
+  const [setting] = readProviders([{ ...entry, contextTokens: 4096 }])
   expect(setting?.contextTokens).toEqual({ '*': 4096 })
 })

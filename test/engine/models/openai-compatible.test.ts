@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import type { ProviderConfig } from '../../../src/engine/base/provider-config.js'
-import { apiUrl } from '../../../src/engine/models/openai-compatible/endpoint.js'
+import { toApiUrl } from '../../../src/engine/models/openai-compatible/endpoint.js'
 import { createModelRegistry, type ModelRegistry } from '../../../src/engine/models/registry.js'
 import type { GenerationEvent } from '../../../src/engine/models/types.js'
 import { type FakeOpenAi, type FakeOptions, hashVector, startFakeOpenAi } from '../../helpers/fake-openai.js'
@@ -43,7 +43,7 @@ test.each([
   ['https://h/v1beta/openai/', 'https://h/v1beta/openai/embeddings'],
   ['https://h/x?api-version=3', 'https://h/x/v1/embeddings?api-version=3'],
 ])('the base address %s gives the request address %s', (base, expected) => {
-  expect(apiUrl(new URL(base), 'embeddings').href).toBe(expected)
+  expect(toApiUrl(new URL(base), 'embeddings').href).toBe(expected)
 })
 
 test('embeddings have the order of the texts and unit length, and the request carries the key', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readJsonReply, repairMessages } from '../../../src/engine/models/structured.js'
+import { buildRepairMessages, parseJsonReply } from '../../../src/engine/models/structured.js'
 
 const modeOf = (value: unknown) => (value as { mode?: string } | null)?.mode
 
@@ -13,7 +13,7 @@ describe('the JSON of a reply', () => {
     '{"mode":"deep",}',
     'Well: {"mode":"deep","why":"a } in {quotes} \\" too"} it is',
   ])('comes out of %j', (reply) => {
-    expect(readJsonReply(reply, modeOf, 'a mode')).toEqual({ value: 'deep' })
+    expect(parseJsonReply(reply, modeOf, 'a mode')).toEqual({ value: 'deep' })
   })
 
   it.each([
@@ -21,14 +21,14 @@ describe('the JSON of a reply', () => {
     ['{"mood":"deep"}', 'the JSON is not a mode'],
     ['{"mode":"deep"', /^the JSON cannot be parsed: /],
   ])('gives a problem if it is missing or wrong: %j', (reply, problem) => {
-    const reading = readJsonReply(reply, modeOf, 'a mode')
+    const reading = parseJsonReply(reply, modeOf, 'a mode')
     expect(reading).toEqual({ problem: typeof problem === 'string' ? problem : expect.stringMatching(problem) })
   })
 
   it('leads to a second request with the reply and its problem', () => {
     const asked = [{ role: 'user' as const, content: 'Which?' }]
-    expect(repairMessages(asked, '<think>hm</think>', 'the reply holds no JSON').map(({ content }) => content)).toEqual(
-      ['Which?', '(nothing)', expect.stringContaining('the reply holds no JSON')],
-    )
+    expect(
+      buildRepairMessages(asked, '<think>hm</think>', 'the reply holds no JSON').map(({ content }) => content),
+    ).toEqual(['Which?', '(nothing)', expect.stringContaining('the reply holds no JSON')])
   })
 })

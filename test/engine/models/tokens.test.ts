@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { estimateMaxTokens } from '../../../src/engine/models/tokens.js'
 
 // Token counts of a vocabulary of 100,000 tokens, as several servers use.
 test.each([
@@ -10,10 +10,10 @@ test.each([
   ['사무실의 업무 시간은 월요일부터 금요일까지입니다.', 28],
   ['f3a9c17be2d84410a5b69c0de7f81234', 22],
 ])('the estimate of tokens for "%s" is at least the real number and less than twice as large', (text, counted) => {
-  expect(tokensAtMost(text)).toBeGreaterThanOrEqual(counted)
-  expect(tokensAtMost(text)).toBeLessThan(2 * counted)
+  expect(estimateMaxTokens(text)).toBeGreaterThanOrEqual(counted)
+  expect(estimateMaxTokens(text)).toBeLessThan(2 * counted)
 })
 
 test('the estimate of tokens for an empty text is 0', () => {
-  expect(tokensAtMost('')).toBe(0)
+  expect(estimateMaxTokens('')).toBe(0)
 })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { ProviderFailure } from '../../../src/engine/base/provider-failure.js'
-import { tokensAtMost } from '../../../src/engine/models/tokens.js'
-import { fitTexts, streamedWithinWindow, withinWindow } from '../../../src/engine/models/window.js'
+import { estimateMaxTokens } from '../../../src/engine/models/tokens.js'
+import { fitTexts, retryWithinWindow, streamWithinWindow } from '../../../src/engine/models/window.js'
 
 const tooLong = () =>
   new KsError('provider-failed', 'too long', { cause: new ProviderFailure('context-too-long', 'status 400') })
@@ -14,7 +14,7 @@ describe('a model with a smaller window than configured', () => {
       windows.push(window)
       throw tooLong()
     }
-    await expect(withinWindow(8000, ask)).rejects.toThrow('too long')
+    await expect(retryWithinWindow(8000, ask)).rejects.toThrow('too long')
     expect(windows).toEqual([8000, 4000, 2000])
   })
 
@@ -24,7 +24,7 @@ describe('a model with a smaller window than configured', () => {
       asked++
       throw new KsError('provider-failed', 'refused')
     }
-    await expect(withinWindow(8000, ask)).rejects.toThrow('refused')
+    await expect(retryWithinWindow(8000, ask)).rejects.toThrow('refused')
     expect(asked).toBe(1)
   })
 
@@ -34,7 +34,7 @@ describe('a model with a smaller window than configured', () => {
       if (window > 4000) throw tooLong()
       yield `asked with ${window}`
     }
-    for await (const piece of streamedWithinWindow(8000, ask)) pieces.push(piece)
+    for await (const piece of streamWithinWindow(8000, ask)) pieces.push(piece)
     expect(pieces).toEqual(['asked with 4000'])
   })
 })
@@ -51,9 +51,9 @@ describe('texts that share a window', () => {
     expect(short).toBe('A short one.')
     for (const text of cut) {
       expect(long.startsWith(text)).toBe(true)
-      expect(tokensAtMost(text)).toBeGreaterThan(80)
+      expect(estimateMaxTokens(text)).toBeGreaterThan(80)
     }
-    expect([short, ...cut].reduce((sum, text) => sum + tokensAtMost(text), 0)).toBeLessThanOrEqual(300)
+    expect([short, ...cut].reduce((sum, text) => sum + estimateMaxTokens(text), 0)).toBeLessThanOrEqual(300)
   })
 
   it('become empty if there is no space', () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { sweepObjects } from '../../../src/engine/objects/sweep.js'
 import { insertFile } from '../../../src/engine/rows/chat/files.js'
-import { freeRemovals } from '../../../src/engine/rows/objects.js'
+import { releaseOrphanedRemovals } from '../../../src/engine/rows/objects.js'
 import type { Database } from '../../../src/engine/storage/database.js'
 import { newId } from '../../../src/lib/ids.js'
 import { Gateway, rowOf, temporaryStore } from './stores.js'
@@ -12,7 +12,7 @@ import { Gateway, rowOf, temporaryStore } from './stores.js'
 const SMALL = Buffer.from('bytes that come and go')
 const LARGE = Buffer.alloc(100_000, 'bytes that come and go')
 const HOURS = 3_600_000
-const CERTAIN = { openedAt: 0, doubt: () => undefined, closed() {}, released() {} }
+const CERTAIN = { openedAt: 0, keepUnknownReason: () => undefined, markClosed() {}, unmarkClosed() {} }
 
 let store: ReturnType<typeof temporaryStore>
 beforeEach(() => {
@@ -30,7 +30,7 @@ test('an upload waits for a removal of the same bytes, and takes over one that a
   await sleep(300)
   // The removing process may still live.
   expect(isOver).toBe(false)
-  await gateway.context.db.write(() => freeRemovals())
+  await gateway.context.db.write(() => releaseOrphanedRemovals())
   await upload
   expect(await gateway.missing()).toEqual([])
   expect(await gateway.objectRows()).toMatchObject([{ state: 'live', loose_since: null }])
@@ -44,14 +44,14 @@ test('the clean-up completes a removal that a dead process left, or cancels it w
   // The removing process may still live.
   expect(await sweep()).toMatchObject({ removed: 0 })
   expect(store.files()).toHaveLength(1)
-  await db.write(() => freeRemovals())
+  await db.write(() => releaseOrphanedRemovals())
   expect(await sweep()).toMatchObject({ removed: 1 })
   expect(await gateway.objectRows()).toEqual([])
   expect(store.files()).toEqual([])
 
   await leaveRemoval(gateway)
   await db.write(function* () {
-    yield* freeRemovals()
+    yield* releaseOrphanedRemovals()
     yield* insertFile(rowOf(newId(), SMALL), 1)
   })
   expect(await sweep()).toMatchObject({ removed: 0 })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { freeRemovals } from '../../../src/engine/rows/objects.js'
+import { releaseOrphanedRemovals } from '../../../src/engine/rows/objects.js'
 import { type StrictS3, startStrictS3 } from '../../helpers/places/strict-s3.js'
 import { withKeys } from '../storage/object-places.js'
 import { Gateway, keyOf, temporaryStore } from './stores.js'
@@ -134,7 +134,9 @@ describe('a failing S3 server', () => {
     vi.unstubAllEnvs()
   })
 
-  test('keeps every acknowledged upload complete, whatever happens to concurrent ones', { timeout: 120_000 }, async () => {
+  test('keeps every acknowledged upload complete, whatever happens to concurrent ones', {
+    timeout: 120_000,
+  }, async () => {
     const gateways = [await store.gateway(), await store.gateway()] as const
     if (server === undefined) throw new Error('no server')
     server.fault = () => {
@@ -176,7 +178,7 @@ describe('a failing S3 server', () => {
     })
     await sleep(300)
     expect(isOver).toBe(false)
-    await gateway.context.db.write(() => freeRemovals())
+    await gateway.context.db.write(() => releaseOrphanedRemovals())
     await upload
     expect(await gateway.missing()).toEqual([])
     expect(await gateway.objectRows()).toMatchObject([{ state: 'live', loose_since: null }])

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { keepObjects } from '../../../src/engine/objects/receive.js'
-import { type Removing, removeUnreferenced } from '../../../src/engine/objects/remove.js'
-import { type FileRow, insertFile, readyFile } from '../../../src/engine/rows/chat/files.js'
-import { loosen } from '../../../src/engine/rows/objects.js'
+import { storeObjects } from '../../../src/engine/objects/receive.js'
+import { type RemovalContext, removeUnreferenced } from '../../../src/engine/objects/remove.js'
+import { type ChatFileRow, insertFile, markFileReady } from '../../../src/engine/rows/chat/files.js'
+import { markUnreferenced } from '../../../src/engine/rows/objects.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
@@ -29,9 +29,9 @@ export function keyOf(bytes: Buffer): string {
 /** Times that a test can wait for. */
 const PATIENCE = {
   connectMs: 1000,
-  silentMs: 1000,
+  idleMs: 1000,
   requestMs: 2000,
-  slowestBytesASecond: 1e6,
+  minBytesPerSecond: 1e6,
   attempts: 4,
   backoff: { baseMs: 5, capMs: 20 },
 }
@@ -53,7 +53,7 @@ export function temporaryStore(server?: StrictS3) {
         db: new Database(join(root, 'main.sqlite')),
         objects: await (server === undefined
           ? FileObjects.open(folder)
-          : openBucket(folder, server.place, { patience: PATIENCE })),
+          : openBucket(folder, server.place, { timeouts: PATIENCE })),
         log: { debug() {}, info() {}, warn() {}, error() {} },
       })
       open.push(gateway)
@@ -78,11 +78,11 @@ export function temporaryStore(server?: StrictS3) {
 
 /** The object operations of one process; chat files represent all rows that reference objects. */
 export class Gateway {
-  constructor(readonly context: Removing) {}
+  constructor(readonly context: RemovalContext) {}
 
   /**
    * Receives bytes and references them.
-   * @param isLoose the row comes with the commit, as for a workspace file; otherwise the row exists before
+   * @param isUnreferenced the row comes with the commit, as for a workspace file; otherwise the row exists before
    */
   async upload(bytes: Buffer, isLoose: boolean): Promise<string> {
     const { db, objects } = this.context
@@ -90,10 +90,10 @@ export class Gateway {
     const key = keyOf(bytes)
     const staged = await objects.stage(newId(), Readable.from([bytes]), 1 << 30, 'a')
     const insert = () => insertFile(rowOf(id, bytes), 1)
-    await keepObjects(this.context, {
+    await storeObjects(this.context, {
       tenant: TENANT,
       incoming: [{ staged, key }],
-      ...(isLoose ? { isLoose } : {}),
+      ...(isLoose ? { isUnreferenced: isLoose } : {}),
       *begin() {
         if (!isLoose) yield* insert()
       },
@@ -101,7 +101,7 @@ export class Gateway {
         db.write(function* () {
           yield* held()
           if (isLoose) yield* insert()
-          yield* readyFile({ tenant: TENANT, id }, 1)
+          yield* markFileReady({ tenant: TENANT, id }, 1)
         }),
     })
     return id
@@ -111,7 +111,7 @@ export class Gateway {
   async remove(id: string, bytes: Buffer): Promise<ReadonlySet<string>> {
     await this.context.db.write(function* () {
       yield* sql.run('DELETE FROM chat_files WHERE id = ?', [id])
-      yield* loosen(TENANT, [keyOf(bytes)], Date.now())
+      yield* markUnreferenced(TENANT, [keyOf(bytes)], Date.now())
     })
     return removeUnreferenced(this.context, TENANT, [keyOf(bytes)])
   }
@@ -139,7 +139,7 @@ export class Gateway {
 }
 
 /** A chat file that references bytes. */
-export function rowOf(id: string, bytes: Buffer): FileRow {
+export function rowOf(id: string, bytes: Buffer): ChatFileRow {
   return {
     id,
     tenant: TENANT,

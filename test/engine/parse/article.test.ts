@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { lettersOf } from '../../../src/engine/parse/implied-headings.js'
+import { toComparisonKey } from '../../../src/engine/parse/implied-headings.js'
 import { type MadePage, madePages } from './article-pages.js'
 import { read } from './read.js'
 
 /** The fraction of the content that is read, and the fraction of the read text that is content. */
 async function judge({ html, content, around }: MadePage): Promise<{ recall: number; precision: number }> {
   const { text } = await read('page.html', html)
-  const found = lettersOf(text)
+  const found = toComparisonKey(text)
   const length = (list: string[]): number =>
-    list.reduce((sum, one) => sum + (found.includes(lettersOf(one)) ? lettersOf(one).length : 0), 0)
-  const all = content.reduce((sum, one) => sum + lettersOf(one).length, 0)
+    list.reduce((sum, one) => sum + (found.includes(toComparisonKey(one)) ? toComparisonKey(one).length : 0), 0)
+  const all = content.reduce((sum, one) => sum + toComparisonKey(one).length, 0)
   // A word of a menu that also occurs in the text does not count as kept.
-  const menus = around.filter((one) => lettersOf(one).length > 12)
+  const menus = around.filter((one) => toComparisonKey(one).length > 12)
   return { recall: length(content) / all, precision: length(content) / (length(content) + length(menus)) }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dropRunningLines, type PdfPage } from '../../../src/engine/parse/pdf/pdf-blocks.js'
+import { type PdfPage, removeRunningLines } from '../../../src/engine/parse/pdf/pdf-blocks.js'
 import { read } from './read.js'
 
 describe('captions', () => {
@@ -35,7 +35,7 @@ describe('running heads', () => {
 
   it('remain only on the first page of a chapter with four or more pages', () => {
     const book = pages(['Oil 1', 'Oil 2', 'Oil 3', 'Oil 4', 'Wicks', 'Wicks', 'Lamps', 'Lamps', 'Lamps', 'Lamps'])
-    dropRunningLines(book)
+    removeRunningLines(book)
     expect(headsOf(book)).toEqual([
       'Oil 1',
       ...['Line one of b', 'Line one of c', 'Line one of d'],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { documentDate } from '../../../src/engine/parse/document-dates.js'
+import { parseDocumentDate } from '../../../src/engine/parse/document-dates.js'
 import { read } from './read.js'
 
 const NOW = Date.UTC(2026, 0, 1)
 const iso = (text: string): string | undefined => {
-  const time = documentDate(text, NOW)
+  const time = parseDocumentDate(text, NOW)
   return time === undefined ? undefined : new Date(time).toISOString()
 }
 

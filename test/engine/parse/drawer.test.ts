@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createDrawer } from '../../../src/engine/parse/draw/drawer.js'
-import { sizeOfPicture } from '../../../src/engine/parse/picture/size.js'
-import { residentBytes } from '../../../src/lib/resident-bytes.js'
+import { readPixelSize } from '../../../src/engine/parse/picture/size.js'
+import { readResidentBytes } from '../../../src/lib/resident-bytes.js'
 import { PICTURES } from './hostile-pictures.js'
 import { picture } from './picture.js'
 import { makePdf } from './render/make-pdf.js'
@@ -36,8 +36,8 @@ describe('the drawing process', () => {
   it('shrinks pictures, and never enlarges them', async () => {
     const drawn = await shrink(picture(800, 400))
     expect(drawn).toMatchObject({ width: 256, height: 128, contentType: 'image/jpeg' })
-    expect(sizeOfPicture(drawn.bytes)).toEqual({ width: 256, height: 128 })
-    expect(sizeOfPicture((await shrink(picture(90, 60))).bytes)).toEqual({ width: 90, height: 60 })
+    expect(readPixelSize(drawn.bytes)).toEqual({ width: 256, height: 128 })
+    expect(readPixelSize((await shrink(picture(90, 60))).bytes)).toEqual({ width: 90, height: 60 })
   })
 
   it('draws a page, or only a box of it', async () => {
@@ -58,12 +58,12 @@ describe('the drawing process', () => {
       await expect(shrink(bytes), name).rejects.toMatchObject({
         code: expect.stringMatching(/^(?:not-found|asset-too-large)$/),
       })
-    for (const pid of drawer.pids()) expect(residentBytes(pid)).toBeLessThan(384 * MIB)
+    for (const pid of drawer.pids()) expect(readResidentBytes(pid)).toBeLessThan(384 * MIB)
   })
 
   it('survives damaged pictures, and fails for each that it cannot draw', { timeout: 240_000 }, async () => {
     const whole = [picture(64, 48), Buffer.from((await shrink(picture(300, 200))).bytes)]
-    let told = 0
+    let failures = 0
     for (let seed = 0; seed < DAMAGED; seed++) {
       const next = random(seed)
       const broken = Buffer.from(whole[seed % 2] ?? [])
@@ -72,10 +72,10 @@ describe('the drawing process', () => {
       const ended = await shrink(cut).catch((error: unknown) => error)
       if (ended instanceof Error) {
         expect(ended).toMatchObject({ code: expect.stringMatching(/^(?:not-found|asset-too-large)$/) })
-        told++
+        failures++
       }
     }
-    expect(told).toBeGreaterThan(DAMAGED / 10)
+    expect(failures).toBeGreaterThan(DAMAGED / 10)
     expect(await shrink(picture(800, 400))).toMatchObject({ width: 256 })
   })
 

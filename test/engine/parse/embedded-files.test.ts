@@ -2,7 +2,7 @@ import { utils, write } from '@e965/xlsx'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../../../bench/lib/words.js'
 import { openZip } from '../../../src/engine/parse/archive/zip.js'
-import { storeZip } from '../../../src/engine/parse/archive/zip-store.js'
+import { buildStoredZip } from '../../../src/engine/parse/archive/zip-store.js'
 import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/parse/limits.js'
 import { makeOdf, makePptx, makeXlsx, relations, row, shape } from './office.js'
 import { compound, makeDoc, makePpt } from './old-office.js'
@@ -216,7 +216,10 @@ describe('files embedded in office files', () => {
       'xl/drawings/_rels/d.xml.rels': relations([{ id: 'c', kind: 'chart', target: '../charts/chart1.xml' }]),
       'xl/charts/chart1.xml': chart,
     }
-    const bytes = storeZip([...parts, ...Object.entries(added).map(([name, xml]) => [name, Buffer.from(xml)] as const)])
+    const bytes = buildStoredZip([
+      ...parts,
+      ...Object.entries(added).map(([name, xml]) => [name, Buffer.from(xml)] as const),
+    ])
     const { elements } = await read('a.xlsb', bytes)
     const table = elements.find(({ text }) => text?.includes('Ostwick') === true)
     expect([table?.type, table?.text, table?.sectionPath]).toEqual(['table', '| Spring\nOstwick | 11.5', ['More']])

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { target } from '../../../src/engine/parse/book/epub-package.js'
+import { resolveTarget } from '../../../src/engine/parse/book/epub-package.js'
 import { makeEpub } from './office.js'
 import { failureOf, makeZip, read } from './read.js'
 
@@ -101,10 +101,10 @@ describe('the reading of e-books', () => {
   it('resolves any reference to a name within the archive', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (from, href) => {
-        expect(typeof target(from, href)).toBe('string')
+        expect(typeof resolveTarget(from, href)).toBe('string')
       }),
     )
-    expect(target('OEBPS/book.opf', 'text/a%20b.xhtml#c')).toBe('OEBPS/text/a b.xhtml')
-    expect(target('OEBPS/book.opf', '%zz')).toBe('OEBPS/%zz')
+    expect(resolveTarget('OEBPS/book.opf', 'text/a%20b.xhtml#c')).toBe('OEBPS/text/a b.xhtml')
+    expect(resolveTarget('OEBPS/book.opf', '%zz')).toBe('OEBPS/%zz')
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { filingTitle } from '../../../src/engine/parse/filing-title.js'
+import { buildFilingTitle } from '../../../src/engine/parse/filing-title.js'
 import type { Block } from '../../../src/engine/parse/parsed.js'
 import { read } from './read.js'
 
@@ -17,7 +17,7 @@ const blocks = (texts: readonly string[]): Block[] => texts.map((text) => ({ typ
 
 describe('the title of a filing', () => {
   it('contains company, form and period', () => {
-    expect(filingTitle(blocks(COVER))).toBe('LANTERN WORKS PLC · Form 10-K · June 30, 2023')
+    expect(buildFilingTitle(blocks(COVER))).toBe('LANTERN WORKS PLC · Form 10-K · June 30, 2023')
   })
 
   it.each([
@@ -44,12 +44,12 @@ describe('the title of a filing', () => {
       undefined,
     ],
   ])('follows from %s', (_what, texts, title) => {
-    expect(filingTitle(blocks(texts))).toBe(title)
+    expect(buildFilingTitle(blocks(texts))).toBe(title)
   })
 
   it('takes little time for a cover of only line ends and brackets', () => {
     const hostile = blocks(Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? '\n'.repeat(5000) : '(\n'.repeat(3000))))
-    expect(filingTitle(hostile)).toBeUndefined()
+    expect(buildFilingTitle(hostile)).toBeUndefined()
   })
 
   it('appears in the title of every passage instead of the name of the authority', async () => {

@@ -47,7 +47,7 @@ async function readAll(files: readonly (readonly [string, Buffer])[]) {
   let bytes = 0
   const inside: ContainedSink = {
     begin() {},
-    async piece(_place, piece) {
+    async write(_place, piece) {
       bytes += piece.length
       for (const pid of compiler.pids()) pids.add(pid)
     },
@@ -59,7 +59,7 @@ async function readAll(files: readonly (readonly [string, Buffer])[]) {
       writeFileSync(path, content)
       return { path, filename, depth: 0 }
     })
-    const results = await compiler.compile(requests, undefined, { inside })
+    const results = await compiler.compile(requests, undefined, { containedSink: inside })
     return { results, pids, bytes }
   } finally {
     await compiler.close()

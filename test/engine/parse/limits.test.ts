@@ -7,7 +7,7 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { CompileRequest, CompileResult, Compiler, ReadingProgress } from '../../../src/engine/parse/compiled.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
 import type { ReadLimits } from '../../../src/engine/parse/limits.js'
-import { meterOf } from '../../../src/engine/parse/meter.js'
+import { createMeter } from '../../../src/engine/parse/meter.js'
 import { until } from '../../helpers/until.js'
 
 const MIB = 1024 * 1024
@@ -70,10 +70,10 @@ describe('the time limit', { timeout: LONG_MS }, () => {
   })
 
   it('reports the page at which a file exceeded the limit', async () => {
-    const told: number[] = []
+    const reported: number[] = []
     const requests = [file('a.md'), file('ks-fault-work-2800.pdf')]
     const results = await compiler({ processorMs: 1500 }).compile(requests, undefined, {
-      onProgress: (index) => told.push(index),
+      onProgress: (index) => reported.push(index),
     })
     expect(ends(results)).toEqual([
       'ok',
@@ -81,16 +81,16 @@ describe('the time limit', { timeout: LONG_MS }, () => {
         /^ks-fault-work-2800\.pdf needed more than 1\.5 s of processor time to read \(it was at page [2-6] of 7 after (?:1\.[5-9]|[2-9]\.?\d?) s of processor time, with [1-9]\d+ MiB of memory\)$/,
       ),
     ])
-    expect(new Set(told)).toEqual(new Set([1]))
+    expect(new Set(reported)).toEqual(new Set([1]))
   })
 
   it('limits progress reports to a few a second', async () => {
-    const told: ReadingProgress[] = []
+    const reported: ReadingProgress[] = []
     await compiler({}).compile([file('ks-fault-work-2100.pdf')], undefined, {
-      onProgress: (_, progress) => told.push(progress),
+      onProgress: (_, progress) => reported.push(progress),
     })
-    expect(told.length).toBeGreaterThan(2)
-    expect(told.at(-1)).toEqual({ unit: 'page', at: 7, total: 7 })
+    expect(reported.length).toBeGreaterThan(2)
+    expect(reported.at(-1)).toEqual({ unit: 'page', at: 7, total: 7 })
   })
 })
 
@@ -122,7 +122,7 @@ describe('the meter of a reading process', () => {
   it('counts processor time and clock from its start, without the time of sleep', () => {
     let now = 0
     const use = { processorMs: 500, isStopped: false }
-    const meter = meterOf(
+    const meter = createMeter(
       1,
       () => use,
       () => now,
@@ -130,21 +130,21 @@ describe('the meter of a reading process', () => {
     meter.restart()
     now += 250
     use.processorMs += 100
-    expect(meter.look()).toEqual({ processorMs: 100, wallMs: 250 })
+    expect(meter.sample()).toEqual({ processorMs: 100, wallMs: 250 })
     // The machine slept for an hour.
     now += 3_600_000
-    expect(meter.look()).toEqual({ processorMs: 100, wallMs: 1250 })
+    expect(meter.sample()).toEqual({ processorMs: 100, wallMs: 1250 })
     use.isStopped = true
     now += 250
-    expect(meter.look()).toEqual({ processorMs: 100, wallMs: 1250 })
+    expect(meter.sample()).toEqual({ processorMs: 100, wallMs: 1250 })
     meter.restart()
-    expect(meter.look()).toEqual({ processorMs: 0, wallMs: 0 })
+    expect(meter.sample()).toEqual({ processorMs: 0, wallMs: 0 })
   })
 
   it('does not count the clock while other processes have the processors', () => {
     let now = 0
     const use = { processorMs: 0, queuedMs: 700, isStopped: false }
-    const meter = meterOf(
+    const meter = createMeter(
       1,
       () => ({ ...use }),
       () => now,
@@ -154,33 +154,33 @@ describe('the meter of a reading process', () => {
       now += 250
       use.processorMs += 5
       use.queuedMs += 245
-      meter.look()
+      meter.sample()
     }
-    expect(meter.look()).toEqual({ processorMs: 72_000, wallMs: 72_000 })
+    expect(meter.sample()).toEqual({ processorMs: 72_000, wallMs: 72_000 })
     // It waits for a disk.
     now += 250
-    expect(meter.look()).toEqual({ processorMs: 72_000, wallMs: 72_250 })
+    expect(meter.sample()).toEqual({ processorMs: 72_000, wallMs: 72_250 })
   })
 
   it('uses the times that the process reports if the system gives none, and the clock while it is silent', () => {
     let now = 0
-    const meter = meterOf(
+    const meter = createMeter(
       1,
       () => undefined,
       () => now,
     )
-    meter.told(1000)
+    meter.reportProcessorMs(1000)
     meter.restart()
     const following = (ms: number) => {
       for (let passed = 0; passed < ms; passed += 250) {
         now += 250
-        meter.look()
+        meter.sample()
       }
-      return meter.look().processorMs
+      return meter.sample().processorMs
     }
     expect(following(1000)).toBe(200)
-    meter.told(1300)
-    expect(meter.look().processorMs).toBe(300)
+    meter.reportProcessorMs(1300)
+    expect(meter.sample().processorMs).toBe(300)
     expect(following(600_000)).toBeGreaterThan(120_000)
   })
 })

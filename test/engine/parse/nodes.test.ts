@@ -183,7 +183,7 @@ describe('nodes', () => {
         fc.string({ unit: 'grapheme', maxLength: 3000 }),
         fc.integer({ min: 10, max: 60 }),
         (text, largest) => {
-          for (const ranges of [splitText(text, { largest, overlap: 5 }), splitLines(text, largest)]) {
+          for (const ranges of [splitText(text, { maxWords: largest, overlapWords: 5 }), splitLines(text, largest)]) {
             let end = 0
             for (const range of ranges) {
               expect(range.end).toBeGreaterThan(range.start)

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../../../bench/lib/words.js'
-import { picturesIn } from '../../../src/engine/parse/office/blips.js'
-import { remarksIn } from '../../../src/engine/parse/office/remarks.js'
-import { xlsBeside } from '../../../src/engine/parse/office/xls-beside.js'
+import { findBlipPictures } from '../../../src/engine/parse/office/blips.js'
+import { parseComments } from '../../../src/engine/parse/office/comments.js'
+import { readXlsExtras } from '../../../src/engine/parse/office/xls-extras.js'
 import { makeOdf, makePptx, makeXlsx, relations, row, shape } from './office.js'
 import { compound, makeDoc } from './old-office.js'
 import { picture } from './picture.js'
@@ -216,7 +216,7 @@ describe('extra content of office documents', () => {
       ...biff.textBox('Look here', 6),
       ...biff.textBox('a comment', 0x19),
     ])
-    const beside = xlsBeside(stream)
+    const beside = readXlsExtras(stream)
     expect([...beside.keys()]).toEqual(['Sales'])
     expect(beside.get('Sales')?.map(({ type, text }) => [type, text])).toEqual([
       ['paragraph', 'Nuts a year (year)'],
@@ -242,14 +242,14 @@ describe('the readers of extra content with damaged files', () => {
       ...pictureGroup(blip(PNG)),
     ])
     expect(
-      xlsBeside(stream)
+      readXlsExtras(stream)
         .get('')
         ?.map(({ type }) => type),
     ).toEqual(['image'])
     for (let round = 0; round < 400; round++) {
       const bytes = mutated(stream)
-      expect(() => xlsBeside(bytes)).not.toThrow()
-      expect(() => picturesIn(bytes)).not.toThrow()
+      expect(() => readXlsExtras(bytes)).not.toThrow()
+      expect(() => findBlipPictures(bytes)).not.toThrow()
     }
   })
 
@@ -257,9 +257,9 @@ describe('the readers of extra content with damaged files', () => {
     const xml = Buffer.from(
       '<comments><authors><author>Ann</author></authors><comment ref="B2" authorId="0"><text><r><t>Counted</t></r></text></comment></comments>',
     )
-    for (let round = 0; round < 300; round++) expect(() => remarksIn(mutated(xml).toString('latin1'))).not.toThrow()
+    for (let round = 0; round < 300; round++) expect(() => parseComments(mutated(xml).toString('latin1'))).not.toThrow()
     const deep = '<w:comment w:author="x"><w:p><w:t>y</w:t></w:p>'.repeat(20_000)
-    expect(remarksIn(deep).length).toBeLessThanOrEqual(5000)
+    expect(parseComments(deep).length).toBeLessThanOrEqual(5000)
   })
 
   it('keep the text of a compound file whose picture stream is damaged', async () => {

@@ -1,4 +1,4 @@
-import { storeZip } from '../../../src/engine/parse/archive/zip-store.js'
+import { buildStoredZip } from '../../../src/engine/parse/archive/zip-store.js'
 import { makeZip, type ZipPart } from './read.js'
 
 const RELATIONS = 'http://schemas.openxmlformats.org/package/2006/relationships'
@@ -147,7 +147,7 @@ export function row(number: number, cells: (string | number | undefined)[], styl
 export function makeOdf(kind: string, body: string, styles = '', extra: ZipPart[] = []): Buffer {
   const content = `<?xml version="1.0"?><office:document-content><office:automatic-styles>${styles}</office:automatic-styles><office:body>${body}</office:body></office:document-content>`
   // The type comes first and uncompressed, so that it can be read without inflating.
-  return storeZip([
+  return buildStoredZip([
     ['mimetype', Buffer.from(`application/vnd.oasis.opendocument.${kind}`)],
     ['META-INF/manifest.xml', Buffer.from('<manifest:manifest/>')],
     ['content.xml', Buffer.from(content)],

@@ -60,7 +60,7 @@ describe('figures of a PDF', () => {
 
   it('do not include pages: each page with content is a separate item, named by its number', async () => {
     const { items } = await read('a.pdf', makePdf([sheet(body(740)), sheet(''), sheet(body(700))]))
-    const { itemName } = await import('../../../src/engine/parse/stored.js')
+    const { itemName } = await import('../../../src/engine/parse/stored-parts.js')
     const pages = items.map((item, index) => [itemName(item, index), item.drawn])
     expect(pages).toEqual([
       ['page-1', true],

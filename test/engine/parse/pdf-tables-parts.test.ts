@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type TableCells, tableOf } from '../../../src/engine/parse/tables/cells.js'
+import { type TableCells, toTableCells } from '../../../src/engine/parse/tables/cells.js'
 import { read } from './read.js'
 import { type OnPage, pdfOfPages, row } from './table-pdf.js'
 
 async function tablesOf(page: OnPage[]): Promise<TableCells[]> {
   const { elements } = await read('a.pdf', pdfOfPages([page]))
-  return elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [tableOf(text ?? '', metadata)] : []))
+  return elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [toTableCells(text ?? '', metadata)] : []))
 }
 
 /** Rows of two figures, 12 points apart. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CompiledDocument } from '../../../src/engine/parse/compiled.js'
-import { findTables, mayHoldTables } from '../../../src/engine/parse/pdf/table-find.js'
-import { NOTHING_DRAWN } from '../../../src/engine/parse/pdf/table-rules.js'
-import { joinedTable, tableOf } from '../../../src/engine/parse/tables/cells.js'
+import { findTables, mayContainTables } from '../../../src/engine/parse/pdf/table-find.js'
+import { NO_DRAWINGS } from '../../../src/engine/parse/pdf/table-rules.js'
+import { joinTableParts, toTableCells } from '../../../src/engine/parse/tables/cells.js'
 import { read } from './read.js'
 import { line, type OnPage, pdfOfPages, row } from './table-pdf.js'
 
@@ -39,7 +39,7 @@ const INCOME: [string, string, string][] = [
 ]
 
 const tablesIn = ({ elements }: CompiledDocument) =>
-  elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [tableOf(text ?? '', metadata)] : []))
+  elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [toTableCells(text ?? '', metadata)] : []))
 
 describe('a PDF table without lines', () => {
   it('gets column head rows, row heads, spans and a caption', async () => {
@@ -118,7 +118,7 @@ describe('a PDF table without lines', () => {
       ['', '2023', '2022'],
       ['Interest', '11', '12'],
     ])
-    expect(joinedTable(parts)?.rows.map(([name]) => name)).toEqual([
+    expect(joinTableParts(parts)?.rows.map(([name]) => name)).toEqual([
       '',
       '',
       'Revenue:',
@@ -234,7 +234,7 @@ describe('the search for tables', () => {
           const runs = expected.flatMap((cells, r) =>
             cells.map((text, c) => run(text, c === 0 ? 40 : 140 + c * 60 - text.length * 5, 700 - r * 12)),
           )
-          expect(findTables(runs, NOTHING_DRAWN).map((table) => table.rows)).toEqual([expected])
+          expect(findTables(runs, NO_DRAWINGS).map((table) => table.rows)).toEqual([expected])
         },
       ),
       { numRuns: 60 },
@@ -251,8 +251,8 @@ describe('the search for tables', () => {
       (n: number): [number, number] => [n, 5],
     ]) {
       const runs = many(place)
-      expect(mayHoldTables(runs)).toBe(false)
-      expect(findTables(runs.slice(0, 20_000), NOTHING_DRAWN).length).toBeLessThan(1000)
+      expect(mayContainTables(runs)).toBe(false)
+      expect(findTables(runs.slice(0, 20_000), NO_DRAWINGS).length).toBeLessThan(1000)
     }
   })
 
@@ -263,6 +263,6 @@ describe('the search for tables', () => {
       width: 5,
       height: 5,
     }))
-    expect(findTables(broken, NOTHING_DRAWN)).toEqual([])
+    expect(findTables(broken, NO_DRAWINGS)).toEqual([])
   })
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createCompiler } from '../../../src/engine/parse/compiler.js'
-import { residentBytes } from '../../../src/lib/resident-bytes.js'
+import { readResidentBytes } from '../../../src/lib/resident-bytes.js'
 import { PICTURES, POLYGLOTS } from './hostile-pictures.js'
 import { makeEpub, makePptx } from './office.js'
 import { makeDocx, read, textOf } from './read.js'
@@ -76,7 +76,7 @@ describe('A39: pictures that claim enormous sizes', () => {
           Object.values(bombs).some((bomb) => bomb.equals(bytes)),
           filename,
         ).toBe(true)
-      for (const pid of compiler.pids()) expect(residentBytes(pid), filename).toBeLessThan(384 * MIB)
+      for (const pid of compiler.pids()) expect(readResidentBytes(pid), filename).toBeLessThan(384 * MIB)
       expect(process.memoryUsage().rss - before, filename).toBeLessThan(128 * MIB)
     }
   })

@@ -4,7 +4,7 @@ import { crc32, deflateRawSync } from 'node:zlib'
 import type { CompiledDocument, CompileFailure, PreparedDocument } from '../../../src/engine/parse/compiled.js'
 import { DEFAULT_LIMITS, ReadError, type ReadLimits } from '../../../src/engine/parse/limits.js'
 import { compileBytes } from '../../../src/engine/parse/read-document.js'
-import type { StoredArtifact } from '../../../src/engine/parse/stored.js'
+import type { StoredArtifact } from '../../../src/engine/parse/stored-parts.js'
 import { unpack } from '../../../src/engine/storage/packed.js'
 
 const FIXTURES = new URL('../../fixtures/docs/', import.meta.url)
@@ -33,7 +33,7 @@ export async function readInside(
   const contents: string[] = []
   let open: Uint8Array[] = []
   const sink = {
-    async piece(bytes: Uint8Array) {
+    async write(bytes: Uint8Array) {
       open.push(Buffer.from(bytes))
     },
     async end(kept: boolean) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { documentFields } from '../../../src/engine/parse/document-fields.js'
-import { dateInFilename, dateStatedIn, yearInFilename } from '../../../src/engine/parse/stated-date.js'
+import { buildDocumentFields } from '../../../src/engine/parse/document-fields.js'
+import { findDateInFilename, findStatedDate, findYearInFilename } from '../../../src/engine/parse/stated-date.js'
 
 describe('the date in a text', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('the date in a text', () => {
     ['周会\n日期：2025年8月11日', '2025-08-11'],
     ['Reference\nAs of March 2022\nText.', '2022-03-01'],
   ])('comes from %j', (text, day) => {
-    expect(dateStatedIn(text)).toBe(day)
+    expect(findStatedDate(text)).toBe(day)
   })
 
   it.each([
@@ -23,7 +23,7 @@ describe('the date in a text', () => {
     'Price list\n\nFounded: 1931',
     `${'A line.\n'.repeat(20)}Date: 4 March 2021`,
   ])('does not come from a date of something else: %j', (text) => {
-    expect(dateStatedIn(text)).toBeUndefined()
+    expect(findStatedDate(text)).toBeUndefined()
   })
 })
 
@@ -34,25 +34,25 @@ describe('the date in a file name', () => {
     ['scan_20240305.pdf', '2024-03-05'],
     ['2023-04/report.md', '2023-04-01'],
   ])('comes from %s', (name, day) => {
-    expect(dateInFilename(name)).toBe(day)
+    expect(findDateInFilename(name)).toBe(day)
   })
 
   it.each(['ticket-202403.txt', 'invoice-12024-03-05.txt', 'report-2023.md', 'a.md'])(
     'does not come from %s',
     (name) => {
-      expect(dateInFilename(name)).toBeUndefined()
+      expect(findDateInFilename(name)).toBeUndefined()
     },
   )
 
   it('falls on the first day of a year at the end of the name', () => {
-    expect(yearInFilename('old/handbook-2023.md')).toBe('2023-01-01')
-    expect(yearInFilename('2023-handbook.md')).toBeUndefined()
+    expect(findYearInFilename('old/handbook-2023.md')).toBe('2023-01-01')
+    expect(findYearInFilename('2023-handbook.md')).toBeUndefined()
   })
 })
 
 describe('the date of a document', () => {
   const dateOf = (declared: object, filename: string, text: string, front?: object) =>
-    documentFields({ declared, metadata: front === undefined ? {} : { frontMatter: front } }, { filename, text })
+    buildDocumentFields({ declared, metadata: front === undefined ? {} : { frontMatter: front } }, { filename, text })
       .documentDate
 
   it("comes first from a declared publication, then the text, the file name, and last the program's timestamps", () => {

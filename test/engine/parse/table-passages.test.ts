@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { tableHeads } from '../../../src/engine/parse/tables/passages.js'
+import { createTableHeads } from '../../../src/engine/parse/tables/passages.js'
 import { growth } from '../../helpers/processor-time.js'
 
 /** Looks up the section head above passages at this distance. */
 async function above(text: string, apart: number): Promise<void> {
-  const heads = tableHeads(text, {})
+  const heads = createTableHeads(text, {})
   for (let start = 0; start < text.length; start += apart) heads.above(start)
 }
 
 describe('the section head above a table passage', () => {
   it('comes from the last row with a single cell of text before rows of several cells', () => {
     const text = 'Income\na | 1\n\nb | 2\nCosts\nc | 3\nc | 4'
-    const heads = tableHeads(text, {})
+    const heads = createTableHeads(text, {})
     expect(heads.above(text.indexOf('a |'))).toBe('Income\n')
     expect(heads.above(text.indexOf('b |'))).toBe('Income\n')
     expect(heads.above(text.indexOf('c | 4'))).toBe('Costs\n')

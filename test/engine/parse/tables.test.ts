@@ -2,9 +2,9 @@ import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cleanText } from '../../../src/engine/parse/elements.js'
-import { tableOf } from '../../../src/engine/parse/tables/cells.js'
+import { toTableCells } from '../../../src/engine/parse/tables/cells.js'
 import { formatTable } from '../../../src/engine/parse/tables/formats.js'
-import { tableBlocks } from '../../../src/engine/parse/tables.js'
+import { buildTableBlocks } from '../../../src/engine/parse/tables.js'
 import { read } from './read.js'
 
 const cell = fc
@@ -20,11 +20,11 @@ describe('a table element', () => {
       )
     fc.assert(
       fc.property(rows, (given) => {
-        const [block] = tableBlocks(given, false)
+        const [block] = buildTableBlocks(given, false)
         if (block === undefined) return
-        const told = tableOf(cleanText(block.text), block.metadata ?? {}).rows
+        const parsed = toTableCells(cleanText(block.text), block.metadata ?? {}).rows
         const isFilled = (row: string[]): boolean => row.some((one) => one !== '')
-        expect(told.filter(isFilled)).toEqual(given.filter(isFilled))
+        expect(parsed.filter(isFilled)).toEqual(given.filter(isFilled))
       }),
     )
   })
@@ -57,7 +57,7 @@ describe('a table element', () => {
       <tr><td colspan="3">Sales</td><td>$</td><td>5</td><td></td><td></td><td>$</td><td>4</td><td></td></tr>
       <tr><td colspan="3">Loss</td><td></td><td>(7</td><td>)</td><td></td><td></td><td>(6</td><td>)</td></tr></table>`
     const [table] = (await read('a.html', `<p>Figures.</p>${html}`)).elements.filter(({ type }) => type === 'table')
-    const { rows, headerRows, spans } = tableOf(table?.text ?? '', table?.metadata ?? {})
+    const { rows, headerRows, spans } = toTableCells(table?.text ?? '', table?.metadata ?? {})
     expect(rows).toEqual([
       ['', 'Year ended May 31,', ''],
       ['in millions', '2023', '2022'],

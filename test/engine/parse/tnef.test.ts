@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { numbers } from '../../../bench/lib/words.js'
 import { ReadError } from '../../../src/engine/parse/limits.js'
-import { unpackRtf } from '../../../src/engine/parse/mail/compressed-rtf.js'
+import { decompressRtf } from '../../../src/engine/parse/mail/compressed-rtf.js'
 import { read, readInside } from './read.js'
 import { attribute, makeTnef, u32 } from './tnef-message.js'
 
@@ -29,9 +29,9 @@ it('compressed RTF repeats its dictionary, also beyond the end of the written pa
     '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0',
     'hex',
   )
-  expect(unpackRtf(words).toString('latin1')).toBe('{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n')
+  expect(decompressRtf(words).toString('latin1')).toBe('{\\rtf1\\ansi\\ansicpg1252\\pard hello world}\r\n')
   const over = Buffer.from('1a0000001c0000004c5a4675e2d44b51410004205758595a0d6e7d010eb0', 'hex')
-  expect(unpackRtf(over).toString('latin1')).toBe('{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}')
+  expect(decompressRtf(over).toString('latin1')).toBe('{\\rtf1 WXYZWXYZWXYZWXYZWXYZ}')
 })
 
 it('winmail.dat with compressed RTF as only text is read by the RTF reader', async () => {

@@ -5,14 +5,14 @@ import { compileBytes } from '../../../src/engine/parse/read-document.js'
 
 const MP3 = Buffer.from('ID3\x04\0\0\0\0\0\0 and no sound', 'latin1')
 
-async function heard(speech: Omit<RecordedSpeech, 'by'>, bytes = MP3, filename = 'talk.mp3') {
+async function compileTranscript(speech: Omit<RecordedSpeech, 'by'>, bytes = MP3, filename = 'talk.mp3') {
   const transcript = { by: 'ears/whisper', ...speech }
   return await compileBytes(bytes, { filename, transcript }, DEFAULT_LIMITS)
 }
 
 /** Paragraphs with the times in their metadata. */
 async function spoken(speech: Omit<RecordedSpeech, 'by'>) {
-  const { elements } = await heard(speech)
+  const { elements } = await compileTranscript(speech)
   return elements.flatMap(({ text, metadata }) =>
     text === undefined ? [] : [`${metadata.startTime ?? '?'}-${metadata.endTime ?? '?'} ${text}`],
   )
@@ -55,7 +55,7 @@ describe('the transcript of a recording', () => {
 
   it('consists of sections of two minutes, and names the transcriber', async () => {
     const segments = [0, 60, 130, 7300].map((start) => ({ start, end: start + 5, text: `Said at ${start}.` }))
-    const { nodes, metadata, title, mediaType } = await heard({ text: '', segments })
+    const { nodes, metadata, title, mediaType } = await compileTranscript({ text: '', segments })
     expect(nodes.map(({ sectionPath }) => sectionPath)).toEqual([
       ['00:00:00 – 00:02:00'],
       ['00:02:00 – 00:04:00'],
@@ -72,15 +72,15 @@ describe('the transcript of a recording', () => {
 
   it('fails if it is empty', async () => {
     for (const text of ['', ' \n\n ', 'WEBVTT\n\n', '{"text": ""}', '[]', '{"segments": [1, null, {}]}'])
-      await expect(heard({ text })).rejects.toThrow('talk.mp3: ears/whisper heard nothing in it')
+      await expect(compileTranscript({ text })).rejects.toThrow('talk.mp3: ears/whisper heard nothing in it')
   })
 
   it('does not apply to a file that is no recording', async () => {
-    const { text } = await heard({ text: 'said' }, Buffer.from('# Note\n\nWritten.'), 'note.md')
+    const { text } = await compileTranscript({ text: 'said' }, Buffer.from('# Note\n\nWritten.'), 'note.md')
     expect(text).not.toContain('said')
-    await expect(heard({ text: 'said' }, Buffer.from('MThd\0\0\0\x06\0\0\0', 'latin1'), 'a.mid')).rejects.toThrow(
-      'a.mid is a sound file (audio/midi), which cannot be read yet',
-    )
+    await expect(
+      compileTranscript({ text: 'said' }, Buffer.from('MThd\0\0\0\x06\0\0\0', 'latin1'), 'a.mid'),
+    ).rejects.toThrow('a.mid is a sound file (audio/midi), which cannot be read yet')
   })
 })
 
@@ -102,7 +102,7 @@ it('damaged transcripts are read, or fail as empty', async () => {
     const text = whole[round % whole.length] ?? ''
     const at = random(text.length)
     const broken = round % 2 === 0 ? text.slice(0, at) : `${text.slice(0, at)}\0-->[{${text.slice(at + random(9))}`
-    const outcome = await heard({ text: broken }).then(
+    const outcome = await compileTranscript({ text: broken }).then(
       ({ nodes }) => nodes.length > 0,
       (error: unknown) => /heard nothing/.test(String(error)),
     )

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { nearestCluster } from '../../../src/engine/quality/assign-cluster.js'
-import { canBeOne, likeness, type Meaning, meaningOf } from '../../../src/engine/quality/meaning.js'
-import { pointedTo } from '../../../src/engine/quality/pointed.js'
+import { findNearestCluster } from '../../../src/engine/quality/assign-cluster.js'
+import { computeLikeness, mayAskSame, type QuestionMeaning, toMeaning } from '../../../src/engine/quality/meaning.js'
+import { computePointedSentences } from '../../../src/engine/quality/pointed.js'
 
 /** Cluster numbers of questions that arrive one after the other. */
 function clustered(questions: readonly string[]): number[] {
-  const clusters = new Map<number, Meaning[]>()
+  const clusters = new Map<number, QuestionMeaning[]>()
   return questions.map((question) => {
-    const meaning = meaningOf(question)
-    const key = nearestCluster(meaning, clusters) ?? clusters.size
+    const meaning = toMeaning(question)
+    const key = findNearestCluster(meaning, clusters) ?? clusters.size
     clusters.set(key, [...(clusters.get(key) ?? []), meaning])
     return key
   })
@@ -49,12 +49,12 @@ describe('questions with the same meaning', () => {
       { id: 'a', text: 'The gate is locked at eight. Bicycles stand in the shed behind the mill.', score: 1 },
     ]
     const meanings = ['Where do I put my bicycle?', 'shed for bikes', 'When is the gate locked?'].map((question) =>
-      meaningOf(question, pointedTo(question, passages)),
+      toMeaning(question, computePointedSentences(question, passages)),
     )
     const [first, other, third] = meanings
     if (first === undefined || other === undefined || third === undefined) throw new Error('three questions')
-    expect(nearestCluster(other, new Map([['first', [first]]]))).toBe('first')
-    expect(nearestCluster(third, new Map([['first', [first, other]]]))).toBeUndefined()
+    expect(findNearestCluster(other, new Map([['first', [first]]]))).toBe('first')
+    expect(findNearestCluster(third, new Map([['first', [first, other]]]))).toBeUndefined()
   })
 
   test('do not depend on capitals in German', () => {
@@ -100,9 +100,9 @@ describe('questions with the same meaning', () => {
   })
 
   test('compare symmetrically, and resemble themselves most', () => {
-    const [one, other] = [meaningOf('Where are keys kept?'), meaningOf('At what location do we store the keys?')]
-    expect(canBeOne(one, other)).toBe(true)
-    expect(likeness(one, other)).toBeCloseTo(likeness(other, one))
-    expect(likeness(one, one)).toBeGreaterThan(likeness(one, other))
+    const [one, other] = [toMeaning('Where are keys kept?'), toMeaning('At what location do we store the keys?')]
+    expect(mayAskSame(one, other)).toBe(true)
+    expect(computeLikeness(one, other)).toBeCloseTo(computeLikeness(other, one))
+    expect(computeLikeness(one, one)).toBeGreaterThan(computeLikeness(one, other))
   })
 })

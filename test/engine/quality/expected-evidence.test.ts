@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { mayShareLanguage } from '../../../src/engine/quality/same-language.js'
-import { looksLike, oneMistakeAway } from '../../../src/engine/quality/spelling.js'
-import { readOpinion } from '../../../src/engine/quality/triage-model.js'
-import { kindMissing, lacksKind } from '../../../src/engine/query/question/asked-kind.js'
-import { expectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
+import { generateMisspellings, looksLike } from '../../../src/engine/quality/spelling.js'
+import { parseOpinion } from '../../../src/engine/quality/triage-model.js'
+import { describeExpectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
+import { isKindMissing, lacksKind } from '../../../src/engine/query/question/requested-kind.js'
 
 describe('the expected evidence of a question', () => {
   test.each([
@@ -32,22 +32,22 @@ describe('the expected evidence of a question', () => {
     ['停车多少钱？', '说明价格或费用的文字：停车多少钱'],
     ['Berths in the harbour are let by the week.', 'a text about this: Berths in the harbour are let by the week'],
   ])('%s', (question, text) => {
-    expect(expectedEvidence(question).map((one) => one.text)).toEqual([text])
+    expect(describeExpectedEvidence(question).map((one) => one.text)).toEqual([text])
   })
 
   test('covers each of several questions, and uses the complete question as subject if it cannot be split', () => {
-    expect(expectedEvidence('When does the kiosk open, and who runs it?').map(({ kind }) => kind)).toEqual([
+    expect(describeExpectedEvidence('When does the kiosk open, and who runs it?').map(({ kind }) => kind)).toEqual([
       'time',
       'person',
     ])
-    expect(expectedEvidence('潮汐是什么？')).toMatchObject([{ subject: '潮汐是什么' }])
-    expect(expectedEvidence('?')).toMatchObject([{ subject: '', text: 'a text' }])
+    expect(describeExpectedEvidence('潮汐是什么？')).toMatchObject([{ subject: '潮汐是什么' }])
+    expect(describeExpectedEvidence('?')).toMatchObject([{ subject: '', text: 'a text' }])
   })
 })
 
 describe('the checks of triage', () => {
   test('words with one or two typos and forms of one word count as similar; other words do not', () => {
-    expect(oneMistakeAway('harbuor')).toContain('harbour')
+    expect(generateMisspellings('harbuor')).toContain('harbour')
     for (const [one, other] of [
       ['harbour', 'harbuor'],
       ['membership', 'membrshp'],
@@ -72,16 +72,16 @@ describe('the checks of triage', () => {
 
   test('the answer type of a question counts as missing if no sentence near its subject contains it', () => {
     const about = (body: string, sentence = body) => [{ title: 'Cutter', body, sentence }]
-    expect(kindMissing('Who repairs the laser cutter?', about('The laser cutter cuts steel.'))).toBe(true)
-    expect(kindMissing('Who repairs the laser cutter?', about('The laser cutter is repaired by Oskar.'))).toBe(false)
-    expect(kindMissing('In which year was it bought?', about('It cuts 12 millimetres since March.'))).toBe(true)
-    expect(kindMissing('In which year was it bought?', about('It was bought in 1998.'))).toBe(false)
-    expect(kindMissing('How much does a cut cost?', about('Twelve cuts are made daily.'))).toBe(true)
-    expect(kindMissing('How much does a cut cost?', about('cut | 12\n| steel | 14 |'))).toBe(false)
+    expect(isKindMissing('Who repairs the laser cutter?', about('The laser cutter cuts steel.'))).toBe(true)
+    expect(isKindMissing('Who repairs the laser cutter?', about('The laser cutter is repaired by Oskar.'))).toBe(false)
+    expect(isKindMissing('In which year was it bought?', about('It cuts 12 millimetres since March.'))).toBe(true)
+    expect(isKindMissing('In which year was it bought?', about('It was bought in 1998.'))).toBe(false)
+    expect(isKindMissing('How much does a cut cost?', about('Twelve cuts are made daily.'))).toBe(true)
+    expect(isKindMissing('How much does a cut cost?', about('cut | 12\n| steel | 14 |'))).toBe(false)
     const far =
       'The laser cutter cuts steel. It is loud. It is hot. Doors are shut. Oskar Lind came in. By Oskar it is.'
-    expect(kindMissing('Who repairs the laser cutter?', about(far, 'The laser cutter cuts steel.'))).toBe(true)
-    expect(kindMissing('What is a laser?', about('It is loud.'))).toBe(false)
+    expect(isKindMissing('Who repairs the laser cutter?', about(far, 'The laser cutter cuts steel.'))).toBe(true)
+    expect(isKindMissing('What is a laser?', about('It is loud.'))).toBe(false)
   })
 
   test('a question in another language than the space is distinguished from one in the same language', () => {
@@ -96,11 +96,11 @@ describe('the checks of triage', () => {
 
 describe('the opinion of a model about a failed query', () => {
   test('can be JSON or prose, and ignores passages that the model did not receive', () => {
-    expect(readOpinion('{"verdict": "answered", "passages": [2, 9, 2]}', 3)).toEqual({
+    expect(parseOpinion('{"verdict": "answered", "passages": [2, 9, 2]}', 3)).toEqual({
       says: 'answered',
       passages: [1],
     })
-    expect(readOpinion('The question is Unrelated.', 3)).toEqual({ says: 'unrelated', passages: [] })
-    expect(readOpinion('I cannot say.', 3)).toBeUndefined()
+    expect(parseOpinion('The question is Unrelated.', 3)).toEqual({ says: 'unrelated', passages: [] })
+    expect(parseOpinion('I cannot say.', 3)).toBeUndefined()
   })
 })

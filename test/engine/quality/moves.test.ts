@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FailedQueryStatus } from '../../../src/contract/gateway/failed-queries.js'
 import { FAILED_QUERY_STATUSES } from '../../../src/contract/values.js'
-import { FAILED_QUERY_MOVES, type FailedQueryEvent, movesOf } from '../../../src/engine/quality/moves.js'
+import { FAILED_QUERY_MOVES, type FailedQueryEvent, listMoves } from '../../../src/engine/quality/moves.js'
 import type { TriageCause } from '../../../src/engine/quality/triage-evidence.js'
-import { judgeEvidence, judgeOpinion } from '../../../src/engine/quality/triage-rules.js'
-import { clusterKey, queryKey, triggerOf } from '../../../src/engine/traces/capture.js'
+import { judgeOpinion, judgeTriageEvidence } from '../../../src/engine/quality/triage-rules.js'
+import { findFailureTrigger, toClusterKey, toQueryKey } from '../../../src/engine/traces/capture.js'
 
 const EVENTS: FailedQueryEvent[] = [
   'triage:sure',
@@ -26,7 +26,7 @@ describe('the status changes of a failed query', () => {
     }
     for (const event of EVENTS) {
       const from = event.startsWith('triage') ? (['pending-triage'] as const) : FAILED_QUERY_STATUSES
-      expect(movesOf(event)).toEqual(from.map((status) => ({ from: status, to: to[event] })))
+      expect(listMoves(event)).toEqual(from.map((status) => ({ from: status, to: to[event] })))
     }
   })
 
@@ -87,7 +87,7 @@ describe('the rules of triage', () => {
   ] satisfies [string, typeof evidence & { nearest?: number }, TriageCause[], string][])(
     '%s',
     (_, given, causes, verdict) => {
-      expect(judgeEvidence(given, causes)).toBe(verdict)
+      expect(judgeTriageEvidence(given, causes)).toBe(verdict)
     },
   )
 
@@ -112,30 +112,31 @@ describe('the trigger of a failed query', () => {
     ['answerable', undefined, undefined],
     ['conflict', [1, 2], undefined],
   ] as const)('equals, for the state %s and citations %j: %s', (state, cited, trigger) => {
-    expect(triggerOf(state, cited)).toBe(trigger)
+    expect(findFailureTrigger(state, cited)).toBe(trigger)
   })
 })
 
 describe('the keys of failed queries', () => {
   test('ignore case, spacing, width and final punctuation only', () => {
     for (const same of ['What is DNS', ' what  is\tdns?', 'WHAT IS DNS ?!', 'what is ｄｎｓ？'])
-      expect(queryKey(same)).toBe(queryKey('What is DNS?'))
-    for (const other of ['what is dns2', 'is what dns', '???', '']) expect(queryKey(other)).not.toBe(queryKey('dns'))
-    expect(queryKey('?')).not.toBe(queryKey('!'))
+      expect(toQueryKey(same)).toBe(toQueryKey('What is DNS?'))
+    for (const other of ['what is dns2', 'is what dns', '???', ''])
+      expect(toQueryKey(other)).not.toBe(toQueryKey('dns'))
+    expect(toQueryKey('?')).not.toBe(toQueryKey('!'))
   })
 
   test('equal each other in a cluster for the same terms in any order and form', () => {
-    expect(clusterKey('How do I reset my password?')).toBe(clusterKey('password resets'))
-    expect(clusterKey('reset password')).not.toBe(clusterKey('reset token'))
-    expect(clusterKey('?!')).not.toBe(clusterKey('…'))
-    expect(clusterKey('潮汐是什么')).toBe(clusterKey('潮汐'))
+    expect(toClusterKey('How do I reset my password?')).toBe(toClusterKey('password resets'))
+    expect(toClusterKey('reset password')).not.toBe(toClusterKey('reset token'))
+    expect(toClusterKey('?!')).not.toBe(toClusterKey('…'))
+    expect(toClusterKey('潮汐是什么')).toBe(toClusterKey('潮汐'))
   })
 
   test('keep a bounded length, and do not depend on the order of words', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[b-z]{3,20}$/), { minLength: 1, maxLength: 60 }), (words) => {
-        const key = clusterKey(words.join(' '))
-        expect(key).toBe(clusterKey([...words].reverse().join(' ')))
+        const key = toClusterKey(words.join(' '))
+        expect(key).toBe(toClusterKey([...words].reverse().join(' ')))
         expect(key.length).toBeLessThan(260)
       }),
     )

@@ -3,7 +3,7 @@ import type { Caller } from '../../../src/engine/base/caller.js'
 import type { EngineContext } from '../../../src/engine/context.js'
 import { BUILTIN_ANSWER } from '../../../src/engine/models/registry.js'
 import { admit } from '../../../src/engine/query/admission.js'
-import { putProfile } from '../../../src/engine/rows/retrieval-profiles.js'
+import { setProfile } from '../../../src/engine/rows/retrieval-profiles.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { newId } from '../../../src/lib/ids.js'
 import { ADA, BOB } from '../../helpers/engine.js'
@@ -26,7 +26,7 @@ const ask = (body: object = {}, caller: Caller = ADA) =>
   store.db.now(admit({ models }, caller, bodyOf(space, 'Q?', body)))
 const profile = (more: object) =>
   store.write(() =>
-    putProfile(space.key, 2, {
+    setProfile(space.key, 2, {
       ...{ defaultMode: 'fast', modes: ['fast', 'deep'], topK: 7, scoreThreshold: 0.2, rerank: { enabled: true } },
       ...more,
     }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { answerChecker, type CheckRequest, checkAnswer, DECLINE } from '../../../src/engine/query/answer-check.js'
-import { marksIn, withoutMarks } from '../../../src/engine/query/support.js'
+import { findMarkNumbers, removeMarks } from '../../../src/engine/query/support.js'
 
 const TOWER = 'The tower of Brest is 40 metres high. It was built by Anna Keller from 1898 to 1902.'
 const LAMP = 'The lamp was lit on 5 March 1908. It shines on Mondays, and costs 2.5 million francs a year.'
@@ -62,8 +62,8 @@ describe('a statement of a model', () => {
 
 it('citation marks are found and removed outside of code only', () => {
   const text = 'Use `rows[0]` [2]:\n```\nrows[1] = 4\n```\nor not [3][2].'
-  expect(marksIn(text)).toEqual([2, 3])
-  expect(withoutMarks(text)).toBe('Use `rows[0]`:\n```\nrows[1] = 4\n```\nor not.')
+  expect(findMarkNumbers(text)).toEqual([2, 3])
+  expect(removeMarks(text)).toBe('Use `rows[0]`:\n```\nrows[1] = 4\n```\nor not.')
 })
 
 describe('an answer of a model', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { holdsAnswerOf, signOf } from '../../../src/engine/query/answer-signs.js'
+import { computeSignStrength, hasAnswerSign } from '../../../src/engine/query/answer-signs.js'
 import type { AnswerType } from '../../../src/engine/query/answer-type.js'
 
 /** Sentences with the strength of the sign of each answer type in them. */
@@ -41,31 +41,31 @@ const SIGNS: [AnswerType, number, string[]][] = [
 
 describe.each(SIGNS)('an answer sign of type %s with strength %d', (type, strength, sentences) => {
   it.each(sentences)('%s', (sentence) => {
-    expect(signOf(type, sentence, '')).toBe(strength)
-    expect(holdsAnswerOf(type, sentence, '')).toBe(strength > 0)
+    expect(computeSignStrength(type, sentence, '')).toBe(strength)
+    expect(hasAnswerSign(type, sentence, '')).toBe(strength > 0)
   })
 })
 
 describe('a value that the question itself contains', () => {
   it('does not count as an answer, but a different value next to it does', () => {
-    expect(signOf('number', 'the 12 and the 13', 'is it 12?')).toBe(1)
-    expect(signOf('number', 'the 12 and the 12', 'is it 12?')).toBe(0)
-    expect(signOf('person', 'it was James then.', 'was it james?')).toBe(0)
-    expect(holdsAnswerOf('person', 'it was James then.', 'Was it JAMES?')).toBe(false)
-    expect(holdsAnswerOf('time', 'In 1908 and in 1910.', 'What was in 1908?')).toBe(true)
+    expect(computeSignStrength('number', 'the 12 and the 13', 'is it 12?')).toBe(1)
+    expect(computeSignStrength('number', 'the 12 and the 12', 'is it 12?')).toBe(0)
+    expect(computeSignStrength('person', 'it was James then.', 'was it james?')).toBe(0)
+    expect(hasAnswerSign('person', 'it was James then.', 'Was it JAMES?')).toBe(false)
+    expect(hasAnswerSign('time', 'In 1908 and in 1910.', 'What was in 1908?')).toBe(true)
   })
 
   it('counts for reasons and definitions, since every such question contains their sign words', () => {
-    expect(signOf('reason', 'because it rained', 'is it so because it rained?')).toBe(1)
-    expect(signOf('definition', 'a lamp is a light', 'what is a lamp?')).toBe(1)
+    expect(computeSignStrength('reason', 'because it rained', 'is it so because it rained?')).toBe(1)
+    expect(computeSignStrength('definition', 'a lamp is a light', 'what is a lamp?')).toBe(1)
   })
 
   it('yields to a weaker sign of the same type', () => {
-    expect(signOf('time', 'in 1908 on a Monday', 'what was in 1908?')).toBe(0.8)
-    expect(signOf('money', '$5 for 3 doors', 'why $5?')).toBe(0.4)
+    expect(computeSignStrength('time', 'in 1908 on a Monday', 'what was in 1908?')).toBe(0.8)
+    expect(computeSignStrength('money', '$5 for 3 doors', 'why $5?')).toBe(0.4)
   })
 
   it('gives the same result on repeated calls', () => {
-    for (let i = 0; i < 3; i++) expect(signOf('time', 'built in 1908', '')).toBe(1)
+    for (let i = 0; i < 3; i++) expect(computeSignStrength('time', 'built in 1908', '')).toBe(1)
   })
 })

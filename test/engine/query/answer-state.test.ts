@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceBundle, EvidenceState, MissingEvidence } from '../../../src/contract/gateway/queries.js'
-import { deciderOf, type ModelReply, stateOfReply, withState } from '../../../src/engine/query/answer-state.js'
+import {
+  computeReplyState,
+  getDecider,
+  type ModelReplyCheck,
+  withState,
+} from '../../../src/engine/query/answer-state.js'
 
 describe("the evidence state after a model's answer", () => {
   const STATES = ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'] as const
-  const stateAfter = (reply: Partial<ModelReply>, withheld?: boolean): EvidenceState[] =>
-    STATES.map((judged) => stateOfReply(judged, { isDeclined: false, isPart: false, ...reply }, withheld))
+  const stateAfter = (reply: Partial<ModelReplyCheck>, withheld?: boolean): EvidenceState[] =>
+    STATES.map((judged) => computeReplyState(judged, { isDeclined: false, isPart: false, ...reply }, withheld))
   const limited = 'permission-limited'
   const none = 'not-enough-evidence'
 
@@ -30,7 +35,7 @@ describe("the evidence state after a model's answer", () => {
   })
 
   it('names rules as its decider for conflict and permission-limited, and the model for other states', () => {
-    expect(STATES.map(deciderOf)).toEqual(['model', 'model', 'model', 'rules', 'rules'])
+    expect(STATES.map(getDecider)).toEqual(['model', 'model', 'model', 'rules', 'rules'])
   })
 })
 

@@ -3,7 +3,7 @@ import { KsError } from '../../../src/contract/errors.js'
 import type { EvidenceBundle, EvidenceState } from '../../../src/contract/gateway/queries.js'
 import type { EngineContext } from '../../../src/engine/context.js'
 import { answerQuery } from '../../../src/engine/query/answer.js'
-import type { Retrieved } from '../../../src/engine/query/fast.js'
+import type { RetrievalResult } from '../../../src/engine/query/fast.js'
 import type { AnswerPart } from '../../../src/engine/query/model-answer.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
@@ -35,7 +35,7 @@ const CLOSEST = 'Closest passages:\n\n'
 const TOWER = '[1] tower.md\n\nThe tower of Brest is 40 metres high.'
 const LIMIT = { holdsMore: false }
 
-interface Asked {
+interface AnswerOptions {
   query?: string
   turns?: { query: string; answer: string }[]
   bundle?: EvidenceBundle
@@ -51,9 +51,9 @@ async function answered({
   withheld,
   profile,
   signal = never,
-}: Asked = {}) {
+}: AnswerOptions = {}) {
   const parts: AnswerPart[] = []
-  const retrieved = { idf: () => 3, ...(withheld && { withheld }) } as unknown as Retrieved
+  const retrieved = { idf: () => 3, ...(withheld && { withheld }) } as unknown as RetrievalResult
   const at = admitted(store, space, { profile: profile ?? {} })
   for await (const part of answerQuery(context, at, turns, query, bundle, retrieved, signal)) parts.push(part)
   const text = parts.flatMap((part) => (part.type === 'delta' ? [part.text] : [])).join('')
@@ -171,7 +171,7 @@ describe('an answer to a follow-up question', () => {
 
 describe('an answer of a chat model', () => {
   const profile = { reasoningModel: MODEL }
-  const ask = (reply: Reply, more: Asked = {}) => {
+  const ask = (reply: Reply, more: AnswerOptions = {}) => {
     const asked = speaking(context, reply)
     return answered({ profile, ...more }).then((found) => ({ ...found, asked }))
   }

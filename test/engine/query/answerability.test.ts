@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { evidenceState, type JudgedItem } from '../../../src/engine/query/answerability.js'
+import { type JudgedItem, judgeEvidence } from '../../../src/engine/query/answerability.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
 const ASKED = { weight: 8, nodes: 100, falloff: 0 }
 
 function judge(query: string, items: JudgedItem[], probability = 0.9) {
-  return evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, probability })
+  return judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, probability })
 }
 
 const item = (text: string, score = 0.9, title = ''): JudgedItem => ({ text, title, score })
@@ -36,7 +36,7 @@ describe('the evidence state', () => {
   it('becomes partial if tables have rows for the requested figures, unless a name is missing', () => {
     const table = item('Total current assets | 212', 0.05, 'Verizon')
     const state = (query: string) =>
-      evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [table], hasFigures: true })
+      judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [table], hasFigures: true })
         .state
     expect(state('What is the quick ratio of Verizon?')).toBe('partial')
     expect(state('What is the quick ratio of Pfizer?')).toBe('not-enough-evidence')
@@ -121,7 +121,7 @@ describe('the evidence state', () => {
 describe('the thresholds of the evidence state', () => {
   const ENGINE = 'Watt improved the steam engine.'
   const state = (query: string, items: JudgedItem[], more: object = {}) =>
-    evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, ...more }).state
+    judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, ...more }).state
 
   it('require confidence 0.1 for partial and probability 0.7 for answerable', () => {
     const at = (score: number, probability: number) =>
@@ -143,7 +143,7 @@ describe('the thresholds of the evidence state', () => {
   it('count terms covered by the title, by known terms of the passage and by rewordings', () => {
     const query = 'Brazilian coffee exports'
     const judged = (one: JudgedItem, more: object = {}) =>
-      evidenceState({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [one], ...more })
+      judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [one], ...more })
     expect(judged(item('Exports.', 0.9, 'Brazilian coffee')).uncovered).toEqual([])
     expect(judged({ ...item('Nothing.'), held: analyzeQuery('coffee exports') }).uncovered).toEqual(['Brazilian'])
     const rewordings = [{ asked: analyzeQuery('coffee'), told: analyzeQuery('beans') }]

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { assembleEvidence } from '../../../src/engine/query/assemble-evidence.js'
 import type { RankedPassage } from '../../../src/engine/query/evidence.js'
-import type { Retrieved } from '../../../src/engine/query/fast.js'
+import type { RetrievalResult } from '../../../src/engine/query/fast.js'
 import type { Freshness } from '../../../src/engine/query/freshness.js'
 import type { PassageRow } from '../../../src/engine/rows/queries.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
@@ -47,18 +47,18 @@ const passage = (body: string, more: Partial<RankedPassage> = {}, row: Partial<P
 }
 const TOWER = 'The tower of Brest is 40 metres high.'
 
-interface Asked {
+interface EvidenceOptions {
   query?: string
   fresh?: Map<number, Freshness>
   topK?: number
   agree?: (one: string, other: string) => boolean
-  retrieved?: Partial<Retrieved>
+  retrieved?: Partial<RetrievalResult>
 }
 function evidence(
   ranked: RankedPassage[],
-  { query = QUESTION, fresh = new Map(), topK, agree, retrieved = {} }: Asked = {},
+  { query = QUESTION, fresh = new Map(), topK, agree, retrieved = {} }: EvidenceOptions = {},
 ) {
-  const found: Retrieved = {
+  const found: RetrievalResult = {
     ...{ ranked, terms: analyzeQuery(query), idf: () => 3, metrics: {}, degraded: [] },
     asked: { weight: 9, nodes: 100, falloff: 0 },
     ...retrieved,

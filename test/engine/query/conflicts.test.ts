@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { contradictions } from '../../../src/engine/query/conflicts/contradictions.js'
+import { findContradictions } from '../../../src/engine/query/conflicts/contradictions.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
 function find(question: string, one: string, other: string, titles = ['', '']) {
   const items = [one, other].map((text, place) => ({ text, title: titles[place] ?? '', document: String(place) }))
-  return contradictions(question, analyzeQuery(question), () => 2, items)
+  return findContradictions(question, analyzeQuery(question), () => 2, items)
 }
 
 const reasonOf = (question: string, one: string, other: string): string | undefined =>
@@ -97,7 +97,7 @@ describe('the comparison of statements', () => {
     expect(find('How long are invoices kept?', one, other).conflicts).toEqual([])
     expect(find('When is tea served?', one, other).conflicts).toHaveLength(1)
     const items = [one, other].map((text) => ({ text, title: '', document: 'the same' }))
-    expect(contradictions('When is tea served?', ['tea', 'serv'], () => 2, items).conflicts).toEqual([])
+    expect(findContradictions('When is tea served?', ['tea', 'serv'], () => 2, items).conflicts).toEqual([])
   })
 
   it('resolves a pronoun and the subject of a second clause', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
-import { withoutCopies } from '../../../src/engine/query/copies.js'
+import { removeCopies } from '../../../src/engine/query/copies.js'
 import { retrieveFast } from '../../../src/engine/query/fast.js'
 import { openSmallStore, passages, type SmallStore } from '../../helpers/store.js'
 import { admitted, finding, never, publish } from './small-space.js'
@@ -19,7 +19,7 @@ const of = (one: {
 })
 const kept = (...rows: ReturnType<typeof of>[]) => {
   const loaded = new Map(rows.map((one, key) => [key, one]))
-  const { kept, copyOf } = withoutCopies(
+  const { kept, copyOf } = removeCopies(
     [...rows.keys()].map((key) => ({ key, rank: key })),
     loaded,
   )
@@ -51,7 +51,7 @@ it('keeps the newest of several copies, by the date of the document before that 
 
 it('keeps equal passages of other documents and other sections, and passages that are not loaded', () => {
   expect(kept(row('pool.md'), row('gym.md'), row('b/pool.md', { section: '["Gym"]' })).kept).toHaveLength(3)
-  expect(withoutCopies([{ key: 1 }, { key: 2 }], new Map()).kept).toHaveLength(2)
+  expect(removeCopies([{ key: 1 }, { key: 2 }], new Map()).kept).toHaveLength(2)
 })
 
 let store: SmallStore

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { EvidenceBundle, SearchedFor } from '../../../src/contract/gateway/queries.js'
+import type { EvidenceBundle, TermCorrection } from '../../../src/contract/gateway/queries.js'
 import { SearchBody } from '../../../src/contract/gateway/search.js'
 import type { Caller } from '../../../src/engine/base/caller.js'
-import { correctionsOf } from '../../../src/engine/query/corrections.js'
+import { findCorrections } from '../../../src/engine/query/corrections.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 
@@ -37,7 +37,7 @@ const asked = async (question: string) => {
   const { answer, done } = await ask(test.engine, ADA, id, question)
   const { evidenceBundle, searchedFor } = done.metadata as {
     evidenceBundle: EvidenceBundle
-    searchedFor?: SearchedFor[]
+    searchedFor?: TermCorrection[]
   }
   return { answer, searchedFor, state: evidenceBundle.state, first: evidenceBundle.items[0]?.metadata.filename }
 }
@@ -90,5 +90,5 @@ describe('a word of a question that no passage contains', () => {
 it('the search for corrections looks up no term if passages contain every word of the question', async () => {
   const terms = analyzeQuery('battery alarm')
   const known = { frequencies: new Map(terms.map((term) => [term, 1])), rewordings: [] }
-  expect(await correctionsOf('battery alarm', known, () => Promise.reject(new Error('looked up')))).toEqual([])
+  expect(await findCorrections('battery alarm', known, () => Promise.reject(new Error('looked up')))).toEqual([])
 })

@@ -41,7 +41,7 @@ const hit = (text: string, more: Partial<SearchHit> = {}): SearchHit => ({
   bm25: 1,
   ...more,
 })
-interface Asked {
+interface DeepOptions {
   query?: string
   profile?: object
   docs?: number[]
@@ -52,7 +52,7 @@ const ask = ({
   profile = {},
   docs,
   active = [],
-}: Asked = {}) =>
+}: DeepOptions = {}) =>
   retrieveDeep(
     context,
     shared,

@@ -57,7 +57,7 @@ async function withModel() {
   })
 }
 
-const toldOf = (part: string, degradedClass: string) => ({
+const expectedDegradation = (part: string, degradedClass: string) => ({
   degraded: true,
   degradedClass,
   degradations: expect.arrayContaining([expect.objectContaining({ part, class: degradedClass })]),
@@ -71,13 +71,16 @@ describe('a query whose chat model fails', () => {
     fake.script(...faults)
     const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
     expect(answer).toContain('1908')
-    const told = toldOf('answer', degradedClass)
-    expect(done.metadata).toMatchObject({ generator: 'extractive', ...told, metrics: told })
+    const degradation = expectedDegradation('answer', degradedClass)
+    expect(done.metadata).toMatchObject({ generator: 'extractive', ...degradation, metrics: degradation })
     const steps = await stepsOf(traceId)
     expect(steps.find(({ name, status }) => name === 'query.answer' && status === 'error')?.metadata).toMatchObject(
-      told,
+      degradation,
     )
-    expect(steps.find(({ name }) => name === 'query.generate')?.metadata).toMatchObject({ ...told, metrics: told })
+    expect(steps.find(({ name }) => name === 'query.generate')?.metadata).toMatchObject({
+      ...degradation,
+      metrics: degradation,
+    })
     expect(JSON.stringify([done, steps])).not.toContain(KEY)
   })
 
@@ -96,11 +99,11 @@ describe('a query whose question cannot be embedded', () => {
     fake.script(...faults)
     const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
     expect(answer).toContain('1908')
-    const told = toldOf('embedding', degradedClass)
-    expect(done.metadata).toMatchObject({ ...told, metrics: told })
+    const degradation = expectedDegradation('embedding', degradedClass)
+    expect(done.metadata).toMatchObject({ ...degradation, metrics: degradation })
     const steps = await stepsOf(traceId)
-    expect(steps.find(({ name }) => name === 'query.embed')?.metadata).toMatchObject(told)
-    expect(steps.find(({ name }) => name === 'query.retrieve')?.metadata).toMatchObject({ metrics: told })
+    expect(steps.find(({ name }) => name === 'query.embed')?.metadata).toMatchObject(degradation)
+    expect(steps.find(({ name }) => name === 'query.retrieve')?.metadata).toMatchObject({ metrics: degradation })
   })
 })
 
@@ -108,11 +111,11 @@ describe('the metadata of an answer', () => {
   it('states degraded: false if nothing failed', async () => {
     await start()
     await withModel()
-    const told = { degraded: false, degradedReasons: [] }
+    const degradation = { degraded: false, degradedReasons: [] }
     // Right after a start the indexes may still be catching up, and report it.
     await expect
       .poll(async () => (await ask(test.engine, ADA, spaceId, QUESTION)).done.metadata)
-      .toMatchObject({ generator: 'model', ...told, metrics: told })
+      .toMatchObject({ generator: 'model', ...degradation, metrics: degradation })
     const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
     expect(done.metadata).not.toHaveProperty('degradedClass')
   })
@@ -124,7 +127,7 @@ describe('the metadata of an answer', () => {
     const { done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION, { mode: 'auto' })
     expect(done.metadata).toMatchObject({
       generator: 'model',
-      ...toldOf('route', 'auth'),
+      ...expectedDegradation('route', 'auth'),
     })
     expect((await stepsOf(traceId))[0]?.metadata).toMatchObject({ degraded: true, failure: { class: 'auth' } })
   })

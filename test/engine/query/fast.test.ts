@@ -3,7 +3,7 @@ import type { EngineContext } from '../../../src/engine/context.js'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
 import {
   embedForFast,
-  type FastRecord,
+  type FastSearchRecord,
   type GraphStage,
   type QueryEmbedding,
   retrieveFast,
@@ -44,15 +44,15 @@ const hit = (text: string, more: Partial<SearchHit> = {}): SearchHit => ({
 })
 const PLAIN: QueryEmbedding = { embedded: undefined }
 
-interface Asked {
+interface FastOptions {
   query?: string
   profile?: object
   embedding?: QueryEmbedding
-  observe?: (record: FastRecord) => void
+  observe?: (record: FastSearchRecord) => void
   expand?: Parameters<typeof retrieveFast>[7]
   docs?: number[]
 }
-const ask = ({ query = 'lamp of Brest', profile = {}, embedding = PLAIN, observe, expand, docs }: Asked = {}) =>
+const ask = ({ query = 'lamp of Brest', profile = {}, embedding = PLAIN, observe, expand, docs }: FastOptions = {}) =>
   retrieveFast(
     ...([context, new PassageCache(), { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) }] as const),
     ...([query, embedding, never, observe, expand] as const),
@@ -118,7 +118,7 @@ describe('a search of both indexes', () => {
   it('reports hits and ranking to an observer', async () => {
     const found = [hit(LAMP), { key: 9999, bm25: 1 }, hit(KEEPER, { bm25: 0.5 })]
     finding(store, () => found)
-    const records: FastRecord[] = []
+    const records: FastSearchRecord[] = []
     await ask({ profile: { topK: 1 }, observe: (record) => records.push(record) })
     expect(records).toHaveLength(1)
     expect(records[0]).toMatchObject({ found: { hits: found }, hits: [found[0], found[2]] })
@@ -227,7 +227,7 @@ describe('a search with vectors', () => {
     const hits = () => [hit(LAMP, { bm25: 2 }), hit('An iron ship.'), hit('Another iron gate here.')]
     const likeness = async (more: QueryEmbedding) => {
       finding(store, hits)
-      const records: FastRecord[] = []
+      const records: FastSearchRecord[] = []
       await ask({ query: 'iron lamp glass', embedding: more, observe: (record) => records.push(record) })
       return records[0]?.compared.map((one) => one.likeness) ?? []
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { followUpOf, searchedQuery } from '../../../src/engine/query/follow-up.js'
+import { findFollowUp, toSearchedQuery } from '../../../src/engine/query/follow-up.js'
 
 const turn = (query: string) => ({ query, answer: '' })
 const WHOLE = 'How high is the lighthouse of Eckmuhl?'
@@ -15,26 +15,26 @@ describe('a question after other questions', () => {
     'why was he there',
   ])('refers to the last complete one: %s', (query) => {
     const turns = [turn(OTHER), turn(WHOLE), turn('And then?')]
-    expect(followUpOf(query, turns)?.anchor).toBe(WHOLE)
-    expect(searchedQuery(query, turns)).toBe(`${query}\n\n${WHOLE}`)
+    expect(findFollowUp(query, turns)?.anchor).toBe(WHOLE)
+    expect(toSearchedQuery(query, turns)).toBe(`${query}\n\n${WHOLE}`)
   })
 
   it.each([WHOLE, 'Which keepers live on the island of Sein?', '灯塔有多高'])('counts as complete: %s', (query) => {
-    expect(followUpOf(query, [turn(OTHER)])).toBeUndefined()
-    expect(searchedQuery(query, [turn(OTHER)])).toBe(query)
+    expect(findFollowUp(query, [turn(OTHER)])).toBeUndefined()
+    expect(toSearchedQuery(query, [turn(OTHER)])).toBe(query)
   })
 
   it('refers to nothing without earlier turns', () => {
-    expect(followUpOf('And then?', [])).toBeUndefined()
-    expect(searchedQuery('And then?', [])).toBe('And then?')
+    expect(findFollowUp('And then?', [])).toBeUndefined()
+    expect(toSearchedQuery('And then?', [])).toBe('And then?')
   })
 
   it('refers to the first one if no earlier question was complete', () => {
-    expect(followUpOf('And then?', [turn('And it?'), turn('Why?')])?.anchor).toBe('And it?')
+    expect(findFollowUp('And then?', [turn('And it?'), turn('Why?')])?.anchor).toBe('And it?')
   })
 
   it('lists its own terms once each, and is short with fewer than two of them', () => {
-    const of = (query: string) => followUpOf(query, [turn(WHOLE)])
+    const of = (query: string) => findFollowUp(query, [turn(WHOLE)])
     expect(of('And then?')).toMatchObject({ ownTerms: [], isShort: true })
     expect(of('And its keepers, the keepers?')).toMatchObject({ ownTerms: ['keeper'], isShort: true })
     expect(of('Which keepers painted it?')).toMatchObject({ ownTerms: ['keeper', 'paint'], isShort: false })

@@ -21,7 +21,7 @@ beforeEach(async () => {
 })
 afterEach(() => test.end())
 
-const told = async (query: string): Promise<{ state: string; finish: unknown; answer: string }> => {
+const askSpace = async (query: string): Promise<{ state: string; finish: unknown; answer: string }> => {
   const { answer, done } = await ask(test.engine, ADA, spaceId, query)
   const { state } = (done.metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
   return { state, finish: done.finishReason, answer }
@@ -34,7 +34,7 @@ it('a question foreign to a small space gets the searched terms as answer and is
     ['挪威的首都是哪座城市？', '挪威的首都是 座城市'],
   ] as const
   for (const [query, searched] of foreign)
-    expect(await told(query)).toMatchObject({
+    expect(await askSpace(query)).toMatchObject({
       state: 'not-enough-evidence',
       finish: 'no-retrieval-evidence',
       answer: `Nothing was found for “${searched}”.`,
@@ -44,10 +44,13 @@ it('a question foreign to a small space gets the searched terms as answer and is
 })
 
 it('a question about the space is answered, in English and in Chinese', async () => {
-  expect(await told('How long are traces kept?')).toMatchObject({ state: 'answerable', finish: 'retrieval-evidence' })
-  expect(await told('What does the capital of a column carry?')).toMatchObject({ state: 'answerable' })
-  expect((await told('水泵多久检查一次？')).answer).toContain('每三个月检查一次')
-  expect(await told('水泵多久检查一次？')).toMatchObject({ state: 'answerable' })
+  expect(await askSpace('How long are traces kept?')).toMatchObject({
+    state: 'answerable',
+    finish: 'retrieval-evidence',
+  })
+  expect(await askSpace('What does the capital of a column carry?')).toMatchObject({ state: 'answerable' })
+  expect((await askSpace('水泵多久检查一次？')).answer).toContain('每三个月检查一次')
+  expect(await askSpace('水泵多久检查一次？')).toMatchObject({ state: 'answerable' })
 })
 
 async function captured(): Promise<string[]> {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshnessNow, freshnessOf } from '../../../src/engine/query/freshness.js'
+import { computeFreshness, computeFreshnessWithFiles } from '../../../src/engine/query/freshness.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
 import { publish } from './small-space.js'
@@ -28,7 +28,7 @@ const passage = (place: number, published_at: number, document_date: string | nu
   published_at,
   document_date,
 })
-const fresh = (now: number, ...of: ReturnType<typeof passage>[]) => store.db.now(freshnessOf(of, now))
+const fresh = (now: number, ...of: ReturnType<typeof passage>[]) => store.db.now(computeFreshness(of, now))
 
 describe('the freshness of a passage', () => {
   it('falls by half each year, and never exceeds 1', () => {
@@ -62,15 +62,15 @@ describe('the freshness of a passage', () => {
 
   it('returns nothing for an empty list', async () => {
     expect(fresh(0).size).toBe(0)
-    expect((await freshnessNow(store.context, [])).size).toBe(0)
+    expect((await computeFreshnessWithFiles(store.context, [])).size).toBe(0)
   })
 })
 
 describe("the check of a document's local file", () => {
-  const told: string[] = []
+  const stalePaths: string[] = []
   beforeEach(() => {
-    told.length = 0
-    const localFiles = { onStale: (path: string) => void told.push(path) }
+    stalePaths.length = 0
+    const localFiles = { onStale: (path: string) => void stalePaths.push(path) }
     store.context = { ...store.context, options: { ...store.context.options, localFiles: localFiles as never } }
   })
 
@@ -89,7 +89,7 @@ describe("the check of a document's local file", () => {
     return path
   }
   const now = async (...places: number[]) => {
-    const found = await freshnessNow(
+    const found = await computeFreshnessWithFiles(
       store.context,
       places.map((place) => passage(place, Date.now() + YEAR_MS)),
     )
@@ -102,7 +102,7 @@ describe("the check of a document's local file", () => {
       { state: 'fresh', score: 1, file: 'verified' },
       { state: 'fresh', score: 1 },
     ])
-    expect(told).toEqual([])
+    expect(stalePaths).toEqual([])
   })
 
   it('makes the document stale if the file changed or is missing, and reports the path', async () => {
@@ -113,7 +113,7 @@ describe("the check of a document's local file", () => {
       { state: 'stale', score: 0.5, file: 'changed' },
       { state: 'stale', score: 0.5, file: 'gone' },
     ])
-    expect(told.sort()).toEqual([changed, gone])
+    expect(stalePaths.sort()).toEqual([changed, gone])
   })
 
   it('does not lower the score of an already stale document again', async () => {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fuse, minMax } from '../../../src/engine/query/fuse.js'
+import { fuse, scaleMinMax } from '../../../src/engine/query/fuse.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 
 describe('the fusion of hits', () => {
   it('scales values to 0…1 and counts missing ones as 0', () => {
-    expect(minMax([2, 4, 3, undefined])).toEqual([0, 1, 0.5, 0])
-    expect(minMax([5, 5])).toEqual([1, 1])
-    expect(minMax([])).toEqual([])
+    expect(scaleMinMax([2, 4, 3, undefined])).toEqual([0, 1, 0.5, 0])
+    expect(scaleMinMax([5, 5])).toEqual([1, 1])
+    expect(scaleMinMax([])).toEqual([])
   })
 
   it('weighs the text leg with three quarters', () => {
@@ -123,6 +123,6 @@ it('fusion counts a hit missing in the text leg as text score 0, and keeps the s
     [3, 0.25],
   ])
   expect(fused[2]).toEqual({ key: 3, cosine: 0.3, fused: 0.25 })
-  expect(minMax([undefined, 7, undefined])).toEqual([0, 1, 0])
-  expect(minMax([-2, 0, 2])).toEqual([0, 0.5, 1])
+  expect(scaleMinMax([undefined, 7, undefined])).toEqual([0, 1, 0])
+  expect(scaleMinMax([-2, 0, 2])).toEqual([0, 0.5, 1])
 })

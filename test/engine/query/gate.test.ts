@@ -100,17 +100,17 @@ it('the query gate ignores the abort signal of a query that was admitted', async
 })
 
 it('the query gate gives running queries foreground priority from admission until they leave', async () => {
-  const told: string[] = []
+  const events: string[] = []
   const begin = () => {
-    told.push('begin')
-    return () => told.push('end')
+    events.push('begin')
+    return () => events.push('end')
   }
   const gate = new QueryGate(1, 1, { begin } as never)
   const leave = await gate.enter('a', never)
   const next = gate.enter('a', never)
-  expect(told).toEqual(['begin'])
+  expect(events).toEqual(['begin'])
   leave()
   leave()
   ;(await next)()
-  expect(told).toEqual(['begin', 'end', 'begin', 'end'])
+  expect(events).toEqual(['begin', 'end', 'begin', 'end'])
 })

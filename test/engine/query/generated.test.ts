@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import type { EvidenceItem } from '../../../src/contract/gateway/queries.js'
 import { ProviderFailure } from '../../../src/engine/base/provider-failure.js'
-import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { estimateMaxTokens } from '../../../src/engine/models/tokens.js'
 import type { ChatImage, ChatMessage, GenerationEvent, Generator } from '../../../src/engine/models/types.js'
 import { DECLINE } from '../../../src/engine/query/answer-check.js'
 import { buildPrompt, generateAnswer, MAX_ANSWER_TOKENS } from '../../../src/engine/query/generate.js'
@@ -62,22 +62,22 @@ describe('the prompt of an answer', () => {
   })
 
   it('lists contradictions once for each pair, and only between passages in the prompt', () => {
-    const told = (items: EvidenceItem[], window = 8000) =>
+    const contradictionLines = (items: EvidenceItem[], window = 8000) =>
       contentOf(buildPrompt(window, 'Q?', items, [])).match(/^Sources \d+ and \d+ contradict.*$/gm)
     const both = [
       item('a', 'Lit.', [against('b')]),
       item('b', 'Dark.', [against('a'), against('c', 'other')]),
       item('c', 'Grey.'),
     ]
-    expect(told(both)).toEqual([
+    expect(contradictionLines(both)).toEqual([
       'Sources 1 and 2 contradict each other: negation',
       'Sources 2 and 3 contradict each other: other',
     ])
-    expect(told(ITEMS)).toBeNull()
-    expect(told([item('a', 'Lit.', [against('gone')])])).toBeNull()
+    expect(contradictionLines(ITEMS)).toBeNull()
+    expect(contradictionLines([item('a', 'Lit.', [against('gone')])])).toBeNull()
     const long = [item('a', 'Lit. '.repeat(400), [against('b')]), item('b', 'Dark. '.repeat(900), [against('a')])]
     expect(buildPrompt(1500, 'Q?', long, []).given).toMatchObject({ passages: 1, leftOut: 1 })
-    expect(told(long, 1500)).toBeNull()
+    expect(contradictionLines(long, 1500)).toBeNull()
   })
 
   it('contains equal passages once, with file, section and date, in marks that no text can forge', () => {
@@ -133,12 +133,12 @@ describe('the prompt of an answer', () => {
       expect(cut).toBe(contentOf(prompt).match(/ …$/gm)?.length ?? 0)
       expect(cut).toBeLessThanOrEqual(1)
       if (passages > 1) {
-        const asked = prompt.messages.reduce((sum, { content }) => sum + tokensAtMost(content), 0)
+        const asked = prompt.messages.reduce((sum, { content }) => sum + estimateMaxTokens(content), 0)
         expect(asked + prompt.maxTokens + images * 1000).toBeLessThanOrEqual(window)
       }
       // The end of a pasted conversation is the question.
       expect(question.endsWith(questionOf(prompt))).toBe(true)
-      expect(tokensAtMost(questionOf(prompt))).toBeLessThanOrEqual((0.9 * window - prompt.maxTokens) / 2)
+      expect(estimateMaxTokens(questionOf(prompt))).toBeLessThanOrEqual((0.9 * window - prompt.maxTokens) / 2)
     }
     const plain = buildPrompt(2500, 'Q?', many, []).given.passages
     const shown = buildPrompt(2500, 'Q?', many, [], { images: [{} as ChatImage] }).given.passages
@@ -187,8 +187,8 @@ describe('the generation of an answer', () => {
   })
 
   it("removes the model's thoughts", async () => {
-    const said = [{ type: 'delta', text: '<think>hm</think>Lit.' } as const, END]
-    const events = await eventsOf(generator(said))
+    const deltas = [{ type: 'delta', text: '<think>hm</think>Lit.' } as const, END]
+    const events = await eventsOf(generator(deltas))
     expect(events.flatMap((event) => (event.type === 'delta' ? [event.text] : [])).join('')).toBe('Lit.')
   })
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceItem } from '../../../src/contract/gateway/queries.js'
-import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { estimateMaxTokens } from '../../../src/engine/models/tokens.js'
 import {
   fitPassages as fitInWindow,
   fitTurns,
-  type GivenPassage,
+  type PromptPassage,
   renderPassage,
 } from '../../../src/engine/query/window.js'
 
@@ -19,7 +19,7 @@ const itemOf = (text: string, metadata: Record<string, unknown> = {}): EvidenceI
   conflicts: [],
   metadata: { title: 'Gauge', ...metadata },
 })
-const size = (given: GivenPassage) => tokensAtMost(renderPassage(given))
+const size = (given: PromptPassage) => estimateMaxTokens(renderPassage(given))
 const fitPassages = (items: EvidenceItem[], room: number) => fitInWindow(items, room, 131_072)
 const numbered = (count: number) =>
   Array.from({ length: count }, (_, index) => itemOf(`${index} ${SENTENCE.repeat(20)}`))
@@ -79,7 +79,8 @@ describe('the passages of a prompt', () => {
 
 describe('the earlier turns of a prompt', () => {
   const turns = Array.from({ length: 8 }, (_, place) => ({ query: `Question ${place}?`, answer: SENTENCE.trim() }))
-  const cost = ({ query, answer }: { query: string; answer: string }) => tokensAtMost(query) + tokensAtMost(answer)
+  const cost = ({ query, answer }: { query: string; answer: string }) =>
+    estimateMaxTokens(query) + estimateMaxTokens(answer)
 
   it('include the latest ones that fit into a quarter of the budget, oldest first', () => {
     const [turn = { query: '', answer: '' }] = turns
@@ -98,7 +99,7 @@ describe('the earlier turns of a prompt', () => {
     expect(fitting.length).toBeGreaterThan(1)
     expect(fitting.at(-1)?.query).toBe('Question 2?')
     for (const { answer } of fitting) {
-      expect(tokensAtMost(answer)).toBeLessThanOrEqual(125)
+      expect(estimateMaxTokens(answer)).toBeLessThanOrEqual(125)
       expect(SENTENCE.repeat(200).startsWith(answer)).toBe(true)
       expect(answer).not.toBe('')
     }

@@ -117,13 +117,13 @@ describe('the rerank model of a profile', () => {
     fake.script({ kind: 'status', status: 401 })
     const { files, metrics, done, listed } = await asked()
     expect(files).toEqual(['height.md', 'keeper.md'])
-    const told = {
+    const degradation = {
       degraded: true,
       degradedClass: 'auth',
       degradations: expect.arrayContaining([expect.objectContaining({ part: 'rerank', class: 'auth' })]),
     }
-    expect(metrics).toMatchObject({ ...told, rerankMethod: 'builtin' })
-    expect(done.metadata).toMatchObject(told)
+    expect(metrics).toMatchObject({ ...degradation, rerankMethod: 'builtin' })
+    expect(done.metadata).toMatchObject(degradation)
     expect(listed).not.toHaveProperty('rerankModel')
   })
 

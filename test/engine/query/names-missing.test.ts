@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { namesMissing } from '../../../src/engine/query/names/names-missing.js'
+import { findMissingNames } from '../../../src/engine/query/names/missing-names.js'
 
 const passage = (text: string, title = '', source = '') => ({ text, title, source })
 const missing = (question: string, text: string, title = '', source = '') =>
-  namesMissing(question, [passage(text, title, source)])
+  findMissingNames(question, [passage(text, title, source)])
 
 const PACKAGING = 'Amcor makes packaging. Net sales were 14,694 million in fiscal 2023.'
 
@@ -27,7 +27,7 @@ describe('names of a question that no passage mentions', () => {
     expect(missing('What were the net sales of Amcor?', 'They were 14,694 million.', 'Amcor plc › Sales')).toEqual([])
     expect(missing('What were Ulta Beauty’s sales?', 'They rose.', '', 'ULTABEAUTY_2023Q4.pdf')).toEqual([])
     const both = [passage('Amcor sold more.'), passage('Boeing sold less.')]
-    expect(namesMissing('Did Amcor sell more than Boeing?', both)).toEqual([])
+    expect(findMissingNames('Did Amcor sell more than Boeing?', both)).toEqual([])
   })
 
   it('exclude names that are inflected, misspelled, abbreviated or spelled out', () => {
@@ -59,7 +59,7 @@ describe('names of a question that no passage mentions', () => {
   })
 
   it('exclude everything if there are no passages or no question', () => {
-    expect(namesMissing('Where is Boeing?', [])).toEqual([])
+    expect(findMissingNames('Where is Boeing?', [])).toEqual([])
     expect(missing('', PACKAGING)).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
-import { withoutThinking } from '../../../src/engine/query/without-thinking.js'
+import { dropThinking } from '../../../src/engine/query/drop-thinking.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
@@ -95,8 +95,8 @@ describe('a model', () => {
 
   it.each(['', '  \n ', '<think>Let me see.</think>', '<think>never ends', '[1]', '...'])(
     'gives way to a quotation if its reply is empty: %j',
-    async (said) => {
-      reply = said
+    async (withoutThoughts) => {
+      reply = withoutThoughts
       const asked = await ask(test.engine, ADA, spaceId, 'Who is on call in August?')
       expect(asked.answer).toBe(quoted('In August, Ida Keller is on call.'))
       const trace = await test.engine.queries.trace(ADA, asked.traceId)
@@ -118,10 +118,10 @@ describe('the output of a model', () => {
     for (const text of pieces) yield { type: 'delta' as const, text }
     yield { type: 'end' as const, finishReason: 'stop' }
   }
-  const said = async (text: string, size: number): Promise<string> => {
+  const withoutThoughts = async (text: string, size: number): Promise<string> => {
     const pieces = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
     let out = ''
-    for await (const event of withoutThinking(events(pieces))) if (event.type === 'delta') out += event.text
+    for await (const event of dropThinking(events(pieces))) if (event.type === 'delta') out += event.text
     return out
   }
 
@@ -129,7 +129,8 @@ describe('the output of a model', () => {
 
   it('loses the thoughts before the answer, however the stream is chunked', async () => {
     const text = ' <think>a < b </ think</think>\n<think>again</think> So [1] it is <think>not</think> so.'
-    for (const size of [1, 2, 3, 5, 8, 100]) expect(await said(text, size)).toBe('So [1] it is <think>not</think> so.')
-    expect(await said('<b>bold</b> words', 1)).toBe('<b>bold</b> words')
+    for (const size of [1, 2, 3, 5, 8, 100])
+      expect(await withoutThoughts(text, size)).toBe('So [1] it is <think>not</think> so.')
+    expect(await withoutThoughts('<b>bold</b> words', 1)).toBe('<b>bold</b> words')
   })
 })

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openEngine } from '../../../src/engine/index.js'
-import { DiskRoom } from '../../../src/local/disk-room.js'
+import { DiskReserve } from '../../../src/local/disk-reserve.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
@@ -69,8 +69,8 @@ describe('a research question with an incomplete page index', () => {
     await idle()
     await losePageIndex()
     // While the disk is full, no background work that writes is started, including the page index.
-    const room = new DiskRoom(join(test.dataDir, 'reserve'), tmpdir())
-    room.ranOut()
+    const room = new DiskReserve(join(test.dataDir, 'reserve'), tmpdir())
+    room.release()
     test.engine = await openEngine(engineOptions(test.dataDir, { room }))
     const asked = await ask(test.engine, ADA, spaceId, 'How deep is the channel of the harbour kept?', {
       mode: 'research',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { rankCandidates } from '../../../bench/lib/rank-candidates.js'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
-import { RANK_WEIGHTS, RERANK_LIMIT } from '../../../src/engine/query/rank.js'
-import { countedWeights } from '../../../src/engine/query/term-weights.js'
+import { MAX_RERANK_CANDIDATES, RANK_WEIGHTS } from '../../../src/engine/query/rank.js'
+import { createTermWeights } from '../../../src/engine/query/term-weights.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
@@ -87,10 +87,10 @@ describe('the ranking of candidates', () => {
         return new Map(keys.filter((key) => key % 2 === 0).map((key) => [key, { title: '', body: 'word' }]))
       },
     })
-    expect(asked).toHaveLength(RERANK_LIMIT)
-    expect(ranked).toHaveLength(120 - RERANK_LIMIT / 2)
-    expect(ranked.slice(0, RERANK_LIMIT / 2).every(({ rerank }) => rerank !== undefined)).toBe(true)
-    expect(ranked.at(-1)!.final).toBeLessThanOrEqual(ranked[RERANK_LIMIT / 2 - 1]!.final)
+    expect(asked).toHaveLength(MAX_RERANK_CANDIDATES)
+    expect(ranked).toHaveLength(120 - MAX_RERANK_CANDIDATES / 2)
+    expect(ranked.slice(0, MAX_RERANK_CANDIDATES / 2).every(({ rerank }) => rerank !== undefined)).toBe(true)
+    expect(ranked.at(-1)!.final).toBeLessThanOrEqual(ranked[MAX_RERANK_CANDIDATES / 2 - 1]!.final)
   })
 
   it('returns nothing for no hits', () => {
@@ -111,10 +111,10 @@ describe('the weights of terms', () => {
       ['steam', 900],
       ['valley', 3],
     ])
-    const weight = countedWeights((term) => held.get(term) ?? 0, 1_000)
+    const weight = createTermWeights((term) => held.get(term) ?? 0, 1_000)
     expect(weight('valley')).toBeGreaterThan(weight('steam'))
     expect(weight('unicorn')).toBeGreaterThan(weight('valley'))
-    expect(countedWeights(() => 1, 1)('only')).toBeGreaterThan(1)
+    expect(createTermWeights(() => 1, 1)('only')).toBeGreaterThan(1)
   })
 })
 
@@ -128,11 +128,11 @@ describe('the scores of a ranking', () => {
   it('equal the confidence times the relative score, and continue from the last compared passage by fusion score', () => {
     const { ranked } = rankCandidates(request)
     const [best] = ranked
-    const head = ranked.slice(0, RERANK_LIMIT)
-    const tail = ranked.slice(RERANK_LIMIT)
+    const head = ranked.slice(0, MAX_RERANK_CANDIDATES)
+    const tail = ranked.slice(MAX_RERANK_CANDIDATES)
     for (const { final, rerank = 0 } of head) expect(final).toBeCloseTo(best!.final * rerank, 10)
     const last = head.at(-1)!.final
-    expect(tail).toHaveLength(40 - RERANK_LIMIT)
+    expect(tail).toHaveLength(40 - MAX_RERANK_CANDIDATES)
     expect(tail[0]!.final).toBeCloseTo(last, 10)
     for (const { final, retrieval, rerank, features } of tail) {
       expect(final).toBeCloseTo((last * retrieval) / tail[0]!.retrieval, 10)

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Caller } from '../../../src/engine/base/caller.js'
-import { readingScope } from '../../../src/engine/query/reading-scope.js'
+import { findReadingScope } from '../../../src/engine/query/reading-scope.js'
 import { recall } from '../../../src/engine/query/recall.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import type { SearchRequest } from '../../../src/engine/search/ports.js'
@@ -33,7 +33,7 @@ describe('a search of both indexes for a reader', () => {
   const hits = (...texts: string[]) => texts.map((text) => ({ key: key(text), bm25: 1 }))
   const ask = (caller = ADA, more: Partial<SearchRequest> = {}) => {
     const at = admitted(store, space, { caller })
-    return recall(store.context, at, { ...REQUEST, ...more }, { scope: store.db.now(readingScope(at)) }, never)
+    return recall(store.context, at, { ...REQUEST, ...more }, { scope: store.db.now(findReadingScope(at)) }, never)
   }
   const of = (found: readonly { key: number }[]) =>
     found.map((one) => [...keys].find(([, known]) => known === one.key)?.[0])

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { MemorySpace } from '../../../bench/lib/memory-space.js'
-import { PassageCache, termsHeld } from '../../../src/engine/derived/passage.js'
+import { findContainedTerms, PassageCache } from '../../../src/engine/derived/passage.js'
 import { answerType } from '../../../src/engine/query/answer-type.js'
-import { evidenceState } from '../../../src/engine/query/answerability.js'
-import { contradictions } from '../../../src/engine/query/conflicts/contradictions.js'
-import { namesMissing } from '../../../src/engine/query/names/names-missing.js'
-import { kindAskedFor, kindMissing } from '../../../src/engine/query/question/asked-kind.js'
-import { expectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
-import { facetsOf } from '../../../src/engine/query/question/facets.js'
-import { partsOf } from '../../../src/engine/query/question/parts.js'
-import { questionWords } from '../../../src/engine/query/question/words.js'
-import { quote } from '../../../src/engine/query/quotation/quote.js'
-import { relevantPassages } from '../../../src/engine/query/relevance.js'
+import { judgeEvidence } from '../../../src/engine/query/answerability.js'
+import { findContradictions } from '../../../src/engine/query/conflicts/contradictions.js'
+import { findMissingNames } from '../../../src/engine/query/names/missing-names.js'
+import { describeExpectedEvidence } from '../../../src/engine/query/question/expected-evidence.js'
+import { findFacets } from '../../../src/engine/query/question/facets.js'
+import { splitQuestions } from '../../../src/engine/query/question/parts.js'
+import { findRequestedKind, isKindMissing } from '../../../src/engine/query/question/requested-kind.js'
+import { parseQuestionWords } from '../../../src/engine/query/question/words.js'
+import { chooseQuotation } from '../../../src/engine/query/quotation/quote.js'
+import { selectRelevantPassages } from '../../../src/engine/query/relevance.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
 /**
@@ -55,7 +55,7 @@ const short = (value: unknown): string =>
 it('the recorded conflicts between pairs of statements stay the same', async () => {
   const lines = PAIRS.flatMap(({ question, one, other }) => {
     const items = [one, other].map((text, place) => ({ text, title: '', document: String(place) }))
-    const { conflicts, differences } = contradictions(question, analyzeQuery(question), () => 2, items)
+    const { conflicts, differences } = findContradictions(question, analyzeQuery(question), () => 2, items)
     return [
       `${question} | ${one} | ${other}`,
       ...conflicts.map((found) => `  conflict ${short(found)}`),
@@ -71,9 +71,9 @@ it('the recorded analyses of questions stay the same', async () => {
     const half = new Set(terms.filter((_, place) => place % 2 === 0))
     return [
       question,
-      `  ${short({ type: answerType(question), facets: facetsOf(question), kind: kindAskedFor(question) })}`,
-      `  ${short({ parts: partsOf(question), words: questionWords(question)(half) })}`,
-      `  ${short(expectedEvidence(question))}`,
+      `  ${short({ type: answerType(question), facets: findFacets(question), kind: findRequestedKind(question) })}`,
+      `  ${short({ parts: splitQuestions(question), words: parseQuestionWords(question)(half) })}`,
+      `  ${short(describeExpectedEvidence(question))}`,
     ]
   })
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded('questions'))
@@ -95,20 +95,20 @@ function askedOf(documents: readonly string[], questions: readonly string[]): st
     const evidence = items.slice(0, 3)
     const places = ranked.slice(0, 10).map((one) => {
       const { title, body } = space.nodes[one.key] ?? { title: '', body: '' }
-      return { ...one, held: termsHeld(cache.of({ key: one.key, title, body }), terms) }
+      return { ...one, held: findContainedTerms(cache.get({ key: one.key, title, body }), terms) }
     })
-    const kept = relevantPassages(places, { idf: space.idf, asked, topK: 10 })
+    const kept = selectRelevantPassages(places, { idf: space.idf, asked, topK: 10 })
     const passages = items.map((item) => ({ ...item, source: '' }))
-    const quotation = quote({ query, passages, idf: space.idf })
+    const quotation = chooseQuotation({ query, passages, idf: space.idf })
     const probability = quotation?.probability
     const nearest = evidence.map(({ title, text }) => ({ title, body: text, sentence: text }))
     return [
       query,
       `  ranked ${short(ranked.slice(0, 5).map(({ key, final }) => [key, final]))}`,
       `  kept ${short(kept.map(({ key }) => key))}`,
-      `  state ${short(evidenceState({ query, terms, idf: space.idf, items, probability }))}`,
+      `  state ${short(judgeEvidence({ query, terms, idf: space.idf, items, probability }))}`,
       `  quotation ${short(quotation?.units.map(({ passage, unit: { text } }) => [passage, text]))}`,
-      `  missing ${short({ names: namesMissing(query, evidence), kind: kindMissing(query, nearest) })}`,
+      `  missing ${short({ names: findMissingNames(query, evidence), kind: isKindMissing(query, nearest) })}`,
     ]
   })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { relevantPassages } from '../../../src/engine/query/relevance.js'
+import { selectRelevantPassages } from '../../../src/engine/query/relevance.js'
 
 /** Weights of the question's terms: one has nine tenths of the sum, another a tenth, a third a hundredth. */
 const WEIGHTS: Record<string, number> = { lamp: 89, post: 10, iron: 1 }
@@ -18,7 +18,7 @@ interface One {
 function evidence(ranked: One[], { topK = 10, asked = ASKED as object } = {}): number[] {
   const all = ranked.map((one, place) => ({ retrieval: 0, alone: 0, ...one, place }))
   const idf = (term: string) => WEIGHTS[term] ?? 0
-  return relevantPassages(all, { idf, asked: asked as typeof ASKED, topK }).map(({ place }) => place)
+  return selectRelevantPassages(all, { idf, asked: asked as typeof ASKED, topK }).map(({ place }) => place)
 }
 
 const BEST: One = { final: 0.8, alone: 0.6, held: ['lamp'] }
@@ -86,6 +86,6 @@ describe('the cutoff of evidence', () => {
       { ...BEST, place: 0, retrieval: 0 },
       { final: 0.01, place: 1, retrieval: 0 },
     ]
-    expect(relevantPassages(uncompared, { idf: () => 1, asked: ASKED, topK: 10 })).toHaveLength(2)
+    expect(selectRelevantPassages(uncompared, { idf: () => 1, asked: ASKED, topK: 10 })).toHaveLength(2)
   })
 })

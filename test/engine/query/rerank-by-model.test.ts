@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import type { EngineContext } from '../../../src/engine/context.js'
 import { rerankByModel } from '../../../src/engine/query/model-rerank.js'
-import { type Ranked, RERANK_LIMIT } from '../../../src/engine/query/rank.js'
+import { MAX_RERANK_CANDIDATES, type RankedCandidate } from '../../../src/engine/query/rank.js'
 import type { PassageRow } from '../../../src/engine/rows/queries.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
@@ -20,8 +20,8 @@ beforeEach(() => {
   context = { ...store.context }
 })
 
-const ranked = (...finals: number[]): Ranked[] =>
-  finals.map((final, place) => ({ key: place + 1, final, retrieval: final }) as Ranked)
+const ranked = (...finals: number[]): RankedCandidate[] =>
+  finals.map((final, place) => ({ key: place + 1, final, retrieval: final }) as RankedCandidate)
 const passage = (key: number, title = `T${key}`, body = `Body ${key}.`) => ({ key, title, body }) as PassageRow
 const of = (count: number) => new Map(Array.from({ length: count }, (_, n) => [n + 1, passage(n + 1)]))
 
@@ -40,15 +40,15 @@ function scoring(scores: (number | undefined)[] | Error) {
   } as never
   return asked
 }
-interface Asked {
+interface RerankOptions {
   rerank?: object
   query?: string
   passages?: Map<number, PassageRow>
   signal?: AbortSignal
 }
 const rerank = (
-  list: Ranked[],
-  { rerank: more = {}, query = 'Q?', passages = of(list.length), signal = never }: Asked = {},
+  list: RankedCandidate[],
+  { rerank: more = {}, query = 'Q?', passages = of(list.length), signal = never }: RerankOptions = {},
 ) => {
   const profile = { rerank: { enabled: true, model: MODEL, ...more } }
   return rerankByModel(context, admitted(store, space, { profile }), query, list, passages, signal)
@@ -89,20 +89,20 @@ describe('the order by a rerank model', () => {
   })
 
   it('covers the first passages of many, and the others keep their order below them', async () => {
-    const count = RERANK_LIMIT + 3
+    const count = MAX_RERANK_CANDIDATES + 3
     const before = ranked(...Array.from({ length: count }, (_, n) => (count - n) / count))
-    const asked = scoring(Array.from({ length: RERANK_LIMIT }, (_, n) => 0.1 + n / 100))
+    const asked = scoring(Array.from({ length: MAX_RERANK_CANDIDATES }, (_, n) => 0.1 + n / 100))
     const found = await rerank(before)
-    expect(asked[0]?.texts).toHaveLength(RERANK_LIMIT)
-    expect(found.used?.compared).toBe(RERANK_LIMIT)
+    expect(asked[0]?.texts).toHaveLength(MAX_RERANK_CANDIDATES)
+    expect(found.used?.compared).toBe(MAX_RERANK_CANDIDATES)
     expect(found.ranked.map(({ key }) => key)).toEqual([
-      ...Array.from({ length: RERANK_LIMIT }, (_, n) => RERANK_LIMIT - n),
-      ...[RERANK_LIMIT + 1, RERANK_LIMIT + 2, RERANK_LIMIT + 3],
+      ...Array.from({ length: MAX_RERANK_CANDIDATES }, (_, n) => MAX_RERANK_CANDIDATES - n),
+      ...[MAX_RERANK_CANDIDATES + 1, MAX_RERANK_CANDIDATES + 2, MAX_RERANK_CANDIDATES + 3],
     ])
     const finals = found.ranked.map(({ final }) => final)
-    const lowest = finals[RERANK_LIMIT - 1] ?? 0
-    const rest = before.slice(RERANK_LIMIT).map(({ final }) => final)
-    expect(finals.slice(RERANK_LIMIT)).toEqual(
+    const lowest = finals[MAX_RERANK_CANDIDATES - 1] ?? 0
+    const rest = before.slice(MAX_RERANK_CANDIDATES).map(({ final }) => final)
+    expect(finals.slice(MAX_RERANK_CANDIDATES)).toEqual(
       rest.map((final) => expect.closeTo((lowest * final) / (rest[0] ?? 1), 10)),
     )
     expect(found.ranked.at(-1)).not.toHaveProperty('rerank')

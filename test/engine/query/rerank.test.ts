@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { analysePassage } from '../../../src/engine/derived/passage.js'
-import { measure, prepareQuery, weighedLength } from '../../../src/engine/query/rerank.js'
+import { computeWeightedLength, measureFeatures, prepareQuery } from '../../../src/engine/query/rerank.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 
 function featuresOf(query: string, title: string, body: string, idf: (term: string) => number = () => 1) {
   const passage = analysePassage({ key: 1, title, body })
-  return measure(prepareQuery(analyzeQuery(query), idf), passage, weighedLength(passage))
+  return measureFeatures(prepareQuery(analyzeQuery(query), idf), passage, computeWeightedLength(passage))
 }
 
 describe('the comparison of a passage with a query', () => {
@@ -35,26 +35,27 @@ describe('the comparison of a passage with a query', () => {
     expect(twice).toBeLessThan(2 * once)
     const long = analysePassage({ key: 1, title: '', body: `engine ${'word '.repeat(50)}` })
     const query = prepareQuery(['engin'], () => 1)
-    expect(measure(query, long, 10).strength).toBeLessThan(measure(query, long, 60).strength)
+    expect(measureFeatures(query, long, 10).strength).toBeLessThan(measureFeatures(query, long, 60).strength)
   })
 
   it('counts complete rewordings, as less than the words themselves', () => {
-    const rewordings = [{ asked: ['urlaubsanspruch'], told: ['urlaub', 'anspruch'] }]
+    const rewordings = [{ queryTerms: ['urlaubsanspruch'], documentTerms: ['urlaub', 'anspruch'] }]
     const query = prepareQuery(['urlaubsanspruch', 'tag'], () => 1, rewordings)
-    const coverageOf = (body: string) => measure(query, analysePassage({ key: 1, title: '', body }), 10).coverage
+    const coverageOf = (body: string) =>
+      measureFeatures(query, analysePassage({ key: 1, title: '', body }), 10).coverage
     expect(coverageOf('Urlaub und Anspruch')).toBeLessThan(coverageOf('Urlaubsanspruch'))
     expect(coverageOf('Urlaub und Anspruch')).toBeGreaterThan(0.3)
     expect(coverageOf('Urlaub Urlaub')).toBe(0)
     const parts = prepareQuery(['anspruch', 'urlaub'], () => 1, [
-      { asked: ['anspruch', 'urlaub'], told: ['urlaubsanspruch'] },
+      { queryTerms: ['anspruch', 'urlaub'], documentTerms: ['urlaubsanspruch'] },
     ])
-    const compound = measure(parts, analysePassage({ key: 1, title: '', body: 'Der Urlaubsanspruch' }), 10)
-    const half = measure(parts, analysePassage({ key: 1, title: '', body: 'Der Urlaub' }), 10)
+    const compound = measureFeatures(parts, analysePassage({ key: 1, title: '', body: 'Der Urlaubsanspruch' }), 10)
+    const half = measureFeatures(parts, analysePassage({ key: 1, title: '', body: 'Der Urlaub' }), 10)
     expect(compound.sentenceCoverage).toBeGreaterThan(half.sentenceCoverage)
     expect(compound.pairs).toBeGreaterThan(0)
     expect(half.pairs).toBe(0)
     // A compound forms no pair with its own part.
-    const beside = measure(parts, analysePassage({ key: 1, title: '', body: 'Urlaub, Urlaubsanspruch' }), 10)
+    const beside = measureFeatures(parts, analysePassage({ key: 1, title: '', body: 'Urlaub, Urlaubsanspruch' }), 10)
     expect(beside.pairs).toBeCloseTo(compound.pairs)
   })
 
@@ -78,16 +79,16 @@ describe('the formulas of passage features', () => {
   const passage = (title: string, body: string) => analysePassage({ key: 1, title, body })
   const of = (terms: string[], weights: Record<string, number>, title: string, body: string, average?: number) => {
     const read = passage(title, body)
-    return measure(
+    return measureFeatures(
       prepareQuery(terms, (term) => weights[term] ?? 1),
       read,
-      average ?? weighedLength(read),
+      average ?? computeWeightedLength(read),
     )
   }
 
   it('count the length of a passage as its body and twice its title', () => {
-    expect(weighedLength(passage('lamp post', 'iron lamp glass'))).toBe(7)
-    expect(weighedLength(passage('', ''))).toBe(0)
+    expect(computeWeightedLength(passage('lamp post', 'iron lamp glass'))).toBe(7)
+    expect(computeWeightedLength(passage('', ''))).toBe(0)
   })
 
   it('weigh matches by the curve of BM25, title matches double, and long passages less', () => {
@@ -141,9 +142,9 @@ describe('the formulas of passage features', () => {
   })
 
   it('count a rewording as three quarters of the term', () => {
-    const rewordings = [{ asked: ['urlaubstag'], told: ['urlaub', 'tag'] }]
+    const rewordings = [{ queryTerms: ['urlaubstag'], documentTerms: ['urlaub', 'tag'] }]
     const query = prepareQuery(['urlaubstag'], () => 2, rewordings)
-    const coverage = (title: string, body: string) => measure(query, passage(title, body), 5).coverage
+    const coverage = (title: string, body: string) => measureFeatures(query, passage(title, body), 5).coverage
     expect(coverage('', 'Urlaub, Tag')).toBeCloseTo(0.75, 10)
     expect(coverage('Urlaub', 'Tag')).toBeCloseTo(0.75, 10)
     expect(coverage('', 'Urlaubstag Urlaub Tag')).toBe(1)

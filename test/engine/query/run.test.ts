@@ -60,7 +60,7 @@ function traceOf(id: string): Trace | undefined {
   const [row] = store.rows<Omit<Trace, 'steps'> & { steps: string }>('SELECT * FROM traces WHERE id = ?', id)
   return row && { ...row, steps: JSON.parse(String(row.steps)) }
 }
-const leases = () => context.leases.of(space.key).length
+const leases = () => context.leases.listBySpace(space.key).length
 
 describe('a query', () => {
   it('streams its answer, then reports metadata and evidence', async () => {
@@ -185,7 +185,7 @@ describe('a failing query', () => {
 
   it('stores its requested mode in the trace', async () => {
     const missing = async () => Promise.reject(new Error('off'))
-    context.pageIndexes = { ...context.pageIndexes, missing }
+    context.pageIndexes = { ...context.pageIndexes, countMissing: missing }
     const { traceId } = await ask({ mode: 'research' })
     expect(traceOf(traceId)).toMatchObject({ completed: 0, mode: 'research', requested_mode: 'research' })
   })
@@ -246,7 +246,7 @@ describe('a running query', () => {
   it('occupies a slot and a read lease until its stream ends', async () => {
     const run = await start()
     expect(gate.running).toBe(1)
-    expect(context.leases.of(space.key)).toMatchObject([
+    expect(context.leases.listBySpace(space.key)).toMatchObject([
       {
         ...{ id: run.traceId, sessionId: run.sessionId, subject: ADA.subject, type: 'read', targetType: 'publication' },
         virtualPath: `/evidence/${run.traceId}`,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
 import { withState } from '../../../src/engine/query/answer-state.js'
-import { followUpOf, searchedQuery } from '../../../src/engine/query/follow-up.js'
-import { notRetrieved } from '../../../src/engine/query/missing.js'
-import { aloneOf, whyOf } from '../../../src/engine/query/why.js'
+import { findFollowUp, toSearchedQuery } from '../../../src/engine/query/follow-up.js'
+import { describeMissingEvidence } from '../../../src/engine/query/missing.js'
+import { explainInclusion, getOwnConfidence } from '../../../src/engine/query/why.js'
 import { WITHHELD_ENTRY } from '../../../src/engine/query/withheld.js'
 
 describe('the evidence after a change of its state', () => {
@@ -33,12 +33,12 @@ describe('the evidence after a change of its state', () => {
 })
 
 it('missing evidence is listed for each question once', () => {
-  const entries = notRetrieved('How much is parking? Who owns the house?', ['parking'])
+  const entries = describeMissingEvidence('How much is parking? Who owns the house?', ['parking'])
   expect(entries.map(({ reason, metadata }) => [reason, metadata.terms, metadata.kind])).toEqual([
     ['not-retrieved', ['parking'], 'price'],
     ['not-retrieved', ['parking'], 'person'],
   ])
-  expect(notRetrieved('How much is parking? How much is parking?')).toHaveLength(1)
+  expect(describeMissingEvidence('How much is parking? How much is parking?')).toHaveLength(1)
 })
 
 describe('a question after others of a session', () => {
@@ -48,18 +48,18 @@ describe('a question after others of a session', () => {
   ]
 
   it('refers to the last complete one', () => {
-    expect(followUpOf('And where?', turns)).toMatchObject({ anchor: turns[0]?.query, isShort: true })
-    expect(followUpOf('Is it stored in the cellar archive?', turns)).toMatchObject({ isShort: false })
-    expect(followUpOf('What about those?', [turns[1] ?? turns[0]])).toMatchObject({ anchor: 'And who may see them?' })
-    expect(followUpOf('parking', turns)).toMatchObject({ ownTerms: ['park'], isShort: true })
-    expect(followUpOf('那里呢', turns)?.anchor).toBe(turns[0]?.query)
+    expect(findFollowUp('And where?', turns)).toMatchObject({ anchor: turns[0]?.query, isShort: true })
+    expect(findFollowUp('Is it stored in the cellar archive?', turns)).toMatchObject({ isShort: false })
+    expect(findFollowUp('What about those?', [turns[1] ?? turns[0]])).toMatchObject({ anchor: 'And who may see them?' })
+    expect(findFollowUp('parking', turns)).toMatchObject({ ownTerms: ['park'], isShort: true })
+    expect(findFollowUp('那里呢', turns)?.anchor).toBe(turns[0]?.query)
   })
 
   it('counts as complete if it names its subject, or nothing precedes it', () => {
-    expect(followUpOf('When does the swimming pool open?', turns)).toBeUndefined()
-    expect(followUpOf('And where?', [])).toBeUndefined()
-    expect(searchedQuery('When does the swimming pool open?', turns)).toBe('When does the swimming pool open?')
-    expect(searchedQuery('And where?', turns)).toBe('And where?\n\nHow long are invoices kept by the office?')
+    expect(findFollowUp('When does the swimming pool open?', turns)).toBeUndefined()
+    expect(findFollowUp('And where?', [])).toBeUndefined()
+    expect(toSearchedQuery('When does the swimming pool open?', turns)).toBe('When does the swimming pool open?')
+    expect(toSearchedQuery('And where?', turns)).toBe('And where?\n\nHow long are invoices kept by the office?')
   })
 })
 
@@ -76,7 +76,7 @@ describe('the reason for a passage', () => {
       passage({ byGraph: 'second-hop', held: ['a'] }),
       passage({ navigation: {}, byGraph: 'graph', held: ['d'] }),
     ]
-    expect(whyOf(found, words, asked)).toEqual([
+    expect(explainInclusion(found, words, asked)).toEqual([
       { by: 'words-and-meaning', words: ['a', 'b'], adds: ['a', 'b'] },
       { by: 'words', words: ['b', 'c'], adds: ['c'] },
       { by: 'meaning', words: [], adds: [] },
@@ -86,11 +86,11 @@ describe('the reason for a passage', () => {
   })
 
   it('reports the confidence of the passage alone, as judged, else from its features', () => {
-    expect(whyOf([passage({ alone: 0.123456 })], words, asked)[0]).toMatchObject({ confidence: 0.1235 })
+    expect(explainInclusion([passage({ alone: 0.123456 })], words, asked)[0]).toMatchObject({ confidence: 0.1235 })
     const features = { strength: 1, pairs: 1, sentenceCoverage: 1 }
-    const byText = aloneOf({ features } as never, asked)
+    const byText = getOwnConfidence({ features } as never, asked)
     expect(byText).toBeGreaterThan(0.5)
-    expect(aloneOf({ alone: 0.3, features } as never, asked)).toBe(0.3)
-    expect(aloneOf({}, asked)).toBeUndefined()
+    expect(getOwnConfidence({ alone: 0.3, features } as never, asked)).toBe(0.3)
+    expect(getOwnConfidence({}, asked)).toBeUndefined()
   })
 })

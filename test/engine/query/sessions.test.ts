@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
 import type { Caller } from '../../../src/engine/base/caller.js'
-import { openSession, recordTurn, unstoredSessions } from '../../../src/engine/query/sessions.js'
+import { findUnstoredSessions, openSession, recordTurn } from '../../../src/engine/query/sessions.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { insertTrace } from '../../../src/engine/rows/traces.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -160,7 +160,7 @@ describe('the session quota', () => {
     for (let n = 0; n < 4; n++) running(id)
     running(newId(), ADA, { subject: undefined })
     running(newId(), ADA, { spaceKey: space.key + 1 })
-    const unstored = () => store.db.now(unstoredSessions(store.context, space)).map(({ sessionId }) => sessionId)
+    const unstored = () => store.db.now(findUnstoredSessions(store.context, space)).map(({ sessionId }) => sessionId)
     expect(unstored()).toEqual([id])
     expect(open().id).not.toBe(id)
     turn(id)

@@ -13,7 +13,7 @@ it('concurrent queries share commits, and each one ends only after its own commi
   await ingest(engine, ADA, id, { 'lighthouse.md': '# Lighthouse\n\nThe lighthouse was built in 1908.\n' })
   await ask(engine, ADA, id, QUESTION)
   const other = new Sqlite(join(dataDir, 'db', 'main.sqlite'), { readonly: true })
-  const commits = vi.spyOn(Checkpointer.prototype, 'wrote')
+  const commits = vi.spyOn(Checkpointer.prototype, 'scheduleAfterWrite')
   const kept = await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
       const { traceId, done } = await ask(engine, ADA, id, QUESTION)

@@ -6,10 +6,14 @@ import type { EngineContext } from '../../../src/engine/context.js'
 import { Derivations } from '../../../src/engine/derived/derivation.js'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
 import type { GenerationEvent } from '../../../src/engine/models/types.js'
-import { type Admitted, admit } from '../../../src/engine/query/admission.js'
+import { type AdmittedQuery, admit } from '../../../src/engine/query/admission.js'
 import { QueryGate } from '../../../src/engine/query/gate.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import { activate, insertTrained, observeDimension } from '../../../src/engine/rows/vector-spaces.js'
+import {
+  activateVectorSpace,
+  insertTrainedVectorSpace,
+  recordDimension,
+} from '../../../src/engine/rows/vector-spaces.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../../../src/engine/search/ports.js'
 import { newId } from '../../../src/lib/ids.js'
 import { ADA } from '../../helpers/engine.js'
@@ -37,7 +41,7 @@ export function admitted(
     profile = {},
     ...body
   }: { caller?: Caller; profile?: Partial<RetrievalProfile> } & Partial<QueryBody> = {},
-): Admitted {
+): AdmittedQuery {
   const found = store.db.now(admit(store.context, caller, bodyOf(space, 'a question', body)))
   return { ...found, profile: { ...found.profile, ...profile } }
 }
@@ -110,12 +114,12 @@ export const evidenceOf = (nodeId: string, text: string, more: Partial<EvidenceI
 /** Gives a space its embedding model with two dimensions. */
 export function model(store: SmallStore, space: SpaceRow): void {
   if (space.embedding_plugin !== 'builtin') {
-    store.write(() => observeDimension(space.key, 2, space.vector_space))
+    store.write(() => recordDimension(space.key, 2, space.vector_space))
     return
   }
   store.write(function* () {
-    const made = yield* insertTrained(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
-    yield* activate(space.key, made)
+    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    yield* activateVectorSpace(space.key, made)
   })
 }
 

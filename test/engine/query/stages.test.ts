@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EngineContext } from '../../../src/engine/context.js'
-import type { ConcreteMode, Route } from '../../../src/engine/query/mode.js'
-import { planOf, retrieveInMode } from '../../../src/engine/query/stages.js'
+import type { ConcreteMode, ModeRoute } from '../../../src/engine/query/mode.js'
+import { buildPlan, retrieveInMode } from '../../../src/engine/query/stages.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { TraceRecorder } from '../../../src/engine/traces/recorder.js'
 import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpers/store.js'
@@ -20,14 +20,14 @@ beforeEach(() => {
   context = { ...store.context }
 })
 
-const routeTo = (mode: ConcreteMode): Route => ({
+const routeTo = (mode: ConcreteMode): ModeRoute => ({
   ...{ requestedMode: 'auto', resolvedMode: mode, resolver: 'llm', selectionSource: 'reasoning-model' },
   ...{ degraded: false, profileRevision: 1 },
 })
 
 describe('the plan of a retrieval', () => {
   const plan = (mode: ConcreteMode, query = 'lamp', profile = {}, as?: ConcreteMode) =>
-    planOf({ admitted: admitted(store, space, { profile }), query, route: routeTo(mode) }, as)
+    buildPlan({ admitted: admitted(store, space, { profile }), query, route: routeTo(mode) }, as)
 
   it('lists requested and resolved mode, strategy and candidate limits', () => {
     expect(plan('fast', 'lamp', { topK: 7 })).toEqual({
@@ -111,7 +111,7 @@ describe('a retrieval', () => {
     [1, 'the page index of a document is still being made'],
     [3, 'the page index of 3 documents is still being made'],
   ])('falls back from mode research to fast while %i page indexes are missing', async (count, reason) => {
-    context.pageIndexes = { ...context.pageIndexes, missing: async () => count }
+    context.pageIndexes = { ...context.pageIndexes, countMissing: async () => count }
     const { retrieved, plan, names } = await run('research')
     expect(names).toEqual(['query.embed', 'query.retrieve'])
     expect(retrieved.degraded).toEqual([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { answerConfidence } from '../../../src/engine/query/confidence.js'
+import { computeAnswerConfidence } from '../../../src/engine/query/confidence.js'
 import type { RankedPassage } from '../../../src/engine/query/evidence.js'
-import { aloneOf, whyOf } from '../../../src/engine/query/why.js'
+import { explainInclusion, getOwnConfidence } from '../../../src/engine/query/why.js'
 
 const ASKED = { weight: 8, nodes: 1000, falloff: 0 }
 const FEATURES = {
@@ -16,18 +16,18 @@ const FEATURES = {
 const passage = (more: Partial<RankedPassage>): RankedPassage =>
   ({ passage: { key: 1 }, final: 1, retrieval: 1, ...more }) as RankedPassage
 const words = (terms: ReadonlySet<string>) => [...terms].map((term) => term.toUpperCase())
-const why = (...ranked: Partial<RankedPassage>[]) => whyOf(ranked.map(passage), words, ASKED)
+const why = (...ranked: Partial<RankedPassage>[]) => explainInclusion(ranked.map(passage), words, ASKED)
 
 describe('the reason for a passage', () => {
   it('lists its words of the question, and those that no earlier passage has', () => {
-    const told = why({ held: ['lamp', 'iron'] }, { held: ['iron', 'glass'] }, { held: ['glass'] }, {})
-    expect(told.map((one) => one.words)).toEqual([['LAMP', 'IRON'], ['IRON', 'GLASS'], ['GLASS'], []])
-    expect(told.map((one) => one.adds)).toEqual([['LAMP', 'IRON'], ['GLASS'], [], []])
+    const reasons = why({ held: ['lamp', 'iron'] }, { held: ['iron', 'glass'] }, { held: ['glass'] }, {})
+    expect(reasons.map((one) => one.words)).toEqual([['LAMP', 'IRON'], ['IRON', 'GLASS'], ['GLASS'], []])
+    expect(reasons.map((one) => one.adds)).toEqual([['LAMP', 'IRON'], ['GLASS'], [], []])
   })
 
   it('names the search method that found it', () => {
     const navigation = { section: 's', summaryScore: 1, documentScore: 1 }
-    const told = why(
+    const reasons = why(
       { navigation, byGraph: 'graph', held: ['lamp'] },
       { byGraph: 'graph', held: ['lamp'] },
       { byGraph: 'second-hop' },
@@ -36,7 +36,7 @@ describe('the reason for a passage', () => {
       { held: ['lamp'], byMeaning: true },
       { held: ['lamp'] },
     )
-    expect(told.map(({ by }) => by)).toEqual([
+    expect(reasons.map(({ by }) => by)).toEqual([
       'sections',
       'graph',
       'second-hop',
@@ -49,12 +49,12 @@ describe('the reason for a passage', () => {
 
   it('reports its own confidence with four digits if its text was compared', () => {
     const [compared, known, neither] = why({ features: FEATURES }, { alone: 0.123456, features: FEATURES }, {})
-    const confidence = answerConfidence(FEATURES, ASKED)
+    const confidence = computeAnswerConfidence(FEATURES, ASKED)
     expect(compared?.confidence).toBe(Math.round(confidence * 10_000) / 10_000)
     expect(known?.confidence).toBe(0.1235)
     expect(neither).not.toHaveProperty('confidence')
-    expect(aloneOf({ features: FEATURES }, ASKED)).toBe(confidence)
-    expect(aloneOf({ alone: 0, features: FEATURES }, ASKED)).toBe(0)
-    expect(aloneOf({}, ASKED)).toBeUndefined()
+    expect(getOwnConfidence({ features: FEATURES }, ASKED)).toBe(confidence)
+    expect(getOwnConfidence({ alone: 0, features: FEATURES }, ASKED)).toBe(0)
+    expect(getOwnConfidence({}, ASKED)).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceItem } from '../../../src/contract/gateway/queries.js'
-import { tokensAtMost } from '../../../src/engine/models/tokens.js'
+import { estimateMaxTokens } from '../../../src/engine/models/tokens.js'
 import { buildPrompt } from '../../../src/engine/query/generate.js'
 
 const SENTENCE = 'The tide gauge of Brest has been read every hour since the year 1711. '
@@ -27,7 +27,7 @@ function prompt(
   const { query = 'How long?', turns = 0, text = 'Ask.' } = more
   const before = Array.from({ length: turns }, (_, at) => ({ query: `${at} ${text}`, answer: text }))
   const made = buildPrompt(window, query, given, before)
-  const tokens = made.messages.reduce((sum, { content }) => sum + tokensAtMost(content), 0)
+  const tokens = made.messages.reduce((sum, { content }) => sum + estimateMaxTokens(content), 0)
   const content = made.messages.at(-1)?.content ?? ''
   const passages = [...content.matchAll(/<source \d+>\n[\s\S]*?\n\n([\s\S]*?)( …)?\n<\/source/g)].map(
     ([, body = '', cut]) => ({ text: body, isCut: cut !== undefined }),

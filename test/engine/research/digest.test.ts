@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isSupported } from '../../../src/engine/query/support.js'
-import { comparisonTable } from '../../../src/engine/research/digest.js'
-import { figureIn } from '../../../src/engine/research/figures.js'
+import { formatComparisonTable } from '../../../src/engine/research/digest.js'
+import { findFigure } from '../../../src/engine/research/figures.js'
 import { mentionsName } from '../../../src/lib/text/name-mentions.js'
 
 const STATEMENT =
@@ -9,17 +9,17 @@ const STATEMENT =
 
 describe('a figure of a financial statement', () => {
   it('comes from the column of its year', () => {
-    expect(figureIn(STATEMENT, 'total sales', '2021')).toMatchObject({ value: '280' })
-    expect(figureIn(STATEMENT, 'staff', '2022')).toMatchObject({ value: '41', quote: 'Staff 41 38' })
+    expect(findFigure(STATEMENT, 'total sales', '2021')).toMatchObject({ value: '280' })
+    expect(findFigure(STATEMENT, 'staff', '2022')).toMatchObject({ value: '41', quote: 'Staff 41 38' })
   })
 
   it('stays undefined for a year without a column', () => {
-    expect(figureIn(STATEMENT, 'total sales', '2019')).toBeUndefined()
+    expect(findFigure(STATEMENT, 'total sales', '2019')).toBeUndefined()
   })
 
   it('comes from a sentence when no row has it', () => {
     const text = 'In 2020 the turnover was 12 million. In 2021 the turnover was 15 million.'
-    expect(figureIn(text, 'turnover', '2021')?.value).toContain('15')
+    expect(findFigure(text, 'turnover', '2021')?.value).toContain('15')
   })
 })
 
@@ -39,7 +39,7 @@ describe('the comparison table', () => {
       { entity: 'Norwick', measure: 'sales', year: '2021', value: '280 [1]' },
       { entity: 'Tellmar', measure: 'sales', year: '2021' },
     ]
-    expect(comparisonTable(fields)).toBe(
+    expect(formatComparisonTable(fields)).toBe(
       '|  | sales, 2021 |\n| --- | --- |\n| Norwick | 280 [1] |\n| Tellmar | not found |',
     )
   })

@@ -19,7 +19,7 @@ export async function spaceWith(engine: Engine, files: Record<string, string> = 
   return id
 }
 
-export async function ended(engine: Engine, id: string, caller: Caller = ADA): Promise<ResearchTaskJob> {
+export async function untilTaskEnded(engine: Engine, id: string, caller: Caller = ADA): Promise<ResearchTaskJob> {
   await until(async () => (await engine.research.get(caller, id)).completedAt !== undefined)
   return engine.research.get(caller, id)
 }
@@ -30,7 +30,7 @@ export async function research(
   body: Partial<CreateResearchBody> = {},
 ): Promise<ResearchTaskJob> {
   const task = await engine.research.create(ADA, { knowledgeSpaceId, query: TWO_PART, ...body })
-  return ended(engine, task.id)
+  return untilTaskEnded(engine, task.id)
 }
 
 /** The events of a task up to its end, over as many streams as the limit requires. */
@@ -50,7 +50,7 @@ const FILLER =
   'The keeper writes the weather into the book every evening, and the boat brings bread and oil when the sea allows it. '
 
 /** A long document whose sections become separate passages, so that a search sees only some of them. */
-export const LONG = `# Lighthouses of the west\n\n${[
+export const LONG_DOCUMENT = `# Lighthouses of the west\n\n${[
   'Keepers of Kereon',
   'Keepers of Eckmuhl',
   'Keepers of Ar Men',
@@ -69,9 +69,9 @@ export const LONG = `# Lighthouses of the west\n\n${[
   )
   .join('\n\n')}\n`
 /** Questions that the document leaves open, though its headings suggest an answer. */
-export const OPEN = 'What salary did the keepers receive? How bright were the lamps in candela?'
+export const UNANSWERED_QUESTIONS = 'What salary did the keepers receive? How bright were the lamps in candela?'
 /** A question that it answers. */
-export const FOUND = 'What does the keeper write into the book every evening?'
+export const ANSWERED_QUESTION = 'What does the keeper write into the book every evening?'
 
 /** Prices too small to exceed any budget. */
-export const priceless = { '*': { inputUsdPerMillion: 0.1, outputUsdPerMillion: 0.1 } }
+export const CHEAP_PRICES = { '*': { inputUsdPerMillion: 0.1, outputUsdPerMillion: 0.1 } }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { spreadOf } from '../../../src/engine/research/history.js'
+import { computeTimeSpread } from '../../../src/engine/research/history.js'
 
 describe('the estimated duration of the next task', () => {
   test('comes with an uncertainty that shrinks with each task of the same duration', () => {
     const ratios = [1, 5, 50].map((count) => {
-      const { p50, p95 } = spreadOf(Array.from({ length: count }, () => 800))
+      const { p50, p95 } = computeTimeSpread(Array.from({ length: count }, () => 800))
       expect(p50).toBeCloseTo(800)
       return p95 / p50
     })
@@ -14,8 +14,8 @@ describe('the estimated duration of the next task', () => {
   })
 
   test('spreads as widely as the measured tasks', () => {
-    const even = spreadOf([700, 800, 900, 800, 700, 900])
-    const uneven = spreadOf([100, 6400, 100, 6400, 100, 6400])
+    const even = computeTimeSpread([700, 800, 900, 800, 700, 900])
+    const uneven = computeTimeSpread([100, 6400, 100, 6400, 100, 6400])
     expect(uneven.p50).toBeCloseTo(800)
     expect(uneven.p95 / uneven.p50).toBeGreaterThan(3 * (even.p95 / even.p50))
   })

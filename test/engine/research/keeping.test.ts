@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { ended, eventsOf, research, spaceWith, TWO_PART } from './helpers.js'
+import { eventsOf, research, spaceWith, TWO_PART, untilTaskEnded } from './helpers.js'
 
 const DAY = 24 * 60 * 60_000
 const TABLES = ['research_tasks', 'research_steps', 'research_partials', 'research_events', 'research_costs']
@@ -22,7 +22,7 @@ test('an engine that closes releases a task, and the next engine continues after
   ))
     told.push(event)
   await tested.reopen()
-  expect(await ended(tested.engine, id)).toMatchObject({ stage: 'completed' })
+  expect(await untilTaskEnded(tested.engine, id)).toMatchObject({ stage: 'completed' })
   const events = await eventsOf(tested.engine, id)
   expect(events.slice(0, 3).map(({ event }) => event)).toEqual(told)
   expect(events.filter(({ event }) => event === 'research.stage')).toHaveLength(5)

@@ -3,7 +3,17 @@ import type { KsError } from '../../../src/contract/errors.js'
 import { openEngine } from '../../../src/engine/index.js'
 import { ADA, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { ended, eventsOf, FILES, FOUND, LONG, OPEN, research, spaceWith, TWO_PART } from './helpers.js'
+import {
+  ANSWERED_QUESTION,
+  eventsOf,
+  FILES,
+  LONG_DOCUMENT,
+  research,
+  spaceWith,
+  TWO_PART,
+  UNANSWERED_QUESTIONS,
+  untilTaskEnded,
+} from './helpers.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'writer' }
 const PROFILE = {
@@ -84,13 +94,21 @@ describe('a limit of a research task', () => {
     'ends the search at the number of %s, and the task completes with what it found',
     async (limit) => {
       const { engine } = engineTest
-      const long = await spaceWith(engine, { 'west.md': LONG })
+      const long = await spaceWith(engine, { 'west.md': LONG_DOCUMENT })
       // Measured: one search per question, so follow-up searches exceed the estimate.
-      await research(engine, long, { query: FOUND })
-      const { estimates } = await engine.research.plan(ADA, { knowledgeSpaceId: long, query: OPEN, topK: 3 })
+      await research(engine, long, { query: ANSWERED_QUESTION })
+      const { estimates } = await engine.research.plan(ADA, {
+        knowledgeSpaceId: long,
+        query: UNANSWERED_QUESTIONS,
+        topK: 3,
+      })
       const names = { maxRetrievalSteps: 'retrievalSteps', maxScannedResources: 'scannedResources' } as const
       const limitValue = estimates[limit === 'maxToolCalls' ? 'toolCalls' : names[limit]]
-      const task = await research(engine, long, { query: OPEN, topK: 3, limits: { [limit]: limitValue } })
+      const task = await research(engine, long, {
+        query: UNANSWERED_QUESTIONS,
+        topK: 3,
+        limits: { [limit]: limitValue },
+      })
       expect(task.stage).toBe('completed')
       const report = await engine.research.report(ADA, task.id)
       expect(report.stoppedBy).toEqual({ limit, limitValue })
@@ -349,7 +367,7 @@ test('a space accepts no more active tasks than its quota', async () => {
   const asked = { knowledgeSpaceId: id, query: TWO_PART }
   const first = await small.engine.research.create(ADA, asked)
   await expect(small.engine.research.create(ADA, asked)).rejects.toMatchObject({ code: 'capacity-exceeded' })
-  await ended(small.engine, first.id)
-  await ended(small.engine, (await small.engine.research.create(ADA, asked)).id)
+  await untilTaskEnded(small.engine, first.id)
+  await untilTaskEnded(small.engine, (await small.engine.research.create(ADA, asked)).id)
   await small.end()
 })

@@ -6,11 +6,11 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { ResearchStage } from '../../../src/contract/gateway/research.js'
 import { subQuestions } from '../../../src/engine/research/questions.js'
-import { eventsAfter } from '../../../src/engine/rows/research/events.js'
-import type { OwnTask } from '../../../src/engine/rows/research/own-task.js'
+import { listEventsAfter } from '../../../src/engine/rows/research/events.js'
 import { isTerminal, mayMove } from '../../../src/engine/rows/research/stages.js'
-import { writeStep } from '../../../src/engine/rows/research/steps.js'
-import { moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
+import { insertStep } from '../../../src/engine/rows/research/steps.js'
+import type { ResearchTaskKey } from '../../../src/engine/rows/research/task-key.js'
+import { findTaskByKey, moveTask } from '../../../src/engine/rows/research/tasks.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -38,7 +38,7 @@ afterAll(async () => {
 const ours = { claimed_by: 'one', fence: 1 }
 const CLAIMS = [ours, { claimed_by: 'one', fence: 0 }, { claimed_by: 'another', fence: 1 }]
 
-function newTask(stage: ResearchStage, claim: string | null = 'one'): OwnTask {
+function newTask(stage: ResearchStage, claim: string | null = 'one'): ResearchTaskKey {
   const id = newId()
   db.now(
     sql.run(
@@ -86,10 +86,10 @@ describe('the stages of a research task', () => {
           stage = to
           told += 1
         }
-        const row = db.now(taskById(task))!
+        const row = db.now(findTaskByKey(task))!
         expect(row.stage).toBe(stage)
         expect(row.completed_at !== null).toBe(isTerminal(stage))
-        const events = db.now(eventsAfter(task, 0, 100))
+        const events = db.now(listEventsAfter(task, 0, 100))
         expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: told }, (_, place) => place + 1))
         const last = events.filter(({ event }) => event !== 'research.stage')
         expect(last.length).toBe(isTerminal(stage) ? 1 : 0)
@@ -102,16 +102,16 @@ describe('the stages of a research task', () => {
     const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
     const at = { now: 3, activeMs: 4 }
     const task = newTask('planning')
-    const row = db.now(taskById(task))!
-    expect(db.now(writeStep({ ...row, claimed_by: 'another' }, step, at))).toBe(false)
-    expect(db.now(writeStep({ ...row, fence: row.fence - 1 }, step, at))).toBe(false)
-    expect(db.now(writeStep({ ...row, stage: 'retrieving' }, step, at))).toBe(false)
+    const row = db.now(findTaskByKey(task))!
+    expect(db.now(insertStep({ ...row, claimed_by: 'another' }, step, at))).toBe(false)
+    expect(db.now(insertStep({ ...row, fence: row.fence - 1 }, step, at))).toBe(false)
+    expect(db.now(insertStep({ ...row, stage: 'retrieving' }, step, at))).toBe(false)
     expect(db.now(sql.get('SELECT 1 FROM research_steps WHERE task_id = ?', [task.id]))).toBeUndefined()
-    expect(db.now(writeStep(row, step, at))).toBe(true)
+    expect(db.now(insertStep(row, step, at))).toBe(true)
     // The table itself rejects the same step twice.
-    expect(() => db.now(writeStep(row, step, at))).toThrow('UNIQUE')
+    expect(() => db.now(insertStep(row, step, at))).toThrow('UNIQUE')
     db.now(moveTask(task, { from: 'planning', to: 'canceled', now: 5 }))
-    expect(db.now(writeStep(row, { ...step, key: 'other' }, at))).toBe(false)
+    expect(db.now(insertStep(row, { ...step, key: 'other' }, at))).toBe(false)
   })
 })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ResearchReport, ResearchTaskJob, researchEvents } from '../../../src/contract/gateway/research.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
-import { ended, eventsOf, research, spaceWith, TWO_PART } from './helpers.js'
+import { eventsOf, research, spaceWith, TWO_PART, untilTaskEnded } from './helpers.js'
 
 let test1: TestEngine
 let spaceId = ''
@@ -210,7 +210,7 @@ describe('canceling a research task', () => {
     await expect(engine.research.report(ADA, id)).rejects.toMatchObject({ code: 'not-found' })
     const done = await research(engine, spaceId)
     await expect(engine.research.cancel(ADA, done.id)).rejects.toMatchObject({ code: 'already-terminal' })
-    expect(await ended(engine, id)).toMatchObject({ stage: 'canceled' })
+    expect(await untilTaskEnded(engine, id)).toMatchObject({ stage: 'canceled' })
   })
 })
 

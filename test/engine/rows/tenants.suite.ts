@@ -2,55 +2,83 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findBulkJob, insertBulkJob } from '../../../src/engine/rows/bulk-jobs.js'
 import {
   findAnnotationJob,
-  insertJob,
-  moveAnnotationJob,
-  openJob,
+  findOpenAnnotationJob,
+  insertAnnotationJob,
+  setAnnotationJobStatus,
 } from '../../../src/engine/rows/chat/annotation-jobs.js'
 import {
-  allAnnotations,
   createAnnotation,
   deleteAnnotation,
+  getReplySetting,
+  listAllAnnotations,
   listAnnotations,
-  replySetting,
-  setReply,
+  setReplySetting,
   updateAnnotation,
 } from '../../../src/engine/rows/chat/annotations.js'
-import { appById, countKeys, insertApp, insertKey, keysOf, markRevoked } from '../../../src/engine/rows/chat/apps.js'
+import {
+  countKeys,
+  findAppById,
+  insertApp,
+  insertKey,
+  listChatKeys,
+  revokeChatKey,
+} from '../../../src/engine/rows/chat/apps.js'
 import {
   conversationsAfter,
+  type EndUserScope,
   ensureUser,
   findConversation,
+  findFirstQuery,
   findMessage,
+  findMessagePosition,
   findUser,
-  firstQuery,
   insertConversation,
   insertMessage,
   messagesBefore,
-  placeOfMessage,
   removeConversation,
-  renameRow,
-  type Who,
+  setConversationName,
 } from '../../../src/engine/rows/chat/conversations.js'
-import { ratingOf, ratingsOfApp, removeRating, writeRating } from '../../../src/engine/rows/chat/feedback.js'
+import { findRating, listRatings, removeRating, setRating } from '../../../src/engine/rows/chat/feedback.js'
 import {
   attachFiles,
-  fileNamed,
-  filesOfMessage,
+  countUnusedUploads,
+  findChatFile,
+  findOwnFile,
   insertFile,
-  newestFiles,
-  ownFile,
-  readyFile,
-  unusedUploads,
+  listMessageFiles,
+  listNewestFiles,
+  markFileReady,
 } from '../../../src/engine/rows/chat/files.js'
-import { alignVariables, findVariable, variablesOf, writeValue } from '../../../src/engine/rows/chat/variables.js'
-import { insertDocument, knownDocuments, lookupDocument } from '../../../src/engine/rows/documents.js'
-import { quotesOf, recordQuotes, restrictedSources } from '../../../src/engine/rows/quotes.js'
-import { costsOf, writeCost } from '../../../src/engine/rows/research/costs.js'
-import { eventsAfter } from '../../../src/engine/rows/research/events.js'
-import { bodiesOf, partialsAfter, stepBody, usedBy } from '../../../src/engine/rows/research/steps.js'
-import { findTask, insertTask, moveTask, taskById } from '../../../src/engine/rows/research/tasks.js'
-import { insertTurn, keepSession, lastTurns, removeSession, storedSessions } from '../../../src/engine/rows/sessions.js'
-import { insertSnapshot, snapshotFile, snapshotFiles, snapshotQueries } from '../../../src/engine/rows/snapshots.js'
+import {
+  alignVariables,
+  findVariable,
+  listConversationVariables,
+  setVariableValue,
+} from '../../../src/engine/rows/chat/variables.js'
+import { filterReadableDocuments, insertDocument, lookupDocument } from '../../../src/engine/rows/documents.js'
+import { addQuotes, listQuotes, listRestrictedSources } from '../../../src/engine/rows/quotes.js'
+import { insertTaskCost, listTaskCosts } from '../../../src/engine/rows/research/costs.js'
+import { listEventsAfter } from '../../../src/engine/rows/research/events.js'
+import {
+  findStepBody,
+  getTaskUsage,
+  listPartialsAfter,
+  listStepBodies,
+} from '../../../src/engine/rows/research/steps.js'
+import { findTask, findTaskByKey, insertTask, moveTask } from '../../../src/engine/rows/research/tasks.js'
+import {
+  filterStoredSessions,
+  insertSessionTurn,
+  listLastTurns,
+  removeSession,
+  upsertSession,
+} from '../../../src/engine/rows/sessions.js'
+import {
+  findSnapshotFile,
+  insertSnapshot,
+  listSnapshotFiles,
+  snapshotQueries,
+} from '../../../src/engine/rows/snapshots.js'
 import { findTrace, insertTrace, readBundle } from '../../../src/engine/rows/traces.js'
 import type { Driver } from '../../../src/engine/storage/driver.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
@@ -104,12 +132,12 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
 
     test('finds and changes nothing in chats, with everything else equal', async () => {
       const appId = newId()
-      const mine: Who = { tenant: 'a', appId, userId: '' }
+      const mine: EndUserScope = { tenant: 'a', appId, userId: '' }
       await write(() => insertApp(A, { id: appId, fields: {}, now: NOW }))
       mine.userId = await write(() => ensureUser(mine, 'kim', NOW))
-      const theirs: Who = { ...mine, tenant: 'b' }
+      const theirs: EndUserScope = { ...mine, tenant: 'b' }
       const ids = { conversation: newId(), message: newId(), file: newId(), key: newId() }
-      const stored = await read(appById(mine))
+      const stored = await read(findAppById(mine))
       const app = { conversationVariables: [{ name: 'v', valueType: 'string' as const, description: '' }] }
       await write(function* () {
         yield* insertKey(mine, { id: ids.key, hint: 'h', created_at: NOW, revoked_at: null }, new Uint8Array(32))
@@ -141,44 +169,44 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
           NOW * 2,
         )
       })
-      await write(() => readyFile({ tenant: 'b', id: ids.file }, NOW * 3))
-      expect(await read(ownFile(mine, ids.file, NOW))).toBeUndefined() // The other tenant did not mark it as ready.
-      await write(() => readyFile({ tenant: 'a', id: ids.file }, NOW * 3))
-      const unused = await read(unusedUploads(mine, NOW))
-      expect([unused.files, (await read(unusedUploads(theirs, NOW))).files]).toEqual([1, 0])
+      await write(() => markFileReady({ tenant: 'b', id: ids.file }, NOW * 3))
+      expect(await read(findOwnFile(mine, ids.file, NOW))).toBeUndefined() // The other tenant did not mark it as ready.
+      await write(() => markFileReady({ tenant: 'a', id: ids.file }, NOW * 3))
+      const unused = await read(countUnusedUploads(mine, NOW))
+      expect([unused.files, (await read(countUnusedUploads(theirs, NOW))).files]).toEqual([1, 0])
       await write(() => attachFiles(mine, ids.message, [{ fileId: ids.file }], NOW))
       const annotation = await write(() => createAnnotation(mine, { question: 'q', answer: 'a' }, NOW))
-      const job = await write(() => insertJob(mine, 'enable', 0.5, 'g', NOW))
+      const job = await write(() => insertAnnotationJob(mine, 'enable', 0.5, 'g', NOW))
       const message = await read(findMessage(mine, ids.message))
-      const variable = (await read(variablesOf(mine, ids.conversation)))[0]
+      const variable = (await read(listConversationVariables(mine, ids.conversation)))[0]
       if (message === undefined || variable === undefined) throw new Error('what was made is not there')
-      await write(() => writeRating(mine, message, { rating: 'like', content: '' }, NOW))
-      await write(() => setReply(mine, true, 0.5))
+      await write(() => setRating(mine, message, { rating: 'like', content: '' }, NOW))
+      await write(() => setReplySetting(mine, true, 0.5))
 
-      const looks: ((who: Who) => Promise<unknown>)[] = [
-        (who) => read(appById(who)),
-        (who) => read(keysOf(who)),
+      const looks: ((who: EndUserScope) => Promise<unknown>)[] = [
+        (who) => read(findAppById(who)),
+        (who) => read(listChatKeys(who)),
         (who) => read(countKeys(who)),
         (who) => read(findUser(who, 'kim')),
         (who) => read(findConversation(who, ids.conversation)),
         (who) => read(conversationsAfter(who, undefined, 'created_at', 10)),
-        (who) => read(firstQuery(who, ids.conversation)),
+        (who) => read(findFirstQuery(who, ids.conversation)),
         (who) => read(findMessage(who, ids.message)),
-        (who) => read(placeOfMessage(who, ids.message)),
+        (who) => read(findMessagePosition(who, ids.message)),
         (who) => read(messagesBefore(who, ids.conversation, 9, 10)),
-        (who) => read(ratingOf(who, ids.message)),
-        (who) => read(ratingsOfApp(who, 1, 10)),
-        (who) => read(ownFile(who, ids.file, NOW)),
-        (who) => read(fileNamed(who.tenant, ids.file)),
-        (who) => read(filesOfMessage(who, ids.message)),
-        (who) => read(newestFiles(who, ids.conversation, { after: 0, to: 9 })),
-        (who) => read(variablesOf(who, ids.conversation)),
+        (who) => read(findRating(who, ids.message)),
+        (who) => read(listRatings(who, 1, 10)),
+        (who) => read(findOwnFile(who, ids.file, NOW)),
+        (who) => read(findChatFile(who.tenant, ids.file)),
+        (who) => read(listMessageFiles(who, ids.message)),
+        (who) => read(listNewestFiles(who, ids.conversation, { after: 0, to: 9 })),
+        (who) => read(listConversationVariables(who, ids.conversation)),
         (who) => read(findVariable(who, ids.conversation, variable.id)),
-        (who) => read(allAnnotations(who)),
+        (who) => read(listAllAnnotations(who)),
         (who) => read(listAnnotations(who, { page: 1, limit: 10 })).then(({ total }) => total),
         (who) => read(findAnnotationJob(who, 'enable', job)),
-        (who) => read(openJob(who, 'enable')),
-        (who) => read(replySetting(who)).then(({ enabled }) => (enabled ? 1 : 0)),
+        (who) => read(findOpenAnnotationJob(who, 'enable')),
+        (who) => read(getReplySetting(who)).then(({ enabled }) => (enabled ? 1 : 0)),
       ]
       const before = await Promise.all(looks.map((look) => look(mine)))
       for (const found of before)
@@ -186,18 +214,18 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       for (const look of looks) expect([undefined, 0, []]).toContainEqual(await look(theirs))
 
       await write(function* () {
-        yield* renameRow(theirs, ids.conversation, 'theirs', 'user')
+        yield* setConversationName(theirs, ids.conversation, 'theirs', 'user')
         yield* removeRating(theirs, ids.message)
-        yield* writeValue(theirs, variable, 'theirs')
-        yield* markRevoked(theirs, ids.key, NOW)
-        yield* moveAnnotationJob(theirs, job, 'error', 'theirs')
-        yield* setReply(theirs, false, 1)
+        yield* setVariableValue(theirs, variable, 'theirs')
+        yield* revokeChatKey(theirs, ids.key, NOW)
+        yield* setAnnotationJobStatus(theirs, job, 'error', 'theirs')
+        yield* setReplySetting(theirs, false, 1)
         yield* removeConversation(theirs, ids.conversation)
       })
       await orNone(() => write(() => updateAnnotation(theirs, annotation.id, { question: 'x', answer: 'x' })))
       await orNone(() => write(() => deleteAnnotation(theirs, annotation.id)))
       expect(await Promise.all(looks.map((look) => look(mine)))).toEqual(before)
-      expect(await read(appById(mine))).toEqual(stored)
+      expect(await read(findAppById(mine))).toEqual(stored)
     })
 
     test('finds and changes nothing in documents, queries, sessions, research, snapshots and bulk jobs', async () => {
@@ -232,8 +260,8 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
           steps: [],
           bundle,
         })
-        yield* keepSession(A, space.key, session.id, { now: NOW, expiresAt: NOW * 9 })
-        yield* insertTurn(session, { query: 'q', answer: 'a', traceId }, NOW)
+        yield* upsertSession(A, space.key, session.id, { now: NOW, expiresAt: NOW * 9 })
+        yield* insertSessionTurn(session, { query: 'q', answer: 'a', traceId }, NOW)
         yield* insertTask({
           ...task,
           subject: 's',
@@ -250,7 +278,12 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
           permission_scope: null,
           created_at: NOW,
         })
-        yield* writeCost(task, 'plan', { provider: 'p', model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 }, NOW)
+        yield* insertTaskCost(
+          task,
+          'plan',
+          { provider: 'p', model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 },
+          NOW,
+        )
         yield* insertSnapshot({
           id: snapshot,
           tenant: 'a',
@@ -279,30 +312,30 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
           "INSERT INTO research_partials (tenant, task_id, sequence, space_key, body) VALUES ('a', ?, 1, ?, '{}')",
           [task.id, space.key],
         )
-        yield* recordQuotes(owner, [source])
+        yield* addQuotes(owner, [source])
       })
       const bulk = await write(() => insertBulkJob(space, 'document_upload', [{ documentId, outcome: 'completed' }]))
       const { key } = space
 
       const looks: ((caller: typeof A) => Promise<unknown>)[] = [
         (caller) => read(lookupDocument(caller, key, documentId)),
-        (caller) => read(knownDocuments(caller, key, [documentId])).then((known) => [...known]),
-        (caller) => read(restrictedSources(caller, [documentId])),
-        ({ tenant }) => read(quotesOf({ tenant, id: owner.id })),
+        (caller) => read(filterReadableDocuments(caller, key, [documentId])).then((known) => [...known]),
+        (caller) => read(listRestrictedSources(caller, [documentId])),
+        ({ tenant }) => read(listQuotes({ tenant, id: owner.id })),
         (caller) => orNone(() => read(findTrace(caller, traceId))),
         ({ tenant }) => read(readBundle(tenant, (bundle as { id: string }).id)),
-        ({ tenant }) => read(lastTurns(tenant, session.id, 9)),
-        ({ tenant }) => read(storedSessions(tenant, [session.id])).then(({ size }) => size),
+        ({ tenant }) => read(listLastTurns(tenant, session.id, 9)),
+        ({ tenant }) => read(filterStoredSessions(tenant, [session.id])).then(({ size }) => size),
         (caller) => orNone(() => read(findTask(caller, task.id))),
-        ({ tenant }) => read(taskById({ tenant, id: task.id })),
-        ({ tenant }) => read(eventsAfter({ tenant, id: task.id }, 0, 9)),
-        ({ tenant }) => read(costsOf({ tenant, id: task.id })),
-        ({ tenant }) => read(stepBody({ tenant, id: task.id }, 'plan')),
-        ({ tenant }) => read(bodiesOf({ tenant, id: task.id }, 'plan')),
-        ({ tenant }) => read(partialsAfter({ tenant, id: task.id }, 0, 9)),
-        ({ tenant }) => read(usedBy({ tenant, id: task.id })).then(({ costUsd }) => costUsd),
-        ({ tenant }) => read(snapshotFiles(tenant, snapshot)),
-        ({ tenant }) => read(snapshotFile(tenant, snapshot, 'p')),
+        ({ tenant }) => read(findTaskByKey({ tenant, id: task.id })),
+        ({ tenant }) => read(listEventsAfter({ tenant, id: task.id }, 0, 9)),
+        ({ tenant }) => read(listTaskCosts({ tenant, id: task.id })),
+        ({ tenant }) => read(findStepBody({ tenant, id: task.id }, 'plan')),
+        ({ tenant }) => read(listStepBodies({ tenant, id: task.id }, 'plan')),
+        ({ tenant }) => read(listPartialsAfter({ tenant, id: task.id }, 0, 9)),
+        ({ tenant }) => read(getTaskUsage({ tenant, id: task.id })).then(({ costUsd }) => costUsd),
+        ({ tenant }) => read(listSnapshotFiles(tenant, snapshot)),
+        ({ tenant }) => read(findSnapshotFile(tenant, snapshot, 'p')),
         ({ tenant }) => read(snapshotQueries(tenant, snapshot)),
         (caller) => orNone(() => read(findBulkJob(caller, bulk))),
       ]

@@ -6,7 +6,7 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { prepareDocument } from '../../../src/engine/parse/prepare.js'
 import { insertNodes, reserveNodeKeys } from '../../../src/engine/rows/nodes.js'
 import { logAdded } from '../../../src/engine/rows/projection-log.js'
-import { dropUnpublished, insertVersionRows } from '../../../src/engine/rows/versions.js'
+import { insertVersionRows, removeUnpublishedVersion } from '../../../src/engine/rows/versions.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { read, words } from '../parse/read.js'
@@ -38,7 +38,7 @@ async function store(docKey: number, text: string): Promise<number[]> {
 
 it('a discarded version is removed from the index that may have it', async () => {
   const keys = await store(3, `# Whales\n\n${words(900)}`)
-  const dropped = db.writeNow(() => dropUnpublished(3, 1))
+  const dropped = db.writeNow(() => removeUnpublishedVersion(3, 1))
   expect(keys.length).toBeGreaterThan(1)
   expect(dropped).toBe(2)
   expect(log()).toEqual([
@@ -46,19 +46,19 @@ it('a discarded version is removed from the index that may have it', async () =>
     { seq: 2, op: -1, first_node: keys[0], last_node: keys.at(-1) },
   ])
   expect(db.now(sql.get('SELECT count(*) n FROM nodes'))).toEqual({ n: 0 })
-  expect(db.writeNow(() => dropUnpublished(3, 1))).toBe(0)
+  expect(db.writeNow(() => removeUnpublishedVersion(3, 1))).toBe(0)
 })
 
 it('a published version is never discarded', async () => {
   await store(4, '# B\n\nText.')
   db.writeNow(() => sql.run('UPDATE versions SET from_revision = 1 WHERE doc_key = 4'))
-  expect(db.writeNow(() => dropUnpublished(4, 1))).toBe(0)
+  expect(db.writeNow(() => removeUnpublishedVersion(4, 1))).toBe(0)
   expect(db.now(sql.get('SELECT count(*) n FROM versions WHERE doc_key = 4'))).toEqual({ n: 1 })
 })
 
 it('row keys of removed passages are not reused', async () => {
   const first = await store(5, '# C\n\nText.')
-  db.writeNow(() => dropUnpublished(5, 1))
+  db.writeNow(() => removeUnpublishedVersion(5, 1))
   const second = await store(5, '# C\n\nText.')
   expect(second[0]).toBeGreaterThan(first.at(-1)!)
 })

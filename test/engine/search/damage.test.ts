@@ -8,7 +8,7 @@ import type { SearchIndexes } from '../../../src/engine/search/ports.js'
 import { openTantivy } from '../../../src/engine/search/tantivy.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
 import { DamagedIndexError, type TextEngine } from '../../../src/engine/search/text-index.js'
-import { FakeSource, told } from './fake-source.js'
+import { FakeSource, followBatch } from './fake-source.js'
 import { seeded } from './random.js'
 
 const SPACE = '0190a1b2-0000-7000-8000-000000000002'
@@ -50,9 +50,9 @@ async function build(textEngine: TextEngine): Promise<string> {
       const key = part * (NODES / 3) + i + 1
       return { key, doc: key % 7, title: `Part ${part}`, body: `common word number${key}` }
     })
-    await told(indexes, SPACE, source.commit(add))
+    await followBatch(indexes, SPACE, source.commit(add))
   }
-  await told(indexes, SPACE, source.commit([], [11, 120]))
+  await followBatch(indexes, SPACE, source.commit([], [11, 120]))
   await indexes.close()
   return join(dir, SPACE, textEngine)
 }
@@ -119,7 +119,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     await writeFile(join(path, 'meta.json'), meta.replace(/"max_doc": (\d+)/, '"max_doc": 9$1'))
     const indexes = start('tantivy')
     await indexes.search(SPACE, { terms: ['common'], textK: 1_000, vectorK: 1 }).catch(() => {})
-    await told(indexes, SPACE, source.commit([{ key: 900, doc: 1, title: '', body: 'later' }]))
+    await followBatch(indexes, SPACE, source.commit([{ key: 900, doc: 1, title: '', body: 'later' }]))
     const { hits } = await indexes.search(SPACE, { terms: ['later'], textK: 5, vectorK: 1 })
     expect(hits.map((hit) => hit.key)).toEqual([900])
   })

@@ -6,8 +6,8 @@ import type {
   IndexBatch,
   IndexedNode,
   ReplaySource,
+  ReplaySourceHead,
   SearchIndexes,
-  SourceHead,
   VectorBatch,
   VectorSums,
 } from '../../../src/engine/search/ports.js'
@@ -26,7 +26,7 @@ export class FakeSource implements ReplaySource {
   oldestSeq = 0
   seq = 0
   /** Start positions of the requests for changes so far. */
-  changesAsked: number[] = []
+  changeRequests: number[] = []
   vectorPages = 0
   /** Keys of vectors that were requested one by one. */
   sent: number[] = []
@@ -56,17 +56,17 @@ export class FakeSource implements ReplaySource {
     return batch
   }
 
-  async head(): Promise<SourceHead> {
+  async head(): Promise<ReplaySourceHead> {
     const vectors =
       this.vectorSpace === undefined ? {} : { vectorSpace: this.vectorSpace, dimension: this.dimension ?? 0 }
     return { seq: this.seq, ...vectors }
   }
 
-  async oldest(): Promise<number> {
+  async oldestEntry(): Promise<number> {
     return this.oldestSeq
   }
 
-  async expected(): Promise<ExpectedCounts> {
+  async expectedCounts(): Promise<ExpectedCounts> {
     const vectors = this.vectorSpace === undefined ? [] : this.#vectorsOf(this.vectorSpace)
     return {
       seq: this.seq,
@@ -76,13 +76,13 @@ export class FakeSource implements ReplaySource {
     }
   }
 
-  async counted(): Promise<ExpectedCounts> {
+  async countRows(): Promise<ExpectedCounts> {
     this.counts++
-    return this.expected()
+    return this.expectedCounts()
   }
 
   async *changes(_space: string, after: number, to: number): AsyncIterable<IndexBatch> {
-    this.changesAsked.push(after)
+    this.changeRequests.push(after)
     if (after > 0) {
       for (const batch of this.log.filter(({ seq }) => seq > after && seq <= to)) {
         await this.#wait()
@@ -106,7 +106,7 @@ export class FakeSource implements ReplaySource {
     }
   }
 
-  async *sums(space: string, vectorSpace: string): AsyncIterable<VectorSums> {
+  async *vectorSums(space: string, vectorSpace: string): AsyncIterable<VectorSums> {
     for await (const { dimension, keys, docs, vectors } of this.vectors(space, vectorSpace)) {
       const halves = (place: number) => new Uint8Array(vectors.slice(place * dimension, (place + 1) * dimension).buffer)
       const sums = Uint32Array.from(keys, (_, place) => crc32(halves(place)))
@@ -114,7 +114,7 @@ export class FakeSource implements ReplaySource {
     }
   }
 
-  async *vectorsOf(_space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch> {
+  async *vectorsOfNodes(_space: string, vectorSpace: string, keys: readonly number[]): AsyncIterable<VectorBatch> {
     const wanted = this.#vectorsOf(vectorSpace).filter(({ key }) => keys.includes(key))
     for (const page of pages(wanted, this.pageSize)) {
       this.sent.push(...page.map(({ key }) => key))
@@ -158,7 +158,7 @@ function* pages<T>(items: T[], size: number): Iterable<T[]> {
 }
 
 /** Passes a committed change to the indexes. */
-export function told(indexes: Pick<SearchIndexes, 'follow'>, space: string, batch: FreshBatch): Promise<void> {
+export function followBatch(indexes: Pick<SearchIndexes, 'follow'>, space: string, batch: FreshBatch): Promise<void> {
   return indexes.follow(space, batch.seq, batch)
 }
 
@@ -168,12 +168,12 @@ export function sourcesOf(sources: Readonly<Record<string, FakeSource>>): Replay
   return {
     inSpace: (space, work) => of(space).inSpace(space, work),
     head: (space) => of(space).head(),
-    oldest: (space) => of(space).oldest(),
-    expected: (space) => of(space).expected(),
-    counted: (space) => of(space).counted(),
+    oldestEntry: (space) => of(space).oldestEntry(),
+    expectedCounts: (space) => of(space).expectedCounts(),
+    countRows: (space) => of(space).countRows(),
     changes: (space, after, to) => of(space).changes(space, after, to),
     vectors: (space, vectorSpace) => of(space).vectors(space, vectorSpace),
-    sums: (space, vectorSpace) => of(space).sums(space, vectorSpace),
-    vectorsOf: (space, vectorSpace, keys) => of(space).vectorsOf(space, vectorSpace, keys),
+    vectorSums: (space, vectorSpace) => of(space).vectorSums(space, vectorSpace),
+    vectorsOfNodes: (space, vectorSpace, keys) => of(space).vectorsOfNodes(space, vectorSpace, keys),
   }
 }

@@ -7,7 +7,7 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes, type SearchIndexesOptions } from '../../../src/engine/search/indexes.js'
 import type { IndexedNode, SearchHits, SearchIndexes } from '../../../src/engine/search/ports.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
-import { FakeSource, told, vectorBatch } from './fake-source.js'
+import { FakeSource, followBatch, vectorBatch } from './fake-source.js'
 import { clusteredVectors, seeded } from './random.js'
 
 const SPACE = '0190a1b2-0000-7000-8000-000000000001'
@@ -100,7 +100,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
   (textEngine) => {
     it('rebuild when files are missing, too old for the log, or ahead of the source', async () => {
       start({ textEngine })
-      await told(indexes, SPACE, source.commit(nodes(1, 50)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 50)))
       await indexes.close()
 
       await rm(join(dir, SPACE), { recursive: true })
@@ -124,7 +124,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 
     it('F08: survive twenty kills during queries and changes without failures or losses', async () => {
       start({ textEngine })
-      await told(indexes, SPACE, source.commit(nodes(1, 300)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 300)))
       let running = true
       const failures: unknown[] = []
       let queries = 0
@@ -141,7 +141,9 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
         while (running) {
           const from = 1_000 + applied * 5
           applied++
-          await told(indexes, SPACE, source.commit(nodes(from, 5), [applied])).catch((error) => failures.push(error))
+          await followBatch(indexes, SPACE, source.commit(nodes(from, 5), [applied])).catch((error) =>
+            failures.push(error),
+          )
         }
       }
       const work = [query(), query(), change()]
@@ -173,16 +175,16 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
 describe('search indexes', () => {
   it('lose nothing when changes are applied in another order than they were committed', async () => {
     start({ watermarkLagMs: 2_000 })
-    await told(indexes, SPACE, source.commit(nodes(1, 3)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
     const earlier = source.commit(nodes(10, 3))
     const later = source.commit(nodes(20, 3), [1])
-    await told(indexes, SPACE, later)
-    await told(indexes, SPACE, earlier)
+    await followBatch(indexes, SPACE, later)
+    await followBatch(indexes, SPACE, earlier)
     const all = [2, 10, 11, 12, 20, 21, 22, 3]
     expect(keysOf(await search(['common'], undefined, { k: 50 }))).toEqual(all.sort((a, b) => a - b))
     const never = source.commit(nodes(30, 1))
     expect(never.seq).toBe(4)
-    await told(indexes, SPACE, source.commit(nodes(40, 1)))
+    await followBatch(indexes, SPACE, source.commit(nodes(40, 1)))
     killed()
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(keysOf(await search(['number30', 'number40', 'number1']))).toEqual([30, 40])
@@ -190,16 +192,16 @@ describe('search indexes', () => {
 
   it('wait for vectors up to their own limit, and no longer than the caller', async () => {
     start()
-    await told(indexes, SPACE, source.commit(nodes(1, 100)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 100)))
     await indexes.settle(SPACE)
     await indexes.close()
     let pass = () => {}
-    const held = new Promise<void>((resolve) => {
+    const untilPassed = new Promise<void>((resolve) => {
       pass = resolve
     })
     const stored = source.vectors.bind(source)
     source.vectors = async function* (...of) {
-      await held
+      await untilPassed
       yield* stored(...of)
     }
     start({ graceMs: 0, vectorsGraceMs: 60_000 })
@@ -217,16 +219,16 @@ describe('search indexes', () => {
 
   it('report missing vectors after the maximum wait', async () => {
     start()
-    await told(indexes, SPACE, source.commit(nodes(1, 100)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 100)))
     await indexes.settle(SPACE)
     await indexes.close()
     const stored = source.vectors.bind(source)
     let pass = () => {}
-    const held = new Promise<void>((resolve) => {
+    const untilPassed = new Promise<void>((resolve) => {
       pass = resolve
     })
     source.vectors = async function* (...of) {
-      await held
+      await untilPassed
       yield* stored(...of)
     }
     start({ graceMs: 0, vectorsGraceMs: 1 })
@@ -239,23 +241,23 @@ describe('search indexes', () => {
 
   it('apply no change twice and lose none while the source fails for a while', async () => {
     start()
-    await told(indexes, SPACE, source.commit(nodes(1, 10)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 10)))
     const working = source.head.bind(source)
     source.head = async () => {
       throw new Error('the database is busy')
     }
     killed()
     await new Promise((resolve) => setTimeout(resolve, 50))
-    await expect(told(indexes, SPACE, source.commit(nodes(20, 10)))).rejects.toThrow('the database is busy')
+    await expect(followBatch(indexes, SPACE, source.commit(nodes(20, 10)))).rejects.toThrow('the database is busy')
     expect((await search(['number3'])).degraded.join()).toContain('the database is busy')
     source.head = working
-    await told(indexes, SPACE, source.commit(nodes(40, 10)))
+    await followBatch(indexes, SPACE, source.commit(nodes(40, 10)))
     expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
   })
 
   it('load a vector space that is activated after the loss of the process', async () => {
     start()
-    await told(indexes, SPACE, source.commit(nodes(1, 40)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 40)))
     const other = clusteredVectors(40, 8, 4, seeded(2))
     source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
     await indexes.addVectors(SPACE, vectorBatch('next', [{ key: 1, doc: 1, vector: other[0]! }]))
@@ -268,7 +270,7 @@ describe('search indexes', () => {
 
   it('quarantine and rebuild the files of a space after repeated crashes', async () => {
     start()
-    await told(indexes, SPACE, source.commit(nodes(1, 50)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 50)))
     // A crash counts for a space only if the process was working for it; on a busy machine the first one may not count.
     for (let fault = 0; fault < 20 && !(await readdir(dir)).includes('quarantine'); fault++) {
       await search(['number1'])
@@ -308,7 +310,7 @@ describe('search indexes', () => {
 
   it('use a graph above its minimum size, and the same file after a kill', async () => {
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
-    await told(indexes, SPACE, source.commit(nodes(1, 1_000)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 1_000)))
     await untilStatus((status) => status.graphCount === 1_000)
     expect(await search(['number5'], vectors[77])).toMatchObject({ vectorMethod: 'hnsw', degraded: [] })
     const before = (await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))
@@ -321,7 +323,7 @@ describe('search indexes', () => {
 
   it('load vectors from the graph file after a restart, and only changed ones from the source', async () => {
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
-    await told(indexes, SPACE, source.commit(nodes(1, 1_000)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 1_000)))
     await untilStatus((status) => status.graphCount === 1_000)
     await indexes.close()
     // While the indexes are closed: one node is removed, one is new, and one has the vector of another.
@@ -344,7 +346,7 @@ describe('search indexes', () => {
   it('keep a limited number of spaces open, and reopen a closed one', async () => {
     start({ maxOpen: 2 })
     for (const space of ['a', 'b', 'c', 'd']) {
-      await told(indexes, space, { ...source.commit(nodes(1, 5)) })
+      await followBatch(indexes, space, { ...source.commit(nodes(1, 5)) })
     }
     for (const space of ['a', 'b', 'c', 'd']) {
       const found = await indexes.search(space, { terms: ['number3'], textK: 5, vectorK: 5 })
@@ -354,7 +356,7 @@ describe('search indexes', () => {
 
   it('remove all files of a dropped space', async () => {
     start()
-    await told(indexes, SPACE, source.commit(nodes(1, 5)))
+    await followBatch(indexes, SPACE, source.commit(nodes(1, 5)))
     expect(await readdir(dir)).toEqual([SPACE])
     source = Object.assign(source, { nodes: new Map(), log: [], seq: 0, vectorSpace: undefined })
     await indexes.drop(SPACE)

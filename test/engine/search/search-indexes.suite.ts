@@ -8,7 +8,7 @@ import type {
   SearchIndexes,
 } from '../../../src/engine/search/ports.js'
 import { newId } from '../../../src/lib/ids.js'
-import { FakeSource, sourcesOf, told, vectorBatch } from './fake-source.js'
+import { FakeSource, followBatch, sourcesOf, vectorBatch } from './fake-source.js'
 import { clusteredVectors, seeded } from './random.js'
 
 /** Options of every adapter. */
@@ -20,7 +20,7 @@ export interface SuiteOptions {
 }
 
 /** Storage of one test's indexes: a second `open` finds the earlier state. */
-export interface Place {
+export interface IndexStorage {
   textEngine: SearchEngine
   open(options: SuiteOptions): Promise<SearchIndexes>
   remove(): Promise<void>
@@ -31,10 +31,10 @@ const DIMENSION = 16
 const vectors = clusteredVectors(3_000, DIMENSION, 20, seeded(11))
 
 /** The contract of search indexes, for every implementation. */
-export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Place>): void {
+export function runSearchIndexesSuite(name: string, makePlace: () => Promise<IndexStorage>): void {
   describe(`search indexes: ${name}`, () => {
     let SPACE: string
-    let place: Place
+    let place: IndexStorage
     let source: FakeSource
     let indexes: SearchIndexes
     let messages: string[]
@@ -93,7 +93,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('finds applied nodes by terms and by vector, with both scores', async () => {
       await start()
-      await told(indexes, SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
+      await followBatch(indexes, SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
       const found = await search(['fox', 'quick'], vectors[7])
       expect(found.textEngine).toBe(place.textEngine)
       expect(found.degraded).toEqual([])
@@ -107,12 +107,12 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('catches up after it was closed, from the watermark and with all vectors', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 200)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 200)))
       await indexes.close()
       source.commit(nodes(500, 5), [1, 2])
       await start()
       expect(keysOf(await search(['number501', 'number1', 'number3']))).toEqual([3, 501])
-      expect(source.changesAsked).toEqual([0, 1])
+      expect(source.changeRequests).toEqual([0, 1])
       const near = await search([], vectors[504])
       expect(near.hits.find(({ key }) => key === 504)?.cosine).toBeCloseTo(1, 3)
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 2, textCount: 203, vectorCount: 203 })
@@ -120,7 +120,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('fills differences from the rows at the start, and reports degraded until then', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 60)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.close()
       // The log continues without changes of these nodes: the replay neither adds nor removes them.
       source.nodes.set(900, node(900))
@@ -137,12 +137,12 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('detects differences from the rows while it runs, and fills them', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 60)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.settle(SPACE)
       source.nodes.set(900, node(900))
       source.nodes.set(901, node(901))
       source.nodes.delete(3)
-      await told(indexes, SPACE, source.commit(nodes(100, 1)))
+      await followBatch(indexes, SPACE, source.commit(nodes(100, 1)))
       await untilStatus((status) => status.textCount === 62 && status.vectorCount === 62)
       expect(keysOf(await search(['number900', 'number3', 'number7']))).toEqual([7, 900])
       await expect.poll(async () => (await search([], vectors[900])).degraded).toEqual([])
@@ -160,7 +160,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
         source.commit([node(1, 'third')]),
         source.commit(nodes(10, 250)),
       ]
-      await Promise.all(batches.map((batch) => told(indexes, SPACE, batch)))
+      await Promise.all(batches.map((batch) => followBatch(indexes, SPACE, batch)))
       expect(keysOf(await search(['first', 'second']))).toEqual([])
       expect(keysOf(await search(['third']))).toEqual([1])
       await indexes.settle(SPACE)
@@ -202,21 +202,21 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('reads the log only for missing entries, and not if it receives the next ones directly', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 3)))
-      expect(source.changesAsked).toEqual([0])
-      for (let i = 0; i < 5; i++) await told(indexes, SPACE, source.commit(nodes(10 + 10 * i, 3)))
-      expect(source.changesAsked).toEqual([0])
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
+      expect(source.changeRequests).toEqual([0])
+      for (let i = 0; i < 5; i++) await followBatch(indexes, SPACE, source.commit(nodes(10 + 10 * i, 3)))
+      expect(source.changeRequests).toEqual([0])
       source.commit(nodes(100, 3))
-      await told(indexes, SPACE, source.commit(nodes(200, 3)))
-      expect(source.changesAsked).toEqual([0, 6])
+      await followBatch(indexes, SPACE, source.commit(nodes(200, 3)))
+      expect(source.changeRequests).toEqual([0, 6])
       await indexes.follow(SPACE, 3)
-      expect(source.changesAsked).toEqual([0, 6])
+      expect(source.changeRequests).toEqual([0, 6])
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 8, textCount: 24 })
     })
 
     it('catches up with writes of another process before a search that requires them', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 3)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
       source.commit(nodes(50, 2), [2])
       const terms = ['number2', 'number51']
       expect(keysOf(await indexes.search(SPACE, { terms, textK: 10, vectorK: 10 }))).toEqual([2])
@@ -227,7 +227,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('reports degraded if it cannot catch up with another process in time', async () => {
       await start({ graceMs: 50 })
-      await told(indexes, SPACE, source.commit(nodes(1, 3)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
       source.commit(nodes(50, 2))
       source.delayMs = 400
       const late = await indexes.search(SPACE, { seq: source.seq, terms: ['number51'], textK: 10, vectorK: 10 })
@@ -239,23 +239,23 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('does not wait in a search for a change that is under way, and shows it after the notification', async () => {
       await start({ graceMs: 50 })
-      await told(indexes, SPACE, source.commit(nodes(1, 3)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
       const batch = source.commit(nodes(50, 2))
-      indexes.underWay(SPACE, batch.seq)
-      const asked = source.changesAsked.length
+      indexes.announce(SPACE, batch.seq)
+      const asked = source.changeRequests.length
       const wanted = { seq: source.seq, terms: ['number2', 'number51'], textK: 10, vectorK: 10 }
       const found = await indexes.search(SPACE, wanted)
-      expect([keysOf(found), found.degraded, source.changesAsked.length]).toEqual([[2], [], asked])
-      await told(indexes, SPACE, batch)
+      expect([keysOf(found), found.degraded, source.changeRequests.length]).toEqual([[2], [], asked])
+      await followBatch(indexes, SPACE, batch)
       expect(keysOf(await indexes.search(SPACE, wanted))).toEqual([2, 51])
     })
 
     it('stays the same when a batch is applied twice', async () => {
       await start()
       const batch = source.commit(nodes(1, 20))
-      await told(indexes, SPACE, batch)
-      await told(indexes, SPACE, source.commit([], [5]))
-      await told(indexes, SPACE, batch)
+      await followBatch(indexes, SPACE, batch)
+      await followBatch(indexes, SPACE, source.commit([], [5]))
+      await followBatch(indexes, SPACE, batch)
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 19, textWatermark: 2 })
     })
 
@@ -275,7 +275,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('filters both legs by document', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 100)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 100)))
       const found = await search(['common'], vectors[3], { docs: [4, 6], k: 50 })
       expect(found.hits).toHaveLength(20)
       expect(found.hits.every(({ key }) => [4, 6].includes((key % 10) + 1))).toBe(true)
@@ -287,7 +287,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       { docs: [1, 2, 3, 5, 7, 8, 9, 10], isExcluded: true },
     ])('finds, counts and compares only nodes in the scope %j, in both legs', async (scope) => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 300)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 300)))
       const ask = (more: object = {}) =>
         indexes.search(SPACE, {
           ...{ terms: ['common', 'number2'], textK: 100, vectorK: 100, vector: vectors[3]!, vectorSpace: MODEL },
@@ -305,7 +305,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('clamps k, and rejects vectors that cannot be compared', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 30)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 30)))
       for (const k of [0, -5, Number.NaN]) expect((await search(['common'], undefined, { k })).hits).toHaveLength(1)
       expect((await search(['common'], vectors[1], { k: 10 ** 12 })).hits).toHaveLength(30)
       expect((await search([], undefined)).hits).toEqual([])
@@ -319,43 +319,43 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       const broken = vectors[0]!.slice()
       broken[3] = Number.POSITIVE_INFINITY
       const batch = { first: 9, seq: 9, add: [{ ...node(900), vector: broken }], remove: [], vectorSpace: MODEL }
-      await expect(told(indexes, SPACE, batch)).rejects.toMatchObject({ code: 'invalid-request' })
+      await expect(followBatch(indexes, SPACE, batch)).rejects.toMatchObject({ code: 'invalid-request' })
       const short = { ...batch, add: [node(900), { ...node(901), vector: new Float32Array(4) }] }
-      await expect(told(indexes, SPACE, short)).rejects.toMatchObject({ code: 'invalid-request' })
+      await expect(followBatch(indexes, SPACE, short)).rejects.toMatchObject({ code: 'invalid-request' })
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 30, vectorCount: 30 })
     })
 
     it('counts no rows while counters and indexes agree, and rebuilds nothing for a wrong counter', async () => {
       await start()
-      for (let i = 0; i < 10; i++) await told(indexes, SPACE, source.commit(nodes(i * 10 + 1, 10)))
+      for (let i = 0; i < 10; i++) await followBatch(indexes, SPACE, source.commit(nodes(i * 10 + 1, 10)))
       await new Promise((resolve) => setTimeout(resolve, 1_200))
       // On a busy machine one comparison may overlap the next change.
       const before = source.counts
-      await told(indexes, SPACE, source.commit(nodes(500, 0)))
+      await followBatch(indexes, SPACE, source.commit(nodes(500, 0)))
       await new Promise((resolve) => setTimeout(resolve, 1_500))
       expect(source.counts).toBe(before)
-      const asked = source.changesAsked.length
-      const wrong = source.expected.bind(source)
-      source.expected = async () => ({ ...(await wrong()), nodes: 103, vectors: 98 })
-      source.counted = async () => {
+      const asked = source.changeRequests.length
+      const wrong = source.expectedCounts.bind(source)
+      source.expectedCounts = async () => ({ ...(await wrong()), nodes: 103, vectors: 98 })
+      source.countRows = async () => {
         source.counts++
         return wrong()
       }
-      await told(indexes, SPACE, source.commit(nodes(500, 0)))
+      await followBatch(indexes, SPACE, source.commit(nodes(500, 0)))
       await expect.poll(() => source.counts).toBe(before + 1)
       // A change during the row count causes another count.
       await new Promise((resolve) => setTimeout(resolve, 1_000))
-      await told(indexes, SPACE, source.commit(nodes(500, 0)))
+      await followBatch(indexes, SPACE, source.commit(nodes(500, 0)))
       await new Promise((resolve) => setTimeout(resolve, 1_500))
       expect(source.counts).toBe(before + 1)
-      expect(source.changesAsked.length).toBe(asked)
+      expect(source.changeRequests.length).toBe(asked)
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 100, vectorCount: 100, degraded: [] })
     })
 
     it('keeps reporting a difference that no fill can remove, and keeps answering', async () => {
       source.commit(nodes(1, 30))
-      const wrong = source.expected.bind(source)
-      source.expected = async () => ({ ...(await wrong()), nodes: 40, vectors: 41 })
+      const wrong = source.expectedCounts.bind(source)
+      source.expectedCounts = async () => ({ ...(await wrong()), nodes: 40, vectors: 41 })
       await start()
       const found = await search(['number3'], vectors[3])
       expect(keysOf(found)).toContain(3)
@@ -364,13 +364,13 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
         'the text index holds 30 passages, the rows 40',
         'the vector index holds 30 vectors, the rows 41',
       ])
-      await told(indexes, SPACE, source.commit(nodes(500, 1)))
+      await followBatch(indexes, SPACE, source.commit(nodes(500, 1)))
       expect(keysOf(await search(['number500']))).toEqual([500])
     })
 
     it('switches from one vector space to another', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 40)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 40)))
       const other = clusteredVectors(40, 8, 4, seeded(2))
       source.extra.set('next', new Map(other.map((vector, i) => [i + 1, vector])))
       const batch = vectorBatch(
@@ -391,7 +391,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('stops waiting when the caller aborts, and rejects requests after close', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 5)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 5)))
       const gone = AbortSignal.abort(new Error('nobody waits'))
       await expect(indexes.search(SPACE, { terms: ['a'], textK: 1, vectorK: 1 }, gone)).rejects.toThrow('nobody waits')
       const controller = new AbortController()
@@ -405,7 +405,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('rebuilds if it is too old for the log, or ahead of the source', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 50)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 50)))
       await indexes.close()
 
       source.commit([], [7])
@@ -425,7 +425,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('recovers after the source failed for a while', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 10)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 10)))
       await indexes.close()
       source.commit(nodes(20, 10))
       const working = source.head.bind(source)
@@ -435,13 +435,13 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       await start({ graceMs: 200 })
       expect((await search(['number3'])).degraded.join()).toContain('the database is busy')
       source.head = working
-      await told(indexes, SPACE, source.commit(nodes(40, 10)))
+      await followBatch(indexes, SPACE, source.commit(nodes(40, 10)))
       expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
     })
 
     it('rebuilds its content from the source on request', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 40)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 40)))
       await indexes.settle(SPACE)
       // Without a log entry the change goes unnoticed.
       source.nodes.set(3, node(3, 'written over'))
@@ -455,8 +455,8 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       const other = newId()
       const others = new FakeSource(MODEL, DIMENSION)
       await start({ source: sourcesOf({ [SPACE]: source, [other]: others }) })
-      await told(indexes, SPACE, source.commit(nodes(1, 5)))
-      await told(indexes, other, others.commit(nodes(901, 2)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 5)))
+      await followBatch(indexes, other, others.commit(nodes(901, 2)))
       const ask = (space: string) =>
         indexes.search(space, { terms: ['common'], vector: vectors[1]!, vectorSpace: MODEL, textK: 50, vectorK: 50 })
       const found = await ask(SPACE)
@@ -472,7 +472,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
     it('ranks by rarity of terms, their frequency, and the length of a passage', async () => {
       await start()
       const filler = Array.from({ length: 40 }, (_, i) => node(100 + i, `padding common filler${i}`))
-      await told(
+      await followBatch(
         indexes,
         SPACE,
         source.commit([
@@ -496,7 +496,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
     it('finds the separate words of a compound in the query', async () => {
       await start()
       const filler = Array.from({ length: 20 }, (_, i) => node(100 + i, `filler${i} padding`))
-      await told(
+      await followBatch(
         indexes,
         SPACE,
         source.commit([
@@ -506,21 +506,21 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
           ...filler,
         ]),
       )
-      const ask = (words: { said: string; term: string }[]) =>
+      const ask = (words: { text: string; term: string }[]) =>
         indexes.search(SPACE, {
           terms: words.map(({ term }) => term),
           compounds: { words, languages: ['de'], isCertain: true },
           textK: 10,
           vectorK: 1,
         })
-      const whole = await ask([{ said: 'urlaubsanspruch', term: 'urlaubsanspruch' }])
+      const whole = await ask([{ text: 'urlaubsanspruch', term: 'urlaubsanspruch' }])
       expect(keysOf(whole)).toEqual([1, 2])
-      expect(whole.rewordings).toEqual([{ asked: ['urlaubsanspruch'], told: ['urlaub', 'anspruch'] }])
+      expect(whole.rewordings).toEqual([{ queryTerms: ['urlaubsanspruch'], documentTerms: ['urlaub', 'anspruch'] }])
     })
 
     it('returns background statistics of cosines if requested and if there are enough vectors', async () => {
       await start()
-      await told(indexes, SPACE, source.commit(nodes(1, 400)))
+      await followBatch(indexes, SPACE, source.commit(nodes(1, 400)))
       const request = { terms: [], vector: vectors[5]!, vectorSpace: MODEL, textK: 10, vectorK: 10 }
       expect((await indexes.search(SPACE, request)).background).toBeUndefined()
       const { background } = await indexes.search(SPACE, { ...request, wantsBackground: true })
@@ -533,7 +533,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
       const random = seeded(7)
       const word = () => `w${Math.floor(random() ** 3 * 300)}`
       const many = Array.from({ length: 1_500 }, (_, i) => node(i + 1, Array.from({ length: 30 }, word).join(' ')))
-      await told(indexes, SPACE, source.commit(many))
+      await followBatch(indexes, SPACE, source.commit(many))
       let best = 0
       const asked = many.filter((_, i) => i % 50 === 0)
       for (const { key, body } of asked) {
@@ -547,7 +547,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Pla
 
     it('accepts any text as term: punctuation, other scripts, quotes and control characters', async () => {
       await start()
-      await told(indexes, SPACE, source.commit([node(1, "c++ .net o'neil 检索 größe 😀 foo:bar back\\slash")]))
+      await followBatch(indexes, SPACE, source.commit([node(1, "c++ .net o'neil 检索 größe 😀 foo:bar back\\slash")]))
       const odd = [
         'c++',
         '.net',

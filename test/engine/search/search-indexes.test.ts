@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
-import { type Place, runSearchIndexesSuite } from './search-indexes.suite.js'
+import { type IndexStorage, runSearchIndexesSuite } from './search-indexes.suite.js'
 
-async function folder(textEngine: 'tantivy' | 'fts5'): Promise<Place> {
+async function folder(textEngine: 'tantivy' | 'fts5'): Promise<IndexStorage> {
   const dir = await mkdtemp(join(tmpdir(), 'ks-indexes-'))
   return {
     textEngine,

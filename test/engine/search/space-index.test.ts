@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { stageSlices } from '../../../src/engine/search/slices.js'
+import { toStageSlices } from '../../../src/engine/search/slices.js'
 import { SpaceIndex } from '../../../src/engine/search/space-index.js'
 import { SpacePool } from '../../../src/engine/search/space-pool.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
@@ -26,7 +26,7 @@ function slice(from: number, count: number) {
     title: 'Title',
     body: 'common passage',
   }))
-  const [first] = stageSlices(SPACE, { seq: 1, add, remove: [] })
+  const [first] = toStageSlices(SPACE, { seq: 1, add, remove: [] })
   if (first === undefined) throw new Error('a batch has a slice')
   return first
 }

@@ -53,7 +53,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect([...found.keys].sort()).toEqual([1, 2])
       expect(Object.fromEntries(found.frequencies)).toEqual({ zebra: 2, secret: 0 })
       expect((await index.search(['zebra'], 10, [2], undefined, scope)).keys).toEqual([])
-      const words = ['urlaub', 'anspruch'].map((term) => ({ said: term, term }))
+      const words = ['urlaub', 'anspruch'].map((term) => ({ text: term, term }))
       const compounds = { words, languages: ['de'] as const, isCertain: true }
       const asked = (where?: typeof scope) => index.search(['urlaub', 'anspruch'], 10, undefined, compounds, where)
       expect((await asked()).rewordings).toHaveLength(1)
@@ -80,16 +80,16 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       )
       await index.commit(1)
       const languages = ['de'] as const
-      const search = async (words: { said: string; term: string }[], docs?: number[]) => {
+      const search = async (words: { text: string; term: string }[], docs?: number[]) => {
         const terms = words.map(({ term }) => term)
         return index.search(terms, 10, docs, { words, languages, isCertain: true })
       }
-      const whole = await search([{ said: 'urlaubsanspruch', term: 'urlaubsanspruch' }])
+      const whole = await search([{ text: 'urlaubsanspruch', term: 'urlaubsanspruch' }])
       expect([...whole.keys].sort()).toEqual([1, 2])
-      expect(whole.rewordings).toEqual([{ asked: ['urlaubsanspruch'], told: ['urlaub', 'anspruch'] }])
+      expect(whole.rewordings).toEqual([{ queryTerms: ['urlaubsanspruch'], documentTerms: ['urlaub', 'anspruch'] }])
       const parts = [
-        { said: 'anspruch', term: 'anspruch' },
-        { said: 'urlaub', term: 'urlaub' },
+        { text: 'anspruch', term: 'anspruch' },
+        { text: 'urlaub', term: 'urlaub' },
       ]
       const { keys } = await search(parts)
       expect(keys[0]).toBe(1)
@@ -240,7 +240,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
 
     it('continues to write after a rest', async () => {
       await fill(3)
-      await index.rest()
+      await index.releaseWriter()
       await index.stage([{ key: 10, doc: 1, text: 'later' }], [])
       await index.commit(4)
       expect(await keysOf(['later'])).toEqual([10])
@@ -249,12 +249,12 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     it('keeps staged nodes when it rests before the commit', async () => {
       await fill(3)
       await index.stage([{ key: 10, doc: 1, text: 'staged' }], [1])
-      await index.rest()
+      await index.releaseWriter()
       await index.stage([{ key: 11, doc: 1, text: 'staged' }], [])
       await index.commit(4)
       expect(await keysOf(['staged'])).toEqual([10, 11])
       expect(index.count()).toBe(4)
-      await index.rest()
+      await index.releaseWriter()
       expect(await keysOf(['common'])).toEqual([2, 3])
     })
 

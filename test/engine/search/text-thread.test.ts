@@ -6,7 +6,7 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createSearchIndexes } from '../../../src/engine/search/indexes.js'
 import type { IndexedNode, ReplaySource, SearchIndexes } from '../../../src/engine/search/ports.js'
 import { loadTantivy } from '../../../src/engine/search/tantivy-binding.js'
-import { FakeSource, told } from './fake-source.js'
+import { FakeSource, followBatch } from './fake-source.js'
 
 const QUIET = '0190a1b2-0000-7000-8000-000000000001'
 const BUSY = '0190a1b2-0000-7000-8000-000000000002'
@@ -29,13 +29,13 @@ function of(space: string): FakeSource {
 const perSpace: ReplaySource = {
   inSpace: (_space, work) => work(),
   head: (space) => of(space).head(),
-  oldest: (space) => of(space).oldest(),
-  expected: (space) => of(space).expected(),
-  counted: (space) => of(space).counted(),
+  oldestEntry: (space) => of(space).oldestEntry(),
+  expectedCounts: (space) => of(space).expectedCounts(),
+  countRows: (space) => of(space).countRows(),
   changes: (space, after, to) => of(space).changes(space, after, to),
   vectors: (space, vectorSpace) => of(space).vectors(space, vectorSpace),
-  sums: (space, vectorSpace) => of(space).sums(space, vectorSpace),
-  vectorsOf: (space, vectorSpace, keys) => of(space).vectorsOf(space, vectorSpace, keys),
+  vectorSums: (space, vectorSpace) => of(space).vectorSums(space, vectorSpace),
+  vectorsOfNodes: (space, vectorSpace, keys) => of(space).vectorsOfNodes(space, vectorSpace, keys),
 }
 
 const node = (key: number, body: string): IndexedNode => ({ key, doc: 1, title: 'Title', body })
@@ -57,8 +57,8 @@ beforeEach(async () => {
     watermarkLagMs: 0,
     log: (message) => messages.push(message),
   })
-  await told(indexes, QUIET, quiet().commit([node(1, 'heron')]))
-  await told(indexes, BUSY, busy().commit([node(1, 'plover')]))
+  await followBatch(indexes, QUIET, quiet().commit([node(1, 'heron')]))
+  await followBatch(indexes, BUSY, busy().commit([node(1, 'plover')]))
 })
 afterEach(async () => {
   await indexes.close()
@@ -69,7 +69,7 @@ afterEach(async () => {
 describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text indexes', () => {
   it('commits one space while all spaces answer queries, and reports a change only when it is visible', async () => {
     let isDone = false
-    const following = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-3000')])).then(() => {
+    const following = followBatch(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-3000')])).then(() => {
       isDone = true
     })
     let answered = 0
@@ -86,11 +86,11 @@ describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text 
   })
 
   it('applies changes of other spaces after a long commit, and loses none', async () => {
-    const held = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-1000')]))
+    const longCommit = followBatch(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-1000')]))
     const others = Array.from({ length: 10 }, (_, i) =>
-      told(indexes, i % 2 === 0 ? QUIET : BUSY, of(i % 2 === 0 ? QUIET : BUSY).commit([node(10 + i, 'curlew')])),
+      followBatch(indexes, i % 2 === 0 ? QUIET : BUSY, of(i % 2 === 0 ? QUIET : BUSY).commit([node(10 + i, 'curlew')])),
     )
-    await Promise.all([held, ...others])
+    await Promise.all([longCommit, ...others])
     expect((await keysOf(QUIET, 'curlew')).sort()).toEqual([10, 12, 14, 16, 18])
     expect((await keysOf(BUSY, 'curlew')).sort()).toEqual([11, 13, 15, 17, 19])
     expect(await indexes.status(BUSY)).toMatchObject({ textCount: 7, textWatermark: 7 })
@@ -98,8 +98,8 @@ describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text 
 
   it('dies with its process when it hangs, even if searches are answered', async () => {
     const before = indexes.pid()
-    indexes.hurry()
-    const following = told(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-600000')]))
+    indexes.beginShutdown()
+    const following = followBatch(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-600000')]))
     following.catch(() => {})
     while (indexes.pid() === before) expect(await keysOf(QUIET, 'heron')).toEqual([1])
     expect(messages.join('\n')).toContain('does not answer and is killed')

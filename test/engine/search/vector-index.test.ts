@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { scan } from '../../../src/engine/search/exact-scan.js'
+import { scanRows } from '../../../src/engine/search/exact-scan.js'
 import type { GraphLimits } from '../../../src/engine/search/graph-keeper.js'
 import { VectorIndex } from '../../../src/engine/search/vector-index.js'
 import { LIVE, VectorRows } from '../../../src/engine/search/vector-rows.js'
@@ -163,7 +163,7 @@ describe('exact search', () => {
     ]) {
       for (const k of [1, 10, 100]) {
         const query = kinds[k % kinds.length]!()
-        const [fast, slow] = await Promise.all([rows, plain].map((store) => scan(store, query, k, filter)))
+        const [fast, slow] = await Promise.all([rows, plain].map((store) => scanRows(store, query, k, filter)))
         const scores = (top: typeof fast) => Array.from(top!.scores.subarray(0, top!.size)).sort((a, b) => a - b)
         expect(scores(fast)).toEqual(scores(slow))
       }
@@ -200,7 +200,7 @@ describe('the vector graph', () => {
     index.put(entries(clusteredVectors(400, DIMENSION, 10, seeded(2)), 1_001), false)
     await until(() => index.graphCount === 1_000)
     index.remove(Array.from({ length: 300 }, (_, i) => i + 1))
-    await until(() => index.graphCount === 700 && index.graphDead === 0)
+    await until(() => index.graphCount === 700 && index.deadGraphPoints === 0)
     await until(() => readdirSync(dir).length === 1)
     index.put(entries(vectors.slice(0, 250)), false)
     await until(() => index.graphCount === 950)
@@ -214,9 +214,9 @@ describe('the vector graph', () => {
     expect([...index.rows.outsideRuns()]).toEqual([600, 621])
     await until(() => index.graphCount === 620)
     expect([...index.rows.outsideRuns()]).toEqual([])
-    expect(index.graphDead).toBe(1)
+    expect(index.deadGraphPoints).toBe(1)
     index.remove([1_001])
-    expect(index.graphDead).toBe(2)
+    expect(index.deadGraphPoints).toBe(2)
     const manifest: { points: number } = JSON.parse(await readFile(await graphPath('MANIFEST.json'), 'utf8'))
     expect(manifest.points).toBe(600)
   })
@@ -257,7 +257,7 @@ describe('the vector graph', () => {
       for (const key of gone) truth.delete(key)
       if (round % 10 === 0) await until(() => index.graphCount === truth.size)
     }
-    await until(() => index.graphCount === truth.size && index.graphDead <= 240)
+    await until(() => index.graphCount === truth.size && index.deadGraphPoints <= 240)
     const recall = async (of: VectorIndex) => {
       let found = 0
       for (const query of later.slice(0, 100)) {

@@ -5,14 +5,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import {
   checkConnector,
-  connectorOf,
+  findConnector,
   isSynced,
-  noConnector,
-  parametersOf,
+  noConnectorError,
+  parseParameters,
 } from '../../../src/engine/sources/connectors/registry.js'
 import { createCredentialBox } from '../../../src/engine/sources/credentials.js'
-import { readingOf, readKept } from '../../../src/engine/sources/kept.js'
-import { summaryOf } from '../../../src/engine/sources/sync-summary.js'
+import { hashReadSettings, parseStoredValidators } from '../../../src/engine/sources/stored-validators.js'
+import { toSyncSummary } from '../../../src/engine/sources/sync-summary.js'
 
 const invalid = expect.objectContaining({ code: 'invalid-request' })
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -20,12 +20,12 @@ const DAY_MS = 24 * 60 * 60 * 1000
 describe('the connector of a source', () => {
   it('depends on the provider and the type of the source', () => {
     const kinds = (type: 'connector' | 'object-storage' | 'web' | 'upload') =>
-      ['notion', 'git', 's3', 'webdav', 'other', undefined].map((provider) => connectorOf(type, { provider })?.kind)
+      ['notion', 'git', 's3', 'webdav', 'other', undefined].map((provider) => findConnector(type, { provider })?.kind)
     expect(kinds('connector')).toEqual(['pages', 'pages', undefined, undefined, undefined, undefined])
     expect(kinds('object-storage')).toEqual([undefined, undefined, 'files', 'files', undefined, undefined])
     expect([...kinds('web'), ...kinds('upload')].filter(Boolean)).toEqual([])
-    expect(connectorOf('connector', { provider: 'git', pluginId: 'builtin' })?.kind).toBe('pages')
-    expect(connectorOf('connector', { provider: 'git', pluginId: 'mine' })).toBeUndefined()
+    expect(findConnector('connector', { provider: 'git', pluginId: 'builtin' })?.kind).toBe('pages')
+    expect(findConnector('connector', { provider: 'git', pluginId: 'mine' })).toBeUndefined()
   })
 
   it('exists for sources of the built-in crawler and for those with a known provider', () => {
@@ -37,7 +37,7 @@ describe('the connector of a source', () => {
   })
 
   it('when missing, causes an error that lists the available ones', () => {
-    const said = (type: 'web' | 'connector' | 'object-storage') => noConnector(type, 'x')
+    const said = (type: 'web' | 'connector' | 'object-storage') => noConnectorError(type, 'x')
     expect(said('web')).toMatchObject({ code: 'not-configured', message: expect.stringContaining('crawler') })
     expect(said('connector')).toMatchObject({ code: 'not-configured', message: expect.stringContaining('notion, git') })
     expect(said('object-storage')).toMatchObject({
@@ -47,9 +47,9 @@ describe('the connector of a source', () => {
   })
 
   it('receives its parameters as an object', () => {
-    expect(parametersOf({})).toEqual(new Map())
-    expect(parametersOf({ parameters: { a: 1 } })).toEqual(new Map([['a', 1]]))
-    for (const parameters of [[], 'a', 1]) expect(() => parametersOf({ parameters })).toThrow(invalid)
+    expect(parseParameters({})).toEqual(new Map())
+    expect(parseParameters({ parameters: { a: 1 } })).toEqual(new Map([['a', 1]]))
+    for (const parameters of [[], 'a', 1]) expect(() => parseParameters({ parameters })).toThrow(invalid)
   })
 })
 
@@ -148,10 +148,10 @@ describe('the stored cache validators', () => {
   const source = (uri: string, metadata: object, credentials: Uint8Array | null = null) => ({
     ...{ uri, metadata: JSON.stringify(metadata), credentials },
   })
-  const reading = readingOf(source('https://a.example/', { provider: 'web' }))
+  const reading = hashReadSettings(source('https://a.example/', { provider: 'web' }))
 
   it('apply to the same settings and credentials only', () => {
-    expect(readingOf(source('https://a.example/', { provider: 'web', note: 'x' }))).toBe(reading)
+    expect(hashReadSettings(source('https://a.example/', { provider: 'web', note: 'x' }))).toBe(reading)
     const others = [
       source('https://b.example/', { provider: 'web' }),
       source('https://a.example/', { provider: 'other' }),
@@ -159,24 +159,24 @@ describe('the stored cache validators', () => {
       source('https://a.example/', { provider: 'web', parameters: { maxDepth: 1 } }),
       source('https://a.example/', { provider: 'web' }, new Uint8Array([1])),
     ]
-    expect(new Set([reading, ...others.map(readingOf)]).size).toBe(6)
+    expect(new Set([reading, ...others.map(hashReadSettings)]).size).toBe(6)
   })
 
   it('expire after a week, and never come from the future', () => {
     const kept = { mediaType: 'text/html', at: 10 * DAY_MS, reading }
-    const read = (now: number, by = reading) => readKept(JSON.stringify(kept), by, now)
+    const read = (now: number, by = reading) => parseStoredValidators(JSON.stringify(kept), by, now)
     expect(read(kept.at)).toEqual(kept)
     expect(read(kept.at + 6 * DAY_MS)).toEqual(kept)
     expect(read(kept.at + 8 * DAY_MS)).toBeUndefined()
     expect(read(kept.at - DAY_MS)).toBeUndefined()
     expect(read(kept.at, 'other')).toBeUndefined()
-    expect(readKept(null, reading, kept.at)).toBeUndefined()
+    expect(parseStoredValidators(null, reading, kept.at)).toBeUndefined()
   })
 })
 
 it('the summary of a sync counts successes and failures, and keeps the first failures', () => {
   const failures = Array.from({ length: 25 }, (_, n) => ({ url: `u${n}`, error: 'e' }))
-  expect(summaryOf({ imported: 3, replaced: 2, skipped: 4, failures }, 'schedule', 0)).toEqual({
+  expect(toSyncSummary({ imported: 3, replaced: 2, skipped: 4, failures }, 'schedule', 0)).toEqual({
     ...{ at: '1970-01-01T00:00:00.000Z', trigger: 'schedule', total: 34, completed: 9, failed: 25 },
     ...{ imported: 3, replaced: 2, skipped: 4, failures: failures.slice(0, 20) },
   })

@@ -4,13 +4,13 @@ import type { SourceRow } from '../../../src/engine/rows/sources.js'
 import { crawlSource } from '../../../src/engine/sources/crawl-source.js'
 import { testSource } from '../../../src/engine/sources/test-source.js'
 import { readRobots, readSitemaps } from '../../../src/engine/sources/web/seeds.js'
-import { type KeptSite, visitor } from '../../../src/engine/sources/web/visit.js'
-import { type Answered, FakeSite, openSmallSources, type SmallSources } from './small-source.js'
+import { createVisitor, type StoredSite } from '../../../src/engine/sources/web/visit.js'
+import { FakeSite, openSmallSources, type SiteResponse, type SmallSources } from './small-source.js'
 
 const AT = 'https://site.example'
 const page = (text: string, ...links: string[]) =>
   `<title>${text}</title><body><p>${text}</p>${links.map((link) => `<a href="${link}">x</a>`).join('')}`
-const NOTHING_KEPT: KeptSite = { validators: () => undefined, page: async () => undefined }
+const NOTHING_KEPT: StoredSite = { validators: () => undefined, page: async () => undefined }
 const signal = new AbortController().signal
 
 /** A reader thread that records its calls and returns what the test gives. */
@@ -26,7 +26,10 @@ function reading(answers: Record<string, unknown> = {}) {
 const access = (fetch: FakeSite, kept = NOTHING_KEPT) => ({ fetch, credentials: { authorization: 'x' }, signal, kept })
 
 describe('robots.txt', () => {
-  const robots = (answer: Answered | Error, told: unknown = { startAllowed: true, sitemaps: ['m'], delayMs: 7 }) => {
+  const robots = (
+    answer: SiteResponse | Error,
+    told: unknown = { startAllowed: true, sitemaps: ['m'], delayMs: 7 },
+  ) => {
     const { asked, thread } = reading({ robots: told })
     const site = new FakeSite({ [`${AT}/robots.txt`]: answer })
     return { asked, read: () => readRobots(`${AT}/docs/`, thread, access(site)), site }
@@ -58,7 +61,7 @@ describe('robots.txt', () => {
 describe('site maps', () => {
   const maps = async (
     named: string[],
-    pages: Record<string, Answered | Error>,
+    pages: Record<string, SiteResponse | Error>,
     further: Record<string, string[]> = {},
   ) => {
     const { asked, thread } = reading({ sitemap: (body: Uint8Array) => further[Buffer.from(body).toString()] ?? [] })
@@ -97,11 +100,11 @@ describe('a fetched page', () => {
   const URL_A = `${AT}/a`
   const waiting = [{ address: URL_A, depth: 1 }]
   const etag = { etag: '"1"' }
-  const keptPage: KeptSite = {
+  const keptPage: StoredSite = {
     validators: () => etag,
     page: async () => ({ mediaType: 'text/plain', body: Buffer.from('kept') }),
   }
-  const visit = async (site: FakeSite, kept = NOTHING_KEPT) => (await visitor(access(site, kept), 0)(waiting))[0]
+  const visit = async (site: FakeSite, kept = NOTHING_KEPT) => (await createVisitor(access(site, kept), 0)(waiting))[0]
 
   it('contains the body and the cache validators of the response', async () => {
     const site = new FakeSite({ [URL_A]: { body: 'text', headers: { etag: '"7"' } } })
@@ -136,7 +139,7 @@ describe('a fetched page', () => {
     ])
   })
 
-  it.each<[string, Answered, Partial<KeptSite>]>([
+  it.each<[string, SiteResponse, Partial<StoredSite>]>([
     ['its bytes are missing', { status: 304 }, { page: async () => undefined }],
     ['the entity tag differs', { status: 304, headers: { etag: '"2"' } }, {}],
     ['another address answered', { status: 304, url: `${AT}/b` }, {}],
@@ -173,7 +176,7 @@ describe('a fetched page', () => {
         return { url, status: 200, mediaType: 'text/html', headers: {}, body: Buffer.from('x') }
       }
       const started = performance.now()
-      const visits = await visitor(access(site), delayMs)(batch)
+      const visits = await createVisitor(access(site), delayMs)(batch)
       expect(visits.map(({ address }) => address)).toEqual(batch.map(({ address }) => address))
       return { max, isPaced: performance.now() - started >= 6 * delayMs - 6 }
     }

@@ -1,5 +1,9 @@
 import { expect, it } from 'vitest'
-import { type GitObjects, pagesOf, TooMany } from '../../../src/engine/sources/connectors/git-tree.js'
+import {
+  type GitObjects,
+  listMarkdownPages,
+  RepositoryTooLarge,
+} from '../../../src/engine/sources/connectors/git-tree.js'
 
 type Tree = { [name: string]: string | Tree }
 
@@ -30,7 +34,7 @@ function repository(commits: Tree[], { fetched = commits.length, parents = true 
     commit: async (oid) => (Number(oid.slice(1)) < commits.length - fetched ? undefined : stored[Number(oid.slice(1))]),
   }
   const pages = async (folder = '') =>
-    (await pagesOf(objects, `c${commits.length - 1}`, folder)).map(
+    (await listMarkdownPages(objects, `c${commits.length - 1}`, folder)).map(
       ({ path, oid, lastEditedTime }) => `${path} ${oid.slice(5)} ${Date.parse(lastEditedTime) / 1000}`,
     )
   return { pages, asked }
@@ -83,6 +87,6 @@ it('a repository above the limit of files or entries is rejected', async () => {
   const many = (count: number, name: (n: number) => string) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), '1']))
   expect(await repository([many(10_000, (n) => `${n}.md`)]).pages()).toHaveLength(10_000)
-  await expect(repository([many(10_001, (n) => `${n}.md`)]).pages()).rejects.toThrow(TooMany)
-  await expect(repository([many(200_001, (n) => `${n}.txt`)]).pages()).rejects.toThrow(TooMany)
+  await expect(repository([many(10_001, (n) => `${n}.md`)]).pages()).rejects.toThrow(RepositoryTooLarge)
+  await expect(repository([many(200_001, (n) => `${n}.txt`)]).pages()).rejects.toThrow(RepositoryTooLarge)
 })

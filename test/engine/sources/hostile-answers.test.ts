@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { pageToMarkdown, plainText } from '../../../src/engine/sources/connectors/notion-markdown.js'
-import { reduceS3Answer } from '../../../src/engine/sources/connectors/s3-xml.js'
+import { escapeMarkdown, pageToMarkdown } from '../../../src/engine/sources/connectors/notion-markdown.js'
+import { reduceS3Response } from '../../../src/engine/sources/connectors/s3-xml.js'
 import { parseRobots } from '../../../src/engine/sources/web/robots.js'
 
 /** The rule of RFC 9309, applied rule by rule. */
@@ -61,15 +61,15 @@ test('expensive texts of a Notion page are converted in linear time', () => {
     block('code', '` '.repeat(300_000)),
   ])
   expect(title).toHaveLength(200)
-  expect(plainText('a\n  # b\n1. c\n\n- d')).toBe('a\n  \\# b\n1\\. c\n\n\\- d')
+  expect(escapeMarkdown('a\n  # b\n1. c\n\n- d')).toBe('a\n  \\# b\n1\\. c\n\n\\- d')
 })
 
 test('a response of S3 reaches the client reduced to the elements it uses', () => {
   const answer =
     '<?xml version="1.0"?><ListBucketResult xmlns="x"><Name>b</Name><Contents a="1"><Key> a&amp;b&#13; </Key><Owner><ID>1</ID><Key>no</Key></Owner><Size>3</Size></Contents><x/><IsTruncated>false</IsTruncated></ListBucketResult>'
-  expect(reduceS3Answer(answer)).toBe(
+  expect(reduceS3Response(answer)).toBe(
     '<ListBucketResult><Name>b</Name><Contents><Key> a&amp;b&#13; </Key><Size>3</Size></Contents><IsTruncated>false</IsTruncated></ListBucketResult>',
   )
-  expect(reduceS3Answer('<a>'.repeat(100_000))).toBe('')
-  expect(() => reduceS3Answer(`<ListBucketResult>${'<Contents></Contents>'.repeat(30_000)}`)).toThrow('not from S3')
+  expect(reduceS3Response('<a>'.repeat(100_000))).toBe('')
+  expect(() => reduceS3Response(`<ListBucketResult>${'<Contents></Contents>'.repeat(30_000)}`)).toThrow('not from S3')
 })

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { SourceRow } from '../../../src/engine/rows/sources.js'
 import { type DriveConnection, type DriveFile, ItemFailure } from '../../../src/engine/sources/connectors/connector.js'
-import { importAgain, importFiles } from '../../../src/engine/sources/import-remote.js'
+import { importFiles, reimport } from '../../../src/engine/sources/import-remote.js'
 import { openSmallSources, type SmallSources } from './small-source.js'
 
 let small: SmallSources
@@ -107,7 +107,7 @@ describe('imported files', () => {
       { id: 'b.txt', name: 'b.txt', mimeType: 'text/plain' },
     ])
     files.set('b.txt', 'two!')
-    const done = await importAgain(small.place(source), { kind: 'files', connection: drive })
+    const done = await reimport(small.place(source), { kind: 'files', connection: drive })
     expect(done.outcomes.map(({ kind }) => kind).sort()).toEqual(['replaced', 'same'])
     expect(done.labels.sort()).toEqual(['a.txt', 'b.txt'])
   })

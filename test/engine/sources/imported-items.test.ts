@@ -4,8 +4,12 @@ import { KsError } from '../../../src/contract/errors.js'
 import { beginUpload } from '../../../src/engine/documents/upload.js'
 import { EgressFailure } from '../../../src/engine/egress/failure.js'
 import type { SourceRow } from '../../../src/engine/rows/sources.js'
-import { ItemFailure, type Page, type PageConnection } from '../../../src/engine/sources/connectors/connector.js'
-import { importAgain, importPages, toResult } from '../../../src/engine/sources/import-remote.js'
+import {
+  type ConnectorPage,
+  ItemFailure,
+  type PageConnection,
+} from '../../../src/engine/sources/connectors/connector.js'
+import { importPages, reimport, toImportResult } from '../../../src/engine/sources/import-remote.js'
 import { ADA } from '../../helpers/engine.js'
 import { openSmallSources, type SmallSources } from './small-source.js'
 
@@ -33,7 +37,7 @@ const wiki = (edited = '2026-01-01'): PageConnection => ({
         pages: [...pages.keys()].map((pageId) => ({ pageId, pageName: pageId, type: 'page', lastEditedTime: edited })),
       },
     ] as never,
-  async read({ pageId }): Promise<Page> {
+  async read({ pageId }): Promise<ConnectorPage> {
     asked.push(pageId)
     const text = pages.get(pageId) ?? new ItemFailure('is not there')
     if (text instanceof Error) throw text
@@ -78,7 +82,7 @@ describe('imported pages', () => {
     const known = { workspaceId: 'w', pageType: 'page', lastEditedTime: '2026-01-01' }
     expect(metadataOf()).toMatchObject({ pageId: 'a', ...known })
     expect(metadataOf('b.md')).toMatchObject({ pageId: 'b', name: 'mine', ...known })
-    expect(toResult(done)).toEqual({
+    expect(toImportResult(done)).toEqual({
       documents: [
         { documentAssetId: first?.id, filename: 'a.md' },
         { documentAssetId: second?.id, filename: 'b.md' },
@@ -93,7 +97,7 @@ describe('imported pages', () => {
     asked.length = 0
     const skipped = await importPages(small.place(source), wiki(), [named('a', { lastEditedTime: '2026-01-01' })])
     expect(skipped.outcomes).toEqual([{ kind: 'skipped' }])
-    expect(toResult(skipped)).toEqual({ documents: [], failed: [], skipped: ['a'] })
+    expect(toImportResult(skipped)).toEqual({ documents: [], failed: [], skipped: ['a'] })
     expect(asked).toEqual([])
     expect(await kinds(['a'])).toEqual(['same'])
     expect(await kinds(['a'], wiki(), { lastEditedTime: '2026-01-02' })).toEqual(['same'])
@@ -176,7 +180,7 @@ describe('an import', () => {
       named('c'),
       named('d'),
     ])
-    expect(toResult(done)).toMatchObject({
+    expect(toImportResult(done)).toMatchObject({
       documents: [{ filename: 'a.md' }, { filename: 'd.md' }],
       failed: [
         { filename: 'B', error: 'is a secret' },
@@ -263,17 +267,14 @@ describe('a repeated import', () => {
     pages.delete('b')
     asked.length = 0
     const opened = (edited: string) => ({ kind: 'pages' as const, connection: wiki(edited) })
-    const same = await importAgain(small.place(source), opened('2026-01-01'))
+    const same = await reimport(small.place(source), opened('2026-01-01'))
     expect(same).toEqual({
       labels: ['a', 'b'],
-      outcomes: [
-        { kind: 'skipped' },
-        { kind: 'failed', filename: 'b', error: 'no longer exists', placeFailed: false },
-      ],
+      outcomes: [{ kind: 'skipped' }, { kind: 'failed', filename: 'b', error: 'no longer exists', placeFailed: false }],
     })
     expect(asked).toEqual([])
     pages.set('a', 'one, edited')
-    const edited = await importAgain(small.place(source), opened('2026-01-02'))
+    const edited = await reimport(small.place(source), opened('2026-01-02'))
     expect(edited.outcomes).toMatchObject([{ kind: 'replaced' }, { kind: 'failed' }])
     expect(asked).toEqual(['a'])
     expect(JSON.parse(small.documents().find(({ filename }) => filename === 'a.md')?.metadata ?? '{}').name).toBe('A')
@@ -286,6 +287,6 @@ describe('a repeated import', () => {
         throw new Error('it was asked')
       },
     }
-    expect(await importAgain(small.place(source), { kind: 'pages', connection })).toEqual({ labels: [], outcomes: [] })
+    expect(await reimport(small.place(source), { kind: 'pages', connection })).toEqual({ labels: [], outcomes: [] })
   })
 })

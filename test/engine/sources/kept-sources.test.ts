@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CreateSourceBody } from '../../../src/contract/gateway/sources.js'
 import type { SourceRow } from '../../../src/engine/rows/sources.js'
 import { beginDeletion, finishDeletions } from '../../../src/engine/sources/delete.js'
-import { noteKept } from '../../../src/engine/sources/kept.js'
 import { createSource, getSource, listSources, updateSource } from '../../../src/engine/sources/sources.js'
-import { settlePages } from '../../../src/engine/sources/vanished-pages.js'
+import { storeValidators } from '../../../src/engine/sources/stored-validators.js'
+import { deleteVanishedPages } from '../../../src/engine/sources/vanished-pages.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { openSmallSources, type SmallSources } from './small-source.js'
 
@@ -174,8 +174,8 @@ describe('the documents of a deleted source', () => {
 })
 
 describe('pages of earlier crawls', () => {
-  const settle = (known: Parameters<typeof settlePages>[1], missingAfter: number) =>
-    settlePages(small.place(source), known, missingAfter)
+  const settle = (known: Parameters<typeof deleteVanishedPages>[1], missingAfter: number) =>
+    deleteVanishedPages(small.place(source), known, missingAfter)
 
   it('record when they were seen, and reset their count of missing crawls', async () => {
     const [a = '', b = ''] = await crawled(['a', 'b'])
@@ -215,7 +215,7 @@ describe('pages of earlier crawls', () => {
   it('keep the cache validators of their bytes until these are dropped', async () => {
     const [a = '', b = ''] = await crawled(['a', 'b'])
     const kept = { etag: '"1"', mediaType: 'text/html', at: 1, reading: 'r' }
-    await noteKept(
+    await storeValidators(
       small.store.db,
       source,
       new Map([
@@ -223,7 +223,7 @@ describe('pages of earlier crawls', () => {
         [b, kept],
       ]),
     )
-    await noteKept(small.store.db, source, new Map([[b, undefined]]))
+    await storeValidators(small.store.db, source, new Map([[b, undefined]]))
     expect(small.store.rows<{ validators: string }>('SELECT validators FROM documents ORDER BY key')).toEqual([
       { validators: JSON.stringify(kept) },
       { validators: null },

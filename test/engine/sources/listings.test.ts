@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { reduceS3Answer } from '../../../src/engine/sources/connectors/s3-xml.js'
+import { reduceS3Response } from '../../../src/engine/sources/connectors/s3-xml.js'
 import { listDavFolder, parseMultistatus } from '../../../src/engine/sources/connectors/webdav-xml.js'
 
 const element = (name: string, inner: string) => `<${name}>${inner}</${name}>`
@@ -11,29 +11,29 @@ it('a reduced response of S3 keeps the used elements in place and nothing else',
     element('CommonPrefixes', element('Prefix', 'docs/')),
   ].join('')
   const noise = '<Owner><ID>1</ID><Key>no key</Key></Owner> <StorageClass/>'
-  expect(reduceS3Answer(`<?xml version="1.0"?><ListBucketResult xmlns="x">${noise}${used}</ListBucketResult>`)).toBe(
+  expect(reduceS3Response(`<?xml version="1.0"?><ListBucketResult xmlns="x">${noise}${used}</ListBucketResult>`)).toBe(
     element('ListBucketResult', ` ${used}`),
   )
   const buckets = element('ListAllMyBucketsResult', element('Buckets', element('Bucket', element('Name', 'b'))))
-  expect(reduceS3Answer(buckets)).toBe(buckets)
+  expect(reduceS3Response(buckets)).toBe(buckets)
   const failed = element('Error', element('Code', 'NoSuchKey') + element('Message', 'none &gt; here'))
-  expect(reduceS3Answer(failed)).toBe(failed)
+  expect(reduceS3Response(failed)).toBe(failed)
 })
 
 it('elements that a response of S3 leaves open are closed from the inside, and unmatched ends are dropped', () => {
-  expect(reduceS3Answer('<ListBucketResult><Contents><Key>a')).toBe(
+  expect(reduceS3Response('<ListBucketResult><Contents><Key>a')).toBe(
     '<ListBucketResult><Contents><Key>a</Key></Contents></ListBucketResult>',
   )
-  expect(reduceS3Answer('<ListBucketResult></Key></Contents>a</ListBucketResult>b')).toBe(
+  expect(reduceS3Response('<ListBucketResult></Key></Contents>a</ListBucketResult>b')).toBe(
     '<ListBucketResult>a</ListBucketResult>',
   )
 })
 
 it('a response with more elements or text than S3 sends is rejected', () => {
   const listing = (count: number, inner: string) => element('ListBucketResult', element('Key', inner).repeat(count))
-  expect(reduceS3Answer(listing(24_999, 'a'))).toBe(listing(24_999, 'a'))
-  expect(() => reduceS3Answer(listing(25_000, 'a'))).toThrow('a response that is not from S3')
-  expect(() => reduceS3Answer(listing(5, 'a'.repeat(1024 * 1024)))).toThrow('a response that is not from S3')
+  expect(reduceS3Response(listing(24_999, 'a'))).toBe(listing(24_999, 'a'))
+  expect(() => reduceS3Response(listing(25_000, 'a'))).toThrow('a response that is not from S3')
+  expect(() => reduceS3Response(listing(5, 'a'.repeat(1024 * 1024)))).toThrow('a response that is not from S3')
 })
 
 const response = (href: string, size?: string, isFolder = false) =>

@@ -2,11 +2,11 @@ import MarkdownIt from 'markdown-it'
 import { expect, it } from 'vitest'
 import {
   blocksToMarkdown,
+  escapeMarkdown,
+  getTitle,
   type NotionBlock,
   pageToMarkdown,
-  plainText,
   propertiesToMarkdown,
-  titleOf,
 } from '../../../src/engine/sources/connectors/notion-markdown.js'
 
 const rich = (text: string, about: Record<string, unknown> = {}) => ({ plain_text: text, ...about })
@@ -127,15 +127,15 @@ it('emphasis encloses words without blanks, and links enclose the emphasis', () 
 })
 
 it('plain text is escaped where Markdown would interpret it', () => {
-  expect(plainText('a*b_[c]<d>`e\\')).toBe('a\\*b\\_\\[c\\]\\<d\\>\\`e\\\\')
+  expect(escapeMarkdown('a*b_[c]<d>`e\\')).toBe('a\\*b\\_\\[c\\]\\<d\\>\\`e\\\\')
   const lines = '# a\n### a\n  - b\n+ c\n1. d\n2) e\n> f\n---\n===\n~~~'
-  expect(plainText(lines)).toBe('\\# a\n\\### a\n  \\- b\n\\+ c\n1\\. d\n2\\) e\n\\> f\n\\---\n\\===\n\\~\\~~')
-  expect(plainText('#a -b 1.c ~1 - = a')).toBe('#a -b 1.c ~1 - = a')
+  expect(escapeMarkdown(lines)).toBe('\\# a\n\\### a\n  \\- b\n\\+ c\n1\\. d\n2\\) e\n\\> f\n\\---\n\\===\n\\~\\~~')
+  expect(escapeMarkdown('#a -b 1.c ~1 - = a')).toBe('#a -b 1.c ~1 - = a')
 })
 
 it('plain Notion text renders back from Markdown unchanged', () => {
   for (const text of ['# a', '## a', '1. a', '12) a', '- a', '+ a', '> a', '---', '===', '~~~', '~~a~~', 'a_b_ *c*']) {
-    const html = new MarkdownIt().render(`before\n${plainText(text)}\n\nbehind`)
+    const html = new MarkdownIt().render(`before\n${escapeMarkdown(text)}\n\nbehind`)
     expect(html.replaceAll('&gt;', '>')).toBe(`<p>before\n${text}</p>\n<p>behind</p>\n`)
   }
 })
@@ -151,8 +151,8 @@ it('a page becomes its title, its properties and its blocks', () => {
   })
   expect(pageToMarkdown({}, [said('paragraph', 'Body')])).toEqual({ title: '', text: 'Body\n' })
   expect(pageToMarkdown(null, [])).toEqual({ title: '', text: '\n' })
-  expect(titleOf({ Name: { type: 'title', title: [rich('x'.repeat(300))] } })).toBe('x'.repeat(200))
-  expect(titleOf({ Other: { type: 'rich_text', rich_text: [rich('x')] }, broken: null })).toBe('')
+  expect(getTitle({ Name: { type: 'title', title: [rich('x'.repeat(300))] } })).toBe('x'.repeat(200))
+  expect(getTitle({ Other: { type: 'rich_text', rich_text: [rich('x')] }, broken: null })).toBe('')
 })
 
 it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseMultistatus } from '../../../src/engine/sources/connectors/webdav-xml.js'
-import { documentName } from '../../../src/engine/sources/document-name.js'
+import { createDocumentName } from '../../../src/engine/sources/document-name.js'
 
 test('two items of a source never share a document name', () => {
   const paths = fc.oneof(
@@ -10,13 +10,13 @@ test('two items of a source never share a document name', () => {
   )
   fc.assert(
     fc.property(paths, paths, (one, other) => {
-      const same = documentName(one, one, true) === documentName(other, other, true)
+      const same = createDocumentName(one, one, true) === createDocumentName(other, other, true)
       expect(same).toBe(one === other)
     }),
     { numRuns: 2000 },
   )
-  const marked = documentName('x.md', 'key', false)
-  expect(documentName(marked, marked, true)).not.toBe(marked)
+  const marked = createDocumentName('x.md', 'key', false)
+  expect(createDocumentName(marked, marked, true)).not.toBe(marked)
 })
 
 test('A30: any response of a server is parsed as a listing or as nothing', () => {

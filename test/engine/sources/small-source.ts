@@ -1,11 +1,11 @@
 import type { CreateSourceBody } from '../../../src/contract/gateway/sources.js'
 import type { Caller } from '../../../src/engine/base/caller.js'
 import { compileBatch } from '../../../src/engine/compile/pipeline.js'
-import type { Fetched, SafeFetch } from '../../../src/engine/egress/safe-fetch.js'
+import type { FetchedResource, SafeFetch } from '../../../src/engine/egress/safe-fetch.js'
 import { findSource, type SourceRow } from '../../../src/engine/rows/sources.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { createCredentialBox } from '../../../src/engine/sources/credentials.js'
-import type { ImportPlace } from '../../../src/engine/sources/import-items.js'
+import type { ImportContext } from '../../../src/engine/sources/import-items.js'
 import { createSource, type SourceParts } from '../../../src/engine/sources/sources.js'
 import { ADA } from '../../helpers/engine.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
@@ -19,7 +19,7 @@ export interface SmallSources {
   stop: AbortController
   made(body?: Partial<CreateSourceBody>, caller?: Caller): Promise<SourceRow>
   again(source: SourceRow): SourceRow
-  place(source: SourceRow, caller?: Caller): ImportPlace
+  place(source: SourceRow, caller?: Caller): ImportContext
   settled(jobId: string): Promise<void>
   /** Names, states and texts of the existing documents. */
   documents(): { id: string; filename: string; parser_status: string; metadata: string }[]
@@ -59,20 +59,21 @@ export async function openSmallSources(): Promise<SmallSources> {
 }
 
 /** A response of a site: its text, or more fields. */
-export type Answered = string | (Partial<Omit<Fetched, 'body'>> & { body?: string })
+export type SiteResponse = string | (Partial<Omit<FetchedResource, 'body'>> & { body?: string })
 
 /** A site without a network, by address; unknown addresses get status 404. */
 export class FakeSite implements SafeFetch {
   readonly asked: { url: string; condition?: Record<string, string>; credentials?: Record<string, string> }[] = []
-  readonly pages: Map<string, Answered | Error>
+  readonly pages: Map<string, SiteResponse | Error>
   /** Responses that take precedence over `pages`. */
-  before: (url: string, condition: Record<string, string> | undefined) => Answered | Error | undefined = () => undefined
+  before: (url: string, condition: Record<string, string> | undefined) => SiteResponse | Error | undefined = () =>
+    undefined
 
-  constructor(pages: Record<string, Answered | Error> = {}) {
+  constructor(pages: Record<string, SiteResponse | Error> = {}) {
     this.pages = new Map(Object.entries(pages))
   }
 
-  async get(url: string, options: Parameters<SafeFetch['get']>[1] = {}): Promise<Fetched> {
+  async get(url: string, options: Parameters<SafeFetch['get']>[1] = {}): Promise<FetchedResource> {
     const { condition, credentials } = options
     this.asked.push({
       url,

@@ -1,23 +1,29 @@
 import { describe, expect, it } from 'vitest'
-import { ItemFailure, type Place } from '../../../src/engine/sources/connectors/connector.js'
+import { ItemFailure, type SourceLocation } from '../../../src/engine/sources/connectors/connector.js'
 import {
-  decodedPath,
-  httpUrl,
-  itemProblem,
-  onlyParameters,
-  onlySecrets,
-  placeProblem,
-  secretText,
-  textParameter,
-} from '../../../src/engine/sources/connectors/place.js'
-import { checkUri, isOwnCrawl, readContent, readCrawlLimits, webHeaders } from '../../../src/engine/sources/content.js'
-import { nextRun, plannedAgain, readSyncPolicy } from '../../../src/engine/sources/sync-policy.js'
+  assertCredentialKeys,
+  assertParameters,
+  decodePath,
+  getCredentialText,
+  getTextParameter,
+  parseHttpUrl,
+  toItemFailure,
+  toLocationFailure,
+} from '../../../src/engine/sources/connectors/location.js'
+import {
+  checkUri,
+  createAuthHeaders,
+  isBuiltinCrawl,
+  parseContent,
+  parseCrawlLimits,
+} from '../../../src/engine/sources/content.js'
+import { computeNextRun, limitPlannedRun, parseSyncPolicy } from '../../../src/engine/sources/sync-policy.js'
 
 const invalid = expect.objectContaining({ code: 'invalid-request' })
 const HOUR_MS = 3_600_000
 
 describe('the sync policy of a source', () => {
-  const read = (syncPolicy: unknown) => readSyncPolicy({ syncPolicy })
+  const read = (syncPolicy: unknown) => parseSyncPolicy({ syncPolicy })
 
   it.each([
     [{ everyHours: 1 }],
@@ -28,7 +34,7 @@ describe('the sync policy of a source', () => {
     [{ dailyAt: Array.from({ length: 24 }, (_, hour) => `${String(hour).padStart(2, '0')}:00`) }],
   ])('accepts %j unchanged', (policy) => {
     expect(read(policy)).toEqual(policy)
-    expect(readSyncPolicy({})).toBeUndefined()
+    expect(parseSyncPolicy({})).toBeUndefined()
   })
 
   it.each([
@@ -74,16 +80,16 @@ describe('the sync policy of a source', () => {
     [{ dailyAt: ['23:00'], utcOffset: '-05:00' }, '01T03:00', '01T04:00'],
     [{ dailyAt: ['23:00'], utcOffset: '-05:00' }, '01T04:00', '02T04:00'],
   ])('plans the next run of %j after %s at %s', (policy, after, next) => {
-    expect(new Date(nextRun(policy, at(after)))).toEqual(new Date(at(next)))
+    expect(new Date(computeNextRun(policy, at(after)))).toEqual(new Date(at(next)))
   })
 
   it('replans a run only when it is further ahead than one period', () => {
     const now = at('01T10:00')
-    expect(plannedAgain({ everyHours: 2 }, now + 2 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
-    expect(plannedAgain({ everyHours: 2 }, now + 3 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
-    expect(plannedAgain({ everyHours: 2 }, now - HOUR_MS, now)).toBe(now - HOUR_MS)
-    expect(plannedAgain({ dailyAt: ['12:00'] }, now + 23 * HOUR_MS, now)).toBe(now + 23 * HOUR_MS)
-    expect(plannedAgain({ dailyAt: ['12:00'] }, now + 25 * HOUR_MS, now)).toBe(at('01T12:00'))
+    expect(limitPlannedRun({ everyHours: 2 }, now + 2 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
+    expect(limitPlannedRun({ everyHours: 2 }, now + 3 * HOUR_MS, now)).toBe(now + 2 * HOUR_MS)
+    expect(limitPlannedRun({ everyHours: 2 }, now - HOUR_MS, now)).toBe(now - HOUR_MS)
+    expect(limitPlannedRun({ dailyAt: ['12:00'] }, now + 23 * HOUR_MS, now)).toBe(now + 23 * HOUR_MS)
+    expect(limitPlannedRun({ dailyAt: ['12:00'] }, now + 25 * HOUR_MS, now)).toBe(at('01T12:00'))
   })
 })
 
@@ -91,36 +97,36 @@ describe('the metadata of a source', () => {
   it('keep the keys of the client, without reserved ones', () => {
     const own = { note: 'x', parameters: { maxPages: 3 } }
     const ours = { tenantId: 't', syncState: {}, sync: 1, crawled: 1, imported: 1, importedFiles: 1 }
-    expect(readContent('web', { ...own, ...ours, credentials: { token: 'a' }, syncPolicy: { everyHours: 1 } })).toEqual(
-      {
-        metadata: { ...own, syncPolicy: { everyHours: 1 } },
-        credentials: { token: 'a' },
-        policy: { everyHours: 1 },
-      },
-    )
-    expect(readContent('upload', {})).toEqual({ metadata: {}, credentials: undefined, policy: undefined })
+    expect(
+      parseContent('web', { ...own, ...ours, credentials: { token: 'a' }, syncPolicy: { everyHours: 1 } }),
+    ).toEqual({
+      metadata: { ...own, syncPolicy: { everyHours: 1 } },
+      credentials: { token: 'a' },
+      policy: { everyHours: 1 },
+    })
+    expect(parseContent('upload', {})).toEqual({ metadata: {}, credentials: undefined, policy: undefined })
   })
 
   it('remove stored credentials when they are null or empty', () => {
-    expect(readContent('web', { credentials: null }).credentials).toBeNull()
-    expect(readContent('web', { credentials: {} }).credentials).toBeNull()
-    expect(() => readContent('web', { credentials: 'secret' })).toThrow(invalid)
-    expect(() => readContent('web', { credentials: ['secret'] })).toThrow(invalid)
+    expect(parseContent('web', { credentials: null }).credentials).toBeNull()
+    expect(parseContent('web', { credentials: {} }).credentials).toBeNull()
+    expect(() => parseContent('web', { credentials: 'secret' })).toThrow(invalid)
+    expect(() => parseContent('web', { credentials: ['secret'] })).toThrow(invalid)
   })
 
   it('must have valid crawl limits only for the built-in crawler', () => {
     const metadata = { parameters: { maxPages: 0 } }
-    expect(() => readContent('web', metadata)).toThrow(invalid)
-    expect(readContent('connector', metadata).metadata).toEqual(metadata)
-    expect(readContent('web', { ...metadata, provider: 'other' }).metadata).toEqual({ ...metadata, provider: 'other' })
+    expect(() => parseContent('web', metadata)).toThrow(invalid)
+    expect(parseContent('connector', metadata).metadata).toEqual(metadata)
+    expect(parseContent('web', { ...metadata, provider: 'other' }).metadata).toEqual({ ...metadata, provider: 'other' })
     expect(
-      [{}, { pluginId: 'builtin', provider: 'web' }, { pluginId: 'mine' }, { provider: 's3' }].map(isOwnCrawl),
+      [{}, { pluginId: 'builtin', provider: 'web' }, { pluginId: 'mine' }, { provider: 's3' }].map(isBuiltinCrawl),
     ).toEqual([...[true, true, false, false]])
   })
 
   it('default the crawl limits and check their bounds', () => {
-    const read = (parameters: unknown) => readCrawlLimits({ parameters })
-    expect(readCrawlLimits({})).toEqual({ maxPages: 200, maxDepth: 5, missingAfter: 1 })
+    const read = (parameters: unknown) => parseCrawlLimits({ parameters })
+    expect(parseCrawlLimits({})).toEqual({ maxPages: 200, maxDepth: 5, missingAfter: 1 })
     const [least, most] = [
       { maxPages: 1, maxDepth: 0, missingAfter: 0 },
       { maxPages: 5000, maxDepth: 20, missingAfter: 100 },
@@ -133,12 +139,12 @@ describe('the metadata of a source', () => {
   })
 
   it('accept a token or a name with a password for web sources', () => {
-    expect(webHeaders(undefined)).toEqual({})
-    expect(webHeaders({})).toEqual({})
-    expect(webHeaders({ token: 'abc' })).toEqual({ authorization: 'Bearer abc' })
+    expect(createAuthHeaders(undefined)).toEqual({})
+    expect(createAuthHeaders({})).toEqual({})
+    expect(createAuthHeaders({ token: 'abc' })).toEqual({ authorization: 'Bearer abc' })
     const basic = (pair: string) => ({ authorization: `Basic ${Buffer.from(pair).toString('base64')}` })
-    expect(webHeaders({ username: 'ada', password: 'x y' })).toEqual(basic('ada:x y'))
-    expect(webHeaders({ username: 'ada' })).toEqual(basic('ada:'))
+    expect(createAuthHeaders({ username: 'ada', password: 'x y' })).toEqual(basic('ada:x y'))
+    expect(createAuthHeaders({ username: 'ada' })).toEqual(basic('ada:'))
     const wrong = [
       { token: 'a', username: 'b' },
       { password: 'c' },
@@ -147,7 +153,7 @@ describe('the metadata of a source', () => {
       { token: 1 },
     ]
     for (const credentials of [...wrong, { username: 'a\nb' }, { username: 'a', password: 'ü' }])
-      expect(() => webHeaders(credentials)).toThrow(invalid)
+      expect(() => createAuthHeaders(credentials)).toThrow(invalid)
   })
 
   it('reject an address with a secret, another protocol or a blocked host', () => {
@@ -167,46 +173,46 @@ describe('the metadata of a source', () => {
 })
 
 describe('the request settings of a connector', () => {
-  const place = (parameters: Record<string, unknown>): Place => ({
+  const place = (parameters: Record<string, unknown>): SourceLocation => ({
     uri: 'https://a.example/',
     parameters: new Map(Object.entries(parameters)),
     credentials: undefined,
   })
 
   it('give an address a trailing slash and drop its fragment', () => {
-    expect(httpUrl('https://a.example/x#part', 'it').href).toBe('https://a.example/x/')
-    expect(httpUrl('http://a.example/x/', 'it').href).toBe('http://a.example/x/')
+    expect(parseHttpUrl('https://a.example/x#part', 'it').href).toBe('https://a.example/x/')
+    expect(parseHttpUrl('http://a.example/x/', 'it').href).toBe('http://a.example/x/')
     for (const uri of ['nothing', 'ftp://a.example/', 'https://a.example/?a=1'])
-      expect(() => httpUrl(uri, 'it')).toThrow(invalid)
-    expect(decodedPath(new URL('https://a.example/%C3%A4/'))).toBe('/ä/')
-    expect(() => decodedPath(new URL('https://a.example/%FF/'))).toThrow(invalid)
+      expect(() => parseHttpUrl(uri, 'it')).toThrow(invalid)
+    expect(decodePath(new URL('https://a.example/%C3%A4/'))).toBe('/ä/')
+    expect(() => decodePath(new URL('https://a.example/%FF/'))).toThrow(invalid)
   })
 
   it('check the form of a parameter, and reject unknown ones by name', () => {
-    expect(textParameter(place({ branch: 'main' }), 'branch', /^[a-z]+$/)).toBe('main')
-    expect(textParameter(place({ branch: null }), 'branch', /^[a-z]+$/)).toBeUndefined()
-    expect(textParameter(place({}), 'branch', /^[a-z]+$/)).toBeUndefined()
-    expect(() => textParameter(place({ branch: 'MAIN' }), 'branch', /^[a-z]+$/)).toThrow(invalid)
-    expect(() => textParameter(place({ branch: 1 }), 'branch', /1/)).toThrow(invalid)
-    expect(() => onlyParameters(place({ a: 1 }), ['a', 'b'], 'it')).not.toThrow()
-    expect(() => onlyParameters(place({ a: 1, c: 1 }), ['a', 'b'], 'it')).toThrow(/may contain a, b, received "c"/)
-    expect(() => onlyParameters(place({ c: 1 }), [], 'it')).toThrow(/may contain none, received "c"/)
+    expect(getTextParameter(place({ branch: 'main' }), 'branch', /^[a-z]+$/)).toBe('main')
+    expect(getTextParameter(place({ branch: null }), 'branch', /^[a-z]+$/)).toBeUndefined()
+    expect(getTextParameter(place({}), 'branch', /^[a-z]+$/)).toBeUndefined()
+    expect(() => getTextParameter(place({ branch: 'MAIN' }), 'branch', /^[a-z]+$/)).toThrow(invalid)
+    expect(() => getTextParameter(place({ branch: 1 }), 'branch', /1/)).toThrow(invalid)
+    expect(() => assertParameters(place({ a: 1 }), ['a', 'b'], 'it')).not.toThrow()
+    expect(() => assertParameters(place({ a: 1, c: 1 }), ['a', 'b'], 'it')).toThrow(/may contain a, b, received "c"/)
+    expect(() => assertParameters(place({ c: 1 }), [], 'it')).toThrow(/may contain none, received "c"/)
   })
 
   it('accept plain ASCII secrets, and no error message repeats them', () => {
-    expect(secretText({ token: 'a!~' }, 'token')).toBe('a!~')
-    expect(secretText({}, 'token')).toBeUndefined()
-    expect(secretText(undefined, 'token')).toBeUndefined()
-    for (const token of ['a b', 'ä', '', 1]) expect(() => secretText({ token }, 'token')).toThrow(invalid)
-    expect(() => secretText({ token: 'my secret' }, 'token')).not.toThrow(/my secret/)
-    expect(() => onlySecrets(undefined, ['token'], 'it')).not.toThrow()
-    expect(() => onlySecrets({ token: 'a' }, ['token'], 'it')).not.toThrow()
-    expect(() => onlySecrets({ token: 'a', key: 'b' }, ['token'], 'it')).toThrow(invalid)
+    expect(getCredentialText({ token: 'a!~' }, 'token')).toBe('a!~')
+    expect(getCredentialText({}, 'token')).toBeUndefined()
+    expect(getCredentialText(undefined, 'token')).toBeUndefined()
+    for (const token of ['a b', 'ä', '', 1]) expect(() => getCredentialText({ token }, 'token')).toThrow(invalid)
+    expect(() => getCredentialText({ token: 'my secret' }, 'token')).not.toThrow(/my secret/)
+    expect(() => assertCredentialKeys(undefined, ['token'], 'it')).not.toThrow()
+    expect(() => assertCredentialKeys({ token: 'a' }, ['token'], 'it')).not.toThrow()
+    expect(() => assertCredentialKeys({ token: 'a', key: 'b' }, ['token'], 'it')).toThrow(invalid)
   })
 
   it('classify a response status as a failure of one item or of the source', () => {
     const ofItem = (status: number) => {
-      const problem = itemProblem(status)
+      const problem = toItemFailure(status)
       return problem === undefined ? 'fine' : problem instanceof ItemFailure ? `item ${problem.message}` : 'place'
     }
     const statuses = [200, 299, 206, 300, 400, 401, 403, 404, 410, 414, 422, 429, 500]
@@ -215,7 +221,7 @@ describe('the request settings of a connector', () => {
       ...['item may not be read with these credentials', 'item does not exist', 'item does not exist'],
       ...['item answered 414', 'item answered 422', 'place', 'place'],
     ])
-    const ofPlace = (status: number) => placeProblem(status)?.message ?? 'fine'
+    const ofPlace = (status: number) => toLocationFailure(status)?.message ?? 'fine'
     expect([200, 299, 300, 401, 403, 404].map(ofPlace)).toEqual([
       ...['fine', 'fine', 'answered 300', 'the credentials are not accepted (answered 401)'],
       ...['the credentials are not accepted (answered 403)', 'answered 404'],

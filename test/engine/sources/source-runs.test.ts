@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
 import { EgressFailure } from '../../../src/engine/egress/failure.js'
-import { dueSources, hasSchedule } from '../../../src/engine/rows/source-syncs.js'
+import { hasScheduledSync, listDueSources } from '../../../src/engine/rows/source-syncs.js'
 import type { SourceRow } from '../../../src/engine/rows/sources.js'
-import { SourceRuns, type Work } from '../../../src/engine/sources/runs.js'
-import { dueAfter, replanAll } from '../../../src/engine/sources/schedule.js'
+import { SourceRuns, type SourceWork } from '../../../src/engine/sources/runs.js'
+import { computeNextSync, replanAll } from '../../../src/engine/sources/schedule.js'
 import { getSource } from '../../../src/engine/sources/sources.js'
 import { ADA } from '../../helpers/engine.js'
 import { openSmallSources, type SmallSources } from './small-source.js'
@@ -26,8 +26,8 @@ afterEach(async () => {
 })
 
 const COUNTS = { imported: 1, replaced: 2, skipped: 3, failures: [{ url: 'u', error: 'e' }] }
-const run = <T>(work: Work<T>['run'], more: Partial<Work<T>> = {}, of = source) =>
-  runs.begin(ADA, small.space.id, of, {
+const run = <T>(work: SourceWork<T>['run'], more: Partial<SourceWork<T>> = {}, of = source) =>
+  runs.start(ADA, small.space.id, of, {
     trigger: 'request',
     failure: 'crawl-failed',
     isPart: false,
@@ -49,7 +49,13 @@ describe('a run of a source', () => {
     const during: unknown[] = []
     const value = await run(async () => {
       const { status, sync_started_at, next_sync_at } = small.again(source)
-      during.push({ status, sync_started_at, next_sync_at, size: runs.size, is: runs.of(source.id) !== undefined })
+      during.push({
+        status,
+        sync_started_at,
+        next_sync_at,
+        size: runs.size,
+        is: runs.whenEnded(source.id) !== undefined,
+      })
       return done()
     })
     expect(value).toBe(7)
@@ -57,7 +63,7 @@ describe('a run of a source', () => {
     expect(during).toEqual([
       { status: 'syncing', sync_started_at: now, next_sync_at: now + HOUR_MS, size: 1, is: true },
     ])
-    expect([runs.size, runs.of(source.id)]).toEqual([0, undefined])
+    expect([runs.size, runs.whenEnded(source.id)]).toEqual([0, undefined])
     const after = small.again(source)
     expect(after).toMatchObject({ status: 'active', last_sync_at: now, last_sync_error: null, sync_started_at: null })
     expect(told()).toEqual({
@@ -148,7 +154,7 @@ describe('a run of a source', () => {
     await expect(lost).rejects.toThrow('another process took it over')
     const stopped = run(waiting)
     while (small.again(source).status !== 'syncing') await new Promise((resolve) => setImmediate(resolve))
-    const over = runs.of(source.id)
+    const over = runs.whenEnded(source.id)
     await runs.stopAll('the daemon is stopping')
     await expect(stopped).rejects.toThrow('the daemon is stopping')
     expect(await over).toBeUndefined()
@@ -206,15 +212,15 @@ describe('a run of a source', () => {
 describe('the sync schedule', () => {
   it('includes sources that can be synced and have a policy', async () => {
     const plain = await small.made()
-    expect([dueAfter(source, 5), dueAfter(plain, 5)]).toEqual([5 + HOUR_MS, null])
+    expect([computeNextSync(source, 5), computeNextSync(plain, 5)]).toEqual([5 + HOUR_MS, null])
     expect([source.next_sync_at, plain.next_sync_at]).toEqual([small.clock.now + HOUR_MS, null])
     const foreign = await small.made({ metadata: { ...HOURLY, pluginId: 'another' } })
-    expect([foreign.next_sync_at, dueAfter(foreign, 5)]).toEqual([null, null])
+    expect([foreign.next_sync_at, computeNextSync(foreign, 5)]).toEqual([null, null])
     const upload = await small.made({ type: 'upload', metadata: HOURLY })
     expect(upload.next_sync_at).toBeNull()
-    expect(small.store.db.now(hasSchedule())).toBe(true)
+    expect(small.store.db.now(hasScheduledSync())).toBe(true)
     small.store.run("UPDATE sources SET status = 'disabled'")
-    expect(small.store.db.now(hasSchedule())).toBe(false)
+    expect(small.store.db.now(hasScheduledSync())).toBe(false)
   })
 
   it('gets replanned after the clock was set back', () => {
@@ -231,7 +237,7 @@ describe('the sync schedule', () => {
   })
 
   it('makes a source due at its time', () => {
-    const due = (now: number) => small.store.db.now(dueSources(now)).map(({ id }) => id)
+    const due = (now: number) => small.store.db.now(listDueSources(now)).map(({ id }) => id)
     expect([due(small.clock.now), due(small.clock.now + HOUR_MS)]).toEqual([[], [source.id]])
   })
 })

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { DAY_MS, nextRun, plannedAgain, readSyncPolicy } from '../../../src/engine/sources/sync-policy.js'
+import { computeNextRun, DAY_MS, limitPlannedRun, parseSyncPolicy } from '../../../src/engine/sources/sync-policy.js'
 import { parseRobots, ROBOTS_BYTES } from '../../../src/engine/sources/web/robots.js'
-import { createScope, filenameOf } from '../../../src/engine/sources/web/scope.js'
+import { createScope, toFilename } from '../../../src/engine/sources/web/scope.js'
 import { createSite } from '../../../src/engine/sources/web/site.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { startSite } from '../../helpers/site.js'
@@ -163,7 +163,7 @@ describe('a sync policy', () => {
     [{}],
     [null],
   ])('%j is rejected', (syncPolicy) =>
-    expect(() => readSyncPolicy({ syncPolicy })).toThrow(/^metadata\.syncPolicy.* must be .*, received /),
+    expect(() => parseSyncPolicy({ syncPolicy })).toThrow(/^metadata\.syncPolicy.* must be .*, received /),
   )
 
   test('F36: runs once at each of its times of day, every day, at every offset', () => {
@@ -172,7 +172,7 @@ describe('a sync policy', () => {
       let at = Date.UTC(2026, 0, 1, 12)
       const times: number[] = []
       for (let run = 0; run < 800; run++) {
-        at = nextRun(policy, at)
+        at = computeNextRun(policy, at)
         times.push(at)
       }
       expect(new Set(times.map((time, n) => time - (times[n - 2] ?? time - DAY_MS)))).toEqual(new Set([DAY_MS]))
@@ -188,9 +188,9 @@ describe('a sync policy', () => {
     fc.assert(
       fc.property(policies, clock, clock, (policy, now, then) => {
         const period = 'everyHours' in policy ? policy.everyHours * 3_600_000 : DAY_MS
-        const next = nextRun(policy, now)
+        const next = computeNextRun(policy, now)
         expect(next > now && next <= now + period).toBe(true)
-        expect(plannedAgain(policy, nextRun(policy, then), now) <= now + period).toBe(true)
+        expect(limitPlannedRun(policy, computeNextRun(policy, then), now) <= now + period).toBe(true)
       }),
     )
   })
@@ -206,7 +206,7 @@ describe('the scope of a site', () => {
     ['https://h/', 'http://h/a', true],
     ['https://h/', 'https://h:8443/a', false],
     ['https://h/', 'https://www.h/a', false],
-  ])('%s contains %s: %s', (uri, url, held) => expect(createScope(uri).holds(new URL(url))).toBe(held))
+  ])('%s contains %s: %s', (uri, url, held) => expect(createScope(uri).contains(new URL(url))).toBe(held))
 
   test('two addresses never share a document name', () => {
     const urls = [
@@ -223,7 +223,7 @@ describe('the scope of a site', () => {
       'a/b.html',
       'A',
     ]
-    const names = urls.map((path) => filenameOf(`https://h/${path}`, 'text/html'))
+    const names = urls.map((path) => toFilename(`https://h/${path}`, 'text/html'))
     expect(new Set(names).size).toBe(urls.length)
   })
 

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { confirms, validatorsOf } from '../../../src/engine/egress/validators.js'
+import { confirmsState, extractValidators } from '../../../src/engine/egress/validators.js'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type Answer, page, redirect, type Site, startSite } from '../../helpers/site.js'
 
@@ -257,7 +257,7 @@ test('a page without links to it is updated as long as it exists', async () => {
 
 test('validators are used only where they are reliable', () => {
   const date = 'Sun, 22 Nov 2026 16:00:10 GMT'
-  const of = (etag: string, modified = '') => validatorsOf({ etag, date, 'last-modified': modified })
+  const of = (etag: string, modified = '') => extractValidators({ etag, date, 'last-modified': modified })
   expect(of('"a"')).toEqual({ etag: '"a"' })
   expect(of('W/"a"', 'Sun, 22 Nov 2026 16:00:09 GMT')).toEqual({
     etag: 'W/"a"',
@@ -265,8 +265,8 @@ test('validators are used only where they are reliable', () => {
   })
   for (const etag of ['*', '"a", "b"', 'a', '', 'w/"a"', '"a\nb"', `"${'x'.repeat(2000)}"`])
     expect(of(etag, date)).toBeUndefined()
-  expect(confirms({ etag: '"a"' }, { etag: 'W/"a"' })).toBe(true)
-  expect(confirms({ etag: '"a"' }, { etag: '"b"' })).toBe(false)
-  expect(confirms({ etag: '"a"' }, {})).toBe(true)
-  expect(confirms({ lastModified: 'Sun, 22 Nov 2026 16:00:09 GMT' }, { 'last-modified': date })).toBe(false)
+  expect(confirmsState({ etag: '"a"' }, { etag: 'W/"a"' })).toBe(true)
+  expect(confirmsState({ etag: '"a"' }, { etag: '"b"' })).toBe(false)
+  expect(confirmsState({ etag: '"a"' }, {})).toBe(true)
+  expect(confirmsState({ lastModified: 'Sun, 22 Nov 2026 16:00:09 GMT' }, { 'last-modified': date })).toBe(false)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { readPage } from '../../../src/engine/sources/web/page.js'
+import { extractPageFacts } from '../../../src/engine/sources/web/page.js'
 import { parseRobots } from '../../../src/engine/sources/web/robots.js'
-import { addressOf, createScope, filenameOf } from '../../../src/engine/sources/web/scope.js'
+import { createScope, toAddress, toFilename } from '../../../src/engine/sources/web/scope.js'
 import { createSite } from '../../../src/engine/sources/web/site.js'
 import { parseSitemap } from '../../../src/engine/sources/web/sitemap.js'
 
@@ -101,7 +101,7 @@ describe('the pages of a site', () => {
     ['https://a.example/v1.2', ['/v1.2', '/v1.2/a'], ['/v1.3', '/']],
     ['https://a.example', ['/', '/a'], ['http://b.example/a', 'ftp://a.example/a', 'https://a.example:444/a']],
   ])('start at %s', (start, inside, outside) => {
-    const { holds } = createScope(start)
+    const { contains: holds } = createScope(start)
     expect(inside.filter((path) => !holds(url(path)))).toEqual([])
     expect(outside.filter((path) => holds(url(path)))).toEqual([])
     expect(holds(new URL('http://a.example/docs/start.html'))).toBe(holds(url('/docs/start.html')))
@@ -112,17 +112,17 @@ describe('the pages of a site', () => {
   })
 
   it('have addresses without a fragment; one with a password or above the maximal length is not fetched', () => {
-    expect(addressOf(url('a?b#c'))).toBe('https://a.example/docs/a?b')
-    expect(addressOf(new URL('https://u@a.example/'))).toBeUndefined()
-    expect(addressOf(new URL('https://:p@a.example/'))).toBeUndefined()
+    expect(toAddress(url('a?b#c'))).toBe('https://a.example/docs/a?b')
+    expect(toAddress(new URL('https://u@a.example/'))).toBeUndefined()
+    expect(toAddress(new URL('https://:p@a.example/'))).toBeUndefined()
     const long = (length: number) => url(`/${'x'.repeat(length - 'https://a.example/'.length)}`)
-    expect(addressOf(long(2048))).toHaveLength(2048)
-    expect(addressOf(long(2049))).toBeUndefined()
+    expect(toAddress(long(2048))).toHaveLength(2048)
+    expect(toAddress(long(2049))).toBeUndefined()
     expect(createScope('https://a.example/docs/#part').start).toBe('https://a.example/docs/')
   })
 
   it('get a document name from the path, with a suffix where the path alone is ambiguous', () => {
-    const name = (path: string, type = 'text/html') => filenameOf(new URL(path, 'https://a.example').href, type)
+    const name = (path: string, type = 'text/html') => toFilename(new URL(path, 'https://a.example').href, type)
     expect(name('/docs/a.html')).toBe('docs/a.html')
     expect(name('/docs/a.pdf', 'application/pdf')).toBe('docs/a.pdf')
     expect(name('/')).toMatch(/^index~[0-9a-f]{16}\.html$/)
@@ -149,7 +149,7 @@ describe('the pages of a site', () => {
 })
 
 describe('a page', () => {
-  const read = (html: string) => readPage(Buffer.from(html), url('start'))
+  const read = (html: string) => extractPageFacts(Buffer.from(html), url('start'))
 
   it('yields a title, a description and the text of its body', () => {
     const html = `<head><title> The

@@ -4,15 +4,15 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
-import { giveBackPages } from '../../../src/engine/storage/free-pages.js'
+import { releaseFreePages } from '../../../src/engine/storage/free-pages.js'
 import { checkpoint, setPragmas } from '../../../src/engine/storage/pragmas.js'
 import { sql, type Write } from '../../../src/engine/storage/program.js'
-import { inOneWrite, NOTHING, takeInTime } from '../../../src/engine/storage/slices.js'
+import { NOTHING_REMOVED, removeInOneWrite, removeWithinTime } from '../../../src/engine/storage/slices.js'
 import { DatabaseDamaged } from '../../../src/engine/storage/sql-errors.js'
-import { writeAnswer } from '../../../src/engine/storage/write-answer.js'
+import { writeReply } from '../../../src/engine/storage/write-reply.js'
 import { isWriteStopped, readUnlessDamaged } from '../../../src/engine/storage/write-stop.js'
 import { ADA } from '../../helpers/engine.js'
-import { emptyDatabase, heldIn, insert } from './empty-database.js'
+import { emptyDatabase, insert, insertedIn } from './empty-database.js'
 
 let folder: string
 let refused: unknown[]
@@ -30,7 +30,7 @@ afterEach(async () => {
   removeFolder(folder)
 })
 
-const held = () => heldIn(db)
+const held = () => insertedIn(db)
 const failing = (error: unknown) => () => {
   throw error
 }
@@ -62,14 +62,14 @@ describe('the reply of a write', () => {
       kept = answer
       yield* insert(`answer ${JSON.stringify(answer)}`)
     }
-    const result = await writeAnswer(db, { ...ADA, answered }, () => insert('a'))
+    const result = await writeReply(db, { ...ADA, recordAnswer: answered }, () => insert('a'))
     expect(kept).toEqual(result)
     expect(held()).toEqual(['a', 'answer {"changes":1}'])
-    const half = await writeAnswer(db, { ...ADA, answered }, () => 3, { answer: (n) => n * 2 })
+    const half = await writeReply(db, { ...ADA, recordAnswer: answered }, () => 3, { toReply: (n) => n * 2 })
     expect([half, kept]).toEqual([3, 6])
-    expect(await writeAnswer(db, ADA, () => 4)).toBe(4)
+    expect(await writeReply(db, ADA, () => 4)).toBe(4)
     const full = { ...ADA, answered: failing(new Error('no room for the answer')) }
-    await expect(writeAnswer(db, full, () => insert('b'))).rejects.toThrow('no room')
+    await expect(writeReply(db, full, () => insert('b'))).rejects.toThrow('no room')
     expect(held()).toEqual(['a', 'answer 6', 'answer {"changes":1}'])
   })
 })
@@ -86,18 +86,18 @@ describe('removal of rows in slices', () => {
 
   it('removes as many rows as the time allows, at least one', async () => {
     for (const jti of ['a', 'b', 'c']) await db.write(() => insert(jti))
-    expect(db.writeNow(() => takeInTime(['a', 'b'], slow))).toBe(1)
+    expect(db.writeNow(() => removeWithinTime(['a', 'b'], slow))).toBe(1)
     expect(held()).toEqual(['b', 'c'])
-    expect(db.writeNow(() => takeInTime(['b', 'c'], remove))).toBe(2)
+    expect(db.writeNow(() => removeWithinTime(['b', 'c'], remove))).toBe(2)
     expect(held()).toEqual([])
   })
 
   it('continues when the slice was full or its time was over', async () => {
-    expect(NOTHING).toEqual({ removed: 0, more: false })
-    expect(await inOneWrite(db, [], 5, remove)).toEqual(NOTHING)
-    expect(await inOneWrite(db, ['a', 'b'], 3, remove)).toEqual({ removed: 2, more: false })
-    expect(await inOneWrite(db, ['a', 'b', 'c'], 3, remove)).toEqual({ removed: 3, more: true })
-    expect(await inOneWrite(db, ['a', 'b'], 9, slow)).toEqual({ removed: 1, more: true })
+    expect(NOTHING_REMOVED).toEqual({ removed: 0, more: false })
+    expect(await removeInOneWrite(db, [], 5, remove)).toEqual(NOTHING_REMOVED)
+    expect(await removeInOneWrite(db, ['a', 'b'], 3, remove)).toEqual({ removed: 2, more: false })
+    expect(await removeInOneWrite(db, ['a', 'b', 'c'], 3, remove)).toEqual({ removed: 3, more: true })
+    expect(await removeInOneWrite(db, ['a', 'b'], 9, slow)).toEqual({ removed: 1, more: true })
   })
 })
 
@@ -105,14 +105,14 @@ describe('free pages of the file', () => {
   it('return to the file system in slices while more than one page in sixteen is free', async () => {
     const pages = () => db.now(sql.get<{ page_count: number }>('PRAGMA page_count'))?.page_count ?? 0
     const free = () => db.now(sql.get<{ freelist_count: number }>('PRAGMA freelist_count'))?.freelist_count ?? 0
-    expect(await giveBackPages(db)).toBe(false)
+    expect(await releaseFreePages(db)).toBe(false)
     await db.write(() => insert('x'.repeat(8192 * 200)))
     const full = pages()
     await db.write(() => sql.run('DELETE FROM revoked_tokens'))
     expect(free()).toBeGreaterThanOrEqual(200)
-    expect(await giveBackPages(db)).toBe(true)
+    expect(await releaseFreePages(db)).toBe(true)
     expect(full - pages()).toBe(64)
-    while (await giveBackPages(db));
+    while (await releaseFreePages(db));
     expect(free() - Math.ceil(pages() / 16)).toBeLessThan(8)
     expect(free()).toBeGreaterThan(0)
   })

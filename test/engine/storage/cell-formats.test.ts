@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import { describe, expect, it } from 'vitest'
 import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
 import { hasForm, type Kind, ownedThrough, wrongWith } from '../../../src/engine/storage/formats.js'
-import { guardOf, isDamaged } from '../../../src/engine/storage/guarded-rows.js'
+import { createRowGuard, isDamaged } from '../../../src/engine/storage/guarded-rows.js'
 import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
 
 const bytes = (length: number) => new Uint8Array(length)
@@ -115,9 +115,11 @@ describe('the guard of rows', () => {
   })
 
   it('covers columns with a format, under any alias', () => {
-    expect(guardOf([column('question'), column('n', null, null), column('x', 'unknown')], () => {})).toBeUndefined()
+    expect(
+      createRowGuard([column('question'), column('n', null, null), column('x', 'unknown')], () => {}),
+    ).toBeUndefined()
     const told: unknown[] = []
-    const guard = guardOf([column('key', 'id'), column('labels', 'tags'), column('made', 'created_at')], (one) =>
+    const guard = createRowGuard([column('key', 'id'), column('labels', 'tags'), column('made', 'created_at')], (one) =>
       told.push(one),
     )
     const row = { key: '0198c0de-0000-7000-8000-000000000000', labels: '[', made: -1 }
@@ -133,7 +135,7 @@ describe('the guard of rows', () => {
 
   it('ignores valid, missing and NULL values', () => {
     const told: unknown[] = []
-    const guard = guardOf([column('tags')], (one) => told.push(one))
+    const guard = createRowGuard([column('tags')], (one) => told.push(one))
     const whole = { tags: '[]' }
     for (const row of [whole, { tags: null }, undefined]) guard?.(row)
     expect(told).toEqual([])
@@ -143,7 +145,7 @@ describe('the guard of rows', () => {
   it('names a row by its id, else by its key', () => {
     const named = (row: Record<string, unknown>, ...columns: string[]) => {
       let name = ''
-      guardOf(
+      createRowGuard(
         ['parser_status', ...columns].map((one) => column(one, one, 'documents')),
         (damage) => {
           name = damage.row

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { databaseState } from '../../../src/engine/storage/database-file.js'
+import { inspectDatabaseFile } from '../../../src/engine/storage/database-file.js'
 import { readWal } from '../../../src/engine/storage/wal-file.js'
 
 let folder: string
@@ -54,19 +54,23 @@ function overwrite(at: number, bytes: number[]): void {
 
 describe('the state of a database file', () => {
   it('can be missing, empty, blank or complete', () => {
-    expect(databaseState(path)).toEqual({ is: 'missing' })
+    expect(inspectDatabaseFile(path)).toEqual({ is: 'missing' })
     writeFileSync(path, '')
-    expect(databaseState(path)).toEqual({ is: 'empty' })
+    expect(inspectDatabaseFile(path)).toEqual({ is: 'empty' })
     written({ version: 0 })
-    expect(databaseState(path)).toEqual({ is: 'blank' })
+    expect(inspectDatabaseFile(path)).toEqual({ is: 'blank' })
     written({ rows: 5 })
-    expect(databaseState(path)).toEqual({ is: 'whole' })
+    expect(inspectDatabaseFile(path)).toEqual({ is: 'whole' })
   })
 
   it.each<[string, () => void, RegExp]>([
     ['shorter than its header', () => truncateSync(path, 99), /^it has 99 bytes, less than its header$/],
     ['no database', () => overwrite(0, [0x50]), /^it does not begin like a database$/],
-    ['written with a page size that is no power of two', () => overwrite(16, [4, 2]), /^its header has an invalid page size of 1026$/],
+    [
+      'written with a page size that is no power of two',
+      () => overwrite(16, [4, 2]),
+      /^its header has an invalid page size of 1026$/,
+    ],
     ['written with too small pages', () => overwrite(16, [1, 0]), /^its header has an invalid page size of 256$/],
     ['without a page size', () => overwrite(16, [0, 0]), /^its header has an invalid page size of 0$/],
     [
@@ -77,26 +81,26 @@ describe('the state of a database file', () => {
   ])('counts as damaged when it is %s', (_, damage, what) => {
     written({ rows: 5 })
     damage()
-    expect(databaseState(path)).toEqual({ is: 'damaged', what: expect.stringMatching(what) })
+    expect(inspectDatabaseFile(path)).toEqual({ is: 'damaged', what: expect.stringMatching(what) })
   })
 
   it('does not depend on a page count in the header that was not maintained', () => {
     written({ rows: 5 })
     overwrite(92, [0, 0, 0, 9])
     truncateSync(path, 3 * PAGE)
-    expect(databaseState(path)).toEqual({ is: 'whole' })
+    expect(inspectDatabaseFile(path)).toEqual({ is: 'whole' })
   })
 
   it('counts missing pages as present when they are in the log', () => {
     written({ rows: 3, logged: 6 })
     const pages = readWal(`${path}-wal`)?.pages ?? new Set()
-    expect(databaseState(path)).toEqual({ is: 'whole' })
+    expect(inspectDatabaseFile(path)).toEqual({ is: 'whole' })
     const size = readFileSync(path).length
     // Page 2 is the root of the table: in the file alone, or in the log, too.
     truncateSync(path, size - PAGE)
-    expect(databaseState(path).is).toBe(pages.has(size / PAGE) ? 'whole' : 'damaged')
+    expect(inspectDatabaseFile(path).is).toBe(pages.has(size / PAGE) ? 'whole' : 'damaged')
     rmSync(`${path}-wal`)
-    expect(databaseState(path).is).toBe('damaged')
+    expect(inspectDatabaseFile(path).is).toBe('damaged')
   })
 
   it('ignores a log with another page size', () => {
@@ -104,7 +108,7 @@ describe('the state of a database file', () => {
     written({ rows: 3 })
     expect(readWal(`${path}-wal`)?.pageSize).toBe(2 * PAGE)
     truncateSync(path, readFileSync(path).length - PAGE)
-    expect(databaseState(path).is).toBe('damaged')
+    expect(inspectDatabaseFile(path).is).toBe('damaged')
   })
 })
 

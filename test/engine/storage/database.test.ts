@@ -42,7 +42,7 @@ describe('the database', () => {
   })
 
   it('commits writes of the same moment together, and does not wait forever while more arrive', async () => {
-    const commits = vi.spyOn(Checkpointer.prototype, 'wrote')
+    const commits = vi.spyOn(Checkpointer.prototype, 'scheduleAfterWrite')
     const db = new Database(path())
     commits.mockClear()
     const turn = () => new Promise((resolve) => setImmediate(resolve))

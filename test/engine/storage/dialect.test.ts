@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { postgresDialect, SQLITE } from '../../../src/engine/storage/dialect.js'
-import { tokens } from '../../../src/engine/storage/sql-tokens.js'
+import { createPostgresDialect, SQLITE } from '../../../src/engine/storage/dialect.js'
+import { tokenizeSql } from '../../../src/engine/storage/sql-tokens.js'
 
-const { translate } = postgresDialect()
+const { translate } = createPostgresDialect()
 
 describe('a statement for PostgreSQL', () => {
   it.each([
@@ -92,7 +92,7 @@ describe('a statement for PostgreSQL', () => {
 it('the tokens of a statement join to the entire statement', () => {
   const text = "SELECT a->>'$.b', \"c\" /* why */ FROM d -- e\nWHERE f <> 1.5e3 AND g = 'it''s' || ?"
   expect(
-    tokens(text)
+    tokenizeSql(text)
       .map(({ before, text: piece }) => before + piece)
       .join(''),
   ).toBe(text)

@@ -30,6 +30,6 @@ export function* insert(jti: string): Write<unknown> {
 }
 
 /** The rows that `insert` added. */
-export function heldIn(db: Database): string[] {
+export function insertedIn(db: Database): string[] {
   return db.now(sql.all<{ jti: string }>('SELECT jti FROM revoked_tokens ORDER BY jti')).map(({ jti }) => jti)
 }

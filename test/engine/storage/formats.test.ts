@@ -8,7 +8,7 @@ import { Database } from '../../../src/engine/storage/database.js'
 import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
 import type { Damage, Kind } from '../../../src/engine/storage/formats.js'
 import { sql } from '../../../src/engine/storage/program.js'
-import { readable, readablePage } from '../../../src/engine/storage/readable.js'
+import { mapReadable, readablePage } from '../../../src/engine/storage/readable.js'
 
 let folder: string
 let path: string
@@ -96,7 +96,7 @@ test('reading a damaged cell throws a documented error, is logged once, and leav
 test('a list omits the damaged row, and its pages continue after it', () => {
   damage()
   const rows = db.now(sql.all<Question>(SELECT))
-  expect(readable(rows, ({ tags }) => tags)).toHaveLength(4)
+  expect(mapReadable(rows, ({ tags }) => tags)).toHaveLength(4)
   const first = readablePage(
     rows.slice(0, 4),
     3,

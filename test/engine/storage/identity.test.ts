@@ -4,12 +4,12 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import type { Database } from '../../../src/engine/storage/database.js'
-import { explainDamage, type OpenStore, openStore } from '../../../src/engine/storage/open-store.js'
+import { type OpenStore, openStore, toDamagedStoreError } from '../../../src/engine/storage/open-store.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { DatabaseDamaged } from '../../../src/engine/storage/sql-errors.js'
 import { checkStore } from '../../../src/engine/storage/store-identity.js'
-import { type DataLayout, dataLayout } from '../../../src/local/layout.js'
-import { StoreRefused } from '../../../src/local/store-refused.js'
+import { type DataLayout, resolveDataLayout } from '../../../src/local/layout.js'
+import { StoreDamagedError } from '../../../src/local/store-damaged-error.js'
 import { openSmallStore } from '../../helpers/store.js'
 
 const TENANT = 'ab'.repeat(12)
@@ -24,9 +24,9 @@ beforeEach(async () => {
   opened = []
   const store = await openSmallStore()
   root = store.dataDir
-  layout = dataLayout(root)
+  layout = resolveDataLayout(root)
   // Closed by hand: the test reopens what remains.
-  await store.db.close(() => store.context.identity.closed())
+  await store.db.close(() => store.context.identity.markClosed())
 })
 afterEach(async () => {
   for (const { db } of opened) await db.close()
@@ -41,7 +41,7 @@ async function open(): Promise<OpenStore<Database>> {
 }
 async function close({ db, identity }: OpenStore<Database>, inOrder = true): Promise<void> {
   opened = opened.filter((one) => one.db !== db)
-  await db.close(() => (inOrder ? identity.closed() : undefined))
+  await db.close(() => (inOrder ? identity.markClosed() : undefined))
 }
 const beside = (): { store: string; opened: number; closed: boolean } =>
   JSON.parse(readFileSync(layout.storeFile, 'utf8'))
@@ -61,7 +61,7 @@ describe('a store', () => {
     const store = await open()
     expect(beside()).toEqual({ store: first.store, opened: first.opened + 1, closed: false })
     expect(known(store)).toEqual({ id: first.store, opened: first.opened + 1 })
-    expect([store.identity.doubt(), warned]).toEqual([undefined, []])
+    expect([store.identity.keepUnknownReason(), warned]).toEqual([undefined, []])
     expect(Math.abs(store.identity.openedAt - Date.now())).toBeLessThan(60_000)
     await close(store)
     expect(beside()).toEqual({ store: first.store, opened: first.opened + 1, closed: true })
@@ -71,7 +71,7 @@ describe('a store', () => {
 
   it('does not open during a restore or with the objects of another store', async () => {
     writeFileSync(layout.restoring, '')
-    expect(() => checkStore(layout)).toThrow(StoreRefused)
+    expect(() => checkStore(layout)).toThrow(StoreDamagedError)
     rmSync(layout.restoring)
     expect(checkStore(layout)).toEqual({ log: 'usable' })
     write({ store: 'another' })
@@ -94,7 +94,7 @@ describe('a store', () => {
     await expect(open()).rejects.toThrow(/-wal is missing although the last run did not end in order/)
     await expect(open()).rejects.toThrow(/-wal is missing/)
     rmSync(layout.storeFile)
-    expect((await open()).identity.doubt()).toBeDefined()
+    expect((await open()).identity.keepUnknownReason()).toBeDefined()
   })
 
   it('does not open when the log is missing while its shared memory or the last start shows it', async () => {
@@ -111,17 +111,17 @@ describe('a store', () => {
   it('opens when another program moved the log of a killed run into the database', async () => {
     write({ closed: false })
     rmSync(`${layout.database}-wal`, { force: true })
-    expect((await open()).identity.doubt()).toBeUndefined()
+    expect((await open()).identity.keepUnknownReason()).toBeUndefined()
   })
 
   it('records a clean end before its log is removed, and reverts that when the log remains', async () => {
     const store = await open()
-    store.identity.closed()
+    store.identity.markClosed()
     expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, true])
-    store.identity.released()
+    store.identity.unmarkClosed()
     expect(beside().closed).toBe(false)
     await close(store)
-    store.identity.released()
+    store.identity.unmarkClosed()
     expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, false])
   })
 
@@ -182,7 +182,7 @@ describe('a store', () => {
 })
 
 describe('doubt that the database knows all objects', () => {
-  const doubted = async () => (await open()).identity.doubt()
+  const doubted = async () => (await open()).identity.keepUnknownReason()
 
   it('arises when the log of an unclean run is empty', async () => {
     write({ closed: false })
@@ -196,14 +196,14 @@ describe('doubt that the database knows all objects', () => {
   it('arises when the database was opened less often than the objects, until a person clears it', async () => {
     write({ opened: beside().opened + 5 })
     const store = await open()
-    expect(store.identity.doubt()).toBeDefined()
+    expect(store.identity.keepUnknownReason()).toBeDefined()
     expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(/is older than the objects/)
     expect(known(store)?.opened).toBe(beside().opened)
     await close(store)
     expect(await doubted()).toBeDefined()
     expect(warned).toHaveLength(2)
     rmSync(layout.keepUnknown)
-    expect(opened.at(-1)?.identity.doubt()).toBeUndefined()
+    expect(opened.at(-1)?.identity.keepUnknownReason()).toBeUndefined()
   })
 
   it('arises when nothing identifies the store of the objects', async () => {
@@ -229,10 +229,10 @@ describe('doubt that the database knows all objects', () => {
     ] as const) {
       rmSync(layout.storeFile, { force: true })
       if (other !== undefined) writeFileSync(layout.storeFile, other)
-      expect(store.identity.doubt()).toBe(`${layout.storeFile} ${says}`)
+      expect(store.identity.keepUnknownReason()).toBe(`${layout.storeFile} ${says}`)
     }
     writeFileSync(layout.storeFile, text)
-    expect(store.identity.doubt()).toBeUndefined()
+    expect(store.identity.keepUnknownReason()).toBeUndefined()
   })
 })
 
@@ -240,12 +240,12 @@ describe('damage found at the start', () => {
   it('becomes an explanation for people, and other errors stay unchanged', () => {
     const met = new Sqlite.SqliteError('file is not a database', 'SQLITE_NOTADB')
     for (const error of [met, new DatabaseDamaged('file is not a database', met)]) {
-      const told = explainDamage(error, layout)
-      expect(told).toBeInstanceOf(StoreRefused)
+      const told = toDamagedStoreError(error, layout)
+      expect(told).toBeInstanceOf(StoreDamagedError)
       expect(String(told)).toContain(`${layout.database} is damaged: file is not a database. Nothing was changed`)
       expect(told).toMatchObject({ cause: error })
     }
     for (const error of [new Error('x'), new Sqlite.SqliteError('malformed JSON', 'SQLITE_ERROR')])
-      expect(explainDamage(error, layout)).toBe(error)
+      expect(toDamagedStoreError(error, layout)).toBe(error)
   })
 })

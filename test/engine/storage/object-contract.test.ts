@@ -162,10 +162,10 @@ describe.each([
     }
     expect(listed).toEqual([...keys, stranger].sort())
     const sizes = new Map(texts.map((text) => [keyOf(text), text.length]))
-    const described = await store.described(keys.map((key) => ({ key, isObject: true })))
+    const described = await store.describeAll(keys.map((key) => ({ key, isObject: true })))
     expect(described.map(({ key, size }) => [key, size])).toEqual(keys.map((key) => [key, sizes.get(key)]))
     await backing.lose(keys[3] ?? '')
-    expect(await store.described(keys.slice(3, 5).map((key) => ({ key, isObject: true })))).toMatchObject([
+    expect(await store.describeAll(keys.slice(3, 5).map((key) => ({ key, isObject: true })))).toMatchObject([
       { key: keys[4], isObject: true },
     ])
   })

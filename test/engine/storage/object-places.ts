@@ -5,7 +5,7 @@ import { vi } from 'vitest'
 import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { S3Objects, type S3Options } from '../../../src/engine/storage/object-s3.js'
 import type { ObjectStore } from '../../../src/engine/storage/objects.js'
-import type { ObjectPlace } from '../../../src/local/object-place.js'
+import type { ObjectLocation } from '../../../src/local/object-location.js'
 import { startS3 } from '../../helpers/places/s3.js'
 import { startStrictS3 } from '../../helpers/places/strict-s3.js'
 
@@ -43,10 +43,14 @@ export async function inFiles(folder: string): Promise<Backing> {
 }
 
 /** Opens the objects of a bucket; the cache is empty unless a test sets its size. */
-export function openBucket(folder: string, place: ObjectPlace, changes: Partial<S3Options> = {}): Promise<S3Objects> {
+export function openBucket(
+  folder: string,
+  place: ObjectLocation,
+  changes: Partial<S3Options> = {},
+): Promise<S3Objects> {
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   const store = { id: 'the-store', opened: 1, hasObjects: false }
-  return S3Objects.open({ place, folder, store, log, onDoubt() {}, cacheBytes: 0, ...changes })
+  return S3Objects.open({ location: place, folder, store, log, onKeepUnknown() {}, cacheBytes: 0, ...changes })
 }
 
 /** Sets the credentials in the environment until the end of the test. */

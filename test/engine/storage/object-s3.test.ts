@@ -13,9 +13,9 @@ import { openBucket, withKeys } from './object-places.js'
 
 const PATIENCE = {
   connectMs: 300,
-  silentMs: 500,
+  idleMs: 500,
   requestMs: 1000,
-  slowestBytesASecond: 1e6,
+  minBytesPerSecond: 1e6,
   attempts: 3,
   backoff: { baseMs: 5, capMs: 10 },
 }
@@ -39,7 +39,7 @@ afterEach(async () => {
 })
 
 async function open(changes: Partial<S3Options> = {}): Promise<S3Objects> {
-  const store = await openBucket(folder, server.place, { patience: PATIENCE, ...changes })
+  const store = await openBucket(folder, server.place, { timeouts: PATIENCE, ...changes })
   opened.push(store)
   return store
 }
@@ -248,7 +248,7 @@ describe('the location of a store', () => {
     await expect(open(storeOf('yours'))).rejects.toMatchObject({ name: 'StoreRefused', message: /of store mine/ })
     const empty = { place: { ...server.place, prefix: 'empty/' } }
     await expect(open({ ...empty, ...storeOf('mine', 2, true) })).rejects.toThrow(/holds none/)
-    await expect(open({ place: { ...server.place, bucket: 'nowhere' } })).rejects.toThrow(/NoSuchBucket/)
+    await expect(open({ location: { ...server.place, bucket: 'nowhere' } })).rejects.toThrow(/NoSuchBucket/)
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'wrong/secret')
     const error = await open(storeOf('mine')).catch((refused: unknown) => refused)
     expect(error).toMatchObject({ name: 'StoreRefused', message: /SignatureDoesNotMatch/ })
@@ -258,19 +258,19 @@ describe('the location of a store', () => {
   it('opens later when it is unavailable; until then no unreferenced object may be removed', async () => {
     server.fault = () => ({ status: 503 })
     const store = await open()
-    expect(store.doubt()).toContain('has not been checked yet')
+    expect(store.keepUnknownReason()).toContain('has not been checked yet')
     await expect(put(store, SMALL)).rejects.toMatchObject({ code: 'unavailable' })
     server.fault = () => undefined
     await put(store, SMALL)
-    expect(store.doubt()).toBeUndefined()
+    expect(store.keepUnknownReason()).toBeUndefined()
   })
 
   it('reveals a database that is older than its objects', async () => {
     await open(storeOf('mine', 7))
     const told: string[] = []
-    const store = await open({ ...storeOf('mine', 3), onDoubt: (why) => told.push(why) })
+    const store = await open({ ...storeOf('mine', 3), onKeepUnknown: (why) => told.push(why) })
     expect(told).toEqual([expect.stringContaining('opened 3 times, they were opened 7 times')])
-    expect(store.doubt()).toBe(told[0])
+    expect(store.keepUnknownReason()).toBe(told[0])
   })
 
   it('stays clean after the probe for conditional requests', async () => {

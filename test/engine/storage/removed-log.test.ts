@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { type Engine, openEngine } from '../../../src/engine/index.js'
-import { dataLayout } from '../../../src/local/layout.js'
+import { resolveDataLayout } from '../../../src/local/layout.js'
 import { ADA, engineOptions } from '../../helpers/engine.js'
 import { allCandidates, allIssues, spaceWith } from '../integrity/space.js'
 
@@ -22,7 +22,7 @@ async function killed(): Promise<{ dataDir: string; id: string }> {
   const { id } = await spaceWith(first, 'kept', KEPT)
   await first.close()
   const second = await openEngine(engineOptions(live))
-  const reader = new Sqlite(dataLayout(live).database, { readonly: true })
+  const reader = new Sqlite(resolveDataLayout(live).database, { readonly: true })
   reader.exec('BEGIN')
   reader.prepare('SELECT count(*) FROM documents').get() // Prevents checkpoints of the log.
   await spaceWith(second, 'later', LATER)
@@ -31,7 +31,7 @@ async function killed(): Promise<{ dataDir: string; id: string }> {
   reader.exec('COMMIT')
   reader.close()
   await second.close()
-  expect(statSync(`${dataLayout(dataDir).database}-wal`).size).toBeGreaterThan(0)
+  expect(statSync(`${resolveDataLayout(dataDir).database}-wal`).size).toBeGreaterThan(0)
   return { dataDir, id }
 }
 
@@ -46,7 +46,7 @@ test('F33: a database without its log does not open, and objects of lost documen
   const { dataDir, id } = await killed()
   const twin = join(root, 'twin')
   cpSync(dataDir, twin, { recursive: true })
-  const { database, keepUnknown, storeFile } = dataLayout(dataDir)
+  const { database, keepUnknown, storeFile } = resolveDataLayout(dataDir)
   rmSync(`${database}-wal`)
   rmSync(`${database}-shm`, { force: true })
 
@@ -67,7 +67,7 @@ test('F33: a database without its log does not open, and objects of lost documen
   }
 
   // Its shared memory is rebuilt from the log: nothing is lost.
-  rmSync(`${dataLayout(twin).database}-shm`, { force: true })
+  rmSync(`${resolveDataLayout(twin).database}-shm`, { force: true })
   const again = await started(twin)
   try {
     expect(again.warnings).toEqual([])

@@ -6,27 +6,27 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { KsError } from '../../../src/contract/errors.js'
-import { askDisk } from '../../../src/engine/storage/disk-probe.js'
+import { BatchScheduler } from '../../../src/engine/storage/batch-scheduler.js'
+import { probeDisk } from '../../../src/engine/storage/disk-probe.js'
 import {
-  hasHash,
-  hashOf,
-  hasMoved,
+  hashAndClose,
+  linkOrKeep,
   makeDirectories,
-  readWhole,
-  secondName,
+  matchesHash,
+  readAllBytes,
+  renameIfExists,
   writeDurably,
 } from '../../../src/engine/storage/durable-files.js'
-import { entriesIn, sortedNames } from '../../../src/engine/storage/folder-entries.js'
-import { Gathering } from '../../../src/engine/storage/gathering.js'
-import { nodeHash, saysWhatWasStored } from '../../../src/engine/storage/node-hash.js'
+import { listFolderEntries, listSortedNames } from '../../../src/engine/storage/folder-entries.js'
+import { hashNode, matchesRowHash } from '../../../src/engine/storage/node-hash.js'
 import { pack, unpack } from '../../../src/engine/storage/packed.js'
 import { type Read, sql } from '../../../src/engine/storage/program.js'
 import {
   cursorAfter,
-  fromCell,
-  jsonAt,
-  readable,
-  readableIn,
+  jsonPathSql,
+  mapReadable,
+  mapReadableIn,
+  parseJsonCell,
   readablePage,
   readablePageIn,
   unlessDamaged,
@@ -77,33 +77,33 @@ describe('durable files', () => {
     for (const text of ['', 'short', 'x'.repeat(32 * 1024), 'y'.repeat(32 * 1024 + 1), 'z'.repeat(300_000)]) {
       writeFileSync(at('f'), text)
       const handle = await open(at('f'))
-      expect((await readWhole(handle)).toString()).toBe(text)
+      expect((await readAllBytes(handle)).toString()).toBe(text)
       await handle.close()
       const again = await open(at('f'))
-      expect(await hashOf(again, 1000)).toBe(sha256(text))
+      expect(await hashAndClose(again, 1000)).toBe(sha256(text))
       await expect(again.stat()).rejects.toThrow()
     }
-    expect(await hasHash(Uint8Array.from(Buffer.from('short')), sha256('short'))).toBe(true)
-    expect(await hasHash(Uint8Array.from(Buffer.from('shorT')), sha256('short'))).toBe(false)
+    expect(await matchesHash(Uint8Array.from(Buffer.from('short')), sha256('short'))).toBe(true)
+    expect(await matchesHash(Uint8Array.from(Buffer.from('shorT')), sha256('short'))).toBe(false)
   })
 
   it('can be linked under a second name or renamed, when they exist', async () => {
     writeFileSync(at('f'), 'bytes')
-    expect(await secondName(at('f'), at('g'))).toBe(at('g'))
+    expect(await linkOrKeep(at('f'), at('g'))).toBe(at('g'))
     expect(statSync(at('g')).ino).toBe(statSync(at('f')).ino)
-    await expect(secondName(at('nowhere'), at('h'))).rejects.toMatchObject({ code: 'ENOENT' })
-    expect([hasMoved(at('f'), at('h')), hasMoved(at('f'), at('i'))]).toEqual([true, false])
+    await expect(linkOrKeep(at('nowhere'), at('h'))).rejects.toMatchObject({ code: 'ENOENT' })
+    expect([renameIfExists(at('f'), at('h')), renameIfExists(at('f'), at('i'))]).toEqual([true, false])
     expect([existsSync(at('f')), existsSync(at('h')), existsSync(at('i'))]).toEqual([false, true, false])
     mkdirSync(at('full', 'of'), { recursive: true })
-    expect(() => hasMoved(at('h'), at('full'))).toThrow()
+    expect(() => renameIfExists(at('h'), at('full'))).toThrow()
   })
 })
 
 describe('the probe of the disk with a small file', () => {
   it('returns nothing on success and the error otherwise, and leaves no file', () => {
-    expect(askDisk(folder, 100)).toBeUndefined()
+    expect(probeDisk(folder, 100)).toBeUndefined()
     expect(existsSync(at('probe'))).toBe(false)
-    expect(askDisk(at('nowhere'), 100)).toMatchObject({ code: 'ENOENT' })
+    expect(probeDisk(at('nowhere'), 100)).toMatchObject({ code: 'ENOENT' })
   })
 })
 
@@ -112,19 +112,19 @@ describe('the entries of a folder', () => {
     for (const name of ['b', 'a', 'a-b']) mkdirSync(at(name))
     for (const name of ['a.txt', 'c']) writeFileSync(at(name), '')
     symlinkSync(at('b'), at('d'))
-    const entries = await entriesIn(folder, (name) => name !== 'b/')
+    const entries = await listFolderEntries(folder, (name) => name !== 'b/')
     expect(entries.map(({ name }) => name)).toEqual(['a-b/', 'a.txt', 'a/', 'b', 'c', 'd'])
     // A link counts as none.
     expect(entries.filter(({ isFile }) => isFile).map(({ name }) => name)).toEqual(['a.txt', 'c'])
-    expect(await sortedNames(folder)).toEqual(['a', 'a-b', 'a.txt', 'b', 'c', 'd'])
+    expect(await listSortedNames(folder)).toEqual(['a', 'a-b', 'a.txt', 'b', 'c', 'd'])
   })
 
   it('come out empty when the folder is missing or a file', async () => {
     writeFileSync(at('file'), '')
-    for (const name of ['nowhere', 'file']) expect(await entriesIn(at(name), () => true)).toEqual([])
-    expect(await sortedNames(at('nowhere'))).toEqual([])
-    expect(await sortedNames(at('file'))).toEqual([])
-    await expect(entriesIn(at('x'.repeat(300)), () => true)).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
+    for (const name of ['nowhere', 'file']) expect(await listFolderEntries(at(name), () => true)).toEqual([])
+    expect(await listSortedNames(at('nowhere'))).toEqual([])
+    expect(await listSortedNames(at('file'))).toEqual([])
+    await expect(listFolderEntries(at('x'.repeat(300)), () => true)).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
   })
 })
 
@@ -135,7 +135,7 @@ describe('batched work', () => {
     vi.spyOn(performance, 'now').mockReturnValue(1)
     let waiting = 0
     const done: number[] = []
-    const gathering = new Gathering(
+    const gathering = new BatchScheduler(
       () => waiting,
       () => {
         done.push(waiting)
@@ -144,7 +144,7 @@ describe('batched work', () => {
     )
     const ask = () => {
       waiting++
-      gathering.ask()
+      gathering.schedule()
     }
     ask()
     ask()
@@ -165,7 +165,7 @@ describe('batched work', () => {
   it('does not wait forever while each turn adds requests', async () => {
     let waiting = 0
     let isDone = false
-    const gathering = new Gathering(
+    const gathering = new BatchScheduler(
       () => waiting,
       () => {
         isDone = true
@@ -174,7 +174,7 @@ describe('batched work', () => {
     const started = performance.now()
     while (!isDone && performance.now() - started < 5000) {
       waiting++
-      gathering.ask()
+      gathering.schedule()
       await turn()
     }
     expect(isDone).toBe(true)
@@ -183,13 +183,13 @@ describe('batched work', () => {
 
   it('continues in the next turn when some is left', async () => {
     let runs = 0
-    const gathering = new Gathering(
+    const gathering = new BatchScheduler(
       () => 1,
       () => runs++,
     )
-    gathering.goOn()
-    gathering.goOn()
-    gathering.ask()
+    gathering.scheduleNextTurn()
+    gathering.scheduleNextTurn()
+    gathering.schedule()
     expect(runs).toBe(0)
     await turn()
     expect(runs).toBe(1)
@@ -211,12 +211,12 @@ describe('packed values', () => {
 describe('the hash of a passage', () => {
   it('depends on its words and offsets', () => {
     const stored = { title: 'T', text: 'words', startOffset: 3, endOffset: 8 }
-    const row = { title: 'T', text: 'words', start_offset: 3, end_offset: 8, row_hash: nodeHash(stored) }
+    const row = { title: 'T', text: 'words', start_offset: 3, end_offset: 8, row_hash: hashNode(stored) }
     expect(row.row_hash).toHaveLength(16)
-    expect(saysWhatWasStored(row)).toBe(true)
+    expect(matchesRowHash(row)).toBe(true)
     for (const change of [{ title: 'U' }, { text: 'word' }, { start_offset: 4 }, { end_offset: 9 }])
-      expect(saysWhatWasStored({ ...row, ...change })).toBe(false)
-    expect(saysWhatWasStored({ ...row, row_hash: row.row_hash.subarray(0, 15) })).toBe(false)
+      expect(matchesRowHash({ ...row, ...change })).toBe(false)
+    expect(matchesRowHash({ ...row, row_hash: row.row_hash.subarray(0, 15) })).toBe(false)
   })
 })
 
@@ -237,14 +237,14 @@ describe('reading damaged rows', () => {
   }
 
   it('skips them and rethrows other errors', () => {
-    expect(readable([1, 2, 3, 4], of)).toEqual([10, 20, 40])
-    expect(run(readableIn([1, 2, 3, 4], ofIn))).toEqual([10, 20, 40])
+    expect(mapReadable([1, 2, 3, 4], of)).toEqual([10, 20, 40])
+    expect(run(mapReadableIn([1, 2, 3, 4], ofIn))).toEqual([10, 20, 40])
     expect([unlessDamaged(() => 1), unlessDamaged(() => of(3))]).toEqual([1, undefined])
     expect([run(unlessDamagedIn(() => ofIn(1))), run(unlessDamagedIn(() => ofIn(3)))]).toEqual([10, undefined])
     for (const error of [new Error('x'), new KsError('internal', 'x'), new DatabaseDamaged('x')])
       expect(() => unlessDamagedError(error)).toThrow(error)
     expect(() =>
-      readable([1], () => {
+      mapReadable([1], () => {
         throw new KsError('internal', 'x')
       }),
     ).toThrow('x')
@@ -263,9 +263,9 @@ describe('reading damaged rows', () => {
   })
 
   it('parses the JSON of a cell, and SQL paths ignore invalid JSON', () => {
-    expect(fromCell('{"a":[1]}')).toEqual({ a: [1] })
-    expect(() => fromCell('{')).toThrow(expect.objectContaining({ code: 'data-damaged' }))
-    expect(jsonAt('metadata', '$.a')).toContain("json_extract(metadata, '$.a')")
+    expect(parseJsonCell('{"a":[1]}')).toEqual({ a: [1] })
+    expect(() => parseJsonCell('{')).toThrow(expect.objectContaining({ code: 'data-damaged' }))
+    expect(jsonPathSql('metadata', '$.a')).toContain("json_extract(metadata, '$.a')")
     expect(sql.get('x').next().value).toEqual({ verb: 'get', sql: 'x', values: [] })
   })
 })

@@ -8,8 +8,8 @@ import { Database } from '../../../src/engine/storage/database.js'
 import type { Damage } from '../../../src/engine/storage/formats.js'
 import { isProgram, type Read, sql, type Write } from '../../../src/engine/storage/program.js'
 import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
-import { DatabaseDamaged, damageMet, isIoError } from '../../../src/engine/storage/sql-errors.js'
-import { emptyDatabase, heldIn, insert } from './empty-database.js'
+import { DatabaseDamaged, isIoError, toDamageError } from '../../../src/engine/storage/sql-errors.js'
+import { emptyDatabase, insert, insertedIn } from './empty-database.js'
 
 let folder: string
 let refused: unknown[]
@@ -27,7 +27,7 @@ afterEach(async () => {
   removeFolder(folder)
 })
 
-const held = () => heldIn(db)
+const held = () => insertedIn(db)
 const ioError = () => new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC')
 const corrupt = () => new Sqlite.SqliteError('database disk image is malformed', 'SQLITE_CORRUPT_INDEX')
 const failing = (error: unknown) => () => {
@@ -242,12 +242,12 @@ describe('damage', () => {
 
   it('can be distinguished by file and row, and from other errors', () => {
     const json = new Sqlite.SqliteError('malformed JSON', 'SQLITE_ERROR')
-    expect(damageMet(json)).toMatchObject({ code: 'data-damaged', cause: json })
-    expect(damageMet(json)).not.toBeInstanceOf(DatabaseDamaged)
+    expect(toDamageError(json)).toMatchObject({ code: 'data-damaged', cause: json })
+    expect(toDamageError(json)).not.toBeInstanceOf(DatabaseDamaged)
     const file = new Sqlite.SqliteError('file is not a database', 'SQLITE_NOTADB')
-    expect(damageMet(file)).toMatchObject({ name: 'DatabaseDamaged', code: 'data-damaged', cause: file })
-    expect(damageMet(new Sqlite.SqliteError('busy', 'SQLITE_BUSY'))).toBeUndefined()
-    expect(damageMet(new Error('malformed JSON'))).toBeUndefined()
+    expect(toDamageError(file)).toMatchObject({ name: 'DatabaseDamaged', code: 'data-damaged', cause: file })
+    expect(toDamageError(new Sqlite.SqliteError('busy', 'SQLITE_BUSY'))).toBeUndefined()
+    expect(toDamageError(new Error('malformed JSON'))).toBeUndefined()
     expect(new DatabaseDamaged('x').cause).toBeUndefined()
     expect([isIoError(ioError()), isIoError(file), isIoError(new Error('SQLITE_IOERR'))]).toEqual([true, false, false])
   })

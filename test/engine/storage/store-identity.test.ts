@@ -19,8 +19,8 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { type Engine, type EngineOptions, openEngine } from '../../../src/engine/index.js'
 import { Checkpointer } from '../../../src/engine/storage/checkpointer.js'
-import { dataLayout } from '../../../src/local/layout.js'
-import { StoreRefused } from '../../../src/local/store-refused.js'
+import { resolveDataLayout } from '../../../src/local/layout.js'
+import { StoreDamagedError } from '../../../src/local/store-damaged-error.js'
 import { ADA, engineOptions } from '../../helpers/engine.js'
 import { allCandidates, allIssues, spaceWith, sql } from '../integrity/space.js'
 
@@ -81,9 +81,9 @@ async function refusal(dataDir: string): Promise<string> {
     () => undefined,
     (refused: unknown) => refused,
   )
-  expect(error).toBeInstanceOf(StoreRefused)
+  expect(error).toBeInstanceOf(StoreDamagedError)
   expect(bytesBelow(dataDir)).toMatchObject(before)
-  const { message } = error as StoreRefused
+  const { message } = error as StoreDamagedError
   expect(message).toContain(database(dataDir))
   expect(message).toContain('backup')
   expect(message).toContain('start anew')
@@ -94,7 +94,7 @@ test('a missing database is not replaced by an empty one while files of a store 
   const { dataDir } = await filled()
   rmSync(database(dataDir))
   expect(await refusal(dataDir)).toContain('is missing')
-  rmSync(dataLayout(dataDir).storeFile)
+  rmSync(resolveDataLayout(dataDir).storeFile)
   expect(await refusal(dataDir), 'the objects alone show it').toContain('is missing')
   for (const name of readdirSync(join(dataDir, 'objects'))) rmSync(join(dataDir, 'objects', name), { recursive: true })
   expect(await refusal(dataDir), 'the indexes alone show it').toContain('is missing')
@@ -158,7 +158,7 @@ test('a clean end is recorded after the checkpoint thread has released the log',
   await close(engine)
   expect(letGo).toHaveBeenCalled()
   expect(existsSync(`${database(dataDir)}-wal`)).toBe(false)
-  expect(JSON.parse(readFileSync(dataLayout(dataDir).storeFile, 'utf8'))).toMatchObject({ closed: true })
+  expect(JSON.parse(readFileSync(resolveDataLayout(dataDir).storeFile, 'utf8'))).toMatchObject({ closed: true })
 })
 
 test('leftovers of an interrupted first start do not count as a store', async () => {
@@ -184,7 +184,7 @@ test('objects unknown to an older copy of the database are reported and never co
   const unknown = (await allIssues(engine, id)).filter(({ code }) => code === 'unknown-object')
   expect(unknown).toHaveLength(3)
   expect(unknown[0]).toMatchObject({ severity: 'warning', repairability: 'not-repairable' })
-  expect(unknown[0]?.message).toContain(dataLayout(dataDir).keepUnknown)
+  expect(unknown[0]?.message).toContain(resolveDataLayout(dataDir).keepUnknown)
   expect(await allCandidates(engine, id)).toEqual([])
   const forged = unknown.map(({ target }) => ({
     candidateType: 'staged-object' as const,
@@ -198,14 +198,14 @@ test('objects unknown to an older copy of the database are reported and never co
   expect((await allIssues(engine, id)).filter(({ code }) => code === 'unknown-object')).toHaveLength(3)
 
   // A person who does not need them removes the file.
-  rmSync(dataLayout(dataDir).keepUnknown)
+  rmSync(resolveDataLayout(dataDir).keepUnknown)
   expect(await allCandidates(engine, id)).toHaveLength(3)
   expect(lost).not.toBe(id)
 })
 
 test('nothing is collected while the store file of the objects is missing or replaced', async () => {
   const { dataDir, id } = await filled()
-  const { objects, storeFile } = dataLayout(dataDir)
+  const { objects, storeFile } = resolveDataLayout(dataDir)
   const [tenant] = readdirSync(objects).filter((name) => /^[0-9a-f]{24}$/.test(name))
   const orphan = join(objects, tenant ?? '', 'sha256', 'ab', `ab${'0'.repeat(62)}`)
   mkdirSync(join(orphan, '..'), { recursive: true })

@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
-import { sortedNames } from '../../../src/engine/storage/folder-entries.js'
+import { listSortedNames } from '../../../src/engine/storage/folder-entries.js'
 import { FileObjects } from '../../../src/engine/storage/object-files.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
 import { newId } from '../../../src/lib/ids.js'
@@ -50,7 +50,7 @@ describe('objects', () => {
     await store.discard(one.id)
     return key
   }
-  const temporary = () => sortedNames(at('tmp'))
+  const temporary = () => listSortedNames(at('tmp'))
 
   it('stay in memory when they are small, and are written to a file otherwise', async () => {
     const small = await staged(['a'.repeat(32 * 1024)])

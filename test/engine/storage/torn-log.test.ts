@@ -18,7 +18,7 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { checkStore } from '../../../src/engine/storage/store-identity.js'
-import { dataLayout } from '../../../src/local/layout.js'
+import { resolveDataLayout } from '../../../src/local/layout.js'
 import { crashSeed, seededRandom } from '../../crash/random.js'
 
 const COMMITS = 12
@@ -62,7 +62,7 @@ test('F18: every start succeeds and has all earlier commits, whatever the end of
   const seed = crashSeed()
   const random = seededRandom(seed)
   const { folder, ends } = await written()
-  const layout = dataLayout(join(root, 'start'))
+  const layout = resolveDataLayout(join(root, 'start'))
   mkdirSync(layout.databaseDir, { recursive: true })
   const log = readFileSync(join(folder, 'main.sqlite-wal'))
   expect(log.length).toBe(ends.at(-1))

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { KsError } from '../../../src/contract/errors.js'
-import { compilePattern } from '../../../src/engine/vfs/pattern.js'
-import { snippetOf } from '../../../src/engine/vfs/snippet.js'
-import { windowsOf } from '../../../src/engine/vfs/windows.js'
+import { compileSearchPattern } from '../../../src/engine/vfs/pattern.js'
+import { makeSnippet } from '../../../src/engine/vfs/snippet.js'
+import { splitWindows } from '../../../src/engine/vfs/windows.js'
 import { processorMsSince } from '../../helpers/processor-time.js'
 
 function matches(q: string, text: string, from = 0): string[] {
-  return [...compilePattern(q).search(text, from)].flatMap(({ found }) =>
+  return [...compileSearchPattern(q).search(text, from)].flatMap(({ matches: found }) =>
     found.map(({ start, end }) => `${start}:${text.slice(start, end)}`),
   )
 }
@@ -85,7 +85,7 @@ describe('regular expressions', () => {
     ['deep nesting', `re:${'('.repeat(1900)}a${')'.repeat(1900)}`],
   ])('fail at once: %s', (_, q) => {
     const before = process.cpuUsage()
-    expect(() => compilePattern(q)).toThrow(KsError)
+    expect(() => compileSearchPattern(q)).toThrow(KsError)
     expect(processorMsSince(before)).toBeLessThan(200)
   })
 
@@ -99,7 +99,7 @@ describe('regular expressions', () => {
       're:[a-z]{3}\\d{4}',
     ]
     for (const q of hostile) {
-      const search = compilePattern(q).search('a'.repeat(100_000), 0)[Symbol.iterator]()
+      const search = compileSearchPattern(q).search('a'.repeat(100_000), 0)[Symbol.iterator]()
       search.next()
       for (let piece = 0; piece < 5; piece++) {
         const before = process.cpuUsage()
@@ -117,7 +117,7 @@ describe('windows', () => {
       fc.property(text, fc.integer({ min: 8, max: 32 }), fc.nat(60), (value, size, from) => {
         const start = Math.min(from, value.length)
         let next = start
-        for (const window of windowsOf(value, start, size)) {
+        for (const window of splitWindows(value, start, size)) {
           expect(window.firstMatch).toBe(next)
           expect(window.start).toBeLessThanOrEqual(window.firstMatch)
           expect(window.limit).toBeLessThanOrEqual(window.end)
@@ -135,13 +135,13 @@ describe('snippets', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 600 }), fc.nat(), (text, seed) => {
         const start = seed % text.length
-        const snippet = snippetOf(text, { start, end: Math.min(text.length, start + 3) })
+        const snippet = makeSnippet(text, { start, end: Math.min(text.length, start + 3) })
         expect(snippet.length).toBeLessThanOrEqual(162)
         expect(snippet).not.toMatch(/\n/)
         if (text.isWellFormed()) expect(snippet.isWellFormed()).toBe(true)
       }),
     )
     const text = `${'left '.repeat(60)}needle${' right'.repeat(60)}`
-    expect(snippetOf(text, { start: 300, end: 306 })).toMatch(/^….*left needle right.*…$/)
+    expect(makeSnippet(text, { start: 300, end: 306 })).toMatch(/^….*left needle right.*…$/)
   })
 })

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest'
-import { publishedDocuments } from '../../../src/engine/vfs/published-documents.js'
+import { createPublishedDocumentsReader } from '../../../src/engine/vfs/published-documents.js'
 import { TestSpace } from './space.js'
 
 let space: TestSpace
@@ -11,6 +11,6 @@ it('a listing of published documents omits pending ones, even when the space def
   await space.add({ filename: 'pending', state: 'pending' })
   const query = { path: '/sources', limit: 10 }
   expect(JSON.stringify(await space.fs.tree(space.caller, space.id, query))).toContain('pending')
-  const { root } = await publishedDocuments(space.fs).tree(space.caller, space.id, query)
+  const { root } = await createPublishedDocumentsReader(space.fs).tree(space.caller, space.id, query)
   expect(root.children?.flatMap(({ children }) => children?.map(({ name }) => name))).toEqual(['published'])
 })

@@ -7,7 +7,7 @@ import type { Caller } from '../../../src/engine/base/caller.js'
 import type { CompiledElement, CompiledOutlineNode } from '../../../src/engine/parse/compiled.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { Database } from '../../../src/engine/storage/database.js'
-import { nodeHash } from '../../../src/engine/storage/node-hash.js'
+import { hashNode } from '../../../src/engine/storage/node-hash.js'
 import { pack } from '../../../src/engine/storage/packed.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import type { SemanticReadiness } from '../../../src/engine/vfs/semantic.js'
@@ -164,7 +164,7 @@ export class TestSpace {
             node.outlineNode,
             node.start,
             node.end,
-            nodeHash({
+            hashNode({
               title: node.section.at(-1) ?? '',
               text: text.slice(node.start, node.end),
               startOffset: node.start,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { graphBehind } from '../../../src/engine/derived/derivation.js'
+import { describeUnread } from '../../../src/engine/derived/derivation.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { mountTmpfs, unmount } from '../../helpers/small-disk.js'
@@ -123,7 +123,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
   })
 
   it('uses the singular for one document', () => {
-    expect(graphBehind(1)).toBe('the graph of 1 document is still being built')
+    expect(describeUnread(1)).toBe('the graph of 1 document is still being built')
   })
 
   it('appears in lists of the graph while it is incomplete', async () => {
@@ -219,7 +219,9 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect(await communities()).toMatchObject({ coveredDocuments: 111, totalDocuments: 111, stale: false })
   })
 
-  it('shows in a named view that the text index is incomplete, and the view is rebuilt afterwards', async ({ skip }) => {
+  it('shows in a named view that the text index is incomplete, and the view is rebuilt afterwards', async ({
+    skip,
+  }) => {
     await test.engine.close()
     const indexes = join(test.dataDir, 'indexes')
     const [name = ''] = readdirSync(indexes).filter((one) => one.includes(spaceId))

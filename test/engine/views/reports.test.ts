@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { writtenIn } from '../../../src/engine/views/report-writer.js'
-import { reportsOf } from '../../../src/engine/views/reports.kernel.js'
+import { parseReport } from '../../../src/engine/views/report-writer.js'
+import { buildReportDrafts } from '../../../src/engine/views/reports.kernel.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
@@ -11,7 +11,7 @@ const told = (text: string, document = 1) => ({ node: document * 10, document, t
 
 describe('the evidence of a report', () => {
   it('prefers sentences that state a relation of two members to mere co-occurrence', () => {
-    const [report] = reportsOf([
+    const [report] = buildReportDrafts([
       {
         members: [member('Acme Steel'), member('Borealis Mining', 0.8), member('Port of Narvik', 0.6)],
         passages: [
@@ -29,7 +29,7 @@ describe('the evidence of a report', () => {
   })
 
   it('counts a member inside the name of another one only where it occurs alone', () => {
-    const [report] = reportsOf([
+    const [report] = buildReportDrafts([
       {
         members: [member('Harbour Office of Brest'), member('Brest', 0.5)],
         passages: [
@@ -50,15 +50,16 @@ describe('the evidence of a report', () => {
         place + 1,
       ),
     )
-    expect(reportsOf([{ members, passages }])[0]?.evidence).toHaveLength(12)
-    const [one] = reportsOf([{ members, passages: passages.map((passage) => ({ ...passage, document: 1 })) }])
+    expect(buildReportDrafts([{ members, passages }])[0]?.evidence).toHaveLength(12)
+    const [one] = buildReportDrafts([{ members, passages: passages.map((passage) => ({ ...passage, document: 1 })) }])
     expect(one?.evidence).toHaveLength(3)
     const same = passages.slice(0, 2).map((passage) => ({ ...passage, text: passages[0]?.text ?? '' }))
-    expect(reportsOf([{ members, passages: same }])[0]?.evidence).toHaveLength(1)
+    expect(buildReportDrafts([{ members, passages: same }])[0]?.evidence).toHaveLength(1)
   })
 
   it('gives a title of names, without numbers, overlapping names and lower-case terms', () => {
-    const titleOf = (...members: ReturnType<typeof member>[]) => reportsOf([{ members, passages: [] }])[0]?.title
+    const titleOf = (...members: ReturnType<typeof member>[]) =>
+      buildReportDrafts([{ members, passages: [] }])[0]?.title
     expect(
       titleOf(
         member('2019', 1),
@@ -81,7 +82,7 @@ describe('the check of a report written by a model', () => {
   it('keeps statements supported by the evidence, each with its citations', () => {
     const reply =
       '# Acme Steel and its mines\nAcme Steel bought Borealis Mining in 2019 [1]. It thereby runs the Port of Narvik [1][2].'
-    expect(writtenIn(reply, evidence)).toEqual({
+    expect(parseReport(reply, evidence)).toEqual({
       title: 'Acme Steel and its mines',
       statements: [
         { text: 'Acme Steel bought Borealis Mining in 2019.', from: [0] },
@@ -93,12 +94,12 @@ describe('the check of a report written by a model', () => {
   it('drops unsupported statements, and an unsupported title', () => {
     const reply =
       'The rise of Umbrella Corporation\nAcme Steel paid 5 billion for it [1]. Borealis Mining runs a port [2].'
-    expect(writtenIn(reply, evidence)).toEqual({
+    expect(parseReport(reply, evidence)).toEqual({
       title: '',
       statements: [{ text: 'Borealis Mining runs a port.', from: [1] }],
     })
-    expect(writtenIn('Title\nUmbrella Corporation owns all of it [1].', evidence)).toBeUndefined()
-    expect(writtenIn('', evidence)).toBeUndefined()
+    expect(parseReport('Title\nUmbrella Corporation owns all of it [1].', evidence)).toBeUndefined()
+    expect(parseReport('', evidence)).toBeUndefined()
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { termHash } from '../../../src/engine/derived/passage.js'
-import { topicName } from '../../../src/engine/views/topic-names.js'
-import { labelled } from '../../../src/engine/views/topics.kernel.js'
+import { findTopicName } from '../../../src/engine/views/topic-names.js'
+import { nameTopics } from '../../../src/engine/views/topics.kernel.js'
 import { forEachTerm } from '../../../src/lib/text/analyze.js'
 
 function hashes(words: string): number[] {
@@ -18,29 +18,31 @@ describe('names of topics', () => {
       document('A heat pump takes warmth from the air. The heat pump is quiet.'),
       document('Each heat pump needs 2 kW. In 2020 they sold 40 heat pumps.'),
     ]
-    expect(topicName({ terms: hashes('pump heat warmth'), documents })?.toLowerCase()).toMatch(/^heat pumps?$/)
+    expect(findTopicName({ terms: hashes('pump heat warmth'), documents })?.toLowerCase()).toMatch(/^heat pumps?$/)
   })
 
   it('prefer titles and headings', () => {
     const documents = [1, 2, 3].map(() => document('The kiln is hot and the glaze runs.', 'Pottery course', ['Kiln']))
-    expect(topicName({ terms: hashes('kiln glaze pottery course'), documents })).toMatch(/^(?:Kiln|Pottery course)$/)
+    expect(findTopicName({ terms: hashes('kiln glaze pottery course'), documents })).toMatch(
+      /^(?:Kiln|Pottery course)$/,
+    )
   })
 
   it('exclude stop words, numbers, verbs and headings that every document has', () => {
     const documents = [1, 2].map(() =>
       document('What it is about in 1999: the ferry and its timetable.', 'Introduction'),
     )
-    const name = topicName({ terms: hashes('introduction 1999 ferry timetable'), documents })
+    const name = findTopicName({ terms: hashes('introduction 1999 ferry timetable'), documents })
     expect(name).toMatch(/^(?:Ferry|Timetable)$/)
   })
 
   it('stay empty without a distinctive term, and never repeat', () => {
-    expect(topicName({ terms: hashes('volcano'), documents: [document('Nothing of that.')] })).toBeUndefined()
+    expect(findTopicName({ terms: hashes('volcano'), documents: [document('Nothing of that.')] })).toBeUndefined()
     const twin = (other: string) => ({
       terms: hashes(`ferry ${other}`),
       documents: [document(`The ferry. A ferry. Ferry and ${other}.`), document(`Ferry, ferry; ${other}.`)],
     })
-    const names = labelled([twin('harbour'), twin('ticket')]).map(({ name }) => name)
+    const names = nameTopics([twin('harbour'), twin('ticket')]).map(({ name }) => name)
     expect(new Set(names).size).toBe(2)
   })
 })

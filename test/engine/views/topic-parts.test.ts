@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type TopicDocument, topicsOf } from '../../../src/engine/views/topics.kernel.js'
+import { findTopics, type TopicDocument } from '../../../src/engine/views/topics.kernel.js'
 
 const TIDES = [1, 2, 3, 4, 5, 6, 7, 8]
 const BREAD = [21, 22, 23, 24, 25, 26, 27, 28]
@@ -19,7 +19,7 @@ describe('a document with two subjects', () => {
       passages: 10,
       parts: [part(TIDES, 7), part(BREAD, 3)],
     })
-    const topics = topicsOf([...PLAIN, both])
+    const topics = findTopics([...PLAIN, both])
     const holding = topics.filter(({ members }) => members.some(({ key }) => key === 99))
     expect(holding).toHaveLength(2)
     expect(holding.map(({ passages }) => passages).sort((a, b) => b - a)).toEqual([23, 19])
@@ -31,7 +31,7 @@ describe('a document with two subjects', () => {
       passages: 10,
       parts: [part(TIDES, 9), part(BREAD, 1)],
     })
-    const topics = topicsOf([...PLAIN, mostly])
+    const topics = findTopics([...PLAIN, mostly])
     expect(topics.filter(({ members }) => members.some(({ key }) => key === 99))).toHaveLength(1)
     expect(topics.map(({ passages }) => passages).sort((a, b) => b - a)).toEqual([26, 16])
   })

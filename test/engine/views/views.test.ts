@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { groupsOf } from '../../../src/engine/views/cluster.js'
-import { communitiesOf } from '../../../src/engine/views/communities.kernel.js'
-import { freeSlug, slugOf } from '../../../src/engine/views/slug.js'
-import { topicsOf, writtenTerms } from '../../../src/engine/views/topics.kernel.js'
+import { findGroups } from '../../../src/engine/views/cluster.js'
+import { findCommunities } from '../../../src/engine/views/communities.kernel.js'
+import { findFreeSlug, toSlug } from '../../../src/engine/views/slug.js'
+import { findSpellings, findTopics } from '../../../src/engine/views/topics.kernel.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
@@ -23,13 +23,13 @@ describe('grouping', () => {
       [5, 6],
       [4, 6],
     ].map(([from = 0, to = 0]) => ({ from, to, weight: from === 3 ? 0.1 : 1 }))
-    expect(groupsOf(links)).toEqual([
+    expect(findGroups(links)).toEqual([
       [1, 2, 3],
       [4, 5, 6],
     ])
-    expect(groupsOf([...links].reverse())).toEqual(groupsOf(links))
-    expect(groupsOf([])).toEqual([])
-    expect(communitiesOf(links).map(({ members }) => members.map(({ key }) => key).sort())).toEqual([
+    expect(findGroups([...links].reverse())).toEqual(findGroups(links))
+    expect(findGroups([])).toEqual([])
+    expect(findCommunities(links).map(({ members }) => members.map(({ key }) => key).sort())).toEqual([
       [1, 2, 3],
       [4, 5, 6],
     ])
@@ -43,19 +43,19 @@ describe('grouping', () => {
       ),
       counts: new Uint16Array(200).fill(2),
     }))
-    const topics = topicsOf(documents)
+    const topics = findTopics(documents)
     expect(topics.length).toBeLessThanOrEqual(49)
     expect(new Set(topics.flatMap(({ members }) => members.map(({ key }) => key))).size).toBe(3000)
   })
 
   it('restores the spelling of terms, and turns names into unique slugs', () => {
-    const [topic] = topicsOf([{ key: 1, terms: Int32Array.of(1), counts: Uint16Array.of(1) }])
+    const [topic] = findTopics([{ key: 1, terms: Int32Array.of(1), counts: Uint16Array.of(1) }])
     expect(topic?.members).toEqual([{ key: 1, score: 1 }])
-    expect(writtenTerms([], ['Tides rise'])).toEqual([])
-    expect(slugOf('Tides, moon & sea', 'topic')).toBe('tides-moon-sea')
-    expect(slugOf('税务', 'topic')).toMatch(/^topic-[0-9a-f]{8}$/)
-    expect(slugOf('x'.repeat(200), 'topic')).toHaveLength(120)
-    expect(freeSlug('a', new Set(['a', 'a-2']))).toBe('a-3')
+    expect(findSpellings([], ['Tides rise'])).toEqual([])
+    expect(toSlug('Tides, moon & sea', 'topic')).toBe('tides-moon-sea')
+    expect(toSlug('税务', 'topic')).toMatch(/^topic-[0-9a-f]{8}$/)
+    expect(toSlug('x'.repeat(200), 'topic')).toHaveLength(120)
+    expect(findFreeSlug('a', new Set(['a', 'a-2']))).toBe('a-3')
   })
 })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { analyzeDocument, analyzeQuery, forEachTerm } from '../../../src/lib/text/analyze.js'
-import { latinTermsOf } from '../../../src/lib/text/hashed-terms.js'
+import { analyzeLatin } from '../../../src/lib/text/hashed-terms.js'
 
 describe('the text analyzer', () => {
   it('lower-cases, stems English words and removes stop words of documents', () => {
@@ -39,7 +39,7 @@ describe('the text analyzer', () => {
     ],
   ])('returns names with symbols complete and in parts: %j', (text, terms) => {
     expect(analyzeDocument(text)).toEqual(terms)
-    expect(latinTermsOf(text)).toEqual(terms)
+    expect(analyzeLatin(text)).toEqual(terms)
     expect(new Set(analyzeQuery(text))).toEqual(new Set([...terms].filter((term) => term !== 'not')))
   })
 

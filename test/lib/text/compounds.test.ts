@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { analyzeCompounds, analyzeDocument, analyzeQuery } from '../../../src/lib/text/analyze.js'
-import { rewordingsOf } from '../../../src/lib/text/compounds.js'
+import { findRewordings } from '../../../src/lib/text/compounds.js'
 
 /** The rewordings of a question from the terms of these documents. */
 function reworded(question: string, documents: readonly string[]): string[] {
@@ -9,13 +9,13 @@ function reworded(question: string, documents: readonly string[]): string[] {
   const frequencies = new Map<string, number>()
   for (const document of documents)
     for (const term of new Set(analyzeDocument(document))) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
-  const found = rewordingsOf(asked, (term) => frequencies.get(term) ?? 0, documents.length)
-  return found.map(({ asked, told }) => `${asked.join(' ')} = ${told.join(' ')}`)
+  const found = findRewordings(asked, (term) => frequencies.get(term) ?? 0, documents.length)
+  return found.map(({ queryTerms: asked, documentTerms: told }) => `${asked.join(' ')} = ${told.join(' ')}`)
 }
 
 it('keeps several given rewordings of one word', () => {
-  const given = ['payment', 'payer'].map((told) => ({ asked: ['pay'], told: [told] }))
-  expect(rewordingsOf({ words: [], languages: [], isCertain: false, given }, () => 1, 10)).toEqual(given)
+  const given = ['payment', 'payer'].map((told) => ({ queryTerms: ['pay'], documentTerms: [told] }))
+  expect(findRewordings({ words: [], languages: [], isCertain: false, given }, () => 1, 10)).toEqual(given)
 })
 
 describe('compounds', () => {

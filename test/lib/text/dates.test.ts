@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { datesIn } from '../../../src/lib/text/dates.js'
+import { findDates } from '../../../src/lib/text/dates.js'
 
-const partsOf = (text: string) => datesIn(text).map(({ start: _, end: __, ...parts }) => parts)
+const partsOf = (text: string) => findDates(text).map(({ start: _, end: __, ...parts }) => parts)
 
 describe('the date reader', () => {
   it.each([

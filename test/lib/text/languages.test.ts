@@ -6,7 +6,7 @@ import {
   analyzeQuery,
   analyzeTitled,
   forEachTerm,
-  forEachTermOf,
+  forEachTermOfParts,
 } from '../../../src/lib/text/analyze.js'
 import { foldAccents } from '../../../src/lib/text/fold.js'
 import { englishStem } from '../../../src/lib/text/stems.js'
@@ -86,7 +86,7 @@ describe('words of a language', () => {
     const ends: number[] = []
     const terms: string[] = []
     const parts = ['Gebühren', 'Die Kosten sind in der Liste.', 'Schlüssel kosten extra.']
-    forEachTermOf(
+    forEachTermOfParts(
       parts,
       (term) => terms.push(term),
       () => ends.push(terms.length),

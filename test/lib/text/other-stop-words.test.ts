@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
-import { otherStopWords } from '../../../src/lib/text/other-stop-words.js'
+import { findOtherStopWords } from '../../../src/lib/text/other-stop-words.js'
 
 it.each([
   ['Có bao nhiêu người sống ở thành phố này?', ['song', 'thanh', 'pho']],
@@ -18,5 +18,5 @@ it.each([
   ['capital of Norway', 'capit'],
 ])('the words of %j do not count as stop words of another language', (question, term) => {
   expect(analyzeQuery(question)).toContain(term)
-  expect(otherStopWords(question.toLowerCase().split(' '), 0).size).toBe(0)
+  expect(findOtherStopWords(question.toLowerCase().split(' '), 0).size).toBe(0)
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { smallTalkReply } from '../../../src/lib/text/small-talk.js'
+import { findSmallTalkReply } from '../../../src/lib/text/small-talk.js'
 
 describe('small talk', () => {
   it.each([
@@ -28,7 +28,7 @@ describe('small talk', () => {
     ['Dziękuję bardzo, do widzenia', 'Do widzenia!'],
     ['こんにちは', 'こんにちは。何をお知りになりたいですか。'],
   ])('%s gets a friendly reply', (message, reply) => {
-    expect(smallTalkReply(message)).toBe(reply)
+    expect(findSmallTalkReply(message)).toBe(reply)
   })
 
   it.each([
@@ -56,6 +56,6 @@ describe('small talk', () => {
     '',
     '?',
   ])('%s is not recognized as small talk', (message) => {
-    expect(smallTalkReply(message)).toBeUndefined()
+    expect(findSmallTalkReply(message)).toBeUndefined()
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 import { derivedForms, formsWithoutTwoTypos, formsWithoutTypo, isCommonWord } from '../../../src/lib/text/spelling.js'
 
-const saidOf = (forms: { said: string }[]) => forms.map(({ said }) => said)
+const saidOf = (forms: { text: string }[]) => forms.map(({ text }) => text)
 const termsOf = (forms: { term: string }[]) => forms.map(({ term }) => term)
 
 describe('forms without a typo', () => {

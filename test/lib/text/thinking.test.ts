@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Thinking } from '../../../src/lib/text/thinking.js'
-import { withoutThoughts } from '../../../src/lib/text/thoughts.js'
+import { ThoughtSeparator } from '../../../src/lib/text/thinking.js'
+import { stripThoughts } from '../../../src/lib/text/thoughts.js'
 
 describe('thoughts of a model', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('thoughts of a model', () => {
     ['One.\n\n<think>and now</think>\nTwo.', 'One.\n\n\nTwo.'],
     ['<think>never told', ''],
   ])('disappear from its answer: %j', (text, said) => {
-    expect(withoutThoughts(text)).toBe(said)
+    expect(stripThoughts(text)).toBe(said)
   })
 
   it.each([
@@ -21,7 +21,7 @@ describe('thoughts of a model', () => {
     'The tag `</think>` ends it.',
     '<thinking is hard',
   ])('do not include a text that only mentions the tags: %j', (text) => {
-    expect(withoutThoughts(text)).toBe(text)
+    expect(stripThoughts(text)).toBe(text)
   })
 
   it('end up in the same place however the text is split into deltas', () => {
@@ -29,9 +29,9 @@ describe('thoughts of a model', () => {
     fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), fc.array(fc.nat(9), { maxLength: 60 }), (parts, cuts) => {
         const text = parts.join('')
-        const whole = new Thinking()
+        const whole = new ThoughtSeparator()
         const said = whole.add(text) + whole.end()
-        const pieces = new Thinking()
+        const pieces = new ThoughtSeparator()
         let grown = ''
         let at = 0
         for (const cut of cuts) {

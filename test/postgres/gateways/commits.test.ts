@@ -9,72 +9,69 @@ const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-m
 const LAMPS = '# Lamps\n\nThe keeper of the lighthouse fills the lamp with colza oil every evening at sunset.\n'
 const QUESTION = 'What does the keeper fill the lamp with?'
 
-describe.skipIf(!hasServer).each(['after', 'before'] as const)(
-  'a commit whose reply is lost %s the commit',
-  (when) => {
-    let proxy: PostgresProxy
-    let gateways: Gateways
-    let model: FakeOpenAi
+describe.skipIf(!hasServer).each(['after', 'before'] as const)('a commit whose reply is lost %s the commit', (when) => {
+  let proxy: PostgresProxy
+  let gateways: Gateways
+  let model: FakeOpenAi
 
-    beforeEach(async () => {
-      proxy = await startProxy(inject('postgres') ?? '')
-      model = await startFakeOpenAi()
-      const providers = [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: model.url }]
-      gateways = await startGateways(0, { providers })
-      await gateways.join({ database: proxy.address(gateways.database) })
-    })
-    afterEach(async () => {
-      await gateways.end()
-      await proxy.end()
-      await model.close()
-    })
+  beforeEach(async () => {
+    proxy = await startProxy(inject('postgres') ?? '')
+    model = await startFakeOpenAi()
+    const providers = [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: model.url }]
+    gateways = await startGateways(0, { providers })
+    await gateways.join({ database: proxy.address(gateways.database) })
+  })
+  afterEach(async () => {
+    await gateways.end()
+    await proxy.end()
+    await model.close()
+  })
 
-    const count = async (text: string, ...values: unknown[]) =>
-      Number((await gateways.rows<{ n: string }>(text, values))[0]?.n)
+  const count = async (text: string, ...values: unknown[]) =>
+    Number((await gateways.rows<{ n: string }>(text, values))[0]?.n)
 
-    it('leaves the answer complete with one trace', async () => {
-      const engine = at(gateways, 0)
-      const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
-      await ingest(engine, ADA, id, { 'lamps.md': LAMPS })
-      const lost = proxy.loseCommit(QUESTION, when)
-      const asked = await ask(engine, ADA, id, QUESTION)
-      await lost
-      expect(asked.error).toBeUndefined()
-      expect(asked.done.finishReason).toBe('retrieval-evidence')
-      expect(await engine.queries.trace(ADA, asked.traceId)).toMatchObject({
-        query: QUESTION,
-        steps: expect.any(Array),
-      })
-      expect(await count('SELECT count(*) n FROM traces WHERE query = $1', QUESTION)).toBe(1)
-      expect(await count('SELECT count(*) n FROM session_turns WHERE query = $1', QUESTION)).toBe(1)
+  it('leaves the answer complete with one trace', async () => {
+    const engine = at(gateways, 0)
+    const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
+    await ingest(engine, ADA, id, { 'lamps.md': LAMPS })
+    const lost = proxy.loseCommit(QUESTION, when)
+    const asked = await ask(engine, ADA, id, QUESTION)
+    await lost
+    expect(asked.error).toBeUndefined()
+    expect(asked.done.finishReason).toBe('retrieval-evidence')
+    expect(await engine.queries.trace(ADA, asked.traceId)).toMatchObject({
+      query: QUESTION,
+      steps: expect.any(Array),
     })
+    expect(await count('SELECT count(*) n FROM traces WHERE query = $1', QUESTION)).toBe(1)
+    expect(await count('SELECT count(*) n FROM session_turns WHERE query = $1', QUESTION)).toBe(1)
+  })
 
-    it('leaves the upload acknowledged with one document', async () => {
-      const engine = at(gateways, 0)
-      const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
-      const lost = proxy.loseCommit('lost-lamps.md', when)
-      const accepted = await uploadOne(engine, ADA, id, { filename: 'lost-lamps.md', text: LAMPS })
-      await lost
-      const document = await engine.documents.settled(ADA, id, accepted)
-      expect(document).toMatchObject({ id: accepted.asset.id, parserStatus: 'parsed' })
-      expect(await count("SELECT count(*) n FROM documents WHERE filename = 'lost-lamps.md'")).toBe(1)
-      expect(await count('SELECT count(*) n FROM jobs')).toBe(1)
-      expect((await ask(engine, ADA, id, QUESTION)).answer).toContain('colza oil')
-    })
+  it('leaves the upload acknowledged with one document', async () => {
+    const engine = at(gateways, 0)
+    const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
+    const lost = proxy.loseCommit('lost-lamps.md', when)
+    const accepted = await uploadOne(engine, ADA, id, { filename: 'lost-lamps.md', text: LAMPS })
+    await lost
+    const document = await engine.documents.settled(ADA, id, accepted)
+    expect(document).toMatchObject({ id: accepted.asset.id, parserStatus: 'parsed' })
+    expect(await count("SELECT count(*) n FROM documents WHERE filename = 'lost-lamps.md'")).toBe(1)
+    expect(await count('SELECT count(*) n FROM jobs')).toBe(1)
+    expect((await ask(engine, ADA, id, QUESTION)).answer).toContain('colza oil')
+  })
 
-    it('leaves a message and its answer stored once, and the stream ends', async () => {
-      const { sessions } = await chatApp(gateways, { model: MODEL })
-      const [session] = sessions
-      if (session === undefined) throw new Error('no session')
-      const lost = [proxy.loseCommit('a lost question', when), proxy.loseCommit('You said: a lost question', when)]
-      const turn = await at(gateways, 0).chat.send(session, { ...MESSAGE, query: 'a lost question' })
-      const frames = await framesOf(turn)
-      await Promise.all(lost)
-      expect(frames.at(-1)?.event).toBe('message_end')
-      expect(saidIn(frames)).toBe('You said: a lost question')
-      expect(await gateways.rows('SELECT id, answer, status FROM chat_messages')).toEqual([
-        { id: turn.ids.messageId, answer: 'You said: a lost question', status: 'normal' },
-      ])
-    })
-  },
-)
+  it('leaves a message and its answer stored once, and the stream ends', async () => {
+    const { sessions } = await chatApp(gateways, { model: MODEL })
+    const [session] = sessions
+    if (session === undefined) throw new Error('no session')
+    const lost = [proxy.loseCommit('a lost question', when), proxy.loseCommit('You said: a lost question', when)]
+    const turn = await at(gateways, 0).chat.send(session, { ...MESSAGE, query: 'a lost question' })
+    const frames = await framesOf(turn)
+    await Promise.all(lost)
+    expect(frames.at(-1)?.event).toBe('message_end')
+    expect(saidIn(frames)).toBe('You said: a lost question')
+    expect(await gateways.rows('SELECT id, answer, status FROM chat_messages')).toEqual([
+      { id: turn.ids.messageId, answer: 'You said: a lost question', status: 'normal' },
+    ])
+  })
+})

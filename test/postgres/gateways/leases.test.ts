@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Leases } from '../../../src/engine/base/leases.js'
-import { beat, removeGateway } from '../../../src/engine/rows/gateways.js'
-import { isHeldBy, isRead, leasesOf, readersSince, tellLeases } from '../../../src/engine/rows/held-leases.js'
-import { deletedDocument } from '../../../src/engine/rows/purge/documents.js'
+import { recordHeartbeat, removeGateway } from '../../../src/engine/rows/gateways.js'
+import {
+  isBeingRead,
+  isLeased,
+  listReadersSince,
+  listSpaceLeases,
+  reportLeases,
+} from '../../../src/engine/rows/held-leases.js'
+import { findDocumentToPurge } from '../../../src/engine/rows/purge/documents.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import type { Driver } from '../../../src/engine/storage/driver.js'
 import { sql } from '../../../src/engine/storage/program.js'
@@ -23,7 +29,7 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
     const held = new Leases().acquire({ ...lease, subject: 'ada', type: 'read' })
     return { ...held, acquiredAt: now - ago * 1000 }
   }
-  const tell = (seconds: number) => driver.write(() => tellLeases('two', [reading(seconds)]))
+  const tell = (seconds: number) => driver.write(() => reportLeases('two', [reading(seconds)]))
   const deletedSince = (seconds: number) =>
     driver.write(() =>
       sql.run('UPDATE documents SET deleted_at = ? WHERE space_key = ?', [now - seconds * 1000, space.key]),
@@ -31,7 +37,7 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
   const removable = async (of = view) =>
     (await driver.read(
       (function* () {
-        return yield* deletedDocument(yield* readersSince(of, now))
+        return yield* findDocumentToPurge(yield* listReadersSince(of, now))
       })(),
     )) !== undefined
 
@@ -40,7 +46,7 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
     driver = backend.driver
     space = await newSpace(driver)
     await driver.write(() => newDocument(space, 'a.md'))
-    await driver.write(() => beat('two', undefined))
+    await driver.write(() => recordHeartbeat('two', undefined))
   })
   afterEach(() => backend.close())
 
@@ -63,15 +69,17 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
 
   it('can be found by space, and are replaced by the next report of their gateway', async () => {
     await tell(200)
-    expect(await driver.read(leasesOf(view, space.key))).toMatchObject([{ subject: 'ada', type: 'read', fence: 1 }])
-    expect(await driver.read(isRead(view, space.key))).toBe(true)
-    expect(await driver.read(isRead(view, space.key, now - 300_000))).toBe(false)
-    expect(await driver.read(isHeldBy(view, space.key, ['/p']))).toBe(true)
-    expect(await driver.read(isHeldBy(view, space.key, ['other', undefined]))).toBe(false)
-    expect(await driver.read(isRead(view, space.key + 1))).toBe(false)
-    expect(await driver.read(isRead({ ...view, isShared: false }, space.key))).toBe(false)
-    await driver.write(() => tellLeases('two', []))
-    expect(await driver.read(isRead(view, space.key))).toBe(false)
+    expect(await driver.read(listSpaceLeases(view, space.key))).toMatchObject([
+      { subject: 'ada', type: 'read', fence: 1 },
+    ])
+    expect(await driver.read(isBeingRead(view, space.key))).toBe(true)
+    expect(await driver.read(isBeingRead(view, space.key, now - 300_000))).toBe(false)
+    expect(await driver.read(isLeased(view, space.key, ['/p']))).toBe(true)
+    expect(await driver.read(isLeased(view, space.key, ['other', undefined]))).toBe(false)
+    expect(await driver.read(isBeingRead(view, space.key + 1))).toBe(false)
+    expect(await driver.read(isBeingRead({ ...view, isShared: false }, space.key))).toBe(false)
+    await driver.write(() => reportLeases('two', []))
+    expect(await driver.read(isBeingRead(view, space.key))).toBe(false)
   })
 })
 

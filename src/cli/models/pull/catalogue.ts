@@ -24,7 +24,7 @@ const MB = 1_000_000
 const GB = 1000 * MB
 const HUB = 'https://huggingface.co'
 
-function entry(
+function defineModel(
   name: string,
   task: ModelTask,
   languages: string,
@@ -37,7 +37,7 @@ function entry(
 }
 
 export const CATALOGUE: readonly CatalogueEntry[] = [
-  entry(
+  defineModel(
     'all-minilm-l6-v2',
     'embedding',
     'English',
@@ -46,7 +46,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     ['second-state/All-MiniLM-L6-v2-Embedding-GGUF', 'all-MiniLM-L6-v2-Q8_0.gguf'],
     { isTested: true },
   ),
-  entry(
+  defineModel(
     'bge-small-en-v1.5',
     'embedding',
     'English',
@@ -55,7 +55,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     ['CompendiumLabs/bge-small-en-v1.5-gguf', 'bge-small-en-v1.5-q8_0.gguf'],
     { queryPrefix: 'Represent this sentence for searching relevant passages: ' },
   ),
-  entry(
+  defineModel(
     'multilingual-e5-small',
     'embedding',
     'about 100',
@@ -69,7 +69,7 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     ],
     { queryPrefix: 'query: ', documentPrefix: 'passage: ' },
   ),
-  entry(
+  defineModel(
     'embeddinggemma-300m',
     'embedding',
     'about 100',
@@ -78,24 +78,27 @@ export const CATALOGUE: readonly CatalogueEntry[] = [
     ['ggml-org/embeddinggemma-300M-GGUF', 'embeddinggemma-300M-Q8_0.gguf'],
     { queryPrefix: 'task: search result | query: ', documentPrefix: 'title: none | text: ' },
   ),
-  entry('bge-reranker-v2-m3', 'rerank', 'about 100', 'Apache-2.0', 636 * MB, [
+  defineModel('bge-reranker-v2-m3', 'rerank', 'about 100', 'Apache-2.0', 636 * MB, [
     'gpustack/bge-reranker-v2-m3-GGUF',
     'bge-reranker-v2-m3-Q8_0.gguf',
   ]),
-  entry('qwen3-reranker-0.6b', 'rerank', 'about 100', 'Apache-2.0', 640 * MB, [
+  defineModel('qwen3-reranker-0.6b', 'rerank', 'about 100', 'Apache-2.0', 640 * MB, [
     'ggml-org/Qwen3-Reranker-0.6B-Q8_0-GGUF',
     'qwen3-reranker-0.6b-q8_0.gguf',
   ]),
-  entry('qwen3-1.7b', 'chat', 'about 100', 'Apache-2.0', 1.83 * GB, ['Qwen/Qwen3-1.7B-GGUF', 'Qwen3-1.7B-Q8_0.gguf']),
-  entry('qwen3-4b', 'chat', 'about 100', 'Apache-2.0', 2.5 * GB, ['Qwen/Qwen3-4B-GGUF', 'Qwen3-4B-Q4_K_M.gguf']),
-  entry('smollm3-3b', 'chat', 'six European', 'Apache-2.0', 1.92 * GB, [
+  defineModel('qwen3-1.7b', 'chat', 'about 100', 'Apache-2.0', 1.83 * GB, [
+    'Qwen/Qwen3-1.7B-GGUF',
+    'Qwen3-1.7B-Q8_0.gguf',
+  ]),
+  defineModel('qwen3-4b', 'chat', 'about 100', 'Apache-2.0', 2.5 * GB, ['Qwen/Qwen3-4B-GGUF', 'Qwen3-4B-Q4_K_M.gguf']),
+  defineModel('smollm3-3b', 'chat', 'six European', 'Apache-2.0', 1.92 * GB, [
     'ggml-org/SmolLM3-3B-GGUF',
     'SmolLM3-Q4_K_M.gguf',
   ]),
 ]
 
 /** The address of a file of the hub, or of its mirror in `HF_ENDPOINT`. */
-export function hubAddress({ repository, revision, file }: CatalogueEntry, env: NodeJS.ProcessEnv): string {
+export function getHubAddress({ repository, revision, file }: CatalogueEntry, env: NodeJS.ProcessEnv): string {
   const endpoint = env.HF_ENDPOINT?.trim() || HUB
   return `${endpoint.replace(/\/+$/, '')}/${repository}/resolve/${revision}/${file}`
 }

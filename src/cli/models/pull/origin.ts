@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { isLoopbackAddress } from '../../../lib/loopback.js'
-import { nearest } from '../../../lib/text/nearest.js'
+import { findNearest } from '../../../lib/text/nearest.js'
 import type { ModelTask } from '../../../local/models/pulled.js'
 import { usageError } from '../../cli-error.js'
-import { CATALOGUE, type CatalogueEntry, hubAddress } from './catalogue.js'
+import { CATALOGUE, type CatalogueEntry, getHubAddress } from './catalogue.js'
 
 /** The model to pull and its source. */
-export interface Origin {
+export interface ModelOrigin {
   name: string
   /** An address, or a local path. */
   from: { url: string } | { path: string }
@@ -23,28 +23,28 @@ export interface Origin {
  *
  * @throws CliError exit 2 for anything else
  */
-export function originOf(text: string, env: NodeJS.ProcessEnv): Origin {
+export function parseModelOrigin(text: string, env: NodeJS.ProcessEnv): ModelOrigin {
   const entry = CATALOGUE.find(({ name }) => name === text.toLowerCase())
   if (entry !== undefined)
-    return { name: entry.name, from: { url: checked(hubAddress(entry, env)) }, task: entry.task, entry }
+    return { name: entry.name, from: { url: checkAddress(getHubAddress(entry, env)) }, task: entry.task, entry }
   if (/^https?:\/\//.test(text)) {
-    const url = checked(text)
+    const url = checkAddress(text)
     const { protocol, hostname } = new URL(url)
     if (protocol === 'http:' && hostname !== 'localhost' && !isLoopbackAddress(hostname.replace(/^\[|\]$/g, '')))
       throw usageError('an address with http:// must be on this machine: it does not authenticate the server')
-    return { name: nameOf(decoded(new URL(url).pathname)), from: { url } }
+    return { name: toModelName(decodePath(new URL(url).pathname)), from: { url } }
   }
   const path = resolve(text)
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { name: nameOf(path), from: { path } }
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { name: toModelName(path), from: { path } }
   const names = CATALOGUE.map(({ name }) => name)
-  const close = nearest(text, names)
+  const close = findNearest(text, names)
   throw usageError(
     `${JSON.stringify(text)} is not a model of the catalogue, an address or a file`,
     close === undefined ? '`ks models pull --list` lists the catalogue' : `did you mean \`${close}\`?`,
   )
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path)
   } catch {
@@ -52,7 +52,7 @@ function decoded(path: string): string {
   }
 }
 
-function checked(text: string): string {
+function checkAddress(text: string): string {
   if (!URL.canParse(text)) throw usageError(`${JSON.stringify(text)} is not an address`)
   const url = new URL(text)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
@@ -62,7 +62,7 @@ function checked(text: string): string {
 }
 
 /** Derives a model name from a file name. */
-function nameOf(path: string): string {
+function toModelName(path: string): string {
   const name = basename(path)
     .replace(/\.gguf$/i, '')
     .toLowerCase()

@@ -4,29 +4,35 @@ import { rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { EXIT } from '../../../contract/errors.js'
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { syncPath } from '../../../local/file-system.js'
 import { GgufError, type GgufFacts, readGguf } from '../../../local/models/gguf.js'
 import { LlamaFailure, LlamaProcess, type LoadedModel } from '../../../local/models/llama-process.js'
-import { type ModelTask, modelId, modelPaths, type PulledModel, pulledModel } from '../../../local/models/pulled.js'
-import { RUNTIME, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
+import {
+  buildModelId,
+  getModelPaths,
+  type ModelTask,
+  type PulledModel,
+  readPulledModel,
+} from '../../../local/models/pulled.js'
+import { getRuntimeEntry, getRuntimeFolder, RUNTIME } from '../../../local/models/runtime.js'
 import { writePrivateFile } from '../../../local/private-file.js'
 import { CliError } from '../../cli-error.js'
-import { notePath } from './download.js'
-import type { Origin } from './origin.js'
+import { getNotePath } from './download.js'
+import type { ModelOrigin } from './origin.js'
 
 /** Suffixes of the folders of unpublished models, and of folders that are being removed. */
-const PART = '.part'
-const GONE = '.gone'
+const PART_SUFFIX = '.part'
+const REMOVED_SUFFIX = '.gone'
 /** Context window of a model whose header does not state one. */
 const DEFAULT_CONTEXT_TOKENS = 512
 /** Above this cosine of two unlike texts, the conversion of the model is broken. */
 const MAX_COSINE = 0.999
 /** Timeout of the trial request, which has a few words. */
-const TRY_MS = 120_000
+const TRIAL_TIMEOUT_MS = 120_000
 
 /** The folder of a model that is being pulled; a rename publishes it. */
-export interface Stage {
+export interface ModelStage {
   path: string
   weights: string
 }
@@ -45,16 +51,20 @@ export async function lockModels(models: string): Promise<{ release(): void }> {
   return lock
 }
 
-export function openStage(models: string, name: string): Stage {
-  const path = join(models, `${name}${PART}`)
+export function openStage(models: string, name: string): ModelStage {
+  const path = join(models, `${name}${PART_SUFFIX}`)
   mkdirSync(path, { recursive: true, mode: 0o700 })
-  return { path, weights: modelPaths(models, `${name}${PART}`).weights }
+  return { path, weights: getModelPaths(models, `${name}${PART_SUFFIX}`).weights }
 }
 
 /** Copies a local file to the stage. */
-export async function copyInto({ weights }: Stage, path: string, onProgress: (bytes: number) => void): Promise<void> {
+export async function copyToStage(
+  { weights }: ModelStage,
+  path: string,
+  onProgress: (bytes: number) => void,
+): Promise<void> {
   // An existing part of a download is replaced.
-  await rm(notePath(weights), { force: true })
+  await rm(getNotePath(weights), { force: true })
   let size = 0
   const source = createReadStream(path)
   source.on('data', (chunk) => {
@@ -70,7 +80,7 @@ export async function copyInto({ weights }: Stage, path: string, onProgress: (by
  *
  * @throws CliError exit 1 if it differs from the expected hash; the stage is removed
  */
-export async function verify({ path, weights }: Stage, expected: string | undefined): Promise<string> {
+export async function verifyHash({ path, weights }: ModelStage, expected: string | undefined): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(weights, { highWaterMark: 1024 * 1024 }), hash)
   const sha256 = hash.digest('hex')
@@ -83,33 +93,33 @@ export async function verify({ path, weights }: Stage, expected: string | undefi
 }
 
 /** A model before its trial in the runtime. */
-export type Described = Omit<PulledModel, 'dimension' | 'id'>
+export type ModelDescription = Omit<PulledModel, 'dimension' | 'id'>
 
 /**
  * Describes the staged model from its header and the catalogue.
  *
  * @throws CliError exit 1 if the file is not a model; the stage is removed
  */
-export async function describe(
-  stage: Stage,
-  { from, entry, task }: Origin,
+export async function describeModel(
+  stage: ModelStage,
+  { from, entry, task }: ModelOrigin,
   sha256: string,
   bytes: number,
-): Promise<Described> {
-  const facts = await factsOf(stage)
+): Promise<ModelDescription> {
+  const facts = await readFacts(stage)
   const { contextTokens = DEFAULT_CONTEXT_TOKENS, pooling } = facts
   return {
-    task: task ?? taskOf(facts),
+    task: task ?? inferTask(facts),
     sha256,
     bytes,
-    source: sourceOf(from),
+    source: formatSource(from),
     contextTokens,
-    ...defined({ pooling, license: entry?.license ?? facts.license }),
-    ...defined({ queryPrefix: entry?.queryPrefix, documentPrefix: entry?.documentPrefix }),
+    ...omitUndefined({ pooling, license: entry?.license ?? facts.license }),
+    ...omitUndefined({ queryPrefix: entry?.queryPrefix, documentPrefix: entry?.documentPrefix }),
   }
 }
 
-async function factsOf({ path, weights }: Stage): Promise<GgufFacts> {
+async function readFacts({ path, weights }: ModelStage): Promise<GgufFacts> {
   try {
     return readGguf(weights)
   } catch (error) {
@@ -120,14 +130,14 @@ async function factsOf({ path, weights }: Stage): Promise<GgufFacts> {
 }
 
 /** The address without its query, which may contain a key, or the path. */
-export function sourceOf(from: Origin['from']): string {
+export function formatSource(from: ModelOrigin['from']): string {
   if ('path' in from) return from.path
   const { origin, pathname } = new URL(from.url)
   return origin + pathname
 }
 
 /** Infers the task of a model from its header. */
-export function taskOf({ pooling, isBidirectional }: GgufFacts): ModelTask {
+export function inferTask({ pooling, isBidirectional }: GgufFacts): ModelTask {
   if (pooling === 'rank') return 'rerank'
   return isBidirectional || (pooling !== undefined && pooling !== 'none') ? 'embedding' : 'chat'
 }
@@ -138,52 +148,61 @@ export function taskOf({ pooling, isBidirectional }: GgufFacts): ModelTask {
  * @returns context window and dimension reported by the runtime
  * @throws CliError exit 1 if it cannot be used
  */
-export async function tryModel(models: string, { weights }: Stage, { task, bytes }: Described): Promise<LoadedModel> {
-  const llama = new LlamaProcess({ entry: runtimeEntry(runtimeFolder(models)), weights, bytes, task })
-  const unusable = (reason: string) =>
+export async function tryModel(
+  models: string,
+  { weights }: ModelStage,
+  { task, bytes }: ModelDescription,
+): Promise<LoadedModel> {
+  const llama = new LlamaProcess({ entry: getRuntimeEntry(getRuntimeFolder(models)), weights, bytes, task })
+  const toUnusableError = (reason: string) =>
     new CliError(`${RUNTIME.name} ${RUNTIME.version} cannot use the model: ${reason}`, {
       code: 'unusable-model',
       hint: '`ks models remove` removes the download; `--task` sets another task',
     })
   try {
     const loaded = await llama.load()
-    const signal = AbortSignal.timeout(TRY_MS)
+    const signal = AbortSignal.timeout(TRIAL_TIMEOUT_MS)
     if (task === 'embedding') {
       const texts = ['a bird sings in a tree', 'invoice 17 is overdue']
-      const reply = await llama.ask({ op: 'embed', texts, urgent: true }, signal)
-      const [one, other] = reply.op === 'embed' ? reply.vectors : []
-      if (one === undefined || other === undefined) throw unusable('it returned no vectors')
-      if (one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0) > MAX_COSINE)
-        throw unusable('it returns almost the same vector for every text')
+      const reply = await llama.sendRequest({ op: 'embed', texts, urgent: true }, signal)
+      const [first, second] = reply.op === 'embed' ? reply.vectors : []
+      if (first === undefined || second === undefined) throw toUnusableError('it returned no vectors')
+      if (first.reduce((sum, value, index) => sum + value * (second[index] ?? 0), 0) > MAX_COSINE)
+        throw toUnusableError('it returns almost the same vector for every text')
     } else if (task === 'rerank') {
-      const reply = await llama.ask({ op: 'rank', query: 'birds', documents: ['a bird sings in a tree'] }, signal)
-      if (reply.op !== 'rank' || !reply.scores.every(Number.isFinite)) throw unusable('it returned no scores')
-    } else await llama.ask({ op: 'chat', turns: [{ role: 'user', content: 'Hello' }], maxTokens: 1 }, signal)
+      const reply = await llama.sendRequest(
+        { op: 'rank', query: 'birds', documents: ['a bird sings in a tree'] },
+        signal,
+      )
+      if (reply.op !== 'rank' || !reply.scores.every(Number.isFinite)) throw toUnusableError('it returned no scores')
+    } else await llama.sendRequest({ op: 'chat', turns: [{ role: 'user', content: 'Hello' }], maxTokens: 1 }, signal)
     return loaded
   } catch (error) {
-    if (error instanceof LlamaFailure) throw unusable(error.message)
-    throw error instanceof Error && error.name === 'TimeoutError' ? unusable('no reply within the timeout') : error
+    if (error instanceof LlamaFailure) throw toUnusableError(error.message)
+    throw error instanceof Error && error.name === 'TimeoutError'
+      ? toUnusableError('no reply within the timeout')
+      : error
   } finally {
     llama.end()
   }
 }
 
 /** Publishes the staged model; updates the description if it is already published. @returns its id */
-export async function publish(
+export async function publishModel(
   models: string,
   name: string,
-  stage: Stage,
+  stage: ModelStage,
   model: Omit<PulledModel, 'id'>,
 ): Promise<string> {
-  const id = modelId(name, model.sha256)
-  const { path, manifest } = modelPaths(models, id)
+  const id = buildModelId(name, model.sha256)
+  const { path, manifest } = getModelPaths(models, id)
   const description = `${JSON.stringify(model, null, 2)}\n`
-  if (pulledModel(models, id) !== undefined) {
+  if (readPulledModel(models, id) !== undefined) {
     writePrivateFile(manifest, description)
     await rm(stage.path, { recursive: true })
   } else {
     await rm(path, { recursive: true, force: true })
-    await rm(notePath(stage.weights), { force: true })
+    await rm(getNotePath(stage.weights), { force: true })
     writePrivateFile(join(stage.path, basename(manifest)), description)
     await rename(stage.path, path)
     await syncPath(models)
@@ -192,19 +211,19 @@ export async function publish(
 }
 
 /** Removes a model or a stage, and leftovers of interrupted removals. */
-export async function discard(models: string, folder: string): Promise<void> {
+export async function removeModelFolder(models: string, folder: string): Promise<void> {
   // First, because a rename onto a leftover of the same name fails.
-  for (const name of readdirSync(models).filter((one) => one.endsWith(GONE)))
+  for (const name of readdirSync(models).filter((entry) => entry.endsWith(REMOVED_SUFFIX)))
     await rm(join(models, name), { recursive: true, force: true })
-  const gone = join(models, `${folder}${GONE}`)
-  await rename(join(models, folder), gone)
-  await rm(gone, { recursive: true, force: true })
+  const removed = join(models, `${folder}${REMOVED_SUFFIX}`)
+  await rename(join(models, folder), removed)
+  await rm(removed, { recursive: true, force: true })
 }
 
 /** Names of models whose pull is not finished. */
-export function unfinished(models: string): string[] {
+export function listUnfinished(models: string): string[] {
   if (!existsSync(models)) return []
   return readdirSync(models)
-    .filter((name) => name.endsWith(PART))
-    .map((name) => name.slice(0, -PART.length))
+    .filter((name) => name.endsWith(PART_SUFFIX))
+    .map((name) => name.slice(0, -PART_SUFFIX.length))
 }

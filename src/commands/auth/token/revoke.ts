@@ -1,6 +1,6 @@
 import * as Args from '@oclif/core/args'
 import { BaseCommand } from '../../../cli/base-command.js'
-import { tokenClaims } from '../../../cli/token-claims.js'
+import { parseTokenClaims } from '../../../cli/token-claims.js'
 
 export default class AuthTokenRevoke extends BaseCommand {
   static override summary = 'revoke a token of the local daemon, or end the session of a console tab'
@@ -11,7 +11,7 @@ export default class AuthTokenRevoke extends BaseCommand {
 
   async run(): Promise<void> {
     const { args } = await this.parse(AuthTokenRevoke)
-    const jti = tokenClaims(args.jti).id ?? args.jti
+    const jti = parseTokenClaims(args.jti).id ?? args.jti
     const client = await this.client()
     await client.request('DELETE /daemon/tokens/{jti}', { path: { jti } })
     if (this.out.isJson) this.out.json({ jti, revoked: true })

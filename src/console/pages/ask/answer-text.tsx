@@ -7,15 +7,15 @@ interface AnswerTextProps {
    * Number of evidence items. A higher bracketed number is text of a document, such as a reference in a paper. Without
    * it, all are citations.
    */
-  cited?: number
+  itemCount?: number
   /** @param number of the evidence item, from 1 */
   onCite: (number: number) => void
 }
 
-type Marks = Pick<AnswerTextProps, 'cited' | 'onCite'>
+type CitationProps = Pick<AnswerTextProps, 'itemCount' | 'onCite'>
 
 /** Citations such as `[2]` (the service writes each number in its own brackets), and Markdown emphasis and code. */
-const INLINE = /(\[\d{1,3}\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
+const INLINE_PATTERN = /(\[\d{1,3}\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
 
 /**
  * Renders an answer: paragraphs, lists, headings and code. Builds elements and never parses markup, so that document
@@ -24,33 +24,33 @@ const INLINE = /(\[\d{1,3}\]|\*\*[^*\n]+\*\*|`[^`\n]+`)/
 export function AnswerText({ text, isRunning, ...marks }: AnswerTextProps) {
   return (
     <div className="answer" aria-live="polite" aria-busy={isRunning}>
-      {blocksOf(text).map((block, at) => (
+      {parseBlocks(text).map((block, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: blocks are only appended
-        <Block key={at} block={block} {...marks} />
+        <AnswerBlockView key={at} block={block} {...marks} />
       ))}
       {isRunning && <span className="answer-caret" aria-hidden="true" />}
     </div>
   )
 }
 
-type BlockOf =
+type AnswerBlock =
   | { kind: 'text'; text: string }
   | { kind: 'heading'; text: string }
   | { kind: 'code'; text: string }
   | { kind: 'list'; isOrdered: boolean; items: string[] }
 
-function Block({ block, ...marks }: Marks & { block: BlockOf }) {
+function AnswerBlockView({ block, ...marks }: CitationProps & { block: AnswerBlock }) {
   if (block.kind === 'code') return <pre className="answer-code">{block.text}</pre>
   if (block.kind === 'heading')
     return (
       <h3>
-        <Inline text={block.text} {...marks} />
+        <InlineMarkup text={block.text} {...marks} />
       </h3>
     )
   if (block.kind === 'text')
     return (
       <p>
-        <Inline text={block.text} {...marks} />
+        <InlineMarkup text={block.text} {...marks} />
       </p>
     )
   const List = block.isOrdered ? 'ol' : 'ul'
@@ -59,18 +59,18 @@ function Block({ block, ...marks }: Marks & { block: BlockOf }) {
       {block.items.map((item, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: items are only appended
         <li key={at}>
-          <Inline text={item} {...marks} />
+          <InlineMarkup text={item} {...marks} />
         </li>
       ))}
     </List>
   )
 }
 
-function Inline({ text, cited = Number.POSITIVE_INFINITY, onCite }: Marks & { text: string }) {
-  return text.split(INLINE).map((part, at) => {
+function InlineMarkup({ text, itemCount = Number.POSITIVE_INFINITY, onCite }: CitationProps & { text: string }) {
+  return text.split(INLINE_PATTERN).map((part, at) => {
     const key = `${at}-${part.length}`
     const number = Number(/^\[(\d+)\]$/.exec(part)?.[1] ?? 0)
-    if (number > 0 && number <= cited)
+    if (number > 0 && number <= itemCount)
       return (
         <button
           key={key}
@@ -90,8 +90,8 @@ function Inline({ text, cited = Number.POSITIVE_INFINITY, onCite }: Marks & { te
 }
 
 /** Splits an answer into blocks, at empty lines and by the first characters of lines. Linear in the number of lines. */
-export function blocksOf(text: string): BlockOf[] {
-  const blocks: BlockOf[] = []
+export function parseBlocks(text: string): AnswerBlock[] {
+  const blocks: AnswerBlock[] = []
   let isCode = false
   let isOpen = false
   for (const line of text.split('\n')) {
@@ -108,7 +108,7 @@ export function blocksOf(text: string): BlockOf[] {
 }
 
 /** @returns whether the next line may continue the block */
-function addLine(blocks: BlockOf[], line: string, isOpen: boolean): boolean {
+function addLine(blocks: AnswerBlock[], line: string, isOpen: boolean): boolean {
   const last = blocks.at(-1)
   const heading = /^#{1,6} (.*)/.exec(line)?.[1]
   const item = /^\s*(?:([-*•])|\d{1,3}[.)]) (.*)/.exec(line)

@@ -3,15 +3,15 @@ import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { address, setQuery, usePlace } from '../../router.js'
+import { pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
 import { Notice } from '../../ui/state.js'
-import { ask, clear, type Mode, stop, useConversation } from './conversation.js'
+import { type AskMode, ask, clearConversation, stopTurn, useConversation } from './conversation.js'
 import { TurnView } from './turn.js'
 
-const MODES: readonly { id: Mode | ''; title: string }[] = [
+const MODE_OPTIONS: readonly { id: AskMode | ''; title: string }[] = [
   { id: '', title: 'Space default' },
   { id: 'auto', title: 'Auto' },
   { id: 'fast', title: 'Fast' },
@@ -34,7 +34,7 @@ export function Ask() {
     return (
       <>
         <PageHead title="Ask" />
-        <NoSpace of={chosen} icon="ask">
+        <NoSpace selection={chosen} icon="ask">
           A space answers questions. Create one and drop documents on it.
         </NoSpace>
       </>
@@ -46,13 +46,13 @@ export function Ask() {
         lead={turns.length === 0 ? `Answers come from the documents of ${space.name}, with citations.` : undefined}
         actions={
           turns.length > 0 && (
-            <Button icon="plus" small disabled={isRunning} onClick={() => clear(space.id)}>
+            <Button icon="plus" small disabled={isRunning} onClick={() => clearConversation(space.id)}>
               New conversation
             </Button>
           )
         }
       />
-      {turns.length === 0 && <WithoutDocuments space={space} />}
+      {turns.length === 0 && <NoDocumentsNotice space={space} />}
       <ol className="turns" aria-label="Conversation">
         {turns.map((turn, at) => (
           <li key={turn.id} className="turn">
@@ -60,8 +60,8 @@ export function Ask() {
             <TurnView
               turn={turn}
               space={space}
-              onStop={() => stop(turn)}
-              onAgain={() => void ask(space.id, turn.question, turn.mode)}
+              onStop={() => stopTurn(turn)}
+              onRetry={() => void ask(space.id, turn.question, turn.mode)}
             />
           </li>
         ))}
@@ -77,12 +77,12 @@ export function Ask() {
 }
 
 /** Notice for a space without documents. */
-function WithoutDocuments({ space: { id, slug } }: { space: KnowledgeSpace }) {
+function NoDocumentsNotice({ space: { id, slug } }: { space: KnowledgeSpace }) {
   const stats = useRead('GET /knowledge-spaces/{id}/stats', { path: { id }, query: {} })
   if (stats.data?.storage.documentCount !== 0) return null
   return (
     <div className="ask-without">
-      <Notice action={<Link to={address('documents', [], { space: slug })}>Add documents</Link>}>
+      <Notice action={<Link to={pageHref('documents', [], { space: slug })}>Add documents</Link>}>
         This space has no documents yet, so no question can be answered from it.
       </Notice>
     </div>
@@ -92,13 +92,13 @@ function WithoutDocuments({ space: { id, slug } }: { space: KnowledgeSpace }) {
 interface AskFormProps {
   isFollowing: boolean
   isRunning: boolean
-  onAsk: (question: string, mode: Mode | undefined) => void
+  onAsk: (question: string, mode: AskMode | undefined) => void
 }
 
 function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
-  const { query } = usePlace()
+  const { query } = useRoute()
   const [text, setText] = useState(query.get('q') ?? '')
-  const mode = MODES.find(({ id }) => id === query.get('mode'))?.id ?? ''
+  const mode = MODE_OPTIONS.find(({ id }) => id === query.get('mode'))?.id ?? ''
   const field = useRef<HTMLTextAreaElement>(null)
   useEffect(() => field.current?.focus({ preventScroll: true }), [])
 
@@ -141,7 +141,7 @@ function AskForm({ isFollowing, isRunning, onAsk }: AskFormProps) {
             value={mode}
             onChange={(event) => setQuery({ mode: event.target.value }, { replace: true })}
           >
-            {MODES.map(({ id, title }) => (
+            {MODE_OPTIONS.map(({ id, title }) => (
               <option key={id} value={id}>
                 {title}
               </option>

@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react'
 import type { AnswerDelta, AnswerDone, AnswerError, AnswerMetadata } from '../../../contract/gateway/queries.js'
 import { ApiError, messageOf, open, Unreachable } from '../../api/client.js'
-import { eventsOf } from '../../api/events.js'
+import { readEvents } from '../../api/events.js'
 import { session } from '../../api/session.js'
 
-export type Mode = 'fast' | 'deep' | 'research' | 'auto'
+export type AskMode = 'fast' | 'deep' | 'research' | 'auto'
 
 /** A question and its answer so far. */
-export interface Turn {
+export interface AskTurn {
   id: number
   question: string
   /** undefined for the default of the space */
-  mode: Mode | undefined
+  mode: AskMode | undefined
   text: string
   traceId: string | undefined
   metadata: AnswerMetadata | undefined
@@ -19,15 +19,15 @@ export interface Turn {
   state: 'running' | 'done' | 'stopped' | 'failed'
 }
 
-interface Conversation {
-  turns: readonly Turn[]
+interface AskConversation {
+  turns: readonly AskTurn[]
   /** session on the daemon; follow-up questions belong to it */
   sessionId: string | undefined
 }
 
-const NONE: Conversation = { turns: [], sessionId: undefined }
+const EMPTY_CONVERSATION: AskConversation = { turns: [], sessionId: undefined }
 /** Conversations by space. They outlive page changes and end with the session. */
-const conversations = new Map<string, Conversation>()
+const conversations = new Map<string, AskConversation>()
 const running = new Map<number, AbortController>()
 const listeners = new Set<() => void>()
 let nextId = 1
@@ -36,29 +36,31 @@ session.subscribe(() => {
   if (session.isOpen()) return
   for (const controller of running.values()) controller.abort()
   conversations.clear()
-  tell()
+  notify()
 })
 
-export function useConversation(spaceId: string | undefined): Conversation {
-  return useSyncExternalStore(subscribe, () => (spaceId === undefined ? NONE : (conversations.get(spaceId) ?? NONE)))
+export function useConversation(spaceId: string | undefined): AskConversation {
+  return useSyncExternalStore(subscribe, () =>
+    spaceId === undefined ? EMPTY_CONVERSATION : (conversations.get(spaceId) ?? EMPTY_CONVERSATION),
+  )
 }
 
-export function stop(turn: Turn): void {
+export function stopTurn(turn: AskTurn): void {
   running.get(turn.id)?.abort()
 }
 
-export function clear(spaceId: string): void {
+export function clearConversation(spaceId: string): void {
   conversations.delete(spaceId)
-  tell()
+  notify()
 }
 
 /** Asks a space a question; `useConversation` shows the progress. */
-export async function ask(spaceId: string, question: string, mode: Mode | undefined): Promise<void> {
+export async function ask(spaceId: string, question: string, mode: AskMode | undefined): Promise<void> {
   const id = nextId++
   const controller = new AbortController()
   running.set(id, controller)
-  const before = conversations.get(spaceId) ?? NONE
-  const turn: Turn = {
+  const previous = conversations.get(spaceId) ?? EMPTY_CONVERSATION
+  const turn: AskTurn = {
     id,
     question,
     mode,
@@ -68,30 +70,30 @@ export async function ask(spaceId: string, question: string, mode: Mode | undefi
     error: undefined,
     state: 'running',
   }
-  conversations.set(spaceId, { ...before, turns: [...before.turns, turn] })
-  tell()
-  const change = (to: Partial<Turn>, sessionId?: string) => {
-    const now = conversations.get(spaceId)
-    if (now === undefined) return
-    const turns = now.turns.map((one) => (one.id === id ? { ...one, ...to } : one))
-    conversations.set(spaceId, { turns, sessionId: sessionId ?? now.sessionId })
-    tell()
+  conversations.set(spaceId, { ...previous, turns: [...previous.turns, turn] })
+  notify()
+  const update = (changes: Partial<AskTurn>, sessionId?: string) => {
+    const current = conversations.get(spaceId)
+    if (current === undefined) return
+    const turns = current.turns.map((one) => (one.id === id ? { ...one, ...changes } : one))
+    conversations.set(spaceId, { turns, sessionId: sessionId ?? current.sessionId })
+    notify()
   }
   try {
-    await stream(spaceId, turn, before.sessionId, controller.signal, change)
+    await streamAnswer(spaceId, turn, previous.sessionId, controller.signal, update)
   } catch (error) {
-    change(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', error: brokenOff(error) })
+    update(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', error: describeInterruption(error) })
   } finally {
     running.delete(id)
   }
 }
 
-async function stream(
+async function streamAnswer(
   spaceId: string,
-  { question, mode }: Turn,
+  { question, mode }: AskTurn,
   sessionId: string | undefined,
   signal: AbortSignal,
-  change: (to: Partial<Turn>, sessionId?: string) => void,
+  update: (to: Partial<AskTurn>, sessionId?: string) => void,
 ): Promise<void> {
   const body = {
     knowledgeSpaceId: spaceId,
@@ -100,33 +102,33 @@ async function stream(
     ...(sessionId === undefined ? {} : { sessionId }),
   }
   const response = await open('POST /queries', { body }, { signal })
-  change(
+  update(
     { traceId: response.headers.get('x-query-run-id') ?? undefined },
     response.headers.get('x-session-id') ?? undefined,
   )
   let text = ''
-  for await (const { event, data } of eventsOf(response)) {
+  for await (const { event, data } of readEvents(response)) {
     if (event === 'answer.delta') {
       // the contract gives the type of a frame
       const { delta }: AnswerDelta = JSON.parse(data)
       text += delta
-      change({ text })
+      update({ text })
     } else if (event === 'answer.done') {
       const { metadata, traceId }: AnswerDone = JSON.parse(data)
-      return change({ metadata, traceId, state: 'done' })
+      return update({ metadata, traceId, state: 'done' })
     } else if (event === 'answer.error') {
       const { error }: AnswerError = JSON.parse(data)
-      return change({ error, state: 'failed' })
+      return update({ error, state: 'failed' })
     }
   }
-  change({ state: 'failed', error: BROKEN_OFF })
+  update({ state: 'failed', error: CONNECTION_LOST })
 }
 
-const BROKEN_OFF = 'The answer broke off: the connection to the daemon was lost.'
+const CONNECTION_LOST = 'The answer broke off: the connection to the daemon was lost.'
 
 /** The browser's own message for an interrupted stream is not helpful: replaces it. */
-function brokenOff(error: unknown): string {
-  return error instanceof ApiError || error instanceof Unreachable ? messageOf(error) : BROKEN_OFF
+function describeInterruption(error: unknown): string {
+  return error instanceof ApiError || error instanceof Unreachable ? messageOf(error) : CONNECTION_LOST
 }
 
 function subscribe(listener: () => void): () => void {
@@ -134,6 +136,6 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-function tell(): void {
+function notify(): void {
   for (const listener of listeners) listener()
 }

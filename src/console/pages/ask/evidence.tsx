@@ -4,7 +4,7 @@ import { formatDay, splitPath } from '../../ui/format.js'
 import { Icon, type IconName } from '../../ui/icon.js'
 import { Badge } from '../../ui/state.js'
 
-const KINDS: Record<string, IconName> = { table: 'table', image: 'picture', code: 'code' }
+const KIND_ICONS: Record<string, IconName> = { table: 'table', image: 'picture', code: 'code' }
 
 interface EvidenceCardProps {
   item: EvidenceItem
@@ -20,7 +20,7 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
   const filename = typeof metadata.filename === 'string' ? metadata.filename : ''
   const { folder, name } = splitPath(filename)
   const date = typeof metadata.documentDate === 'string' ? formatDay(metadata.documentDate) : undefined
-  const place = [
+  const location = [
     citation?.pageNumber === undefined ? undefined : `page ${citation.pageNumber}`,
     ...(citation?.sectionPath ?? []),
   ].filter((part) => part !== undefined)
@@ -28,7 +28,7 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
     <button type="button" className={classes('passage', isCited && 'is-cited')} onClick={onOpen}>
       <span className="passage-head">
         <span className={classes('passage-number', isCited && 'is-cited')}>{number}</span>
-        <Icon name={KINDS[String(metadata.nodeKind)] ?? 'file'} size={16} />
+        <Icon name={KIND_ICONS[String(metadata.nodeKind)] ?? 'file'} size={16} />
         <span className="passage-name" title={filename}>
           <span className="passage-folder one-line faint">{folder}</span>
           <span className="one-line">{name}</span>
@@ -40,7 +40,7 @@ export function EvidenceCard({ item, number, isCited, onOpen }: EvidenceCardProp
           {score.toFixed(2)}
         </span>
       </span>
-      {place.length > 0 && <span className="passage-place one-line small muted">{place.join(' › ')}</span>}
+      {location.length > 0 && <span className="passage-place one-line small muted">{location.join(' › ')}</span>}
       <span className="passage-text">{snippetOf(item.text)}</span>
       {conflicts[0] !== undefined && <span className="small bad-words">{conflicts[0].reason}</span>}
     </button>

@@ -21,8 +21,8 @@ export function QuotationText({ text, blocks, onCite }: QuotationTextProps) {
             {location}
           </p>
           <blockquote className="quotation">
-            {parts.map(({ start: at, text: part, isMarked }) =>
-              isMarked ? <mark key={at}>{part}</mark> : <span key={at}>{part}</span>,
+            {parts.map(({ start: partStart, text: part, isMarked }) =>
+              isMarked ? <mark key={partStart}>{part}</mark> : <span key={partStart}>{part}</span>,
             )}
           </blockquote>
         </section>

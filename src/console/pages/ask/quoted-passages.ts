@@ -1,6 +1,6 @@
 import type { AnswerQuotation } from '../../../contract/gateway/queries.js'
 
-interface QuotedPassage {
+interface QuotedSection {
   /** offset of the block in the answer */
   start: number
   /** text of the answer before the first passage; '' for all others */
@@ -12,24 +12,24 @@ interface QuotedPassage {
 }
 
 /** Splits an answer into its quoted passages; bracketed numbers inside a quotation stay text. */
-export function splitQuotation(text: string, blocks: AnswerQuotation['blocks']): QuotedPassage[] {
+export function splitQuotation(text: string, blocks: AnswerQuotation['blocks']): QuotedSection[] {
   return blocks.map(({ cited, start, end, marks }, index) => {
     const lines = text
       .slice(blocks[index - 1]?.end ?? 0, start)
       .trim()
       .split('\n')
     const location = (lines.pop() ?? '').replace(`[${cited}] `, '')
-    const parts: QuotedPassage['parts'] = []
-    const add = (from: number, to: number, isMarked: boolean): void => {
-      if (to > from) parts.push({ start: from, text: text.slice(from, to), isMarked })
+    const parts: QuotedSection['parts'] = []
+    const add = (position: number, partEnd: number, isMarked: boolean): void => {
+      if (partEnd > position) parts.push({ start: position, text: text.slice(position, partEnd), isMarked })
     }
-    let from = start
+    let position = start
     for (const mark of marks) {
-      add(from, mark.start, false)
+      add(position, mark.start, false)
       add(mark.start, mark.end, true)
-      from = mark.end
+      position = mark.end
     }
-    add(from, end, false)
+    add(position, end, false)
     return { start, opening: lines.join('\n').trim(), cited, location, parts }
   })
 }

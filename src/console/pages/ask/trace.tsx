@@ -8,14 +8,14 @@ import { formatCount, formatMs, splitPath } from '../../ui/format.js'
 import { Field, Panel, ScrollFrame } from '../../ui/parts.js'
 import { Badge, Loaded, Notice, type Tone } from '../../ui/state.js'
 
-interface TraceProps {
+interface TraceViewProps {
   traceId: string
   spaceId: string
   metadata: AnswerMetadata
 }
 
 /** Details of a query: hits of each search, ranking, durations, and why a document is missing. */
-export function TraceView({ traceId, spaceId, metadata }: TraceProps) {
+export function TraceView({ traceId, spaceId, metadata }: TraceViewProps) {
   const trace = useRead('GET /queries/{traceId}', { path: { traceId } })
   return (
     <Panel title="How it was found">
@@ -23,17 +23,17 @@ export function TraceView({ traceId, spaceId, metadata }: TraceProps) {
         <h3>Steps of the search</h3>
         <Funnel metadata={metadata} />
         <h3>Ranking</h3>
-        <Ranking items={metadata.evidenceBundle?.items ?? []} />
+        <RankingTable items={metadata.evidenceBundle?.items ?? []} />
         <h3>Duration</h3>
-        <Loaded of={trace}>{(read) => <Times trace={read} />}</Loaded>
+        <Loaded query={trace}>{(loadedTrace) => <StepDurations trace={loadedTrace} />}</Loaded>
         <h3>Why is a document missing?</h3>
-        <WhyNot traceId={traceId} spaceId={spaceId} />
+        <ExplainForm traceId={traceId} spaceId={spaceId} />
       </div>
     </Panel>
   )
 }
 
-function figure(metrics: Record<string, unknown>, name: string): number | undefined {
+function metricOf(metrics: Record<string, unknown>, name: string): number | undefined {
   const value = metrics[name]
   return typeof value === 'number' ? value : undefined
 }
@@ -41,7 +41,7 @@ function figure(metrics: Record<string, unknown>, name: string): number | undefi
 /** The searches, whose results are merged and reduced step by step. Bars have a logarithmic scale. */
 function Funnel({ metadata }: { metadata: AnswerMetadata }) {
   const metrics = metadata.metrics ?? {}
-  const count = (name: string) => figure(metrics, name)
+  const count = (name: string) => metricOf(metrics, name)
   const time = (name: string) => {
     const ms = count(name)
     return ms === undefined ? '' : formatMs(ms)
@@ -54,14 +54,14 @@ function Funnel({ metadata }: { metadata: AnswerMetadata }) {
     { title: 'Shown', value: metadata.evidenceBundle?.items.length, note: '' },
     { title: 'Cited', value: metadata.cited?.length, note: '' },
   ].flatMap(({ value, ...stage }) => (value === undefined ? [] : [{ ...stage, value }]))
-  const most = Math.max(1, ...stages.map(({ value }) => value))
+  const max = Math.max(1, ...stages.map(({ value }) => value))
   return (
     <ul className="funnel">
-      {stages.map(({ title, value, note, leg }) => (
-        <li key={title} className={leg === true ? 'funnel-stage is-leg' : 'funnel-stage'}>
+      {stages.map(({ title, value, note, leg: isSearch }) => (
+        <li key={title} className={isSearch === true ? 'funnel-stage is-leg' : 'funnel-stage'}>
           <span className="funnel-title">{title}</span>
           <span className="funnel-track">
-            <span className="funnel-bar" style={{ width: `${(Math.log1p(value) / Math.log1p(most)) * 100}%` }} />
+            <span className="funnel-bar" style={{ width: `${(Math.log1p(value) / Math.log1p(max)) * 100}%` }} />
           </span>
           <span className="funnel-value number">{formatCount(value)}</span>
           <span className="funnel-note faint small number">{note}</span>
@@ -71,13 +71,13 @@ function Funnel({ metadata }: { metadata: AnswerMetadata }) {
   )
 }
 
-const WAYS: Record<string, string> = {
+const MATCH_LABELS: Record<string, string> = {
   words: 'words',
   meaning: 'meaning',
   'words-and-meaning': 'words and meaning',
 }
 
-function Ranking({ items }: { items: readonly EvidenceItem[] }) {
+function RankingTable({ items }: { items: readonly EvidenceItem[] }) {
   if (items.length === 0) return <p className="muted">No passage was selected.</p>
   return (
     <ScrollFrame label="Ranking">
@@ -94,22 +94,22 @@ function Ranking({ items }: { items: readonly EvidenceItem[] }) {
           </tr>
         </thead>
         <tbody>
-          {items.map(({ nodeId, scores, metadata }, at) => {
-            const why = whyOf(metadata)
+          {items.map(({ nodeId, scores, metadata }, index) => {
+            const why = readMatch(metadata)
             return (
               <tr key={nodeId}>
-                <td>{at + 1}</td>
+                <td>{index + 1}</td>
                 <td className="ranking-name one-line" title={String(metadata.filename ?? '')}>
                   {splitPath(String(metadata.filename ?? '')).name}
                 </td>
                 <td className="ranking-why">
-                  {WAYS[why.by] ?? why.by}
+                  {MATCH_LABELS[why.by] ?? why.by}
                   {why.words.length > 0 && <span className="faint"> {why.words.slice(0, 5).join(', ')}</span>}
                 </td>
-                <Share value={scores.retrieval} />
-                <Share value={scores.rerank} />
-                <Share value={scores.freshness} />
-                <Share value={scores.final} />
+                <ScoreBar value={scores.retrieval} />
+                <ScoreBar value={scores.rerank} />
+                <ScoreBar value={scores.freshness} />
+                <ScoreBar value={scores.final} />
               </tr>
             )
           })}
@@ -119,7 +119,7 @@ function Ranking({ items }: { items: readonly EvidenceItem[] }) {
   )
 }
 
-function Share({ value }: { value: number | undefined }) {
+function ScoreBar({ value }: { value: number | undefined }) {
   if (value === undefined) return <td className="faint">–</td>
   return (
     <td>
@@ -131,7 +131,7 @@ function Share({ value }: { value: number | undefined }) {
   )
 }
 
-function whyOf(metadata: Record<string, unknown>): { by: string; words: string[] } {
+function readMatch(metadata: Record<string, unknown>): { by: string; words: string[] } {
   const { why } = metadata
   if (typeof why !== 'object' || why === null) return { by: '', words: [] }
   const by = 'by' in why ? String(why.by) : ''
@@ -139,7 +139,7 @@ function whyOf(metadata: Record<string, unknown>): { by: string; words: string[]
   return { by, words }
 }
 
-const STEPS: Record<string, string> = {
+const STEP_LABELS: Record<string, string> = {
   'query.route': 'Choose the mode',
   'query.embed': 'Meaning of the question',
   'query.retrieve': 'Search and rank',
@@ -150,37 +150,37 @@ const STEPS: Record<string, string> = {
 }
 
 /** Bars of the steps on a common time axis. */
-function Times({ trace }: { trace: AnswerTrace }) {
+function StepDurations({ trace }: { trace: AnswerTrace }) {
   const steps = trace.steps.map(({ name, status, startedAt, endedAt, metadata }) => {
-    const from = new Date(startedAt).getTime()
-    const to = new Date(endedAt ?? startedAt).getTime()
-    const took = typeof metadata.durationMs === 'number' ? metadata.durationMs : to - from
-    return { name, status, from, to, took }
+    const startMs = new Date(startedAt).getTime()
+    const endMs = new Date(endedAt ?? startedAt).getTime()
+    const tookMs = typeof metadata.durationMs === 'number' ? metadata.durationMs : endMs - startMs
+    return { name, status, from: startMs, to: endMs, took: tookMs }
   })
-  const begin = Math.min(...steps.map(({ from }) => from))
-  const whole = Math.max(1, ...steps.map(({ to }) => to - begin))
+  const firstStartMs = Math.min(...steps.map(({ from: startMs }) => startMs))
+  const totalMs = Math.max(1, ...steps.map(({ to: endMs }) => endMs - firstStartMs))
   return (
     <ol className="times">
-      {steps.map(({ name, status, from, to, took }) => (
+      {steps.map(({ name, status, from: startMs, to: endMs, took: tookMs }) => (
         <li key={name} className="times-step">
-          <span className="times-name">{STEPS[name] ?? name}</span>
+          <span className="times-name">{STEP_LABELS[name] ?? name}</span>
           <span className="times-track">
             <span
               className={status === 'error' ? 'times-bar is-bad' : 'times-bar'}
               style={{
-                left: `${((from - begin) / whole) * 100}%`,
-                width: `${Math.max(0.6, ((to - from) / whole) * 100)}%`,
+                left: `${((startMs - firstStartMs) / totalMs) * 100}%`,
+                width: `${Math.max(0.6, ((endMs - startMs) / totalMs) * 100)}%`,
               }}
             />
           </span>
-          <span className="number small faint">{status === 'ok' ? formatMs(took) : status}</span>
+          <span className="number small faint">{status === 'ok' ? formatMs(tookMs) : status}</span>
         </li>
       ))}
     </ol>
   )
 }
 
-const OUTCOMES: Record<string, { tone: Tone; title: string }> = {
+const OUTCOME_BADGES: Record<string, { tone: Tone; title: string }> = {
   passed: { tone: 'good', title: 'passed' },
   missed: { tone: 'warn', title: 'missed' },
   failed: { tone: 'bad', title: 'excluded' },
@@ -188,7 +188,7 @@ const OUTCOMES: Record<string, { tone: Tone; title: string }> = {
 }
 
 /** Form that explains why a document, or a passage with a given text, is not in the evidence. */
-function WhyNot({ traceId, spaceId }: { traceId: string; spaceId: string }) {
+function ExplainForm({ traceId, spaceId }: { traceId: string; spaceId: string }) {
   const [file, setFile] = useState('')
   const [quote, setQuote] = useState('')
   const explain = useWrite('POST /knowledge-spaces/{id}/queries/explain')
@@ -230,7 +230,9 @@ function WhyNot({ traceId, spaceId }: { traceId: string; spaceId: string }) {
           <ol className="stages">
             {explain.data.stages.map(({ stage, outcome, text }) => (
               <li key={stage} className="stages-item">
-                <Badge tone={OUTCOMES[outcome]?.tone ?? 'neutral'}>{OUTCOMES[outcome]?.title ?? outcome}</Badge>
+                <Badge tone={OUTCOME_BADGES[outcome]?.tone ?? 'neutral'}>
+                  {OUTCOME_BADGES[outcome]?.title ?? outcome}
+                </Badge>
                 <span className="stages-name">{stage}</span>
                 <span className="muted wrap">{text}</span>
               </li>

@@ -5,22 +5,22 @@ import { useRead } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatMs, plural } from '../../ui/format.js'
 import { Badge, Notice, Skeleton, type Tone } from '../../ui/state.js'
-import { DocumentSheet } from '../../viewer/sheet.js'
+import { DocumentSheet } from '../../viewer/document-sheet.js'
 import { AnswerText } from './answer-text.js'
-import type { Turn } from './conversation.js'
+import type { AskTurn } from './conversation.js'
 import { EvidenceCard } from './evidence.js'
 import { QuotationText } from './quotation-text.js'
 import { TraceView } from './trace.js'
-import { Wrong } from './wrong.js'
+import { WrongAnswerDialog } from './wrong.js'
 
 /** Maximum number of unpublished documents that is counted. */
-const UNREAD_COUNTED = 100
+const MAX_COUNTED_JOBS = 100
 
 /** Passages shown before the list is expanded. */
-const FIRST = 4
+const INITIAL_COUNT = 4
 
 /** Labels of the evidence states. */
-const STATES: Record<EvidenceState, { tone: Tone; title: string; text: string }> = {
+const STATE_LABELS: Record<EvidenceState, { tone: Tone; title: string; text: string }> = {
   answerable: { tone: 'good', title: 'Answered', text: 'The documents answer this.' },
   partial: { tone: 'warn', title: 'In part', text: 'The documents answer only a part of this.' },
   'not-enough-evidence': {
@@ -37,40 +37,40 @@ const STATES: Record<EvidenceState, { tone: Tone; title: string; text: string }>
 }
 
 /** Shown without a model: nothing has checked that the nearest passages answer the question. */
-const CLOSEST: (typeof STATES)[EvidenceState] = {
+const CLOSEST_LABEL: (typeof STATE_LABELS)[EvidenceState] = {
   tone: 'warn',
   title: 'Closest passages',
   text: 'It is not certain that the documents answer this: these passages are the nearest.',
 }
 
-interface TurnProps {
-  turn: Turn
+interface TurnViewProps {
+  turn: AskTurn
   space: KnowledgeSpace
   onStop: () => void
   /** repeats the question after a failure */
-  onAgain: () => void
+  onRetry: () => void
 }
 
-export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
-  const [opened, setOpened] = useState<EvidenceItem>()
+export function TurnView({ turn, space, onStop, onRetry }: TurnViewProps) {
+  const [openItem, setOpenItem] = useState<EvidenceItem>()
   const [isTraceOpen, openTrace] = useState(false)
-  const [isWrongOpen, openWrong] = useState(false)
+  const [isReportOpen, openReport] = useState(false)
   const { metadata, state, text } = turn
   const items = metadata?.evidenceBundle?.items ?? []
-  const citation = opened?.citations[0]
+  const citation = openItem?.citations[0]
   return (
     <>
       <h2 className="turn-question wrap">{turn.question}</h2>
-      <Standing turn={turn} spaceId={space.id} />
+      <AnswerState turn={turn} spaceId={space.id} />
       {text !== '' && metadata?.quotation !== undefined && (
-        <QuotationText text={text} {...metadata.quotation} onCite={(number) => setOpened(items[number - 1])} />
+        <QuotationText text={text} {...metadata.quotation} onCite={(number) => setOpenItem(items[number - 1])} />
       )}
       {text !== '' && metadata?.quotation === undefined && (
         <AnswerText
           text={text}
           isRunning={state === 'running'}
-          onCite={(number) => setOpened(items[number - 1])}
-          {...(metadata === undefined ? {} : { cited: items.length })}
+          onCite={(number) => setOpenItem(items[number - 1])}
+          {...(metadata === undefined ? {} : { itemCount: items.length })}
         />
       )}
       {state === 'running' && text === '' && <Skeleton />}
@@ -78,7 +78,7 @@ export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
         <Notice
           tone="bad"
           action={
-            <Button small icon="refresh" onClick={onAgain}>
+            <Button small icon="refresh" onClick={onRetry}>
               Ask again
             </Button>
           }
@@ -98,7 +98,7 @@ export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
             <Button small icon="graph" aria-expanded={isTraceOpen} onClick={() => openTrace(!isTraceOpen)}>
               How it was found
             </Button>
-            <Button small icon="flag" kind="quiet" onClick={() => openWrong(true)}>
+            <Button small icon="flag" kind="quiet" onClick={() => openReport(true)}>
               This is wrong
             </Button>
           </>
@@ -108,50 +108,56 @@ export function TurnView({ turn, space, onStop, onAgain }: TurnProps) {
         <TraceView traceId={turn.traceId} spaceId={space.id} metadata={metadata} />
       )}
       {items.length > 0 && (
-        <Evidence
+        <EvidenceList
           items={items}
           isAnswer={metadata?.evidenceBundle?.state !== 'not-enough-evidence'}
           cited={metadata?.cited ?? []}
-          onOpen={setOpened}
+          onOpen={setOpenItem}
         />
       )}
-      {opened !== undefined && citation !== undefined && (
+      {openItem !== undefined && citation !== undefined && (
         <DocumentSheet
           spaceId={space.id}
           documentId={citation.documentAssetId}
           version={citation.documentVersion}
           target={citation}
-          onClose={() => setOpened(undefined)}
+          onClose={() => setOpenItem(undefined)}
         />
       )}
-      {isWrongOpen && turn.traceId !== undefined && (
-        <Wrong spaceId={space.id} traceId={turn.traceId} question={turn.question} onClose={() => openWrong(false)} />
+      {isReportOpen && turn.traceId !== undefined && (
+        <WrongAnswerDialog
+          spaceId={space.id}
+          traceId={turn.traceId}
+          question={turn.question}
+          onClose={() => openReport(false)}
+        />
       )}
     </>
   )
 }
 
 /** Evidence state of the answer, and whether the search was complete. */
-function Standing({ turn: { metadata, state }, spaceId }: { turn: Turn; spaceId: string }) {
-  if (metadata === undefined) return state === 'running' ? <p className="sr-only">The answer is being prepared.</p> : null
+function AnswerState({ turn: { metadata, state }, spaceId }: { turn: AskTurn; spaceId: string }) {
+  if (metadata === undefined)
+    return state === 'running' ? <p className="sr-only">The answer is being prepared.</p> : null
   const evidence = metadata.evidenceBundle?.state
   const isClosest = evidence === 'partial' && metadata.decidedBy !== 'model'
-  const standing = evidence === undefined ? undefined : isClosest ? CLOSEST : STATES[evidence]
+  const label = evidence === undefined ? undefined : isClosest ? CLOSEST_LABEL : STATE_LABELS[evidence]
   const total = metadata.metrics?.totalMs
   const reasons = degradedReasons(metadata)
   const stale = metadata.evidenceBundle?.items.filter(({ freshness }) => freshness === 'stale').length ?? 0
   return (
     <div className="standing" role="status">
-      {standing !== undefined && (
+      {label !== undefined && (
         <>
-          <Badge tone={standing.tone}>{standing.title}</Badge>
-          <span className="muted small">{standing.text}</span>
+          <Badge tone={label.tone}>{label.title}</Badge>
+          <span className="muted small">{label.text}</span>
         </>
       )}
       <span className="faint small number standing-end">
         {[metadata.mode, typeof total === 'number' ? formatMs(total) : undefined].filter(Boolean).join(' · ')}
       </span>
-      {evidence === 'not-enough-evidence' && <Unread spaceId={spaceId} />}
+      {evidence === 'not-enough-evidence' && <UnpublishedNotice spaceId={spaceId} />}
       {reasons.length > 0 && (
         <Notice tone="warn">
           Not everything could be searched, so the answer may be incomplete: {reasons.join(', ')}.
@@ -167,14 +173,14 @@ function Standing({ turn: { metadata, state }, spaceId }: { turn: Turn; spaceId:
 }
 
 /** Notice about documents that are not indexed yet: they may contain the answer. */
-function Unread({ spaceId }: { spaceId: string }) {
+function UnpublishedNotice({ spaceId }: { spaceId: string }) {
   const jobs = useRead('GET /knowledge-spaces/{id}/jobs', {
     path: { id: spaceId },
-    query: { state: 'open', limit: UNREAD_COUNTED },
+    query: { state: 'open', limit: MAX_COUNTED_JOBS },
   })
   const count = jobs.data?.items.length ?? 0
   if (count === 0) return null
-  const documents = count === UNREAD_COUNTED ? `${count} documents or more` : plural(count, 'document')
+  const documents = count === MAX_COUNTED_JOBS ? `${count} documents or more` : plural(count, 'document')
   return (
     <Notice tone="warn">
       The index is out of date: {documents} {count === 1 ? 'is' : 'are'} still being read. Ask again when that is done.
@@ -187,7 +193,7 @@ function degradedReasons(metadata: Record<string, unknown>): string[] {
   return Array.isArray(reasons) ? reasons.map(String) : []
 }
 
-interface EvidenceProps {
+interface EvidenceListProps {
   items: readonly EvidenceItem[]
   /** whether the items support the answer; otherwise they are only the nearest ones */
   isAnswer: boolean
@@ -195,24 +201,29 @@ interface EvidenceProps {
   onOpen: (item: EvidenceItem) => void
 }
 
-function Evidence({ items, isAnswer, cited, onOpen }: EvidenceProps) {
-  const [isWhole, setWhole] = useState(false)
-  const shown = isWhole ? items : items.slice(0, Math.max(FIRST, ...cited))
+function EvidenceList({ items, isAnswer, cited, onOpen }: EvidenceListProps) {
+  const [isExpanded, setExpanded] = useState(false)
+  const visible = isExpanded ? items : items.slice(0, Math.max(INITIAL_COUNT, ...cited))
   return (
     <section aria-label="Evidence" className="evidence">
       <h3 className="evidence-title">
         {isAnswer ? 'Evidence' : 'Nearest passages'} <span className="faint number">{items.length}</span>
       </h3>
       <ol className="evidence-list">
-        {shown.map((item, at) => (
+        {visible.map((item, index) => (
           <li key={item.nodeId}>
-            <EvidenceCard item={item} number={at + 1} isCited={cited.includes(at + 1)} onOpen={() => onOpen(item)} />
+            <EvidenceCard
+              item={item}
+              number={index + 1}
+              isCited={cited.includes(index + 1)}
+              onOpen={() => onOpen(item)}
+            />
           </li>
         ))}
       </ol>
-      {shown.length < items.length && (
-        <Button small kind="quiet" icon="down" onClick={() => setWhole(true)}>
-          {plural(items.length - shown.length, 'more passage')}
+      {visible.length < items.length && (
+        <Button small kind="quiet" icon="down" onClick={() => setExpanded(true)}>
+          {plural(items.length - visible.length, 'more passage')}
         </Button>
       )}
     </section>

@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from 'react'
 import { useWrite } from '../../api/use.js'
-import { Dialog, Field, FormEnd } from '../../ui/parts.js'
-import { say } from '../../ui/toast.js'
+import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { showToast } from '../../ui/toast.js'
 import { ExpectedAnswerFields, toAnswerFields, toExpectedAnswer } from '../quality/expected-answer.js'
 
-interface WrongProps {
+interface WrongAnswerDialogProps {
   spaceId: string
   traceId: string
   question: string
@@ -12,22 +12,26 @@ interface WrongProps {
 }
 
 /** Dialog that makes a golden question of a wrong answer, with the evidence that it used. */
-export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
+export function WrongAnswerDialog({ spaceId, traceId, question, onClose }: WrongAnswerDialogProps) {
   const [reason, setReason] = useState('')
   const [answer, setAnswer] = useState(() => toAnswerFields())
-  const make = useWrite('POST /knowledge-spaces/{id}/production-bad-cases', [
+  const create = useWrite('POST /knowledge-spaces/{id}/production-bad-cases', [
     'GET /knowledge-spaces/{id}/golden-questions',
   ])
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const said = reason.trim()
+    const trimmedReason = reason.trim()
     const expect = toExpectedAnswer(answer)
-    const body = { traceId, ...(said === '' ? {} : { reason: said }), ...(expect === undefined ? {} : { expect }) }
-    make.mutate(
+    const body = {
+      traceId,
+      ...(trimmedReason === '' ? {} : { reason: trimmedReason }),
+      ...(expect === undefined ? {} : { expect }),
+    }
+    create.mutate(
       { path: { id: spaceId }, body },
       {
         onSuccess: () => {
-          say('A golden question was created; future runs include it.')
+          showToast('A golden question was created; future runs include it.')
           onClose()
         },
       },
@@ -37,8 +41,8 @@ export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
     <Dialog title="This is wrong" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <p className="muted">
-          The question becomes a golden question with the passages that were used, so that future runs measure whether the
-          answer improves.
+          The question becomes a golden question with the passages that were used, so that future runs measure whether
+          the answer improves.
         </p>
         <blockquote className="quote wrap">{question}</blockquote>
         <Field label="What is wrong with the answer?" hint="Optional.">
@@ -54,7 +58,7 @@ export function Wrong({ spaceId, traceId, question, onClose }: WrongProps) {
           )}
         </Field>
         <ExpectedAnswerFields fields={answer} onChange={setAnswer} />
-        <FormEnd of={make} label="Create golden question" onCancel={onClose} />
+        <FormActions mutation={create} label="Create golden question" onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -6,55 +6,55 @@ import { messageOf } from '../../api/client.js'
 import type { ChatClient } from '../../chat/client.js'
 import { Button, IconButton } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
-import { Field, FormEnd, NumberField, Panel } from '../../ui/parts.js'
+import { Field, FormActions, NumberField, Panel } from '../../ui/parts.js'
 import { Badge, Loaded } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { showToast } from '../../ui/toast.js'
 
-const LIMIT = 20
-const PAUSE_MS = 400
+const PAGE_SIZE = 20
+const POLL_MS = 400
 
 /** Tab of annotations: questions with fixed answers, and whether they are used. */
 export function Annotations({ client, appId }: { client: ChatClient; appId: string }) {
   const [page, setPage] = useState(1)
   const queries = useQueryClient()
-  const anew = () => queries.invalidateQueries({ queryKey: ['chat', appId, 'annotations'] })
+  const refresh = () => queries.invalidateQueries({ queryKey: ['chat', appId, 'annotations'] })
   const listed = useQuery({
     queryKey: ['chat', appId, 'annotations', page],
-    queryFn: () => client.read<AnnotationList>('/apps/annotations', { page: String(page), limit: String(LIMIT) }),
+    queryFn: () => client.read<AnnotationList>('/apps/annotations', { page: String(page), limit: String(PAGE_SIZE) }),
   })
   const add = useMutation({
     mutationFn: (body: { question: string; answer: string }) => client.change('POST', '/apps/annotations', body),
-    onSettled: anew,
+    onSettled: refresh,
   })
   const remove = useMutation({
     mutationFn: (id: string) => client.change('DELETE', `/apps/annotations/${id}`),
-    onError: (error) => say(messageOf(error), 'bad'),
-    onSettled: anew,
+    onError: (error) => showToast(messageOf(error), 'bad'),
+    onSettled: refresh,
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const form = event.currentTarget
-    const given = new FormData(form)
+    const data = new FormData(form)
     add.mutate(
-      { question: String(given.get('question') ?? ''), answer: String(given.get('answer') ?? '') },
+      { question: String(data.get('question') ?? ''), answer: String(data.get('answer') ?? '') },
       { onSuccess: () => form.reset() },
     )
   }
   return (
     <div className="stack">
-      <Replies client={client} appId={appId} />
+      <AnnotationReplies client={client} appId={appId} />
       <Panel title="New annotation">
         <form className="stack" onSubmit={submit}>
           <Field label="Question">
-            {(given) => <input {...given} name="question" className="input" required maxLength={16_000} />}
+            {(data) => <input {...data} name="question" className="input" required maxLength={16_000} />}
           </Field>
           <Field label="Answer">
-            {(given) => <textarea {...given} name="answer" className="textarea" rows={3} required maxLength={16_000} />}
+            {(data) => <textarea {...data} name="answer" className="textarea" rows={3} required maxLength={16_000} />}
           </Field>
-          <FormEnd of={add} label="Add" kind="plain" />
+          <FormActions mutation={add} label="Add" kind="plain" />
         </form>
       </Panel>
-      <Loaded of={listed} lines={4}>
+      <Loaded query={listed} lines={4}>
         {({ data, total, has_more }) => (
           <>
             <p className="small muted">{plural(total, 'annotation')}</p>
@@ -91,7 +91,7 @@ export function Annotations({ client, appId }: { client: ChatClient; appId: stri
   )
 }
 
-function Replies({ client, appId }: { client: ChatClient; appId: string }) {
+function AnnotationReplies({ client, appId }: { client: ChatClient; appId: string }) {
   const queries = useQueryClient()
   const [threshold, setThreshold] = useState(0.9)
   const parameters = useQuery({
@@ -99,9 +99,9 @@ function Replies({ client, appId }: { client: ChatClient; appId: string }) {
     queryFn: async () => await client.read<ChatParameters>('/parameters', { user: await client.user() }),
   })
   const isOn = parameters.data?.annotation_reply.enabled ?? false
-  const flip = useMutation({
+  const toggle = useMutation({
     mutationFn: () => switchReplies(client, isOn ? 'disable' : 'enable', threshold),
-    onError: (error) => say(messageOf(error), 'bad'),
+    onError: (error) => showToast(messageOf(error), 'bad'),
     onSettled: () => queries.invalidateQueries({ queryKey: ['chat', appId, 'parameters'] }),
   })
   return (
@@ -121,7 +121,7 @@ function Replies({ client, appId }: { client: ChatClient; appId: string }) {
             onChange={(event) => setThreshold(Number(event.target.value))}
           />
         )}
-        <Button busy={flip.isPending} disabled={parameters.isPending} onClick={() => flip.mutate()}>
+        <Button busy={toggle.isPending} disabled={parameters.isPending} onClick={() => toggle.mutate()}>
           {isOn ? 'Switch off' : 'Switch on'}
         </Button>
       </div>
@@ -139,6 +139,6 @@ async function switchReplies(client: ChatClient, action: 'enable' | 'disable', t
     )
     if (job_status === 'completed') return
     if (job_status === 'error') throw new Error(error_msg)
-    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

@@ -1,41 +1,41 @@
 import { type FormEvent, useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { address, go } from '../../router.js'
-import { Dialog, Field, FormEnd, NumberField, Panel } from '../../ui/parts.js'
-import { say } from '../../ui/toast.js'
+import { navigate, pageHref } from '../../router.js'
+import { Dialog, Field, FormActions, NumberField, Panel } from '../../ui/parts.js'
+import { showToast } from '../../ui/toast.js'
 
-const APPS = ['GET /chat-apps', 'GET /chat-apps/{appId}'] as const
+const APP_READS = ['GET /chat-apps', 'GET /chat-apps/{appId}'] as const
 
 export function NewApp({ onClose }: { onClose: () => void }) {
-  const create = useWrite('POST /chat-apps', APPS)
+  const create = useWrite('POST /chat-apps', APP_READS)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = new FormData(event.currentTarget)
+    const data = new FormData(event.currentTarget)
     const body = {
-      name: String(given.get('name') ?? '').trim(),
-      description: String(given.get('description') ?? '').trim(),
-      knowledgeSpaceIds: given.getAll('space').map(String),
+      name: String(data.get('name') ?? '').trim(),
+      description: String(data.get('description') ?? '').trim(),
+      knowledgeSpaceIds: data.getAll('space').map(String),
     }
-    create.mutate({ body }, { onSuccess: ({ id }) => go(address('chat', [id])) })
+    create.mutate({ body }, { onSuccess: ({ id }) => navigate(pageHref('chat', [id])) })
   }
   return (
     <Dialog title="New application" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <Field label="Name">
-          {(given) => <input {...given} name="name" className="input" required maxLength={160} />}
+          {(data) => <input {...data} name="name" className="input" required maxLength={160} />}
         </Field>
         <Field label="Description">
-          {(given) => <input {...given} name="description" className="input" maxLength={2000} />}
+          {(data) => <input {...data} name="description" className="input" maxLength={2000} />}
         </Field>
-        <SpacesOf chosen={[]} />
-        <FormEnd of={create} label="Create" onCancel={onClose} />
+        <SpaceChoices selectedIds={[]} />
+        <FormActions mutation={create} label="Create" onCancel={onClose} />
       </form>
     </Dialog>
   )
 }
 
-function SpacesOf({ chosen }: { chosen: readonly string[] }) {
+function SpaceChoices({ selectedIds }: { selectedIds: readonly string[] }) {
   const spaces = useRead('GET /knowledge-spaces', { query: { limit: 1000 } })
   return (
     <fieldset className="choices">
@@ -45,7 +45,7 @@ function SpacesOf({ chosen }: { chosen: readonly string[] }) {
       <div className="chat-spaces">
         {spaces.data?.items.map(({ id, name }) => (
           <label key={id} className="check">
-            <input type="checkbox" name="space" value={id} defaultChecked={chosen.includes(id)} />
+            <input type="checkbox" name="space" value={id} defaultChecked={selectedIds.includes(id)} />
             <span className="wrap">{name}</span>
           </label>
         ))}
@@ -56,27 +56,27 @@ function SpacesOf({ chosen }: { chosen: readonly string[] }) {
 
 /** Form of the most common settings; `kchat apps update` has the rest. */
 export function EditApp({ app }: { app: ChatApp }) {
-  const update = useWrite('PATCH /chat-apps/{appId}', APPS)
-  const [priced, setPriced] = useState(app.prices !== null)
+  const update = useWrite('PATCH /chat-apps/{appId}', APP_READS)
+  const [hasPrices, setHasPrices] = useState(app.prices !== null)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = new FormData(event.currentTarget)
-    const text = (name: string) => String(given.get(name) ?? '').trim()
+    const data = new FormData(event.currentTarget)
+    const text = (name: string) => String(data.get(name) ?? '').trim()
     const body = {
       name: text('name'),
       description: text('description'),
-      enabled: given.has('enabled'),
-      knowledgeSpaceIds: given.getAll('space').map(String),
+      enabled: data.has('enabled'),
+      knowledgeSpaceIds: data.getAll('space').map(String),
       openingStatement: text('openingStatement'),
       instructions: text('instructions'),
       suggestedQuestions: text('suggestedQuestions')
         .split('\n')
         .map((line) => line.trim())
         .filter((line) => line !== ''),
-      suggestedQuestionsAfterAnswer: given.has('suggestedQuestionsAfterAnswer'),
-      retrieverResource: given.has('retrieverResource'),
+      suggestedQuestionsAfterAnswer: data.has('suggestedQuestionsAfterAnswer'),
+      retrieverResource: data.has('retrieverResource'),
       maxConcurrentRequests: Number(text('maxConcurrentRequests')),
-      prices: priced
+      prices: hasPrices
         ? {
             promptUnitPrice: text('promptUnitPrice'),
             completionUnitPrice: text('completionUnitPrice'),
@@ -85,42 +85,42 @@ export function EditApp({ app }: { app: ChatApp }) {
           }
         : null,
     }
-    update.mutate({ path: { appId: app.id }, body }, { onSuccess: () => say('The application was changed') })
+    update.mutate({ path: { appId: app.id }, body }, { onSuccess: () => showToast('The application was changed') })
   }
   return (
     <form className="stack" onSubmit={submit}>
       <Panel title="General">
         <div className="stack">
-          <Check name="enabled" label="Enabled" on={app.enabled} />
+          <CheckField name="enabled" label="Enabled" isChecked={app.enabled} />
           <Field label="Name">
-            {(given) => (
-              <input {...given} name="name" className="input" required maxLength={160} defaultValue={app.name} />
+            {(data) => (
+              <input {...data} name="name" className="input" required maxLength={160} defaultValue={app.name} />
             )}
           </Field>
           <Field label="Description">
-            {(given) => (
-              <input {...given} name="description" className="input" maxLength={2000} defaultValue={app.description} />
+            {(data) => (
+              <input {...data} name="description" className="input" maxLength={2000} defaultValue={app.description} />
             )}
           </Field>
-          <SpacesOf chosen={app.knowledgeSpaceIds} />
+          <SpaceChoices selectedIds={app.knowledgeSpaceIds} />
         </div>
       </Panel>
       <Panel title="Texts">
         <div className="stack">
-          <Area name="openingStatement" label="Opening statement" value={app.openingStatement} />
-          <Area name="instructions" label="Instructions to the model" value={app.instructions} />
-          <Area
+          <TextAreaField name="openingStatement" label="Opening statement" value={app.openingStatement} />
+          <TextAreaField name="instructions" label="Instructions to the model" value={app.instructions} />
+          <TextAreaField
             name="suggestedQuestions"
             label="Suggested questions"
             hint="One per line, at most 20."
             value={app.suggestedQuestions.join('\n')}
           />
-          <Check
+          <CheckField
             name="suggestedQuestionsAfterAnswer"
             label="The model suggests questions after an answer"
-            on={app.suggestedQuestionsAfterAnswer}
+            isChecked={app.suggestedQuestionsAfterAnswer}
           />
-          <Check name="retrieverResource" label="Answers list their passages" on={app.retrieverResource} />
+          <CheckField name="retrieverResource" label="Answers list their passages" isChecked={app.retrieverResource} />
         </div>
       </Panel>
       <Panel title="Prices and limits">
@@ -135,38 +135,42 @@ export function EditApp({ app }: { app: ChatApp }) {
             defaultValue={app.maxConcurrentRequests}
           />
           <label className="check">
-            <input type="checkbox" checked={priced} onChange={(event) => setPriced(event.target.checked)} />
+            <input type="checkbox" checked={hasPrices} onChange={(event) => setHasPrices(event.target.checked)} />
             Own prices instead of the model's
           </label>
-          {priced && (
+          {hasPrices && (
             <div className="field-row">
-              <Price name="promptUnitPrice" label="Price of a question unit" value={app.prices?.promptUnitPrice ?? '0'} />
-              <Price
+              <PriceField
+                name="promptUnitPrice"
+                label="Price of a question unit"
+                value={app.prices?.promptUnitPrice ?? '0'}
+              />
+              <PriceField
                 name="completionUnitPrice"
                 label="Price of an answer unit"
                 value={app.prices?.completionUnitPrice ?? '0'}
               />
-              <Price name="priceUnit" label="Units per token" value={app.prices?.priceUnit ?? '0.001'} />
-              <Price name="currency" label="Currency" value={app.prices?.currency ?? 'USD'} />
+              <PriceField name="priceUnit" label="Units per token" value={app.prices?.priceUnit ?? '0.001'} />
+              <PriceField name="currency" label="Currency" value={app.prices?.currency ?? 'USD'} />
             </div>
           )}
         </div>
       </Panel>
-      <FormEnd of={update} label="Save" />
+      <FormActions mutation={update} label="Save" />
     </form>
   )
 }
 
-function Check({ name, label, on }: { name: string; label: string; on: boolean }) {
+function CheckField({ name, label, isChecked }: { name: string; label: string; isChecked: boolean }) {
   return (
     <label className="check">
-      <input type="checkbox" name={name} defaultChecked={on} />
+      <input type="checkbox" name={name} defaultChecked={isChecked} />
       {label}
     </label>
   )
 }
 
-function Area({ name, label, hint, value }: { name: string; label: string; hint?: string; value: string }) {
+function TextAreaField({ name, label, hint, value }: { name: string; label: string; hint?: string; value: string }) {
   return (
     <Field label={label} hint={hint}>
       {(given) => <textarea {...given} name={name} className="textarea" rows={3} defaultValue={value} />}
@@ -174,7 +178,7 @@ function Area({ name, label, hint, value }: { name: string; label: string; hint?
   )
 }
 
-function Price({ name, label, value }: { name: string; label: string; value: string }) {
+function PriceField({ name, label, value }: { name: string; label: string; value: string }) {
   return (
     <Field label={label}>
       {(given) => <input {...given} name={name} className="input" required defaultValue={value} />}

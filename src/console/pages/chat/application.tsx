@@ -1,17 +1,17 @@
 import { useState } from 'react'
 import type { ChatApp } from '../../../contract/chat/apps.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { address, go, setQuery, usePlace } from '../../router.js'
+import { navigate, pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
-import { Dialog, FormEnd, PageHead, Tabs } from '../../ui/parts.js'
+import { Dialog, FormActions, PageHead, Tabs } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
+import { AccessTab } from './access.js'
 import { Annotations } from './annotations.js'
 import { EditApp } from './app-form.js'
 import { ownerClient } from './client.js'
 import { Conversations } from './conversations.js'
 import { Feedback } from './feedback.js'
-import { Reach } from './reach.js'
-import { Talk } from './talk.js'
+import { TryConversation } from './try-conversation.js'
 
 const TABS = [
   { id: 'try', title: 'Try it' },
@@ -26,18 +26,18 @@ export function Application({ appId }: { appId: string }) {
   const app = useRead('GET /chat-apps/{appId}', { path: { appId } })
   return (
     <>
-      <Link className="small" to={address('chat')}>
+      <Link className="small" to={pageHref('chat')}>
         All applications
       </Link>
-      <Loaded of={app}>{(known) => <Opened app={known} />}</Loaded>
+      <Loaded query={app}>{(known) => <ApplicationView app={known} />}</Loaded>
     </>
   )
 }
 
-function Opened({ app }: { app: ChatApp }) {
-  const { query } = usePlace()
+function ApplicationView({ app }: { app: ChatApp }) {
+  const { query } = useRoute()
   const tab = TABS.find(({ id }) => id === query.get('tab'))?.id ?? 'try'
-  const [removes, setRemoves] = useState(false)
+  const [isRemoving, setRemoving] = useState(false)
   const client = ownerClient(app.id)
   return (
     <>
@@ -45,7 +45,7 @@ function Opened({ app }: { app: ChatApp }) {
         title={app.name}
         lead={app.description === '' ? undefined : app.description}
         actions={
-          <Button small kind="danger" icon="trash" onClick={() => setRemoves(true)}>
+          <Button small kind="danger" icon="trash" onClick={() => setRemoving(true)}>
             Delete
           </Button>
         }
@@ -57,20 +57,20 @@ function Opened({ app }: { app: ChatApp }) {
         </Notice>
       ) : (
         <>
-          {tab === 'try' && <Talk app={app} client={client} />}
+          {tab === 'try' && <TryConversation app={app} client={client} />}
           {tab === 'conversations' && <Conversations client={client} appId={app.id} />}
           {tab === 'annotations' && <Annotations client={client} appId={app.id} />}
           {tab === 'feedback' && <Feedback client={client} appId={app.id} />}
         </>
       )}
-      {tab === 'reach' && <Reach app={app} />}
+      {tab === 'reach' && <AccessTab app={app} />}
       {tab === 'settings' && <EditApp key={app.updatedAt} app={app} />}
-      {removes && <Remove app={app} onClose={() => setRemoves(false)} />}
+      {isRemoving && <RemoveApplication app={app} onClose={() => setRemoving(false)} />}
     </>
   )
 }
 
-function Remove({ app, onClose }: { app: ChatApp; onClose: () => void }) {
+function RemoveApplication({ app, onClose }: { app: ChatApp; onClose: () => void }) {
   const remove = useWrite('DELETE /chat-apps/{appId}', ['GET /chat-apps'])
   return (
     <Dialog title={`Delete ${app.name}?`} onClose={onClose}>
@@ -79,12 +79,12 @@ function Remove({ app, onClose }: { app: ChatApp; onClose: () => void }) {
           Its keys, conversations, annotations and feedback are deleted, and programs with its keys are refused. The
           spaces are kept. This cannot be undone.
         </p>
-        <FormEnd
-          of={remove}
+        <FormActions
+          mutation={remove}
           label="Delete"
           kind="danger"
           icon="trash"
-          onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => go(address('chat')) })}
+          onClick={() => remove.mutate({ path: { appId: app.id } }, { onSuccess: () => navigate(pageHref('chat')) })}
           onCancel={onClose}
         />
       </div>

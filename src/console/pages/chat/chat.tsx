@@ -3,7 +3,7 @@ import '../ask/ask.css'
 import './chat.css'
 import { useState } from 'react'
 import { useRead } from '../../api/use.js'
-import { address, usePlace } from '../../router.js'
+import { pageHref, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { PageHead } from '../../ui/parts.js'
@@ -13,7 +13,7 @@ import { Application } from './application.js'
 
 /** Page of the chat applications, or of one of them. */
 export function Chat() {
-  const { rest } = usePlace()
+  const { rest } = useRoute()
   const [appId] = rest
   return appId === undefined ? <Applications /> : <Application key={appId} appId={appId} />
 }
@@ -33,7 +33,7 @@ function Applications() {
         lead="Applications that answer from spaces, for your users and programs."
         actions={(apps.data?.items.length ?? 0) > 0 && create}
       />
-      <Loaded of={apps} lines={6}>
+      <Loaded query={apps} lines={6}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty icon="chat" title="No applications yet">
@@ -45,7 +45,7 @@ function Applications() {
               {items.map(({ id, name, description, enabled, mode, knowledgeSpaceIds }) => (
                 <li key={id} className="panel chat-app">
                   <h2 className="wrap">
-                    <Link to={address('chat', [id])}>{name}</Link>
+                    <Link to={pageHref('chat', [id])}>{name}</Link>
                   </h2>
                   {description !== '' && <p className="muted wrap">{description}</p>}
                   <p className="row">

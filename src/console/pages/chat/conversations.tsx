@@ -1,13 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import type { ChatClient, Conversations as Listed, Messages } from '../../chat/client.js'
-import { Ago } from '../../ui/ago.js'
+import type { ChatClient, ConversationPage as ConversationList, MessagePage } from '../../chat/client.js'
 import { Button } from '../../ui/button.js'
-import { Dialog, Field, FormEnd } from '../../ui/parts.js'
+import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { showToast } from '../../ui/toast.js'
 import { AnswerText } from '../ask/answer-text.js'
-import { Sources } from './passages.js'
+import { AnswerSources } from './answer-sources.js'
 
 /** Conversations of an end user of the application; those of this console if no user is named. */
 export function Conversations({ client, appId }: { client: ChatClient; appId: string }) {
@@ -16,8 +16,8 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
   const listed = useQuery({
     queryKey: ['chat', appId, 'conversations', user],
     queryFn: async () => {
-      const whose = user === '' ? await client.user() : user
-      return { whose, ...(await client.read<Listed>('/conversations', { user: whose, limit: '100' })) }
+      const owner = user === '' ? await client.user() : user
+      return { whose: owner, ...(await client.read<ConversationList>('/conversations', { user: owner, limit: '100' })) }
     },
   })
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -32,8 +32,8 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
         </Field>
         <Button type="submit">Show</Button>
       </form>
-      <Loaded of={listed} lines={5}>
-        {({ data, whose, has_more }) =>
+      <Loaded query={listed} lines={5}>
+        {({ data, whose: owner, has_more }) =>
           data.length === 0 ? (
             <Empty icon="chat" title="No conversations" />
           ) : (
@@ -45,14 +45,20 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
                       {name}
                     </button>
                     <span className="small faint">
-                      <Ago time={updated_at * 1000} />
+                      <RelativeTime time={updated_at * 1000} />
                     </span>
                   </li>
                 ))}
               </ul>
               {has_more && <p className="small faint">The 100 newest.</p>}
               {open !== undefined && (
-                <Opened {...open} client={client} appId={appId} user={whose} onClose={() => setOpen(undefined)} />
+                <ConversationDialog
+                  {...open}
+                  client={client}
+                  appId={appId}
+                  user={owner}
+                  onClose={() => setOpen(undefined)}
+                />
               )}
             </>
           )
@@ -62,7 +68,7 @@ export function Conversations({ client, appId }: { client: ChatClient; appId: st
   )
 }
 
-function Opened({
+function ConversationDialog({
   id,
   name,
   client,
@@ -80,12 +86,12 @@ function Opened({
   const queries = useQueryClient()
   const messages = useQuery({
     queryKey: ['chat', appId, 'messages', id],
-    queryFn: () => client.read<Messages>('/messages', { conversation_id: id, user, limit: '100' }),
+    queryFn: () => client.read<MessagePage>('/messages', { conversation_id: id, user, limit: '100' }),
   })
   const remove = useMutation({
     mutationFn: () => client.change('DELETE', `/conversations/${id}`, { user }),
     onSuccess: () => {
-      say('The conversation was deleted')
+      showToast('The conversation was deleted')
       onClose()
     },
     onSettled: () => queries.invalidateQueries({ queryKey: ['chat', appId, 'conversations'] }),
@@ -93,20 +99,20 @@ function Opened({
   return (
     <Dialog side title={name} onClose={onClose}>
       <div className="stack">
-        <Loaded of={messages} lines={6}>
+        <Loaded query={messages} lines={6}>
           {({ data, has_more }) => (
             <>
               {has_more && <p className="small faint">The 100 newest messages.</p>}
               <ol className="talk-turns">
                 {data.map((message) => (
-                  <Said key={message.id} message={message} />
+                  <MessageView key={message.id} message={message} />
                 ))}
               </ol>
             </>
           )}
         </Loaded>
-        <FormEnd
-          of={remove}
+        <FormActions
+          mutation={remove}
           label="Delete this conversation"
           kind="danger"
           icon="trash"
@@ -117,15 +123,15 @@ function Opened({
   )
 }
 
-function Said({ message }: { message: Messages['data'][number] }) {
+function MessageView({ message }: { message: MessagePage['data'][number] }) {
   const { query, answer, feedback, error, retriever_resources: sources } = message
   const [cited, setCited] = useState<number>()
   return (
     <li className="talk-turn">
       <p className="talk-question wrap">{query}</p>
-      <AnswerText text={answer} isRunning={false} cited={sources.length} onCite={setCited} />
+      <AnswerText text={answer} isRunning={false} itemCount={sources.length} onCite={setCited} />
       {error !== null && <Notice tone="bad">{error}</Notice>}
-      <Sources of={sources} cited={cited} />
+      <AnswerSources sources={sources} cited={cited} />
       {feedback !== null && (
         <Badge tone={feedback.rating === 'like' ? 'good' : 'bad'}>
           {feedback.rating === 'like' ? 'good answer' : 'bad answer'}

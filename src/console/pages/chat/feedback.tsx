@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { FeedbackItem } from '../../../contract/chat/messages.js'
 import type { ChatClient } from '../../chat/client.js'
-import { Ago } from '../../ui/ago.js'
+import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, Loaded } from '../../ui/state.js'
 
 /** Ratings of answers, newest first. */
@@ -11,7 +11,7 @@ export function Feedback({ client, appId }: { client: ChatClient; appId: string 
     queryFn: () => client.read<{ data: FeedbackItem[] }>('/app/feedbacks', { limit: '101' }),
   })
   return (
-    <Loaded of={listed} lines={4}>
+    <Loaded query={listed} lines={4}>
       {({ data }) =>
         data.length === 0 ? (
           <Empty icon="chat" title="No ratings yet">
@@ -26,7 +26,7 @@ export function Feedback({ client, appId }: { client: ChatClient; appId: string 
                   <span className="wrap">{content === '' ? 'without a remark' : content}</span>
                 </span>
                 <span className="small faint wrap">
-                  <Ago time={updated_at} />, conversation <span className="mono">{conversation_id}</span>
+                  <RelativeTime time={updated_at} />, conversation <span className="mono">{conversation_id}</span>
                 </span>
               </li>
             ))}

@@ -1,36 +1,39 @@
-export interface Change {
+export interface TextChange {
   kind: 'added' | 'removed' | 'unchanged'
   /** for `unchanged`, the number of elements */
   text: string
 }
 
 /** Table cells above which elements are compared as sets: moved elements then count as unchanged. */
-const MOST_CELLS = 4_000_000
+const MAX_TABLE_CELLS = 4_000_000
 
 /** Compares two texts element by element; consecutive unchanged elements are counted. */
-export function differences(before: readonly string[], now: readonly string[]): Change[] {
+export function diffElements(before: readonly string[], after: readonly string[]): TextChange[] {
   let head = 0
-  while (head < before.length && head < now.length && before[head] === now[head]) head++
+  while (head < before.length && head < after.length && before[head] === after[head]) head++
   let tail = 0
-  const most = Math.min(before.length, now.length) - head
-  while (tail < most && before[before.length - 1 - tail] === now[now.length - 1 - tail]) tail++
-  const a = before.slice(head, before.length - tail)
-  const b = now.slice(head, now.length - tail)
-  const middle = a.length * b.length > MOST_CELLS ? bySets(a, b) : byTable(a, b)
-  return counted([...Array<null>(head).fill(null), ...middle, ...Array<null>(tail).fill(null)])
+  const maxTail = Math.min(before.length, after.length) - head
+  while (tail < maxTail && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++
+  const beforeMiddle = before.slice(head, before.length - tail)
+  const afterMiddle = after.slice(head, after.length - tail)
+  const middle =
+    beforeMiddle.length * afterMiddle.length > MAX_TABLE_CELLS
+      ? diffAsSets(beforeMiddle, afterMiddle)
+      : diffByLcs(beforeMiddle, afterMiddle)
+  return mergeUnchanged([...Array<null>(head).fill(null), ...middle, ...Array<null>(tail).fill(null)])
 }
 
-type Step = Change | null
+type DiffStep = TextChange | null
 
 /** Diff by the longest common subsequence; null for an unchanged element. */
-function byTable(a: readonly string[], b: readonly string[]): Step[] {
+function diffByLcs(a: readonly string[], b: readonly string[]): DiffStep[] {
   const width = b.length + 1
   const lengths = new Uint16Array((a.length + 1) * width)
   const at = (i: number, j: number) => lengths[i * width + j] ?? 0
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)
       lengths[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1))
-  const steps: Step[] = []
+  const steps: DiffStep[] = []
   let i = 0
   let j = 0
   while (i < a.length || j < b.length) {
@@ -45,29 +48,33 @@ function byTable(a: readonly string[], b: readonly string[]): Step[] {
   return steps
 }
 
-function bySets(a: readonly string[], b: readonly string[]): Step[] {
+function diffAsSets(a: readonly string[], b: readonly string[]): DiffStep[] {
   const old = new Set(a)
-  const fresh = new Set(b)
+  const current = new Set(b)
   return [
-    ...a.filter((text) => !fresh.has(text)).map((text): Step => ({ kind: 'removed', text })),
-    ...b.map((text): Step => (old.has(text) ? null : { kind: 'added', text })),
+    ...a.filter((text) => !current.has(text)).map((text): DiffStep => ({ kind: 'removed', text })),
+    ...b.map((text): DiffStep => (old.has(text) ? null : { kind: 'added', text })),
   ]
 }
 
-function counted(steps: readonly Step[]): Change[] {
-  const changes: Change[] = []
-  let same = 0
-  const close = () => {
-    if (same > 0) changes.push({ kind: 'unchanged', text: `${same} ${same === 1 ? 'element' : 'elements'} unchanged` })
-    same = 0
+function mergeUnchanged(steps: readonly DiffStep[]): TextChange[] {
+  const changes: TextChange[] = []
+  let unchangedCount = 0
+  const flush = () => {
+    if (unchangedCount > 0)
+      changes.push({
+        kind: 'unchanged',
+        text: `${unchangedCount} ${unchangedCount === 1 ? 'element' : 'elements'} unchanged`,
+      })
+    unchangedCount = 0
   }
   for (const step of steps) {
-    if (step === null) same++
+    if (step === null) unchangedCount++
     else {
-      close()
+      flush()
       changes.push(step)
     }
   }
-  close()
+  flush()
   return changes
 }

@@ -3,18 +3,18 @@ import type { OutlineNode } from '../../../contract/gateway/document-parts.js'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { address, go, setQuery, usePlace } from '../../router.js'
+import { navigate, pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
 import { formatBytes, formatKind, formatMoment, splitPath } from '../../ui/format.js'
-import { Dialog, Facts, FormEnd, PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { PageOfDocument } from '../../viewer/page.js'
-import { Reading, type Target } from '../../viewer/reading.js'
-import { Items } from './items.js'
-import { DocumentState } from './list.js'
-import { Passages } from './passages.js'
-import { Versions } from './versions.js'
+import { Dialog, Facts, FormActions, PageHead, Tabs } from '../../ui/parts.js'
+import { Empty, ErrorNotice, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { showToast } from '../../ui/toast.js'
+import { DocumentText, type TextTarget } from '../../viewer/document-text.js'
+import { RenderedPdfPage } from '../../viewer/page.js'
+import { DocumentItems } from './items.js'
+import { ParserStateBadge } from './list.js'
+import { PassagesTab } from './passages.js'
+import { DocumentVersions } from './versions.js'
 
 const TABS = [
   { id: 'read', title: 'Text' },
@@ -25,10 +25,10 @@ const TABS = [
   { id: 'versions', title: 'Versions' },
   { id: 'facts', title: 'Facts' },
 ] as const
-type Tab = (typeof TABS)[number]['id']
+type DocumentTab = (typeof TABS)[number]['id']
 
 /** Interval of reading a document while it is being compiled. */
-const LOOK_MS = 2_000
+const POLL_MS = 2_000
 
 interface DocumentProps {
   spaceId: string
@@ -38,33 +38,33 @@ interface DocumentProps {
 /** Page of one document: its text, outline, passages and versions. */
 export function DocumentPage({ spaceId, documentId }: DocumentProps) {
   const path = { id: spaceId, documentId }
-  const isOf = (job: { documentAssetId: string }) => job.documentAssetId === documentId
-  const open = useRead(
+  const belongsToDocument = (job: { documentAssetId: string }) => job.documentAssetId === documentId
+  const openJobs = useRead(
     'GET /knowledge-spaces/{id}/jobs',
     { path: { id: spaceId }, query: { state: 'open', limit: 1000 } },
-    { every: (last) => (last?.items.some(isOf) === true ? LOOK_MS : false) },
+    { refetchInterval: (last) => (last?.items.some(belongsToDocument) === true ? POLL_MS : false) },
   )
-  const isReading = open.data?.items.some(isOf) === true
+  const isReading = openJobs.data?.items.some(belongsToDocument) === true
   const document = useRead(
     'GET /knowledge-spaces/{id}/documents/{documentId}',
     { path },
-    { every: (last) => (last?.parserStatus === 'pending' || isReading ? LOOK_MS : false) },
+    { refetchInterval: (last) => (last?.parserStatus === 'pending' || isReading ? POLL_MS : false) },
   )
   // reads the document again after its job has ended: the data before belongs to the old version
   const { refetch } = document
-  const lookedAt = open.dataUpdatedAt
+  const jobsUpdatedAt = openJobs.dataUpdatedAt
   useEffect(() => {
-    if (lookedAt > 0 && !isReading) void refetch()
-  }, [lookedAt, isReading, refetch])
+    if (jobsUpdatedAt > 0 && !isReading) void refetch()
+  }, [jobsUpdatedAt, isReading, refetch])
   if (document.data === undefined)
     return (
       <>
         <p className="small">
-          <Link to={address('documents')}>Documents</Link>
+          <Link to={pageHref('documents')}>Documents</Link>
         </p>
         <PageHead title="Document" />
         {document.isError ? (
-          <Failure error={document.error} retry={() => void document.refetch()} />
+          <ErrorNotice error={document.error} retry={() => void document.refetch()} />
         ) : (
           <Skeleton lines={8} />
         )}
@@ -74,56 +74,61 @@ export function DocumentPage({ spaceId, documentId }: DocumentProps) {
 }
 
 function DocumentView({ asset }: { asset: DocumentAsset }) {
-  const { query } = usePlace()
+  const { query } = useRoute()
   const tabs = TABS.filter(({ id }) => id !== 'pages' || asset.mimeType === 'application/pdf')
-  const tab: Tab = tabs.find(({ id }) => id === query.get('tab'))?.id ?? 'read'
+  const tab: DocumentTab = tabs.find(({ id }) => id === query.get('tab'))?.id ?? 'read'
   const { folder, name } = splitPath(asset.filename)
-  const given = { spaceId: asset.knowledgeSpaceId, documentId: asset.id }
+  const ids = { spaceId: asset.knowledgeSpaceId, documentId: asset.id }
   return (
     <>
       <p className="small">
-        <Link to={address('documents')}>Documents</Link> <span className="faint wrap">{folder}</span>
+        <Link to={pageHref('documents')}>Documents</Link> <span className="faint wrap">{folder}</span>
       </p>
       <PageHead
         title={<span className="wrap">{name}</span>}
         lead={
           <span className="row">
-            <DocumentState status={asset.parserStatus} />
+            <ParserStateBadge status={asset.parserStatus} />
             <span className="number">
               {formatBytes(asset.sizeBytes)} · {formatKind(asset.mimeType)} · version {asset.version}
             </span>
           </span>
         }
-        actions={<Actions asset={asset} />}
+        actions={<DocumentActions asset={asset} />}
       />
-      {asset.parserStatus === 'failed' && <WhyFailed asset={asset} />}
-      <Tabs label="Parts of this document" tabs={tabs} value={tab} onChange={(id) => setQuery({ tab: id, at: undefined })} />
-      {tab === 'read' && <Text asset={asset} />}
-      {tab === 'outline' && <Outline {...given} />}
-      {tab === 'pages' && <PageOfDocument {...given} pageNumber={1} />}
-      {tab === 'items' && <Items {...given} />}
-      {tab === 'passages' && <Passages asset={asset} />}
-      {tab === 'versions' && <Versions asset={asset} />}
-      {tab === 'facts' && <AllFacts asset={asset} />}
+      {asset.parserStatus === 'failed' && <FailureReason asset={asset} />}
+      <Tabs
+        label="Parts of this document"
+        tabs={tabs}
+        value={tab}
+        onChange={(id) => setQuery({ tab: id, at: undefined })}
+      />
+      {tab === 'read' && <TextTab asset={asset} />}
+      {tab === 'outline' && <OutlineTab {...ids} />}
+      {tab === 'pages' && <RenderedPdfPage {...ids} pageNumber={1} />}
+      {tab === 'items' && <DocumentItems {...ids} />}
+      {tab === 'passages' && <PassagesTab asset={asset} />}
+      {tab === 'versions' && <DocumentVersions asset={asset} />}
+      {tab === 'facts' && <DocumentFacts asset={asset} />}
     </>
   )
 }
 
-function Actions({ asset }: { asset: DocumentAsset }) {
-  const [isAsking, setAsking] = useState(false)
-  const changed = [
+function DocumentActions({ asset }: { asset: DocumentAsset }) {
+  const [isConfirming, setConfirming] = useState(false)
+  const affected = [
     'GET /knowledge-spaces/{id}/documents',
     'GET /knowledge-spaces/{id}/documents/{documentId}',
     'GET /knowledge-spaces/{id}/jobs',
     'GET /knowledge-spaces/{id}/stats',
   ] as const
-  const reindex = useWrite('POST /knowledge-spaces/{id}/documents/bulk/reindex', changed)
-  const remove = useWrite('DELETE /knowledge-spaces/{id}/documents/bulk', changed)
+  const reindex = useWrite('POST /knowledge-spaces/{id}/documents/bulk/reindex', affected)
+  const remove = useWrite('DELETE /knowledge-spaces/{id}/documents/bulk', affected)
   const input = { path: { id: asset.knowledgeSpaceId }, body: { documentIds: [asset.id] } }
-  const failed = (error: unknown) => say(messageOf(error), 'bad')
-  const gone = () => {
-    say('The document was deleted.')
-    go(address('documents'), { replace: true })
+  const showError = (error: unknown) => showToast(messageOf(error), 'bad')
+  const onDeleted = () => {
+    showToast('The document was deleted.')
+    navigate(pageHref('documents'), { replace: true })
   }
   return (
     <>
@@ -131,27 +136,28 @@ function Actions({ asset }: { asset: DocumentAsset }) {
         small
         icon="refresh"
         busy={reindex.isPending}
-        onClick={() => reindex.mutate(input, { onSuccess: () => say('The document is read again.'), onError: failed })}
+        onClick={() =>
+          reindex.mutate(input, { onSuccess: () => showToast('The document is read again.'), onError: showError })
+        }
       >
         Read again
       </Button>
-      <Button small kind="danger" icon="trash" onClick={() => setAsking(true)}>
+      <Button small kind="danger" icon="trash" onClick={() => setConfirming(true)}>
         Delete
       </Button>
-      {isAsking && (
-        <Dialog title="Delete this document?" onClose={() => setAsking(false)}>
+      {isConfirming && (
+        <Dialog title="Delete this document?" onClose={() => setConfirming(false)}>
           <div className="stack">
             <p className="wrap">
-              {asset.filename} is deleted with everything derived from it, in all versions. The original file
-              is kept.
+              {asset.filename} is deleted with everything derived from it, in all versions. The original file is kept.
             </p>
-            <FormEnd
-              of={remove}
+            <FormActions
+              mutation={remove}
               label="Delete"
               kind="danger"
               icon="trash"
-              onClick={() => remove.mutate(input, { onSuccess: gone })}
-              onCancel={() => setAsking(false)}
+              onClick={() => remove.mutate(input, { onSuccess: onDeleted })}
+              onCancel={() => setConfirming(false)}
             />
           </div>
         </Dialog>
@@ -161,7 +167,7 @@ function Actions({ asset }: { asset: DocumentAsset }) {
 }
 
 /** The error of the failed job. */
-function WhyFailed({ asset }: { asset: DocumentAsset }) {
+function FailureReason({ asset }: { asset: DocumentAsset }) {
   const jobs = useRead('GET /knowledge-spaces/{id}/jobs', {
     path: { id: asset.knowledgeSpaceId },
     query: { state: 'failed', limit: 1000 },
@@ -174,8 +180,8 @@ function WhyFailed({ asset }: { asset: DocumentAsset }) {
   )
 }
 
-function Text({ asset }: { asset: DocumentAsset }) {
-  const { query } = usePlace()
+function TextTab({ asset }: { asset: DocumentAsset }) {
+  const { query } = useRoute()
   const artifact = useRead(
     'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
     { path: { id: asset.knowledgeSpaceId, documentId: asset.id, version: String(asset.version) } },
@@ -183,32 +189,39 @@ function Text({ asset }: { asset: DocumentAsset }) {
   )
   if (asset.parserStatus !== 'parsed')
     return (
-      <Empty icon="file" title={asset.parserStatus === 'failed' ? 'There is no text' : 'The document is still being read'}>
-        <p>{asset.parserStatus === 'failed' ? 'The reason is shown above.' : 'Its text appears here when it is published.'}</p>
+      <Empty
+        icon="file"
+        title={asset.parserStatus === 'failed' ? 'There is no text' : 'The document is still being read'}
+      >
+        <p>
+          {asset.parserStatus === 'failed'
+            ? 'The reason is shown above.'
+            : 'Its text appears here when it is published.'}
+        </p>
       </Empty>
     )
-  const target = targetOf(query.get('at'))
+  const target = parseTarget(query.get('at'))
   return (
-    <Loaded of={artifact} lines={10}>
+    <Loaded query={artifact} lines={10}>
       {({ elements }) => (
-        <Reading elements={elements} target={target} spaceId={asset.knowledgeSpaceId} documentId={asset.id} />
+        <DocumentText elements={elements} target={target} spaceId={asset.knowledgeSpaceId} documentId={asset.id} />
       )}
     </Loaded>
   )
 }
 
 /** Parses a range of characters, such as `120-340`. */
-function targetOf(text: string | null): Target | undefined {
-  const [, from, to] = /^(\d{1,12})-(\d{1,12})$/.exec(text ?? '') ?? []
-  return from === undefined ? undefined : { startOffset: Number(from), endOffset: Number(to) }
+function parseTarget(text: string | null): TextTarget | undefined {
+  const [, start, end] = /^(\d{1,12})-(\d{1,12})$/.exec(text ?? '') ?? []
+  return start === undefined ? undefined : { startOffset: Number(start), endOffset: Number(end) }
 }
 
-function Outline({ spaceId, documentId }: DocumentProps) {
+function OutlineTab({ spaceId, documentId }: DocumentProps) {
   const outline = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
     path: { id: spaceId, documentId },
   })
   return (
-    <Loaded of={outline} lines={8}>
+    <Loaded query={outline} lines={8}>
       {({ nodes }) =>
         nodes.length === 0 ? (
           <Empty icon="documents" title="No sections">
@@ -249,21 +262,23 @@ function OutlineList({ nodes }: { nodes: readonly OutlineNode[] }) {
 }
 
 /** `documentDate` → `Document date` */
-function titleOf(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
-  return words.charAt(0).toUpperCase() + words.slice(1)
+function fieldTitle(name: string): string {
+  const text = name.replace(/([a-z])([A-Z])/g, (_, before, after) => `${before} ${after.toLowerCase()}`)
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
-function inWords(value: unknown): string {
+function formatFieldValue(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value)
   return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatMoment(value) : value
 }
 
-function AllFacts({ asset }: { asset: DocumentAsset }) {
-  const metadata = Object.entries(asset.metadata).map(([name, value]) => [titleOf(name), inWords(value)] as const)
+function DocumentFacts({ asset }: { asset: DocumentAsset }) {
+  const metadata = Object.entries(asset.metadata).map(
+    ([name, value]) => [fieldTitle(name), formatFieldValue(value)] as const,
+  )
   return (
     <Facts
-      of={[
+      entries={[
         ['File', asset.filename],
         ['Kind', `${formatKind(asset.mimeType)} (${asset.mimeType})`],
         [

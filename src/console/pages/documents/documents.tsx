@@ -1,15 +1,15 @@
 import './documents.css'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { setQuery, usePlace } from '../../router.js'
+import { setQuery, useRoute } from '../../router.js'
 import { plural } from '../../ui/format.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
 import { DocumentPage } from './document.js'
-import { FoundDocuments } from './found.js'
-import { Jobs } from './jobs.js'
+import { DocumentsByName } from './documents-by-name.js'
+import { DocumentJobs } from './jobs.js'
 import { DocumentList } from './list.js'
-import { Tree } from './tree.js'
+import { FolderTree } from './tree.js'
 
 const VIEWS = [
   { id: 'list', title: 'All' },
@@ -17,15 +17,15 @@ const VIEWS = [
   { id: 'jobs', title: 'In progress' },
   { id: 'failed', title: 'Failed' },
 ] as const
-type View = (typeof VIEWS)[number]['id']
+type DocumentsView = (typeof VIEWS)[number]['id']
 
 /** Page of a space's documents: as a list, by folders, in progress, and failed. */
 export function Documents() {
-  const { rest, query } = usePlace()
+  const { rest, query } = useRoute()
   const chosen = useSpace()
   const { space } = chosen
-  const view: View = VIEWS.find(({ id }) => id === query.get('view'))?.id ?? 'list'
-  const words = query.get('name') ?? ''
+  const view: DocumentsView = VIEWS.find(({ id }) => id === query.get('view'))?.id ?? 'list'
+  const nameFilter = query.get('name') ?? ''
   const stats = useRead(
     'GET /knowledge-spaces/{id}/stats',
     { path: { id: space?.id ?? '' }, query: {} },
@@ -35,7 +35,7 @@ export function Documents() {
     return (
       <>
         <PageHead title="Documents" />
-        <NoSpace of={chosen} icon="documents">
+        <NoSpace selection={chosen} icon="documents">
           Documents belong to a space.
         </NoSpace>
       </>
@@ -54,20 +54,20 @@ export function Documents() {
             type="search"
             aria-label="Part of a name"
             placeholder="Part of a name"
-            value={words}
+            value={nameFilter}
             onChange={(event) => setQuery({ name: event.target.value, view: undefined }, { replace: true })}
           />
         }
       />
-      {words === '' ? (
+      {nameFilter === '' ? (
         <>
           <Tabs label="Views" tabs={VIEWS} value={view} onChange={(id) => setQuery({ view: id })} />
           {view === 'list' && <DocumentList spaceId={space.id} total={total} />}
-          {view === 'tree' && <Tree spaceId={space.id} />}
-          {(view === 'jobs' || view === 'failed') && <Jobs key={view} spaceId={space.id} state={view} />}
+          {view === 'tree' && <FolderTree spaceId={space.id} />}
+          {(view === 'jobs' || view === 'failed') && <DocumentJobs key={view} spaceId={space.id} state={view} />}
         </>
       ) : (
-        <FoundDocuments spaceId={space.id} words={words} />
+        <DocumentsByName spaceId={space.id} nameFilter={nameFilter} />
       )}
     </>
   )

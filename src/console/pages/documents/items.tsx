@@ -7,24 +7,24 @@ import { usePicture } from '../../ui/picture.js'
 import { Empty, Loaded } from '../../ui/state.js'
 import { useVisible } from '../../ui/visible.js'
 
-interface ItemsProps {
+interface DocumentItemsProps {
   spaceId: string
   documentId: string
 }
 
-const ICONS: Record<string, IconName> = { image: 'picture', table: 'table', code: 'code', page: 'file' }
-const NAMES: Record<string, string> = { image: 'Picture', table: 'Table', code: 'Code', page: 'Page' }
+const MODALITY_ICONS: Record<string, IconName> = { image: 'picture', table: 'table', code: 'code', page: 'file' }
+const MODALITY_NAMES: Record<string, string> = { image: 'Picture', table: 'Table', code: 'Code', page: 'Page' }
 
 /** Pictures, tables and code of a document; pages have a separate tab. */
-export function Items({ spaceId, documentId }: ItemsProps) {
+export function DocumentItems({ spaceId, documentId }: DocumentItemsProps) {
   const manifest = useRead('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal', {
     path: { id: spaceId, documentId },
   })
   return (
-    <Loaded of={manifest} lines={6}>
+    <Loaded query={manifest} lines={6}>
       {({ items }) => {
-        const shown = items.filter(({ modality }) => modality !== 'page')
-        if (shown.length === 0)
+        const visible = items.filter(({ modality }) => modality !== 'page')
+        if (visible.length === 0)
           return (
             <Empty icon="picture" title="No pictures or tables">
               <p>This document contains only text.</p>
@@ -32,7 +32,7 @@ export function Items({ spaceId, documentId }: ItemsProps) {
           )
         return (
           <ul className="item-grid">
-            {shown.map((item) => (
+            {visible.map((item) => (
               <ItemCard key={item.id} item={item} spaceId={spaceId} documentId={documentId} />
             ))}
           </ul>
@@ -42,24 +42,24 @@ export function Items({ spaceId, documentId }: ItemsProps) {
   )
 }
 
-function ItemCard({ item, spaceId, documentId }: ItemsProps & { item: MultimodalItem }) {
+function ItemCard({ item, spaceId, documentId }: DocumentItemsProps & { item: MultimodalItem }) {
   const [card, isSeen] = useVisible<HTMLLIElement>()
   const { modality, title, caption, textPreview, ocrText, pageNumber, startOffset, endOffset, sourceMetadata } = item
-  const described = typeof sourceMetadata.description === 'string' ? sourceMetadata.description : undefined
-  const words = caption ?? described ?? ocrText ?? textPreview
+  const description = typeof sourceMetadata.description === 'string' ? sourceMetadata.description : undefined
+  const text = caption ?? description ?? ocrText ?? textPreview
   const hasPicture = item.assetRef?.variants?.preview !== undefined
   return (
     <li className="item-card" ref={card}>
       {modality === 'image' && hasPicture && isSeen && (
-        <Preview path={{ id: spaceId, documentId, itemId: item.id }} title={title} />
+        <ItemPreview path={{ id: spaceId, documentId, itemId: item.id }} title={title} />
       )}
       <p className="row small muted">
-        <Icon name={ICONS[modality] ?? 'file'} size={16} />
-        {NAMES[modality]}
+        <Icon name={MODALITY_ICONS[modality] ?? 'file'} size={16} />
+        {MODALITY_NAMES[modality]}
         {pageNumber !== undefined && <span className="number">page {pageNumber}</span>}
       </p>
       {title !== undefined && <h3 className="wrap">{title}</h3>}
-      {words !== undefined && <p className="item-words small muted wrap">{words}</p>}
+      {text !== undefined && <p className="item-words small muted wrap">{text}</p>}
       {startOffset !== undefined && endOffset !== undefined && (
         <Button small kind="quiet" onClick={() => setQuery({ tab: 'read', at: `${startOffset}-${endOffset}` })}>
           In the text
@@ -69,21 +69,21 @@ function ItemCard({ item, spaceId, documentId }: ItemsProps & { item: Multimodal
   )
 }
 
-function Preview({
+function ItemPreview({
   path,
   title,
 }: {
   path: { id: string; documentId: string; itemId: string }
   title: string | undefined
 }) {
-  const drawn = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
+  const picture = usePicture('GET /knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset', {
     path,
     query: { variant: 'preview' },
   })
   return (
     <span className="item-picture">
-      {drawn.url !== undefined && <img src={drawn.url} alt={title ?? 'Picture in the document'} />}
-      {drawn.error !== undefined && <span className="faint small">{drawn.error}</span>}
+      {picture.url !== undefined && <img src={picture.url} alt={title ?? 'Picture in the document'} />}
+      {picture.error !== undefined && <span className="faint small">{picture.error}</span>}
     </span>
   )
 }

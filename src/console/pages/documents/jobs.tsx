@@ -1,28 +1,28 @@
 import type { ListedJob } from '../../../contract/gateway/jobs.js'
 import { messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { address } from '../../router.js'
+import { pageHref } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
 import { formatAgo } from '../../ui/format.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { showToast } from '../../ui/toast.js'
 
-const MOST = 200
-const LOOK_MS = 2_000
+const MAX_JOBS = 200
+const POLL_MS = 2_000
 const JOBS = 'GET /knowledge-spaces/{id}/jobs'
 
 /** Documents in progress, or failed ones with their reasons. */
-export function Jobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'failed' }) {
+export function DocumentJobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'failed' }) {
   const path = { id: spaceId }
   const isFailed = state === 'failed'
   const jobs = useRead(
     JOBS,
-    { path, query: { state: isFailed ? 'failed' : 'open', limit: MOST } },
-    isFailed ? {} : { every: LOOK_MS },
+    { path, query: { state: isFailed ? 'failed' : 'open', limit: MAX_JOBS } },
+    isFailed ? {} : { refetchInterval: POLL_MS },
   )
-  const again = useWrite('POST /knowledge-spaces/{id}/jobs/retry', [JOBS])
+  const retryAll = useWrite('POST /knowledge-spaces/{id}/jobs/retry', [JOBS])
   return (
-    <Loaded of={jobs} lines={6}>
+    <Loaded query={jobs} lines={6}>
       {({ items, nextCursor }) =>
         items.length === 0 ? (
           <Empty icon="check" title={isFailed ? 'Nothing failed' : 'Nothing is being read'}>
@@ -34,18 +34,23 @@ export function Jobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'fai
               <div className="row">
                 <Button
                   icon="refresh"
-                  busy={again.isPending}
-                  onClick={() => again.mutate({ path }, { onSuccess: ({ total }) => say(`${total} documents are read again.`) })}
+                  busy={retryAll.isPending}
+                  onClick={() =>
+                    retryAll.mutate(
+                      { path },
+                      { onSuccess: ({ total }) => showToast(`${total} documents are read again.`) },
+                    )
+                  }
                 >
                   Read all of them again
                 </Button>
-                {again.isError && <span className="bad-words">{messageOf(again.error)}</span>}
+                {retryAll.isError && <span className="bad-words">{messageOf(retryAll.error)}</span>}
               </div>
             )}
             {nextCursor !== undefined && <Notice>The newest {items.length} are shown.</Notice>}
             <ul className="job-list">
               {items.map((job) => (
-                <JobRow key={job.id} job={job} />
+                <DocumentJobRow key={job.id} job={job} />
               ))}
             </ul>
           </div>
@@ -55,16 +60,16 @@ export function Jobs({ spaceId, state }: { spaceId: string; state: 'jobs' | 'fai
   )
 }
 
-function JobRow({ job }: { job: ListedJob }) {
+function DocumentJobRow({ job }: { job: ListedJob }) {
   const change = useWrite(job.stage === 'failed' ? 'POST /jobs/{id}/retry' : 'DELETE /jobs/{id}', [JOBS])
   const isFailed = job.stage === 'failed'
   return (
     <li className="job">
       <div className="job-words">
-        <Link className="wrap document-link" to={address('documents', [job.documentAssetId])}>
+        <Link className="wrap document-link" to={pageHref('documents', [job.documentAssetId])}>
           {job.filename}
         </Link>
-        <p className={isFailed ? 'small bad-words wrap' : 'small muted'}>{wordsOf(job)}</p>
+        <p className={isFailed ? 'small bad-words wrap' : 'small muted'}>{describeJob(job)}</p>
       </div>
       <Badge tone={isFailed ? 'bad' : 'accent'}>{job.stage.replaceAll('_', ' ')}</Badge>
       <Button small kind="quiet" busy={change.isPending} onClick={() => change.mutate({ path: { id: job.id } })}>
@@ -74,11 +79,10 @@ function JobRow({ job }: { job: ListedJob }) {
   )
 }
 
-function wordsOf({ error, progress, retryAt, waitingSince, updatedAt }: ListedJob): string {
+function describeJob({ error, progress, retryAt, waitingSince, updatedAt }: ListedJob): string {
   if (progress !== undefined)
     return `${progress.unit} ${progress.at}${progress.total === undefined ? '' : ` of ${progress.total}`}`
   if (retryAt !== undefined) return `${error ?? 'failed'}; next attempt ${formatAgo(retryAt)}`
-  if (waitingSince !== undefined)
-    return `waiting since ${formatAgo(waitingSince)}: ${error ?? 'temporary problem'}`
+  if (waitingSince !== undefined) return `waiting since ${formatAgo(waitingSince)}: ${error ?? 'temporary problem'}`
   return error ?? formatAgo(updatedAt)
 }

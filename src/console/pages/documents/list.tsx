@@ -3,33 +3,33 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef } from 'react'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
 import { call } from '../../api/client.js'
-import { address } from '../../router.js'
-import { Ago } from '../../ui/ago.js'
+import { pageHref } from '../../router.js'
 import { Link } from '../../ui/button.js'
 import { formatBytes, splitPath } from '../../ui/format.js'
 import { Icon } from '../../ui/icon.js'
-import { Badge, Empty, Failure, Skeleton, type Tone } from '../../ui/state.js'
+import { RelativeTime } from '../../ui/relative-time.js'
+import { Badge, Empty, ErrorNotice, Skeleton, type Tone } from '../../ui/state.js'
 
 const ROW_HEIGHT = 44
-const PAGE = 100
+const PAGE_SIZE = 100
 /** Rows before the end of the loaded ones at which the next page is requested. */
-const AHEAD = 60
-const LIST = 'GET /knowledge-spaces/{id}/documents'
+const PREFETCH_ROWS = 60
+const DOCUMENTS = 'GET /knowledge-spaces/{id}/documents'
 
-interface ListProps {
+interface DocumentListProps {
   spaceId: string
   /** number of documents in the space once known; sets the length of the list from the start */
   total: number | undefined
 }
 
 /** All documents; only rows near the viewport are in the DOM. */
-export function DocumentList({ spaceId, total }: ListProps) {
+export function DocumentList({ spaceId, total }: DocumentListProps) {
   const pages = useInfiniteQuery({
-    queryKey: [LIST, spaceId],
+    queryKey: [DOCUMENTS, spaceId],
     queryFn: ({ pageParam, signal }) =>
       call(
-        LIST,
-        { path: { id: spaceId }, query: { limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
+        DOCUMENTS,
+        { path: { id: spaceId }, query: { limit: PAGE_SIZE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
         { signal },
       ),
     initialPageParam: '',
@@ -48,10 +48,10 @@ export function DocumentList({ spaceId, total }: ListProps) {
   const last = rows.getVirtualItems().at(-1)?.index ?? 0
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages
   useEffect(() => {
-    if (hasNextPage && !isFetchingNextPage && last > documents.length - AHEAD) void fetchNextPage()
+    if (hasNextPage && !isFetchingNextPage && last > documents.length - PREFETCH_ROWS) void fetchNextPage()
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, documents.length])
 
-  if (pages.isError) return <Failure error={pages.error} retry={() => void pages.refetch()} />
+  if (pages.isError) return <ErrorNotice error={pages.error} retry={() => void pages.refetch()} />
   if (pages.isPending) return <Skeleton lines={10} />
   if (documents.length === 0)
     return (
@@ -59,7 +59,7 @@ export function DocumentList({ spaceId, total }: ListProps) {
         <p>
           Drop a folder or files on the space, or run <code>ks ingest FOLDER</code>.
         </p>
-        <Link className="button button-primary" to={address('spaces')}>
+        <Link className="button button-primary" to={pageHref('spaces')}>
           Add documents
         </Link>
       </Empty>
@@ -81,7 +81,7 @@ export function DocumentList({ spaceId, total }: ListProps) {
             className="document-row"
             style={{ transform: `translateY(${start - rows.options.scrollMargin}px)` }}
           >
-            <Row document={documents[index]} />
+            <DocumentListRow document={documents[index]} />
           </li>
         ))}
       </ul>
@@ -89,17 +89,17 @@ export function DocumentList({ spaceId, total }: ListProps) {
   )
 }
 
-const STATES: Record<DocumentAsset['parserStatus'], { tone: Tone; title: string }> = {
+const STATE_LABELS: Record<DocumentAsset['parserStatus'], { tone: Tone; title: string }> = {
   parsed: { tone: 'good', title: 'read' },
   pending: { tone: 'accent', title: 'waiting' },
   failed: { tone: 'bad', title: 'failed' },
 }
 
-export function DocumentState({ status }: { status: DocumentAsset['parserStatus'] }) {
-  return <Badge tone={STATES[status].tone}>{STATES[status].title}</Badge>
+export function ParserStateBadge({ status }: { status: DocumentAsset['parserStatus'] }) {
+  return <Badge tone={STATE_LABELS[status].tone}>{STATE_LABELS[status].title}</Badge>
 }
 
-function Row({ document }: { document: DocumentAsset | undefined }) {
+function DocumentListRow({ document }: { document: DocumentAsset | undefined }) {
   if (document === undefined)
     return (
       <span className="document-name">
@@ -111,17 +111,17 @@ function Row({ document }: { document: DocumentAsset | undefined }) {
     <>
       <span className="document-name">
         <Icon name="file" size={16} />
-        <Link className="document-link" to={address('documents', [document.id])} title={document.filename}>
+        <Link className="document-link" to={pageHref('documents', [document.id])} title={document.filename}>
           <span className="document-folder one-line faint">{folder}</span>
           <span className="one-line">{name}</span>
         </Link>
       </span>
       <span>
-        <DocumentState status={document.parserStatus} />
+        <ParserStateBadge status={document.parserStatus} />
       </span>
       <span className="document-size number muted">{formatBytes(document.sizeBytes)}</span>
       <span className="document-time muted">
-        <Ago time={document.updatedAt ?? document.createdAt} />
+        <RelativeTime time={document.updatedAt ?? document.createdAt} />
       </span>
     </>
   )

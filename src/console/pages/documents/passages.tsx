@@ -7,39 +7,39 @@ import { splitPath } from '../../ui/format.js'
 import { Empty, Loaded, Notice, Skeleton } from '../../ui/state.js'
 import { useVisible } from '../../ui/visible.js'
 
-const MOST = 300
+const MAX_PASSAGES = 300
 const FIND = 'GET /knowledge-spaces/{id}/fs/find'
-const PLACE = '/knowledge/documents'
+const VIRTUAL_FOLDER = '/knowledge/documents'
 
 /** Tab of a document's passages in order. */
-export function Passages({ asset }: { asset: DocumentAsset }) {
+export function PassagesTab({ asset }: { asset: DocumentAsset }) {
   const path = { id: asset.knowledgeSpaceId }
   const name = splitPath(asset.filename).name.slice(0, 240)
   // several documents may have this name: the id identifies the virtual path
-  const places = useRead(FIND, {
+  const namesakes = useRead(FIND, {
     path,
-    query: { path: PLACE, nameContains: name, resourceType: 'document', limit: 1000 },
+    query: { path: VIRTUAL_FOLDER, nameContains: name, resourceType: 'document', limit: 1000 },
   })
-  const place = places.data?.items.find(({ targetId }) => targetId === asset.id)?.path
+  const virtualPath = namesakes.data?.items.find(({ targetId }) => targetId === asset.id)?.path
   const nodes = useRead(
     FIND,
-    { path, query: { path: place ?? PLACE, resourceType: 'node', limit: MOST } },
-    { enabled: place !== undefined },
+    { path, query: { path: virtualPath ?? VIRTUAL_FOLDER, resourceType: 'node', limit: MAX_PASSAGES } },
+    { enabled: virtualPath !== undefined },
   )
-  if (places.data !== undefined && place === undefined)
+  if (namesakes.data !== undefined && virtualPath === undefined)
     return (
       <Empty icon="documents" title="No passages">
         <p>This document is not published, or it is empty.</p>
       </Empty>
     )
   return (
-    <Loaded of={nodes} lines={8}>
+    <Loaded query={nodes} lines={8}>
       {({ items, truncated }) => (
         <div className="stack">
           {truncated && <Notice>The first {items.length} passages are shown.</Notice>}
           <ol className="passage-list">
-            {[...items].sort(inOrder).map((node) => (
-              <PassageRow key={node.path} node={node} spaceId={asset.knowledgeSpaceId} />
+            {[...items].sort(byOrdinal).map((node) => (
+              <DocumentPassageRow key={node.path} node={node} spaceId={asset.knowledgeSpaceId} />
             ))}
           </ol>
         </div>
@@ -48,11 +48,11 @@ export function Passages({ asset }: { asset: DocumentAsset }) {
   )
 }
 
-function inOrder(a: VirtualItem, b: VirtualItem): number {
+function byOrdinal(a: VirtualItem, b: VirtualItem): number {
   return Number(a.metadata.ordinal ?? 0) - Number(b.metadata.ordinal ?? 0)
 }
 
-function PassageRow({ node, spaceId }: { node: VirtualItem; spaceId: string }) {
+function DocumentPassageRow({ node, spaceId }: { node: VirtualItem; spaceId: string }) {
   const [row, isSeen] = useVisible<HTMLLIElement>()
   const text = useRead(
     'GET /knowledge-spaces/{id}/fs/cat',
@@ -61,12 +61,14 @@ function PassageRow({ node, spaceId }: { node: VirtualItem; spaceId: string }) {
   )
   const { ordinal, startOffset, endOffset, sectionPath, pageNumber } = node.metadata
   const sections = Array.isArray(sectionPath) ? sectionPath.map(String) : []
-  const place = [typeof pageNumber === 'number' ? `page ${pageNumber}` : '', ...sections].filter((part) => part !== '')
+  const location = [typeof pageNumber === 'number' ? `page ${pageNumber}` : '', ...sections].filter(
+    (part) => part !== '',
+  )
   return (
     <li className="passage-row" ref={row}>
       <div className="row passage-row-head">
         <span className="faint small number">{Number(ordinal ?? 0) + 1}</span>
-        <span className="muted small wrap">{place.join(' › ')}</span>
+        <span className="muted small wrap">{location.join(' › ')}</span>
         <Button small kind="quiet" onClick={() => setQuery({ tab: 'read', at: `${startOffset}-${endOffset}` })}>
           In the text
         </Button>

@@ -1,24 +1,27 @@
 import { useState } from 'react'
 import type { VirtualItem } from '../../../contract/gateway/fs.js'
 import { useRead } from '../../api/use.js'
-import { address } from '../../router.js'
+import { pageHref } from '../../router.js'
 import { Link } from '../../ui/button.js'
 import { Icon } from '../../ui/icon.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
 
 /** Entries of a folder that are shown at most. */
-const MOST = 500
+const MAX_ENTRIES = 500
 const ROOT = '/sources'
 
 /** Tree of the folders of documents; each folder loads when it is opened. */
-export function Tree({ spaceId }: { spaceId: string }) {
-  return <Folder spaceId={spaceId} path={ROOT} />
+export function FolderTree({ spaceId }: { spaceId: string }) {
+  return <FolderEntries spaceId={spaceId} path={ROOT} />
 }
 
-function Folder({ spaceId, path }: { spaceId: string; path: string }) {
-  const listing = useRead('GET /knowledge-spaces/{id}/fs/ls', { path: { id: spaceId }, query: { path, limit: MOST } })
+function FolderEntries({ spaceId, path }: { spaceId: string; path: string }) {
+  const listing = useRead('GET /knowledge-spaces/{id}/fs/ls', {
+    path: { id: spaceId },
+    query: { path, limit: MAX_ENTRIES },
+  })
   return (
-    <Loaded of={listing} lines={2}>
+    <Loaded query={listing} lines={2}>
       {({ items, truncated }) =>
         items.length === 0 && path === ROOT ? (
           <Empty icon="folder" title="No folders yet">
@@ -29,7 +32,7 @@ function Folder({ spaceId, path }: { spaceId: string; path: string }) {
             <ul className="tree-list">
               {items.map((item) => (
                 <li key={`${item.kind} ${item.path}`}>
-                  <Entry spaceId={spaceId} item={item} isAlone={items.length === 1} />
+                  <FolderTreeEntry spaceId={spaceId} item={item} isOnlyEntry={items.length === 1} />
                 </li>
               ))}
             </ul>
@@ -41,12 +44,12 @@ function Folder({ spaceId, path }: { spaceId: string; path: string }) {
   )
 }
 
-function Entry({ spaceId, item, isAlone }: { spaceId: string; item: VirtualItem; isAlone: boolean }) {
+function FolderTreeEntry({ spaceId, item, isOnlyEntry }: { spaceId: string; item: VirtualItem; isOnlyEntry: boolean }) {
   // a folder that is the only entry is opened at once
-  const [isOpen, setOpen] = useState(isAlone)
+  const [isOpen, setOpen] = useState(isOnlyEntry)
   if (item.kind === 'resource')
     return (
-      <Link className="tree-item" to={address('documents', [item.targetId ?? ''])}>
+      <Link className="tree-item" to={pageHref('documents', [item.targetId ?? ''])}>
         <Icon name="file" size={16} />
         <span className="wrap">{item.name}</span>
       </Link>
@@ -60,7 +63,7 @@ function Entry({ spaceId, item, isAlone }: { spaceId: string; item: VirtualItem;
       </button>
       {isOpen && (
         <div className="tree-inner">
-          <Folder spaceId={spaceId} path={item.path} />
+          <FolderEntries spaceId={spaceId} path={item.path} />
         </div>
       )}
     </>

@@ -4,12 +4,12 @@ import { ApiError } from '../../api/client.js'
 import { useRead } from '../../api/use.js'
 import { plural } from '../../ui/format.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
-import { type Change, differences } from './differences.js'
+import { diffElements, type TextChange } from './differences.js'
 
 const ARTIFACT = 'GET /knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}'
 
 /** Tab that compares a version with the previous one. */
-export function Versions({ asset }: { asset: DocumentAsset }) {
+export function DocumentVersions({ asset }: { asset: DocumentAsset }) {
   const [version, setVersion] = useState(asset.version)
   if (asset.version === 1)
     return (
@@ -29,21 +29,23 @@ export function Versions({ asset }: { asset: DocumentAsset }) {
           ))}
         </select>
       </label>
-      <Comparison key={version} asset={asset} version={version} />
+      <VersionComparison key={version} asset={asset} version={version} />
     </div>
   )
 }
 
-function Comparison({ asset, version }: { asset: DocumentAsset; version: number }) {
+function VersionComparison({ asset, version }: { asset: DocumentAsset; version: number }) {
   const path = { id: asset.knowledgeSpaceId, documentId: asset.id }
-  const now = useRead(ARTIFACT, { path: { ...path, version: String(version) } })
-  const before = useRead(ARTIFACT, { path: { ...path, version: String(version - 1) } })
+  const current = useRead(ARTIFACT, { path: { ...path, version: String(version) } })
+  const previous = useRead(ARTIFACT, { path: { ...path, version: String(version - 1) } })
   const changes = useMemo(
     () =>
-      now.data === undefined || before.data === undefined ? [] : differences(linesOf(before.data), linesOf(now.data)),
-    [now.data, before.data],
+      current.data === undefined || previous.data === undefined
+        ? []
+        : diffElements(elementTexts(previous.data), elementTexts(current.data)),
+    [current.data, previous.data],
   )
-  if ([now.error, before.error].some((error) => error instanceof ApiError && error.status === 404))
+  if ([current.error, previous.error].some((error) => error instanceof ApiError && error.status === 404))
     return (
       <Notice>
         One of the two versions no longer exists or was never read. How many versions are kept depends on the space's
@@ -51,24 +53,24 @@ function Comparison({ asset, version }: { asset: DocumentAsset; version: number 
       </Notice>
     )
   return (
-    <Loaded of={before} lines={6}>
-      {() => <Loaded of={now}>{() => <Changes changes={changes} />}</Loaded>}
+    <Loaded query={previous} lines={6}>
+      {() => <Loaded query={current}>{() => <ChangeList changes={changes} />}</Loaded>}
     </Loaded>
   )
 }
 
-function linesOf({ elements }: { elements: readonly { text?: string | undefined }[] }): string[] {
+function elementTexts({ elements }: { elements: readonly { text?: string | undefined }[] }): string[] {
   return elements.flatMap(({ text }) => (text === undefined || text === '' ? [] : [text]))
 }
 
-function Changes({ changes }: { changes: readonly Change[] }) {
+function ChangeList({ changes }: { changes: readonly TextChange[] }) {
   const changed = changes.filter(({ kind }) => kind !== 'unchanged')
   if (changed.length === 0) return <Notice tone="good">The text is the same in both.</Notice>
-  const came = changed.filter(({ kind }) => kind === 'added').length
+  const addedCount = changed.filter(({ kind }) => kind === 'added').length
   return (
     <>
       <p className="muted small">
-        {plural(came, 'element')} added, {plural(changed.length - came, 'element')} removed.
+        {plural(addedCount, 'element')} added, {plural(changed.length - addedCount, 'element')} removed.
       </p>
       <ol className="changes">
         {changes.map(({ kind, text }, at) =>

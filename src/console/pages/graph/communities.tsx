@@ -4,21 +4,21 @@ import { setQuery } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { Badge } from '../../ui/state.js'
-import { onTheme, themeNow } from '../../ui/theme-now.js'
+import { currentThemeKey, subscribeToTheme } from '../../ui/theme-colours.js'
+import { communityColour } from './entity-drawing.js'
 import { PassageLink } from './passage-link.js'
-import { colourOf } from './picture-of.js'
 
 export function CommunityList({ communities }: { communities: readonly Community[] }) {
-  const theme = useSyncExternalStore(onTheme, themeNow)
+  const theme = useSyncExternalStore(subscribeToTheme, currentThemeKey)
   const isDark = theme.startsWith('dark') || (!theme.startsWith('light') && theme.endsWith('true'))
   return (
     <section aria-labelledby="graph-communities">
       <h2 id="graph-communities">{plural(communities.length, 'community', 'communities')}</h2>
       <ul className="graph-list">
-        {communities.map(({ slug, name, entityCount, documentCount }, at) => (
+        {communities.map(({ slug, name, entityCount, documentCount }, index) => (
           <li key={slug}>
             <button type="button" className="graph-item" onClick={() => setQuery({ community: slug })}>
-              <span className="graph-swatch" style={{ background: colourOf(at, isDark) }} />
+              <span className="graph-swatch" style={{ background: communityColour(index, isDark) }} />
               <span className="graph-name">{name}</span>
               <span className="small faint number">
                 {plural(entityCount, 'entity', 'entities')} in {plural(documentCount, 'document')}
@@ -80,11 +80,11 @@ export function CommunityPanel({ community, spaceId, members }: CommunityPanelPr
       ) : (
         <ul className="graph-chips">
           {[...members]
-            .sort((a, b) => rank(a.name, terms) - rank(b.name, terms))
-            .map(({ id, name: of }) => (
+            .sort((a, b) => termRank(a.name, terms) - termRank(b.name, terms))
+            .map(({ id, name: memberName }) => (
               <li key={id}>
                 <button type="button" className="graph-chip" onClick={() => setQuery({ entity: id })}>
-                  {of}
+                  {memberName}
                 </button>
               </li>
             ))}
@@ -94,7 +94,7 @@ export function CommunityPanel({ community, spaceId, members }: CommunityPanelPr
   )
 }
 
-function rank(name: string, terms: readonly string[]): number {
-  const at = terms.indexOf(name)
-  return at < 0 ? terms.length : at
+function termRank(name: string, terms: readonly string[]): number {
+  const index = terms.indexOf(name)
+  return index < 0 ? terms.length : index
 }

@@ -4,8 +4,8 @@ import { useRead } from '../../api/use.js'
 import { setQuery } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
-import { Badge, Lacking, Loaded } from '../../ui/state.js'
-import { Quoted } from '../../viewer/quoted.js'
+import { Badge, DegradedNotice, Loaded } from '../../ui/state.js'
+import { QuotedPassage } from '../../viewer/quoted-passage.js'
 
 interface EntityPanelProps {
   spaceId: string
@@ -20,7 +20,7 @@ export function EntityPanel({ spaceId, entityId, traversal }: EntityPanelProps) 
       <Button small kind="quiet" icon="back" onClick={() => setQuery({ entity: undefined })}>
         Back to the space
       </Button>
-      <Loaded of={traversal} lines={6}>
+      <Loaded query={traversal} lines={6}>
         {({ entities, relations, degradedReasons }) => {
           const entity = entities.find(({ id }) => id === entityId)
           return entity === undefined ? (
@@ -31,13 +31,13 @@ export function EntityPanel({ spaceId, entityId, traversal }: EntityPanelProps) 
                 <h2 className="wrap">{entity.name}</h2>
                 <p className="row small muted">
                   <Badge tone="accent">{entity.type}</Badge>
-                  <span>{passagesOf(entity)}</span>
+                  <span>{formatPassageCount(entity)}</span>
                 </p>
                 {entity.aliases.length > 0 && <p className="small muted wrap">Also {entity.aliases.join(', ')}</p>}
               </header>
-              <Lacking of={degradedReasons} />
+              <DegradedNotice reasons={degradedReasons} />
               <Relations entity={entity} entities={entities} relations={relations} />
-              <Passages spaceId={spaceId} entity={entity} />
+              <EntityPassages spaceId={spaceId} entity={entity} />
             </>
           )
         }}
@@ -46,7 +46,7 @@ export function EntityPanel({ spaceId, entityId, traversal }: EntityPanelProps) 
   )
 }
 
-function passagesOf({ sourceNodeIds, metadata }: GraphEntity): string {
+function formatPassageCount({ sourceNodeIds, metadata }: GraphEntity): string {
   const count = plural(sourceNodeIds.length, 'passage')
   return metadata.sourceNodesTruncated === true ? `${count} and more` : count
 }
@@ -59,24 +59,25 @@ interface RelationsProps {
 
 function Relations({ entity, entities, relations }: RelationsProps) {
   const names = new Map(entities.map(({ id, name }) => [id, name]))
-  const own = relations
+  const entityRelations = relations
     .filter(({ subjectEntityId: from, objectEntityId: to }) => from === entity.id || to === entity.id)
     .sort((a, b) => Number(a.type === 'mentions') - Number(b.type === 'mentions') || b.confidence - a.confidence)
   return (
     <div>
-      <h3>{plural(own.length, 'relation')}</h3>
+      <h3>{plural(entityRelations.length, 'relation')}</h3>
       <ul className="graph-list">
-        {own.map(({ id, subjectEntityId, objectEntityId, type, metadata }) => {
+        {entityRelations.map(({ id, subjectEntityId, objectEntityId, type, metadata }) => {
           const isSubject = subjectEntityId === entity.id
           const other = isSubject ? objectEntityId : subjectEntityId
-          const said = typeof metadata.predicate === 'string' && metadata.predicate !== '' ? metadata.predicate : type
+          const predicate =
+            typeof metadata.predicate === 'string' && metadata.predicate !== '' ? metadata.predicate : type
           return (
             <li key={id}>
               <button type="button" className="graph-item" onClick={() => setQuery({ entity: other })}>
                 <span className="graph-name">{names.get(other) ?? 'not shown'}</span>
                 <span className="small faint">
                   {isSubject ? '' : '← '}
-                  {type === 'mentions' ? 'mentioned with it' : said.replaceAll('_', ' ')}
+                  {type === 'mentions' ? 'mentioned with it' : predicate.replaceAll('_', ' ')}
                 </span>
               </button>
             </li>
@@ -87,10 +88,10 @@ function Relations({ entity, entities, relations }: RelationsProps) {
   )
 }
 
-const SHOWN = 20
+const MAX_PASSAGES = 20
 
 /** An entity holds only passage ids: a search for its name returns their locations and texts. */
-function Passages({ spaceId, entity }: { spaceId: string; entity: GraphEntity }) {
+function EntityPassages({ spaceId, entity }: { spaceId: string; entity: GraphEntity }) {
   const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
     path: { id: spaceId },
     body: { query: entity.name, activeEntityIds: [entity.id], limit: 100 },
@@ -98,18 +99,18 @@ function Passages({ spaceId, entity }: { spaceId: string; entity: GraphEntity })
   return (
     <div className="stack">
       <h3>Passages</h3>
-      <Loaded of={search} lines={4}>
+      <Loaded query={search} lines={4}>
         {({ items }) => {
-          const own = items.filter(({ nodeId }) => entity.sourceNodeIds.includes(nodeId))
-          const left = entity.sourceNodeIds.length - Math.min(own.length, SHOWN)
+          const found = items.filter(({ nodeId }) => entity.sourceNodeIds.includes(nodeId))
+          const hiddenCount = entity.sourceNodeIds.length - Math.min(found.length, MAX_PASSAGES)
           return (
             <>
-              {own
-                .slice(0, SHOWN)
+              {found
+                .slice(0, MAX_PASSAGES)
                 .map(
                   ({ nodeId, citations, text, metadata }) =>
                     citations[0] !== undefined && (
-                      <Quoted
+                      <QuotedPassage
                         key={nodeId}
                         spaceId={spaceId}
                         citation={citations[0]}
@@ -118,10 +119,10 @@ function Passages({ spaceId, entity }: { spaceId: string; entity: GraphEntity })
                       />
                     ),
                 )}
-              {left > 0 && (
+              {hiddenCount > 0 && (
                 <p className="small muted">
-                  {formatCount(left)} of {plural(entity.sourceNodeIds.length, 'passage')} are not shown: a search for
-                  the name ranks them lower.
+                  {formatCount(hiddenCount)} of {plural(entity.sourceNodeIds.length, 'passage')} are not shown: a search
+                  for the name ranks them lower.
                 </p>
               )}
             </>

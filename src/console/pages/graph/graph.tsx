@@ -6,40 +6,40 @@ import type { GraphTraversal } from '../../../contract/gateway/graph.js'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useSpace } from '../../api/space.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { setQuery, usePlace } from '../../router.js'
+import { setQuery, useRoute } from '../../router.js'
 import { Button, classes } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
-import { Empty, Failure, Lacking, Loaded, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { DegradedNotice, Empty, ErrorNotice, Loaded, Notice } from '../../ui/state.js'
+import { showToast } from '../../ui/toast.js'
 import { CommunityList, CommunityPanel } from './communities.js'
-import { type Drawn, drawnOf, hubOf, type Members, type WholeGraph } from './drawn.js'
+import { buildSpaceDrawing, type CommunityMembers, type GraphDrawing, hubId, type SpaceGraph } from './drawing.js'
 import { EntityPanel } from './entity.js'
-import { aroundOf, membersOf, traversalOf } from './picture-of.js'
-import { Search } from './search.js'
+import { buildEntityDrawing, membersQuery, traversalQuery } from './entity-drawing.js'
+import { EntitySearch } from './search.js'
+import { spaceGraphQuery } from './space-graph.js'
 import { Topics } from './topics.js'
-import { wholeGraph } from './whole.js'
 
 const LEAD = 'Entities named in the documents of a space, their relations and topics.'
 const COMMUNITIES = 'GET /knowledge-spaces/{id}/semantic-views/communities'
 /** Interval of reading communities while they are being built. */
-const MAKING_MS = 5_000
-export const AROUND = { depth: 2, fanout: 20, maxNodes: 120, timeoutMs: 2000 }
+const BUILDING_POLL_MS = 5_000
+export const NEIGHBOURHOOD_BOUNDS = { depth: 2, fanout: 20, maxNodes: 120, timeoutMs: 2000 }
 
-const Picture = lazy(() => import('./picture.js').then((module) => ({ default: module.Picture })))
+const Picture = lazy(() => import('./picture.js').then((module) => ({ default: module.GraphPicture })))
 
 /** Page of the communities, entities and topics of a space. */
 export function Graph() {
   const chosen = useSpace()
   const { space } = chosen
-  const { query } = usePlace()
+  const { query } = useRoute()
   const tab = query.get('tab') === 'topics' ? 'topics' : 'graph'
   return (
     <>
       <PageHead title="Graph and topics" lead={LEAD} />
       {space === undefined ? (
-        <NoSpace of={chosen} icon="graph">
+        <NoSpace selection={chosen} icon="graph">
           The graph is built from entities named in the documents of a space.
         </NoSpace>
       ) : (
@@ -53,34 +53,38 @@ export function Graph() {
             value={tab}
             onChange={(to) => setQuery({ tab: to, community: undefined, entity: undefined, topic: undefined })}
           />
-          {tab === 'topics' ? <Topics key={space.id} spaceId={space.id} /> : <OfSpace key={space.id} space={space} />}
+          {tab === 'topics' ? (
+            <Topics key={space.id} spaceId={space.id} />
+          ) : (
+            <SpaceGraphTab key={space.id} space={space} />
+          )}
         </>
       )}
     </>
   )
 }
 
-function OfSpace({ space }: { space: KnowledgeSpace }) {
+function SpaceGraphTab({ space }: { space: KnowledgeSpace }) {
   const path = { id: space.id }
   const communities = useRead(
     COMMUNITIES,
     { path, query: {} },
-    { every: (last) => (last?.degradedReasons === undefined ? false : MAKING_MS) },
+    { refetchInterval: (last) => (last?.degradedReasons === undefined ? false : BUILDING_POLL_MS) },
   )
   const make = useWrite('POST /knowledge-spaces/{id}/semantic-views/communities/materialize', [COMMUNITIES])
   const build = () =>
     make.mutate(
       { path, body: {} },
       {
-        onSuccess: ({ communityCount }) => say(`${plural(communityCount, 'community', 'communities')} found.`),
-        onError: (error) => say(error.message, 'bad'),
+        onSuccess: ({ communityCount }) => showToast(`${plural(communityCount, 'community', 'communities')} found.`),
+        onError: (error) => showToast(error.message, 'bad'),
       },
     )
   return (
-    <Loaded of={communities} lines={10}>
+    <Loaded query={communities} lines={10}>
       {({ items, degradedReasons }) => (
         <div className="stack">
-          <Lacking of={degradedReasons} />
+          <DegradedNotice reasons={degradedReasons} />
           {items.length === 0 ? (
             <Empty icon="graph" title="No communities yet">
               <p>They group the people, organizations and things that the documents name together.</p>
@@ -89,7 +93,7 @@ function OfSpace({ space }: { space: KnowledgeSpace }) {
               </Button>
             </Empty>
           ) : (
-            <Shown space={space} communities={items} />
+            <SpaceGraphView space={space} communities={items} />
           )}
         </div>
       )}
@@ -97,70 +101,83 @@ function OfSpace({ space }: { space: KnowledgeSpace }) {
   )
 }
 
-function Shown({ space, communities }: { space: KnowledgeSpace; communities: readonly Community[] }) {
-  const { query } = usePlace()
+function SpaceGraphView({ space, communities }: { space: KnowledgeSpace; communities: readonly Community[] }) {
+  const { query } = useRoute()
   const entityId = query.get('entity')
   const community = communities.find(({ slug }) => slug === query.get('community'))
   const version = communities[0]?.generatedVersion ?? ''
   const { members, error } = useQueries({
-    queries: communities.map((one) => membersOf(space.id, one, version)),
+    queries: communities.map((one) => membersQuery(space.id, one, version)),
     combine: (results) => {
       const isDone = results.every(({ isPending }) => !isPending)
       // one drawing of the communities, then a complete one: never one per result
       return {
-        members: isDone ? results.map(({ data }) => data) : NONE,
+        members: isDone ? results.map(({ data }) => data) : NO_MEMBERS,
         error: results.find((one) => one.error !== null)?.error,
       }
     },
   })
-  const all = useQuery(wholeGraph(space.id, version))
-  const around = useQuery({ ...traversalOf(space.id, entityId ?? '', AROUND), enabled: entityId !== null })
-  const whole = useMemo(
-    () => drawnOf(communities, members, members.length === 0 ? EMPTY : (all.data ?? EMPTY)),
-    [communities, members, all.data],
-  )
-  const communityOf = useMemo(() => new Map(whole.dots.map(({ id, community: of }) => [id, of])), [whole])
-  // an entity in the drawing is zoomed to; others get their own drawing
-  const isHeld = entityId !== null && communityOf.has(entityId)
-  const drawn = useMemo(
+  const spaceGraph = useQuery(spaceGraphQuery(space.id, version))
+  const neighbourhood = useQuery({
+    ...traversalQuery(space.id, entityId ?? '', NEIGHBOURHOOD_BOUNDS),
+    enabled: entityId !== null,
+  })
+  const spaceDrawing = useMemo(
     () =>
-      entityId !== null && !isHeld && around.data !== undefined ? aroundOf(entityId, around.data, communityOf) : whole,
-    [entityId, isHeld, around.data, communityOf, whole],
+      buildSpaceDrawing(communities, members, members.length === 0 ? EMPTY_GRAPH : (spaceGraph.data ?? EMPTY_GRAPH)),
+    [communities, members, spaceGraph.data],
   )
-  const chosen = useMemo(() => {
+  const communityOf = useMemo(
+    () => new Map(spaceDrawing.dots.map(({ id, community: memberCommunity }) => [id, memberCommunity])),
+    [spaceDrawing],
+  )
+  // an entity in the drawing is zoomed to; others get their own drawing
+  const isInDrawing = entityId !== null && communityOf.has(entityId)
+  const drawing = useMemo(
+    () =>
+      entityId !== null && !isInDrawing && neighbourhood.data !== undefined
+        ? buildEntityDrawing(entityId, neighbourhood.data, communityOf)
+        : spaceDrawing,
+    [entityId, isInDrawing, neighbourhood.data, communityOf, spaceDrawing],
+  )
+  const highlighted = useMemo(() => {
     if (entityId !== null)
-      return isHeld ? new Set([entityId, ...(around.data?.entities ?? []).map(({ id }) => id)]) : undefined
+      return isInDrawing ? new Set([entityId, ...(neighbourhood.data?.entities ?? []).map(({ id }) => id)]) : undefined
     if (community === undefined) return undefined
-    const at = communities.indexOf(community)
-    return new Set(whole.dots.flatMap(({ id, community: of }) => (of === at ? [id] : [])))
-  }, [entityId, isHeld, around.data, community, communities, whole])
-  const choose = (id: string) => {
-    const hub = communities.find(({ slug }) => hubOf(slug) === id)
+    const communityIndex = communities.indexOf(community)
+    return new Set(
+      spaceDrawing.dots.flatMap(({ id, community: memberCommunity }) =>
+        memberCommunity === communityIndex ? [id] : [],
+      ),
+    )
+  }, [entityId, isInDrawing, neighbourhood.data, community, communities, spaceDrawing])
+  const select = (id: string) => {
+    const hub = communities.find(({ slug }) => hubId(slug) === id)
     setQuery(hub === undefined ? { entity: id } : { community: hub.slug, entity: undefined })
   }
-  const failure = error ?? all.error
+  const failure = error ?? spaceGraph.error
   return (
     <div className="graph">
       <div className="graph-main">
-        {failure !== undefined && failure !== null && <Failure error={failure} />}
-        <Drawing
-          drawn={drawn}
-          chosen={chosen}
-          focus={entityId ?? (community === undefined ? undefined : hubOf(community.slug))}
+        {failure !== undefined && failure !== null && <ErrorNotice error={failure} />}
+        <LazyPicture
+          drawing={drawing}
+          highlighted={highlighted}
+          focus={entityId ?? (community === undefined ? undefined : hubId(community.slug))}
           name={space.name}
-          onChoose={choose}
+          onChoose={select}
         />
-        <Said
-          drawn={drawn}
-          around={entityId === null ? undefined : around.data}
-          isRead={members.length > 0 && !all.isPending}
-          isCut={all.data?.isCut === true}
+        <GraphSummary
+          drawing={drawing}
+          neighbourhood={entityId === null ? undefined : neighbourhood.data}
+          isLoaded={members.length > 0 && !spaceGraph.isPending}
+          isTruncated={spaceGraph.data?.isTruncated === true}
         />
       </div>
       <aside className="graph-side" aria-label="What is in the graph">
-        <Search spaceId={space.id} />
+        <EntitySearch spaceId={space.id} />
         {entityId !== null ? (
-          <EntityPanel key={entityId} spaceId={space.id} entityId={entityId} traversal={around} />
+          <EntityPanel key={entityId} spaceId={space.id} entityId={entityId} traversal={neighbourhood} />
         ) : community !== undefined ? (
           <CommunityPanel
             community={community}
@@ -175,26 +192,30 @@ function Shown({ space, communities }: { space: KnowledgeSpace; communities: rea
   )
 }
 
-const NONE: readonly (Members | undefined)[] = []
-const EMPTY: WholeGraph = { entities: [], relations: [], isCut: false }
+const NO_MEMBERS: readonly (CommunityMembers | undefined)[] = []
+const EMPTY_GRAPH: SpaceGraph = { entities: [], relations: [], isTruncated: false }
 
-interface DrawingProps {
-  drawn: Drawn
-  chosen: ReadonlySet<string> | undefined
+interface LazyPictureProps {
+  drawing: GraphDrawing
+  highlighted: ReadonlySet<string> | undefined
   focus: string | undefined
   name: string
   onChoose: (id: string) => void
 }
 
-function Drawing({ drawn, chosen, focus, name, onChoose }: DrawingProps) {
+function LazyPicture({ drawing, highlighted, focus, name, onChoose }: LazyPictureProps) {
   const [canDraw] = useState(hasWebGl)
   if (!canDraw)
-    return <Notice tone="warn">This browser does not support WebGL, so there is no picture; the list has the same content.</Notice>
+    return (
+      <Notice tone="warn">
+        This browser does not support WebGL, so there is no picture; the list has the same content.
+      </Notice>
+    )
   return (
     <Suspense fallback={<div className={classes('graph-picture', 'is-waiting')} />}>
       <Picture
-        drawn={drawn}
-        chosen={chosen}
+        drawing={drawing}
+        highlighted={highlighted}
         focus={focus}
         label={`Graph of ${name}; the list next to it has the same content`}
         onChoose={onChoose}
@@ -210,31 +231,32 @@ function hasWebGl(): boolean {
   return context !== null
 }
 
-interface SaidProps {
-  drawn: Drawn
+interface GraphSummaryProps {
+  drawing: GraphDrawing
   /** neighbourhood of the selected entity */
-  around: GraphTraversal | undefined
-  isRead: boolean
-  isCut: boolean
+  neighbourhood: GraphTraversal | undefined
+  isLoaded: boolean
+  isTruncated: boolean
 }
 
 /** Summary of what the picture shows and leaves out. */
-function Said({ drawn, around, isRead, isCut }: SaidProps) {
-  if (around !== undefined)
+function GraphSummary({ drawing, neighbourhood, isLoaded, isTruncated }: GraphSummaryProps) {
+  if (neighbourhood !== undefined)
     return (
       <p className="small muted">
-        {plural(around.entities.length, 'entity', 'entities')} and {plural(around.relations.length, 'relation')} within
-        two steps{around.truncated && `, the most certain ones; there are more`}.
+        {plural(neighbourhood.entities.length, 'entity', 'entities')} and{' '}
+        {plural(neighbourhood.relations.length, 'relation')} within two steps
+        {neighbourhood.truncated && `, the most certain ones; there are more`}.
       </p>
     )
-  if (!isRead) return <p className="small muted">Loading the entities and their relations …</p>
-  const lines = drawn.lines.filter(({ bridges }) => bridges === undefined).length
-  const entities = drawn.dots.filter(({ kind }) => kind === 'entity').length
+  if (!isLoaded) return <p className="small muted">Loading the entities and their relations …</p>
+  const lines = drawing.lines.filter(({ relationCount: bridges }) => bridges === undefined).length
+  const entities = drawing.dots.filter(({ kind }) => kind === 'entity').length
   return (
     <p className="small muted">
       {plural(entities, 'entity', 'entities')} and {plural(lines, 'relation')}
-      {isCut && ', the maximum that is drawn; there are more'}. Zoom in or choose a community to see what is
-      in it. Entities without relations are found only by search.
+      {isTruncated && ', the maximum that is drawn; there are more'}. Zoom in or choose a community to see what is in
+      it. Entities without relations are found only by search.
     </p>
   )
 }

@@ -1,39 +1,43 @@
 import { UndirectedGraph } from 'graphology'
 import module, { inferSettings } from 'graphology-layout-forceatlas2'
-import { layGroups, type Places } from './grouped-layout.js'
-import type { Laid, ToLay } from './to-lay.js'
+import { layoutGroups, type NodePositions } from './grouped-layout.js'
+import type { LayoutInput, LayoutUpdate } from './layout-messages.js'
 
 // the types describe the CommonJS module; a bundler returns its default export directly
 const forceAtlas2 = ('default' in module ? module.default : module) as typeof module.default
 
 /** iterations between two updates */
-const STEP = 20
-const STEPS = 8
+const ITERATIONS_PER_STEP = 20
+const STEP_COUNT = 8
 /** Number of nodes above which distant ones are approximated together (Barnes-Hut). */
-const MANY = 500
+const BARNES_HUT_MIN_NODES = 500
 
 /** Computes the layout in a worker, so that the page stays responsive with thousands of nodes. */
-addEventListener('message', ({ data }: MessageEvent<ToLay>) => {
-  if (data.groups !== undefined) return layGroups(data, forces, (x, y, isLast) => tell({ x, y, isLast }))
-  const places = { x: data.x, y: data.y, size: data.size }
-  for (let step = 1; step <= STEPS; step++) {
-    forces(places, data.edges, STEP)
-    tell({ x: places.x, y: places.y, isLast: step === STEPS })
+addEventListener('message', ({ data }: MessageEvent<LayoutInput>) => {
+  if (data.groups !== undefined) return layoutGroups(data, applyForces, (x, y, isLast) => post({ x, y, isLast }))
+  const positions = { x: data.x, y: data.y, size: data.size }
+  for (let step = 1; step <= STEP_COUNT; step++) {
+    applyForces(positions, data.edges, ITERATIONS_PER_STEP)
+    post({ x: positions.x, y: positions.y, isLast: step === STEP_COUNT })
   }
 })
 
-function tell(laid: Laid): void {
-  postMessage(laid)
+function post(update: LayoutUpdate): void {
+  postMessage(update)
 }
 
-function forces(places: Places, edges: readonly ToLay['edges'][number][], iterations: number): void {
+function applyForces(
+  positions: NodePositions,
+  edges: readonly LayoutInput['edges'][number][],
+  iterations: number,
+): void {
   const graph = new UndirectedGraph<{ x: number; y: number; size: number }>()
-  for (const [at, x] of places.x.entries())
-    graph.addNode(String(at), { x, y: places.y[at] ?? 0, size: places.size[at] ?? 1 })
+  for (const [at, x] of positions.x.entries())
+    graph.addNode(String(at), { x, y: positions.y[at] ?? 0, size: positions.size[at] ?? 1 })
   for (const [from, to, weight] of edges) graph.mergeEdge(String(from), String(to), { weight })
   const settings = {
     ...inferSettings(graph),
-    barnesHutOptimize: graph.order > MANY,
+    barnesHutOptimize: graph.order > BARNES_HUT_MIN_NODES,
     adjustSizes: false,
     gravity: 0.6,
     scalingRatio: 8,
@@ -41,7 +45,7 @@ function forces(places: Places, edges: readonly ToLay['edges'][number][], iterat
   }
   forceAtlas2.assign(graph, { iterations, settings })
   graph.forEachNode((id, { x, y }) => {
-    places.x[Number(id)] = x
-    places.y[Number(id)] = y
+    positions.x[Number(id)] = x
+    positions.y[Number(id)] = y
   })
 }

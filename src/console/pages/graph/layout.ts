@@ -1,12 +1,12 @@
-import type { Laid, ToLay } from './to-lay.js'
+import type { LayoutInput, LayoutUpdate } from './layout-messages.js'
 
 /** Computes a layout in a separate worker. @returns function that aborts it */
-export function layOut(what: ToLay, onLaid: (laid: Laid) => void): () => void {
+export function startLayout(input: LayoutInput, onUpdate: (laid: LayoutUpdate) => void): () => void {
   const worker = new Worker(new URL('./layout-worker.ts', import.meta.url), { type: 'module' })
-  worker.addEventListener('message', ({ data }: MessageEvent<Laid>) => {
-    onLaid(data)
+  worker.addEventListener('message', ({ data }: MessageEvent<LayoutUpdate>) => {
+    onUpdate(data)
     if (data.isLast) worker.terminate()
   })
-  worker.postMessage(what)
+  worker.postMessage(input)
   return () => worker.terminate()
 }

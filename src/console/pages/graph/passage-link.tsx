@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useRead } from '../../api/use.js'
 import { splitPath } from '../../ui/format.js'
-import { DocumentSheet } from '../../viewer/sheet.js'
+import { DocumentSheet } from '../../viewer/document-sheet.js'
 
 interface PassageLinkProps {
   spaceId: string
@@ -22,19 +22,19 @@ export function PassageLink({ spaceId, documentId, filename, nodeId, pageNumber,
     { path: { ...path, documentId } },
     { enabled: isOpen },
   )
-  const found = useRead(
+  const search = useRead(
     'POST /knowledge-spaces/{id}/queries/search',
     { path, body: { query: text, activeDocumentIds: [documentId], limit: 50 } },
     { enabled: isOpen },
   )
-  const citation = found.data?.items.find((item) => item.nodeId === nodeId)?.citations[0]
+  const citation = search.data?.items.find((item) => item.nodeId === nodeId)?.citations[0]
   return (
     <>
       <button type="button" className="quoted-name wrap" title={filename} onClick={() => setOpen(true)}>
         {splitPath(filename).name}
         {pageNumber !== undefined && `, page ${pageNumber}`}
       </button>
-      {isOpen && document.data !== undefined && !found.isPending && (
+      {isOpen && document.data !== undefined && !search.isPending && (
         <DocumentSheet
           spaceId={spaceId}
           documentId={documentId}

@@ -4,15 +4,15 @@ import { setQuery } from '../../router.js'
 import { Field } from '../../ui/parts.js'
 import { Loaded } from '../../ui/state.js'
 
-const SHOWN = 20
+const MAX_RESULTS = 20
 
 /** Search field that finds entities by a part of their name. */
-export function Search({ spaceId }: { spaceId: string }) {
+export function EntitySearch({ spaceId }: { spaceId: string }) {
   const [typed, setTyped] = useState('')
   const query = useDeferredValue(typed.trim())
   const found = useRead(
     'GET /knowledge-spaces/{id}/graph/entities',
-    { path: { id: spaceId }, query: { query, limit: SHOWN } },
+    { path: { id: spaceId }, query: { query, limit: MAX_RESULTS } },
     { enabled: query !== '' },
   )
   return (
@@ -31,7 +31,7 @@ export function Search({ spaceId }: { spaceId: string }) {
         )}
       </Field>
       {query !== '' && (
-        <Loaded of={found} lines={3}>
+        <Loaded query={found} lines={3}>
           {({ items, nextCursor }) => (
             <ul className="graph-list" aria-label="Entities found">
               {items.map(({ id, name, type }) => (

@@ -1,17 +1,17 @@
-import { useEvery } from '../../api/every.js'
+import { useBoundedList } from '../../api/bounded-list.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { address, setQuery, usePlace } from '../../router.js'
+import { pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, classes, Link } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
-import { Badge, Empty, Lacking, Loaded } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { Badge, DegradedNotice, Empty, Loaded } from '../../ui/state.js'
+import { showToast } from '../../ui/toast.js'
 
 const LS = 'GET /knowledge-spaces/{id}/fs/ls'
 const FOLDER = '/knowledge/topics'
 
 /** Tab of topics: groups of documents about the same subject. */
 export function Topics({ spaceId }: { spaceId: string }) {
-  const { query } = usePlace()
+  const { query } = useRoute()
   const path = { id: spaceId }
   const topics = useRead(LS, { path, query: { path: FOLDER, limit: 1000 } })
   const make = useWrite('POST /knowledge-spaces/{id}/semantic-views/topic/materialize', [LS])
@@ -19,21 +19,21 @@ export function Topics({ spaceId }: { spaceId: string }) {
     make.mutate(
       { path, body: { limit: 100 } },
       {
-        onSuccess: ({ topicCount = 0 }) => say(`${plural(topicCount, 'topic')} found.`),
-        onError: (error) => say(error.message, 'bad'),
+        onSuccess: ({ topicCount = 0 }) => showToast(`${plural(topicCount, 'topic')} found.`),
+        onError: (error) => showToast(error.message, 'bad'),
       },
     )
-  const chosen = query.get('topic') ?? topics.data?.items[0]?.name
+  const selected = query.get('topic') ?? topics.data?.items[0]?.name
   const button = (
     <Button icon="refresh" busy={make.isPending} onClick={build}>
       Regroup the documents
     </Button>
   )
   return (
-    <Loaded of={topics} lines={8}>
+    <Loaded query={topics} lines={8}>
       {({ items, degradedReasons }) => (
         <div className="stack">
-          <Lacking of={degradedReasons} />
+          <DegradedNotice reasons={degradedReasons} />
           {items.length === 0 ? (
             <Empty icon="graph" title="No topics yet">
               <p>Documents that share characteristic words are grouped, and each group is named by them.</p>
@@ -48,11 +48,11 @@ export function Topics({ spaceId }: { spaceId: string }) {
                     <li key={name}>
                       <button
                         type="button"
-                        className={classes('graph-item', name === chosen && 'is-selected')}
-                        aria-pressed={name === chosen}
+                        className={classes('graph-item', name === selected && 'is-selected')}
+                        aria-pressed={name === selected}
                         onClick={() => setQuery({ topic: name })}
                       >
-                        <span className="graph-name">{titleOf(metadata, name)}</span>
+                        <span className="graph-name">{topicTitle(metadata, name)}</span>
                         <span className="row small faint number">
                           {typeof metadata.documentCount === 'number' && plural(metadata.documentCount, 'document')}
                           {metadata.stale === true && <Badge tone="warn">does not cover all</Badge>}
@@ -61,7 +61,7 @@ export function Topics({ spaceId }: { spaceId: string }) {
                     </li>
                   ))}
                 </ul>
-                {chosen !== undefined && <Documents key={chosen} spaceId={spaceId} topic={chosen} />}
+                {selected !== undefined && <TopicDocuments key={selected} spaceId={spaceId} topic={selected} />}
               </div>
             </>
           )}
@@ -71,25 +71,25 @@ export function Topics({ spaceId }: { spaceId: string }) {
   )
 }
 
-function titleOf(metadata: Record<string, unknown>, slug: string): string {
+function topicTitle(metadata: Record<string, unknown>, slug: string): string {
   const name = metadata.topicName ?? metadata.name ?? metadata.title
   return typeof name === 'string' ? name : slug
 }
 
-const MOST = 500
+const MAX_DOCUMENTS = 500
 
-function Documents({ spaceId, topic }: { spaceId: string; topic: string }) {
-  const documents = useEvery(
+function TopicDocuments({ spaceId, topic }: { spaceId: string; topic: string }) {
+  const documents = useBoundedList(
     LS,
     (cursor) => ({
       path: { id: spaceId },
       query: { path: `${FOLDER}/${topic}`, limit: 100, ...(cursor === undefined ? {} : { cursor }) },
     }),
-    { most: MOST },
+    { maxItems: MAX_DOCUMENTS },
   )
   return (
-    <Loaded of={documents}>
-      {({ items, isCut }) => (
+    <Loaded query={documents}>
+      {({ items, isTruncated: isCut }) => (
         <section className="panel" aria-label="Documents of the topic">
           <ul className="graph-list">
             {items.map(({ name, targetId, metadata }) => (
@@ -97,14 +97,14 @@ function Documents({ spaceId, topic }: { spaceId: string; topic: string }) {
                 {targetId === undefined ? (
                   name
                 ) : (
-                  <Link to={address('documents', [targetId])}>
+                  <Link to={pageHref('documents', [targetId])}>
                     {typeof metadata.filename === 'string' ? metadata.filename : name}
                   </Link>
                 )}
               </li>
             ))}
           </ul>
-          {isCut && <p className="small muted">The first {formatCount(MOST)} are listed.</p>}
+          {isCut && <p className="small muted">The first {formatCount(MAX_DOCUMENTS)} are listed.</p>}
         </section>
       )}
     </Loaded>

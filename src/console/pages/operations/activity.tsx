@@ -5,15 +5,15 @@ import { formatBytes, formatCount, formatMoment, formatMs } from '../../ui/forma
 import { Facts, Panel, ScrollFrame } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 
-const EVERY_MS = 2_000
+const POLL_MS = 2_000
 
 /** Tab of the daemon's current activity. */
 export function Activity() {
-  const status = useRead('GET /daemon/status', { query: {} }, { every: EVERY_MS })
-  return <Loaded of={status}>{(now) => <Now status={now} />}</Loaded>
+  const status = useRead('GET /daemon/status', { query: {} }, { refetchInterval: POLL_MS })
+  return <Loaded query={status}>{(current) => <ActivityView status={current} />}</Loaded>
 }
 
-function Now({ status }: { status: DaemonStatus }) {
+function ActivityView({ status }: { status: DaemonStatus }) {
   const { activity, memory, eventLoop, storage, damage, processes, models } = status
   return (
     <div className="stack">
@@ -39,9 +39,9 @@ function Now({ status }: { status: DaemonStatus }) {
       <div className="ops-columns">
         <Panel title="Daemon">
           <Facts
-            of={[
+            entries={[
               ['Version', status.version],
-              ['Started', `${formatMoment(status.startedAt)}, ${uptime(status.uptimeMs)} ago`],
+              ['Started', `${formatMoment(status.startedAt)}, ${formatUptime(status.uptimeMs)} ago`],
               ['Runs', status.mode],
               ...(memory === undefined ? [] : ([['Peak memory', formatBytes(memory.peakRss)]] as const)),
               ...(eventLoop === undefined
@@ -63,12 +63,10 @@ function Now({ status }: { status: DaemonStatus }) {
             ]}
           />
         </Panel>
-        {processes !== undefined && <Processes of={processes} />}
+        {processes !== undefined && <ProcessTable processes={processes} />}
       </div>
-      {models !== undefined && <Models of={models} />}
-      {memory === undefined && (
-        <Notice>Only the operator of the daemon sees memory, processes and models.</Notice>
-      )}
+      {models !== undefined && <ModelUsagePanel models={models} />}
+      {memory === undefined && <Notice>Only the operator of the daemon sees memory, processes and models.</Notice>}
     </div>
   )
 }
@@ -82,7 +80,7 @@ export function Figure({ name, value }: { name: string; value: ReactNode }) {
   )
 }
 
-function Processes({ of }: { of: NonNullable<DaemonStatus['processes']> }) {
+function ProcessTable({ processes }: { processes: NonNullable<DaemonStatus['processes']> }) {
   return (
     <Panel title="Processes">
       <ScrollFrame label="Processes">
@@ -96,7 +94,7 @@ function Processes({ of }: { of: NonNullable<DaemonStatus['processes']> }) {
             </tr>
           </thead>
           <tbody>
-            {of.map(({ role, pid, rss, peakRss }) => (
+            {processes.map(({ role, pid, rss, peakRss }) => (
               <tr key={pid}>
                 <td>{role}</td>
                 <td className="right">{pid}</td>
@@ -111,9 +109,13 @@ function Processes({ of }: { of: NonNullable<DaemonStatus['processes']> }) {
   )
 }
 
-const COUNTERS = { embeddingTokens: 'embedding tokens', llmTokens: 'model tokens', rerankRequests: 'reranks' } as const
+const COUNTER_LABELS = {
+  embeddingTokens: 'embedding tokens',
+  llmTokens: 'model tokens',
+  rerankRequests: 'reranks',
+} as const
 
-function Models({ of: { today, budgets, providers } }: { of: NonNullable<DaemonStatus['models']> }) {
+function ModelUsagePanel({ models: { today, budgets, providers } }: { models: NonNullable<DaemonStatus['models']> }) {
   return (
     <Panel title="Models today">
       <p className="muted">
@@ -124,7 +126,7 @@ function Models({ of: { today, budgets, providers } }: { of: NonNullable<DaemonS
         <ul className="budgets">
           {budgets.map(({ knowledgeSpaceId, slug, counter, used, limit }) => (
             <li key={knowledgeSpaceId + counter}>
-              <span className="mono wrap">{slug}</span> <span className="muted">{COUNTERS[counter]}</span>
+              <span className="mono wrap">{slug}</span> <span className="muted">{COUNTER_LABELS[counter]}</span>
               <Meter used={used} limit={limit} />
             </li>
           ))}
@@ -156,20 +158,23 @@ function Models({ of: { today, budgets, providers } }: { of: NonNullable<DaemonS
 
 export function Meter({ used, limit }: { used: number; limit: number | undefined }) {
   if (limit === undefined) return <span className="number">{formatCount(used)}, no limit</span>
-  const share = limit === 0 ? 1 : Math.min(1, used / limit)
+  const fraction = limit === 0 ? 1 : Math.min(1, used / limit)
   return (
     <span className="ops-meter">
       <span className="number">
         {formatCount(used)} of {formatCount(limit)}
       </span>
       <span className="meter" aria-hidden="true">
-        <span className={share > 0.9 ? 'meter-fill is-warn' : 'meter-fill'} style={{ width: `${share * 100}%` }} />
+        <span
+          className={fraction > 0.9 ? 'meter-fill is-warn' : 'meter-fill'}
+          style={{ width: `${fraction * 100}%` }}
+        />
       </span>
     </span>
   )
 }
 
-function uptime(ms: number): string {
+function formatUptime(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   if (minutes === 0) return 'less than a minute'
   if (minutes < 60) return minutes === 1 ? '1 minute' : `${minutes} minutes`

@@ -2,44 +2,44 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { ConsistencyIssue, FsckCheck, RepairReport } from '../../../contract/gateway/integrity.js'
 import { call } from '../../api/client.js'
-import { useForget } from '../../api/use.js'
+import { useInvalidate } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
 import { Panel } from '../../ui/parts.js'
-import { Badge, Failure, Notice, type Tone } from '../../ui/state.js'
+import { Badge, ErrorNotice, Notice, type Tone } from '../../ui/state.js'
 
-const CHECKS: readonly { id: FsckCheck; title: string; deep?: true }[] = [
+const CHECK_OPTIONS: readonly { id: FsckCheck; title: string; deep?: true }[] = [
   { id: 'raw-objects', title: 'Document files' },
   { id: 'artifact-segments', title: 'Parsed content' },
   { id: 'references', title: 'Rows and indexes' },
   { id: 'references', title: 'Rows and indexes, each passage searched', deep: true },
 ]
 /** Number of listed issues; the counts include all. */
-const SHOWN = 200
+const MAX_LISTED = 200
 
-interface Checked {
+interface SpaceCheckResult {
   scanned: number
-  found: number
+  issueCount: number
   issues: ConsistencyIssue[]
 }
-interface Repaired {
+interface RepairResult {
   dryRun: boolean
   counts: Record<Exclude<keyof RepairReport['summary'], 'scanned'>, number>
   items: RepairReport['items']
 }
 
 export function CheckSpace({ spaceId }: { spaceId: string }) {
-  const [at, setAt] = useState(0)
+  const [checkIndex, setCheckIndex] = useState(0)
   const [scanned, setScanned] = useState(0)
-  const forget = useForget()
-  const { id: check, deep = false } = CHECKS[at] ?? { id: 'raw-objects' as const }
+  const invalidate = useInvalidate()
+  const { id: check, deep = false } = CHECK_OPTIONS[checkIndex] ?? { id: 'raw-objects' as const }
   const fsck = useMutation({ mutationFn: () => checkAll(spaceId, { check, deep }, setScanned) })
   const repair = useMutation({
     mutationFn: (dryRun: boolean) => repairAll(spaceId, { check, deep, dryRun }, setScanned),
-    onSettled: () => forget('GET /knowledge-spaces/{id}/status', 'GET /knowledge-spaces/{id}/jobs'),
+    onSettled: () => invalidate('GET /knowledge-spaces/{id}/status', 'GET /knowledge-spaces/{id}/jobs'),
   })
   const isBusy = fsck.isPending || repair.isPending
-  const anew = () => {
+  const reset = () => {
     setScanned(0)
     fsck.reset()
     repair.reset()
@@ -52,14 +52,14 @@ export function CheckSpace({ spaceId }: { spaceId: string }) {
           <select
             className="select"
             aria-label="What is checked"
-            value={at}
+            value={checkIndex}
             disabled={isBusy}
             onChange={(event) => {
-              anew()
-              setAt(Number(event.target.value))
+              reset()
+              setCheckIndex(Number(event.target.value))
             }}
           >
-            {CHECKS.map(({ title }, index) => (
+            {CHECK_OPTIONS.map(({ title }, index) => (
               <option key={title} value={index}>
                 {title}
               </option>
@@ -70,7 +70,7 @@ export function CheckSpace({ spaceId }: { spaceId: string }) {
             busy={fsck.isPending}
             disabled={isBusy}
             onClick={() => {
-              anew()
+              reset()
               fsck.mutate()
             }}
           >
@@ -78,22 +78,30 @@ export function CheckSpace({ spaceId }: { spaceId: string }) {
           </Button>
         </div>
         {isBusy && <p className="muted number">{formatCount(scanned)} checked so far…</p>}
-        {fsck.isError && <Failure error={fsck.error} />}
+        {fsck.isError && <ErrorNotice error={fsck.error} />}
         {fsck.data !== undefined && repair.data === undefined && (
-          <Found checked={fsck.data} isBusy={isBusy} tryRepair={() => repair.mutate(true)} />
+          <CheckReport result={fsck.data} isBusy={isBusy} tryRepair={() => repair.mutate(true)} />
         )}
-        {repair.isError && <Failure error={repair.error} />}
+        {repair.isError && <ErrorNotice error={repair.error} />}
         {repair.data !== undefined && (
-          <Repairs of={repair.data} isBusy={isBusy} repairNow={() => repair.mutate(false)} />
+          <RepairSummary result={repair.data} isBusy={isBusy} repairNow={() => repair.mutate(false)} />
         )}
       </div>
     </Panel>
   )
 }
 
-function Found({ checked, isBusy, tryRepair }: { checked: Checked; isBusy: boolean; tryRepair: () => void }) {
-  const { scanned, found, issues } = checked
-  if (found === 0) return <Notice tone="good">{plural(scanned, 'item')} checked, no issues.</Notice>
+function CheckReport({
+  result,
+  isBusy,
+  tryRepair,
+}: {
+  result: SpaceCheckResult
+  isBusy: boolean
+  tryRepair: () => void
+}) {
+  const { scanned, issueCount, issues } = result
+  if (issueCount === 0) return <Notice tone="good">{plural(scanned, 'item')} checked, no issues.</Notice>
   return (
     <>
       <Notice
@@ -104,20 +112,28 @@ function Found({ checked, isBusy, tryRepair }: { checked: Checked; isBusy: boole
           </Button>
         }
       >
-        {plural(scanned, 'item')} checked, {plural(found, 'issue')} found.
+        {plural(scanned, 'item')} checked, {plural(issueCount, 'issue')} found.
       </Notice>
       <ul className="issues">
         {issues.map((issue) => (
-          <IssueRow key={keyOf(issue)} issue={issue} note={REPAIRABLE[issue.repairability]} />
+          <IssueRow key={issueKey(issue)} issue={issue} note={REPAIR_NOTES[issue.repairability]} />
         ))}
       </ul>
-      {found > issues.length && <p className="small faint">The first {issues.length} of them.</p>}
+      {issueCount > issues.length && <p className="small faint">The first {issues.length} of them.</p>}
     </>
   )
 }
 
-function Repairs({ of, isBusy, repairNow }: { of: Repaired; isBusy: boolean; repairNow: () => void }) {
-  const { dryRun, counts, items } = of
+function RepairSummary({
+  result,
+  isBusy,
+  repairNow,
+}: {
+  result: RepairResult
+  isBusy: boolean
+  repairNow: () => void
+}) {
+  const { dryRun, counts, items } = result
   const { wouldRepair, repaired, failed, manual, notRepairable } = counts
   const rest = [
     ...(failed > 0 ? [`${failed} failed`] : []),
@@ -142,20 +158,20 @@ function Repairs({ of, isBusy, repairNow }: { of: Repaired; isBusy: boolean; rep
       </Notice>
       <ul className="issues">
         {items.map(({ issue, action, status }) => (
-          <IssueRow key={keyOf(issue)} issue={issue} note={action} done={status === 'repaired'} />
+          <IssueRow key={issueKey(issue)} issue={issue} note={action} done={status === 'repaired'} />
         ))}
       </ul>
     </>
   )
 }
 
-const TONES: Readonly<Record<ConsistencyIssue['severity'], Tone>> = {
+const SEVERITY_TONES: Readonly<Record<ConsistencyIssue['severity'], Tone>> = {
   info: 'neutral',
   warning: 'warn',
   error: 'bad',
   critical: 'bad',
 }
-const REPAIRABLE: Readonly<Record<ConsistencyIssue['repairability'], string>> = {
+const REPAIR_NOTES: Readonly<Record<ConsistencyIssue['repairability'], string>> = {
   'auto-repairable': 'can be repaired here',
   manual: 'needs manual repair',
   'not-repairable': 'cannot be repaired',
@@ -166,7 +182,7 @@ function IssueRow({ issue, note, done = false }: { issue: ConsistencyIssue; note
   return (
     <li className="issue">
       <p className="row">
-        <Badge tone={done ? 'good' : TONES[severity]}>{done ? 'repaired' : severity}</Badge>
+        <Badge tone={done ? 'good' : SEVERITY_TONES[severity]}>{done ? 'repaired' : severity}</Badge>
         <strong>{type.replaceAll('-', ' ')}</strong>
       </p>
       <p className="wrap">{message}</p>
@@ -178,17 +194,21 @@ function IssueRow({ issue, note, done = false }: { issue: ConsistencyIssue; note
   )
 }
 
-function keyOf({ type, target }: ConsistencyIssue): string {
+function issueKey({ type, target }: ConsistencyIssue): string {
   return JSON.stringify([type, target])
 }
 
-interface What {
+interface CheckScope {
   check: FsckCheck
   deep: boolean
 }
 
-async function checkAll(id: string, { check, deep }: What, progress: (scanned: number) => void): Promise<Checked> {
-  const sum: Checked = { scanned: 0, found: 0, issues: [] }
+async function checkAll(
+  id: string,
+  { check, deep }: CheckScope,
+  onProgress: (scanned: number) => void,
+): Promise<SpaceCheckResult> {
+  const total: SpaceCheckResult = { scanned: 0, issueCount: 0, issues: [] }
   let cursor: string | undefined
   do {
     const query = { check, deep: deep ? ('true' as const) : ('false' as const) }
@@ -196,22 +216,22 @@ async function checkAll(id: string, { check, deep }: What, progress: (scanned: n
       path: { id },
       query: cursor === undefined ? query : { ...query, cursor },
     })
-    sum.scanned += report.summary.scanned
-    sum.found += report.issues.length
-    sum.issues.push(...report.issues.slice(0, SHOWN - sum.issues.length))
-    progress(sum.scanned)
+    total.scanned += report.summary.scanned
+    total.issueCount += report.issues.length
+    total.issues.push(...report.issues.slice(0, MAX_LISTED - total.issues.length))
+    onProgress(total.scanned)
     cursor = report.cursor
   } while (cursor !== undefined)
-  return sum
+  return total
 }
 
 async function repairAll(
   id: string,
-  { check, deep, dryRun }: What & { dryRun: boolean },
-  progress: (scanned: number) => void,
-): Promise<Repaired> {
+  { check, deep, dryRun }: CheckScope & { dryRun: boolean },
+  onProgress: (scanned: number) => void,
+): Promise<RepairResult> {
   const counts = { wouldRepair: 0, repaired: 0, failed: 0, manual: 0, notRepairable: 0 }
-  const items: Repaired['items'] = []
+  const items: RepairResult['items'] = []
   let scanned = 0
   let cursor: string | undefined
   do {
@@ -220,15 +240,15 @@ async function repairAll(
       path: { id },
       body: cursor === undefined ? body : { ...body, cursor },
     })
-    const { scanned: more, ...found } = report.summary
-    counts.wouldRepair += found.wouldRepair
-    counts.repaired += found.repaired
-    counts.failed += found.failed
-    counts.manual += found.manual
-    counts.notRepairable += found.notRepairable
-    items.push(...report.items.slice(0, SHOWN - items.length))
-    scanned += more
-    progress(scanned)
+    const { scanned: scannedCount, ...pageCounts } = report.summary
+    counts.wouldRepair += pageCounts.wouldRepair
+    counts.repaired += pageCounts.repaired
+    counts.failed += pageCounts.failed
+    counts.manual += pageCounts.manual
+    counts.notRepairable += pageCounts.notRepairable
+    items.push(...report.items.slice(0, MAX_LISTED - items.length))
+    scanned += scannedCount
+    onProgress(scanned)
     cursor = report.cursor
   } while (cursor !== undefined)
   return { dryRun, counts, items }

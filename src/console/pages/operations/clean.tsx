@@ -5,16 +5,16 @@ import { call } from '../../api/client.js'
 import { Button } from '../../ui/button.js'
 import { formatBytes, formatCount, plural } from '../../ui/format.js'
 import { Panel } from '../../ui/parts.js'
-import { Failure, Notice } from '../../ui/state.js'
+import { ErrorNotice, Notice } from '../../ui/state.js'
 
-const BATCH = LIMITS.gcCandidates
-const SHOWN = 200
+const MAX_BATCH = LIMITS.gcCandidates
+const MAX_LISTED = 200
 
 /** Panel that lists unreferenced objects and removes them after confirmation. */
 export function CleanSpace({ spaceId }: { spaceId: string }) {
-  const look = useMutation({ mutationFn: () => candidatesOf(spaceId) })
+  const list = useMutation({ mutationFn: () => listCandidates(spaceId) })
   const execute = useMutation({ mutationFn: (candidates: readonly GcCandidate[]) => removeAll(spaceId, candidates) })
-  const found = look.data
+  const found = list.data
   const bytes = found?.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0) ?? 0
   return (
     <Panel title="Clean up">
@@ -26,17 +26,17 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
         <div className="row">
           <Button
             kind="primary"
-            busy={look.isPending}
+            busy={list.isPending}
             onClick={() => {
               execute.reset()
-              look.mutate()
+              list.mutate()
             }}
           >
             Dry run
           </Button>
         </div>
-        {look.isError && <Failure error={look.error} />}
-        {execute.isError && <Failure error={execute.error} />}
+        {list.isError && <ErrorNotice error={list.error} />}
+        {execute.isError && <ErrorNotice error={execute.error} />}
         {execute.data !== undefined && (
           <Notice tone="good">
             {formatCount(execute.data.deleted)} removed
@@ -60,7 +60,7 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
               removal.
             </Notice>
             <ul className="issues">
-              {found.slice(0, SHOWN).map((candidate) => (
+              {found.slice(0, MAX_LISTED).map((candidate) => (
                 <li key={candidate.idempotencyKey} className="issue">
                   <p>
                     <strong>{candidate.candidateType.replaceAll('-', ' ')}</strong>{' '}
@@ -70,7 +70,7 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
                 </li>
               ))}
             </ul>
-            {found.length > SHOWN && <p className="small faint">The first {SHOWN} of them.</p>}
+            {found.length > MAX_LISTED && <p className="small faint">The first {MAX_LISTED} of them.</p>}
           </>
         )}
       </div>
@@ -78,7 +78,7 @@ export function CleanSpace({ spaceId }: { spaceId: string }) {
   )
 }
 
-async function candidatesOf(id: string): Promise<GcCandidate[]> {
+async function listCandidates(id: string): Promise<GcCandidate[]> {
   const found: GcCandidate[] = []
   let cursor: string | undefined
   do {
@@ -96,12 +96,12 @@ async function removeAll(
   id: string,
   candidates: readonly GcCandidate[],
 ): Promise<Pick<GcExecuted, 'deleted' | 'skipped'>> {
-  const sum = { deleted: 0, skipped: 0 }
-  for (let at = 0; at < candidates.length; at += BATCH) {
-    const body = { candidates: candidates.slice(at, at + BATCH) }
-    const done = await call('POST /knowledge-spaces/{id}/gc/staged-objects/execute', { path: { id }, body })
-    sum.deleted += done.deleted
-    sum.skipped += done.skipped
+  const total = { deleted: 0, skipped: 0 }
+  for (let start = 0; start < candidates.length; start += MAX_BATCH) {
+    const body = { candidates: candidates.slice(start, start + MAX_BATCH) }
+    const result = await call('POST /knowledge-spaces/{id}/gc/staged-objects/execute', { path: { id }, body })
+    total.deleted += result.deleted
+    total.skipped += result.skipped
   }
-  return sum
+  return total
 }

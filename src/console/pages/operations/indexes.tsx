@@ -5,8 +5,8 @@ import { Facts, Panel, ScrollFrame } from '../../ui/parts.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
 import { Figure } from './activity.js'
 
-const EVERY_MS = 5_000
-const LEGS = [
+const POLL_MS = 5_000
+const INDEX_LEGS = [
   ['fts', 'Words'],
   ['denseVector', 'Vectors'],
   ['graph', 'Graph'],
@@ -16,26 +16,26 @@ const LEGS = [
 /** Tab of a space's size, the completeness of its indexes, and its active leases. */
 export function Indexes({ spaceId }: { spaceId: string }) {
   const path = { id: spaceId }
-  const status = useRead('GET /knowledge-spaces/{id}/status', { path }, { every: EVERY_MS })
-  const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} }, { every: EVERY_MS })
+  const status = useRead('GET /knowledge-spaces/{id}/status', { path }, { refetchInterval: POLL_MS })
+  const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} }, { refetchInterval: POLL_MS })
   return (
     <div className="stack">
-      <Loaded of={stats}>{(now) => <Sizes of={now} />}</Loaded>
-      <Loaded of={status} lines={8}>
+      <Loaded query={stats}>{(now) => <SpaceSizes stats={now} />}</Loaded>
+      <Loaded query={status} lines={8}>
         {(now) => (
           <>
-            <Legs of={now.index} />
-            <Missing of={now.index} />
+            <IndexTable index={now.index} />
+            <PendingModelWork index={now.index} />
           </>
         )}
       </Loaded>
-      <Leases spaceId={spaceId} />
-      {status.data !== undefined && <Held of={status.data} />}
+      <LeaseTable spaceId={spaceId} />
+      {status.data !== undefined && <StorageFacts status={status.data} />}
     </div>
   )
 }
 
-function Sizes({ of: { storage, cache, commits } }: { of: KnowledgeSpaceStats }) {
+function SpaceSizes({ stats: { storage, cache, commits } }: { stats: KnowledgeSpaceStats }) {
   return (
     <ul className="figures">
       <Figure name="Documents" value={formatCount(storage.documentCount)} />
@@ -54,14 +54,14 @@ function Sizes({ of: { storage, cache, commits } }: { of: KnowledgeSpaceStats })
   )
 }
 
-type Index = KnowledgeSpaceStatus['index']
+type IndexSummary = KnowledgeSpaceStatus['index']
 
-function Legs({ of }: { of: Index }) {
+function IndexTable({ index }: { index: IndexSummary }) {
   return (
     <Panel title="Indexes">
-      {of.degraded?.map((why) => (
-        <Notice key={why} tone="warn">
-          {why}
+      {index.degraded?.map((reason) => (
+        <Notice key={reason} tone="warn">
+          {reason}
         </Notice>
       ))}
       <ScrollFrame label="Indexes">
@@ -77,14 +77,14 @@ function Legs({ of }: { of: Index }) {
             </tr>
           </thead>
           <tbody>
-            {LEGS.map(([key, title]) => {
-              const { total, ready, building, stale, failed } = of.summaries[key]
+            {INDEX_LEGS.map(([key, title]) => {
+              const { total, ready, building, stale, failed } = index.summaries[key]
               return (
                 <tr key={key}>
                   <td>{title}</td>
-                  {[total, ready, building, stale, failed].map((value, at) => (
+                  {[total, ready, building, stale, failed].map((value, columnIndex) => (
                     // biome-ignore lint/suspicious/noArrayIndexKey: the columns are fixed
-                    <td key={at} className={value === 0 ? 'right faint' : 'right'}>
+                    <td key={columnIndex} className={value === 0 ? 'right faint' : 'right'}>
                       {formatCount(value)}
                     </td>
                   ))}
@@ -95,13 +95,13 @@ function Legs({ of }: { of: Index }) {
         </table>
       </ScrollFrame>
       <p className="small faint ops-note">
-        Version {of.projectionVersion} of the projections, {of.projectionSetVersion}
+        Version {index.projectionVersion} of the projections, {index.projectionSetVersion}
       </p>
     </Panel>
   )
 }
 
-function Missing({ of: { missingVectors, pictures } }: { of: Index }) {
+function PendingModelWork({ index: { missingVectors, pictures } }: { index: IndexSummary }) {
   if (missingVectors === undefined && pictures === undefined) return null
   return (
     <Panel title="Pending at the provider">
@@ -117,7 +117,7 @@ function Missing({ of: { missingVectors, pictures } }: { of: Index }) {
       )}
       {pictures !== undefined && (
         <Facts
-          of={[
+          entries={[
             ['Pictures described', formatCount(pictures.described)],
             ['Refused', formatCount(pictures.refused)],
             ...(pictures.error === undefined ? [] : ([['Last failure', pictures.error]] as const)),
@@ -128,15 +128,15 @@ function Missing({ of: { missingVectors, pictures } }: { of: Index }) {
   )
 }
 
-function Leases({ spaceId }: { spaceId: string }) {
+function LeaseTable({ spaceId }: { spaceId: string }) {
   const leases = useRead(
     'GET /knowledge-spaces/{id}/leases/active',
     { path: { id: spaceId }, query: { limit: 100 } },
-    { every: EVERY_MS },
+    { refetchInterval: POLL_MS },
   )
   return (
     <Panel title="Active leases">
-      <Loaded of={leases}>
+      <Loaded query={leases}>
         {({ items, nextCursor }) =>
           items.length === 0 ? (
             <p className="muted">No active leases.</p>
@@ -173,11 +173,11 @@ function Leases({ spaceId }: { spaceId: string }) {
   )
 }
 
-function Held({ of: { activeSessions, storage, parser } }: { of: KnowledgeSpaceStatus }) {
+function StorageFacts({ status: { activeSessions, storage, parser } }: { status: KnowledgeSpaceStatus }) {
   return (
     <Panel title="Storage">
       <Facts
-        of={[
+        entries={[
           ['Objects', `${storage.objectStorageKind}, ${storage.healthy ? 'healthy' : 'not healthy'}`],
           ['Parser', `${parser.kind}, policy ${parser.policyVersion}`],
           ['Sessions', formatCount(activeSessions.count)],

@@ -3,34 +3,34 @@ import type { CallResult } from '../../../client/routes.js'
 import type { JobStage } from '../../../contract/gateway/jobs.js'
 import type { JOB_STATES } from '../../../contract/values.js'
 import { call, messageOf } from '../../api/client.js'
-import { useForget, useWrite } from '../../api/use.js'
-import { address, setQuery, usePlace } from '../../router.js'
+import { useInvalidate, useWrite } from '../../api/use.js'
+import { pageHref, setQuery, useRoute } from '../../router.js'
 import { Button, Link } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
-import { Badge, Empty, Failure, Skeleton, type Tone } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { Badge, Empty, ErrorNotice, Skeleton, type Tone } from '../../ui/state.js'
+import { showToast } from '../../ui/toast.js'
 
-const LIST = 'GET /knowledge-spaces/{id}/jobs'
-type State = (typeof JOB_STATES)[number]
-type Job = CallResult<typeof LIST>['items'][number]
-const FILTERS: readonly { id: '' | State; title: string }[] = [
+const JOBS = 'GET /knowledge-spaces/{id}/jobs'
+type JobListFilter = (typeof JOB_STATES)[number]
+type SpaceJob = CallResult<typeof JOBS>['items'][number]
+const FILTERS: readonly { id: '' | JobListFilter; title: string }[] = [
   { id: '', title: 'All' },
   { id: 'open', title: 'Open' },
   { id: 'reading', title: 'Being read' },
   { id: 'failed', title: 'Failed' },
 ]
-const BUSY_MS = 2_000
-const REST_MS = 10_000
+const OPEN_POLL_MS = 2_000
+const IDLE_POLL_MS = 10_000
 
 /** Tab of compilation jobs with their failures, and buttons to retry or cancel them. */
-export function Jobs({ spaceId }: { spaceId: string }) {
-  const { query } = usePlace()
+export function JobsTab({ spaceId }: { spaceId: string }) {
+  const { query } = useRoute()
   const state = FILTERS.find(({ id }) => id !== '' && id === query.get('state'))?.id ?? ''
   const jobs = useInfiniteQuery({
-    queryKey: [LIST, spaceId, state],
+    queryKey: [JOBS, spaceId, state],
     queryFn: ({ pageParam, signal }) =>
       call(
-        LIST,
+        JOBS,
         {
           path: { id: spaceId },
           query: {
@@ -44,17 +44,18 @@ export function Jobs({ spaceId }: { spaceId: string }) {
     initialPageParam: '',
     getNextPageParam: (last) => last.nextCursor,
     refetchInterval: ({ state: { data } }) =>
-      data?.pages.some(({ items }) => items.some(isOpen)) === true ? BUSY_MS : REST_MS,
+      data?.pages.some(({ items }) => items.some(isOpen)) === true ? OPEN_POLL_MS : IDLE_POLL_MS,
   })
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const retryAll = useWrite('POST /knowledge-spaces/{id}/jobs/retry')
-  const again = () =>
+  const retryFailed = () =>
     retryAll.mutate(
       { path: { id: spaceId } },
       {
-        onSuccess: ({ total }) => say(total === 0 ? 'Nothing has failed' : `${plural(total, 'document')} read again`),
-        onError: (error) => say(messageOf(error), 'bad'),
-        onSettled: () => forget(LIST),
+        onSuccess: ({ total }) =>
+          showToast(total === 0 ? 'Nothing has failed' : `${plural(total, 'document')} read again`),
+        onError: (error) => showToast(messageOf(error), 'bad'),
+        onSettled: () => invalidate(JOBS),
       },
     )
   const items = jobs.data?.pages.flatMap((page) => page.items) ?? []
@@ -75,12 +76,12 @@ export function Jobs({ spaceId }: { spaceId: string }) {
             </button>
           ))}
         </fieldset>
-        <Button small icon="refresh" busy={retryAll.isPending} onClick={again}>
+        <Button small icon="refresh" busy={retryAll.isPending} onClick={retryFailed}>
           Retry all failed
         </Button>
       </div>
       {jobs.isPending && <Skeleton lines={6} />}
-      {jobs.isError && <Failure error={jobs.error} retry={() => void jobs.refetch()} />}
+      {jobs.isError && <ErrorNotice error={jobs.error} retry={() => void jobs.refetch()} />}
       {jobs.isSuccess && items.length === 0 && (
         <Empty icon="check" title={state === 'failed' ? 'Nothing has failed' : 'No jobs'}>
           <p>Each added or changed document creates a job.</p>
@@ -89,7 +90,7 @@ export function Jobs({ spaceId }: { spaceId: string }) {
       {items.length > 0 && (
         <ul className="jobs panel">
           {items.map((job) => (
-            <JobRow key={job.id} job={job} />
+            <SpaceJobRow key={job.id} job={job} />
           ))}
         </ul>
       )}
@@ -102,17 +103,17 @@ export function Jobs({ spaceId }: { spaceId: string }) {
   )
 }
 
-function JobRow({ job }: { job: Job }) {
-  const retry = useWrite('POST /jobs/{id}/retry', [LIST])
-  const cancel = useWrite('DELETE /jobs/{id}', [LIST])
+function SpaceJobRow({ job }: { job: SpaceJob }) {
+  const retry = useWrite('POST /jobs/{id}/retry', [JOBS])
+  const cancel = useWrite('DELETE /jobs/{id}', [JOBS])
   const path = { id: job.id }
-  const told = { onError: (error: unknown) => say(messageOf(error), 'bad') }
+  const showError = { onError: (error: unknown) => showToast(messageOf(error), 'bad') }
   const canRetry = job.stage === 'failed' || job.stage === 'canceled' || job.retryAt !== undefined
   return (
     <li className="job">
       <div className="job-words">
         <p className="wrap">
-          <Link className="job-name" to={address('documents', [job.documentAssetId])}>
+          <Link className="job-name" to={pageHref('documents', [job.documentAssetId])}>
             {job.filename}
           </Link>
         </p>
@@ -127,14 +128,14 @@ function JobRow({ job }: { job: Job }) {
         {job.error !== undefined && <p className="small job-error wrap">{job.error}</p>}
       </div>
       <div className="row">
-        <Badge tone={toneOf(job.stage)}>{job.stage.replaceAll('_', ' ')}</Badge>
+        <Badge tone={stageTone(job.stage)}>{job.stage.replaceAll('_', ' ')}</Badge>
         {canRetry && (
-          <Button small busy={retry.isPending} onClick={() => retry.mutate({ path }, told)}>
+          <Button small busy={retry.isPending} onClick={() => retry.mutate({ path }, showError)}>
             Retry
           </Button>
         )}
         {isOpen(job) && (
-          <Button small kind="danger" busy={cancel.isPending} onClick={() => cancel.mutate({ path }, told)}>
+          <Button small kind="danger" busy={cancel.isPending} onClick={() => cancel.mutate({ path }, showError)}>
             Cancel
           </Button>
         )}
@@ -147,7 +148,7 @@ function isOpen({ stage }: { stage: JobStage }): boolean {
   return stage !== 'published' && stage !== 'failed' && stage !== 'canceled'
 }
 
-function toneOf(stage: JobStage): Tone {
+function stageTone(stage: JobStage): Tone {
   if (stage === 'published') return 'good'
   if (stage === 'failed') return 'bad'
   return stage === 'canceled' ? 'neutral' : 'accent'

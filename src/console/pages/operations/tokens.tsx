@@ -4,11 +4,11 @@ import { send } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { useWrite } from '../../api/use.js'
 import { formatMoment } from '../../ui/format.js'
-import { Field, FormEnd, NumberField, Panel } from '../../ui/parts.js'
-import { ShownOnce } from '../../ui/shown-once.js'
-import { say } from '../../ui/toast.js'
+import { OneTimeSecret } from '../../ui/one-time-secret.js'
+import { Field, FormActions, NumberField, Panel } from '../../ui/parts.js'
+import { showToast } from '../../ui/toast.js'
 
-interface Made {
+interface ShownToken {
   token: string
   jti: string
   expiresAt: string
@@ -25,50 +25,48 @@ export function Tokens() {
 }
 
 function NewToken() {
-  const [made, setMade] = useState<Made>()
-  const sign = useMutation({ mutationFn: signToken, onSuccess: setMade })
+  const [created, setCreated] = useState<ShownToken>()
+  const sign = useMutation({ mutationFn: signToken, onSuccess: setCreated })
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = new FormData(event.currentTarget)
+    const data = new FormData(event.currentTarget)
     sign.mutate({
-      subject: String(given.get('subject') ?? ''),
-      write: given.get('scope') === 'write',
-      days: Number(given.get('days')),
+      subject: String(data.get('subject') ?? ''),
+      write: data.get('scope') === 'write',
+      days: Number(data.get('days')),
     })
   }
   return (
     <Panel title="New token">
-      {made !== undefined ? (
-        <ShownOnce
+      {created !== undefined ? (
+        <OneTimeSecret
           what="token"
-          secret={made.token}
+          secret={created.token}
           onDone={() => {
-            setMade(undefined)
+            setCreated(undefined)
             sign.reset()
           }}
         >
           <p className="muted">
-            Valid until {formatMoment(made.expiresAt)}. Its id is <code className="wrap">{made.jti}</code>: with it the
-            token is revoked below, or by <code>ks auth token revoke</code>.
+            Valid until {formatMoment(created.expiresAt)}. Its id is <code className="wrap">{created.jti}</code>: with
+            it the token is revoked below, or by <code>ks auth token revoke</code>.
           </p>
-        </ShownOnce>
+        </OneTimeSecret>
       ) : (
         <form className="stack" onSubmit={submit}>
           <p className="muted">
             For a program that calls the API: in the header <code>Authorization: Bearer …</code>. It is shown once, and
-            the daemon keeps no list of tokens. A token of the operator is created with <code>ks auth token create</code>{' '}
-            only. A token created in a tab of <code>ks console</code> expires with the session of the tab, after 12 hours
-            at most.
+            the daemon keeps no list of tokens. A token of the operator is created with{' '}
+            <code>ks auth token create</code> only. A token created in a tab of <code>ks console</code> expires with the
+            session of the tab, after 12 hours at most.
           </p>
           <div className="field-row">
             <Field label="For" hint="Subject of the token; sources and chat applications belong to a subject.">
-              {(given) => (
-                <input {...given} name="subject" className="input" required maxLength={200} placeholder="ci" />
-              )}
+              {(data) => <input {...data} name="subject" className="input" required maxLength={200} placeholder="ci" />}
             </Field>
             <Field label="May">
-              {(given) => (
-                <select {...given} name="scope" className="select" defaultValue="read">
+              {(data) => (
+                <select {...data} name="scope" className="select" defaultValue="read">
                   <option value="read">read and ask</option>
                   <option value="write">read, ask and change</option>
                 </select>
@@ -76,7 +74,7 @@ function NewToken() {
             </Field>
             <NumberField label="Days of validity" name="days" min={1} max={90} defaultValue={30} required />
           </div>
-          <FormEnd of={sign} label="Create token" />
+          <FormActions mutation={sign} label="Create token" />
         </form>
       )}
     </Panel>
@@ -89,11 +87,11 @@ function RevokeToken() {
     event.preventDefault()
     const form = event.currentTarget
     const jti = String(new FormData(form).get('jti') ?? '').trim()
-    const done = () => {
-      say('The token was revoked')
+    const onRevoked = () => {
+      showToast('The token was revoked')
       form.reset()
     }
-    revoke.mutate({ path: { jti } }, { onSuccess: done })
+    revoke.mutate({ path: { jti } }, { onSuccess: onRevoked })
   }
   return (
     <Panel title="Revoke a token">
@@ -103,13 +101,13 @@ function RevokeToken() {
             <input {...given} name="jti" className="input mono" required maxLength={200} autoComplete="off" />
           )}
         </Field>
-        <FormEnd of={revoke} label="Revoke" kind="danger" />
+        <FormActions mutation={revoke} label="Revoke" kind="danger" />
       </form>
     </Panel>
   )
 }
 
-async function signToken(body: { subject: string; write: boolean; days: number }): Promise<Made> {
+async function signToken(body: { subject: string; write: boolean; days: number }): Promise<ShownToken> {
   const response = await send('/daemon/console/tokens', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

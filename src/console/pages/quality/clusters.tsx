@@ -2,32 +2,32 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { FailedQueryClusters, FailedQueryVerdict } from '../../../contract/gateway/failed-queries.js'
 import { call } from '../../api/client.js'
-import { useForget, useRead } from '../../api/use.js'
+import { useInvalidate, useRead } from '../../api/use.js'
 import { setQuery } from '../../router.js'
-import { Ago } from '../../ui/ago.js'
 import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
-import { Dialog, FormEnd } from '../../ui/parts.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
+import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, Loaded } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { STATUS, TRIGGER } from './words.js'
+import { showToast } from '../../ui/toast.js'
+import { STATUS_LABELS, TRIGGER_LABELS } from './labels.js'
 
 const CLUSTERS = 'GET /knowledge-spaces/{id}/failed-queries/clusters'
-const MOST = 100
-type Cluster = FailedQueryClusters['clusters'][number]
+const MAX_CLUSTERS = 100
+type QueryCluster = FailedQueryClusters['clusters'][number]
 /** Verdicts for a complete cluster. `retrieval-miss` is excluded: it needs the expected passages of each query. */
-type ForAll = Exclude<FailedQueryVerdict, 'retrieval-miss'>
-const TITLES: Record<ForAll, string> = { 'coverage-gap': 'Not covered', irrelevant: 'Irrelevant' }
+type ClusterVerdict = Exclude<FailedQueryVerdict, 'retrieval-miss'>
+const VERDICT_TITLES: Record<ClusterVerdict, string> = { 'coverage-gap': 'Not covered', irrelevant: 'Irrelevant' }
 
 /**
  * Groups of failed queries that ask the same in different words, the most frequent first; a verdict applies to a group.
  */
 export function Clusters({ spaceId }: { spaceId: string }) {
-  const clusters = useRead(CLUSTERS, { path: { id: spaceId }, query: { limit: MOST } })
-  const [decided, setDecided] = useState<{ cluster: Cluster; verdict: ForAll }>()
+  const clusters = useRead(CLUSTERS, { path: { id: spaceId }, query: { limit: MAX_CLUSTERS } })
+  const [selection, setSelection] = useState<{ cluster: QueryCluster; verdict: ClusterVerdict }>()
   return (
     <>
-      <Loaded of={clusters} lines={8}>
+      <Loaded query={clusters} lines={8}>
         {({ clusters: items }) =>
           items.length === 0 ? (
             <Empty icon="check" title="No failed queries">
@@ -39,39 +39,44 @@ export function Clusters({ spaceId }: { spaceId: string }) {
                 <ClusterRow
                   key={cluster.representative.id}
                   cluster={cluster}
-                  decide={(verdict) => setDecided({ cluster, verdict })}
+                  decide={(verdict) => setSelection({ cluster, verdict })}
                 />
               ))}
             </ul>
           )
         }
       </Loaded>
-      {decided !== undefined && <DecideAll spaceId={spaceId} {...decided} onClose={() => setDecided(undefined)} />}
+      {selection !== undefined && (
+        <ClusterDecision spaceId={spaceId} {...selection} onClose={() => setSelection(undefined)} />
+      )}
     </>
   )
 }
 
-function ClusterRow({ cluster, decide }: { cluster: Cluster; decide: (verdict: ForAll) => void }) {
-  const { count, representative: shown } = cluster
+function ClusterRow({ cluster, decide }: { cluster: QueryCluster; decide: (verdict: ClusterVerdict) => void }) {
+  const { count, representative } = cluster
   return (
     <li className="golden-item cluster">
       <div className="golden-words">
-        <p className="wrap golden-question">{shown.query}</p>
+        <p className="wrap golden-question">{representative.query}</p>
         <p className="row small faint">
-          <Badge tone={STATUS[shown.status].tone}>{STATUS[shown.status].short}</Badge>
+          <Badge tone={STATUS_LABELS[representative.status].tone}>{STATUS_LABELS[representative.status].short}</Badge>
           {count > 1 && <span>{plural(count, 'query', 'queries')} that ask this</span>}
-          <span>{TRIGGER[shown.trigger]}</span>
-          <Ago time={shown.createdAt} />
+          <span>{TRIGGER_LABELS[representative.trigger]}</span>
+          <RelativeTime time={representative.createdAt} />
         </p>
       </div>
       <div className="row cluster-actions">
         <Button small kind="quiet" onClick={() => decide('coverage-gap')}>
-          {TITLES['coverage-gap']}
+          {VERDICT_TITLES['coverage-gap']}
         </Button>
         <Button small kind="quiet" onClick={() => decide('irrelevant')}>
-          {TITLES.irrelevant}
+          {VERDICT_TITLES.irrelevant}
         </Button>
-        <Button small onClick={() => setQuery({ tab: 'review', show: isDecided(shown), query: shown.id })}>
+        <Button
+          small
+          onClick={() => setQuery({ tab: 'review', show: isDecided(representative), query: representative.id })}
+        >
           Review
         </Button>
       </div>
@@ -79,18 +84,18 @@ function ClusterRow({ cluster, decide }: { cluster: Cluster; decide: (verdict: F
   )
 }
 
-const isDecided = ({ status }: Cluster['representative']) =>
+const isDecided = ({ status }: QueryCluster['representative']) =>
   status === 'annotated' || status === 'dismissed' || status === 'promoted' ? 'decided' : undefined
 
-interface DecideAllProps {
+interface ClusterDecisionProps {
   spaceId: string
-  cluster: Cluster
-  verdict: ForAll
+  cluster: QueryCluster
+  verdict: ClusterVerdict
   onClose: () => void
 }
 
-function DecideAll({ spaceId, cluster, verdict, onClose }: DecideAllProps) {
-  const forget = useForget()
+function ClusterDecision({ spaceId, cluster, verdict, onClose }: ClusterDecisionProps) {
+  const invalidate = useInvalidate()
   const write = useMutation({
     mutationFn: async () => {
       for (const failedQueryId of cluster.failedQueryIds)
@@ -100,25 +105,31 @@ function DecideAll({ spaceId, cluster, verdict, onClose }: DecideAllProps) {
         })
     },
     onSuccess: () => {
-      say(`${plural(cluster.failedQueryIds.length, 'query', 'queries')} decided.`)
+      showToast(`${plural(cluster.failedQueryIds.length, 'query', 'queries')} decided.`)
       onClose()
     },
     onSettled: () =>
-      forget(
+      invalidate(
         CLUSTERS,
         'GET /knowledge-spaces/{id}/failed-queries',
         'GET /knowledge-spaces/{id}/failed-queries/metrics',
       ),
   })
-  const these = cluster.failedQueryIds.length === 1 ? 'this query' : `these ${cluster.failedQueryIds.length} queries`
+  const description =
+    cluster.failedQueryIds.length === 1 ? 'this query' : `these ${cluster.failedQueryIds.length} queries`
   return (
-    <Dialog title={`${TITLES[verdict]}?`} onClose={onClose}>
+    <Dialog title={`${VERDICT_TITLES[verdict]}?`} onClose={onClose}>
       <div className="stack">
         <p className="wrap">{cluster.representative.query}</p>
         <p className="muted">
-          Decides {these}, including those with a different decision. It can be changed in the review.
+          Decides {description}, including those with a different decision. It can be changed in the review.
         </p>
-        <FormEnd of={write} label={TITLES[verdict]} onClick={() => write.mutate()} onCancel={onClose} />
+        <FormActions
+          mutation={write}
+          label={VERDICT_TITLES[verdict]}
+          onClick={() => write.mutate()}
+          onCancel={onClose}
+        />
       </div>
     </Dialog>
   )

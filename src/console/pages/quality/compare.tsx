@@ -2,41 +2,41 @@ import { useState } from 'react'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import { formatMoment, plural } from '../../ui/format.js'
 import { Badge, Notice, type Tone } from '../../ui/state.js'
-import { Quoted } from '../../viewer/quoted.js'
-import { filenameOf, type Measured, type Outcome } from './expected.js'
-import { type Change, type Difference, differencesOf, type Run } from './runs.js'
+import { QuotedPassage } from '../../viewer/quoted-passage.js'
+import { filenameOf, type QuestionOutcome, type QuestionResult } from './expectation.js'
+import { compareRuns, type QuestionDifference, type RunChange, type TracedRun } from './runs.js'
 
-const OUTCOME: Record<Outcome, { said: string; tone: Tone }> = {
-  passed: { said: 'passed', tone: 'good' },
-  partly: { said: 'in part', tone: 'warn' },
-  failed: { said: 'failed', tone: 'bad' },
+const OUTCOME_LABELS: Record<QuestionOutcome, { label: string; tone: Tone }> = {
+  passed: { label: 'passed', tone: 'good' },
+  partly: { label: 'in part', tone: 'warn' },
+  failed: { label: 'failed', tone: 'bad' },
 }
 
-const CHANGE: Record<Change, { said: string; tone: Tone }> = {
-  worse: { said: 'worse', tone: 'bad' },
-  better: { said: 'better', tone: 'good' },
-  evidence: { said: 'other evidence', tone: 'warn' },
-  added: { said: 'only after', tone: 'accent' },
-  removed: { said: 'only before', tone: 'neutral' },
-  same: { said: 'same', tone: 'neutral' },
+const CHANGE_LABELS: Record<RunChange, { label: string; tone: Tone }> = {
+  worse: { label: 'worse', tone: 'bad' },
+  better: { label: 'better', tone: 'good' },
+  evidence: { label: 'other evidence', tone: 'warn' },
+  added: { label: 'only after', tone: 'accent' },
+  removed: { label: 'only before', tone: 'neutral' },
+  same: { label: 'same', tone: 'neutral' },
 }
 
 interface CompareProps {
   golden: readonly GoldenQuestion[]
-  before: ReadonlyMap<string, Measured> | undefined
-  after: ReadonlyMap<string, Measured>
-  beforeRun: Run | undefined
-  afterRun: Run
+  before: ReadonlyMap<string, QuestionResult> | undefined
+  after: ReadonlyMap<string, QuestionResult>
+  beforeRun: TracedRun | undefined
+  afterRun: TracedRun
   spaceId: string
 }
 
 /** Comparison of two runs by question; the results of one run if there is no other. */
 export function Compare({ golden, before, after, beforeRun, afterRun, spaceId }: CompareProps) {
-  const [isAll, setAll] = useState(false)
-  const all = differencesOf(golden, before ?? new Map(), after)
+  const [showsAll, setShowsAll] = useState(false)
+  const differences = compareRuns(golden, before ?? new Map(), after)
   const isPair = beforeRun !== undefined && before !== undefined
-  const shown = isAll || !isPair ? all : all.filter(({ change }) => change !== 'same')
-  const count = (change: Change) => all.filter((one) => one.change === change).length
+  const shown = showsAll || !isPair ? differences : differences.filter(({ change }) => change !== 'same')
+  const count = (change: RunChange) => differences.filter((one) => one.change === change).length
   return (
     <section className="panel stack" aria-label="Comparison">
       <header className="row compare-head">
@@ -47,7 +47,7 @@ export function Compare({ golden, before, after, beforeRun, afterRun, spaceId }:
         </h2>
         {isPair && (
           <label className="row small">
-            <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.target.checked)} />
+            <input type="checkbox" checked={showsAll} onChange={(event) => setShowsAll(event.target.checked)} />
             Also what stayed the same
           </label>
         )}
@@ -57,8 +57,8 @@ export function Compare({ golden, before, after, beforeRun, afterRun, spaceId }:
           {(['worse', 'better', 'evidence', 'added', 'removed', 'same'] as const)
             .filter((change) => count(change) > 0)
             .map((change) => (
-              <Badge key={change} tone={CHANGE[change].tone}>
-                {count(change)} {CHANGE[change].said}
+              <Badge key={change} tone={CHANGE_LABELS[change].tone}>
+                {count(change)} {CHANGE_LABELS[change].label}
               </Badge>
             ))}
           {beforeRun.mode !== afterRun.mode && (
@@ -71,25 +71,33 @@ export function Compare({ golden, before, after, beforeRun, afterRun, spaceId }:
       {shown.length === 0 && <Notice tone="good">Every question has the same result and passages as before.</Notice>}
       <ul className="compare-list">
         {shown.map((difference) => (
-          <Row key={difference.question.id} difference={difference} isPair={isPair} spaceId={spaceId} />
+          <DifferenceRow key={difference.question.id} difference={difference} isPair={isPair} spaceId={spaceId} />
         ))}
       </ul>
     </section>
   )
 }
 
-function Row({ difference, isPair, spaceId }: { difference: Difference; isPair: boolean; spaceId: string }) {
+function DifferenceRow({
+  difference,
+  isPair,
+  spaceId,
+}: {
+  difference: QuestionDifference
+  isPair: boolean
+  spaceId: string
+}) {
   const { question, before, after, change, gained, lost } = difference
-  const moved = gained.length + lost.length
+  const changedCount = gained.length + lost.length
   return (
     <li className="compare-item">
       <div className="compare-row">
         <p className="wrap compare-question">{question.question}</p>
         <p className="row">
-          {isPair && <Result of={before} expectsAnswer={question.expect !== undefined} />}
+          {isPair && <OutcomeBadge result={before} expectsAnswer={question.expect !== undefined} />}
           {isPair && <span aria-hidden="true">→</span>}
-          <Result of={after} expectsAnswer={question.expect !== undefined} />
-          {isPair && <Badge tone={CHANGE[change].tone}>{CHANGE[change].said}</Badge>}
+          <OutcomeBadge result={after} expectsAnswer={question.expect !== undefined} />
+          {isPair && <Badge tone={CHANGE_LABELS[change].tone}>{CHANGE_LABELS[change].label}</Badge>}
           {before?.answer?.isRight === true && after?.answer?.isRight === false && (
             <Badge tone="bad">answer broke</Badge>
           )}
@@ -100,7 +108,7 @@ function Row({ difference, isPair, spaceId }: { difference: Difference; isPair: 
           </p>
         ))}
       </div>
-      {moved > 0 && (
+      {changedCount > 0 && (
         <details>
           <summary className="small">
             {plural(gained.length, 'passage')} gained, {lost.length} lost
@@ -109,7 +117,7 @@ function Row({ difference, isPair, spaceId }: { difference: Difference; isPair: 
             {[...gained.map((item) => ['good', item] as const), ...lost.map((item) => ['bad', item] as const)].map(
               ([tone, item]) =>
                 item.citations[0] !== undefined && (
-                  <Quoted
+                  <QuotedPassage
                     key={`${tone}-${item.nodeId}`}
                     tone={tone}
                     spaceId={spaceId}
@@ -127,15 +135,15 @@ function Row({ difference, isPair, spaceId }: { difference: Difference; isPair: 
   )
 }
 
-function Result({ of, expectsAnswer }: { of: Measured | undefined; expectsAnswer: boolean }) {
-  if (of === undefined) return <Badge>not asked</Badge>
-  const { said, tone } = OUTCOME[of.outcome]
+function OutcomeBadge({ result, expectsAnswer }: { result: QuestionResult | undefined; expectsAnswer: boolean }) {
+  if (result === undefined) return <Badge>not asked</Badge>
+  const { label, tone } = OUTCOME_LABELS[result.outcome]
   return (
     <Badge tone={tone}>
-      {said}
-      {of.recall !== undefined && of.recall < 1 && ` · ${Math.round(of.recall * 100)} % found`}
-      {of.answer?.isRight === false && ' · wrong answer'}
-      {expectsAnswer && of.answer === undefined && ' · answer not compared'}
+      {label}
+      {result.recall !== undefined && result.recall < 1 && ` · ${Math.round(result.recall * 100)} % found`}
+      {result.answer?.isRight === false && ' · wrong answer'}
+      {expectsAnswer && result.answer === undefined && ' · answer not compared'}
     </Badge>
   )
 }

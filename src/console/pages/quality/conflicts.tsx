@@ -5,23 +5,23 @@ import type { ConflictSide, SpaceConflict } from '../../../contract/gateway/conf
 import { call } from '../../api/client.js'
 import { Button } from '../../ui/button.js'
 import { formatDay, plural } from '../../ui/format.js'
-import { Badge, Empty, Failure, Lacking, Skeleton, type Tone } from '../../ui/state.js'
+import { Badge, DegradedNotice, Empty, ErrorNotice, Skeleton, type Tone } from '../../ui/state.js'
 import { PassageLink } from '../graph/passage-link.js'
 
 const CONFLICTS = 'GET /knowledge-spaces/{id}/conflicts'
-const PAGE = 50
+const PAGE_SIZE = 50
 
-const KIND: Record<SpaceConflict['kind'], string> = {
+const KIND_LABELS: Record<SpaceConflict['kind'], string> = {
   number: 'numbers',
   date: 'dates',
   negation: 'yes and no',
   opposite: 'opposites',
   alternative: 'one or the other',
 }
-const RELATION: Record<SpaceConflict['relation'], { said: string; tone: Tone }> = {
-  contradiction: { said: 'contradiction', tone: 'bad' },
-  newer: { said: 'newer and older', tone: 'neutral' },
-  other: { said: 'different things', tone: 'neutral' },
+const RELATION_LABELS: Record<SpaceConflict['relation'], { label: string; tone: Tone }> = {
+  contradiction: { label: 'contradiction', tone: 'bad' },
+  newer: { label: 'newer and older', tone: 'neutral' },
+  other: { label: 'different things', tone: 'neutral' },
 }
 
 /** Statements of the space's documents that contradict each other, the newest first. */
@@ -35,7 +35,7 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
         {
           path: { id: spaceId },
           query: {
-            limit: PAGE,
+            limit: PAGE_SIZE,
             includeDifferences: withDifferences ? 'true' : 'false',
             ...(pageParam === '' ? {} : { cursor: pageParam }),
           },
@@ -58,7 +58,7 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
         Also differences without a contradiction: another time, version, place or subject
       </label>
       {pages.isError ? (
-        <Failure error={pages.error} retry={() => void pages.refetch()} />
+        <ErrorNotice error={pages.error} retry={() => void pages.refetch()} />
       ) : first === undefined ? (
         <Skeleton lines={6} />
       ) : (
@@ -66,7 +66,7 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
           <p className="small muted" role="status">
             {plural(first.comparedDocuments, 'document')} compared with all others.
           </p>
-          <Lacking of={first.degradedReasons} />
+          <DegradedNotice reasons={first.degradedReasons} />
           {items.length === 0 ? (
             <Empty icon="check" title={first.pendingDocuments > 0 ? 'No contradictions so far' : 'No contradictions'}>
               <p>Each document is compared with the others once it is indexed: numbers, dates, and negations.</p>
@@ -92,26 +92,26 @@ export function Conflicts({ spaceId }: { spaceId: string }) {
 }
 
 function ConflictCard({ conflict }: { conflict: SpaceConflict }) {
-  const { said, tone } = RELATION[conflict.relation]
+  const { label, tone } = RELATION_LABELS[conflict.relation]
   return (
     <li className="panel stack conflict">
       <p className="row">
-        <Badge tone={tone}>{said}</Badge>
+        <Badge tone={tone}>{label}</Badge>
         <strong className="wrap">{conflict.reason}</strong>
         <span className="small faint">
-          {KIND[conflict.kind]}, {conflict.decidedBy === 'model' ? 'confirmed by a model' : 'by rules'}
+          {KIND_LABELS[conflict.kind]}, {conflict.decidedBy === 'model' ? 'confirmed by a model' : 'by rules'}
         </span>
       </p>
       <div className="conflict-sides">
         {conflict.sides.map((side) => (
-          <Side key={side.nodeId} side={side} spaceId={conflict.knowledgeSpaceId} />
+          <ConflictPassage key={side.nodeId} side={side} spaceId={conflict.knowledgeSpaceId} />
         ))}
       </div>
     </li>
   )
 }
 
-function Side({ side, spaceId }: { side: ConflictSide; spaceId: string }) {
+function ConflictPassage({ side, spaceId }: { side: ConflictSide; spaceId: string }) {
   const { documentId, filename, nodeId, pageNumber, sectionPath, quote, storedAt } = side
   return (
     <div className="quoted">

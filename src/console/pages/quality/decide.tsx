@@ -5,27 +5,35 @@ import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatMoment, plural } from '../../ui/format.js'
 import { Badge, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { Passages } from './passages.js'
-import { CAUSE, STATUS, TRIGGER, type Triage, triageOf, VERDICT, verdictOf } from './words.js'
+import { showToast } from '../../ui/toast.js'
+import {
+  CAUSE_LABELS,
+  type RecordedTriage,
+  readTriage,
+  readVerdict,
+  STATUS_LABELS,
+  TRIGGER_LABELS,
+  VERDICT_SENTENCES,
+} from './labels.js'
+import { PassageChoice } from './passages.js'
 
-const DECISIONS: readonly { verdict: FailedQueryVerdict; key: string; title: string; said: string }[] = [
-  { verdict: 'retrieval-miss', key: 'm', title: 'Missed: make it golden', said: 'It is a golden question now.' },
-  { verdict: 'coverage-gap', key: 'c', title: 'Not covered', said: 'Documents are missing for it.' },
-  { verdict: 'irrelevant', key: 'i', title: 'Irrelevant', said: 'Dismissed.' },
+const DECISIONS: readonly { verdict: FailedQueryVerdict; key: string; title: string; message: string }[] = [
+  { verdict: 'retrieval-miss', key: 'm', title: 'Missed: make it golden', message: 'It is a golden question now.' },
+  { verdict: 'coverage-gap', key: 'c', title: 'Not covered', message: 'Documents are missing for it.' },
+  { verdict: 'irrelevant', key: 'i', title: 'Irrelevant', message: 'Dismissed.' },
 ]
 
-interface DecideProps {
-  failed: FailedQuery
+interface DecisionCardProps {
+  failedQuery: FailedQuery
   spaceId: string
   position: string
   onMove: (step: number) => void
 }
 
 /** One failed query: its triage, the passages found, and the buttons that decide. */
-export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
-  const triage = triageOf(failed)
-  const decided = verdictOf(failed)
+export function DecisionCard({ failedQuery, spaceId, position, onMove }: DecisionCardProps) {
+  const triage = readTriage(failedQuery)
+  const decided = readVerdict(failedQuery)
   const [expected, setExpected] = useState<ReadonlySet<string>>(new Set(triage?.suggested.slice(0, 1)))
   const [note, setNote] = useState(decided?.note ?? '')
   const noteField = useRef<HTMLTextAreaElement>(null)
@@ -34,7 +42,7 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
     'GET /knowledge-spaces/{id}/failed-queries/metrics',
     'GET /knowledge-spaces/{id}/golden-questions',
   ])
-  const decide = ({ verdict, said }: (typeof DECISIONS)[number]) => {
+  const decide = ({ verdict, message }: (typeof DECISIONS)[number]) => {
     if (write.isPending) return
     const body = {
       verdict,
@@ -42,8 +50,8 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
       ...(note.trim() === '' ? {} : { note: note.trim() }),
     }
     // the next query has replaced this component by then, so callbacks of `mutate` would not run
-    write.mutateAsync({ path: { id: spaceId, failedQueryId: failed.id }, body }).then(
-      () => say(said),
+    write.mutateAsync({ path: { id: spaceId, failedQueryId: failedQuery.id }, body }).then(
+      () => showToast(message),
       () => undefined,
     )
   }
@@ -56,7 +64,7 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
     else return false
     return true
   })
-  const { occurrences } = failed.metadata
+  const { occurrences } = failedQuery.metadata
   return (
     <section className="panel decide" aria-label="Failed query">
       <div className="row decide-top">
@@ -70,13 +78,13 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
           </Button>
         </span>
       </div>
-      <h2 className="wrap">{failed.query}</h2>
+      <h2 className="wrap">{failedQuery.query}</h2>
       <p className="row small muted">
-        <Badge tone={STATUS[failed.status].tone}>{STATUS[failed.status].short}</Badge>
-        <span>{TRIGGER[failed.trigger]}</span>
-        <span>mode {failed.mode}</span>
+        <Badge tone={STATUS_LABELS[failedQuery.status].tone}>{STATUS_LABELS[failedQuery.status].short}</Badge>
+        <span>{TRIGGER_LABELS[failedQuery.trigger]}</span>
+        <span>mode {failedQuery.mode}</span>
         {typeof occurrences === 'number' && occurrences > 1 && <span>asked {plural(occurrences, 'time')}</span>}
-        <span>{formatMoment(failed.createdAt)}</span>
+        <span>{formatMoment(failedQuery.createdAt)}</span>
       </p>
       {decided !== undefined && (
         <Notice>
@@ -84,8 +92,14 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
           {decided.by === '' ? '' : `, by ${decided.by}`}. A key changes it.
         </Notice>
       )}
-      <TriageWords triage={triage} />
-      <EvidenceOf failed={failed} spaceId={spaceId} triage={triage} expected={expected} setExpected={setExpected} />
+      <TriageSummary triage={triage} />
+      <ExpectedPassages
+        failedQuery={failedQuery}
+        spaceId={spaceId}
+        triage={triage}
+        expected={expected}
+        setExpected={setExpected}
+      />
       <label className="field">
         <span className="small">
           Note <kbd>n</kbd>
@@ -117,24 +131,24 @@ export function Decide({ failed, spaceId, position, onMove }: DecideProps) {
   )
 }
 
-function TriageWords({ triage }: { triage: Triage | undefined }) {
+function TriageSummary({ triage }: { triage: RecordedTriage | undefined }) {
   if (triage === undefined) return <p className="muted">Not sorted yet: the button above searches for evidence.</p>
-  const share = (value: number | undefined) => (value === undefined ? 'none' : `${Math.round(value * 100)} %`)
+  const toPercent = (value: number | undefined) => (value === undefined ? 'none' : `${Math.round(value * 100)} %`)
   return (
     <div className="decide-triage">
       <p>
-        <strong>{VERDICT[triage.verdict] ?? triage.verdict}</strong>{' '}
+        <strong>{VERDICT_SENTENCES[triage.verdict] ?? triage.verdict}</strong>{' '}
         <span className="small faint">{triage.triager.startsWith('model') ? 'by a model' : 'by rules'}</span>
       </p>
       <p className="small muted">
-        Best passage covers {share(triage.best)} of the question; the space contains {share(triage.known)} of its words;
-        nearest vector {triage.nearest === undefined ? 'none' : triage.nearest.toFixed(2)}.
+        Best passage covers {toPercent(triage.best)} of the question; the space contains {toPercent(triage.known)} of
+        its words; nearest vector {triage.nearest === undefined ? 'none' : triage.nearest.toFixed(2)}.
       </p>
       {triage.causes.length > 0 && (
         <p className="row">
           {triage.causes.map((cause) => (
             <Badge key={cause} tone="warn">
-              {CAUSE[cause] ?? cause}
+              {CAUSE_LABELS[cause] ?? cause}
             </Badge>
           ))}
         </p>
@@ -145,10 +159,10 @@ function TriageWords({ triage }: { triage: Triage | undefined }) {
   )
 }
 
-interface EvidenceOfProps {
-  failed: FailedQuery
+interface ExpectedPassagesProps {
+  failedQuery: FailedQuery
   spaceId: string
-  triage: Triage | undefined
+  triage: RecordedTriage | undefined
   expected: ReadonlySet<string>
   setExpected: (ids: ReadonlySet<string>) => void
 }
@@ -157,27 +171,27 @@ interface EvidenceOfProps {
  * Passages that a search finds now, those that triage suggests first; the user ticks the ones that should answer the
  * query.
  */
-function EvidenceOf({ failed, spaceId, triage, expected, setExpected }: EvidenceOfProps) {
+function ExpectedPassages({ failedQuery, spaceId, triage, expected, setExpected }: ExpectedPassagesProps) {
   const search = useRead('POST /knowledge-spaces/{id}/queries/search', {
     path: { id: spaceId },
-    body: { query: failed.query, limit: 50 },
+    body: { query: failedQuery.query, limit: 50 },
   })
   const suggested = triage?.suggested ?? []
   const found = search.data?.items ?? []
-  const known = new Map(found.map((item) => [item.nodeId, item]))
-  const first = suggested.flatMap((id) => known.get(id) ?? [])
-  const passages = [...first, ...found.filter(({ nodeId }) => !suggested.includes(nodeId))].slice(
+  const foundById = new Map(found.map((item) => [item.nodeId, item]))
+  const suggestedFound = suggested.flatMap((id) => foundById.get(id) ?? [])
+  const passages = [...suggestedFound, ...found.filter(({ nodeId }) => !suggested.includes(nodeId))].slice(
     0,
-    Math.max(5, first.length),
+    Math.max(5, suggestedFound.length),
   )
-  const unseen = suggested.filter((id) => !known.has(id))
+  const unseen = suggested.filter((id) => !foundById.has(id))
   return (
-    <Passages
+    <PassageChoice
       title="Which passages should answer it?"
       query={search}
       passages={passages}
       suggested={suggested}
-      unseen={unseen}
+      notFound={unseen}
       spaceId={spaceId}
       expected={expected}
       setExpected={setExpected}
@@ -186,21 +200,21 @@ function EvidenceOf({ failed, spaceId, triage, expected, setExpected }: Evidence
 }
 
 /** where letters are text or have another meaning */
-const TYPED = 'input:not([type=checkbox]), textarea, select, dialog'
+const EDITABLE = 'input:not([type=checkbox]), textarea, select, dialog'
 
 /** Keyboard shortcuts of this page; keys typed into a field or a dialog are ignored. */
 function useKeys(onKey: (key: string) => boolean): void {
   const latest = useRef(onKey)
   latest.current = onKey
   useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       const { target } = event
       if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return
-      if (target instanceof Element && target.closest(TYPED) !== null) return
+      if (target instanceof Element && target.closest(EDITABLE) !== null) return
       if (document.querySelector('dialog[open]') !== null) return
       if (latest.current(event.key)) event.preventDefault()
     }
-    addEventListener('keydown', listen)
-    return () => removeEventListener('keydown', listen)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
   }, [])
 }

@@ -3,7 +3,7 @@ import { LIMITS } from '../../../contract/limits.js'
 import { EVIDENCE_STATES } from '../../../contract/values.js'
 import { Field } from '../../ui/parts.js'
 
-const MAX_LENGTH = LIMITS.expectedTexts * LIMITS.expectedText
+const MAX_CHARS = LIMITS.expectedTexts * LIMITS.expectedText
 
 /** The form fields of an expected answer: one text a line. */
 export interface AnswerFields {
@@ -14,14 +14,14 @@ export interface AnswerFields {
 
 export function toAnswerFields({ answer = [], not = [], state }: ExpectedAnswer = {}): AnswerFields {
   // a line is one text; comparisons collapse white space anyway
-  const linesOf = (texts: readonly string[]) => texts.map((text) => text.replace(/\s+/g, ' ')).join('\n')
-  return { contains: linesOf(answer), excludes: linesOf(not), state: state ?? '' }
+  const joinLines = (texts: readonly string[]) => texts.map((text) => text.replace(/\s+/g, ' ')).join('\n')
+  return { contains: joinLines(answer), excludes: joinLines(not), state: state ?? '' }
 }
 
 /** @returns undefined if no field is filled in */
 export function toExpectedAnswer({ contains, excludes, state }: AnswerFields): ExpectedAnswer | undefined {
-  const answer = linesIn(contains)
-  const not = linesIn(excludes)
+  const answer = parseLines(contains)
+  const not = parseLines(excludes)
   const known = EVIDENCE_STATES.find((one) => one === state)
   if (answer.length + not.length === 0 && known === undefined) return undefined
   return {
@@ -31,7 +31,7 @@ export function toExpectedAnswer({ contains, excludes, state }: AnswerFields): E
   }
 }
 
-function linesIn(text: string): string[] {
+function parseLines(text: string): string[] {
   const lines = text.split('\n').map((line) => line.trim())
   return [...new Set(lines.filter((line) => line !== ''))]
 }
@@ -50,7 +50,7 @@ export function ExpectedAnswerFields({ fields, onChange }: ExpectedAnswerFieldsP
           {...given}
           className="textarea"
           rows={2}
-          maxLength={MAX_LENGTH}
+          maxLength={MAX_CHARS}
           value={fields[name]}
           onChange={(event) => onChange({ ...fields, [name]: event.target.value })}
         />

@@ -3,15 +3,15 @@ import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.
 import { useWrite } from '../../api/use.js'
 import { Button, IconButton } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
-import { Dialog, Field, FormEnd } from '../../ui/parts.js'
-import { say } from '../../ui/toast.js'
-import { expectedOf } from './expected.js'
+import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { showToast } from '../../ui/toast.js'
+import { toExpectation } from './expectation.js'
 import { ExpectedAnswerFields, toAnswerFields, toExpectedAnswer } from './expected-answer.js'
 
 const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
 
 /** Expected location of the answer, as typed in the form. */
-interface Place {
+interface AnswerLocation {
   /** identifies the row while the form is open */
   key: number
   document: string
@@ -30,11 +30,11 @@ interface GoldenFormProps {
  * Form of a golden question and its expected evidence. Fields of a question that the form does not show stay unchanged.
  */
 export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
-  const known = question === undefined ? undefined : expectedOf(question)
+  const expectation = question === undefined ? undefined : toExpectation(question)
   const [text, setText] = useState(question?.question ?? '')
   const [tags, setTags] = useState(question?.tags.join(', ') ?? '')
-  const [hasAnswer, setHasAnswer] = useState(known?.answerable !== false)
-  const [places, setPlaces] = useState<readonly Place[]>(() => placesOf(known?.anchors))
+  const [hasAnswer, setHasAnswer] = useState(expectation?.answerable !== false)
+  const [locations, setLocations] = useState<readonly AnswerLocation[]>(() => toLocations(expectation?.anchors))
   const [answer, setAnswer] = useState(() => toAnswerFields(question?.expect))
   const [keepsPassages, setKeepsPassages] = useState(true)
   const create = useWrite('POST /knowledge-spaces/{id}/golden-questions', [GOLDEN])
@@ -43,22 +43,22 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   const expect = toExpectedAnswer(answer)
   const body = {
     question: text.trim(),
-    tags: tagsIn(tags),
+    tags: parseTags(tags),
     expectedEvidenceIds: hasAnswer && keepsPassages ? passages : [],
-    metadata: metadataOf(question, hasAnswer ? expectIn(places) : [], hasAnswer, known?.answerable),
+    metadata: mergeMetadata(question, hasAnswer ? toExpect(locations) : [], hasAnswer, expectation?.answerable),
   }
-  const done = () => {
-    say(question === undefined ? 'It is part of the next run.' : 'The next run uses the changes.')
+  const onSaved = () => {
+    showToast(question === undefined ? 'It is part of the next run.' : 'The next run uses the changes.')
     onClose()
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const path = { id: spaceId }
     if (question === undefined)
-      create.mutate({ path, body: expect === undefined ? body : { ...body, expect } }, { onSuccess: done })
+      create.mutate({ path, body: expect === undefined ? body : { ...body, expect } }, { onSuccess: onSaved })
     else {
       const changed = { ...body, expect: expect ?? null }
-      update.mutate({ path: { ...path, questionId: question.id }, body: changed }, { onSuccess: done })
+      update.mutate({ path: { ...path, questionId: question.id }, body: changed }, { onSuccess: onSaved })
     }
   }
   return (
@@ -81,7 +81,7 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
           <input type="checkbox" checked={hasAnswer} onChange={(event) => setHasAnswer(event.target.checked)} />
           The space contains an answer
         </label>
-        {hasAnswer && <Places places={places} onChange={setPlaces} />}
+        {hasAnswer && <AnswerLocations locations={locations} onChange={setLocations} />}
         {hasAnswer && passages.length > 0 && (
           <label className="check">
             <input
@@ -98,8 +98,8 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
             <input {...given} className="input" value={tags} onChange={(event) => setTags(event.target.value)} />
           )}
         </Field>
-        <FormEnd
-          of={question === undefined ? create : update}
+        <FormActions
+          mutation={question === undefined ? create : update}
           label={question === undefined ? 'Add' : 'Save'}
           onCancel={onClose}
         />
@@ -108,13 +108,19 @@ export function GoldenForm({ spaceId, question, onClose }: GoldenFormProps) {
   )
 }
 
-function Places({ places, onChange }: { places: readonly Place[]; onChange: (places: readonly Place[]) => void }) {
-  const change = (key: number, to: Partial<Place>) =>
-    onChange(places.map((place) => (place.key === key ? { ...place, ...to } : place)))
+function AnswerLocations({
+  locations,
+  onChange,
+}: {
+  locations: readonly AnswerLocation[]
+  onChange: (locations: readonly AnswerLocation[]) => void
+}) {
+  const change = (key: number, changes: Partial<AnswerLocation>) =>
+    onChange(locations.map((location) => (location.key === key ? { ...location, ...changes } : location)))
   return (
     <fieldset className="golden-places">
       <legend className="small">Where the answer is</legend>
-      {places.map(({ key, document, heading, quote }, at) => (
+      {locations.map(({ key, document, heading, quote }, index) => (
         <div key={key} className="golden-place">
           <Field label="Document" hint="Its path, or the end of the path. Empty: any answer passes.">
             {(given) => (
@@ -140,17 +146,17 @@ function Places({ places, onChange }: { places: readonly Place[]; onChange: (pla
               />
             )}
           </Field>
-          {places.length > 1 && (
+          {locations.length > 1 && (
             <IconButton
               icon="trash"
-              label={`Remove location ${at + 1}`}
-              onClick={() => onChange(places.filter((place) => place.key !== key))}
+              label={`Remove location ${index + 1}`}
+              onClick={() => onChange(locations.filter((location) => location.key !== key))}
             />
           )}
         </div>
       ))}
       <div>
-        <Button small kind="quiet" icon="plus" onClick={() => onChange([...places, emptyPlace(places)])}>
+        <Button small kind="quiet" icon="plus" onClick={() => onChange([...locations, createLocation(locations)])}>
           Add location
         </Button>
       </div>
@@ -158,17 +164,17 @@ function Places({ places, onChange }: { places: readonly Place[]; onChange: (pla
   )
 }
 
-function emptyPlace(others: readonly Place[]): Place {
+function createLocation(others: readonly AnswerLocation[]): AnswerLocation {
   return { key: Math.max(0, ...others.map(({ key }) => key)) + 1, document: '', heading: [], quote: '' }
 }
 
-function placesOf(anchors: ReturnType<typeof expectedOf>['anchors'] | undefined): readonly Place[] {
-  if (anchors === undefined || anchors.length === 0) return [emptyPlace([])]
+function toLocations(anchors: ReturnType<typeof toExpectation>['anchors'] | undefined): readonly AnswerLocation[] {
+  if (anchors === undefined || anchors.length === 0) return [createLocation([])]
   return anchors.map(({ document, heading, quote }, key) => ({ key, document, heading, quote: quote ?? '' }))
 }
 
-function expectIn(places: readonly Place[]): Record<string, unknown>[] {
-  return places.flatMap(({ document, heading, quote }) => {
+function toExpect(locations: readonly AnswerLocation[]): Record<string, unknown>[] {
+  return locations.flatMap(({ document, heading, quote }) => {
     if (document.trim() === '') return []
     return [
       {
@@ -180,23 +186,23 @@ function expectIn(places: readonly Place[]): Record<string, unknown>[] {
   })
 }
 
-function tagsIn(text: string): string[] {
+function parseTags(text: string): string[] {
   const tags = text.split(',').map((tag) => tag.trim())
   return [...new Set(tags.filter((tag) => tag !== ''))]
 }
 
 /** Merges the form into the metadata of the client; the service keeps annotation and origin. */
-function metadataOf(
+function mergeMetadata(
   question: GoldenQuestion | undefined,
   expect: readonly Record<string, unknown>[],
   hasAnswer: boolean,
-  said: boolean | undefined,
+  previousAnswerable: boolean | undefined,
 ): Record<string, unknown> {
   const { annotation: _, origin: __, expect: ___, answerable: ____, ...own } = question?.metadata ?? {}
   return {
     ...own,
     ...(expect.length === 0 ? {} : { expect }),
     // a question that was marked unanswerable and has an answer now is marked answerable; a judgement may override it
-    ...(hasAnswer ? (said === false ? { answerable: true } : {}) : { answerable: false }),
+    ...(hasAnswer ? (previousAnswerable === false ? { answerable: true } : {}) : { answerable: false }),
   }
 }

@@ -1,64 +1,64 @@
 import { useState } from 'react'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
-import { useEvery } from '../../api/every.js'
+import { useBoundedList } from '../../api/bounded-list.js'
 import { useWrite } from '../../api/use.js'
 import { Button, IconButton } from '../../ui/button.js'
 import { formatCount, formatDay, plural } from '../../ui/format.js'
-import { Dialog, FormEnd } from '../../ui/parts.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
-import { expectedOf } from './expected.js'
+import { toExpectation } from './expectation.js'
 import { GoldenForm } from './golden-form.js'
 
 export const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
 /** Questions that the page shows and that a run in the console asks, at most. */
-export const MOST_GOLDEN = 500
+export const MAX_GOLDEN_QUESTIONS = 500
 
-export function useGolden(spaceId: string) {
-  return useEvery(
+export function useGoldenQuestions(spaceId: string) {
+  return useBoundedList(
     GOLDEN,
     (cursor) => ({ path: { id: spaceId }, query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),
-    { most: MOST_GOLDEN },
+    { maxItems: MAX_GOLDEN_QUESTIONS },
   )
 }
 
 /** Tab of the golden questions of a space. */
-export function Golden({ spaceId }: { spaceId: string }) {
-  const golden = useGolden(spaceId)
+export function GoldenQuestions({ spaceId }: { spaceId: string }) {
+  const golden = useGoldenQuestions(spaceId)
   const [isNew, setNew] = useState(false)
   const [edited, setEdited] = useState<GoldenQuestion>()
-  const [dropped, setDropped] = useState<GoldenQuestion>()
-  const add = (
+  const [deleted, setDeleted] = useState<GoldenQuestion>()
+  const addButton = (
     <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
       New question
     </Button>
   )
   return (
     <div className="stack">
-      <Loaded of={golden} lines={8}>
-        {({ items, isCut }) =>
+      <Loaded query={golden} lines={8}>
+        {({ items, isTruncated: isCut }) =>
           items.length === 0 ? (
             <Empty icon="check" title="No golden questions yet">
               <p>
-                Reference questions with the passages that should answer them. Promote one from the review,
-                or write one.
+                Reference questions with the passages that should answer them. Promote one from the review, or write
+                one.
               </p>
-              {add}
+              {addButton}
             </Empty>
           ) : (
             <>
-              <div className="row">{add}</div>
+              <div className="row">{addButton}</div>
               {isCut && (
                 <Notice>
-                  The oldest {formatCount(MOST_GOLDEN)} are shown; <code>ks golden --all</code> lists all.
+                  The oldest {formatCount(MAX_GOLDEN_QUESTIONS)} are shown; <code>ks golden --all</code> lists all.
                 </Notice>
               )}
               <ul className="golden-list">
-                {items.map((one) => (
+                {items.map((question) => (
                   <GoldenRow
-                    key={one.id}
-                    question={one}
-                    onEdit={() => setEdited(one)}
-                    onDelete={() => setDropped(one)}
+                    key={question.id}
+                    question={question}
+                    onEdit={() => setEdited(question)}
+                    onDelete={() => setDeleted(question)}
                   />
                 ))}
               </ul>
@@ -68,8 +68,8 @@ export function Golden({ spaceId }: { spaceId: string }) {
       </Loaded>
       {isNew && <GoldenForm spaceId={spaceId} onClose={() => setNew(false)} />}
       {edited !== undefined && <GoldenForm spaceId={spaceId} question={edited} onClose={() => setEdited(undefined)} />}
-      {dropped !== undefined && (
-        <DropGolden spaceId={spaceId} question={dropped} onClose={() => setDropped(undefined)} />
+      {deleted !== undefined && (
+        <DeleteGoldenQuestion spaceId={spaceId} question={deleted} onClose={() => setDeleted(undefined)} />
       )}
     </div>
   )
@@ -82,7 +82,7 @@ interface GoldenRowProps {
 }
 
 function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
-  const { anchors, evidenceIds, answer, answerable } = expectedOf(question)
+  const { anchors, evidenceIds, answer, answerable } = toExpectation(question)
   const { origin } = question.metadata
   return (
     <li className="golden-item">
@@ -127,7 +127,7 @@ function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
   )
 }
 
-function DropGolden({
+function DeleteGoldenQuestion({
   spaceId,
   question,
   onClose,
@@ -136,17 +136,17 @@ function DropGolden({
   question: GoldenQuestion
   onClose: () => void
 }) {
-  const drop = useWrite('DELETE /knowledge-spaces/{id}/golden-questions/{questionId}', [GOLDEN])
+  const remove = useWrite('DELETE /knowledge-spaces/{id}/golden-questions/{questionId}', [GOLDEN])
   return (
     <Dialog title="Delete this golden question?" onClose={onClose}>
       <div className="stack">
         <p className="wrap">{question.question}</p>
         <p className="muted">It is removed from future runs. This cannot be undone.</p>
-        <FormEnd
-          of={drop}
+        <FormActions
+          mutation={remove}
           label="Delete"
           kind="danger"
-          onClick={() => drop.mutate({ path: { id: spaceId, questionId: question.id } }, { onSuccess: onClose })}
+          onClick={() => remove.mutate({ path: { id: spaceId, questionId: question.id } }, { onSuccess: onClose })}
           cancel="Keep"
           onCancel={onClose}
         />

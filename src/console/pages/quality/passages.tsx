@@ -1,23 +1,32 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { FoundPassage } from '../../../contract/gateway/search.js'
+import type { RetrievedPassage } from '../../../contract/gateway/search.js'
 import { Badge, Loaded } from '../../ui/state.js'
-import { Quoted } from '../../viewer/quoted.js'
-import { filenameOf } from './expected.js'
+import { QuotedPassage } from '../../viewer/quoted-passage.js'
+import { filenameOf } from './expectation.js'
 
-interface PassagesProps {
+interface PassageChoiceProps {
   title: string
   query: UseQueryResult<unknown>
-  passages: readonly FoundPassage[]
+  passages: readonly RetrievedPassage[]
   suggested: readonly string[]
   /** ids of suggested passages that the search does not find */
-  unseen: readonly string[]
+  notFound: readonly string[]
   spaceId: string
   expected: ReadonlySet<string>
   setExpected: (ids: ReadonlySet<string>) => void
 }
 
 /** List of passages with check boxes for the expected ones. */
-export function Passages({ title, query, passages, suggested, unseen, spaceId, expected, setExpected }: PassagesProps) {
+export function PassageChoice({
+  title,
+  query,
+  passages,
+  suggested,
+  notFound,
+  spaceId,
+  expected,
+  setExpected,
+}: PassageChoiceProps) {
   const toggle = (id: string) => {
     const next = new Set(expected)
     if (!next.delete(id)) next.add(id)
@@ -26,7 +35,7 @@ export function Passages({ title, query, passages, suggested, unseen, spaceId, e
   return (
     <fieldset className="passages">
       <legend className="small">{title}</legend>
-      <Loaded of={query} lines={4}>
+      <Loaded query={query} lines={4}>
         {() => (
           <ul className="passages-list">
             {passages.map((passage) => (
@@ -38,7 +47,7 @@ export function Passages({ title, query, passages, suggested, unseen, spaceId, e
                   onChange={() => toggle(passage.nodeId)}
                 />
                 {passage.citations[0] !== undefined && (
-                  <Quoted
+                  <QuotedPassage
                     spaceId={spaceId}
                     citation={passage.citations[0]}
                     filename={filenameOf(passage)}
@@ -48,7 +57,7 @@ export function Passages({ title, query, passages, suggested, unseen, spaceId, e
                 )}
               </li>
             ))}
-            {unseen.map((id) => (
+            {notFound.map((id) => (
               <li key={id}>
                 <input
                   type="checkbox"
@@ -61,7 +70,7 @@ export function Passages({ title, query, passages, suggested, unseen, spaceId, e
                 </p>
               </li>
             ))}
-            {passages.length + unseen.length === 0 && <li className="muted">The search finds no passage.</li>}
+            {passages.length + notFound.length === 0 && <li className="muted">The search finds no passage.</li>}
           </ul>
         )}
       </Loaded>

@@ -2,9 +2,9 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 import uPlot from 'uplot'
 import { formatMoment } from '../../ui/format.js'
-import { colourIn, onTheme, themeNow } from '../../ui/theme-now.js'
+import { currentThemeKey, resolveColour, subscribeToTheme } from '../../ui/theme-colours.js'
 
-export interface Point {
+export interface RunPoint {
   id: string
   startedAt: string
   passed: number | undefined
@@ -15,23 +15,23 @@ const HEIGHT = 220
 
 interface PlotProps {
   /** oldest first */
-  points: readonly Point[]
+  points: readonly RunPoint[]
   onChoose: (id: string) => void
 }
 
 /** Chart of runs over time. Hidden from screen readers: the list below has the same values. */
 export function Plot({ points, onChoose }: PlotProps) {
   const frame = useRef<HTMLDivElement>(null)
-  const choose = useRef(onChoose)
-  choose.current = onChoose
-  const theme = useSyncExternalStore(onTheme, themeNow)
+  const latestOnChoose = useRef(onChoose)
+  latestOnChoose.current = onChoose
+  const theme = useSyncExternalStore(subscribeToTheme, currentThemeKey)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme's colours are read from the page
   useEffect(() => {
     const { current } = frame
     if (current === null || points.length === 0) return
     const plot = new uPlot(
-      optionsOf(current, points, (id) => choose.current(id)),
-      dataOf(points),
+      createOptions(current, points, (id) => latestOnChoose.current(id)),
+      toPlotData(points),
       current,
     )
     const observer = new ResizeObserver(() => plot.setSize({ width: current.clientWidth, height: HEIGHT }))
@@ -44,27 +44,27 @@ export function Plot({ points, onChoose }: PlotProps) {
   return <div className="plot" ref={frame} aria-hidden="true" />
 }
 
-function dataOf(points: readonly Point[]): uPlot.AlignedData {
-  const percent = (share: number | undefined) => (share === undefined ? null : Math.round(share * 1000) / 10)
+function toPlotData(points: readonly RunPoint[]): uPlot.AlignedData {
+  const percent = (fraction: number | undefined) => (fraction === undefined ? null : Math.round(fraction * 1000) / 10)
   // runs within one hour would overlap on a time axis
   return [
-    points.map((_, at) => at),
+    points.map((_, index) => index),
     points.map(({ passed }) => percent(passed)),
     points.map(({ recall }) => percent(recall)),
   ]
 }
 
-function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: string) => void): uPlot.Options {
-  const colour = (name: string) => colourIn(frame, name)
+function createOptions(frame: HTMLElement, points: readonly RunPoint[], onChoose: (id: string) => void): uPlot.Options {
+  const colour = (name: string) => resolveColour(frame, name)
   const axis = { stroke: colour('--muted'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } }
-  const said = (_: uPlot, value: number | null) => (value === null ? '' : `${value} %`)
+  const formatPercent = (_: uPlot, value: number | null) => (value === null ? '' : `${value} %`)
   const line = (label: string, stroke: string, dash?: number[]): uPlot.Series => ({
     label,
     stroke,
     width: 2,
     spanGaps: true,
     points: { show: true, size: 7, fill: stroke },
-    value: said,
+    value: formatPercent,
     ...(dash === undefined ? {} : { dash }),
   })
   return {
@@ -75,7 +75,7 @@ function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: 
     legend: { live: false },
     cursor: { y: false, drag: { x: false, y: false } },
     series: [
-      { label: 'Run', value: (_, at) => (at === null ? '' : formatMoment(points[at]?.startedAt ?? 0)) },
+      { label: 'Run', value: (_, index) => (index === null ? '' : formatMoment(points[index]?.startedAt ?? 0)) },
       line('Passed', colour('--accent')),
       line('Recall', colour('--warn'), [6, 4]),
     ],
@@ -85,7 +85,7 @@ function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: 
         // one label per run, as far as there is space
         incrs: [1, 2, 5, 10, 20, 50, 100],
         space: 84,
-        values: (_, places) => places.map((at) => shortly(points[at]?.startedAt)),
+        values: (_, indexes) => indexes.map((index) => formatDate(points[index]?.startedAt)),
       },
       { ...axis, size: 48, values: (_, shares) => shares.map((share) => `${share} %`) },
     ],
@@ -101,11 +101,11 @@ function optionsOf(frame: HTMLElement, points: readonly Point[], onChoose: (id: 
   }
 }
 
-const short = new Intl.DateTimeFormat('en', {
+const dateFormat = new Intl.DateTimeFormat('en', {
   day: 'numeric',
   month: 'short',
   hour: '2-digit',
   minute: '2-digit',
   hour12: false,
 })
-const shortly = (time: string | undefined) => (time === undefined ? '' : short.format(new Date(time)))
+const formatDate = (time: string | undefined) => (time === undefined ? '' : dateFormat.format(new Date(time)))

@@ -2,14 +2,14 @@ import '../../style/forms.css'
 import './quality.css'
 import { useSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { setQuery, usePlace } from '../../router.js'
+import { setQuery, useRoute } from '../../router.js'
 import { NoSpace } from '../../ui/no-space.js'
 import { PageHead, Tabs } from '../../ui/parts.js'
 import { Clusters } from './clusters.js'
 import { Conflicts } from './conflicts.js'
-import { Golden } from './golden.js'
+import { GoldenQuestions } from './golden.js'
 import { Review } from './review.js'
-import { Runs } from './runs-tab.js'
+import { GoldenRuns } from './runs-tab.js'
 
 const LEAD = 'Where the space answers badly, why, and whether it gets better.'
 
@@ -17,24 +17,24 @@ const LEAD = 'Where the space answers badly, why, and whether it gets better.'
 export function Quality() {
   const chosen = useSpace()
   const { space } = chosen
-  if (space !== undefined) return <OfSpace key={space.id} id={space.id} />
+  if (space !== undefined) return <QualityTabs key={space.id} id={space.id} />
   return (
     <>
       <PageHead title="Quality" lead={LEAD} />
-      <NoSpace of={chosen} icon="quality">
+      <NoSpace selection={chosen} icon="quality">
         Questions that a space cannot answer are collected here.
       </NoSpace>
     </>
   )
 }
 
-function OfSpace({ id }: { id: string }) {
-  const { query } = usePlace()
+function QualityTabs({ id }: { id: string }) {
+  const { query } = useRoute()
   const metrics = useRead('GET /knowledge-spaces/{id}/failed-queries/metrics', { path: { id } })
   const counts = metrics.data?.byStatus
-  const open = counts && counts['pending-triage'] + counts.triaged + counts['pending-annotation']
+  const openCount = counts && counts['pending-triage'] + counts.triaged + counts['pending-annotation']
   const tabs = [
-    { id: 'review', title: 'Review', ...(open === undefined ? {} : { count: open }) },
+    { id: 'review', title: 'Review', ...(openCount === undefined ? {} : { count: openCount }) },
     { id: 'clusters', title: 'Similar queries' },
     { id: 'golden', title: 'Golden questions' },
     { id: 'runs', title: 'Runs' },
@@ -52,8 +52,8 @@ function OfSpace({ id }: { id: string }) {
       />
       {tab === 'review' && <Review spaceId={id} counts={counts} />}
       {tab === 'clusters' && <Clusters spaceId={id} />}
-      {tab === 'golden' && <Golden spaceId={id} />}
-      {tab === 'runs' && <Runs spaceId={id} />}
+      {tab === 'golden' && <GoldenQuestions spaceId={id} />}
+      {tab === 'runs' && <GoldenRuns spaceId={id} />}
       {tab === 'conflicts' && <Conflicts spaceId={id} />}
     </>
   )

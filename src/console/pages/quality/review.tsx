@@ -1,21 +1,21 @@
 import { useEffect, useRef } from 'react'
 import type { FailedQuery, FailedQueryMetrics } from '../../../contract/gateway/failed-queries.js'
-import { useEvery } from '../../api/every.js'
+import { useBoundedList } from '../../api/bounded-list.js'
 import { useWrite } from '../../api/use.js'
-import { setQuery, usePlace } from '../../router.js'
-import { Ago } from '../../ui/ago.js'
+import { setQuery, useRoute } from '../../router.js'
 import { Button, classes } from '../../ui/button.js'
 import { formatCount, plural } from '../../ui/format.js'
+import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { Decide } from './decide.js'
-import { STATUS, TRIGGER } from './words.js'
+import { showToast } from '../../ui/toast.js'
+import { DecisionCard } from './decide.js'
+import { STATUS_LABELS, TRIGGER_LABELS } from './labels.js'
 
 /** Queries that are listed at most; the newest come first. */
-const MOST = 1000
-const FAILED = 'GET /knowledge-spaces/{id}/failed-queries'
+const MAX_QUERIES = 1000
+const FAILED_QUERIES = 'GET /knowledge-spaces/{id}/failed-queries'
 
-type Shown = 'open' | 'decided'
+type ReviewFilter = 'open' | 'decided'
 
 interface ReviewProps {
   spaceId: string
@@ -24,24 +24,24 @@ interface ReviewProps {
 
 /** Review of failed queries: one is shown with its evidence; a key decides it and moves to the next. */
 export function Review({ spaceId, counts }: ReviewProps) {
-  const { query } = usePlace()
-  const shown: Shown = query.get('show') === 'decided' ? 'decided' : 'open'
-  const failed = useEvery(
-    FAILED,
+  const { query } = useRoute()
+  const filter: ReviewFilter = query.get('show') === 'decided' ? 'decided' : 'open'
+  const failedQueries = useBoundedList(
+    FAILED_QUERIES,
     (cursor) => ({ path: { id: spaceId }, query: { limit: 200, ...(cursor === undefined ? {} : { cursor }) } }),
-    { most: MOST },
+    { maxItems: MAX_QUERIES },
   )
   const triage = useWrite('POST /knowledge-spaces/{id}/failed-queries/triage', [
-    FAILED,
+    FAILED_QUERIES,
     'GET /knowledge-spaces/{id}/failed-queries/metrics',
   ])
-  const waiting = counts?.['pending-triage'] ?? 0
-  const sortOut = () =>
+  const untriagedCount = counts?.['pending-triage'] ?? 0
+  const runTriage = () =>
     triage.mutate(
       { path: { id: spaceId }, query: { limit: 200 } },
       {
-        onSuccess: ({ triaged }) => say(`${plural(triaged, 'query', 'queries')} sorted.`),
-        onError: (error) => say(error.message, 'bad'),
+        onSuccess: ({ triaged }) => showToast(`${plural(triaged, 'query', 'queries')} sorted.`),
+        onError: (error) => showToast(error.message, 'bad'),
       },
     )
   return (
@@ -51,24 +51,28 @@ export function Review({ spaceId, counts }: ReviewProps) {
           <span className="muted">Show</span>
           <select
             className="select"
-            value={shown}
+            value={filter}
             onChange={(event) => setQuery({ show: event.target.value, query: undefined })}
           >
             <option value="open">to decide</option>
             <option value="decided">decided</option>
           </select>
         </label>
-        {waiting > 0 && (
-          <Button icon="search" busy={triage.isPending} onClick={sortOut}>
-            Sort {formatCount(Math.min(waiting, 200))} by evidence
+        {untriagedCount > 0 && (
+          <Button icon="search" busy={triage.isPending} onClick={runTriage}>
+            Sort {formatCount(Math.min(untriagedCount, 200))} by evidence
           </Button>
         )}
       </div>
-      <Loaded of={failed} lines={8}>
-        {({ items, isCut }) => (
+      <Loaded query={failedQueries} lines={8}>
+        {({ items, isTruncated: isCut }) => (
           <>
-            {isCut && <Notice>The newest {formatCount(MOST)} are shown; there are more.</Notice>}
-            <Queue spaceId={spaceId} shown={shown} items={items.filter((one) => isOpen(one) === (shown === 'open'))} />
+            {isCut && <Notice>The newest {formatCount(MAX_QUERIES)} are shown; there are more.</Notice>}
+            <ReviewQueue
+              spaceId={spaceId}
+              filter={filter}
+              items={items.filter((one) => isOpen(one) === (filter === 'open'))}
+            />
           </>
         )}
       </Loaded>
@@ -76,27 +80,27 @@ export function Review({ spaceId, counts }: ReviewProps) {
   )
 }
 
-function Queue({ spaceId, items, shown }: { spaceId: string; items: FailedQuery[]; shown: Shown }) {
-  const { query } = usePlace()
+function ReviewQueue({ spaceId, items, filter }: { spaceId: string; items: FailedQuery[]; filter: ReviewFilter }) {
+  const { query } = useRoute()
   // a query that was just decided has left the list: the one at its index comes next
-  const place = useRef(0)
-  const found = items.findIndex(({ id }) => id === query.get('query'))
-  if (found >= 0) place.current = found
-  const at = found >= 0 ? found : Math.min(place.current, items.length - 1)
-  const selected = items[at]
+  const lastIndex = useRef(0)
+  const requestedIndex = items.findIndex(({ id }) => id === query.get('query'))
+  if (requestedIndex >= 0) lastIndex.current = requestedIndex
+  const selectedIndex = requestedIndex >= 0 ? requestedIndex : Math.min(lastIndex.current, items.length - 1)
+  const selected = items[selectedIndex]
   const move = (step: number) => {
-    const next = items[at + step]
+    const next = items[selectedIndex + step]
     if (next !== undefined) setQuery({ query: next.id }, { replace: true })
   }
   const list = useRef<HTMLUListElement>(null)
   useEffect(() => {
-    list.current?.querySelector(`[data-at="${at}"]`)?.scrollIntoView({ block: 'nearest' })
-  }, [at])
+    list.current?.querySelector(`[data-at="${selectedIndex}"]`)?.scrollIntoView({ block: 'nearest' })
+  }, [selectedIndex])
   if (selected === undefined)
     return (
-      <Empty icon="check" title={shown === 'open' ? 'Nothing to decide' : 'Nothing decided yet'}>
+      <Empty icon="check" title={filter === 'open' ? 'Nothing to decide' : 'Nothing decided yet'}>
         <p>
-          {shown === 'open'
+          {filter === 'open'
             ? 'Questions without a good answer appear here automatically.'
             : 'Your decisions are listed here and can be changed.'}
         </p>
@@ -109,26 +113,26 @@ function Queue({ spaceId, items, shown }: { spaceId: string; items: FailedQuery[
           <li key={one.id}>
             <button
               type="button"
-              className={classes('pick-item', index === at && 'is-selected')}
-              aria-current={index === at || undefined}
+              className={classes('pick-item', index === selectedIndex && 'is-selected')}
+              aria-current={index === selectedIndex || undefined}
               data-at={index}
               onClick={() => setQuery({ query: one.id }, { replace: true })}
             >
               <span className="pick-words">{one.query}</span>
               <span className="row small faint">
-                <Badge tone={STATUS[one.status].tone}>{STATUS[one.status].short}</Badge>
-                <span>{TRIGGER[one.trigger]}</span>
-                <Ago time={one.createdAt} />
+                <Badge tone={STATUS_LABELS[one.status].tone}>{STATUS_LABELS[one.status].short}</Badge>
+                <span>{TRIGGER_LABELS[one.trigger]}</span>
+                <RelativeTime time={one.createdAt} />
               </span>
             </button>
           </li>
         ))}
       </ul>
-      <Decide
+      <DecisionCard
         key={selected.id}
-        failed={selected}
+        failedQuery={selected}
         spaceId={spaceId}
-        position={`${at + 1} of ${formatCount(items.length)}`}
+        position={`${selectedIndex + 1} of ${formatCount(items.length)}`}
         onMove={move}
       />
     </div>

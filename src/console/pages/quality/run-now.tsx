@@ -2,17 +2,17 @@ import pLimit from 'p-limit'
 import { useEffect, useRef, useState } from 'react'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import { messageOf, open } from '../../api/client.js'
-import { useForget, useRead } from '../../api/use.js'
+import { useInvalidate, useRead } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatCount } from '../../ui/format.js'
 import { Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { showToast } from '../../ui/toast.js'
 
 /** One at a time: runs are recognized by the order of their questions. */
-const AT_ONCE = 1
-type Mode = 'fast' | 'deep' | 'research'
+const MAX_CONCURRENT_QUERIES = 1
+type RunMode = 'fast' | 'deep' | 'research'
 
-interface Progress {
+interface RunProgress {
   done: number
   failed: number
   /** cause of the last failure */
@@ -20,11 +20,11 @@ interface Progress {
 }
 
 /** Asks every golden question; the results are in the traces. */
-export function RunNow({ spaceId, golden }: { spaceId: string; golden: readonly GoldenQuestion[] }) {
-  const [mode, setMode] = useState<Mode | ''>('')
-  const [progress, setProgress] = useState<Progress>()
+export function RunControl({ spaceId, golden }: { spaceId: string; golden: readonly GoldenQuestion[] }) {
+  const [mode, setMode] = useState<RunMode | ''>('')
+  const [progress, setProgress] = useState<RunProgress>()
   const running = useRef<AbortController>(undefined)
-  const forget = useForget()
+  const invalidate = useInvalidate()
   const profile = useRead('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id: spaceId } })
   useEffect(() => () => running.current?.abort(), [])
 
@@ -32,28 +32,29 @@ export function RunNow({ spaceId, golden }: { spaceId: string; golden: readonly 
     const controller = new AbortController()
     running.current = controller
     const { signal } = controller
-    const now: Progress = { done: 0, failed: 0, reason: undefined }
-    setProgress({ ...now })
-    const limited = pLimit(AT_ONCE)
+    const current: RunProgress = { done: 0, failed: 0, reason: undefined }
+    setProgress({ ...current })
+    const limitQueries = pLimit(MAX_CONCURRENT_QUERIES)
     const ask = async ({ question }: GoldenQuestion) => {
       if (signal.aborted) return
       try {
         const body = { knowledgeSpaceId: spaceId, query: question, ...(mode === '' ? {} : { mode }) }
-        const answer = await (await open('POST /queries', { body }, { signal })).text()
-        if (answer.includes('event: answer.error')) throw new Error('an answer ended with an error')
+        const stream = await (await open('POST /queries', { body }, { signal })).text()
+        if (stream.includes('event: answer.error')) throw new Error('an answer ended with an error')
       } catch (error) {
         if (signal.aborted) return
-        now.failed++
-        now.reason = messageOf(error)
+        current.failed++
+        current.reason = messageOf(error)
       }
-      now.done++
-      setProgress({ ...now })
+      current.done++
+      setProgress({ ...current })
     }
-    await Promise.all(golden.map((question) => limited(() => ask(question))))
-    if (!signal.aborted) say(`${formatCount(now.done - now.failed)} of ${formatCount(golden.length)} questions asked.`)
+    await Promise.all(golden.map((question) => limitQueries(() => ask(question))))
+    if (!signal.aborted)
+      showToast(`${formatCount(current.done - current.failed)} of ${formatCount(golden.length)} questions asked.`)
     running.current = undefined
-    if (now.failed === 0 || signal.aborted) setProgress(undefined)
-    await forget(
+    if (current.failed === 0 || signal.aborted) setProgress(undefined)
+    await invalidate(
       'GET /knowledge-spaces/{id}/quality/traces',
       'GET /knowledge-spaces/{id}/failed-queries',
       'GET /knowledge-spaces/{id}/failed-queries/metrics',

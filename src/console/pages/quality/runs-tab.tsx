@@ -1,30 +1,37 @@
 import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
-import { useEvery } from '../../api/every.js'
-import { setQuery, usePlace } from '../../router.js'
+import { useBoundedList } from '../../api/bounded-list.js'
+import { setQuery, useRoute } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatCount, formatMoment, plural } from '../../ui/format.js'
-import { Empty, Failure, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { Empty, ErrorNotice, Loaded, Notice, Skeleton } from '../../ui/state.js'
 import { Compare } from './compare.js'
-import type { Measured } from './expected.js'
-import { useGolden } from './golden.js'
-import { RunNow } from './run-now.js'
-import { measuredRun, type Run, recallOf, rightAnswersOf, runsOf, shareOf } from './runs.js'
+import type { QuestionResult } from './expectation.js'
+import { useGoldenQuestions } from './golden.js'
+import { RunControl } from './run-now.js'
+import {
+  averageRecall,
+  deriveRuns,
+  passedFraction,
+  rightAnswerFraction,
+  runResultsQuery,
+  type TracedRun,
+} from './runs.js'
 
 const Plot = lazy(() => import('./plot.js').then(({ Plot }) => ({ default: Plot })))
 
 export const TRACES = 'GET /knowledge-spaces/{id}/quality/traces'
 /** Own traces that are searched for runs, at most. */
-const MOST_TRACES = 3000
+const MAX_TRACES = 3000
 /** Runs that are evaluated at most; each reads one trace per question. */
-const MOST_RUNS = 20
+const MAX_RUNS = 20
 
 /** Tab of golden runs: their results over time, and a comparison of two runs. */
-export function Runs({ spaceId }: { spaceId: string }) {
-  const golden = useGolden(spaceId)
+export function GoldenRuns({ spaceId }: { spaceId: string }) {
+  const golden = useGoldenQuestions(spaceId)
   return (
-    <Loaded of={golden} lines={8}>
+    <Loaded query={golden} lines={8}>
       {({ items }) =>
         items.length === 0 ? (
           <Empty icon="quality" title="No golden questions yet">
@@ -34,28 +41,28 @@ export function Runs({ spaceId }: { spaceId: string }) {
             </Button>
           </Empty>
         ) : (
-          <OfQuestions spaceId={spaceId} golden={items} />
+          <RunsView spaceId={spaceId} golden={items} />
         )
       }
     </Loaded>
   )
 }
 
-interface OfQuestionsProps {
+interface RunsViewProps {
   spaceId: string
   golden: readonly GoldenQuestion[]
 }
 
-function OfQuestions({ spaceId, golden }: OfQuestionsProps) {
-  const traces = useEvery(
+function RunsView({ spaceId, golden }: RunsViewProps) {
+  const traces = useBoundedList(
     TRACES,
     (cursor) => ({ path: { id: spaceId }, query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),
-    { most: MOST_TRACES },
+    { maxItems: MAX_TRACES },
   )
-  const runs = useMemo(() => runsOf(traces.data?.items ?? [], golden).slice(0, MOST_RUNS), [traces.data, golden])
+  const runs = useMemo(() => deriveRuns(traces.data?.items ?? [], golden).slice(0, MAX_RUNS), [traces.data, golden])
   const client = useQueryClient()
-  const measured = useQueries({
-    queries: runs.map((run) => measuredRun(client, run, golden)),
+  const results = useQueries({
+    queries: runs.map((run) => runResultsQuery(client, run, golden)),
     combine: (results) => ({
       of: results.map(({ data }) => data),
       error: results.find(({ error }) => error !== null)?.error,
@@ -63,9 +70,9 @@ function OfQuestions({ spaceId, golden }: OfQuestionsProps) {
   })
   return (
     <div className="stack">
-      <RunNow spaceId={spaceId} golden={golden} />
+      <RunControl spaceId={spaceId} golden={golden} />
       {traces.isError ? (
-        <Failure error={traces.error} retry={() => void traces.refetch()} />
+        <ErrorNotice error={traces.error} retry={() => void traces.refetch()} />
       ) : traces.isPending ? (
         <Skeleton lines={6} />
       ) : runs.length === 0 ? (
@@ -76,37 +83,38 @@ function OfQuestions({ spaceId, golden }: OfQuestionsProps) {
         </Empty>
       ) : (
         <>
-          {measured.error !== undefined && <Failure error={measured.error} />}
-          <Overview runs={runs} measured={measured.of} />
+          {results.error !== undefined && <ErrorNotice error={results.error} />}
+          <RunsOverview runs={runs} results={results.of} />
           <p className="small faint">
             Read from your own traces: golden questions asked one after the other, each once, in one mode.
-            {traces.data.isCut && ` The newest ${formatCount(MOST_TRACES)} traces are searched.`}
+            {traces.data.isTruncated && ` The newest ${formatCount(MAX_TRACES)} traces are searched.`}
           </p>
-          <Chosen runs={runs} measured={measured.of} golden={golden} spaceId={spaceId} />
+          <SelectedRuns runs={runs} results={results.of} golden={golden} spaceId={spaceId} />
         </>
       )}
     </div>
   )
 }
 
-type MeasuredRuns = readonly (ReadonlyMap<string, Measured> | undefined)[]
+type RunResults = readonly (ReadonlyMap<string, QuestionResult> | undefined)[]
 
-function Overview({ runs, measured }: { runs: readonly Run[]; measured: MeasuredRuns }) {
+function RunsOverview({ runs, results }: { runs: readonly TracedRun[]; results: RunResults }) {
   const points = useMemo(
     () =>
       runs
-        .map(({ id, startedAt }, at) => {
-          const of = measured[at]
-          return { id, startedAt, passed: of && shareOf(of), recall: of && recallOf(of) }
+        .map(({ id, startedAt }, index) => {
+          const result = results[index]
+          return { id, startedAt, passed: result && passedFraction(result), recall: result && averageRecall(result) }
         })
         .reverse(),
-    [runs, measured],
+    [runs, results],
   )
-  const { query } = usePlace()
-  const { before, after } = chosenOf(runs, query)
-  const percent = (share: number | undefined) => (share === undefined ? '…' : `${Math.round(share * 100)} %`)
-  const average = (of: MeasuredRuns[number], share: typeof recallOf) =>
-    of === undefined ? '…' : of.size > 0 && share(of) === undefined ? '–' : percent(share(of))
+  const { query } = useRoute()
+  const { before, after } = selectRuns(runs, query)
+  const formatPercent = (compute: number | undefined) =>
+    compute === undefined ? '…' : `${Math.round(compute * 100)} %`
+  const average = (result: RunResults[number], compute: typeof averageRecall) =>
+    result === undefined ? '…' : result.size > 0 && compute(result) === undefined ? '–' : formatPercent(compute(result))
   return (
     <div className="panel stack">
       <Suspense fallback={<Skeleton lines={6} />}>
@@ -126,16 +134,16 @@ function Overview({ runs, measured }: { runs: readonly Run[]; measured: Measured
             </tr>
           </thead>
           <tbody>
-            {runs.map((run, at) => {
-              const of = measured[at]
+            {runs.map((run, index) => {
+              const result = results[index]
               return (
                 <tr key={run.id}>
                   <td title={formatMoment(run.startedAt)}>{formatAgo(run.startedAt)}</td>
                   <td>{run.mode}</td>
-                  <td className="right">{formatCount(run.asked.size)}</td>
-                  <td className="right">{of === undefined ? '…' : percent(shareOf(of))}</td>
-                  <td className="right">{average(of, recallOf)}</td>
-                  <td className="right">{average(of, rightAnswersOf)}</td>
+                  <td className="right">{formatCount(run.traces.size)}</td>
+                  <td className="right">{result === undefined ? '…' : formatPercent(passedFraction(result))}</td>
+                  <td className="right">{average(result, averageRecall)}</td>
+                  <td className="right">{average(result, rightAnswerFraction)}</td>
                   <td>
                     <span className="compare-pick">
                       <label>
@@ -169,38 +177,45 @@ function Overview({ runs, measured }: { runs: readonly Run[]; measured: Measured
 }
 
 /** The two runs to compare: those in the URL, else the newest and the one before it. */
-function chosenOf(runs: readonly Run[], query: URLSearchParams) {
-  const byId = (id: string | null) => runs.find((run) => run.id === id)
-  const after = byId(query.get('after')) ?? runs[0]
-  const at = runs.findIndex(({ id }) => id === after?.id)
-  return { after, before: byId(query.get('before')) ?? runs[at + 1] }
+function selectRuns(runs: readonly TracedRun[], query: URLSearchParams) {
+  const findRun = (id: string | null) => runs.find((run) => run.id === id)
+  const after = findRun(query.get('after')) ?? runs[0]
+  const afterIndex = runs.findIndex(({ id }) => id === after?.id)
+  return { after, before: findRun(query.get('before')) ?? runs[afterIndex + 1] }
 }
 
-function Chosen({
+function SelectedRuns({
   runs,
-  measured,
+  results,
   golden,
   spaceId,
 }: {
-  runs: readonly Run[]
-  measured: MeasuredRuns
+  runs: readonly TracedRun[]
+  results: RunResults
   golden: readonly GoldenQuestion[]
   spaceId: string
 }) {
-  const { query } = usePlace()
-  const { before, after } = chosenOf(runs, query)
-  const of = (run: Run | undefined) => (run === undefined ? undefined : measured[runs.indexOf(run)])
-  const is = of(after)
-  if (after === undefined || is === undefined) return <Skeleton />
-  const gone = after.asked.size - is.size
+  const { query } = useRoute()
+  const { before, after } = selectRuns(runs, query)
+  const findResults = (run: TracedRun | undefined) => (run === undefined ? undefined : results[runs.indexOf(run)])
+  const afterResults = findResults(after)
+  if (after === undefined || afterResults === undefined) return <Skeleton />
+  const missingCount = after.traces.size - afterResults.size
   return (
     <>
-      {gone > 0 && (
+      {missingCount > 0 && (
         <Notice>
-          {plural(gone, 'trace')} of this run no longer available: a document that it cites was deleted.
+          {plural(missingCount, 'trace')} of this run no longer available: a document that it cites was deleted.
         </Notice>
       )}
-      <Compare golden={golden} spaceId={spaceId} before={of(before)} after={is} beforeRun={before} afterRun={after} />
+      <Compare
+        golden={golden}
+        spaceId={spaceId}
+        before={findResults(before)}
+        after={afterResults}
+        beforeRun={before}
+        afterRun={after}
+      />
     </>
   )
 }

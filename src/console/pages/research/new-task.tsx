@@ -2,35 +2,35 @@ import { type FormEvent, useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { messageOf } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
-import { address, go } from '../../router.js'
+import { navigate, pageHref } from '../../router.js'
 import { Button } from '../../ui/button.js'
 import { formatCount, formatMs, plural } from '../../ui/format.js'
-import { Dialog, Facts, Field, FormEnd, NumberField } from '../../ui/parts.js'
+import { Dialog, Facts, Field, FormActions, NumberField } from '../../ui/parts.js'
 import { Notice } from '../../ui/state.js'
-import { money, TASKS, type Task } from './words.js'
+import { formatUsd, TASKS, type Task } from './labels.js'
 
-const MINUTE = 60_000
-type Mode = 'fast' | 'deep' | 'research' | 'auto'
+const MINUTE_MS = 60_000
+type ResearchMode = 'fast' | 'deep' | 'research' | 'auto'
 const MODES = ['auto', 'fast', 'deep', 'research'] as const
 
 interface NewTaskProps {
   space: KnowledgeSpace
   /** task whose question and limits are copied */
-  like?: Task
+  template?: Task
   onClose: () => void
 }
 
 /** Form of a research task with its limits; the plan estimates time and cost before the start. */
-export function NewTask({ space, like, onClose }: NewTaskProps) {
-  const [query, setQuery] = useState(like?.query ?? '')
-  const [mode, setMode] = useState<Mode | ''>('')
-  const [budget, setBudget] = useState(like?.budgetUsd?.toString() ?? '')
+export function NewTask({ space, template, onClose }: NewTaskProps) {
+  const [query, setQuery] = useState(template?.query ?? '')
+  const [mode, setMode] = useState<ResearchMode | ''>('')
+  const [budget, setBudget] = useState(template?.budgetUsd?.toString() ?? '')
   const [minutes, setMinutes] = useState(
-    like?.limits?.timeoutMs === undefined ? '' : String(like.limits.timeoutMs / MINUTE),
+    template?.limits?.timeoutMs === undefined ? '' : String(template.limits.timeoutMs / MINUTE_MS),
   )
   const plan = useWrite('POST /research-tasks/plan')
   const create = useWrite('POST /research-tasks', [TASKS])
-  const asked = {
+  const request = {
     knowledgeSpaceId: space.id,
     query: query.trim(),
     ...(mode === '' ? {} : { mode }),
@@ -38,25 +38,28 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
   }
   const start = (event: FormEvent) => {
     event.preventDefault()
-    const limits = { ...like?.limits, ...(minutes === '' ? {} : { timeoutMs: Math.round(Number(minutes) * MINUTE) }) }
-    const body = { ...asked, ...(Object.keys(limits).length === 0 ? {} : { limits }) }
+    const limits = {
+      ...template?.limits,
+      ...(minutes === '' ? {} : { timeoutMs: Math.round(Number(minutes) * MINUTE_MS) }),
+    }
+    const body = { ...request, ...(Object.keys(limits).length === 0 ? {} : { limits }) }
     create.mutate(
       { body },
       {
         onSuccess: ({ id }) => {
           onClose()
-          go(address('research', [id], { space: space.slug }))
+          navigate(pageHref('research', [id], { space: space.slug }))
         },
       },
     )
   }
-  const changed = () => {
+  const onChange = () => {
     plan.reset()
     create.reset()
   }
   return (
-    <Dialog title={like === undefined ? 'New research task' : 'Start again'} onClose={onClose}>
-      <form className="stack" onSubmit={start} onChange={changed}>
+    <Dialog title={template === undefined ? 'New research task' : 'Start again'} onClose={onClose}>
+      <form className="stack" onSubmit={start} onChange={onChange}>
         <Field label="Question" hint="It may have several parts, such as comparisons, lists and reasons.">
           {(given) => (
             <textarea
@@ -103,39 +106,39 @@ export function NewTask({ space, like, onClose }: NewTaskProps) {
             onChange={(event) => setMinutes(event.target.value)}
           />
         </div>
-        {plan.data !== undefined && <Plan plan={plan.data} />}
+        {plan.data !== undefined && <PlanSummary plan={plan.data} />}
         {plan.isError && <Notice tone="bad">{messageOf(plan.error)}</Notice>}
-        <FormEnd of={create} label="Start" icon="play" onCancel={onClose}>
-          <Button disabled={query.trim() === ''} busy={plan.isPending} onClick={() => plan.mutate({ body: asked })}>
+        <FormActions mutation={create} label="Start" icon="play" onCancel={onClose}>
+          <Button disabled={query.trim() === ''} busy={plan.isPending} onClick={() => plan.mutate({ body: request })}>
             Plan
           </Button>
-        </FormEnd>
+        </FormActions>
       </form>
     </Dialog>
   )
 }
 
-type PlanOf = NonNullable<ReturnType<typeof useWrite<'POST /research-tasks/plan'>>['data']>
+type TaskPlan = NonNullable<ReturnType<typeof useWrite<'POST /research-tasks/plan'>>['data']>
 
-const BASIS: Record<string, string> = {
+const BASIS_LABELS: Record<string, string> = {
   'measured-space': 'measured on tasks of this space',
   'measured-tenant': 'measured on tasks of other spaces',
   assumed: 'assumed: no task was measured yet',
 }
 
-function Plan({ plan }: { plan: PlanOf }) {
+function PlanSummary({ plan }: { plan: TaskPlan }) {
   const { estimates, budget, retrievalPlan, strategyVersion } = plan
   const { costUsd, latencyMs } = estimates
   const basis = strategyVersion.slice(strategyVersion.indexOf('+') + 1)
   return (
     <section className="research-plan stack" aria-label="Plan">
       <Facts
-        of={[
+        entries={[
           [
             'Cost',
             costUsd.max === 0
               ? 'nothing'
-              : `${money(costUsd.estimated)} (${money(costUsd.min)} to ${money(costUsd.max)})`,
+              : `${formatUsd(costUsd.estimated)} (${formatUsd(costUsd.min)} to ${formatUsd(costUsd.max)})`,
           ],
           ['Time', `${formatMs(latencyMs.p50)}, at most about ${formatMs(latencyMs.p95)}`],
           [
@@ -144,7 +147,7 @@ function Plan({ plan }: { plan: PlanOf }) {
           ],
           ['Tokens', `${formatCount(estimates.inputTokens)} in, ${formatCount(estimates.outputTokens)} out`],
           ['Mode', retrievalPlan.resolvedMode],
-          ['Based on', BASIS[basis] ?? basis],
+          ['Based on', BASIS_LABELS[basis] ?? basis],
         ]}
       />
       {budget.exceedsBudget && <Notice tone="warn">The estimate exceeds the budget: the task would be refused.</Notice>}

@@ -6,38 +6,38 @@ import { useRead } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { plural } from '../../ui/format.js'
 import { Panel } from '../../ui/parts.js'
-import { Badge, Lacking, Loaded, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { DocumentSheet } from '../../viewer/sheet.js'
+import { Badge, DegradedNotice, Loaded, Notice } from '../../ui/state.js'
+import { showToast } from '../../ui/toast.js'
+import { DocumentSheet } from '../../viewer/document-sheet.js'
 import { AnswerText } from '../ask/answer-text.js'
-import { STATE, STOPPED } from './words.js'
+import { STATE_LABELS, STOP_REASONS } from './labels.js'
 
-type ReportOf = CallResult<'GET /research-tasks/{id}/report'>
-type Source = ReportOf['sources'][number]
+type TaskReport = CallResult<'GET /research-tasks/{id}/report'>
+type ReportSource = TaskReport['sources'][number]
 
 /** Report of a task; a citation opens the document at the passage. */
 export function Report({ id }: { id: string }) {
   const report = useRead('GET /research-tasks/{id}/report', { path: { id } })
-  return <Loaded of={report}>{(loaded) => <Shown report={loaded} />}</Loaded>
+  return <Loaded query={report}>{(loaded) => <ReportView report={loaded} />}</Loaded>
 }
 
-function Shown({ report }: { report: ReportOf }) {
-  const [opened, setOpened] = useState<Source>()
-  const cite = (number: number) => setOpened(report.sources.find((source) => source.number === number))
-  const cited = Math.max(0, ...report.sources.map(({ number }) => number))
+function ReportView({ report }: { report: TaskReport }) {
+  const [openSource, setOpenSource] = useState<ReportSource>()
+  const cite = (number: number) => setOpenSource(report.sources.find((source) => source.number === number))
+  const maxCitation = Math.max(0, ...report.sources.map(({ number }) => number))
   const copy = () =>
     navigator.clipboard.writeText(report.text).then(
-      () => say('Copied as Markdown.'),
-      () => say('The browser blocked copying.', 'bad'),
+      () => showToast('Copied as Markdown.'),
+      () => showToast('The browser blocked copying.', 'bad'),
     )
-  const { said, tone } = STATE[report.state]
+  const { label, tone } = STATE_LABELS[report.state]
   return (
     <>
       <Panel
         title="Report"
         actions={
           <span className="row">
-            <Badge tone={tone}>{said}</Badge>
+            <Badge tone={tone}>{label}</Badge>
             <Button small onClick={() => void copy()}>
               Copy
             </Button>
@@ -47,17 +47,17 @@ function Shown({ report }: { report: ReportOf }) {
         <div className="stack">
           {report.stoppedBy !== undefined && (
             <Notice tone="warn">
-              The search ended early: {STOPPED[report.stoppedBy.limit]} ({report.stoppedBy.limitValue}).
+              The search ended early: {STOP_REASONS[report.stoppedBy.limit]} ({report.stoppedBy.limitValue}).
             </Notice>
           )}
-          {report.degraded && <Lacking of={report.degradedReasons} />}
+          {report.degraded && <DegradedNotice reasons={report.degradedReasons} />}
           <div className="research-report">
-            {segmentsOf(report.text).map(({ rows, text, at }) => (
+            {splitReport(report.text).map(({ rows, text, lineIndex: at }) => (
               <Fragment key={at}>
                 {rows === undefined ? (
-                  <AnswerText text={text} isRunning={false} cited={cited} onCite={cite} />
+                  <AnswerText text={text} isRunning={false} itemCount={maxCitation} onCite={cite} />
                 ) : (
-                  <ReportTable rows={rows} cited={cited} onCite={cite} />
+                  <ReportTable rows={rows} cited={maxCitation} onCite={cite} />
                 )}
               </Fragment>
             ))}
@@ -85,7 +85,7 @@ function Shown({ report }: { report: ReportOf }) {
           {report.sources.map((source) => (
             <li key={source.number}>
               <span className="number faint">{source.number}</span>
-              <button type="button" className="quoted-name wrap" onClick={() => setOpened(source)}>
+              <button type="button" className="quoted-name wrap" onClick={() => setOpenSource(source)}>
                 {source.title}
               </button>
               {source.citation.pageNumber !== undefined && (
@@ -95,13 +95,13 @@ function Shown({ report }: { report: ReportOf }) {
           ))}
         </ol>
       </Panel>
-      {opened !== undefined && (
+      {openSource !== undefined && (
         <DocumentSheet
           spaceId={report.knowledgeSpaceId}
-          documentId={opened.citation.documentAssetId}
-          version={opened.citation.documentVersion}
-          target={opened.citation}
-          onClose={() => setOpened(undefined)}
+          documentId={openSource.citation.documentAssetId}
+          version={openSource.citation.documentVersion}
+          target={openSource.citation}
+          onClose={() => setOpenSource(undefined)}
         />
       )}
     </>
@@ -134,7 +134,7 @@ function ReportTable({ rows, cited, onCite }: ReportTableProps) {
               {cells.map((cell, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
                 <td key={at}>
-                  <AnswerText text={cell} isRunning={false} cited={cited} onCite={onCite} />
+                  <AnswerText text={cell} isRunning={false} itemCount={cited} onCite={onCite} />
                 </td>
               ))}
             </tr>
@@ -145,16 +145,16 @@ function ReportTable({ rows, cited, onCite }: ReportTableProps) {
   )
 }
 
-interface Segment {
-  at: number
+interface ReportSegment {
+  lineIndex: number
   text: string
   rows?: string[][]
 }
 
 /** Splits a report into tables and the text between them. */
-function segmentsOf(text: string): Segment[] {
-  const segments: Segment[] = []
-  text.split('\n').forEach((line, at) => {
+function splitReport(text: string): ReportSegment[] {
+  const segments: ReportSegment[] = []
+  text.split('\n').forEach((line, lineIndex) => {
     const isRow = line.startsWith('|')
     const last = segments.at(-1)
     if (isRow) {
@@ -162,10 +162,10 @@ function segmentsOf(text: string): Segment[] {
         .replace(/^\||\|\s*$/g, '')
         .split(/(?<!\\)\|/)
         .map((cell) => cell.replaceAll('\\|', '|').trim())
-      const isRule = cells.every((cell) => /^:?-+:?$/.test(cell))
-      if (last?.rows === undefined) segments.push({ at, text: '', rows: isRule ? [] : [cells] })
-      else if (!isRule) last.rows.push(cells)
-    } else if (last === undefined || last.rows !== undefined) segments.push({ at, text: line })
+      const isSeparator = cells.every((cell) => /^:?-+:?$/.test(cell))
+      if (last?.rows === undefined) segments.push({ lineIndex, text: '', rows: isSeparator ? [] : [cells] })
+      else if (!isSeparator) last.rows.push(cells)
+    } else if (last === undefined || last.rows !== undefined) segments.push({ lineIndex, text: line })
     else last.text += `\n${line}`
   })
   return segments

@@ -1,42 +1,42 @@
 import { useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { useRead, useWrite } from '../../api/use.js'
-import { Ago } from '../../ui/ago.js'
 import { Button, classes } from '../../ui/button.js'
 import { formatMs, plural } from '../../ui/format.js'
 import { Facts, Panel } from '../../ui/parts.js'
+import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Loaded, Notice } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { type Followed, useFollowed } from './follow.js'
+import { showToast } from '../../ui/toast.js'
+import { formatUsd, isEnded, STAGE_LABELS, STAGE_ORDER, STATE_LABELS, TASKS, type Task } from './labels.js'
 import { NewTask } from './new-task.js'
 import { Report } from './report.js'
-import { isEnded, money, STAGE, STATE, TASKS, type Task, WORK } from './words.js'
+import { type TaskEvents, useTaskEvents } from './task-events.js'
 
-const BUSY_MS = 2_000
+const RUNNING_POLL_MS = 2_000
 
 /** A task: its progress, cost and report. */
 export function TaskView({ id, space }: { id: string; space: KnowledgeSpace }) {
   const task = useRead(
     'GET /research-tasks/{id}',
     { path: { id } },
-    { every: (last) => (last !== undefined && !isEnded(last.stage) ? BUSY_MS : false) },
+    { refetchInterval: (last) => (last !== undefined && !isEnded(last.stage) ? RUNNING_POLL_MS : false) },
   )
-  return <Loaded of={task}>{(loaded) => <Shown task={loaded} space={space} />}</Loaded>
+  return <Loaded query={task}>{(loaded) => <TaskDetail task={loaded} space={space} />}</Loaded>
 }
 
-function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
-  const followed = useFollowed(task.id)
+function TaskDetail({ task, space }: { task: Task; space: KnowledgeSpace }) {
+  const events = useTaskEvents(task.id)
   const [isAgain, setAgain] = useState(false)
   const cancel = useWrite('DELETE /research-tasks/{id}', ['GET /research-tasks/{id}', TASKS])
-  const { said, tone } = STAGE[task.stage]
-  const ended = isEnded(task.stage)
+  const { label, tone } = STAGE_LABELS[task.stage]
+  const hasEnded = isEnded(task.stage)
   return (
     <article className="stack">
       <Panel>
         <div className="stack">
           <div className="research-head">
-            <Question text={task.query} />
-            {ended ? (
+            <FoldableQuestion text={task.query} />
+            {hasEnded ? (
               <Button small icon="refresh" onClick={() => setAgain(true)}>
                 Start again
               </Button>
@@ -50,8 +50,8 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
                   cancel.mutate(
                     { path: { id: task.id } },
                     {
-                      onSuccess: () => say('Canceled; the results so far are kept.'),
-                      onError: (error) => say(error.message, 'bad'),
+                      onSuccess: () => showToast('Canceled; the results so far are kept.'),
+                      onError: (error) => showToast(error.message, 'bad'),
                     },
                   )
                 }
@@ -61,79 +61,79 @@ function Shown({ task, space }: { task: Task; space: KnowledgeSpace }) {
             )}
           </div>
           <p className="row small muted" role="status">
-            <Badge tone={tone}>{said}</Badge>
+            <Badge tone={tone}>{label}</Badge>
             <span>
-              {!ended && 'started '}
-              <Ago time={ended ? (task.completedAt ?? task.updatedAt) : task.createdAt} />
+              {!hasEnded && 'started '}
+              <RelativeTime time={hasEnded ? (task.completedAt ?? task.updatedAt) : task.createdAt} />
             </span>
-            <span className="number">{plural(followed.looks.length, 'search', 'searches')}</span>
-            <span className="number">{costOf(task)}</span>
+            <span className="number">{plural(events.searches.length, 'search', 'searches')}</span>
+            <span className="number">{formatCost(task)}</span>
           </p>
-          <Steps task={task} followed={followed} />
+          <StageList task={task} events={events} />
           {task.error !== undefined && <Notice tone="bad">{task.error}</Notice>}
           {task.cost.budgetExceeded === true && (
             <Notice tone="warn">Its budget was spent: the rest was written without the model.</Notice>
           )}
-          {!ended && (
+          {!hasEnded && (
             <p className="small faint">
               It continues when this page is closed. After a stop of the daemon it resumes after its last step.
             </p>
           )}
-          <Details task={task} followed={followed} />
+          <TaskDetails task={task} events={events} />
         </div>
       </Panel>
       {task.stage === 'completed' && <Report id={task.id} />}
-      {isAgain && <NewTask space={space} like={task} onClose={() => setAgain(false)} />}
+      {isAgain && <NewTask space={space} template={task} onClose={() => setAgain(false)} />}
     </article>
   )
 }
 
 /** Length in characters above which a question is folded. */
-const LONG = 280
+const MAX_QUESTION_CHARS = 280
 
 /** The question as a heading; a very long one is folded so that the result is in view. */
-function Question({ text }: { text: string }) {
-  const [isWhole, setWhole] = useState(text.length <= LONG)
+function FoldableQuestion({ text }: { text: string }) {
+  const [isUnfolded, setUnfolded] = useState(text.length <= MAX_QUESTION_CHARS)
   return (
     <div className="research-query">
-      <h2 className={classes('wrap', !isWhole && 'is-folded')}>{text}</h2>
-      {text.length > LONG && (
-        <Button small kind="quiet" onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Less' : 'Full question'}
+      <h2 className={classes('wrap', !isUnfolded && 'is-folded')}>{text}</h2>
+      {text.length > MAX_QUESTION_CHARS && (
+        <Button small kind="quiet" onClick={() => setUnfolded(!isUnfolded)}>
+          {isUnfolded ? 'Less' : 'Full question'}
         </Button>
       )}
     </div>
   )
 }
 
-function costOf({ cost, budgetUsd }: Task): string {
-  const spent = cost.totalUsd === 0 ? 'cost nothing' : `cost ${money(cost.totalUsd)}`
-  return budgetUsd === undefined ? spent : `${spent} of ${money(budgetUsd)}`
+function formatCost({ cost, budgetUsd }: Task): string {
+  const spent = cost.totalUsd === 0 ? 'cost nothing' : `cost ${formatUsd(cost.totalUsd)}`
+  return budgetUsd === undefined ? spent : `${spent} of ${formatUsd(budgetUsd)}`
 }
 
 /** The stages with their durations. */
-function Steps({ task, followed }: { task: Task; followed: Followed }) {
-  const began = new Map(followed.stages.map(({ stage, at }) => [stage, Date.parse(at)]))
-  const last = followed.stages.filter(({ stage }) => WORK.includes(stage)).at(-1)
+function StageList({ task, events }: { task: Task; events: TaskEvents }) {
+  const startTimes = new Map(events.stages.map(({ stage, at: index }) => [stage, Date.parse(index)]))
+  const last = events.stages.filter(({ stage }) => STAGE_ORDER.includes(stage)).at(-1)
   const reached = isEnded(task.stage) && task.stage !== 'completed' ? last?.stage : task.stage
-  const now = reached === undefined ? -1 : WORK.indexOf(reached)
+  const currentIndex = reached === undefined ? -1 : STAGE_ORDER.indexOf(reached)
   return (
     <ol className="research-steps">
-      {WORK.map((stage, at) => {
-        const start = began.get(stage)
-        const end = WORK.slice(at + 1).flatMap(
-          (next) => began.get(next) ?? (next === 'completed' ? (task.completedAt ?? []) : []),
+      {STAGE_ORDER.map((stage, index) => {
+        const start = startTimes.get(stage)
+        const end = STAGE_ORDER.slice(index + 1).flatMap(
+          (next) => startTimes.get(next) ?? (next === 'completed' ? (task.completedAt ?? []) : []),
         )[0]
-        const isNow = at === now && !isEnded(task.stage)
+        const isCurrent = index === currentIndex && !isEnded(task.stage)
         return (
           <li
             key={stage}
-            className={classes('research-step', at <= now && 'is-reached', isNow && 'is-now')}
-            aria-current={isNow ? 'step' : undefined}
+            className={classes('research-step', index <= currentIndex && 'is-reached', isCurrent && 'is-now')}
+            aria-current={isCurrent ? 'step' : undefined}
           >
-            <span>{STAGE[stage].said}</span>
+            <span>{STAGE_LABELS[stage].label}</span>
             <span className="faint number">
-              {start !== undefined && end !== undefined ? formatMs(end - start) : isNow ? '…' : ''}
+              {start !== undefined && end !== undefined ? formatMs(end - start) : isCurrent ? '…' : ''}
             </span>
           </li>
         )
@@ -142,18 +142,18 @@ function Steps({ task, followed }: { task: Task; followed: Followed }) {
   )
 }
 
-function Details({ task, followed }: { task: Task; followed: Followed }) {
-  const { looks } = followed
+function TaskDetails({ task, events }: { task: Task; events: TaskEvents }) {
+  const { searches } = events
   return (
     <details>
       <summary className="small">Searches, costs and limits</summary>
       <div className="stack research-details">
-        {looks.length > 0 && (
+        {searches.length > 0 && (
           <ol className="research-looks small">
-            {looks.map(({ sequence, state, itemCount }) => (
+            {searches.map(({ sequence, state, itemCount }) => (
               <li key={sequence} className="row">
                 <span className="number faint">Search {sequence}</span>
-                <Badge tone={STATE[state].tone}>{STATE[state].said}</Badge>
+                <Badge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].label}</Badge>
                 <span>{plural(itemCount, 'passage')}</span>
               </li>
             ))}
@@ -174,7 +174,7 @@ function Details({ task, followed }: { task: Task; followed: Followed }) {
                   <tr key={`${step} ${recordedAt}`}>
                     <td>{step}</td>
                     <td>{provider}</td>
-                    <td className="right">{money(costUsd)}</td>
+                    <td className="right">{formatUsd(costUsd)}</td>
                   </tr>
                 ))}
               </tbody>
@@ -182,9 +182,9 @@ function Details({ task, followed }: { task: Task; followed: Followed }) {
           </div>
         )}
         <Facts
-          of={[
+          entries={[
             ['Id', <code key="id">{task.id}</code>],
-            ['Budget', task.budgetUsd === undefined ? 'none' : money(task.budgetUsd)],
+            ['Budget', task.budgetUsd === undefined ? 'none' : formatUsd(task.budgetUsd)],
             ['Time', formatMs(task.limits?.timeoutMs ?? 600_000)],
           ]}
         />

@@ -3,83 +3,83 @@ import { useState } from 'react'
 import type { Source } from '../../../contract/gateway/sources.js'
 import { call } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
-import { useForget } from '../../api/use.js'
+import { useInvalidate } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatBytes, plural } from '../../ui/format.js'
 import { Icon } from '../../ui/icon.js'
-import { Dialog, FormEnd } from '../../ui/parts.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
 import { Badge, Loaded } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { readsOf } from './kinds.js'
+import { showToast } from '../../ui/toast.js'
+import { contentTypeOf } from './kinds.js'
 import { importFiles, importPages, listPages } from './sync.js'
 
-interface Item {
+interface BrowseItem {
   id: string
   name: string
   detail?: string
   /** opens the list below this item */
-  folder?: Place
+  folder?: BrowseLocation
   bucket?: string
   page?: Awaited<ReturnType<typeof listPages>>[number]
 }
-interface Place {
+interface BrowseLocation {
   bucket?: string
   prefix?: string
 }
 
 /** Dialog to select files of a drive or pages of an online service for import. */
-export function Browse({ source, onClose }: { source: Source; onClose: () => void }) {
-  const isPages = readsOf(source) === 'pages'
-  const [way, setWay] = useState<readonly Place[]>([{}])
-  const here = way.at(-1) ?? {}
-  const [chosen, setChosen] = useState<ReadonlyMap<string, Item>>(new Map())
-  const forget = useForget()
+export function BrowseSource({ source, onClose }: { source: Source; onClose: () => void }) {
+  const isPages = contentTypeOf(source) === 'pages'
+  const [path, setPath] = useState<readonly BrowseLocation[]>([{}])
+  const current = path.at(-1) ?? {}
+  const [selected, setSelected] = useState<ReadonlyMap<string, BrowseItem>>(new Map())
+  const invalidate = useInvalidate()
   const items = useQuery({
-    queryKey: ['browse', source.id, here],
-    queryFn: () => (isPages ? pagesOf(source) : filesOf(source, here)),
+    queryKey: ['browse', source.id, current],
+    queryFn: () => (isPages ? listPageItems(source) : listFileItems(source, current)),
     retry: false,
   })
-  const take = useMutation({
+  const importSelected = useMutation({
     mutationFn: () => {
-      const all = [...chosen.values()]
+      const items = [...selected.values()]
       if (isPages)
         return importPages(
           source,
-          all.flatMap(({ page }) => page ?? []),
+          items.flatMap(({ page }) => page ?? []),
         )
       return importFiles(
         source,
-        all.map(({ id, name, bucket }) => ({ id, name, ...(bucket === undefined ? {} : { bucket }) })),
+        items.map(({ id, name, bucket }) => ({ id, name, ...(bucket === undefined ? {} : { bucket }) })),
       )
     },
-    onSuccess: (said) => {
-      say(`${source.name}: ${said}`)
+    onSuccess: (summary) => {
+      showToast(`${source.name}: ${summary}`)
       onClose()
     },
-    onSettled: () => forget('GET /knowledge-spaces/{id}/sources', 'GET /knowledge-spaces/{id}/documents'),
+    onSettled: () => invalidate('GET /knowledge-spaces/{id}/sources', 'GET /knowledge-spaces/{id}/documents'),
   })
-  const known = isRecord(source.metadata.imported)
+  const imported = isRecord(source.metadata.imported)
     ? source.metadata.imported
     : isRecord(source.metadata.importedFiles)
       ? source.metadata.importedFiles
       : {}
-  const flip = (item: Item) => {
-    const next = new Map(chosen)
+  const toggle = (item: BrowseItem) => {
+    const next = new Map(selected)
     if (!next.delete(item.id)) next.set(item.id, item)
-    setChosen(next)
+    setSelected(next)
   }
   return (
     <Dialog side title={`${isPages ? 'Pages' : 'Files'} of ${source.name}`} onClose={onClose}>
       <div className="stack">
-        {way.length > 1 && (
+        {path.length > 1 && (
           <div className="row">
-            <Button small icon="back" onClick={() => setWay(way.slice(0, -1))}>
+            <Button small icon="back" onClick={() => setPath(path.slice(0, -1))}>
               Back
             </Button>
-            <span className="mono wrap small">{here.prefix ?? here.bucket}</span>
+            <span className="mono wrap small">{current.prefix ?? current.bucket}</span>
           </div>
         )}
-        <Loaded of={items} lines={6}>
+        <Loaded query={items} lines={6}>
           {(found) => (
             <>
               {found.length === 0 && <p className="muted">This folder is empty.</p>}
@@ -88,16 +88,16 @@ export function Browse({ source, onClose }: { source: Source; onClose: () => voi
                   <li key={item.id}>
                     {item.folder === undefined ? (
                       <label className="browse-item">
-                        <input type="checkbox" checked={chosen.has(item.id)} onChange={() => flip(item)} />
+                        <input type="checkbox" checked={selected.has(item.id)} onChange={() => toggle(item)} />
                         <span className="wrap">{item.name}</span>
                         {item.detail !== undefined && <span className="faint small">{item.detail}</span>}
-                        {Object.hasOwn(known, item.id) && <Badge tone="good">imported</Badge>}
+                        {Object.hasOwn(imported, item.id) && <Badge tone="good">imported</Badge>}
                       </label>
                     ) : (
                       <button
                         type="button"
                         className="browse-item"
-                        onClick={() => item.folder !== undefined && setWay([...way, item.folder])}
+                        onClick={() => item.folder !== undefined && setPath([...path, item.folder])}
                       >
                         <Icon name="folder" />
                         <span className="wrap">{item.name}</span>
@@ -110,28 +110,33 @@ export function Browse({ source, onClose }: { source: Source; onClose: () => voi
           )}
         </Loaded>
         <div className="browse-end">
-          <FormEnd of={take} label="Import" disabled={chosen.size === 0} onClick={() => take.mutate()}>
-            <span className="muted small">{plural(chosen.size, 'item')} selected</span>
-          </FormEnd>
+          <FormActions
+            mutation={importSelected}
+            label="Import"
+            disabled={selected.size === 0}
+            onClick={() => importSelected.mutate()}
+          >
+            <span className="muted small">{plural(selected.size, 'item')} selected</span>
+          </FormActions>
         </div>
       </div>
     </Dialog>
   )
 }
 
-async function pagesOf(source: Source): Promise<Item[]> {
+async function listPageItems(source: Source): Promise<BrowseItem[]> {
   return (await listPages(source)).map((page) => ({ id: page.pageId, name: page.name, page }))
 }
 
-async function filesOf(source: Source, { bucket, prefix }: Place): Promise<Item[]> {
+async function listFileItems(source: Source, { bucket, prefix }: BrowseLocation): Promise<BrowseItem[]> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
   const query = { ...(bucket === undefined ? {} : { bucket }), ...(prefix === undefined ? {} : { prefix }) }
   const { buckets } = await call('GET /knowledge-spaces/{id}/sources/{sourceId}/files', { path, query })
-  return buckets.flatMap(({ bucket: within, files }): Item[] => {
-    const inBucket = within === undefined ? {} : { bucket: within }
+  return buckets.flatMap(({ bucket: bucketName, files }): BrowseItem[] => {
+    const inBucket = bucketName === undefined ? {} : { bucket: bucketName }
     // without a requested bucket the source lists its buckets, each without files
-    if (files.length === 0 && within !== undefined && bucket === undefined && prefix === undefined)
-      return [{ id: within, name: within, folder: inBucket }]
+    if (files.length === 0 && bucketName !== undefined && bucket === undefined && prefix === undefined)
+      return [{ id: bucketName, name: bucketName, folder: inBucket }]
     return files.map(({ id, name, type, size }) => ({
       id,
       name,

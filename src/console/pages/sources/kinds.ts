@@ -1,7 +1,7 @@
 import type { Source } from '../../../contract/gateway/sources.js'
 
 /** A kind of source that the daemon can read, and the fields of its form. */
-export interface Kind {
+export interface SourceKind {
   id: string
   title: string
   lead: string
@@ -9,12 +9,12 @@ export interface Kind {
   /** `metadata.provider`; undefined for web sites */
   provider?: string
   uri: { label: string; placeholder: string; hint?: string }
-  parameters: readonly Parameter[]
+  parameters: readonly SourceParameter[]
   /** sign-in methods; the first one that is filled in is used */
   credentials: readonly { title: string; fields: readonly SecretField[] }[]
 }
 
-export interface Parameter {
+export interface SourceParameter {
   name: string
   label: string
   hint?: string
@@ -28,8 +28,8 @@ export interface SecretField {
   optional?: true
 }
 
-const TOKEN = { title: 'A token', fields: [{ name: 'token', label: 'Token' }] } as const
-const PASSWORD = {
+const TOKEN_SIGN_IN = { title: 'A token', fields: [{ name: 'token', label: 'Token' }] } as const
+const PASSWORD_SIGN_IN = {
   title: 'User name and password',
   fields: [
     { name: 'username', label: 'User name' },
@@ -37,7 +37,7 @@ const PASSWORD = {
   ],
 } as const
 
-export const KINDS: readonly Kind[] = [
+export const SOURCE_KINDS: readonly SourceKind[] = [
   {
     id: 'web',
     title: 'Web site',
@@ -54,7 +54,7 @@ export const KINDS: readonly Kind[] = [
         number: { min: 0, max: 100, placeholder: '1' },
       },
     ],
-    credentials: [TOKEN, PASSWORD],
+    credentials: [TOKEN_SIGN_IN, PASSWORD_SIGN_IN],
   },
   {
     id: 's3',
@@ -83,7 +83,7 @@ export const KINDS: readonly Kind[] = [
     provider: 'webdav',
     uri: { label: 'Folder', placeholder: 'https://cloud.example.com/remote.php/dav/files/me/' },
     parameters: [],
-    credentials: [PASSWORD, TOKEN],
+    credentials: [PASSWORD_SIGN_IN, TOKEN_SIGN_IN],
   },
   {
     id: 'git',
@@ -96,7 +96,7 @@ export const KINDS: readonly Kind[] = [
       { name: 'branch', label: 'Branch', hint: 'Default: the default branch of the server.' },
       { name: 'folder', label: 'Folder', hint: 'Only files in this folder.' },
     ],
-    credentials: [TOKEN, PASSWORD],
+    credentials: [TOKEN_SIGN_IN, PASSWORD_SIGN_IN],
   },
   {
     id: 'notion',
@@ -111,14 +111,16 @@ export const KINDS: readonly Kind[] = [
 ]
 
 /** Display name of the kind of a source. */
-export function kindOf({ type, metadata }: Source): string {
-  const found = KINDS.find((kind) => kind.type === type && (kind.provider ?? 'web') === (metadata.provider ?? 'web'))
+export function kindTitle({ type, metadata }: Source): string {
+  const found = SOURCE_KINDS.find(
+    (kind) => kind.type === type && (kind.provider ?? 'web') === (metadata.provider ?? 'web'),
+  )
   if (found !== undefined) return found.title
   return type === 'upload' ? 'Uploads' : typeof metadata.provider === 'string' ? metadata.provider : type
 }
 
 /** What the daemon reads from a source: a complete site, files, pages, or nothing. */
-export function readsOf({ type }: Source): 'site' | 'files' | 'pages' | 'nothing' {
+export function contentTypeOf({ type }: Source): 'site' | 'files' | 'pages' | 'nothing' {
   if (type === 'web') return 'site'
   return type === 'object-storage' ? 'files' : type === 'connector' ? 'pages' : 'nothing'
 }

@@ -3,40 +3,44 @@ import type { Watch } from '../../../contract/gateway/local-files.js'
 import type { Source } from '../../../contract/gateway/sources.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { plural } from '../../ui/format.js'
-import { Dialog, FormEnd } from '../../ui/parts.js'
-import { say } from '../../ui/toast.js'
+import { Dialog, FormActions } from '../../ui/parts.js'
+import { showToast } from '../../ui/toast.js'
 
 /** Number of documents that is counted before the text says "or more". */
-const COUNTED = 100
+const MAX_COUNTED = 100
 
 /** Dialog that says what is deleted with a source. */
 export function RemoveSource({ source, onClose }: { source: Source; onClose: () => void }) {
   const [documents, setDocuments] = useState<'cascade' | 'keep'>('cascade')
   const path = { id: source.knowledgeSpaceId }
-  const held = useRead('GET /knowledge-spaces/{id}/fs/find', {
+  const sourceDocuments = useRead('GET /knowledge-spaces/{id}/fs/find', {
     path,
-    query: { path: `/sources/${source.id}`, resourceType: 'document', limit: COUNTED },
+    query: { path: `/sources/${source.id}`, resourceType: 'document', limit: MAX_COUNTED },
   })
   const remove = useWrite('DELETE /knowledge-spaces/{id}/sources/{sourceId}', [
     'GET /knowledge-spaces/{id}/sources',
     'GET /knowledge-spaces/{id}/documents',
     'GET /knowledge-spaces/{id}/stats',
   ])
-  const count = held.data?.items.length ?? 0
-  const what =
+  const count = sourceDocuments.data?.items.length ?? 0
+  const documentsText =
     count === 0
       ? 'its documents'
-      : count >= COUNTED
-        ? `its ${COUNTED} or more documents`
+      : count >= MAX_COUNTED
+        ? `its ${MAX_COUNTED} or more documents`
         : `its ${plural(count, 'document')}`
-  const gone = () => {
-    say(documents === 'cascade' ? `${source.name} and ${what} were removed` : `${source.name} was removed`)
+  const onRemoved = () => {
+    showToast(
+      documents === 'cascade' ? `${source.name} and ${documentsText} were removed` : `${source.name} was removed`,
+    )
     onClose()
   }
   return (
     <Dialog title={`Remove ${source.name}?`} onClose={onClose}>
       <div className="stack">
-        <p>Its address, schedule and stored credentials are deleted, and it is no longer read. This cannot be undone.</p>
+        <p>
+          Its address, schedule and stored credentials are deleted, and it is no longer read. This cannot be undone.
+        </p>
         <fieldset className="choices">
           <legend className="sr-only">Documents</legend>
           <label className="choice">
@@ -47,27 +51,27 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
               onChange={() => setDocuments('cascade')}
             />
             <span>
-              <strong>Remove {what} too</strong>
-              <span className="muted small">with everything derived from them: passages, pictures, entities, vectors</span>
+              <strong>Remove {documentsText} too</strong>
+              <span className="muted small">
+                with everything derived from them: passages, pictures, entities, vectors
+              </span>
             </span>
           </label>
           <label className="choice">
             <input type="radio" name="documents" checked={documents === 'keep'} onChange={() => setDocuments('keep')} />
             <span>
               <strong>Keep the documents</strong>
-              <span className="muted small">
-                they stay available for questions and are no longer updated
-              </span>
+              <span className="muted small">they stay available for questions and are no longer updated</span>
             </span>
           </label>
         </fieldset>
-        <FormEnd
-          of={remove}
+        <FormActions
+          mutation={remove}
           label="Remove"
           kind="danger"
           icon="trash"
           onClick={() =>
-            remove.mutate({ path: { ...path, sourceId: source.id }, query: { documents } }, { onSuccess: gone })
+            remove.mutate({ path: { ...path, sourceId: source.id }, query: { documents } }, { onSuccess: onRemoved })
           }
           onCancel={onClose}
         />
@@ -78,8 +82,8 @@ export function RemoveSource({ source, onClose }: { source: Source; onClose: () 
 
 export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const remove = useWrite('DELETE /daemon/watches/{watchId}', ['GET /daemon/watches'])
-  const gone = () => {
-    say('The folder is no longer watched; its documents are kept.')
+  const onRemoved = () => {
+    showToast('The folder is no longer watched; its documents are kept.')
     onClose()
   }
   return (
@@ -87,11 +91,11 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
       <div className="stack">
         <p className="mono wrap">{watch.folder}</p>
         <p>Its documents stay in the space. Later changes in the folder are ignored.</p>
-        <FormEnd
-          of={remove}
+        <FormActions
+          mutation={remove}
           label="Stop watching"
           kind="danger"
-          onClick={() => remove.mutate({ path: { watchId: watch.id } }, { onSuccess: gone })}
+          onClick={() => remove.mutate({ path: { watchId: watch.id } }, { onSuccess: onRemoved })}
           onCancel={onClose}
         />
       </div>

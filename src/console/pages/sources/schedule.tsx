@@ -6,7 +6,7 @@ import { Field, NumberField } from '../../ui/parts.js'
 export function Schedule({ policy }: { policy?: unknown }) {
   const known = isRecord(policy) ? policy : {}
   const daily = Array.isArray(known.dailyAt) ? known.dailyAt : undefined
-  const [how, setHow] = useState(daily !== undefined ? 'daily' : known.everyHours !== undefined ? 'every' : 'none')
+  const [mode, setMode] = useState(daily !== undefined ? 'daily' : known.everyHours !== undefined ? 'every' : 'none')
   return (
     <div className="field-row">
       <Field label="Schedule">
@@ -15,8 +15,8 @@ export function Schedule({ policy }: { policy?: unknown }) {
             {...given}
             name="schedule"
             className="select"
-            value={how}
-            onChange={(event) => setHow(event.target.value)}
+            value={mode}
+            onChange={(event) => setMode(event.target.value)}
           >
             <option value="none">Manually</option>
             <option value="every">Every N hours</option>
@@ -24,7 +24,7 @@ export function Schedule({ policy }: { policy?: unknown }) {
           </select>
         )}
       </Field>
-      {how === 'every' && (
+      {mode === 'every' && (
         <NumberField
           label="Hours"
           name="everyHours"
@@ -34,7 +34,7 @@ export function Schedule({ policy }: { policy?: unknown }) {
           defaultValue={typeof known.everyHours === 'number' ? known.everyHours : 24}
         />
       )}
-      {how === 'daily' && (
+      {mode === 'daily' && (
         <>
           <Field label="Times" hint="Such as 02:00, 14:00.">
             {(given) => (

@@ -2,33 +2,33 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Source } from '../../../contract/gateway/sources.js'
 import { messageOf } from '../../api/client.js'
-import { useForget, useWrite } from '../../api/use.js'
+import { useInvalidate, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
 import { Badge, Notice, type Tone } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
-import { Browse } from './browse.js'
-import { kindOf, readsOf } from './kinds.js'
+import { showToast } from '../../ui/toast.js'
+import { BrowseSource } from './browse.js'
+import { contentTypeOf, kindTitle } from './kinds.js'
 import { RemoveSource } from './remove.js'
-import { EditSource, ownMetadata } from './source-form.js'
-import { adviceOn, factsOf, outcome, syncNow } from './sync.js'
+import { EditSourceDialog, ownMetadata } from './source-form.js'
+import { adviceFor, formatSyncCounts, readSyncState, syncNow } from './sync.js'
 
 const SOURCES = 'GET /knowledge-spaces/{id}/sources'
-type Open = 'edit' | 'remove' | 'browse'
+type OpenDialog = 'edit' | 'remove' | 'browse'
 
 /** Card of a source: its state and actions. */
 export function SourceCard({ source }: { source: Source }) {
-  const [open, setOpen] = useState<Open>()
+  const [open, setOpen] = useState<OpenDialog>()
   const close = () => setOpen(undefined)
-  const facts = factsOf(source)
-  const reads = readsOf(source)
-  const forget = useForget()
+  const facts = readSyncState(source)
+  const contentType = contentTypeOf(source)
+  const invalidate = useInvalidate()
   const sync = useMutation({
     mutationFn: () => syncNow(source),
-    onSuccess: (said) => say(`${source.name}: ${said}`),
-    onSettled: () => forget(SOURCES, 'GET /knowledge-spaces/{id}/documents'),
+    onSuccess: (summary) => showToast(`${source.name}: ${summary}`),
+    onSettled: () => invalidate(SOURCES, 'GET /knowledge-spaces/{id}/documents'),
   })
-  const isAtWork = sync.isPending || source.status === 'syncing'
+  const isSyncing = sync.isPending || source.status === 'syncing'
   return (
     <li className="source panel">
       <div className="source-head">
@@ -37,8 +37,8 @@ export function SourceCard({ source }: { source: Source }) {
           <p className="small faint mono wrap">{source.uri}</p>
         </div>
         <div className="row">
-          <Badge>{kindOf(source)}</Badge>
-          <Status source={source} isAtWork={isAtWork} />
+          <Badge>{kindTitle(source)}</Badge>
+          <SourceStatus source={source} isSyncing={isSyncing} />
         </div>
       </div>
       <p className="small muted source-facts">
@@ -47,45 +47,51 @@ export function SourceCard({ source }: { source: Source }) {
         ) : (
           <span title={formatMoment(facts.lastAt)}>read {formatAgo(facts.lastAt)}</span>
         )}
-        {facts.counts !== undefined && <span>{outcome(facts.counts)}</span>}
+        {facts.counts !== undefined && <span>{formatSyncCounts(facts.counts)}</span>}
         <span>{facts.policy ?? 'no schedule'}</span>
         {facts.nextAt !== undefined && source.status !== 'disabled' && (
           <span title={formatMoment(facts.nextAt)}>next {formatAgo(facts.nextAt)}</span>
         )}
         {source.permissionScope.length > 0 && <span>for {source.permissionScope.join(', ')}</span>}
       </p>
-      {facts.error !== undefined && <Problem error={facts.error} source={source} />}
+      {facts.error !== undefined && <SyncProblem error={facts.error} source={source} />}
       {sync.isError && messageOf(sync.error) !== facts.error && (
-        <Problem error={messageOf(sync.error)} source={source} />
+        <SyncProblem error={messageOf(sync.error)} source={source} />
       )}
-      <Failures of={facts.failures} />
-      <Actions source={source} reads={reads} isAtWork={isAtWork} sync={() => sync.mutate()} open={setOpen} />
-      {open === 'edit' && <EditSource source={source} onClose={close} />}
+      <SyncFailures failures={facts.failures} />
+      <SourceActions
+        source={source}
+        contentType={contentType}
+        isSyncing={isSyncing}
+        sync={() => sync.mutate()}
+        open={setOpen}
+      />
+      {open === 'edit' && <EditSourceDialog source={source} onClose={close} />}
       {open === 'remove' && <RemoveSource source={source} onClose={close} />}
-      {open === 'browse' && <Browse source={source} onClose={close} />}
+      {open === 'browse' && <BrowseSource source={source} onClose={close} />}
     </li>
   )
 }
 
-function Actions({
+function SourceActions({
   source,
-  reads,
-  isAtWork,
+  contentType,
+  isSyncing,
   sync,
   open,
 }: {
   source: Source
-  reads: ReturnType<typeof readsOf>
-  isAtWork: boolean
+  contentType: ReturnType<typeof contentTypeOf>
+  isSyncing: boolean
   sync: () => void
-  open: (which: Open) => void
+  open: (which: OpenDialog) => void
 }) {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
   const update = useWrite('PATCH /knowledge-spaces/{id}/sources/{sourceId}', [SOURCES])
   const test = useWrite('POST /knowledge-spaces/{id}/sources/{sourceId}/test')
   const isPaused = source.status === 'disabled'
-  const told = (error: unknown) => say(messageOf(error), 'bad')
-  const pause = () =>
+  const showError = (error: unknown) => showToast(messageOf(error), 'bad')
+  const togglePause = () =>
     update.mutate(
       {
         path,
@@ -95,36 +101,38 @@ function Actions({
           expectedVersion: source.version,
         },
       },
-      { onError: told },
+      { onError: showError },
     )
-  const tryOut = () =>
+  const testConnection = () =>
     test.mutate(
       { path },
       {
         onSuccess: ({ valid, error }) =>
-          valid ? say(`${source.name} can be reached`) : say(`${source.name}: ${error ?? 'cannot be reached'}`, 'bad'),
-        onError: told,
+          valid
+            ? showToast(`${source.name} can be reached`)
+            : showToast(`${source.name}: ${error ?? 'cannot be reached'}`, 'bad'),
+        onError: showError,
       },
     )
-  const remote = reads !== 'nothing'
+  const isRemote = contentType !== 'nothing'
   return (
     <div className="row source-actions">
-      {(reads === 'files' || reads === 'pages') && (
+      {(contentType === 'files' || contentType === 'pages') && (
         <Button small kind="primary" icon="plus" onClick={() => open('browse')}>
-          Choose {reads}
+          Choose {contentType}
         </Button>
       )}
-      {remote && (
-        <Button small icon="refresh" busy={isAtWork} disabled={isPaused} onClick={sync}>
-          {isAtWork ? 'Reading…' : 'Sync now'}
+      {isRemote && (
+        <Button small icon="refresh" busy={isSyncing} disabled={isPaused} onClick={sync}>
+          {isSyncing ? 'Reading…' : 'Sync now'}
         </Button>
       )}
-      {remote && (
-        <Button small kind="quiet" busy={test.isPending} onClick={tryOut}>
+      {isRemote && (
+        <Button small kind="quiet" busy={test.isPending} onClick={testConnection}>
           Test
         </Button>
       )}
-      <Button small kind="quiet" icon={isPaused ? 'play' : 'pause'} busy={update.isPending} onClick={pause}>
+      <Button small kind="quiet" icon={isPaused ? 'play' : 'pause'} busy={update.isPending} onClick={togglePause}>
         {isPaused ? 'Resume' : 'Pause'}
       </Button>
       <Button small kind="quiet" onClick={() => open('edit')}>
@@ -137,20 +145,20 @@ function Actions({
   )
 }
 
-const STATES: Readonly<Record<Source['status'], readonly [string, Tone]>> = {
+const STATE_LABELS: Readonly<Record<Source['status'], readonly [string, Tone]>> = {
   active: ['active', 'good'],
   syncing: ['reading', 'accent'],
   error: ['error', 'bad'],
   disabled: ['paused', 'warn'],
 }
 
-function Status({ source, isAtWork }: { source: Source; isAtWork: boolean }) {
-  const [words, tone] = STATES[isAtWork ? 'syncing' : source.status]
-  return <Badge tone={tone}>{words}</Badge>
+function SourceStatus({ source, isSyncing }: { source: Source; isSyncing: boolean }) {
+  const [label, tone] = STATE_LABELS[isSyncing ? 'syncing' : source.status]
+  return <Badge tone={tone}>{label}</Badge>
 }
 
-function Problem({ error, source }: { error: string; source: Source }) {
-  const advice = adviceOn(error, source.type)
+function SyncProblem({ error, source }: { error: string; source: Source }) {
+  const advice = adviceFor(error, source.type)
   return (
     <Notice tone="bad">
       <p>{error}</p>
@@ -159,13 +167,13 @@ function Problem({ error, source }: { error: string; source: Source }) {
   )
 }
 
-function Failures({ of }: { of: readonly { what: string; why: string }[] }) {
-  if (of.length === 0) return null
+function SyncFailures({ failures }: { failures: readonly { what: string; why: string }[] }) {
+  if (failures.length === 0) return null
   return (
     <details className="source-failures">
-      <summary>{plural(of.length, 'page or file', 'pages or files')} of the last sync failed</summary>
+      <summary>{plural(failures.length, 'page or file', 'pages or files')} of the last sync failed</summary>
       <ul>
-        {of.map(({ what, why }) => (
+        {failures.map(({ what, why }) => (
           <li key={what} className="small">
             <span className="mono wrap">{what}</span> <span className="muted wrap">{why}</span>
           </li>

@@ -2,26 +2,26 @@ import { type FormEvent, useRef, useState } from 'react'
 import type { Source } from '../../../contract/gateway/sources.js'
 import { isRecord } from '../../api/session.js'
 import { useWrite } from '../../api/use.js'
-import { Dialog, Field, FormEnd } from '../../ui/parts.js'
-import { say } from '../../ui/toast.js'
-import { KINDS, type Kind, kindOf, type Parameter } from './kinds.js'
+import { Dialog, Field, FormActions } from '../../ui/parts.js'
+import { showToast } from '../../ui/toast.js'
+import { kindTitle, SOURCE_KINDS, type SourceKind, type SourceParameter } from './kinds.js'
 import { Schedule } from './schedule.js'
 
-const CHANGES = ['GET /knowledge-spaces/{id}/sources'] as const
+const SOURCE_READS = ['GET /knowledge-spaces/{id}/sources'] as const
 
 /** Form of a new source: first its kind, then the fields of that kind. */
-export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (made?: Source) => void }) {
-  const [kind, setKind] = useState<Kind>()
-  const create = useWrite('POST /knowledge-spaces/{id}/sources', CHANGES)
+export function NewSourceDialog({ spaceId, onClose }: { spaceId: string; onClose: (made?: Source) => void }) {
+  const [kind, setKind] = useState<SourceKind>()
+  const create = useWrite('POST /knowledge-spaces/{id}/sources', SOURCE_READS)
   const title = kind === undefined ? 'Add a source' : `Add: ${kind.title}`
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (kind === undefined) return
-    const given = new FormData(event.currentTarget)
-    const text = (name: string) => String(given.get(name) ?? '').trim()
-    const parameters = parametersIn(kind.parameters, text)
-    const credentials = credentialsIn(kind, given)
-    const syncPolicy = policyIn(text)
+    const data = new FormData(event.currentTarget)
+    const text = (name: string) => String(data.get(name) ?? '').trim()
+    const parameters = readParameters(kind.parameters, text)
+    const credentials = readCredentials(kind, data)
+    const syncPolicy = readPolicy(text)
     const metadata = {
       ...(kind.provider === undefined ? {} : { provider: kind.provider }),
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
@@ -35,11 +35,11 @@ export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (mad
     <Dialog title={title} onClose={() => onClose()}>
       {kind === undefined ? (
         <ul className="kinds">
-          {KINDS.map((one) => (
-            <li key={one.id}>
-              <button type="button" className="kind" onClick={() => setKind(one)}>
-                <strong>{one.title}</strong>
-                <span className="muted small">{one.lead}</span>
+          {SOURCE_KINDS.map((option) => (
+            <li key={option.id}>
+              <button type="button" className="kind" onClick={() => setKind(option)}>
+                <strong>{option.title}</strong>
+                <span className="muted small">{option.lead}</span>
               </button>
             </li>
           ))}
@@ -48,12 +48,12 @@ export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (mad
         <form className="stack" onSubmit={submit} autoComplete="off">
           <p className="muted">{kind.lead}</p>
           <Field label="Name">
-            {(given) => <input {...given} name="name" className="input" required maxLength={200} />}
+            {(data) => <input {...data} name="name" className="input" required maxLength={200} />}
           </Field>
           <Field label={kind.uri.label} hint={kind.uri.hint}>
-            {(given) => (
+            {(data) => (
               <input
-                {...given}
+                {...data}
                 name="uri"
                 className="input mono"
                 required
@@ -63,10 +63,10 @@ export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (mad
               />
             )}
           </Field>
-          <Parameters of={kind.parameters} />
-          <Credentials of={kind} />
+          <ParameterFields parameters={kind.parameters} />
+          <CredentialFields kind={kind} />
           <Schedule />
-          <FormEnd of={create} label="Add" cancel="Back" onCancel={() => setKind(undefined)} />
+          <FormActions mutation={create} label="Add" cancel="Back" onCancel={() => setKind(undefined)} />
         </form>
       )}
     </Dialog>
@@ -74,18 +74,18 @@ export function NewSource({ spaceId, onClose }: { spaceId: string; onClose: (mad
 }
 
 /** Form for name, schedule and credentials. The address cannot be changed: the documents came from there. */
-export function EditSource({ source, onClose }: { source: Source; onClose: () => void }) {
-  const update = useWrite('PATCH /knowledge-spaces/{id}/sources/{sourceId}', CHANGES)
-  const kind = KINDS.find(({ title }) => title === kindOf(source))
-  const [forgets, setForgets] = useState(false)
+export function EditSourceDialog({ source, onClose }: { source: Source; onClose: () => void }) {
+  const update = useWrite('PATCH /knowledge-spaces/{id}/sources/{sourceId}', SOURCE_READS)
+  const kind = SOURCE_KINDS.find(({ title }) => title === kindTitle(source))
+  const [removesCredentials, setRemovesCredentials] = useState(false)
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = new FormData(event.currentTarget)
-    const text = (name: string) => String(given.get(name) ?? '').trim()
-    const syncPolicy = policyIn(text)
-    const credentials = forgets ? null : kind === undefined ? undefined : credentialsIn(kind, given)
-    const { syncPolicy: _, parameters: before, ...own } = ownMetadata(source)
-    const parameters = kind === undefined ? before : parametersIn(kind.parameters, text)
+    const data = new FormData(event.currentTarget)
+    const text = (name: string) => String(data.get(name) ?? '').trim()
+    const syncPolicy = readPolicy(text)
+    const credentials = removesCredentials ? null : kind === undefined ? undefined : readCredentials(kind, data)
+    const { syncPolicy: _, parameters: previousParameters, ...own } = ownMetadata(source)
+    const parameters = kind === undefined ? previousParameters : readParameters(kind.parameters, text)
     const metadata = {
       ...own,
       ...(isRecord(parameters) && Object.keys(parameters).length > 0 ? { parameters } : {}),
@@ -94,46 +94,50 @@ export function EditSource({ source, onClose }: { source: Source; onClose: () =>
     }
     const path = { id: source.knowledgeSpaceId, sourceId: source.id }
     const body = { name: text('name'), metadata, expectedVersion: source.version }
-    const done = () => {
-      say(`${text('name')} was changed`)
+    const onSaved = () => {
+      showToast(`${text('name')} was changed`)
       onClose()
     }
-    update.mutate({ path, body }, { onSuccess: done })
+    update.mutate({ path, body }, { onSuccess: onSaved })
   }
   return (
     <Dialog title={`Edit: ${source.name}`} onClose={onClose}>
       <form className="stack" onSubmit={submit} autoComplete="off">
         <Field label="Name">
-          {(given) => (
-            <input {...given} name="name" className="input" required maxLength={200} defaultValue={source.name} />
+          {(data) => (
+            <input {...data} name="name" className="input" required maxLength={200} defaultValue={source.name} />
           )}
         </Field>
-        {kind !== undefined && <Parameters of={kind.parameters} values={source.metadata.parameters} />}
+        {kind !== undefined && <ParameterFields parameters={kind.parameters} values={source.metadata.parameters} />}
         <Schedule policy={source.metadata.syncPolicy} />
-        {kind !== undefined && !forgets && <Credentials of={kind} replaces />}
+        {kind !== undefined && !removesCredentials && <CredentialFields kind={kind} replaces />}
         <label className="check">
-          <input type="checkbox" checked={forgets} onChange={(event) => setForgets(event.target.checked)} />
+          <input
+            type="checkbox"
+            checked={removesCredentials}
+            onChange={(event) => setRemovesCredentials(event.target.checked)}
+          />
           Remove the stored credentials
         </label>
-        <FormEnd of={update} label="Save" onCancel={onClose} />
+        <FormActions mutation={update} label="Save" onCancel={onClose} />
       </form>
     </Dialog>
   )
 }
 
-function Parameters({ of, values }: { of: readonly Parameter[]; values?: unknown }) {
-  if (of.length === 0) return null
-  const known = isRecord(values) ? values : {}
+function ParameterFields({ parameters, values }: { parameters: readonly SourceParameter[]; values?: unknown }) {
+  if (parameters.length === 0) return null
+  const current = isRecord(values) ? values : {}
   return (
     <div className="field-row">
-      {of.map(({ name, label, hint, number }) => (
+      {parameters.map(({ name, label, hint, number }) => (
         <Field key={name} label={label} hint={hint}>
           {(given) => (
             <input
               {...given}
               name={`parameter.${name}`}
               className="input"
-              defaultValue={known[name] === undefined ? '' : String(known[name])}
+              defaultValue={current[name] === undefined ? '' : String(current[name])}
               {...(number === undefined
                 ? {}
                 : { type: 'number', min: number.min, max: number.max, placeholder: number.placeholder })}
@@ -146,11 +150,11 @@ function Parameters({ of, values }: { of: readonly Parameter[]; values?: unknown
 }
 
 /** Fields for credentials, which the daemon stores encrypted and never shows. */
-function Credentials({ of, replaces = false }: { of: Kind; replaces?: boolean }) {
-  const [way, setWay] = useState(-1)
+function CredentialFields({ kind, replaces = false }: { kind: SourceKind; replaces?: boolean }) {
+  const [methodIndex, setMethodIndex] = useState(-1)
   const first = useRef<HTMLSelectElement>(null)
-  const chosen = of.credentials[way]
-  const none = replaces ? 'Keep the stored credentials' : 'None: it is public'
+  const method = kind.credentials[methodIndex]
+  const noneLabel = replaces ? 'Keep the stored credentials' : 'None: it is public'
   return (
     <>
       <Field label="Signs in with" hint="Stored encrypted by the daemon and never shown again.">
@@ -159,21 +163,21 @@ function Credentials({ of, replaces = false }: { of: Kind; replaces?: boolean })
             {...given}
             ref={first}
             className="select"
-            value={way}
-            onChange={(event) => setWay(Number(event.target.value))}
+            value={methodIndex}
+            onChange={(event) => setMethodIndex(Number(event.target.value))}
           >
-            <option value={-1}>{none}</option>
-            {of.credentials.map(({ title }, at) => (
-              <option key={title} value={at}>
+            <option value={-1}>{noneLabel}</option>
+            {kind.credentials.map(({ title }, index) => (
+              <option key={title} value={index}>
                 {title}
               </option>
             ))}
           </select>
         )}
       </Field>
-      {chosen !== undefined && (
+      {method !== undefined && (
         <div className="field-row">
-          {chosen.fields.map(({ name, label, optional }) => (
+          {method.fields.map(({ name, label, optional }) => (
             <Field key={name} label={label}>
               {(given) => (
                 <input
@@ -193,30 +197,33 @@ function Credentials({ of, replaces = false }: { of: Kind; replaces?: boolean })
   )
 }
 
-function parametersIn(of: readonly Parameter[], text: (name: string) => string): Record<string, string | number> {
+function readParameters(
+  parameters: readonly SourceParameter[],
+  text: (name: string) => string,
+): Record<string, string | number> {
   return Object.fromEntries(
-    of.flatMap(({ name, number }) => {
+    parameters.flatMap(({ name, number }) => {
       const value = text(`parameter.${name}`)
       return value === '' ? [] : [[name, number === undefined ? value : Number(value)]]
     }),
   )
 }
 
-function credentialsIn(kind: Kind, given: FormData): Record<string, string> | undefined {
-  const way = kind.credentials.find(({ fields }) => fields.some(({ name }) => given.has(`secret.${name}`)))
-  if (way === undefined) return undefined
-  const all = kind.credentials.flatMap(({ fields }) => fields.map(({ name }) => name))
-  const entries = [...new Set(all)].flatMap((name) => {
-    const value = given.get(`secret.${name}`)
+function readCredentials(kind: SourceKind, data: FormData): Record<string, string> | undefined {
+  const method = kind.credentials.find(({ fields }) => fields.some(({ name }) => data.has(`secret.${name}`)))
+  if (method === undefined) return undefined
+  const names = kind.credentials.flatMap(({ fields }) => fields.map(({ name }) => name))
+  const entries = [...new Set(names)].flatMap((name) => {
+    const value = data.get(`secret.${name}`)
     return typeof value === 'string' && value !== '' ? [[name, value]] : []
   })
   return Object.fromEntries(entries)
 }
 
-function policyIn(text: (name: string) => string): Record<string, unknown> | undefined {
-  const how = text('schedule')
-  if (how === 'every') return { everyHours: Number(text('everyHours')) }
-  if (how !== 'daily') return undefined
+function readPolicy(text: (name: string) => string): Record<string, unknown> | undefined {
+  const mode = text('schedule')
+  if (mode === 'every') return { everyHours: Number(text('everyHours')) }
+  if (mode !== 'daily') return undefined
   const dailyAt = text('dailyAt')
     .split(',')
     .map((time) => time.trim())

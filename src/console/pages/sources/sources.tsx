@@ -8,44 +8,51 @@ import { NoSpace } from '../../ui/no-space.js'
 import { PageHead } from '../../ui/parts.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
 import { SourceCard } from './source-card.js'
-import { NewSource } from './source-form.js'
-import { NewWatch, Watches } from './watches.js'
+import { NewSourceDialog } from './source-form.js'
+import { NewWatchDialog, Watches } from './watches.js'
 
-const BUSY_MS = 2_000
-const REST_MS = 15_000
+const SYNCING_POLL_MS = 2_000
+const IDLE_POLL_MS = 15_000
 
 /** Page of a space's sources and watched folders. */
 export function Sources() {
   const chosen = useSpace()
   const { space } = chosen
-  if (space !== undefined) return <Following key={space.id} spaceId={space.id} name={space.name} />
+  if (space !== undefined) return <SpaceSources key={space.id} spaceId={space.id} name={space.name} />
   return (
     <>
       <PageHead title="Sources and watches" />
-      <NoSpace of={chosen} icon="sources">
+      <NoSpace selection={chosen} icon="sources">
         A source belongs to a space.
       </NoSpace>
     </>
   )
 }
 
-function Following({ spaceId, name }: { spaceId: string; name: string }) {
-  const [adds, setAdds] = useState<'source' | 'watch'>()
+function SpaceSources({ spaceId, name }: { spaceId: string; name: string }) {
+  const [openForm, setOpenForm] = useState<'source' | 'watch'>()
   const sources = useRead(
     'GET /knowledge-spaces/{id}/sources',
     { path: { id: spaceId }, query: { limit: 200 } },
-    { every: (last) => (last?.items.some(({ status }) => status === 'syncing') === true ? BUSY_MS : REST_MS) },
+    {
+      refetchInterval: (last) =>
+        last?.items.some(({ status }) => status === 'syncing') === true ? SYNCING_POLL_MS : IDLE_POLL_MS,
+    },
   )
-  const add = (
-    <Button kind="primary" icon="plus" onClick={() => setAdds('source')}>
+  const addButton = (
+    <Button kind="primary" icon="plus" onClick={() => setOpenForm('source')}>
       Add a source
     </Button>
   )
   return (
     <>
-      <PageHead title="Sources and watches" lead={`Sources and watched folders of ${name}, and their last syncs.`} actions={add} />
+      <PageHead
+        title="Sources and watches"
+        lead={`Sources and watched folders of ${name}, and their last syncs.`}
+        actions={addButton}
+      />
       <section className="stack" aria-label="Sources">
-        <Loaded of={sources} lines={6}>
+        <Loaded query={sources} lines={6}>
           {({ items, nextCursor }) =>
             items.length === 0 ? (
               <Empty icon="sources" title="No source yet">
@@ -71,14 +78,14 @@ function Following({ spaceId, name }: { spaceId: string; name: string }) {
       <section className="stack sources-part" aria-label="Watched folders">
         <div className="panel-head">
           <h2>Watched folders</h2>
-          <Button icon="folder" onClick={() => setAdds('watch')}>
+          <Button icon="folder" onClick={() => setOpenForm('watch')}>
             Watch a folder
           </Button>
         </div>
         <Watches spaceId={spaceId} />
       </section>
-      {adds === 'source' && <NewSource spaceId={spaceId} onClose={() => setAdds(undefined)} />}
-      {adds === 'watch' && <NewWatch spaceId={spaceId} onClose={() => setAdds(undefined)} />}
+      {openForm === 'source' && <NewSourceDialog spaceId={spaceId} onClose={() => setOpenForm(undefined)} />}
+      {openForm === 'watch' && <NewWatchDialog spaceId={spaceId} onClose={() => setOpenForm(undefined)} />}
     </>
   )
 }

@@ -2,10 +2,10 @@ import type { Source } from '../../../contract/gateway/sources.js'
 import { call } from '../../api/client.js'
 import { isRecord } from '../../api/session.js'
 import { plural } from '../../ui/format.js'
-import { readsOf } from './kinds.js'
+import { contentTypeOf } from './kinds.js'
 
 /** State of a source as the daemon stores it in the source's metadata. */
-export interface SyncFacts {
+export interface SyncState {
   lastAt?: string
   nextAt?: string
   startedAt?: string
@@ -15,22 +15,22 @@ export interface SyncFacts {
   policy?: string
 }
 
-export function factsOf({ metadata }: Source): SyncFacts {
+export function readSyncState({ metadata }: Source): SyncState {
   const state = isRecord(metadata.syncState) ? metadata.syncState : {}
   const sync = isRecord(metadata.sync) ? metadata.sync : undefined
   const failures = Array.isArray(sync?.failures) ? sync.failures.filter(isRecord) : []
   const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
   const count = (value: unknown) => (typeof value === 'number' ? value : 0)
   const { imported, replaced, skipped, failed } = sync ?? {}
-  const found = {
+  const values = {
     lastAt: text(state.lastSyncAt),
     nextAt: text(state.nextSyncAt),
     startedAt: text(state.syncStartedAt),
     error: text(state.lastSyncError),
-    policy: policyOf(metadata.syncPolicy),
+    policy: formatPolicy(metadata.syncPolicy),
   }
   return {
-    ...Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)),
+    ...Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)),
     ...(sync === undefined
       ? {}
       : {
@@ -45,7 +45,7 @@ export function factsOf({ metadata }: Source): SyncFacts {
   }
 }
 
-export function policyOf(policy: unknown): string | undefined {
+export function formatPolicy(policy: unknown): string | undefined {
   if (!isRecord(policy)) return undefined
   if (typeof policy.everyHours === 'number')
     return policy.everyHours === 1 ? 'every hour' : `every ${policy.everyHours} hours`
@@ -55,7 +55,7 @@ export function policyOf(policy: unknown): string | undefined {
 }
 
 /** Advice on a sync error, found by patterns in the daemon's message; undefined if there is none. */
-export function adviceOn(error: string, type: Source['type']): string | undefined {
+export function adviceFor(error: string, type: Source['type']): string | undefined {
   if (/credentials|answered 40[13]/.test(error)) return 'Edit the source and enter credentials that the server accepts.'
   if (/robots\.txt does not allow/.test(error))
     return 'The site forbids crawling. Ask its operator, or add another address.'
@@ -70,7 +70,7 @@ export function adviceOn(error: string, type: Source['type']): string | undefine
   return type === 'web' ? 'Test checks whether the site can be reached.' : undefined
 }
 
-const BATCH = 200
+const MAX_BATCH = 200
 
 /**
  * Reads a source now: a site completely; of a drive or online service, what was imported before.
@@ -79,7 +79,7 @@ const BATCH = 200
  */
 export async function syncNow(source: Source): Promise<string> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
-  const reads = readsOf(source)
+  const reads = contentTypeOf(source)
   if (reads === 'site') {
     const {
       imported = 0,
@@ -87,36 +87,36 @@ export async function syncNow(source: Source): Promise<string> {
       skipped = 0,
       failed = 0,
     } = await call('POST /knowledge-spaces/{id}/sources/{sourceId}/crawl', { path })
-    return outcome({ imported, replaced, skipped, failed })
+    return formatSyncCounts({ imported, replaced, skipped, failed })
   }
   if (reads === 'files') return await importFiles(source, importedFiles(source))
   return await importPages(source, await importedPages(source))
 }
 
-type FileAsked = { id: string; name: string; bucket?: string; mimeType?: string }
-type PageAsked = { pageId: string; workspaceId: string; type: string; name?: string; lastEditedTime?: string }
+type ImportFile = { id: string; name: string; bucket?: string; mimeType?: string }
+type ImportPage = { pageId: string; workspaceId: string; type: string; name?: string; lastEditedTime?: string }
 
-export async function importFiles(source: Source, files: readonly FileAsked[]): Promise<string> {
+export async function importFiles(source: Source, files: readonly ImportFile[]): Promise<string> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
-  const sum = { documents: 0, skipped: 0, failed: 0, why: '' }
-  for (let at = 0; at < files.length; at += BATCH) {
-    const body = { files: files.slice(at, at + BATCH) }
-    add(sum, await call('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', { path, body }))
+  const sum = { documents: 0, skipped: 0, failed: 0, reason: '' }
+  for (let start = 0; start < files.length; start += MAX_BATCH) {
+    const body = { files: files.slice(start, start + MAX_BATCH) }
+    addResult(sum, await call('POST /knowledge-spaces/{id}/sources/{sourceId}/import-files', { path, body }))
   }
-  return said(sum)
+  return formatTotals(sum)
 }
 
-export async function importPages(source: Source, pages: readonly PageAsked[]): Promise<string> {
+export async function importPages(source: Source, pages: readonly ImportPage[]): Promise<string> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
-  const sum = { documents: 0, skipped: 0, failed: 0, why: '' }
-  for (let at = 0; at < pages.length; at += BATCH) {
-    const body = { pages: pages.slice(at, at + BATCH) }
-    add(sum, await call('POST /knowledge-spaces/{id}/sources/{sourceId}/import', { path, body }))
+  const sum = { documents: 0, skipped: 0, failed: 0, reason: '' }
+  for (let start = 0; start < pages.length; start += MAX_BATCH) {
+    const body = { pages: pages.slice(start, start + MAX_BATCH) }
+    addResult(sum, await call('POST /knowledge-spaces/{id}/sources/{sourceId}/import', { path, body }))
   }
-  return said(sum)
+  return formatTotals(sum)
 }
 
-function importedFiles({ metadata }: Source): FileAsked[] {
+function importedFiles({ metadata }: Source): ImportFile[] {
   if (!isRecord(metadata.importedFiles)) return []
   return Object.entries(metadata.importedFiles).flatMap(([id, known]) => {
     if (!isRecord(known) || typeof known.name !== 'string') return []
@@ -130,13 +130,13 @@ function importedFiles({ metadata }: Source): FileAsked[] {
   })
 }
 
-async function importedPages(source: Source): Promise<PageAsked[]> {
+async function importedPages(source: Source): Promise<ImportPage[]> {
   const imported = isRecord(source.metadata.imported) ? source.metadata.imported : {}
   if (Object.keys(imported).length === 0) return []
   return (await listPages(source)).filter(({ pageId }) => Object.hasOwn(imported, pageId))
 }
 
-export async function listPages(source: Source): Promise<(PageAsked & { name: string })[]> {
+export async function listPages(source: Source): Promise<(ImportPage & { name: string })[]> {
   const path = { id: source.knowledgeSpaceId, sourceId: source.id }
   const { workspaces } = await call('GET /knowledge-spaces/{id}/sources/{sourceId}/pages', { path })
   return workspaces.flatMap(({ workspaceId = '', pages }) =>
@@ -150,29 +150,29 @@ export async function listPages(source: Source): Promise<(PageAsked & { name: st
   )
 }
 
-type Sum = { documents: number; skipped: number; failed: number; why: string }
-type Result = { documents: unknown[]; skipped: unknown[]; failed: { filename: string; error: string }[] }
+type ImportTotals = { documents: number; skipped: number; failed: number; reason: string }
+type ImportResult = { documents: unknown[]; skipped: unknown[]; failed: { filename: string; error: string }[] }
 
-function add(sum: Sum, { documents, skipped, failed }: Result): void {
+function addResult(sum: ImportTotals, { documents, skipped, failed }: ImportResult): void {
   sum.documents += documents.length
   sum.skipped += skipped.length
   sum.failed += failed.length
   const [first] = failed
-  if (sum.why === '' && first !== undefined) sum.why = `${first.filename}: ${first.error}`
+  if (sum.reason === '' && first !== undefined) sum.reason = `${first.filename}: ${first.error}`
 }
 
-function said({ documents, skipped, failed, why }: Sum): string {
+function formatTotals({ documents, skipped, failed, reason }: ImportTotals): string {
   if (documents + skipped + failed === 0) return 'Nothing was imported from it yet: choose what to import.'
   const parts = [
     `${plural(documents, 'document')} read`,
     ...(skipped > 0 ? [`${skipped} unchanged`] : []),
-    ...(failed > 0 ? [`${failed} failed (${why})`] : []),
+    ...(failed > 0 ? [`${failed} failed (${reason})`] : []),
   ]
   return parts.join(', ')
 }
 
 /** `2 new, 1 changed, 40 unchanged` */
-export function outcome({ imported, replaced, skipped, failed }: NonNullable<SyncFacts['counts']>): string {
+export function formatSyncCounts({ imported, replaced, skipped, failed }: NonNullable<SyncState['counts']>): string {
   const parts = [
     ...(imported > 0 ? [`${imported} new`] : []),
     ...(replaced > 0 ? [`${replaced} changed`] : []),

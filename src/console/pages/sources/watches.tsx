@@ -4,14 +4,14 @@ import { ApiError, messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
-import { Dialog, Field, FormEnd } from '../../ui/parts.js'
+import { Dialog, Field, FormActions } from '../../ui/parts.js'
 import { Badge, Empty, Loaded, Notice, type Tone } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { showToast } from '../../ui/toast.js'
 import { RemoveWatch } from './remove.js'
 
-const EVERY_MS = 5_000
+const POLL_MS = 5_000
 
-const STATES: Readonly<Record<Watch['state'], readonly [words: string, tone: Tone, todo?: string]>> = {
+const STATE_LABELS: Readonly<Record<Watch['state'], readonly [words: string, tone: Tone, todo?: string]>> = {
   starting: ['starting', 'accent'],
   syncing: ['reading', 'accent'],
   watching: ['up to date', 'good'],
@@ -31,14 +31,14 @@ const STATES: Readonly<Record<Watch['state'], readonly [words: string, tone: Ton
 
 /** Watched folders of the daemon's machine for a space; only the operator sees them. */
 export function Watches({ spaceId }: { spaceId: string }) {
-  const watches = useRead('GET /daemon/watches', {}, { every: EVERY_MS })
+  const watches = useRead('GET /daemon/watches', {}, { refetchInterval: POLL_MS })
   if (watches.error instanceof ApiError && (watches.error.status === 403 || watches.error.status === 501))
     return <Notice>{watches.error.message}</Notice>
   return (
-    <Loaded of={watches}>
+    <Loaded query={watches}>
       {({ items }) => {
-        const own = items.filter(({ knowledgeSpaceId }) => knowledgeSpaceId === spaceId)
-        if (own.length === 0)
+        const ofSpace = items.filter(({ knowledgeSpaceId }) => knowledgeSpaceId === spaceId)
+        if (ofSpace.length === 0)
           return (
             <Empty icon="folder" title="No folder is watched">
               <p>A watch keeps the space in sync with a folder on the daemon's machine, including deletions.</p>
@@ -46,7 +46,7 @@ export function Watches({ spaceId }: { spaceId: string }) {
           )
         return (
           <ul className="stack">
-            {own.map((watch) => (
+            {ofSpace.map((watch) => (
               <WatchCard key={watch.id} watch={watch} />
             ))}
           </ul>
@@ -57,36 +57,38 @@ export function Watches({ spaceId }: { spaceId: string }) {
 }
 
 function WatchCard({ watch }: { watch: Watch }) {
-  const [removes, setRemoves] = useState(false)
+  const [isRemoving, setRemoving] = useState(false)
   const accept = useWrite('POST /daemon/watches', ['GET /daemon/watches'])
-  const [words, tone, todo] = STATES[watch.state]
+  const [label, tone, advice] = STATE_LABELS[watch.state]
   const { knowledgeSpaceId, folder, ignore, glob, hidden, ignoreFiles, onDelete, pollMs } = watch
   const body = { knowledgeSpaceId, folder, ignore, glob, hidden, ignoreFiles, onDelete, acceptMissing: true }
   const acceptMissing = () =>
     accept.mutate(
       { body: pollMs === undefined ? body : { ...body, pollMs } },
-      { onError: (error) => say(messageOf(error), 'bad') },
+      { onError: (error) => showToast(messageOf(error), 'bad') },
     )
   return (
     <li className="source panel">
       <div className="source-head">
         <h3 className="mono wrap source-words">{folder}</h3>
-        <Badge tone={tone}>{words}</Badge>
+        <Badge tone={tone}>{label}</Badge>
       </div>
       <p className="small muted source-facts">
         {watch.files !== undefined && <span>{plural(watch.files, 'file')}</span>}
         {watch.lastSyncAt !== undefined && (
           <span title={formatMoment(watch.lastSyncAt)}>checked {formatAgo(watch.lastSyncAt)}</span>
         )}
-        <span>{onDelete === 'remove' ? 'documents of deleted files are removed' : 'documents of deleted files are kept'}</span>
+        <span>
+          {onDelete === 'remove' ? 'documents of deleted files are removed' : 'documents of deleted files are kept'}
+        </span>
         {watch.polledEveryMs !== undefined && <span>polled every {watch.polledEveryMs / 1000} s</span>}
         {glob.length > 0 && <span>only {glob.join(', ')}</span>}
         {ignore.length > 0 && <span>without {ignore.join(', ')}</span>}
       </p>
-      {(watch.detail !== undefined || todo !== undefined) && (
+      {(watch.detail !== undefined || advice !== undefined) && (
         <Notice tone={tone === 'bad' ? 'bad' : 'warn'}>
           {watch.detail !== undefined && <p>{watch.detail}</p>}
-          {todo !== undefined && <p className="muted">{todo}</p>}
+          {advice !== undefined && <p className="muted">{advice}</p>}
         </Notice>
       )}
       <div className="row source-actions">
@@ -95,32 +97,32 @@ function WatchCard({ watch }: { watch: Watch }) {
             Remove the missing files
           </Button>
         )}
-        <Button small kind="danger" icon="trash" onClick={() => setRemoves(true)}>
+        <Button small kind="danger" icon="trash" onClick={() => setRemoving(true)}>
           Stop watching
         </Button>
       </div>
-      {removes && <RemoveWatch watch={watch} onClose={() => setRemoves(false)} />}
+      {isRemoving && <RemoveWatch watch={watch} onClose={() => setRemoving(false)} />}
     </li>
   )
 }
 
-export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () => void }) {
+export function NewWatchDialog({ spaceId, onClose }: { spaceId: string; onClose: () => void }) {
   const add = useWrite('POST /daemon/watches', ['GET /daemon/watches'])
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    const given = new FormData(event.currentTarget)
+    const data = new FormData(event.currentTarget)
     const list = (name: string) =>
-      String(given.get(name) ?? '')
+      String(data.get(name) ?? '')
         .split('\n')
         .map((line) => line.trim())
         .filter((line) => line !== '')
     const body = {
       knowledgeSpaceId: spaceId,
-      folder: String(given.get('folder') ?? '').trim(),
+      folder: String(data.get('folder') ?? '').trim(),
       glob: list('glob'),
       ignore: list('ignore'),
-      hidden: given.has('hidden'),
-      onDelete: given.has('keeps') ? ('keep' as const) : ('remove' as const),
+      hidden: data.has('hidden'),
+      onDelete: data.has('keeps') ? ('keep' as const) : ('remove' as const),
     }
     add.mutate({ body }, { onSuccess: onClose })
   }
@@ -128,9 +130,9 @@ export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () =>
     <Dialog title="Watch a folder" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <Field label="Folder" hint="Absolute path on the machine where the daemon runs.">
-          {(given) => (
+          {(data) => (
             <input
-              {...given}
+              {...data}
               name="folder"
               className="input mono"
               required
@@ -141,10 +143,10 @@ export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () =>
         </Field>
         <div className="field-row">
           <Field label="Only these files" hint="One pattern per line, such as *.md. Empty: all files.">
-            {(given) => <textarea {...given} name="glob" className="textarea mono" rows={2} />}
+            {(data) => <textarea {...data} name="glob" className="textarea mono" rows={2} />}
           </Field>
           <Field label="Not these files" hint="One pattern per line, such as drafts/.">
-            {(given) => <textarea {...given} name="ignore" className="textarea mono" rows={2} />}
+            {(data) => <textarea {...data} name="ignore" className="textarea mono" rows={2} />}
           </Field>
         </div>
         <label className="check">
@@ -153,7 +155,7 @@ export function NewWatch({ spaceId, onClose }: { spaceId: string; onClose: () =>
         <label className="check">
           <input type="checkbox" name="keeps" /> Keep the documents of deleted files
         </label>
-        <FormEnd of={add} label="Watch" onCancel={onClose} />
+        <FormActions mutation={add} label="Watch" onCancel={onClose} />
       </form>
     </Dialog>
   )

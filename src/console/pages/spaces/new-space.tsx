@@ -2,15 +2,21 @@ import { type FormEvent, useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { ApiError } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
-import { Dialog, Field, FormEnd } from '../../ui/parts.js'
+import { Dialog, Field, FormActions } from '../../ui/parts.js'
 
 /** Form of a new space. Only the name is required; documents are added afterwards. */
-export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (space: KnowledgeSpace) => void }) {
+export function NewSpaceDialog({
+  onClose,
+  onCreated,
+}: {
+  onClose: () => void
+  onCreated: (space: KnowledgeSpace) => void
+}) {
   const [name, setName] = useState('')
   const [slug, setSlug] = useState<string>()
   const [description, setDescription] = useState('')
   const create = useWrite('POST /knowledge-spaces', ['GET /knowledge-spaces'])
-  const proposed = slug ?? slugOf(name)
+  const proposed = slug ?? toSlug(name)
   const isTaken = create.error instanceof ApiError && create.error.status === 409
 
   const submit = (event: FormEvent) => {
@@ -25,7 +31,7 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
       {
         onSuccess: (space) => {
           onClose()
-          onMade(space)
+          onCreated(space)
         },
       },
     )
@@ -77,8 +83,8 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
             />
           )}
         </Field>
-        <FormEnd
-          of={{ isPending: create.isPending, error: isTaken ? null : create.error }}
+        <FormActions
+          mutation={{ isPending: create.isPending, error: isTaken ? null : create.error }}
           label="Create"
           onCancel={onClose}
         />
@@ -88,7 +94,7 @@ export function NewSpace({ onClose, onMade }: { onClose: () => void; onMade: (sp
 }
 
 /** `Contracts 2025 (EU)` → `contracts-2025-eu` */
-export function slugOf(name: string): string {
+export function toSlug(name: string): string {
   return name
     .normalize('NFKD')
     .toLowerCase()

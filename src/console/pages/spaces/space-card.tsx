@@ -3,47 +3,50 @@ import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
 import { messageOf } from '../../api/client.js'
 import { rememberSpace } from '../../api/space.js'
 import { useRead } from '../../api/use.js'
-import { address } from '../../router.js'
-import { Ago } from '../../ui/ago.js'
+import { pageHref } from '../../router.js'
 import { Button, classes, Link } from '../../ui/button.js'
 import { formatBytes, plural } from '../../ui/format.js'
+import { RelativeTime } from '../../ui/relative-time.js'
 import { Badge, Skeleton } from '../../ui/state.js'
-import { say } from '../../ui/toast.js'
+import { showToast } from '../../ui/toast.js'
 import { useVisible } from '../../ui/visible.js'
 import { AddDocuments } from './add-documents.js'
-import { filesOfDrop } from './upload/dropped.js'
+import { readDrop } from './upload/file-selection.js'
 import { addFiles } from './upload/queue.js'
 
 /** Interval of reading a space's open jobs while there are any. */
-const BUSY_MS = 2_000
+const OPEN_POLL_MS = 2_000
 
 export function SpaceCard({ space }: { space: KnowledgeSpace }) {
   const [card, isSeen] = useVisible<HTMLLIElement>()
   const path = { id: space.id }
   const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} }, { enabled: isSeen })
-  const open = useRead(
+  const openJobs = useRead(
     'GET /knowledge-spaces/{id}/jobs',
     { path, query: { state: 'open', limit: 100 } },
-    { enabled: isSeen, every: (last) => (last !== undefined && last.items.length > 0 ? BUSY_MS : false) },
+    {
+      enabled: isSeen,
+      refetchInterval: (last) => (last !== undefined && last.items.length > 0 ? OPEN_POLL_MS : false),
+    },
   )
-  const failed = useRead(
+  const failedJobs = useRead(
     'GET /knowledge-spaces/{id}/jobs',
     { path, query: { state: 'failed', limit: 100 } },
     { enabled: isSeen },
   )
-  const openCount = open.data?.items.length
+  const openCount = openJobs.data?.items.length
   const total = stats.data?.storage.documentCount
-  const { refetch: countAgain } = stats
-  const { refetch: lookAgain } = failed
-  const before = useRef(openCount)
+  const { refetch: refetchStats } = stats
+  const { refetch: refetchFailed } = failedJobs
+  const previousOpenCount = useRef(openCount)
   useEffect(() => {
     // a finished job changes the counts of documents and failures
-    if (openCount !== before.current && before.current !== undefined) {
-      void countAgain()
-      void lookAgain()
+    if (openCount !== previousOpenCount.current && previousOpenCount.current !== undefined) {
+      void refetchStats()
+      void refetchFailed()
     }
-    before.current = openCount
-  }, [openCount, countAgain, lookAgain])
+    previousOpenCount.current = openCount
+  }, [openCount, refetchStats, refetchFailed])
   const manifest = useRead('GET /knowledge-spaces/{id}/manifest', { path }, { enabled: isSeen })
   const [isAdding, setAdding] = useState(false)
   const [isOver, setOver] = useState(false)
@@ -51,12 +54,12 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
     event.preventDefault()
     setOver(false)
     setAdding(true)
-    filesOfDrop(event.dataTransfer).then(
+    readDrop(event.dataTransfer).then(
       ({ files }) => addFiles(space.id, files),
-      (error: unknown) => say(messageOf(error), 'bad'),
+      (error: unknown) => showToast(messageOf(error), 'bad'),
     )
   }
-  const to = (page: string) => address(page, [], { space: space.slug })
+  const hrefTo = (page: string) => pageHref(page, [], { space: space.slug })
   const remember = () => rememberSpace(space.slug)
   return (
     <li
@@ -73,7 +76,7 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
         <h2 className="space-card-name" title={space.name}>
           {space.name}
         </h2>
-        <Freshness open={openCount} failed={failed.data?.items.length} total={total} />
+        <IndexStateBadge open={openCount} failed={failedJobs.data?.items.length} total={total} />
       </div>
       <p className="faint small mono wrap">{space.slug}</p>
       {space.description !== undefined && <p className="muted space-card-words">{space.description}</p>}
@@ -83,20 +86,20 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
         <p className="space-card-figures number">
           <strong>{plural(stats.data.storage.documentCount, 'document')}</strong>
           <span className="faint">
-            changed <Ago time={space.updatedAt} />
+            changed <RelativeTime time={space.updatedAt} />
           </span>
         </p>
       )}
       {stats.data !== undefined && manifest.data !== undefined && (
-        <Fullness used={stats.data.storage.rawDocumentBytes} most={manifest.data.quotaPolicy.maxRawDocumentBytes} />
+        <QuotaMeter used={stats.data.storage.rawDocumentBytes} max={manifest.data.quotaPolicy.maxRawDocumentBytes} />
       )}
       <div className="row space-card-end">
         {total !== 0 && (
           <>
-            <Link className="button button-primary button-small" to={to('ask')} onClick={remember}>
+            <Link className="button button-primary button-small" to={hrefTo('ask')} onClick={remember}>
               Ask
             </Link>
-            <Link className="button button-plain button-small" to={to('documents')} onClick={remember}>
+            <Link className="button button-plain button-small" to={hrefTo('documents')} onClick={remember}>
               Documents
             </Link>
           </>
@@ -111,28 +114,28 @@ export function SpaceCard({ space }: { space: KnowledgeSpace }) {
 }
 
 /** Fraction of a quota from which the meter warns. */
-const NEARLY = 0.8
+const WARN_FRACTION = 0.8
 
 /** Meter of the used fraction of a quota. */
-function Fullness({ used, most }: { used: number; most: number }) {
-  const share = most === 0 ? 1 : Math.min(1, used / most)
+function QuotaMeter({ used, max }: { used: number; max: number }) {
+  const fraction = max === 0 ? 1 : Math.min(1, used / max)
   return (
     <div className="space-card-meter">
       <div className="meter" aria-hidden="true">
         <div
-          className={classes('meter-fill', share >= NEARLY && 'is-warn')}
-          style={{ width: `${Math.max(share * 100, used > 0 ? 1 : 0)}%` }}
+          className={classes('meter-fill', fraction >= WARN_FRACTION && 'is-warn')}
+          style={{ width: `${Math.max(fraction * 100, used > 0 ? 1 : 0)}%` }}
         />
       </div>
       <p className="faint small number">
-        {formatBytes(used)} of {formatBytes(most)}
+        {formatBytes(used)} of {formatBytes(max)}
       </p>
     </div>
   )
 }
 
 /** Badge that says whether all documents of the space are searchable. */
-function Freshness({
+function IndexStateBadge({
   open,
   failed,
   total,

@@ -6,14 +6,14 @@ import { Button } from '../../ui/button.js'
 import { PageHead } from '../../ui/parts.js'
 import { Empty, Loaded } from '../../ui/state.js'
 import { AddDocuments } from './add-documents.js'
-import { NewSpace } from './new-space.js'
+import { NewSpaceDialog } from './new-space.js'
 import { SpaceCard } from './space-card.js'
 
 /** Page of all spaces. */
 export function Spaces() {
   const spaces = useRead('GET /knowledge-spaces', { query: { limit: 1000 } })
   const [isNew, setNew] = useState(false)
-  const [made, setMade] = useState<KnowledgeSpace>()
+  const [created, setCreated] = useState<KnowledgeSpace>()
   const create = (
     <Button kind="primary" icon="plus" onClick={() => setNew(true)}>
       New space
@@ -26,7 +26,7 @@ export function Spaces() {
         lead="Each space holds the documents of one subject and answers questions about them."
         actions={(spaces.data?.items.length ?? 0) > 0 && create}
       />
-      <Loaded of={spaces} lines={8}>
+      <Loaded query={spaces} lines={8}>
         {({ items }) =>
           items.length === 0 ? (
             <Empty icon="spaces" title="No spaces yet">
@@ -42,8 +42,8 @@ export function Spaces() {
           )
         }
       </Loaded>
-      {isNew && <NewSpace onClose={() => setNew(false)} onMade={setMade} />}
-      {made !== undefined && <AddDocuments space={made} onClose={() => setMade(undefined)} />}
+      {isNew && <NewSpaceDialog onClose={() => setNew(false)} onCreated={setCreated} />}
+      {created !== undefined && <AddDocuments space={created} onClose={() => setCreated(undefined)} />}
     </>
   )
 }

@@ -1,21 +1,21 @@
 import { ChatError } from '../../../contract/chat/errors.js'
 import type { AgentThought } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
-import { withoutThoughts } from '../../../lib/text/thoughts.js'
+import { stripThoughts } from '../../../lib/text/thoughts.js'
 import type { EngineContext } from '../../context.js'
 import type { ChatMessage, Generator, ToolCall, ToolSpec } from '../../models/types.js'
-import { streamedWithinWindow } from '../../models/window.js'
+import { streamWithinWindow } from '../../models/window.js'
 import { findSpace, type SpaceRow } from '../../rows/spaces.js'
 import type { Read } from '../../storage/program.js'
-import { type AnswerPiece, type Asked, chatModel, promptOf, settingsOf } from '../answer.js'
-import { billingAccount } from '../billing-account.js'
-import { fitSteps, tokensOf, tokensOfTools } from './fit-steps.js'
-import { type AgentShared, AgentTools, argumentsOf } from './tools.js'
+import { buildChatPrompt, type ChatAnswerEvent, type ChatQuestion, getChatModel, getModelSettings } from '../answer.js'
+import { getBillingAccount } from '../billing-account.js'
+import { countMessageTokens, countToolTokens, fitSteps } from './fit-steps.js'
+import { type AgentShared, AgentTools, parseToolArguments } from './tools.js'
 
 /** Maximum number of steps in a turn; the last one has no tools, so that it must answer. */
 const MAX_STEPS = 5
 /** Fraction of the free context that the results of one step may take, so that later steps fit. */
-const RESULTS_SHARE = 0.5
+const RESULTS_FRACTION = 0.5
 
 /**
  * Runs an agent turn step by step. Each step yields an empty thought, the text of the model, the thought with the tools
@@ -23,49 +23,49 @@ const RESULTS_SHARE = 0.5
  *
  * @throws ChatError `provider_not_initialize`; KsError of the model
  */
-export async function* agentTurn(
+export async function* runAgent(
   context: EngineContext,
   shared: AgentShared,
-  asked: Asked,
+  question: ChatQuestion,
   signal: AbortSignal,
-): AsyncGenerator<AnswerPiece> {
-  const model = chatModel(context, asked.app)
+): AsyncGenerator<ChatAnswerEvent> {
+  const model = getChatModel(context, question.app)
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the agent has no model it could use')
   const generator = context.models.generator(
     model,
-    await context.db.read(billingAccount(context, asked.caller.tenant, asked.app)),
+    await context.db.read(getBillingAccount(context, question.caller.tenant, question.app)),
   )
-  const tools = new AgentTools(context, shared, asked, await context.db.read(spacesOf(asked)))
+  const tools = new AgentTools(context, shared, question, await context.db.read(findSpaces(question)))
   const specs = tools.specs()
-  const talk: Talk = { asked, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
+  const run: AgentRun = { question, generator, rules: tools.rules(), steps: [], window: generator.contextTokens }
   for (let position = 1; position <= MAX_STEPS; position++) {
     const offered = position < MAX_STEPS ? specs : []
-    const thought = emptyThought(asked.messageId, position)
+    const thought = createThought(question.messageId, position)
     yield { type: 'thought', thought }
-    const { text, calls } = yield* say(talk, { offered, first: position === 1 }, signal)
+    const { text, calls } = yield* generateStep(run, { offered, first: position === 1 }, signal)
     const thinking = {
       ...thought,
       thought: text,
-      tool: namesOf(calls),
-      tool_input: calls.length === 0 ? '' : byName(calls, inputOf),
+      tool: joinToolNames(calls),
+      tool_input: calls.length === 0 ? '' : toJsonByTool(calls, parseInput),
     }
     yield { type: 'thought', thought: thinking }
     if (calls.length === 0) return
-    talk.steps.push({ role: 'assistant', content: withoutThoughts(text), toolCalls: calls })
+    run.steps.push({ role: 'assistant', content: stripThoughts(text), toolCalls: calls })
     const results = new Map<ToolCall, string>()
-    const room = Math.floor((roomOf(talk, specs) * RESULTS_SHARE) / calls.length)
-    for (const call of calls) results.set(call, await tools.run(call, room, signal))
+    const resultTokens = Math.floor((countFreeTokens(run, specs) * RESULTS_FRACTION) / calls.length)
+    for (const call of calls) results.set(call, await tools.run(call, resultTokens, signal))
     yield { type: 'resources', resources: [...tools.resources] }
     yield { type: 'degraded', degraded: tools.degraded }
-    const observation = byName(calls, (call) => results.get(call) ?? '')
+    const observation = toJsonByTool(calls, (call) => results.get(call) ?? '')
     yield { type: 'thought', thought: { ...thinking, observation } }
-    for (const [call, content] of results) talk.steps.push({ role: 'tool', content, toolCallId: call.id })
+    for (const [call, content] of results) run.steps.push({ role: 'tool', content, toolCallId: call.id })
   }
 }
 
 /** State of a running agent turn. */
-interface Talk {
-  asked: Asked
+interface AgentRun {
+  question: ChatQuestion
   generator: Generator
   rules: string
   /** Messages after the question: text of the model and tool results. */
@@ -74,28 +74,28 @@ interface Talk {
   window: number
 }
 
-interface Step {
+interface AgentStep {
   offered: ToolSpec[]
   first: boolean
 }
 
 /** Free tokens of the window for tool results. */
-function roomOf({ asked, rules, steps, window }: Talk, specs: readonly ToolSpec[]): number {
-  return promptOf(asked, rules, window).room - tokensOfTools(specs) - tokensOf(steps)
+function countFreeTokens({ question: asked, rules, steps, window }: AgentRun, specs: readonly ToolSpec[]): number {
+  return buildChatPrompt(asked, rules, window).room - countToolTokens(specs) - countMessageTokens(steps)
 }
 
 /** One call of the model: yields text as it arrives and returns the tool calls. */
-async function* say(
-  talk: Talk,
-  { offered, first }: Step,
+async function* generateStep(
+  run: AgentRun,
+  { offered, first }: AgentStep,
   signal: AbortSignal,
-): AsyncGenerator<AnswerPiece, { text: string; calls: ToolCall[] }> {
-  const events = streamedWithinWindow(talk.window, (window) => {
-    talk.window = window
-    const { messages, maxTokens, room } = promptOf(talk.asked, talk.rules, window)
-    const steps = fitSteps(talk.steps, room - tokensOfTools(offered))
-    const options = { ...settingsOf(talk.asked), maxTokens, tools: offered, signal }
-    return talk.generator.generate([...messages, ...steps], options)
+): AsyncGenerator<ChatAnswerEvent, { text: string; calls: ToolCall[] }> {
+  const events = streamWithinWindow(run.window, (window) => {
+    run.window = window
+    const { messages, maxTokens, room } = buildChatPrompt(run.question, run.rules, window)
+    const steps = fitSteps(run.steps, room - countToolTokens(offered))
+    const options = { ...getModelSettings(run.question), maxTokens, tools: offered, signal }
+    return run.generator.generate([...messages, ...steps], options)
   })
   let text = ''
   let calls: ToolCall[] = []
@@ -113,28 +113,28 @@ async function* say(
   return { text, calls }
 }
 
-function emptyThought(messageId: string, position: number): AgentThought {
+function createThought(messageId: string, position: number): AgentThought {
   const created_at = Math.floor(Date.now() / 1000)
   const empty = { thought: '', tool: '', tool_input: '', observation: '', files: [] }
   return { id: newId(), message_id: messageId, position, ...empty, created_at }
 }
 
-function namesOf(calls: ToolCall[]): string {
+function joinToolNames(calls: ToolCall[]): string {
   return [...new Set(calls.map(({ name }) => name))].join(';')
 }
 
-function inputOf(call: ToolCall): unknown {
+function parseInput(call: ToolCall): unknown {
   try {
-    return argumentsOf(call)
+    return parseToolArguments(call)
   } catch {
     return call.arguments
   }
 }
 
 /** JSON text of an object keyed by tool; a tool that was called several times has a list. */
-function byName(calls: ToolCall[], of: (call: ToolCall) => unknown): string {
+function toJsonByTool(calls: ToolCall[], getValue: (call: ToolCall) => unknown): string {
   const values = new Map<string, unknown[]>()
-  for (const call of calls) values.set(call.name, [...(values.get(call.name) ?? []), of(call)])
+  for (const call of calls) values.set(call.name, [...(values.get(call.name) ?? []), getValue(call)])
   return JSON.stringify(
     Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list])),
   )
@@ -144,7 +144,7 @@ function byName(calls: ToolCall[], of: (call: ToolCall) => unknown): string {
  * The spaces that an agent may read.
  * @throws KsError `not-found`
  */
-function* spacesOf({ caller, spaceIds }: Asked): Read<SpaceRow[]> {
+function* findSpaces({ caller, spaceIds }: ChatQuestion): Read<SpaceRow[]> {
   const spaces: SpaceRow[] = []
   for (const id of spaceIds) spaces.push(yield* findSpace(caller.tenant, id))
   return spaces

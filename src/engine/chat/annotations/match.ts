@@ -4,32 +4,37 @@ import type { ChatApp } from '../../../contract/chat/apps.js'
 import { embedQuestions } from '../../compile/embeddings.js'
 import { isTrained } from '../../compile/vector-spaces.js'
 import type { EngineContext } from '../../context.js'
-import { type AnnotationRow, allAnnotations, type ReplySetting, replySetting } from '../../rows/chat/annotations.js'
-import type { OfApp } from '../../rows/chat/apps.js'
+import {
+  type AnnotationReplySetting,
+  type AnnotationRow,
+  getReplySetting,
+  listAllAnnotations,
+} from '../../rows/chat/annotations.js'
+import type { AppScope } from '../../rows/chat/apps.js'
 import type { SpaceRow } from '../../rows/spaces.js'
 import type { Read } from '../../storage/program.js'
-import { appIn } from '../apps.js'
-import { firstLiving } from '../billing-account.js'
-import { cosine, sameWords, sharedWords } from './likeness.js'
-import { type Asked, asksTheSame, contradicts, readQuestion } from './question.js'
+import { toAppKey } from '../apps.js'
+import { findFirstLivingSpace } from '../billing-account.js'
+import { asksSame, contradicts, type ParsedQuestion, parseQuestion } from './question.js'
+import { clampedCosine, hasEqualWords, wordOverlap } from './similarity.js'
 
 /** Size of the vector cache in bytes. */
 const MAX_VECTOR_BYTES = 64 * 1024 * 1024
 /** Number of cached parsed questions: those of one application at its limit, and of a few others. */
-const MAX_READ = 10_000
+const MAX_PARSED_QUESTIONS = 10_000
 /** Questions parsed before the event loop gets a turn: some milliseconds. */
-const READ_AT_ONCE = 200
+const PARSE_BATCH_COUNT = 200
 /** Minimum score of two wordings of one question: usual thresholds let it pass. */
-const SAME = 0.95
+const SAME_QUESTION_MIN_SCORE = 0.95
 /** Maximum score of two questions that each have words the other lacks: below the default threshold of clients. */
-const OTHER = 0.85
+const OTHER_QUESTION_MAX_SCORE = 0.85
 /** Overhead of a cache entry beyond its vector. */
-const ENTRY_BYTES = 200
+const ENTRY_OVERHEAD_BYTES = 200
 
 /** `known: false`: the model knows no word of the question. */
-type Kept = { known: true; vector: Float32Array } | { known: false }
+type CachedVector = { known: true; vector: Float32Array } | { known: false }
 
-interface App {
+interface TenantApp {
   tenant: string
   app: ChatApp
 }
@@ -40,12 +45,12 @@ interface App {
  */
 export class AnnotationMatcher {
   readonly #context: EngineContext
-  readonly #vectors = new LRUCache<string, Kept>({
+  readonly #vectors = new LRUCache<string, CachedVector>({
     maxSize: MAX_VECTOR_BYTES,
-    sizeCalculation: (kept) => ENTRY_BYTES + (kept.known ? kept.vector.byteLength : 0),
+    sizeCalculation: (kept) => ENTRY_OVERHEAD_BYTES + (kept.known ? kept.vector.byteLength : 0),
   })
 
-  readonly #parsedQuestions = new LRUCache<string, Asked>({ max: MAX_READ })
+  readonly #parsedQuestions = new LRUCache<string, ParsedQuestion>({ max: MAX_PARSED_QUESTIONS })
 
   constructor(context: EngineContext) {
     this.#context = context
@@ -55,21 +60,21 @@ export class AnnotationMatcher {
    * The annotation most similar to the question, if it reaches the application's threshold. If the model fails, only
    * the annotations with equal words match; the turn continues.
    */
-  async match(of: App, question: string, signal: AbortSignal): Promise<AnnotationRow | undefined> {
+  async match(tenantApp: TenantApp, question: string, signal: AbortSignal): Promise<AnnotationRow | undefined> {
     const { db, log } = this.#context
-    const { enabled, threshold, rows } = await db.read(replying(appIn(of)))
+    const { enabled, threshold, rows } = await db.read(loadReplySetting(toAppKey(tenantApp)))
     if (!enabled) return undefined
-    const same = rows.find((row) => sameWords(row.question, question))
+    const same = rows.find((row) => hasEqualWords(row.question, question))
     if (same !== undefined || rows.length === 0) return same
     try {
-      const likeness = await this.#createSimilarity(of, [question, ...rows.map((row) => row.question)], signal)
+      const likeness = await this.#createSimilarity(tenantApp, [question, ...rows.map((row) => row.question)], signal)
       const [best] = rows
         .map((row) => ({ row, score: likeness(question, row.question) }))
         .sort((a, b) => b.score - a.score)
       return best !== undefined && best.score >= threshold ? best.row : undefined
     } catch (error) {
       signal.throwIfAborted()
-      log.warn({ app: of.app.id, error: String(error) }, 'a question could not be compared with annotations')
+      log.warn({ app: tenantApp.app.id, error: String(error) }, 'a question could not be compared with annotations')
       return undefined
     }
   }
@@ -78,10 +83,10 @@ export class AnnotationMatcher {
    * Computes the vectors of every annotation of an application.
    * @throws KsError if the model fails
    */
-  async prepare(of: App, signal: AbortSignal): Promise<void> {
-    const rows = await this.#context.db.read(allAnnotations(appIn(of)))
+  async prepare(tenantApp: TenantApp, signal: AbortSignal): Promise<void> {
+    const rows = await this.#context.db.read(listAllAnnotations(toAppKey(tenantApp)))
     await this.#createSimilarity(
-      of,
+      tenantApp,
       rows.map(({ question }) => question),
       signal,
     )
@@ -92,9 +97,9 @@ export class AnnotationMatcher {
    * space. The built-in model knows only words of its space, so half of the score is the word overlap; without a model
    * all of it is. In both cases the words must agree. Contradicting questions score 0.
    */
-  async #createSimilarity({ tenant, app }: App, questions: string[], signal: AbortSignal) {
+  async #createSimilarity({ tenant, app }: TenantApp, questions: string[], signal: AbortSignal) {
     await this.#parseAll(questions)
-    const space = await this.#context.db.read(firstLiving(tenant, app.knowledgeSpaceIds))
+    const space = await this.#context.db.read(findFirstLivingSpace(tenant, app.knowledgeSpaceIds))
     const vectors = space === undefined ? undefined : await this.#embed(space, questions, signal)
     // The words of a space show that two texts have the same topic, not that they ask the same.
     const knowsMeaning = space !== undefined && vectors !== undefined && !isTrained(space)
@@ -102,11 +107,12 @@ export class AnnotationMatcher {
       const [one, another] = [this.#parse(a), this.#parse(b)]
       if (contradicts(one, another)) return 0
       const [left, right] = [vectors?.get(a), vectors?.get(b)]
-      const meaning = left?.known === true && right?.known === true ? cosine(left.vector, right.vector) : undefined
-      const shared = sharedWords(a, b)
+      const meaning =
+        left?.known === true && right?.known === true ? clampedCosine(left.vector, right.vector) : undefined
+      const shared = wordOverlap(a, b)
       const score = meaning === undefined ? shared : knowsMeaning ? meaning : (meaning + shared) / 2
-      if (asksTheSame(one, another)) return Math.max(score, SAME)
-      return knowsMeaning && meaning !== undefined ? score : Math.min(score, OTHER)
+      if (asksSame(one, another)) return Math.max(score, SAME_QUESTION_MIN_SCORE)
+      return knowsMeaning && meaning !== undefined ? score : Math.min(score, OTHER_QUESTION_MAX_SCORE)
     }
   }
 
@@ -114,20 +120,24 @@ export class AnnotationMatcher {
   async #parseAll(questions: readonly string[]): Promise<void> {
     for (const [index, question] of questions.entries()) {
       this.#parse(question)
-      if (index % READ_AT_ONCE === 0) await nextTurn()
+      if (index % PARSE_BATCH_COUNT === 0) await nextTurn()
     }
   }
 
-  #parse(question: string): Asked {
+  #parse(question: string): ParsedQuestion {
     const known = this.#parsedQuestions.get(question)
     if (known !== undefined) return known
-    const asked = readQuestion(question)
-    this.#parsedQuestions.set(question, asked)
-    return asked
+    const parsed = parseQuestion(question)
+    this.#parsedQuestions.set(question, parsed)
+    return parsed
   }
 
-  async #embed(space: SpaceRow, questions: string[], signal: AbortSignal): Promise<Map<string, Kept> | undefined> {
-    const found = new Map<string, Kept>()
+  async #embed(
+    space: SpaceRow,
+    questions: string[],
+    signal: AbortSignal,
+  ): Promise<Map<string, CachedVector> | undefined> {
+    const found = new Map<string, CachedVector>()
     const keyOf = (question: string) => `${space.vector_space}\n${question}`
     for (const question of questions) {
       const kept = this.#vectors.get(keyOf(question))
@@ -139,7 +149,7 @@ export class AnnotationMatcher {
     if (vectors === undefined) return undefined
     for (const [index, question] of missing.entries()) {
       const vector = vectors[index]
-      const kept: Kept = vector === undefined ? { known: false } : { known: true, vector }
+      const kept: CachedVector = vector === undefined ? { known: false } : { known: true, vector }
       found.set(question, kept)
       this.#vectors.set(keyOf(question), kept)
     }
@@ -148,7 +158,7 @@ export class AnnotationMatcher {
 }
 
 /** Whether an application replies with annotations, with all annotations if so. */
-function* replying(of: OfApp): Read<ReplySetting & { rows: AnnotationRow[] }> {
-  const setting = yield* replySetting(of)
-  return { ...setting, rows: setting.enabled ? yield* allAnnotations(of) : [] }
+function* loadReplySetting(of: AppScope): Read<AnnotationReplySetting & { rows: AnnotationRow[] }> {
+  const setting = yield* getReplySetting(of)
+  return { ...setting, rows: setting.enabled ? yield* listAllAnnotations(of) : [] }
 }

@@ -10,7 +10,7 @@ export interface ImageType {
 /** Number of bytes that the type detection reads. */
 export const HEAD_BYTES = 4100
 
-const TYPES: Readonly<Record<string, readonly string[]>> = {
+const EXTENSIONS_BY_TYPE: Readonly<Record<string, readonly string[]>> = {
   'image/png': ['png'],
   'image/jpeg': ['jpg', 'jpeg'],
   'image/webp': ['webp'],
@@ -18,11 +18,11 @@ const TYPES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** The type of a supported image; undefined for anything else. Neither the name nor the declared type counts. */
-export async function imageTypeOf(head: Uint8Array, name: string): Promise<ImageType | undefined> {
+export async function detectImageType(head: Uint8Array, name: string): Promise<ImageType | undefined> {
   const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(head)
   const mimeType = found?.mime === 'image/apng' ? 'image/png' : found?.mime
-  const extensions = TYPES[mimeType ?? '']
+  const extensions = EXTENSIONS_BY_TYPE[mimeType ?? '']
   if (mimeType === undefined || extensions === undefined) return undefined
   const own = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
   const extension = extensions.find((one) => one === own) ?? extensions[0] ?? ''
@@ -30,7 +30,7 @@ export async function imageTypeOf(head: Uint8Array, name: string): Promise<Image
 }
 
 /** Passes the bytes through and copies the first ones into `head`. */
-export async function* withHead(content: Readable, head: Buffer[]): AsyncGenerator<Buffer> {
+export async function* teeHead(content: Readable, head: Buffer[]): AsyncGenerator<Buffer> {
   let kept = 0
   for await (const part of content) {
     const chunk: Buffer = Buffer.isBuffer(part) ? part : Buffer.from(part)

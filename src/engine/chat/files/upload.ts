@@ -1,25 +1,25 @@
 import { Readable } from 'node:stream'
-import { ChatError, filenameMissing, invalidParam } from '../../../contract/chat/errors.js'
+import { ChatError, filenameMissingError, invalidParamError } from '../../../contract/chat/errors.js'
 import type { FileUpload } from '../../../contract/chat/files.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
-import { diskError } from '../../../local/disk-error.js'
+import { toDiskError } from '../../../local/disk-error.js'
 import type { EngineContext } from '../../context.js'
-import { keepObjects } from '../../objects/receive.js'
+import { storeObjects } from '../../objects/receive.js'
 import { ensureUser } from '../../rows/chat/conversations.js'
-import { type FileRow, insertFile, readyFile, unusedUploads } from '../../rows/chat/files.js'
+import { type ChatFileRow, countUnusedUploads, insertFile, markFileReady } from '../../rows/chat/files.js'
 import { ObjectStore, type StagedObject } from '../../storage/objects.js'
 import type { Read, Write } from '../../storage/program.js'
-import { type AppSession, appIn } from '../apps.js'
-import { type ImageType, imageTypeOf, withHead } from './image-type.js'
+import { type AppSession, toAppKey } from '../apps.js'
+import { detectImageType, type ImageType, teeHead } from './image-type.js'
 
 /** Retention of uploads that are not used in a message. */
-const UNUSED_MS = 24 * 60 * 60 * 1000
+const UNUSED_RETENTION_MS = 24 * 60 * 60 * 1000
 /** A file without its bytes after this time is abandoned. */
-const UNREADY_MS = 60 * 60 * 1000
+const UNREADY_TIMEOUT_MS = 60 * 60 * 1000
 
-export interface ReceivedFile {
+export interface IncomingChatFile {
   filename: string
   content: Readable
 }
@@ -27,14 +27,14 @@ export interface ReceivedFile {
 /** One upload in progress: the file first, then its user, because forms send the user last. */
 export interface ChatUpload {
   /** @throws ChatError */
-  receive(file: ReceivedFile): Promise<void>
+  receive(file: IncomingChatFile): Promise<void>
   /** @throws ChatError `no_file_uploaded`, `too_many_files`, `storage_…` */
   commit(user: string): Promise<FileUpload>
   /** Discards the received file. */
   abort(): Promise<void>
 }
 
-interface Staged {
+interface StagedImage {
   staged: StagedObject
   name: string
   type: ImageType
@@ -44,18 +44,18 @@ interface Staged {
  * Receives an image. Order: bytes into a temporary file → a row that references them → fsync → rename, synced → the row
  * is ready. A crash in between leaves a row that expires, never one without bytes.
  */
-export function beginUpload(context: EngineContext, session: AppSession): ChatUpload {
-  let received: Staged | undefined
+export function startUpload(context: EngineContext, session: AppSession): ChatUpload {
+  let received: StagedImage | undefined
   return {
     async receive(file) {
       if (received !== undefined) throw new ChatError('too_many_files', 'Only one file is allowed.')
-      const name = nameOf(file.filename)
-      received = await stored(() => stageImage(context, name, file.content))
+      const name = toFileName(file.filename)
+      received = await withStorageErrors(() => stageImage(context, name, file.content))
     },
     async commit(user) {
       if (received === undefined) throw new ChatError('no_file_uploaded', 'Please upload your file.')
       const { staged, name, type } = received
-      const row = await stored(() => keepFile(context, session, user, { staged, name, type }))
+      const row = await withStorageErrors(() => storeFile(context, session, user, { staged, name, type }))
       return {
         id: row.id,
         name: row.name,
@@ -76,16 +76,16 @@ export function beginUpload(context: EngineContext, session: AppSession): ChatUp
  * Stores bytes that the daemon fetched as a file of the end user.
  * @throws ChatError
  */
-export async function keepImage(
+export async function storeImage(
   context: EngineContext,
   session: AppSession,
   user: string,
   { name, bytes }: { name: string; bytes: Buffer },
-): Promise<FileRow> {
-  return stored(async () => {
+): Promise<ChatFileRow> {
+  return withStorageErrors(async () => {
     const image = await stageImage(context, name, Readable.from([bytes]))
     try {
-      return await keepFile(context, session, user, image)
+      return await storeFile(context, session, user, image)
     } catch (error) {
       await context.objects.discard(image.staged.id)
       throw error
@@ -93,33 +93,33 @@ export async function keepImage(
   })
 }
 
-async function stageImage({ objects }: EngineContext, name: string, content: Readable): Promise<Staged> {
+async function stageImage({ objects }: EngineContext, name: string, content: Readable): Promise<StagedImage> {
   const id = newId()
   const head: Buffer[] = []
-  const staged = await objects.stage(id, Readable.from(withHead(content, head)), CHAT_LIMITS.imageBytes, name)
-  const type = await imageTypeOf(Buffer.concat(head), name)
+  const staged = await objects.stage(id, Readable.from(teeHead(content, head)), CHAT_LIMITS.imageBytes, name)
+  const type = await detectImageType(Buffer.concat(head), name)
   if (type !== undefined) return { staged, name, type }
   await objects.discard(id)
   const message = `File type not allowed: ${JSON.stringify(name)} is not a PNG, JPEG, WebP or GIF image.`
   throw new ChatError('unsupported_file_type', message)
 }
 
-async function keepFile(
+async function storeFile(
   context: EngineContext,
   session: AppSession,
   user: string,
-  { staged, name, type }: Staged,
-): Promise<FileRow> {
+  { staged, name, type }: StagedImage,
+): Promise<ChatFileRow> {
   const { db, now } = context
   const { tenant, app } = session
   const key = ObjectStore.key(tenant, staged.sha256)
   const createdAt = Date.now()
-  function* begin(): Write<FileRow> {
-    const made: FileRow = {
+  function* begin(): Write<ChatFileRow> {
+    const made: ChatFileRow = {
       id: newId(),
       tenant,
       app_id: app.id,
-      end_user_id: yield* ensureUser(appIn(session), user, createdAt),
+      end_user_id: yield* ensureUser(toAppKey(session), user, createdAt),
       name,
       extension: type.extension,
       mime_type: type.mimeType,
@@ -128,18 +128,18 @@ async function keepFile(
       object_key: key,
       created_at: createdAt,
     }
-    yield* assertRoom(made, now())
-    yield* insertFile(made, now() + UNREADY_MS)
+    yield* assertUploadQuota(made, now())
+    yield* insertFile(made, now() + UNREADY_TIMEOUT_MS)
     return made
   }
-  return keepObjects(context, {
+  return storeObjects(context, {
     tenant,
     incoming: [{ staged, key }],
     begin,
-    async commit(held, row) {
+    async commit(writeHolds, row) {
       await db.write(function* () {
-        yield* held()
-        yield* readyFile(row, now() + UNUSED_MS)
+        yield* writeHolds()
+        yield* markFileReady(row, now() + UNUSED_RETENTION_MS)
       })
       return row
     },
@@ -152,8 +152,11 @@ async function keepFile(
  *
  * @throws ChatError `too_many_files`
  */
-function* assertRoom(row: FileRow, now: number): Read<void> {
-  const { files, bytes } = yield* unusedUploads({ tenant: row.tenant, appId: row.app_id, userId: row.end_user_id }, now)
+function* assertUploadQuota(row: ChatFileRow, now: number): Read<void> {
+  const { files, bytes } = yield* countUnusedUploads(
+    { tenant: row.tenant, appId: row.app_id, userId: row.end_user_id },
+    now,
+  )
   const { unusedFilesPerUser, unusedBytesPerApp } = CHAT_LIMITS
   const hint = 'uploads that are not used in a message are deleted after 24 hours'
   if (files >= unusedFilesPerUser)
@@ -173,41 +176,41 @@ function* assertRoom(row: FileRow, now: number): Read<void> {
 }
 
 /** @throws ChatError `filename_not_exists_error`, `invalid_param` */
-function nameOf(filename: string): string {
+function toFileName(filename: string): string {
   const name = filename.replace(/\p{Cc}/gu, '').trim()
-  if (name === '') throw filenameMissing()
-  if (/[/\\]/.test(name)) throw invalidParam('file', 'the file name must contain neither / nor \\')
-  return cut(name)
+  if (name === '') throw filenameMissingError()
+  if (/[/\\]/.test(name)) throw invalidParamError('file', 'the file name must contain neither / nor \\')
+  return truncateName(name)
 }
 
 /** Truncates a long name before its extension. */
-function cut(name: string): string {
+function truncateName(name: string): string {
   const characters = [...name]
   if (characters.length <= CHAT_LIMITS.filename) return name
   const ending = /\.[^.]{1,10}$/.exec(name)?.[0] ?? ''
   return characters.slice(0, CHAT_LIMITS.filename - ending.length).join('') + ending
 }
 
-const FORBIDDEN = new Set(['EACCES', 'EPERM', 'EROFS'])
+const FORBIDDEN_CODES = new Set(['EACCES', 'EPERM', 'EROFS'])
 
 /** Maps disk errors to the codes of this service. */
-async function stored<T>(work: () => Promise<T>): Promise<T> {
+async function withStorageErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw asStorageError(error)
+    throw toStorageError(error)
   }
 }
 
-function asStorageError(error: unknown): unknown {
+function toStorageError(error: unknown): unknown {
   if (error instanceof KsError && error.code === 'upload-too-large')
     return new ChatError('file_too_large', `File size exceeded: an image has at most ${CHAT_LIMITS.imageBytes} bytes.`)
-  const refused = diskError(error) ?? error
-  if (refused instanceof KsError && refused.code === 'storage-full')
+  const diskFailure = toDiskError(error) ?? error
+  if (diskFailure instanceof KsError && diskFailure.code === 'storage-full')
     return new ChatError('storage_file_too_large', 'The file does not fit into the storage.')
-  const from = error instanceof KsError ? error.cause : error
-  const code = from instanceof Error && 'code' in from && 'syscall' in from ? String(from.code) : ''
+  const origin = error instanceof KsError ? error.cause : error
+  const code = origin instanceof Error && 'code' in origin && 'syscall' in origin ? String(origin.code) : ''
   if (code === '') return error
-  if (FORBIDDEN.has(code)) return new ChatError('storage_permission_denied', 'The storage cannot be written.')
+  if (FORBIDDEN_CODES.has(code)) return new ChatError('storage_permission_denied', 'The storage cannot be written.')
   return new ChatError('storage_connection_failed', 'The storage is unavailable.')
 }

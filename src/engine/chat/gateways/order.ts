@@ -1,14 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineContext } from '../../context.js'
-import type { Who } from '../../rows/chat/conversations.js'
-import { isBehindOthers } from '../../rows/chat/turns.js'
+import type { EndUserScope } from '../../rows/chat/conversations.js'
+import { isBehindOtherGateways } from '../../rows/chat/turns.js'
 import type { RunningTurn } from '../turn.js'
 
 const POLL_MS = 500
 
 /** Waits until no turn of another gateway precedes this one in the conversation, or the turn is aborted. */
-export async function untilFirst({ db, instance }: EngineContext, who: Who, turn: RunningTurn): Promise<void> {
+export async function waitForEarlierTurns(
+  { db, instance }: EngineContext,
+  who: EndUserScope,
+  turn: RunningTurn,
+): Promise<void> {
   const { signal, ids } = turn
-  while (!signal.aborted && (await db.read(isBehindOthers(who, ids, instance))))
+  while (!signal.aborted && (await db.read(isBehindOtherGateways(who, ids, instance))))
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined)
 }

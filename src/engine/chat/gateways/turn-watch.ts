@@ -2,20 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatFrame } from '../../../contract/chat/messages.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import type { EngineContext } from '../../context.js'
-import { answeredBy, removeRequest, requestsTo, storeFrames, type TurnRequest } from '../../rows/chat/turns.js'
+import {
+  listRunningMessages,
+  listTurnRequests,
+  removeTurnRequest,
+  storeFrames,
+  type TurnRequest,
+} from '../../rows/chat/turns.js'
 import type { Read } from '../../storage/program.js'
 import type { RunningTurn } from '../turn.js'
 
-const LOOK_MS = 1000
+const POLL_MS = 1000
 /** Frames that arrive within this time are stored together. */
-const GATHER_MS = 250
+const BATCH_MS = 250
 
 /**
  * Handles requests of other gateways on the same database about turns of this one: polls every second whether a turn
  * was stopped, taken over or removed with its conversation, and stores the frames of turns followed by others. It
  * writes nothing without a request.
  */
-export class TurnWatch {
+export class RemoteRequestWatcher {
   readonly #context: EngineContext
   /** By message: turns whose rows are stored as running. */
   readonly #running = new Map<string, RunningTurn>()
@@ -61,12 +67,12 @@ export class TurnWatch {
     const { db, instance, log } = this.#context
     const { signal } = this.#closing
     for (let isAsked = false; (isAsked || this.#replayable.size > 0) && !signal.aborted; ) {
-      await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined)
       if (signal.aborted) return
       const before = [...this.#running]
       try {
-        const { answered, requests } = await db.read(seenBy(instance))
-        for (const [id, turn] of before) if (!answered.has(id) && this.#running.get(id) === turn) turn.cut('stopped')
+        const { answered, requests } = await db.read(loadGatewayState(instance))
+        for (const [id, turn] of before) if (!answered.has(id) && this.#running.get(id) === turn) turn.abort('stopped')
         for (const request of requests) await this.#handleRequest(request)
         isAsked = requests.length > 0
       } catch (error) {
@@ -77,7 +83,7 @@ export class TurnWatch {
 
   async #handleRequest(request: TurnRequest): Promise<void> {
     const { message_id: id } = request
-    if (request.stop === 1) this.#running.get(id)?.cut('stopped')
+    if (request.stop === 1) this.#running.get(id)?.abort('stopped')
     if (request.is_followed === 1) {
       if (!this.#followed.has(id) && !this.#completed.has(id)) this.#follow(request)
       return
@@ -85,7 +91,7 @@ export class TurnWatch {
     this.#followed.get(id)?.stop.abort()
     if (this.#running.has(id) || this.#followed.has(id)) return
     this.#completed.delete(id)
-    await this.#context.db.write(() => removeRequest(request))
+    await this.#context.db.write(() => removeTurnRequest(request))
   }
 
   #follow(request: TurnRequest): void {
@@ -109,23 +115,23 @@ export class TurnWatch {
   async #storeFrames(request: TurnRequest, signal: AbortSignal): Promise<void> {
     const { db } = this.#context
     const turn = this.#replayable.get(request.message_id)
-    const came = new Frames(turn, signal)
+    const buffer = new FrameBuffer(turn, signal)
     for (let first = 0; ; ) {
       const isEnding = signal.aborted || this.#closing.signal.aborted
-      const isLast = came.isOver
-      const frames = came.take()
+      const isLast = buffer.isOver
+      const frames = buffer.take()
       const batch = { first, count: frames.length, frames: JSON.stringify(frames), last: isLast ? 1 : 0 }
       if (frames.length > 0 || isLast) await db.write(() => storeFrames(request, batch))
       first += frames.length
       if (isLast) this.#completed.add(request.message_id)
       if (isLast || isEnding) return
-      await sleep(GATHER_MS)
+      await sleep(BATCH_MS)
     }
   }
 }
 
 /** Buffer of frames that were not taken yet. */
-class Frames {
+class FrameBuffer {
   #frames: ChatFrame[] = []
   isOver = false
 
@@ -148,6 +154,6 @@ class Frames {
 }
 
 /** The messages that a gateway answers, and the requests to it. */
-function* seenBy(gateway: string): Read<{ answered: ReadonlySet<string>; requests: TurnRequest[] }> {
-  return { answered: new Set(yield* answeredBy(gateway)), requests: yield* requestsTo(gateway) }
+function* loadGatewayState(gateway: string): Read<{ answered: ReadonlySet<string>; requests: TurnRequest[] }> {
+  return { answered: new Set(yield* listRunningMessages(gateway)), requests: yield* listTurnRequests(gateway) }
 }

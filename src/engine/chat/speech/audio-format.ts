@@ -5,12 +5,12 @@ export interface AudioFormat {
 }
 
 /** Containers declare their type at the beginning. */
-const HEAD_BYTES = 64 * 1024
+const MAX_HEAD_BYTES = 64 * 1024
 
 const EXTENSIONS = ['mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'wav', 'webm']
 
 /** Media types that clients send, with the extension of each. */
-const ALIASES: Readonly<Record<string, string>> = {
+const EXTENSION_BY_MIME_TYPE: Readonly<Record<string, string>> = {
   'audio/mp3': 'mp3',
   'audio/mpeg': 'mp3',
   'audio/mpga': 'mpga',
@@ -27,7 +27,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   'video/webm': 'webm',
 }
 
-const MIME_TYPES: Readonly<Record<string, string>> = {
+const MIME_TYPE_BY_EXTENSION: Readonly<Record<string, string>> = {
   mp3: 'audio/mpeg',
   mpeg: 'audio/mpeg',
   mpga: 'audio/mpeg',
@@ -42,17 +42,20 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
  *
  * @returns undefined for other types, including bytes that are evidently something else
  */
-export async function audioFormat(
+export async function detectAudioFormat(
   bytes: Uint8Array,
   filename: string,
   declared: string,
 ): Promise<AudioFormat | undefined> {
   const { fileTypeFromBuffer } = await import('file-type')
-  const found = await fileTypeFromBuffer(bytes.subarray(0, HEAD_BYTES))
-  const named = /\.([^.]+)$/.exec(filename)?.[1]?.toLowerCase() ?? ''
-  const alias = ALIASES[declared.split(';')[0]?.trim().toLowerCase() ?? '']
-  const told = EXTENSIONS.find((extension) => extension === named) ?? alias
-  const sniffed = found === undefined ? told : (ALIASES[found.mime] ?? EXTENSIONS.find((one) => one === found.ext))
-  if (sniffed === undefined) return undefined
-  return { extension: sniffed, mimeType: MIME_TYPES[sniffed] ?? 'application/octet-stream' }
+  const detected = await fileTypeFromBuffer(bytes.subarray(0, MAX_HEAD_BYTES))
+  const fileExtension = /\.([^.]+)$/.exec(filename)?.[1]?.toLowerCase() ?? ''
+  const alias = EXTENSION_BY_MIME_TYPE[declared.split(';')[0]?.trim().toLowerCase() ?? '']
+  const declaredFormat = EXTENSIONS.find((extension) => extension === fileExtension) ?? alias
+  const format =
+    detected === undefined
+      ? declaredFormat
+      : (EXTENSION_BY_MIME_TYPE[detected.mime] ?? EXTENSIONS.find((one) => one === detected.ext))
+  if (format === undefined) return undefined
+  return { extension: format, mimeType: MIME_TYPE_BY_EXTENSION[format] ?? 'application/octet-stream' }
 }

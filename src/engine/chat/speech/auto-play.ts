@@ -1,23 +1,23 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { Thinking } from '../../../lib/text/thinking.js'
+import { ThoughtSeparator } from '../../../lib/text/thinking.js'
 import type { EngineContext } from '../../context.js'
 import type { Speaker } from '../../models/types.js'
-import type { RunningTurn, Voice } from '../turn.js'
-import { Joiner } from './joiner.js'
-import { speakable, takeSentences } from './sentences.js'
-import { speechModel } from './voices.js'
+import type { RunningTurn, TurnVoice } from '../turn.js'
+import { AudioJoiner } from './joiner.js'
+import { takeSentences, toSpeakableText } from './sentences.js'
+import { getSpeechModel } from './voices.js'
 
 /** Reads the answer of a turn aloud; the caller has checked that a speech model exists. */
-export function giveVoice(context: EngineContext, app: ChatApp, turn: RunningTurn): void {
-  const model = speechModel(context, app)
+export function enableAutoPlay(context: EngineContext, app: ChatApp, turn: RunningTurn): void {
+  const model = getSpeechModel(context, app)
   if (model === undefined) return
   const { voice, language } = app.textToSpeech
-  const out = { audio: (base64: string) => turn.sound(base64), end: () => turn.hush() }
-  turn.speakWith(new AutoPlay(context, context.models.speaker(model), { voice, language }, out))
+  const out = { audio: (base64: string) => turn.sendAudio(base64), end: () => turn.endAudio() }
+  turn.setVoice(new AutoPlay(context, context.models.speaker(model), { voice, language }, out))
 }
 
 /** Receiver of the audio of an answer. */
-interface AudioOut {
+interface AudioSink {
   audio(base64: string): void
   /** Called once, after the last audio. */
   end(): void
@@ -26,28 +26,33 @@ interface AudioOut {
 /** Audio bytes of one event, to keep events small. */
 const CHUNK_BYTES = 16 * 1024
 /** Maximum audio of one answer; the rest is not spoken. */
-const MAX_AUDIO_BYTES = 32 * 1024 * 1024
+const MAX_AUTO_PLAY_BYTES = 32 * 1024 * 1024
 
 /** Converts an answer to speech while it is generated, sentence by sentence. After a failure it stays silent. */
-class AutoPlay implements Voice {
+class AutoPlay implements TurnVoice {
   readonly #context: EngineContext
   readonly #speaker: Speaker
   readonly #voiceOptions: { voice: string; language: string }
-  readonly #sink: AudioOut
+  readonly #sink: AudioSink
   readonly #abort = new AbortController()
-  readonly #joiner = new Joiner()
+  readonly #joiner = new AudioJoiner()
   /** The reasoning of a model is not spoken. */
-  readonly #thinking = new Thinking()
+  readonly #thinking = new ThoughtSeparator()
   #unspoken = ''
   #queue: string[] = []
   #complete = false
   #speaking = false
   #bytes = 0
 
-  constructor(context: EngineContext, speaker: Speaker, how: { voice: string; language: string }, out: AudioOut) {
+  constructor(
+    context: EngineContext,
+    speaker: Speaker,
+    voiceOptions: { voice: string; language: string },
+    out: AudioSink,
+  ) {
     this.#context = context
     this.#speaker = speaker
-    this.#voiceOptions = how
+    this.#voiceOptions = voiceOptions
     this.#sink = out
   }
 
@@ -88,11 +93,11 @@ class AutoPlay implements Voice {
 
   async #speakPart(piece: string): Promise<void> {
     this.#abort.signal.throwIfAborted()
-    const text = speakable(piece)
+    const text = toSpeakableText(piece)
     if (text === '') return
-    const sound = this.#joiner.next(await this.#speaker.speak({ text, ...this.#voiceOptions }, this.#abort.signal))
+    const sound = this.#joiner.append(await this.#speaker.speak({ text, ...this.#voiceOptions }, this.#abort.signal))
     this.#bytes += sound.length
-    if (this.#bytes > MAX_AUDIO_BYTES) throw new Error(`more than ${MAX_AUDIO_BYTES} bytes of audio`)
+    if (this.#bytes > MAX_AUTO_PLAY_BYTES) throw new Error(`more than ${MAX_AUTO_PLAY_BYTES} bytes of audio`)
     for (let at = 0; at < sound.length; at += CHUNK_BYTES)
       this.#sink.audio(sound.subarray(at, at + CHUNK_BYTES).toString('base64'))
   }

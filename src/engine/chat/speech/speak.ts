@@ -1,18 +1,18 @@
-import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
+import { ChatError, invalidParamError } from '../../../contract/chat/errors.js'
 import type { TextToAudio } from '../../../contract/chat/speech.js'
 import type { EngineContext } from '../../context.js'
 import type { Speech } from '../../models/types.js'
 import type { Read } from '../../storage/program.js'
-import { asChatError } from '../answer.js'
+import { toChatError } from '../answer.js'
 import type { AppSession } from '../apps.js'
 import { requireMessage } from '../messages.js'
-import { Joiner } from './joiner.js'
-import { inPieces, speakable } from './sentences.js'
-import { speechModel } from './voices.js'
+import { AudioJoiner } from './joiner.js'
+import { splitForSpeech, toSpeakableText } from './sentences.js'
+import { getSpeechModel } from './voices.js'
 
 /** The public API rejects more than 4,096 characters per call. */
-const PIECE_CHARACTERS = 4000
-const MAX_AUDIO_BYTES = 64 * 1024 * 1024
+const MAX_PART_CHARS = 4000
+const MAX_SPEECH_BYTES = 64 * 1024 * 1024
 
 /**
  * Converts a text, or the answer of a message of the user, to speech.
@@ -20,7 +20,7 @@ const MAX_AUDIO_BYTES = 64 * 1024 * 1024
  * @throws ChatError `app_unavailable` if disabled, `provider_not_initialize` without a model, `invalid_param`,
  * `not_found`
  */
-export async function speak(
+export async function convertToSpeech(
   context: EngineContext,
   session: AppSession,
   body: TextToAudio,
@@ -28,36 +28,36 @@ export async function speak(
 ): Promise<Speech> {
   const { app } = session
   if (!app.textToSpeech.enabled) throw new ChatError('app_unavailable', 'Text to speech is not enabled.')
-  const text = speakable(await context.db.read(textOf(session, body)))
-  const model = speechModel(context, app)
+  const text = toSpeakableText(await context.db.read(getSpeechText(session, body)))
+  const model = getSpeechModel(context, app)
   if (model === undefined) throw new ChatError('provider_not_initialize', 'the application has no speech model')
-  if (text === '') throw invalidParam('text', 'the text contains nothing to read aloud')
+  if (text === '') throw invalidParamError('text', 'the text contains nothing to read aloud')
   const speaker = context.models.speaker(model)
   const { voice, language } = app.textToSpeech
-  const joiner = new Joiner()
+  const joiner = new AudioJoiner()
   const pieces: Buffer[] = []
   let bytes = 0
   try {
-    for (const piece of inPieces(text, PIECE_CHARACTERS)) {
-      const spoken = joiner.next(await speaker.speak({ text: piece, voice: body.voice ?? voice, language }, signal))
+    for (const piece of splitForSpeech(text, MAX_PART_CHARS)) {
+      const spoken = joiner.append(await speaker.speak({ text: piece, voice: body.voice ?? voice, language }, signal))
       bytes += spoken.length
-      if (bytes > MAX_AUDIO_BYTES)
-        throw new ChatError('completion_request_error', `the audio has more than ${MAX_AUDIO_BYTES} bytes`)
+      if (bytes > MAX_SPEECH_BYTES)
+        throw new ChatError('completion_request_error', `the audio has more than ${MAX_SPEECH_BYTES} bytes`)
       pieces.push(spoken)
     }
   } catch (error) {
-    throw asChatError(error)
+    throw toChatError(error)
   }
-  return { audio: joiner.whole(pieces), mimeType: joiner.mimeType }
+  return { audio: joiner.join(pieces), mimeType: joiner.mimeType }
 }
 
 /** The text to read aloud; the message takes precedence over the text. */
-function* textOf(session: AppSession, { user, message_id, text }: TextToAudio): Read<string> {
+function* getSpeechText(session: AppSession, { user, message_id, text }: TextToAudio): Read<string> {
   if (message_id !== undefined) {
     const { row } = yield* requireMessage(session, user, message_id)
-    if (row.answer.trim() === '') throw invalidParam('message_id', 'the message has no answer to read aloud')
+    if (row.answer.trim() === '') throw invalidParamError('message_id', 'the message has no answer to read aloud')
     return row.answer
   }
-  if (text === undefined) throw invalidParam('text', 'Text is required')
+  if (text === undefined) throw invalidParamError('text', 'Text is required')
   return text
 }

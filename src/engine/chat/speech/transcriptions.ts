@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream'
 import { ChatError } from '../../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import type { EngineContext } from '../../context.js'
-import { asChatError } from '../answer.js'
+import { toChatError } from '../answer.js'
 import type { AppSession } from '../apps.js'
-import { type AudioFormat, audioFormat } from './audio-format.js'
-import { transcriptionModel } from './voices.js'
+import { type AudioFormat, detectAudioFormat } from './audio-format.js'
+import { getTranscriptionModel } from './voices.js'
 
-export interface ReceivedAudio {
+export interface IncomingAudio {
   filename: string
   mimeType: string
   content: Readable
@@ -16,7 +16,7 @@ export interface ReceivedAudio {
 /** One file to transcribe: its bytes first, because forms send the user last. */
 export interface Transcription {
   /** @throws ChatError `unsupported_audio_type`, `audio_too_large` */
-  receive(file: ReceivedAudio): Promise<void>
+  receive(file: IncomingAudio): Promise<void>
   /**
    * @returns the transcript, '' for silence.
    * @throws ChatError
@@ -27,7 +27,7 @@ export interface Transcription {
 }
 
 /** Each file is held in memory. */
-const AT_ONCE = 8
+const MAX_CONCURRENT_FILES = 8
 
 /** Transcribes audio of end users, with a limited number of concurrent files. */
 export class Transcriptions {
@@ -45,26 +45,26 @@ export class Transcriptions {
    */
   open({ app }: AppSession): Transcription {
     if (!app.speechToText.enabled) throw new ChatError('app_unavailable', 'Speech to text is not enabled.')
-    const model = transcriptionModel(this.#context, app)
+    const model = getTranscriptionModel(this.#context, app)
     if (model === undefined)
       throw new ChatError('provider_not_support_speech_to_text', 'Provider not support speech to text.')
-    if (this.#busy >= AT_ONCE)
-      throw new ChatError('too_many_requests', `the service is already transcribing ${AT_ONCE} files`)
+    if (this.#busy >= MAX_CONCURRENT_FILES)
+      throw new ChatError('too_many_requests', `the service is already transcribing ${MAX_CONCURRENT_FILES} files`)
     this.#busy += 1
     let ended = false
     let received: { bytes: Buffer; format: AudioFormat } | undefined
     return {
       receive: async (file) => {
-        received = await receive(file)
+        received = await receiveAudio(file)
       },
       transcribe: async (signal) => {
-        if (received === undefined) throw noAudio()
+        if (received === undefined) throw createNoAudioError()
         const { bytes, format } = received
         const { language } = app.speechToText
         try {
           return await this.#context.models.transcriber(model).transcribe({ bytes, ...format, language }, signal)
         } catch (error) {
-          throw asChatError(error)
+          throw toChatError(error)
         }
       },
       end: () => {
@@ -75,7 +75,7 @@ export class Transcriptions {
   }
 }
 
-async function receive({ filename, mimeType, content }: ReceivedAudio) {
+async function receiveAudio({ filename, mimeType, content }: IncomingAudio) {
   const chunks: Buffer[] = []
   let size = 0
   for await (const part of content) {
@@ -86,8 +86,8 @@ async function receive({ filename, mimeType, content }: ReceivedAudio) {
     chunks.push(chunk)
   }
   const bytes = Buffer.concat(chunks)
-  if (bytes.length === 0) throw noAudio()
-  const format = await audioFormat(bytes, filename, mimeType)
+  if (bytes.length === 0) throw createNoAudioError()
+  const format = await detectAudioFormat(bytes, filename, mimeType)
   if (format !== undefined) return { bytes, format }
   throw new ChatError(
     'unsupported_audio_type',
@@ -95,6 +95,6 @@ async function receive({ filename, mimeType, content }: ReceivedAudio) {
   )
 }
 
-function noAudio(): ChatError {
+function createNoAudioError(): ChatError {
   return new ChatError('no_audio_uploaded', 'Please upload your audio.')
 }

@@ -1,5 +1,5 @@
 /** The audio of a WAV file (RIFF, Microsoft's multimedia format of 1991). */
-export interface WavSound {
+export interface WavAudio {
   /** The fields of its `fmt ` chunk. */
   format: Buffer
   samples: Buffer
@@ -9,16 +9,16 @@ export interface WavSound {
  * Parses a WAV file; a streamed file may have fewer bytes than its sizes state.
  * @returns undefined if it is not a WAV file
  */
-export function readWav(bytes: Buffer): WavSound | undefined {
+export function parseWav(bytes: Buffer): WavAudio | undefined {
   if (bytes.toString('latin1', 0, 4) !== 'RIFF' || bytes.toString('latin1', 8, 12) !== 'WAVE') return undefined
   let format: Buffer | undefined
-  for (let at = 12; at + 8 <= bytes.length; ) {
-    const name = bytes.toString('latin1', at, at + 4)
-    const size = bytes.readUInt32LE(at + 4)
-    const body = bytes.subarray(at + 8, Math.min(bytes.length, at + 8 + size))
+  for (let offset = 12; offset + 8 <= bytes.length; ) {
+    const name = bytes.toString('latin1', offset, offset + 4)
+    const size = bytes.readUInt32LE(offset + 4)
+    const body = bytes.subarray(offset + 8, Math.min(bytes.length, offset + 8 + size))
     if (name === 'fmt ') format = body
     if (name === 'data') return format === undefined ? undefined : { format, samples: body }
-    at += 8 + size + (size % 2)
+    offset += 8 + size + (size % 2)
   }
   return undefined
 }
@@ -27,7 +27,7 @@ export function readWav(bytes: Buffer): WavSound | undefined {
  * Creates the header of a WAV file.
  * @param size bytes of samples; the maximum while unknown
  */
-export function wavHead(format: Buffer, size = 0xffff_ffff): Buffer {
+export function createWavHeader(format: Buffer, size = 0xffff_ffff): Buffer {
   const head = Buffer.alloc(28 + format.length)
   head.write('RIFF', 0, 'latin1')
   head.writeUInt32LE(Math.min(0xffff_ffff, size + 20 + format.length), 4)

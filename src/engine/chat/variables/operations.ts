@@ -1,18 +1,24 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { ChatError, invalidParam } from '../../../contract/chat/errors.js'
-import { readValue } from '../../../contract/chat/values.js'
+import { ChatError, invalidParamError } from '../../../contract/chat/errors.js'
+import { parseVariableValue } from '../../../contract/chat/values.js'
 import type { VariableBody, VariableItem, VariablesQuery } from '../../../contract/chat/variables.js'
-import type { Who } from '../../rows/chat/conversations.js'
-import { findVariable, type VariableRow, variablesAfter, variablesOf, writeValue } from '../../rows/chat/variables.js'
+import type { EndUserScope } from '../../rows/chat/conversations.js'
+import {
+  findVariable,
+  listConversationVariables,
+  setVariableValue,
+  type VariableRow,
+  variablesAfter,
+} from '../../rows/chat/variables.js'
 import type { Driver } from '../../storage/driver.js'
 import type { Read } from '../../storage/program.js'
-import { readable } from '../../storage/readable.js'
+import { mapReadable } from '../../storage/readable.js'
 import type { AppSession } from '../apps.js'
 import { type ChatPage, requireConversation } from '../conversations.js'
-import { refusedInput } from '../moderation.js'
+import { findInputRefusal } from '../moderation.js'
 
 /** Maximum characters of a rejected value in an error message. */
-const SHOWN = 80
+const MAX_SHOWN_CHARS = 80
 
 /** @throws ChatError `conversation_not_exists`, `invalid_param` */
 export function* listVariables(
@@ -23,9 +29,9 @@ export function* listVariables(
   const { who } = yield* requireConversation(session, user, id, 'conversation_not_exists')
   const last = last_id === undefined ? undefined : yield* findVariable(who, id, last_id)
   if (last_id !== undefined && last === undefined)
-    throw invalidParam('last_id', 'last_id is not a variable of the conversation')
+    throw invalidParamError('last_id', 'last_id is not a variable of the conversation')
   const rows = yield* variablesAfter(who, id, { after: last?.key ?? 0, part, limit: limit + 1 })
-  return { limit, has_more: rows.length > limit, data: readable(rows.slice(0, limit), toItem) }
+  return { limit, has_more: rows.length > limit, data: mapReadable(rows.slice(0, limit), toItem) }
 }
 
 /** @throws ChatError `conversation_not_exists`, `not_found`, `invalid_param` */
@@ -39,7 +45,7 @@ export function setVariable(
     const { who } = yield* requireConversation(session, user, conversationId, 'conversation_not_exists')
     const row = yield* findVariable(who, conversationId, variableId)
     if (row === undefined) throw new ChatError('not_found', 'Conversation Variable Not Exists.')
-    return toItem(yield* writeValue(who, row, checkedValue(session.app, row, value)))
+    return toItem(yield* setVariableValue(who, row, validateVariableValue(session.app, row, value)))
   })
 }
 
@@ -49,33 +55,34 @@ export function setVariable(
  */
 export function rememberVariable(
   db: Driver,
-  { app, who, conversationId }: { app: ChatApp; who: Who; conversationId: string },
+  { app, who, conversationId }: { app: ChatApp; who: EndUserScope; conversationId: string },
   name: string,
   value: unknown,
 ): Promise<{ name: string; value: string }> {
   return db.write(function* () {
     const names = app.conversationVariables.map((variable) => variable.name)
-    const row = (yield* variablesOf(who, conversationId)).find((each) => each.name === name)
+    const row = (yield* listConversationVariables(who, conversationId)).find((each) => each.name === name)
     if (row === undefined || !names.includes(name))
-      throw new ChatError('not_found', `name must be one of ${names.join(', ')}, received ${shown(name)}`)
-    return { name, value: (yield* writeValue(who, row, checkedValue(app, row, value))).value }
+      throw new ChatError('not_found', `name must be one of ${names.join(', ')}, received ${formatReceivedValue(name)}`)
+    return { name, value: (yield* setVariableValue(who, row, validateVariableValue(app, row, value))).value }
   })
 }
 
-function checkedValue(app: ChatApp, { name, value_type }: VariableRow, value: unknown): string {
-  const read = readValue(value_type, value)
-  if ('rule' in read) throw invalidParam('value', `value of ${name} ${read.rule}, received ${shown(value)}`)
+function validateVariableValue(app: ChatApp, { name, value_type }: VariableRow, value: unknown): string {
+  const read = parseVariableValue(value_type, value)
+  if ('rule' in read)
+    throw invalidParamError('value', `value of ${name} ${read.rule}, received ${formatReceivedValue(value)}`)
   // The value becomes part of the instructions for the model.
-  if (refusedInput(app, read.text, {}) !== undefined)
-    throw invalidParam('value', `value of ${name} contains a sensitive word`)
+  if (findInputRefusal(app, read.text, {}) !== undefined)
+    throw invalidParamError('value', `value of ${name} contains a sensitive word`)
   return read.text
 }
 
-function shown(value: unknown): string {
+function formatReceivedValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = JSON.stringify(value) ?? 'nothing'
-  return text.length <= SHOWN ? text : `${text.slice(0, SHOWN)}…`
+  return text.length <= MAX_SHOWN_CHARS ? text : `${text.slice(0, MAX_SHOWN_CHARS)}…`
 }
 
 function toItem(row: VariableRow): VariableItem {

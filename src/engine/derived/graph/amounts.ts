@@ -1,7 +1,7 @@
-import type { Sentence } from './phrases.js'
+import type { TokenizedSentence } from './phrases.js'
 
 /** An amount of money as the end of a relation. */
-export interface Amount {
+export interface MoneyAmount {
   name: string
   /** its key among entities: `usd 5 a month` */
   key: string
@@ -18,15 +18,15 @@ const AMOUNT = new RegExp(
   `(?:(?:US|CA|AU)?[$€£¥] ?${NUMBER}${SCALE}|${NUMBER}${SCALE} ${CURRENCY}|${CURRENCY} ${NUMBER}${SCALE})${UNIT}`,
   'iuy',
 )
-const SIGNS: Readonly<Record<string, string>> = { $: 'usd ', '€': 'eur ', '£': 'gbp ', '¥': 'jpy ' }
+const CURRENCY_SIGNS: Readonly<Record<string, string>> = { $: 'usd ', '€': 'eur ', '£': 'gbp ', '¥': 'jpy ' }
 
 /** The amount of money that starts at a token. */
-export function amountAt({ text, tokens }: Sentence, place: number): Amount | undefined {
-  const token = tokens[place]
+export function findAmountAt({ text, tokens }: TokenizedSentence, index: number): MoneyAmount | undefined {
+  const token = tokens[index]
   if (token === undefined) return undefined
   AMOUNT.lastIndex = token.start
   const name = AMOUNT.exec(text)?.[0]
   if (name === undefined) return undefined
-  const key = name.toLowerCase().replace(/[$€£¥] ?/u, (sign) => SIGNS[sign.trim()] ?? '')
+  const key = name.toLowerCase().replace(/[$€£¥] ?/u, (sign) => CURRENCY_SIGNS[sign.trim()] ?? '')
   return { name, key, at: token.start }
 }

@@ -1,15 +1,15 @@
 /** Range of a text in UTF-16 offsets. */
-export interface Stretch {
+export interface CapitalRange {
   start: number
   end: number
 }
 
 /** What capital letters mean in a text. */
-export interface Capitals {
+export interface CapitalUse {
   /** whether a capital within a sentence marks a name: not in German, where every noun has one */
-  names: boolean
+  markNames: boolean
   /** ranges of lines with a capital in every word, or only capitals: they mark nothing there */
-  shouted: Stretch[]
+  headings: CapitalRange[]
 }
 
 /** Frequent words of one language that the other lacks or uses differently. */
@@ -21,29 +21,29 @@ const GERMAN = new Set(
 const ENGLISH = new Set(
   'the of and to is are for with that this by from it its has have were which been their they be not or'.split(' '),
 )
-const SMALL_VERBS = new Set(['is', 'are', 'was', 'were', 'has', 'have', 'had', 'be', 'will', 'met', 'did', 'does'])
+const AUXILIARY_VERBS = new Set(['is', 'are', 'was', 'were', 'has', 'have', 'had', 'be', 'will', 'met', 'did', 'does'])
 /** Minimal number of such words to detect German. */
-const LEAST_GERMAN = 2
+const MIN_GERMAN_WORDS = 2
 /** Length of the text's beginning that decides its language. */
-const LANGUAGE_CHARACTERS = 600
+const MAX_LANGUAGE_CHARACTERS = 600
 /** Minimal number of words of a heading; a shorter line may be a name. */
-const LEAST_LINE_WORDS = 4
+const MIN_HEADING_WORDS = 4
 /** Minimal fraction of a line's longer words with a capital that makes it a heading. */
-const SHOUTED = 0.85
+const MIN_CAPITAL_FRACTION = 0.85
 /** Words shorter than this are often in lower case in headings. */
-const LONG_WORD = 4
+const MIN_LONG_WORD_LETTERS = 4
 /** A line with parts up to this many words is a list or a table row, and its capitals mark names. */
-const LISTED_WORDS = 3
+const MAX_LISTED_WORDS = 3
 
 /** Determines the meaning of capitals in one pass over a text. */
-export function capitalsOf(text: string): Capitals {
+export function analyzeCapitals(text: string): CapitalUse {
   let german = 0
   let english = 0
-  const shouted: Stretch[] = []
+  const headings: CapitalRange[] = []
   let start = 0
   let line = emptyLine()
   const endLine = (end: number): void => {
-    if (isShouted(line)) shouted.push({ start, end })
+    if (isHeadingLine(line)) headings.push({ start, end })
     start = end + 1
     line = emptyLine()
   }
@@ -62,26 +62,26 @@ export function capitalsOf(text: string): Capitals {
     const capital = isCapital(text, from)
     line.words++
     if (capital && isCapital(text, index - 1)) line.capitals++
-    if (size >= LONG_WORD) {
+    if (size >= MIN_LONG_WORD_LETTERS) {
       line.long++
       if (capital) line.longCapital++
     }
-    if (size <= 4 && !capital && SMALL_VERBS.has(text.slice(from, index))) line.verbs++
-    if (index < LANGUAGE_CHARACTERS && size <= 6 && !capital) {
+    if (size <= 4 && !capital && AUXILIARY_VERBS.has(text.slice(from, index))) line.verbs++
+    if (index < MAX_LANGUAGE_CHARACTERS && size <= 6 && !capital) {
       const word = text.slice(from, index)
       if (GERMAN.has(word)) german++
       if (ENGLISH.has(word)) english++
     }
   }
   endLine(text.length)
-  return { names: german < LEAST_GERMAN || german <= english, shouted }
+  return { markNames: german < MIN_GERMAN_WORDS || german <= english, headings }
 }
 
-export function isWithin(stretches: readonly Stretch[], place: number): boolean {
-  return stretches.some(({ start, end }) => place >= start && place < end)
+export function isInRanges(ranges: readonly CapitalRange[], offset: number): boolean {
+  return ranges.some(({ start, end }) => offset >= start && offset < end)
 }
 
-interface Line {
+interface CapitalLine {
   words: number
   /** words in capitals only */
   capitals: number
@@ -92,16 +92,16 @@ interface Line {
   verbs: number
 }
 
-function emptyLine(): Line {
+function emptyLine(): CapitalLine {
   return { words: 0, capitals: 0, long: 0, longCapital: 0, separators: 0, verbs: 0 }
 }
 
-function isShouted({ words, capitals, long, longCapital, separators, verbs }: Line): boolean {
+function isHeadingLine({ words, capitals, long, longCapital, separators, verbs }: CapitalLine): boolean {
   if (words >= 2 && capitals === words) return true
   if (verbs > 0) return false
-  if (words < LEAST_LINE_WORDS || long === 0) return false
-  const isList = separators > 0 && words / (separators + 1) <= LISTED_WORDS
-  return !isList && long >= LEAST_LINE_WORDS && longCapital >= SHOUTED * long
+  if (words < MIN_HEADING_WORDS || long === 0) return false
+  const isList = separators > 0 && words / (separators + 1) <= MAX_LISTED_WORDS
+  return !isList && long >= MIN_HEADING_WORDS && longCapital >= MIN_CAPITAL_FRACTION * long
 }
 
 function isLetter(text: string, index: number, code: number): boolean {

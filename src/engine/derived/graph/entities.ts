@@ -1,11 +1,11 @@
-import { type Capitals, capitalsOf, isWithin } from './capitals.js'
+import { analyzeCapitals, type CapitalUse, isInRanges } from './capitals.js'
 import { isFunctionWord } from './function-words.js'
 import { findUnmarkedNames } from './unmarked-names.js'
 
 export const ENTITY_TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
 export type EntityType = (typeof ENTITY_TYPES)[number]
 
-export interface FoundEntity {
+export interface EntityMention {
   name: string
   type: EntityType
   /** the part that spellings of one name share */
@@ -17,8 +17,8 @@ export interface FoundEntity {
 }
 
 /** Longer "names" are headings in capitals or lists. */
-const MAX_NAME = 120
-const MAX_WORDS = 6
+const MAX_NAME_CHARACTERS = 120
+const MAX_NAME_WORDS = 6
 
 // Spaces only: a name does not continue in the next line. A word is delimited by characters that it cannot contain, so
 // a run is scanned once.
@@ -56,14 +56,14 @@ const PERSON_AFTER =
   /^(?: (?:said|wrote|leads|led|founded|invented|works|joined|was born|lives|manages|heads)\b|, (?:the |our |its )?(?:chief|president|director|author|engineer|founder|chair|manager|head)\b)/u
 const PERSON_NAME = /^\p{Lu}[\p{Ll}'’-]+(?: (?:(?:von|van|de|der) )?\p{Lu}[\p{L}'’-]+){1,2}$/u
 /** A single capitalised word is a name where it follows another word of its sentence. */
-const SINGLE = /^\p{Lu}[\p{Ll}\p{M}’'-]{3,}$/u
-const WITHIN = /[\p{Ll}\p{N},;][ \u00a0]$/u
+const SINGLE_WORD = /^\p{Lu}[\p{Ll}\p{M}’'-]{3,}$/u
+const AFTER_WORD = /[\p{Ll}\p{N},;][ \u00a0]$/u
 /** A capital inside of a word marks a name at any position: `GitHub`, `McDonald`, `PostgreSQL`. */
-const MIXED = /^\p{Lu}\p{Ll}+\p{Lu}[\p{L}\p{N}]*$/u
+const MIXED_CASE = /^\p{Lu}\p{Ll}+\p{Lu}[\p{L}\p{N}]*$/u
 /** Longer quotes are sentences. */
-const QUOTED_WORDS = 5
+const MAX_QUOTED_WORDS = 5
 /** Words that start a sentence or a reference and do not belong to a name. */
-const LEADING =
+const LEADING_WORDS =
   /^(?:the|a|an|this|that|these|those|our|its|their|his|her|in|on|at|by|for|from|to|of|and|or|but|as|if|when|while|since|after|before|see|with|under|however|all|any|each|some|most|no|not|both|many|other|such|there|here|now|then|later|today|also|between|during|among|although|because|until|within|without|upon|against|despite|following|like|unlike|thus|is|are|was|were|what|who|which|where|how|why|we|it|he|she|they|you|i|item|note|table|figure|page|section|chapter|mr|mrs|ms|dr|prof|though|even|only|just|about|over|nearly|almost|some|one|two|three)[ \u00a0]+/iu
 
 const GERMAN_ARTICLE =
@@ -75,58 +75,58 @@ const SENTENCE_BEGINS =
 /**
  * Finds mentions of entities in a text by rules, in the order of their offsets; all mentions of one name get one type.
  */
-export function findEntities(text: string): FoundEntity[] {
-  const found = new Map<string, FoundEntity>()
-  const places = new Map<string, FoundEntity>()
-  const keep = (name: string, type: EntityType, at: number, confidence: number, key = canonicalKey(name)): void => {
-    if (key === '' || key.length > MAX_NAME) return
-    places.set(`${at}/${key}`, { name, type, canonicalKey: key, confidence, at })
+export function findEntities(text: string): EntityMention[] {
+  const found = new Map<string, EntityMention>()
+  const mentionsByOffset = new Map<string, EntityMention>()
+  const add = (name: string, type: EntityType, at: number, confidence: number, key = canonicalKey(name)): void => {
+    if (key === '' || key.length > MAX_NAME_CHARACTERS) return
+    mentionsByOffset.set(`${at}/${key}`, { name, type, canonicalKey: key, confidence, at })
     const known = found.get(key)
     if (known === undefined || (known.type === 'term' && type !== 'term'))
       found.set(key, { name, type, canonicalKey: key, confidence, at })
   }
   if (YEAR.test(text))
     for (const [pattern, keyOf] of DATES)
-      for (const match of text.matchAll(pattern)) keep(match[0], 'date', match.index, 0.95, keyOf(match))
-  if (MEASURE.test(text)) for (const match of text.matchAll(METRIC)) keep(match[1] ?? '', 'metric', match.index, 0.7)
+      for (const match of text.matchAll(pattern)) add(match[0], 'date', match.index, 0.95, keyOf(match))
+  if (MEASURE.test(text)) for (const match of text.matchAll(METRIC)) add(match[1] ?? '', 'metric', match.index, 0.7)
   for (const match of text.matchAll(QUOTED)) {
     const name = (match[1] ?? '').replace(/[,.]$/, '')
-    if (name.split(' ').length <= QUOTED_WORDS) keep(name, 'term', match.index + 1, 0.6)
+    if (name.split(' ').length <= MAX_QUOTED_WORDS) add(name, 'term', match.index + 1, 0.6)
   }
-  for (const { name, at, type, confidence } of findUnmarkedNames(text)) keep(name, type, at, confidence)
-  const capitals = capitalsOf(text)
+  for (const { name, at, type, confidence } of findUnmarkedNames(text)) add(name, type, at, confidence)
+  const capitals = analyzeCapitals(text)
   for (const match of text.matchAll(NAME))
-    for (const part of partsOf(match[0], match.index, capitals)) keepName(text, part, capitals, keep)
-  const typed = [...places.values()].map((mention): FoundEntity => {
+    for (const part of splitRun(match[0], match.index, capitals)) addNameOfRun(text, part, capitals, add)
+  const typed = [...mentionsByOffset.values()].map((mention): EntityMention => {
     const { type, confidence } = found.get(mention.canonicalKey) ?? mention
     return { ...mention, type, confidence }
   })
   return typed.sort((a, b) => a.at - b.at)
 }
 
-type Keep = (name: string, type: EntityType, at: number, confidence: number) => void
+type AddMention = (name: string, type: EntityType, at: number, confidence: number) => void
 
 /** Adjacent capitalised words, and their UTF-16 offset. */
-interface Run {
+interface CapitalisedRun {
   run: string
   index: number
 }
 
 /** Splits `Acme's Blue Harbour` into owner and possession; `King's College` stays one name. */
-function partsOf(run: string, index: number, capitals: Capitals): Run[] {
-  if (isWithin(capitals.shouted, index)) return partsOfHeading(run, index)
-  const article = capitals.names ? undefined : GERMAN_ARTICLE.exec(run)?.[0]
-  if (article !== undefined) return partsOf(run.slice(article.length), index + article.length, capitals)
+function splitRun(run: string, index: number, capitals: CapitalUse): CapitalisedRun[] {
+  if (isInRanges(capitals.headings, index)) return splitHeadingRun(run, index)
+  const article = capitals.markNames ? undefined : GERMAN_ARTICLE.exec(run)?.[0]
+  if (article !== undefined) return splitRun(run.slice(article.length), index + article.length, capitals)
   const owner = /^(.*?['’]s)[ \u00a0]+(?=\p{Lu})/u.exec(run)
   if (owner === null) return [{ run, index }]
   const rest = run.slice(owner[0].length)
   if (!/[ \u00a0]/u.test(rest) && ORGANIZATION.test(rest)) return [{ run, index }]
-  return [{ run: owner[1] ?? '', index }, ...partsOf(rest, index + owner[0].length, capitals)]
+  return [{ run: owner[1] ?? '', index }, ...splitRun(rest, index + owner[0].length, capitals)]
 }
 
 /** Splits a line with a capital in every word at its function words. */
-function partsOfHeading(run: string, index: number): Run[] {
-  const parts: Run[] = []
+function splitHeadingRun(run: string, index: number): CapitalisedRun[] {
+  const parts: CapitalisedRun[] = []
   for (const match of run.matchAll(/[^ \u00a0]+(?:[ \u00a0]+of[ \u00a0]+[^ \u00a0]+)?/gu)) {
     const last = parts.at(-1)
     if (isFunctionWord(match[0].toLowerCase())) parts.push({ run: '', index: 0 })
@@ -137,20 +137,20 @@ function partsOfHeading(run: string, index: number): Run[] {
 }
 
 /** Adds a run of capitalised words as a name, where capitals mark names. */
-function keepName(text: string, { run, index }: Run, capitals: Capitals, keep: Keep): void {
-  const name = nameOf(run)
+function addNameOfRun(text: string, { run, index }: CapitalisedRun, capitals: CapitalUse, add: AddMention): void {
+  const name = extractName(run)
   if (name === undefined) return
   const at = index + run.indexOf(name)
   const before = text.slice(Math.max(0, at - 30), at)
-  const { type, confidence } = typeOf(name, before, text.slice(at + name.length).slice(0, 30))
+  const { type, confidence } = classifyName(name, before, text.slice(at + name.length).slice(0, 30))
   // in a heading, only a name of a recognised form counts
-  if (isWithin(capitals.shouted, at)) {
-    if (type !== 'term' && /\p{Ll}/u.test(name)) keep(name, type, at, confidence)
+  if (isInRanges(capitals.headings, at)) {
+    if (type !== 'term' && /\p{Ll}/u.test(name)) add(name, type, at, confidence)
     return
   }
-  const single = !/[ \u00a0]/u.test(name) && !isAcronym(name) && !MIXED.test(name)
-  if (single && !(capitals.names && WITHIN.test(before))) return
-  keep(name, type, at, confidence)
+  const single = !/[ \u00a0]/u.test(name) && !isAcronym(name) && !MIXED_CASE.test(name)
+  if (single && !(capitals.markNames && AFTER_WORD.test(before))) return
+  add(name, type, at, confidence)
 }
 
 /** Normalises a name: lower case without accents, articles, possessives, punctuation and legal forms. */
@@ -175,22 +175,22 @@ function isAcronym(name: string): boolean {
 }
 
 /** The name in a run of capitalised words; undefined where there is none. */
-function nameOf(run: string): string | undefined {
+function extractName(run: string): string | undefined {
   let name = run.replace(/['’]s?$/u, '')
-  for (let stripped = name.replace(LEADING, ''); stripped !== name; stripped = name.replace(LEADING, ''))
+  for (let stripped = name.replace(LEADING_WORDS, ''); stripped !== name; stripped = name.replace(LEADING_WORDS, ''))
     name = stripped
   // `In 2019 Acme bought`
   name = name.replace(/^\d+[ \u00a0]+/u, '').replace(SENTENCE_BEGINS, '')
   name = name.replace(/[ \u00a0]+\d+$/u, (number) => (/^[ \u00a0]\d{1,3}$/u.test(number) ? number : ''))
   const words = name.split(/[ \u00a0]+/u)
-  if (words.length > MAX_WORDS || name.length > MAX_NAME) return undefined
-  if (words.length === 1) return isAcronym(name) || SINGLE.test(name) || MIXED.test(name) ? name : undefined
+  if (words.length > MAX_NAME_WORDS || name.length > MAX_NAME_CHARACTERS) return undefined
+  if (words.length === 1) return isAcronym(name) || SINGLE_WORD.test(name) || MIXED_CASE.test(name) ? name : undefined
   if (!ALL_MONTHS.includes((words[0] ?? '').toLowerCase())) return name
   // `In May Linden Paper was sold`; `March Street` alone may be anything
   return run.startsWith(name) || words.length < 3 ? undefined : words.slice(1).join(' ')
 }
 
-function typeOf(name: string, before: string, after: string): { type: EntityType; confidence: number } {
+function classifyName(name: string, before: string, after: string): { type: EntityType; confidence: number } {
   if (ORGANIZATION.test(name)) return { type: 'organization', confidence: 0.85 }
   if (POLICY.test(name)) return { type: 'policy', confidence: 0.8 }
   if (PERSON_NAME.test(name) && (PERSON_BEFORE.test(before) || PERSON_AFTER.test(after)))

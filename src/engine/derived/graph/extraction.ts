@@ -1,10 +1,10 @@
-import type { FoundEntity } from './entities.js'
+import type { EntityMention } from './entities.js'
 import type { Predicate } from './predicates.js'
 
 export type RelationType = 'contradicts' | 'defines' | 'depends_on' | 'mentions' | 'references' | 'supersedes'
 
 export interface ExtractedEntity {
-  found: FoundEntity
+  found: EntityMention
   /** spellings in the order in which they were found */
   names: Set<string>
   nodes: Set<number>
@@ -22,13 +22,13 @@ export interface ExtractedRelation {
 }
 
 /** The graph of one document; entities by canonical key. */
-export interface Extraction {
+export interface GraphExtraction {
   entities: Map<string, ExtractedEntity>
   relations: Map<string, ExtractedRelation>
 }
 
 /** Identifier of a relation within a document. */
-export function relationId({
+export function toRelationId({
   subject,
   object,
   type,

@@ -1,9 +1,9 @@
 /** English words that occur next to names and noun phrases but do not belong to them. */
 
-const words = (text: string): string[] => text.split(/\s+/)
+const splitWords = (text: string): string[] => text.split(/\s+/)
 
 export const PREPOSITIONS: ReadonlySet<string> = new Set(
-  words(
+  splitWords(
     `about above across after against along alongside amid among around as at before behind below beneath beside
      besides between beyond by concerning despite down during except for from in inside into like near off on onto
      out outside over past per regarding round since than through throughout till to toward towards under underneath
@@ -12,14 +12,14 @@ export const PREPOSITIONS: ReadonlySet<string> = new Set(
 )
 
 export const DETERMINERS: ReadonlySet<string> = new Set(
-  words(
+  splitWords(
     `the a an this that these those its our their his her my your some any each every no all both several many most
      few another other such more less only one two three four five six seven eight nine ten various certain same own last next previous`,
   ),
 )
 
 export const PRONOUNS: ReadonlySet<string> = new Set(
-  words(
+  splitWords(
     `it he she they we you i them him us me who which what whom whose that this these those there here one ones
      someone somebody something anyone anything everyone everything nobody nothing none itself himself herself
      themselves others latter former each both all`,
@@ -27,11 +27,13 @@ export const PRONOUNS: ReadonlySet<string> = new Set(
 )
 
 export const CONJUNCTIONS: ReadonlySet<string> = new Set(
-  words('and or but nor so yet because although though while when whenever where whereas if unless once whether since'),
+  splitWords(
+    'and or but nor so yet because although though while when whenever where whereas if unless once whether since',
+  ),
 )
 
 export const AUXILIARIES: ReadonlySet<string> = new Set(
-  words(
+  splitWords(
     `is are was were be been being am has have had having do does did can could may might must shall should will would
      cannot can't couldn't don't doesn't didn't isn't aren't wasn't weren't won't wouldn't hasn't haven't hadn't
      shouldn't`,
@@ -40,7 +42,7 @@ export const AUXILIARIES: ReadonlySet<string> = new Set(
 
 /** Adverbs between a subject and its verb, or a verb and its object. */
 export const ADVERBS: ReadonlySet<string> = new Set(
-  words(
+  splitWords(
     `also then later now still already often always usually never ever first finally eventually recently soon once
      again just even thus therefore hence however moreover furthermore nevertheless instead together successfully
      largely mostly mainly partly not only currently formerly today yesterday meanwhile afterwards subsequently
@@ -52,7 +54,7 @@ export const ADVERBS: ReadonlySet<string> = new Set(
 
 /** Common verb forms, which end a noun phrase. */
 export const VERBS: ReadonlySet<string> = new Set(
-  words(
+  splitWords(
     `say says said suggest suggests suggested show shows showed shown indicate indicates indicated report reports
      reported find finds found think thinks thought believe believes believed know knows knew known mean means meant
      become becomes became remain remains remained seem seems seemed appear appears appeared make makes made making
@@ -83,11 +85,11 @@ export const VERBS: ReadonlySet<string> = new Set(
   ),
 )
 
-const BOUNDS: ReadonlySet<string> = new Set(
+const FUNCTION_WORDS: ReadonlySet<string> = new Set(
   [PREPOSITIONS, DETERMINERS, PRONOUNS, CONJUNCTIONS, AUXILIARIES, ADVERBS].flatMap((some) => [...some]),
 )
 
 /** Whether a word, in lower case, cannot be a noun phrase alone. */
 export function isFunctionWord(word: string): boolean {
-  return BOUNDS.has(word)
+  return FUNCTION_WORDS.has(word)
 }

@@ -1,13 +1,13 @@
-import type { FoundEntity } from './entities.js'
+import type { EntityMention } from './entities.js'
 import { DETERMINERS, isFunctionWord, PREPOSITIONS, VERBS } from './function-words.js'
 import type { EndKind } from './predicates.js'
-import { isCapitalised, type Token } from './tokens.js'
+import { isCapitalised, type SentenceToken } from './tokens.js'
 
 /** A noun phrase that may be an end of a relation. */
-export interface Phrase {
+export interface NounPhrase {
   name: string
   /** the mention that it consists of, where a rule found it as a name */
-  mention?: FoundEntity
+  mention?: EntityMention
   isName: boolean
   /** UTF-16 offset in the text */
   at: number
@@ -17,14 +17,14 @@ export interface Phrase {
 }
 
 /** A tokenized sentence with its mentions. */
-export interface Sentence {
+export interface TokenizedSentence {
   text: string
-  tokens: readonly Token[]
-  mentions: readonly FoundEntity[]
+  tokens: readonly SentenceToken[]
+  mentions: readonly EntityMention[]
 }
 
 /** Maximal number of words of a noun phrase that is not a name. */
-const MOST_WORDS = 5
+const MAX_PHRASE_WORDS = 5
 /** Nouns that identify nothing alone. */
 const VAGUE = new Set(
   `system systems approach method methods result results study studies data way ways part parts thing things case cases
@@ -41,10 +41,10 @@ const VAGUE = new Set(
   ),
 )
 /** Words whose owner is named in another sentence. */
-const OWNERS = new Set(['its', 'their', 'his', 'her', 'whose'])
+const POSSESSIVES = new Set(['its', 'their', 'his', 'her', 'whose'])
 /** Groups of people: a sentence that starts with one names nobody in particular. */
 const PEOPLE = /(?:ers|ors|ists|ians|ees|ants|men|women|people|students|companies|firms|engineers)$/iu
-const SKIPPED_AFTER = new Set([
+const SKIPPED_BEFORE_PHRASE = new Set([
   ...DETERMINERS,
   '"',
   '“',
@@ -62,7 +62,7 @@ const SKIPPED_AFTER = new Set([
   'rise',
 ])
 /** Time words between a time expression and a subject. */
-const TIMES = new Set(
+const TIME_WORDS = new Set(
   `default week weeks month months year years day days night morning evening spring summer autumn winter century decade
    today yesterday time times monday tuesday wednesday thursday friday saturday sunday`.split(/\s+/),
 )
@@ -78,7 +78,7 @@ const ALSO_NOUNS = new Set(
    run runs set sets start stop hold holds win wins loss`.split(/\s+/),
 )
 const ADJECTIVE = /(?:ous|ible|less|ical|[a-z]{3}ful|[a-z]{2}ive|[a-z]{2}able|[a-z]{2}ional)$/
-const NO_ADJECTIVES = new Set(
+const ADJECTIVE_EXCEPTIONS = new Set(
   `archive objective motive narrative perspective alternative executive detective initiative representative native
    drive five hive olive cable table vegetable variable timetable handful spoonful octave derivative additive adhesive
    explosive preservative relative locomotive directive incentive collective professional national`.split(/\s+/),
@@ -121,31 +121,31 @@ const NAMING_HEADS = new Set([
   'part',
   'half',
 ])
-const LEGAL = new Set(['inc', 'ltd', 'corp', 'co', 'llc', 'plc', 'gmbh', 'ag', 'sa', 'jr', 'sr'])
+const LEGAL_FORMS = new Set(['inc', 'ltd', 'corp', 'co', 'llc', 'plc', 'gmbh', 'ag', 'sa', 'jr', 'sr'])
 
 /** The noun phrase whose last word is at an index; undefined where none ends there. */
-export function phraseBefore(sentence: Sentence, last: number): Phrase | undefined {
+export function findPhraseBefore(sentence: TokenizedSentence, last: number): NounPhrase | undefined {
   const { tokens } = sentence
   let first = last + 1
-  for (let place = last; place >= 0; place--) {
-    const token = tokens[place]
-    if (token === undefined || !isPart(token)) break
+  for (let index = last; index >= 0; index--) {
+    const token = tokens[index]
+    if (token === undefined || !isPhraseWord(token)) break
     // `In 2019 Acme bought`, `last week Acme bought`
-    if (place < last && token.mention === undefined && (TIMES.has(token.lower) || /^\d+$/.test(token.text))) break
-    if (place < last && token.possessive && token.mention === undefined) break
-    first = place
-    if (place < last && token.possessive) break
+    if (index < last && token.mention === undefined && (TIME_WORDS.has(token.lower) || /^\d+$/.test(token.text))) break
+    if (index < last && token.possessive && token.mention === undefined) break
+    first = index
+    if (index < last && token.possessive) break
   }
-  return first > last ? undefined : phraseOf(sentence, first, last)
+  return first > last ? undefined : toPhrase(sentence, first, last)
 }
 
 /** The noun phrase that starts at an index, after its articles; undefined where none starts there. */
-export function phraseAfter(sentence: Sentence, place: number, kind: EndKind): Phrase | undefined {
+export function findPhraseAfter(sentence: TokenizedSentence, index: number, kind: EndKind): NounPhrase | undefined {
   const { tokens } = sentence
-  let first = place
+  let first = index
   while (
     tokens[first] !== undefined &&
-    SKIPPED_AFTER.has(tokens[first]?.lower ?? '') &&
+    SKIPPED_BEFORE_PHRASE.has(tokens[first]?.lower ?? '') &&
     tokens[first]?.mention === undefined
   ) {
     if (tokens[first]?.lower === 'no') return undefined
@@ -155,30 +155,31 @@ export function phraseAfter(sentence: Sentence, place: number, kind: EndKind): P
   let last = first - 1
   for (let at = first; ; at++) {
     const token = tokens[at]
-    const follows = at > first && token !== undefined && ALSO_NOUNS.has(token.lower) && describes(tokens[at - 1])
-    if (token === undefined || !(isPart(token) || follows)) break
-    if (at > first && token.mention === undefined && (isVerbal(tokens, at) || TIMES.has(token.lower))) break
+    const follows = at > first && token !== undefined && ALSO_NOUNS.has(token.lower) && isModifier(tokens[at - 1])
+    if (token === undefined || !(isPhraseWord(token) || follows)) break
+    if (at > first && token.mention === undefined && (isTrailingParticiple(tokens, at) || TIME_WORDS.has(token.lower)))
+      break
     last = at
   }
   if (last < first) return undefined
-  const found = phraseOf(sentence, first, last)
+  const found = toPhrase(sentence, first, last)
   const next = tokens[last + 1]
   if (next?.lower !== 'of' || found?.mention !== undefined) return found
-  const rest = phraseAfter(sentence, last + 2, kind)
+  const rest = findPhraseAfter(sentence, last + 2, kind)
   if (rest === undefined) return undefined
   const head = tokens[last]?.lower ?? ''
   if (NAMING_HEADS.has(head) || (QUANTITIES.has(head) && kind === 'any')) return rest
   if (kind === 'name') return undefined
-  return common(sentence, first, rest.last, MOST_WORDS + 3)
+  return toCommonPhrase(sentence, first, rest.last, MAX_PHRASE_WORDS + 3)
 }
 
 /**
  * Whether a single word is an incomplete phrase: `innate and adaptive immunity`, `depletion in mice of cells`,
  * `small-scale (…) trials`.
  */
-function isCutOff(tokens: readonly Token[], place: number): boolean {
-  const word = tokens[place]?.lower ?? ''
-  const next = tokens[place + 1]?.lower ?? ''
+function isIncomplete(tokens: readonly SentenceToken[], index: number): boolean {
+  const word = tokens[index]?.lower ?? ''
+  const next = tokens[index + 1]?.lower ?? ''
   if (/(?:al|ic|ate|ary)$/.test(word) && /^(?:and|or|,)$/.test(next)) return true
   if (/^(?:reduction|depletion|induction|elevation|alteration|limitation|improvement)s?$/.test(word) && next === 'in')
     return true
@@ -188,17 +189,17 @@ function isCutOff(tokens: readonly Token[], place: number): boolean {
   return word.includes('-') && next === '('
 }
 
-function isAdjective(token: Token | undefined): boolean {
+function isAdjective(token: SentenceToken | undefined): boolean {
   if (token === undefined || token.mention !== undefined || isCapitalised(token.text)) return false
-  return ADJECTIVES.has(token.lower) || (ADJECTIVE.test(token.lower) && !NO_ADJECTIVES.has(token.lower))
+  return ADJECTIVES.has(token.lower) || (ADJECTIVE.test(token.lower) && !ADJECTIVE_EXCEPTIONS.has(token.lower))
 }
 
-function describes(token: Token | undefined): boolean {
+function isModifier(token: SentenceToken | undefined): boolean {
   return isAdjective(token) || /(?:al|ic|ed|ary|er|ing)$/.test(token?.lower ?? '')
 }
 
 /** Whether a word can be part of a noun phrase. */
-function isPart(token: Token): boolean {
+function isPhraseWord(token: SentenceToken): boolean {
   if (token.mention !== undefined) return true
   if (!token.isWord || isFunctionWord(token.lower) || VERBS.has(token.lower)) return false
   return !(
@@ -213,17 +214,17 @@ function isPart(token: Token): boolean {
  * Whether a word is a participle after a noun: `systems based on`, `servers running in`; not `manufactured items`,
  * `training of staff`.
  */
-function isVerbal(tokens: readonly Token[], at: number): boolean {
+function isTrailingParticiple(tokens: readonly SentenceToken[], at: number): boolean {
   const token = tokens[at]
   const next = tokens[at + 1]
   if (token === undefined || isCapitalised(token.text) || token.lower.includes('-')) return false
-  const isBehind = next === undefined || !next.isWord || (isFunctionWord(next.lower) && next.lower !== 'of')
-  if (describes(tokens[at - 1]) && next?.lower !== 'the') return false
-  if (/[^e]ed$/.test(token.lower) && token.lower.length > 4) return isBehind || next?.lower === 'of'
-  return /ing$/.test(token.lower) && next?.isWord === true && (isBehind || isCapitalised(next.text))
+  const isAtEnd = next === undefined || !next.isWord || (isFunctionWord(next.lower) && next.lower !== 'of')
+  if (isModifier(tokens[at - 1]) && next?.lower !== 'the') return false
+  if (/[^e]ed$/.test(token.lower) && token.lower.length > 4) return isAtEnd || next?.lower === 'of'
+  return /ing$/.test(token.lower) && next?.isWord === true && (isAtEnd || isCapitalised(next.text))
 }
 
-function phraseOf(sentence: Sentence, first: number, last: number): Phrase | undefined {
+function toPhrase(sentence: TokenizedSentence, first: number, last: number): NounPhrase | undefined {
   const { tokens, mentions, text } = sentence
   const end = tokens[last]
   const start = tokens[first]
@@ -247,36 +248,41 @@ function phraseOf(sentence: Sentence, first: number, last: number): Phrase | und
   if (last > first && /^\d+$/.test(end.text) && isCapitalised(tokens[last - 1]?.text ?? ''))
     return { name: text.slice(start.start, end.end), isName: true, at: start.start, first, last }
   const capitals = tokens.slice(first, last + 1).filter((token) => isCapitalised(token.text)).length
-  if (capitals === last - first + 1 && capitals <= MOST_WORDS) {
+  if (capitals === last - first + 1 && capitals <= MAX_PHRASE_WORDS) {
     const name = text.slice(start.start, end.end)
-    if (capitals === 1 && !mayBeName(sentence, first)) return common(sentence, first, last)
+    if (capitals === 1 && !mayBeName(sentence, first)) return toCommonPhrase(sentence, first, last)
     return { name, isName: true, at: start.start, first, last }
   }
   // `the Swedish maker Volvo`: the last word is the name
   if (isCapitalised(end.text) && !isCapitalised(start.text))
     return { name: end.text, isName: true, at: end.start, first, last }
-  return common(sentence, first, last)
+  return toCommonPhrase(sentence, first, last)
 }
 
 /** Whether a single capitalised word may be a name: at the start of a sentence it may be any word. */
-function mayBeName({ text, tokens }: Sentence, place: number): boolean {
-  const word = tokens[place]?.text ?? ''
+function mayBeName({ text, tokens }: TokenizedSentence, index: number): boolean {
+  const word = tokens[index]?.text ?? ''
   if (word.length < 3 || PEOPLE.test(word) || isFunctionWord(word.toLowerCase()) || VERBS.has(word.toLowerCase()))
     return false
   return !text.includes(` ${word.toLowerCase()} `)
 }
 
-function common({ tokens, text }: Sentence, from: number, last: number, most = MOST_WORDS): Phrase | undefined {
+function toCommonPhrase(
+  { tokens, text }: TokenizedSentence,
+  from: number,
+  last: number,
+  maxWords = MAX_PHRASE_WORDS,
+): NounPhrase | undefined {
   // a heading before a sentence without punctuation in between: `METHODS Water samples were …`
   const isHeading =
     /^\p{Lu}{5,}$/u.test(tokens[from]?.text ?? '') && isCapitalised(tokens[from + 1]?.text ?? '') && from < last
   const first = isHeading ? from + 1 : from
   const start = tokens[first]
   const end = tokens[last]
-  if (start === undefined || end === undefined || last - first > most) return undefined
+  if (start === undefined || end === undefined || last - first > maxWords) return undefined
   if (isAdjective(end)) return undefined
   if (VAGUE.has(end.lower) && tokens.slice(first, last).every((token) => isAdjective(token))) return undefined
-  if (first === last && (end.lower.length < 3 || isCutOff(tokens, last))) return undefined
+  if (first === last && (end.lower.length < 3 || isIncomplete(tokens, last))) return undefined
   if (!/\p{L}{2}/u.test(end.text)) return undefined
   return { name: text.slice(start.start, end.end).replace(/\s+/g, ' '), isName: false, at: start.start, first, last }
 }
@@ -285,13 +291,13 @@ function common({ tokens, text }: Sentence, from: number, last: number, most = M
  * The word before a phrase and its articles, in lower case: `the president of France`. `its` and `whose` are returned,
  * too.
  */
-export function boundBefore({ tokens }: Sentence, phrase: Phrase): string {
-  for (let place = phrase.first - 1; place >= 0; place--) {
-    const { lower = '', text = '' } = tokens[place] ?? {}
-    if (lower === 'no' || OWNERS.has(lower)) return lower
+export function findWordBefore({ tokens }: TokenizedSentence, phrase: NounPhrase): string {
+  for (let index = phrase.first - 1; index >= 0; index--) {
+    const { lower = '', text = '' } = tokens[index] ?? {}
+    if (lower === 'no' || POSSESSIVES.has(lower)) return lower
     const isArticle = DETERMINERS.has(lower) || /^["“‘`]$/.test(text) || (!phrase.isName && /^\d/.test(text))
     // `a given size`
-    const isParticiple = /(?:[^e]ed|en|ing)$/.test(lower) && DETERMINERS.has(tokens[place - 1]?.lower ?? '')
+    const isParticiple = /(?:[^e]ed|en|ing)$/.test(lower) && DETERMINERS.has(tokens[index - 1]?.lower ?? '')
     if (!isArticle && !isParticiple) return lower
   }
   return ''
@@ -301,11 +307,11 @@ export function isPreposition(word: string): boolean {
   return PREPOSITIONS.has(word)
 }
 
-export function isOwner(word: string): boolean {
-  return OWNERS.has(word)
+export function isPossessive(word: string): boolean {
+  return POSSESSIVES.has(word)
 }
 
 /** Whether a word is a legal form: `Acme, Inc., bought`. */
 export function isLegalForm(word: string): boolean {
-  return LEGAL.has(word)
+  return LEGAL_FORMS.has(word)
 }

@@ -25,7 +25,7 @@ export type Predicate = (typeof PREDICATES)[number]
 /** Whether an end must be a name, or may be any noun phrase. */
 export type EndKind = 'name' | 'any'
 
-interface Ends {
+interface TriggerEnds {
   predicate: Predicate
   /** the grammatical subject is the predicate's object */
   swap?: boolean
@@ -34,7 +34,7 @@ interface Ends {
 }
 
 /** `X words next Y`, and `Y was words next by X` for participles. */
-export interface VerbTrigger extends Ends {
+export interface VerbTrigger extends TriggerEnds {
   kind: 'verb'
   words: string
   next?: string
@@ -43,27 +43,27 @@ export interface VerbTrigger extends Ends {
 }
 
 /** `X is words next Y`, without an agent. */
-export interface StateTrigger extends Ends {
+export interface StateTrigger extends TriggerEnds {
   kind: 'state'
   words: string
   next: string
 }
 
 /** `X is a word of Y`, `X, the word of Y`, `Y's word X`. */
-export interface RoleTrigger extends Ends {
+export interface RoleTrigger extends TriggerEnds {
   kind: 'role'
   words: string
   next: string
 }
 
 /** `Y's word of X`, `the word of X by Y`. */
-export interface EventTrigger extends Ends {
+export interface EventTrigger extends TriggerEnds {
   kind: 'event'
   words: string
   by: string
 }
 
-export type Trigger = VerbTrigger | StateTrigger | RoleTrigger | EventTrigger
+export type RelationTrigger = VerbTrigger | StateTrigger | RoleTrigger | EventTrigger
 
 const verb = (
   predicate: Predicate,
@@ -83,91 +83,96 @@ const role = (
 const event = (predicate: Predicate, words: string, by: string, [subject, object]: readonly [EndKind, EndKind]) =>
   ({ kind: 'event', predicate, words, by, subject, object }) as const
 
-const NAMES = ['name', 'name'] as const
-const ANY = ['any', 'any'] as const
-const OF_NAME = ['name', 'any'] as const
-const TO_NAME = ['any', 'name'] as const
+const NAME_NAME = ['name', 'name'] as const
+const ANY_ANY = ['any', 'any'] as const
+const NAME_ANY = ['name', 'any'] as const
+const ANY_NAME = ['any', 'name'] as const
 
-export const TRIGGERS: readonly Trigger[] = [
-  verb('acquired', 'acquire acquires acquired buys bought purchases purchased', NAMES),
-  verb('acquired', 'takes took taken', NAMES, { next: 'over' }),
-  event('acquired', 'acquisition takeover purchase buyout', 'by', NAMES),
-  verb('founded', 'founded co-founded cofounded', NAMES),
-  verb('founded', 'establish establishes established', NAMES),
-  verb('founded', 'sets set', NAMES, { next: 'up' }),
-  event('founded', 'founding foundation establishment', 'by', NAMES),
-  role('founded', 'founder co-founder cofounder founders co-founders', 'of', NAMES),
-  verb('leads', 'leads led heads headed chairs chaired directed', OF_NAME),
-  verb('leads', 'runs', NAMES),
+export const TRIGGERS: readonly RelationTrigger[] = [
+  verb('acquired', 'acquire acquires acquired buys bought purchases purchased', NAME_NAME),
+  verb('acquired', 'takes took taken', NAME_NAME, { next: 'over' }),
+  event('acquired', 'acquisition takeover purchase buyout', 'by', NAME_NAME),
+  verb('founded', 'founded co-founded cofounded', NAME_NAME),
+  verb('founded', 'establish establishes established', NAME_NAME),
+  verb('founded', 'sets set', NAME_NAME, { next: 'up' }),
+  event('founded', 'founding foundation establishment', 'by', NAME_NAME),
+  role('founded', 'founder co-founder cofounder founders co-founders', 'of', NAME_NAME),
+  verb('leads', 'leads led heads headed chairs chaired directed', NAME_ANY),
+  verb('leads', 'runs', NAME_NAME),
   role(
     'leads',
     `ceo cto cfo president director chairman chairwoman chairperson chair head leader captain mayor governor minister
      chancellor king queen emperor executive officer principal dean commander manager rector`,
     'of at for',
-    OF_NAME,
+    NAME_ANY,
   ),
-  verb('works_for', 'works worked', NAMES, { next: 'for at', active: true }),
-  verb('works_for', 'employs employed hires hired', NAMES, { swap: true }),
+  verb('works_for', 'works worked', NAME_NAME, { next: 'for at', active: true }),
+  verb('works_for', 'employs employed hires hired', NAME_NAME, { swap: true }),
   role(
     'works_for',
     `employee engineer scientist researcher professor developer analyst accountant designer teacher lawyer consultant
      lecturer physicist chemist economist nurse curator librarian`,
     'at of for with',
-    NAMES,
+    NAME_NAME,
   ),
-  verb('member_of', 'joins joined', NAMES, { active: true }),
-  role('member_of', 'member members signatory', 'of', NAMES),
-  verb('part_of', 'belong belongs belonged', ANY, { next: 'to', active: true }),
-  verb('part_of', 'consist consists consisted', ANY, { next: 'of', active: true, swap: true }),
-  verb('part_of', 'comprises comprised', ANY, { swap: true, active: true }),
-  state('part_of', 'composed', 'of', ANY),
+  verb('member_of', 'joins joined', NAME_NAME, { active: true }),
+  role('member_of', 'member members signatory', 'of', NAME_NAME),
+  verb('part_of', 'belong belongs belonged', ANY_ANY, { next: 'to', active: true }),
+  verb('part_of', 'consist consists consisted', ANY_ANY, { next: 'of', active: true, swap: true }),
+  verb('part_of', 'comprises comprised', ANY_ANY, { swap: true, active: true }),
+  state('part_of', 'composed', 'of', ANY_ANY),
   role(
     'part_of',
     'part subsidiary division unit branch arm component subset suburb district province county borough department module',
     'of',
-    ANY,
+    ANY_ANY,
   ),
-  state('located_in', 'located situated', 'in at on near', TO_NAME),
-  state('located_in', 'headquartered based', 'in at near', TO_NAME),
-  verb('located_in', 'lies lie', NAMES, { next: 'in on', active: true }),
-  role('located_in', 'capital', 'of', NAMES),
-  role('located_in', 'city town village river mountain lake island port museum university municipality', 'in', NAMES),
-  verb('depends_on', 'depend depends depended relies rely relied', ANY, { next: 'on upon', active: true }),
-  verb('depends_on', 'requires required', ANY, { active: true }),
-  verb('depends_on', 'needs needed', ANY, { active: true }),
-  verb('depends_on', 'runs run ran builds built', NAMES, { next: 'on upon', active: true }),
-  state('depends_on', 'dependent', 'on upon', ANY),
-  state('depends_on', 'built', 'on upon', ANY),
-  state('depends_on', 'powered', 'by', ANY),
-  verb('uses', 'use uses used utilizes utilises utilized employs', ANY),
-  state('uses', 'written implemented', 'in', TO_NAME),
-  verb('replaced', 'replace replaces replaced supersede supersedes superseded obsoletes obsoleted', ANY),
-  verb('replaced', 'succeeds succeeded', NAMES),
-  event('replaced', 'replacement', 'by with', ANY),
-  role('replaced', 'successor', 'to of', NAMES),
-  role('replaced', 'replacement', 'for of', ANY),
-  role('replaced', 'predecessor', 'of to', NAMES, true),
-  verb('produces', 'produces produced manufactures manufactured', ANY),
-  verb('produces', 'makes builds built', OF_NAME),
-  role('produces', 'manufacturer producer maker', 'of', OF_NAME),
-  verb('owns', 'own owns owned', OF_NAME),
-  role('owns', 'owner owners', 'of', OF_NAME),
-  verb('created', 'wrote written invented developed designed composed painted authored', OF_NAME),
-  verb('discovered', 'discovered', OF_NAME),
-  event('discovered', 'discovery', 'by', OF_NAME),
-  event('created', 'invention', 'by', OF_NAME),
-  role('created', 'author inventor creator architect composer designer', 'of', OF_NAME),
-  verb('caused', 'cause causes caused triggers triggered induces induced', ANY),
-  verb('caused', 'leads led results resulted', ANY, { next: 'to in', active: true }),
-  verb('caused', 'gives gave', ANY, { next: 'rise', active: true }),
-  role('caused', 'cause causes', 'of', ANY),
-  verb('cites', 'cites cited amends amended references', NAMES),
-  verb('contradicts', 'contradict contradicts contradicted', ANY),
-  verb('contradicts', 'conflicts conflict', ANY, { next: 'with', active: true }),
+  state('located_in', 'located situated', 'in at on near', ANY_NAME),
+  state('located_in', 'headquartered based', 'in at near', ANY_NAME),
+  verb('located_in', 'lies lie', NAME_NAME, { next: 'in on', active: true }),
+  role('located_in', 'capital', 'of', NAME_NAME),
+  role(
+    'located_in',
+    'city town village river mountain lake island port museum university municipality',
+    'in',
+    NAME_NAME,
+  ),
+  verb('depends_on', 'depend depends depended relies rely relied', ANY_ANY, { next: 'on upon', active: true }),
+  verb('depends_on', 'requires required', ANY_ANY, { active: true }),
+  verb('depends_on', 'needs needed', ANY_ANY, { active: true }),
+  verb('depends_on', 'runs run ran builds built', NAME_NAME, { next: 'on upon', active: true }),
+  state('depends_on', 'dependent', 'on upon', ANY_ANY),
+  state('depends_on', 'built', 'on upon', ANY_ANY),
+  state('depends_on', 'powered', 'by', ANY_ANY),
+  verb('uses', 'use uses used utilizes utilises utilized employs', ANY_ANY),
+  state('uses', 'written implemented', 'in', ANY_NAME),
+  verb('replaced', 'replace replaces replaced supersede supersedes superseded obsoletes obsoleted', ANY_ANY),
+  verb('replaced', 'succeeds succeeded', NAME_NAME),
+  event('replaced', 'replacement', 'by with', ANY_ANY),
+  role('replaced', 'successor', 'to of', NAME_NAME),
+  role('replaced', 'replacement', 'for of', ANY_ANY),
+  role('replaced', 'predecessor', 'of to', NAME_NAME, true),
+  verb('produces', 'produces produced manufactures manufactured', ANY_ANY),
+  verb('produces', 'makes builds built', NAME_ANY),
+  role('produces', 'manufacturer producer maker', 'of', NAME_ANY),
+  verb('owns', 'own owns owned', NAME_ANY),
+  role('owns', 'owner owners', 'of', NAME_ANY),
+  verb('created', 'wrote written invented developed designed composed painted authored', NAME_ANY),
+  verb('discovered', 'discovered', NAME_ANY),
+  event('discovered', 'discovery', 'by', NAME_ANY),
+  event('created', 'invention', 'by', NAME_ANY),
+  role('created', 'author inventor creator architect composer designer', 'of', NAME_ANY),
+  verb('caused', 'cause causes caused triggers triggered induces induced', ANY_ANY),
+  verb('caused', 'leads led results resulted', ANY_ANY, { next: 'to in', active: true }),
+  verb('caused', 'gives gave', ANY_ANY, { next: 'rise', active: true }),
+  role('caused', 'cause causes', 'of', ANY_ANY),
+  verb('cites', 'cites cited amends amended references', NAME_NAME),
+  verb('contradicts', 'contradict contradicts contradicted', ANY_ANY),
+  verb('contradicts', 'conflicts conflict', ANY_ANY, { next: 'with', active: true }),
 ]
 
 /** The closest type in the contract's closed list. */
-export const TYPE_OF = {
+export const RELATION_TYPE_BY_PREDICATE = {
   acquired: 'mentions',
   born_in: 'mentions',
   caused: 'mentions',

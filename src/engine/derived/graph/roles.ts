@@ -1,61 +1,74 @@
-import type { Amount } from './amounts.js'
-import { objectsAfter, subjectBefore } from './clauses.js'
+import type { MoneyAmount } from './amounts.js'
+import { findObjectsAfter, findSubjectBefore } from './clauses.js'
 import { DETERMINERS, isFunctionWord, VERBS } from './function-words.js'
-import { boundBefore, isPreposition, type Phrase, phraseAfter, phraseBefore, type Sentence } from './phrases.js'
+import {
+  findPhraseAfter,
+  findPhraseBefore,
+  findWordBefore,
+  isPreposition,
+  type NounPhrase,
+  type TokenizedSentence,
+} from './phrases.js'
 import type { EventTrigger, Predicate, RoleTrigger } from './predicates.js'
 
 const BE = /^(?:is|are|was|were|became|becomes|remains|remained|been)$/
 /** Words before a role that change or negate it. */
-const UNDONE =
+const ROLE_NEGATIONS =
   /^(?:vice|deputy|assistant|acting|former|ex|proposed|planned|possible|potential|failed|attempted|honorary|would-be|likely|intended|pending)$/
 /** A minister or an officer leads only a part; with these words before it, the role leads all of it. */
-const NEEDED: Readonly<Record<string, RegExp>> = {
+const REQUIRED_MODIFIERS: Readonly<Record<string, RegExp>> = {
   minister: /^(?:prime|first)$/,
   executive: /^chief$/,
   officer: /^(?:executive|operating|commanding)$/,
 }
-const MODIFIERS = 4
+const MAX_MODIFIERS = 4
 
 /** Start of a role's words, and what precedes them. */
 interface RoleStart {
   /** index of the token before the role's words and its article */
   before: number
-  undone: boolean
+  isNegated: boolean
   /** index of the last token of what the role belongs to, where that comes first: `Acme's founder` */
   possessor: number | undefined
 }
 
 /** `X is the founder of Y`, `X, founder of Y, …`, `the founder of Y is X`, `Y's founder X` */
-export function relateRole(sentence: Sentence, place: number, trigger: RoleTrigger, relate: Relate): void {
+export function relateRole(
+  sentence: TokenizedSentence,
+  index: number,
+  trigger: RoleTrigger,
+  addRelation: AddRelation,
+): void {
   const { tokens } = sentence
-  const start = roleStart(sentence, place)
-  const needed = NEEDED[tokens[place]?.lower ?? '']
-  if (start.undone || (needed !== undefined && !needed.test(tokens[place - 1]?.lower ?? ''))) return
-  const say = (holder: Phrase, of: Phrase): void =>
-    trigger.swap === true ? relate(of, trigger.predicate, holder) : relate(holder, trigger.predicate, of)
+  const start = findRoleStart(sentence, index)
+  const requiredModifier = REQUIRED_MODIFIERS[tokens[index]?.lower ?? '']
+  if (start.isNegated || (requiredModifier !== undefined && !requiredModifier.test(tokens[index - 1]?.lower ?? '')))
+    return
+  const add = (holder: NounPhrase, of: NounPhrase): void =>
+    trigger.swap === true ? addRelation(of, trigger.predicate, holder) : addRelation(holder, trigger.predicate, of)
   if (start.possessor !== undefined) {
-    const of = phraseBefore(sentence, start.possessor)
-    if (of === undefined || (trigger.object === 'name' && !of.isName) || isPreposition(boundBefore(sentence, of)))
+    const of = findPhraseBefore(sentence, start.possessor)
+    if (of === undefined || (trigger.object === 'name' && !of.isName) || isPreposition(findWordBefore(sentence, of)))
       return
-    for (const holder of holdersAround(sentence, of.first - 1, place, trigger)) say(holder, of)
+    for (const holder of findHolders(sentence, of.first - 1, index, trigger)) add(holder, of)
     return
   }
-  if (!trigger.next.split(' ').includes(tokens[place + 1]?.lower ?? '')) return
-  const objects = objectsAfter(sentence, place + 2, trigger.object)
+  if (!trigger.next.split(' ').includes(tokens[index + 1]?.lower ?? '')) return
+  const objects = findObjectsAfter(sentence, index + 2, trigger.object)
   const last = objects.at(-1)
   if (last === undefined) return
-  for (const holder of holdersAround(sentence, start.before, last.last, trigger))
-    for (const of of objects) say(holder, of)
+  for (const holder of findHolders(sentence, start.before, last.last, trigger))
+    for (const of of objects) add(holder, of)
 }
 
-function roleStart({ tokens }: Sentence, place: number): RoleStart {
-  let before = place - 1
-  let undone = false
-  for (let count = 0; count < MODIFIERS; count++, before--) {
+function findRoleStart({ tokens }: TokenizedSentence, index: number): RoleStart {
+  let before = index - 1
+  let isNegated = false
+  for (let count = 0; count < MAX_MODIFIERS; count++, before--) {
     const token = tokens[before]
     if (token === undefined || !token.isWord) break
-    if (UNDONE.test(token.lower)) undone = true
-    if (token.possessive) return { before, undone, possessor: before }
+    if (ROLE_NEGATIONS.test(token.lower)) isNegated = true
+    if (token.possessive) return { before, isNegated, possessor: before }
     if (token.lower === 'and' && tokens[before - 1]?.isWord) continue
     if (isFunctionWord(token.lower) || VERBS.has(token.lower)) break
   }
@@ -64,56 +77,61 @@ function roleStart({ tokens }: Sentence, place: number): RoleStart {
     /^(?:of|as|currently|now|also|still)$/.test(tokens[before]?.lower ?? '')
   )
     before--
-  return { before, undone, possessor: undefined }
+  return { before, isNegated, possessor: undefined }
 }
 
 /** The holders of a role: named before its words (`X is …`, `X, …`), or after them (`… is X`, `…, X,`, `… X`). */
-function holdersAround(sentence: Sentence, before: number, after: number, trigger: RoleTrigger): Phrase[] {
+function findHolders(sentence: TokenizedSentence, before: number, after: number, trigger: RoleTrigger): NounPhrase[] {
   const { tokens } = sentence
   const word = tokens[before]?.lower ?? ''
-  if (BE.test(word)) return subjectBefore(sentence, before + 1, trigger.subject)?.phrases ?? []
+  if (BE.test(word)) return findSubjectBefore(sentence, before + 1, trigger.subject)?.phrases ?? []
   if (word === ',' || word === '(') {
-    const holder = phraseBefore(sentence, before - 1)
-    if (holder?.isName === true && !isPreposition(boundBefore(sentence, holder))) return [holder]
+    const holder = findPhraseBefore(sentence, before - 1)
+    if (holder?.isName === true && !isPreposition(findWordBefore(sentence, holder))) return [holder]
   }
   if (before >= 0 && !/^[,;:—–-]$|^(?:and|but|that)$/.test(word) && !isPreposition(word)) return []
-  return holdersAfter(sentence, after, trigger)
+  return findHoldersAfter(sentence, after, trigger)
 }
 
-function holdersAfter(sentence: Sentence, after: number, trigger: RoleTrigger): Phrase[] {
+function findHoldersAfter(sentence: TokenizedSentence, after: number, trigger: RoleTrigger): NounPhrase[] {
   const { tokens } = sentence
   const next = tokens[after + 1]
   if (next === undefined) return []
-  if (BE.test(next.lower)) return objectsAfter(sentence, after + 2, 'name').slice(0, 1)
+  if (BE.test(next.lower)) return findObjectsAfter(sentence, after + 2, 'name').slice(0, 1)
   if (next.text === ',') {
-    const holder = phraseAfter(sentence, after + 2, 'name')
+    const holder = findPhraseAfter(sentence, after + 2, 'name')
     const close = tokens[(holder?.last ?? after) + 1]
     return holder?.isName === true && (close === undefined || close.text === ',' || close.text === '.') ? [holder] : []
   }
   // `Acme's founder Ada Park`
   const holder =
-    trigger.subject === 'name' && next.mention !== undefined ? phraseAfter(sentence, after + 1, 'name') : undefined
+    trigger.subject === 'name' && next.mention !== undefined ? findPhraseAfter(sentence, after + 1, 'name') : undefined
   return holder?.isName === true ? [holder] : []
 }
 
 /** `Y's acquisition of X`, `the acquisition of X by Y` */
-export function relateEvent(sentence: Sentence, place: number, trigger: EventTrigger, relate: Relate): void {
+export function relateEvent(
+  sentence: TokenizedSentence,
+  index: number,
+  trigger: EventTrigger,
+  addRelation: AddRelation,
+): void {
   const { tokens } = sentence
-  if (tokens[place + 1]?.lower !== 'of') return
-  const start = roleStart(sentence, place)
-  if (start.undone) return
-  const objects = objectsAfter(sentence, place + 2, trigger.object)
+  if (tokens[index + 1]?.lower !== 'of') return
+  const start = findRoleStart(sentence, index)
+  if (start.isNegated) return
+  const objects = findObjectsAfter(sentence, index + 2, trigger.object)
   const last = objects.at(-1)
   if (last === undefined) return
-  const doers =
+  const agents =
     start.possessor !== undefined
-      ? [phraseBefore(sentence, start.possessor)]
+      ? [findPhraseBefore(sentence, start.possessor)]
       : trigger.by.split(' ').includes(tokens[last.last + 1]?.lower ?? '')
-        ? objectsAfter(sentence, last.last + 2, trigger.subject)
+        ? findObjectsAfter(sentence, last.last + 2, trigger.subject)
         : []
-  for (const doer of doers)
-    if (doer !== undefined && (doer.isName || trigger.subject === 'any'))
-      for (const object of objects) relate(doer, trigger.predicate, object)
+  for (const agent of agents)
+    if (agent !== undefined && (agent.isName || trigger.subject === 'any'))
+      for (const object of objects) addRelation(agent, trigger.predicate, object)
 }
 
-export type Relate = (subject: Phrase, predicate: Predicate, object: Phrase | Amount) => void
+export type AddRelation = (subject: NounPhrase, predicate: Predicate, object: NounPhrase | MoneyAmount) => void

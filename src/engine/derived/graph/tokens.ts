@@ -1,7 +1,7 @@
-import type { FoundEntity } from './entities.js'
+import type { EntityMention } from './entities.js'
 
 /** A word or a punctuation mark of a sentence. */
-export interface Token {
+export interface SentenceToken {
   /** without a possessive ending */
   text: string
   lower: string
@@ -19,11 +19,16 @@ const TOKEN = /([\p{L}\p{N}$€£¥](?:[\p{L}\p{M}\p{N}&/_+#-]|[.'’,](?=[\p{L}
 const POSSESSIVE = /['’]s$/u
 
 /** Tokenizes a range of a text; tokens of a name refer to its mention. */
-export function tokensOf(text: string, start: number, end: number, mentions: readonly FoundEntity[]): Token[] {
-  const tokens: Token[] = []
+export function tokenize(
+  text: string,
+  start: number,
+  end: number,
+  mentions: readonly EntityMention[],
+): SentenceToken[] {
+  const tokens: SentenceToken[] = []
   let next = Math.max(
     0,
-    mentions.findIndex((mention) => endOf(mention) > start),
+    mentions.findIndex((mention) => mentionEnd(mention) > start),
   )
   for (const match of text.slice(start, end).matchAll(TOKEN)) {
     const isWord = match[1] !== undefined
@@ -31,7 +36,7 @@ export function tokensOf(text: string, start: number, end: number, mentions: rea
     // the apostrophe of a plural's possessive
     if (!isWord && isQuote(match[0], 0) && tokens.at(-1)?.possessive === true && tokens.at(-1)?.end === at) continue
     const plain = isWord && isQuote(match[0], match[0].length - 2) ? match[0].replace(POSSESSIVE, '') : match[0]
-    while (next < mentions.length && endOf(mentions[next]) <= at) next++
+    while (next < mentions.length && mentionEnd(mentions[next]) <= at) next++
     const mention = mentions[next]
     const after = at + match[0].length
     tokens.push({
@@ -50,12 +55,12 @@ export function tokensOf(text: string, start: number, end: number, mentions: rea
   return tokens
 }
 
-function isQuote(text: string, place: number): boolean {
-  const code = text.charCodeAt(place)
+function isQuote(text: string, offset: number): boolean {
+  const code = text.charCodeAt(offset)
   return code === 39 || code === 0x2019
 }
 
-function endOf(mention: FoundEntity | undefined): number {
+function mentionEnd(mention: EntityMention | undefined): number {
   return mention === undefined ? Number.MAX_SAFE_INTEGER : mention.at + mention.name.length
 }
 

@@ -9,7 +9,7 @@ export interface UnmarkedName {
 }
 
 /** Quick tests of a text before each pattern: most texts have few of these, and a test is cheap. */
-const HOLDS = {
+const QUICK_TESTS = {
   identifier: /_|[a-z][A-Z]/,
   digit: /[a-z]-?\d/,
   dotted: /[\w-]\.(?:[a-z]{2,7})(?!\w)/,
@@ -36,7 +36,7 @@ const UNITS = new Set(
   ),
 )
 /** Words before numbers that refer, count or measure. */
-const NUMBERED = new Set(
+const BEFORE_NUMBERS = new Set(
   'version section table figure fig chapter page release part step item line vol volume no number about approximately eq equation note day week month year phase type level grade stage group class case grade x y z n p t f m r h a b c d e g i j k l q s u v w'.split(
     ' ',
   ),
@@ -48,27 +48,27 @@ const CODE_CHARACTERS = /^[\w.$#/:@-]+(?: [\w.$#/:@-]+){0,2}(?:\(\))?$/u
  */
 export function findUnmarkedNames(text: string): UnmarkedName[] {
   const found: UnmarkedName[] = []
-  const keep = (name: string, at: number, type: UnmarkedName['type'], confidence: number): void => {
+  const add = (name: string, at: number, type: UnmarkedName['type'], confidence: number): void => {
     if (name.length > 1 && !isFunctionWord(name) && !VERBS.has(name)) found.push({ name, at, type, confidence })
   }
-  const first = (match: RegExpMatchArray, type: UnmarkedName['type'], confidence: number): void => {
+  const addFirstGroup = (match: RegExpMatchArray, type: UnmarkedName['type'], confidence: number): void => {
     const name = match[1] ?? ''
-    keep(name, (match.index ?? 0) + match[0].indexOf(name), type, confidence)
+    add(name, (match.index ?? 0) + match[0].indexOf(name), type, confidence)
   }
   if (text.includes('`'))
     for (const match of text.matchAll(CODE))
-      if (CODE_CHARACTERS.test(match[1] ?? ''))
-        keep((match[1] ?? '').replace(/\(\)$/, ''), match.index + 1, 'term', 0.7)
-  if (HOLDS.identifier.test(text))
-    for (const match of text.matchAll(IDENTIFIER)) keep(match[0], match.index, 'term', 0.65)
-  if (HOLDS.digit.test(text))
+      if (CODE_CHARACTERS.test(match[1] ?? '')) add((match[1] ?? '').replace(/\(\)$/, ''), match.index + 1, 'term', 0.7)
+  if (QUICK_TESTS.identifier.test(text))
+    for (const match of text.matchAll(IDENTIFIER)) add(match[0], match.index, 'term', 0.65)
+  if (QUICK_TESTS.digit.test(text))
     for (const match of text.matchAll(WITH_DIGIT))
-      if (!NUMBERED.has(match[1] ?? '')) keep(match[0].replace(/-$/, ''), match.index, 'term', 0.55)
-  if (HOLDS.dotted.test(text)) for (const match of text.matchAll(DOTTED)) keep(match[0], match.index, 'term', 0.65)
-  if (HOLDS.version.test(text))
-    for (const match of text.matchAll(VERSIONED)) if (!NUMBERED.has(match[1] ?? '')) first(match, 'product', 0.75)
-  for (const match of text.matchAll(INTRODUCED)) first(match, 'term', 0.6)
-  for (const match of text.matchAll(CLASSIFIED)) first(match, 'product', 0.75)
-  for (const match of text.matchAll(VOWELLESS)) if (!UNITS.has(match[0])) keep(match[0], match.index, 'term', 0.5)
+      if (!BEFORE_NUMBERS.has(match[1] ?? '')) add(match[0].replace(/-$/, ''), match.index, 'term', 0.55)
+  if (QUICK_TESTS.dotted.test(text)) for (const match of text.matchAll(DOTTED)) add(match[0], match.index, 'term', 0.65)
+  if (QUICK_TESTS.version.test(text))
+    for (const match of text.matchAll(VERSIONED))
+      if (!BEFORE_NUMBERS.has(match[1] ?? '')) addFirstGroup(match, 'product', 0.75)
+  for (const match of text.matchAll(INTRODUCED)) addFirstGroup(match, 'term', 0.6)
+  for (const match of text.matchAll(CLASSIFIED)) addFirstGroup(match, 'product', 0.75)
+  for (const match of text.matchAll(VOWELLESS)) if (!UNITS.has(match[0])) add(match[0], match.index, 'term', 0.5)
   return found
 }

@@ -2,16 +2,16 @@ import { forEachTerm } from '../../../lib/text/analyze.js'
 import { termHash } from '../passage.js'
 
 /** Maximal number of nodes of a range: a page of a section, or this part of a section without pages. */
-const RANGE_NODES = 8
+const MAX_RANGE_NODES = 8
 /** Terms stored per range; a page of 400 words has some 150 distinct ones, and these cover most of its words. */
-const RANGE_TERMS = 64
+const MAX_RANGE_TERMS = 64
 /** Terms stored per document: all of a short one, the most frequent of a long one. */
-const SMALLEST_PROFILE = 96
+const MIN_PROFILE_TERMS = 96
 const PROFILE_TERMS_PER_NODE = 4
-const LARGEST_PROFILE = 1024
+const MAX_PROFILE_TERMS = 1024
 /** Beginning of a page or section: its heading, or the caption of a statement. */
-const LEAD_CHARACTERS = 200
-const LARGEST_COUNT = 0x7fff
+const MAX_LEAD_CHARACTERS = 200
+const MAX_COUNT = 0x7fff
 /** marks a term of the document's title or file name */
 const NAME_BIT = 0x8000
 
@@ -50,8 +50,8 @@ export interface BuiltPageIndex {
   ranges: IndexedRange[]
 }
 
-interface OpenRange extends Omit<IndexedRange, 'terms' | 'counts'> {
-  held: Map<number, number>
+interface OpenIndexRange extends Omit<IndexedRange, 'terms' | 'counts'> {
+  termCounts: Map<number, number>
 }
 
 /** Summarises one document while its nodes arrive in reading order. */
@@ -59,7 +59,7 @@ export class PageIndexBuilder {
   readonly #names = new Set<number>()
   readonly #document = new Map<number, number>()
   readonly #ranges: IndexedRange[] = []
-  #open: OpenRange | undefined
+  #open: OpenIndexRange | undefined
   #length = 0
   #nodes = 0
 
@@ -70,25 +70,25 @@ export class PageIndexBuilder {
 
   add(node: IndexableNode): void {
     this.#nodes++
-    const range = this.#rangeOf(node)
+    const range = this.#getRange(node)
     range.count++
     range.figures += node.text.match(/\d+/g)?.length ?? 0
     forEachTerm(node.text, (term) => {
       const hash = termHash(term)
-      range.held.set(hash, (range.held.get(hash) ?? 0) + 1)
+      range.termCounts.set(hash, (range.termCounts.get(hash) ?? 0) + 1)
       range.length++
     })
   }
 
   finish(): BuiltPageIndex {
     this.#close()
-    const limit = Math.min(LARGEST_PROFILE, Math.max(SMALLEST_PROFILE, this.#nodes * PROFILE_TERMS_PER_NODE))
+    const limit = Math.min(MAX_PROFILE_TERMS, Math.max(MIN_PROFILE_TERMS, this.#nodes * PROFILE_TERMS_PER_NODE))
     return { length: this.#length, profile: packProfile(this.#names, this.#document, limit), ranges: this.#ranges }
   }
 
-  #rangeOf(node: IndexableNode): OpenRange {
+  #getRange(node: IndexableNode): OpenIndexRange {
     const open = this.#open
-    if (open?.section === node.outlineNode && open.page === node.page && open.count < RANGE_NODES) return open
+    if (open?.section === node.outlineNode && open.page === node.page && open.count < MAX_RANGE_NODES) return open
     this.#close()
     this.#open = {
       first: node.key,
@@ -98,20 +98,20 @@ export class PageIndexBuilder {
       length: 0,
       figures: 0,
       title: distinctTerms(node.section.join('\n')),
-      lead: distinctTerms(node.text.slice(0, LEAD_CHARACTERS)),
-      held: new Map(),
+      lead: distinctTerms(node.text.slice(0, MAX_LEAD_CHARACTERS)),
+      termCounts: new Map(),
     }
     return this.#open
   }
 
   #close(): void {
     if (this.#open === undefined) return
-    const { held, ...range } = this.#open
+    const { termCounts: held, ...range } = this.#open
     this.#open = undefined
     this.#length += range.length
     for (const [hash, count] of held) this.#document.set(hash, (this.#document.get(hash) ?? 0) + count)
-    const kept = mostFrequent(held, RANGE_TERMS)
-    this.#ranges.push({ ...range, terms: kept.map(([hash]) => hash), counts: kept.map(([, count]) => count) })
+    const selected = mostFrequent(held, MAX_RANGE_TERMS)
+    this.#ranges.push({ ...range, terms: selected.map(([hash]) => hash), counts: selected.map(([, count]) => count) })
   }
 }
 
@@ -121,7 +121,7 @@ export interface DocumentProfile {
   counts: Uint16Array
 }
 
-export function readProfile(bytes: Uint8Array): DocumentProfile {
+export function parseProfile(bytes: Uint8Array): DocumentProfile {
   const size = bytes.byteLength / 6
   // bytes of a row may start at any offset of a shared buffer
   const copy = new Uint8Array(bytes)
@@ -137,7 +137,7 @@ export function lookUpTerm({ hashes, counts }: DocumentProfile, hash: number): {
     const found = hashes[middle] ?? 0
     if (found === hash) {
       const value = counts[middle] ?? 0
-      return { count: value & LARGEST_COUNT, named: (value & NAME_BIT) !== 0 }
+      return { count: value & MAX_COUNT, named: (value & NAME_BIT) !== 0 }
     }
     if (found < hash) low = middle + 1
     else high = middle - 1
@@ -145,22 +145,22 @@ export function lookUpTerm({ hashes, counts }: DocumentProfile, hash: number): {
   return { count: 0, named: false }
 }
 
-function packProfile(names: ReadonlySet<number>, held: Map<number, number>, limit: number): Uint8Array {
-  for (const name of names) if (!held.has(name)) held.set(name, 0)
-  const rest = new Map([...held].filter(([hash]) => !names.has(hash)))
-  const kept = [...names].map((hash): [number, number] => [hash, held.get(hash) ?? 0])
-  kept.push(...mostFrequent(rest, limit))
-  kept.sort(([a], [b]) => a - b)
-  const hashes = Int32Array.from(kept, ([hash]) => hash)
-  const counts = Uint16Array.from(kept, ([hash, count]) => {
-    return Math.min(LARGEST_COUNT, count) | (names.has(hash) ? NAME_BIT : 0)
+function packProfile(names: ReadonlySet<number>, termCounts: Map<number, number>, limit: number): Uint8Array {
+  for (const name of names) if (!termCounts.has(name)) termCounts.set(name, 0)
+  const rest = new Map([...termCounts].filter(([hash]) => !names.has(hash)))
+  const selected = [...names].map((hash): [number, number] => [hash, termCounts.get(hash) ?? 0])
+  selected.push(...mostFrequent(rest, limit))
+  selected.sort(([a], [b]) => a - b)
+  const hashes = Int32Array.from(selected, ([hash]) => hash)
+  const counts = Uint16Array.from(selected, ([hash, count]) => {
+    return Math.min(MAX_COUNT, count) | (names.has(hash) ? NAME_BIT : 0)
   })
   return Buffer.concat([new Uint8Array(hashes.buffer), new Uint8Array(counts.buffer)])
 }
 
 /** The most frequent terms, ties by hash, so that the same document always gives the same index. */
-function mostFrequent(held: ReadonlyMap<number, number>, limit: number): [number, number][] {
-  return [...held].sort(([a, ca], [b, cb]) => cb - ca || a - b).slice(0, limit)
+function mostFrequent(termCounts: ReadonlyMap<number, number>, limit: number): [number, number][] {
+  return [...termCounts].sort(([a, ca], [b, cb]) => cb - ca || a - b).slice(0, limit)
 }
 
 function distinctTerms(text: string): number[] {

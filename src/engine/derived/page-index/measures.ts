@@ -3,7 +3,7 @@
  * answered by the statements that it is computed from. Common knowledge of accounting; in English, like the reports
  * that use these words.
  */
-const RECKONED: readonly (readonly [RegExp, string])[] = [
+const MEASURE_COMPONENTS: readonly (readonly [RegExp, string])[] = [
   [/\bgross (?:profit )?margins?\b/i, 'gross profit cost of sales cost of revenue total revenues'],
   [/\boperating (?:profit )?margins?\b/i, 'operating income earnings from operations total revenue'],
   [/\b(?:net|profit) (?:profit )?margins?\b/i, 'net income net earnings total revenue'],
@@ -28,6 +28,6 @@ const RECKONED: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Words of the components of a question's measures; empty where it asks for none of them. */
-export function reckonedFrom(query: string): string {
-  return RECKONED.flatMap(([measure, parts]) => (measure.test(query) ? [parts] : [])).join(' ')
+export function measureComponents(query: string): string {
+  return MEASURE_COMPONENTS.flatMap(([measure, parts]) => (measure.test(query) ? [parts] : [])).join(' ')
 }

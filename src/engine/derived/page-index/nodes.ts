@@ -1,10 +1,10 @@
 import { nodeRowsAfter } from '../../rows/derivations.js'
 import type { Read } from '../../storage/program.js'
-import { fromCell, unlessDamaged } from '../../storage/readable.js'
+import { parseJsonCell, unlessDamaged } from '../../storage/readable.js'
 import type { IndexableNode } from './build.js'
 
 /** A node as the input of page index and graph. */
-export interface NodeInOrder extends IndexableNode {
+export interface OrderedNode extends IndexableNode {
   ordinal: number
   title: string
 }
@@ -14,7 +14,7 @@ export interface NodeInOrder extends IndexableNode {
  *
  * @param after ordinal of the last node; -1 at the beginning
  */
-export function* nodesAfter(versionKey: number, after: number, limit: number): Read<NodeInOrder[]> {
+export function* listNodesAfter(versionKey: number, after: number, limit: number): Read<OrderedNode[]> {
   return (yield* nodeRowsAfter(versionKey, after, limit)).map((row) => ({
     key: row.key,
     ordinal: row.ordinal,
@@ -22,6 +22,6 @@ export function* nodesAfter(versionKey: number, after: number, limit: number): R
     text: row.text,
     outlineNode: row.outlineNode,
     page: row.page,
-    section: unlessDamaged(() => fromCell<string[]>(row.section)) ?? [],
+    section: unlessDamaged(() => parseJsonCell<string[]>(row.section)) ?? [],
   }))
 }

@@ -1,4 +1,4 @@
-import { type PackedPageIndex, rangesOf } from '../../rows/page-indexes.js'
+import { findPageIndexRanges, type PackedPageIndex } from '../../rows/page-indexes.js'
 import type { Driver } from '../../storage/driver.js'
 import { pack, unpack } from '../../storage/packed.js'
 import type { BuiltPageIndex, IndexedRange } from './build.js'
@@ -8,6 +8,6 @@ export async function packPageIndex({ length, profile, ranges }: BuiltPageIndex)
 }
 
 export async function readRanges(db: Driver, versionKey: number): Promise<IndexedRange[]> {
-  const ranges = await db.read(rangesOf(versionKey))
+  const ranges = await db.read(findPageIndexRanges(versionKey))
   return ranges === undefined ? [] : unpack<IndexedRange[]>(ranges)
 }

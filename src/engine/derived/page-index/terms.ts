@@ -1,10 +1,10 @@
 import { analyzeQuery } from '../../../lib/text/analyze.js'
 import { splitSentences } from '../../../lib/text/sentences.js'
 import { termHash } from '../passage.js'
-import { reckonedFrom } from './measures.js'
+import { measureComponents } from './measures.js'
 
 /** A term of a question with its weight. */
-export interface AskedTerm {
+export interface WeightedQueryTerm {
   term: string
   hash: number
   /** 1, or less in a sentence that is not the question itself */
@@ -12,47 +12,47 @@ export interface AskedTerm {
 }
 
 /** Weight of sentences that do not ask: they describe the form of the answer, or define a word. */
-const BESIDE_QUESTION = 0.5
+const CONTEXT_WEIGHT = 0.5
 /** Weight of the components of a ratio, relative to the ratio's own words. */
-const RECKONED_FROM = 0.5
+const COMPONENT_WEIGHT = 0.5
 /** Maximal number of terms compared with every summary; a longer question repeats itself. */
-const MAX_TERMS = 48
+const MAX_QUERY_TERMS = 48
 const YEAR_WITH_PREFIX = /^[a-z]{1,3}((?:19|20)\d\d)$/
 const SHORT_YEAR = /^fy(\d\d)$/
 
 /**
  * Distinct terms of a question for the page index. A year with a prefix (`FY2022`, `FY22`) also gives the plain year.
  */
-export function askedTerms(query: string): AskedTerm[] {
+export function toQueryTerms(query: string): WeightedQueryTerm[] {
   const found = new Map<string, number>()
   const spans = splitSentences(query)
-  const asks = spans.some(({ end }) => isQuestion(query, end))
+  const hasQuestion = spans.some(({ end }) => isQuestion(query, end))
   for (const [index, { start, end }] of spans.entries()) {
-    const weight = index === 0 || !asks || isQuestion(query, end) ? 1 : BESIDE_QUESTION
+    const weight = index === 0 || !hasQuestion || isQuestion(query, end) ? 1 : CONTEXT_WEIGHT
     for (const term of analyzeQuery(query.slice(start, end)))
-      for (const one of withYear(term)) found.set(one, Math.max(found.get(one) ?? 0, weight))
+      for (const expanded of expandYear(term)) found.set(expanded, Math.max(found.get(expanded) ?? 0, weight))
   }
-  for (const term of analyzeQuery(reckonedFrom(query))) if (!found.has(term)) found.set(term, RECKONED_FROM)
-  return [...found].slice(0, MAX_TERMS).map(([term, weight]) => ({ term, hash: termHash(term), weight }))
+  for (const term of analyzeQuery(measureComponents(query))) if (!found.has(term)) found.set(term, COMPONENT_WEIGHT)
+  return [...found].slice(0, MAX_QUERY_TERMS).map(([term, weight]) => ({ term, hash: termHash(term), weight }))
 }
 
 /** The terms of a question in order, years as in `toQueryTerms`. */
-export function sequenceOf(query: string): string[] {
-  return analyzeQuery(query).flatMap(withYear)
+export function toTermSequence(query: string): string[] {
+  return analyzeQuery(query).flatMap(expandYear)
 }
 
 /** The terms, in order, of the sentences that ask; of all sentences if none asks. */
-export function coreOf(query: string): string[] {
+export function toCoreTerms(query: string): string[] {
   const sentences = splitSentences(query).map(({ start, end }) => query.slice(start, end))
-  const asking = sentences.filter((sentence) => isQuestion(sentence, sentence.length))
-  return sequenceOf((asking.length > 0 ? asking : sentences).join('\n'))
+  const questions = sentences.filter((sentence) => isQuestion(sentence, sentence.length))
+  return toTermSequence((questions.length > 0 ? questions : sentences).join('\n'))
 }
 
 function isQuestion(text: string, end: number): boolean {
   return /[?？]$/.test(text.slice(0, end))
 }
 
-function withYear(term: string): string[] {
+function expandYear(term: string): string[] {
   const year = YEAR_WITH_PREFIX.exec(term)?.[1] ?? (SHORT_YEAR.test(term) ? `20${term.slice(2)}` : undefined)
   return year === undefined ? [term] : [term, year]
 }

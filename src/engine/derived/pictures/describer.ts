@@ -1,19 +1,25 @@
-import { Runs } from '../../base/runs.js'
-import { untilWritten } from '../../base/until-written.js'
-import { pauseAfter } from '../../compile/vector-filler.js'
+import { retryUntilWritten } from '../../base/retry-until-written.js'
+import { RowRunner } from '../../base/runs.js'
+import { computeRetryDelayMs } from '../../compile/vector-filler.js'
 import type { EngineContext } from '../../context.js'
-import { troubleOf } from '../../models/trouble.js'
-import { visionKey } from '../../models/vision.js'
-import { BEGINNING, type Place } from '../../rows/derivations.js'
-import { hurryPictures, picturedAfter, pictureWait, pictureWaits, putOffPictures } from '../../rows/pictures.js'
-import { type SpaceRow, spaceByKey, spaceKeys } from '../../rows/spaces.js'
-import { inSpace } from '../../spaces/in-space.js'
+import { toProviderProblem } from '../../models/provider-problem.js'
+import { toDescriptionKey } from '../../models/vision.js'
+import { FIRST_VERSION_POSITION, type VersionPosition } from '../../rows/derivations.js'
+import {
+  deferPictures,
+  findPictureWait,
+  listPictureVersions,
+  listPictureWaits,
+  retryPicturesNow,
+} from '../../rows/pictures.js'
+import { findSpaceByKey, listSpaceKeys, type SpaceRow } from '../../rows/spaces.js'
+import { runInSpace } from '../../spaces/in-space.js'
 import type { Read } from '../../storage/program.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
 import { describeVersion } from './describe-version.js'
 
 /** Versions looked up at a time, most of which have no pictures: some milliseconds. */
-const LOOKED_UP = 250
+const MAX_BATCH_VERSIONS = 250
 
 /**
  * Describes the pictures of published documents with a vision model, in the background, and reindexes the documents
@@ -21,23 +27,24 @@ const LOOKED_UP = 250
  * continues; a failing model is retried with growing delays.
  */
 export class PictureDescriber {
-  #runs: Runs<{ key: number; next_at: number }> | undefined
+  #runs: RowRunner<{ key: number; next_at: number }> | undefined
   /** spaces with versions that may have pictures without a description */
   readonly #due = new Set<number>()
-  readonly #places = new Map<number, Place>()
+  readonly #positions = new Map<number, VersionPosition>()
 
   /** Starts with what earlier processes left. */
   async start(context: EngineContext): Promise<void> {
     if (context.options.visionModel === undefined) return
-    this.#runs = new Runs(context.log, {
+    this.#runs = new RowRunner(context.log, {
       name: 'description of pictures',
       isStopped: () => isWriteStopped(context),
-      open: () => this.#open(context),
-      work: ({ key }, signal) => inSpace(context.db, key, () => this.#lookOn(context, key, signal)),
-      failed: ({ key }, error, signal) => inSpace(context.db, key, () => this.#putOff(context, key, error, signal)),
+      listOpen: () => this.#listDue(context),
+      work: ({ key }, signal) => runInSpace(context.db, key, () => this.#processSpace(context, key, signal)),
+      onFailure: ({ key }, error, signal) =>
+        runInSpace(context.db, key, () => this.#delay(context, key, error, signal)),
     })
-    context.db.recover(() => hurryPictures(context.instance))
-    for (const key of await context.db.read(spaceKeys())) this.#due.add(key)
+    context.db.recover(() => retryPicturesNow(context.instance))
+    for (const key of await context.db.read(listSpaceKeys())) this.#due.add(key)
     this.wake()
   }
 
@@ -47,7 +54,7 @@ export class PictureDescriber {
   }
 
   /** Notes a publication of a space. */
-  published(spaceKey: number): void {
+  notePublication(spaceKey: number): void {
     if (this.#runs === undefined) return
     this.#due.add(spaceKey)
     this.wake()
@@ -62,14 +69,14 @@ export class PictureDescriber {
     await this.#runs?.close()
   }
 
-  async #open({ db }: EngineContext): Promise<{ key: number; next_at: number }[]> {
+  async #listDue({ db }: EngineContext): Promise<{ key: number; next_at: number }[]> {
     if (this.#due.size === 0) return []
-    const waits = new Map((await db.read(pictureWaits())).map((wait) => [wait.space_key, wait.next_at]))
+    const waits = new Map((await db.read(listPictureWaits())).map((wait) => [wait.space_key, wait.next_at]))
     return [...this.#due].map((key) => ({ key, next_at: waits.get(key) ?? 0 }))
   }
 
   /** Processes the remaining versions of a space. */
-  async #lookOn(context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> {
+  async #processSpace(context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> {
     const { db, options } = context
     const reference = options.visionModel
     if (reference === undefined) return
@@ -78,18 +85,18 @@ export class PictureDescriber {
     try {
       for (;;) {
         signal.throwIfAborted()
-        const place = this.#places.get(spaceKey) ?? BEGINNING
-        const { space, versions } = await db.read(versionsAfter(spaceKey, place, visionKey(reference)))
+        const position = this.#positions.get(spaceKey) ?? FIRST_VERSION_POSITION
+        const { space, versions } = await db.read(versionsAfter(spaceKey, position, toDescriptionKey(reference)))
         if (space === undefined) {
-          this.#places.delete(spaceKey)
+          this.#positions.delete(spaceKey)
           return
         }
         for (const { meets, revision, nodes, key } of versions) {
           if (Number(meets) === 1) await describeVersion(context, space, key, reference, signal)
-          this.#places.set(spaceKey, { revision, nodes, key })
+          this.#positions.set(spaceKey, { revision, nodes, key })
         }
-        if (versions.length < LOOKED_UP) return
-        await context.rightOfWay.giveWay()
+        if (versions.length < MAX_BATCH_VERSIONS) return
+        await context.foregroundPriority.yieldToQueries()
       }
     } catch (error) {
       this.#due.add(spaceKey)
@@ -97,25 +104,29 @@ export class PictureDescriber {
     }
   }
 
-  async #putOff(context: EngineContext, spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
+  async #delay(context: EngineContext, spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
     const { db, log, now, options } = context
-    const wait = await db.read(pictureWait(spaceKey))
-    const trouble = troubleOf(error, options.visionModel?.model ?? '')
+    const wait = await db.read(findPictureWait(spaceKey))
+    const problem = toProviderProblem(error, options.visionModel?.model ?? '')
     const attempts = wait?.attempts ?? 0
-    const waitMs = pauseAfter(trouble, attempts)
-    const row = { space: spaceKey, class: trouble.class, error: trouble.message, retryInMs: waitMs }
-    if (attempts === 0) log.warn(row, 'pictures wait for the vision model; their documents can be found without descriptions')
-    await untilWritten(context, 'when a vision model is asked again', signal, () =>
-      db.write(() => putOffPictures(spaceKey, trouble, now(), Date.now() + waitMs)),
+    const waitMs = computeRetryDelayMs(problem, attempts)
+    const row = { space: spaceKey, class: problem.class, error: problem.message, retryInMs: waitMs }
+    if (attempts === 0)
+      log.warn(row, 'pictures wait for the vision model; their documents can be found without descriptions')
+    await retryUntilWritten(context, 'when a vision model is asked again', signal, () =>
+      db.write(() => deferPictures(spaceKey, problem, now(), Date.now() + waitMs)),
     )
   }
 }
 
 function* versionsAfter(
   spaceKey: number,
-  place: Place,
+  position: VersionPosition,
   model: string,
-): Read<{ space: SpaceRow | undefined; versions: (Place & { meets: number })[] }> {
-  const space = yield* spaceByKey(spaceKey)
-  return { space, versions: space === undefined ? [] : yield* picturedAfter(spaceKey, place, model, LOOKED_UP) }
+): Read<{ space: SpaceRow | undefined; versions: (VersionPosition & { meets: number })[] }> {
+  const space = yield* findSpaceByKey(spaceKey)
+  return {
+    space,
+    versions: space === undefined ? [] : yield* listPictureVersions(spaceKey, position, model, MAX_BATCH_VERSIONS),
+  }
 }

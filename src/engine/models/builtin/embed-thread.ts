@@ -5,12 +5,12 @@ import { entryUrl } from '../../../lib/entry.js'
 import type { EmbedReply, EmbedRequest, LsaFacts } from './lsa-messages.js'
 
 /** Maximal bytes of models in a thread; one of 30,000 terms has 6.5 MB serialized and about twice that in use. */
-export const MAX_MODEL_BYTES = 64 * 1024 * 1024
+export const MAX_LOADED_MODEL_BYTES = 64 * 1024 * 1024
 
 /** Strings of a batch are short-lived; a larger nursery would only occupy memory. */
 const YOUNG_GENERATION_MB = 8
 
-interface Waiting {
+interface PendingEmbedRequest {
   resolve: (reply: EmbedReply) => void
   reject: (error: unknown) => void
 }
@@ -20,12 +20,12 @@ export class EmbedThread {
   #worker: Worker | undefined
   #closed = false
   #lastId = 0
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #pending = new Map<number, PendingEmbedRequest>()
   readonly #loaded = new LRUCache<string, LsaFacts & { bytes: number }>({
-    maxSize: MAX_MODEL_BYTES,
+    maxSize: MAX_LOADED_MODEL_BYTES,
     sizeCalculation: ({ bytes }) => bytes,
     dispose: (_, vectorSpaceId, reason) => {
-      if (reason === 'evict') this.#tell({ type: 'unload', vectorSpaceId })
+      if (reason === 'evict') this.#post({ type: 'unload', vectorSpaceId })
     },
   })
 
@@ -39,21 +39,21 @@ export class EmbedThread {
   }
 
   /** number of unanswered requests */
-  get waiting(): number {
-    return this.#waiting.size
+  get pendingCount(): number {
+    return this.#pending.size
   }
 
   async load(vectorSpaceId: string, bytes: Uint8Array): Promise<LsaFacts> {
-    const known = this.#loaded.get(vectorSpaceId)
-    if (known !== undefined) return known
+    const loaded = this.#loaded.get(vectorSpaceId)
+    if (loaded !== undefined) return loaded
     const reply = await this.ask((id) => ({ type: 'load', id, vectorSpaceId, bytes }))
-    if (reply.type !== 'loaded') throw unexpected(reply)
+    if (reply.type !== 'loaded') throw unexpectedReply(reply)
     this.#loaded.set(vectorSpaceId, { ...reply.facts, bytes: bytes.length })
     return reply.facts
   }
 
   unload(vectorSpaceId: string): void {
-    if (this.#loaded.delete(vectorSpaceId)) this.#tell({ type: 'unload', vectorSpaceId })
+    if (this.#loaded.delete(vectorSpaceId)) this.#post({ type: 'unload', vectorSpaceId })
   }
 
   /** @throws KsError `internal` when the thread fails the request, `unavailable` when it ended meanwhile */
@@ -63,7 +63,7 @@ export class EmbedThread {
     const worker = this.#worker
     const id = ++this.#lastId
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
+      this.#pending.set(id, { resolve, reject })
       // keeps the process alive only while requests are pending
       worker.ref()
       worker.postMessage(request(id))
@@ -73,11 +73,11 @@ export class EmbedThread {
   async close(): Promise<void> {
     this.#closed = true
     const worker = this.#worker
-    this.#stopped(undefined)
+    this.#handleStop(undefined)
     await worker?.terminate()
   }
 
-  #tell(request: EmbedRequest): void {
+  #post(request: EmbedRequest): void {
     this.#worker?.postMessage(request)
   }
 
@@ -87,31 +87,31 @@ export class EmbedThread {
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB },
     })
     worker.on('message', (reply: EmbedReply) => {
-      const waiting = this.#waiting.get(reply.id)
-      this.#waiting.delete(reply.id)
-      if (this.#waiting.size === 0) worker.unref()
+      const waiting = this.#pending.get(reply.id)
+      this.#pending.delete(reply.id)
+      if (this.#pending.size === 0) worker.unref()
       if (reply.type === 'failed') waiting?.reject(new KsError('internal', reply.message))
       else waiting?.resolve(reply)
     })
     worker.on('error', (cause) => {
-      if (this.#worker === worker) this.#stopped(cause)
+      if (this.#worker === worker) this.#handleStop(cause)
     })
     worker.on('exit', () => {
-      if (this.#worker === worker) this.#stopped(undefined)
+      if (this.#worker === worker) this.#handleStop(undefined)
     })
     return worker
   }
 
   /** The thread has ended: rejects pending requests; the next call starts another thread. */
-  #stopped(cause: unknown): void {
+  #handleStop(cause: unknown): void {
     this.#worker = undefined
     this.#loaded.clear()
     const error = new KsError('unavailable', 'the embedder stopped before it answered', { cause })
-    for (const { reject } of this.#waiting.values()) reject(error)
-    this.#waiting.clear()
+    for (const { reject } of this.#pending.values()) reject(error)
+    this.#pending.clear()
   }
 }
 
-export function unexpected(reply: EmbedReply): KsError {
+export function unexpectedReply(reply: EmbedReply): KsError {
   return new KsError('internal', `the embedder answered with ${JSON.stringify(reply.type)}`)
 }

@@ -8,11 +8,11 @@ export const LSA_MIN_DOCUMENTS = 30
 export const LSA_MAX_DOCUMENTS = 20_000
 const DIMENSION = 200
 /** Minimal number of documents per dimension: k = N / 4 does no harm at 50 documents, k = N would memorise them. */
-const DOCUMENTS_PER_DIMENSION = 4
+const MIN_DOCUMENTS_PER_DIMENSION = 4
 /**
  * Maximal number of terms with a row; there are many more pairs of Chinese characters, and the rare ones carry little.
  */
-const MAX_ROWS = 30_000
+const MAX_TERM_ROWS = 30_000
 /** The second iteration costs a fifth more time and makes the result depend less on the random start. */
 const ITERATIONS = 2
 const SEED = 0x5eed
@@ -53,7 +53,7 @@ export class LsaCorpus {
     if (known !== undefined) return known
     const id = this.ids.size
     this.ids.set(term, id)
-    if (id >= this.frequencies.length) this.frequencies = grown(this.frequencies, new Uint32Array(id * 2))
+    if (id >= this.frequencies.length) this.frequencies = copyInto(this.frequencies, new Uint32Array(id * 2))
     return id
   }
 
@@ -61,8 +61,8 @@ export class LsaCorpus {
     const needed = this.used + more
     if (needed <= this.entries.length) return
     const size = Math.max(needed, Math.ceil(this.entries.length * 1.5))
-    this.entries = grown(this.entries, new Uint32Array(size))
-    this.counts = grown(this.counts, new Uint16Array(size))
+    this.entries = copyInto(this.entries, new Uint32Array(size))
+    this.counts = copyInto(this.counts, new Uint16Array(size))
   }
 
   /** Trains a model of the texts so far; undefined when there are too few of them or they share no terms. */
@@ -70,7 +70,7 @@ export class LsaCorpus {
     const documents = this.documents
     if (documents < LSA_MIN_DOCUMENTS) return undefined
     const { terms, rows, rowOf, frequencies } = this.chooseTerms()
-    const dimension = Math.min(DIMENSION, Math.floor(documents / DOCUMENTS_PER_DIMENSION), rows)
+    const dimension = Math.min(DIMENSION, Math.floor(documents / MIN_DOCUMENTS_PER_DIMENSION), rows)
     if (dimension < 1) return undefined
     const basis = dominantBasis(this.weighted(rows, rowOf), dimension, SEED, ITERATIONS)
     const { bytes, scales } = quantiseRows(basis, rows, dimension)
@@ -79,11 +79,11 @@ export class LsaCorpus {
 
   /** Terms in at least two texts; those in at most half of the texts, the most frequent first, get rows. */
   private chooseTerms(): { terms: string[]; rows: number; rowOf: Int32Array; frequencies: Uint32Array } {
-    const kept = [...this.ids].filter(([, id]) => this.frequency(id) >= 2)
-    const middle = kept.filter(([, id]) => this.frequency(id) <= this.documents / 2)
-    middle.sort(([a, x], [b, y]) => this.frequency(y) - this.frequency(x) || (a < b ? -1 : 1))
-    const chosen = middle.slice(0, MAX_ROWS)
-    const common = kept.filter(([, id]) => this.frequency(id) > this.documents / 2)
+    const repeated = [...this.ids].filter(([, id]) => this.frequency(id) >= 2)
+    const informative = repeated.filter(([, id]) => this.frequency(id) <= this.documents / 2)
+    informative.sort(([a, x], [b, y]) => this.frequency(y) - this.frequency(x) || (a < b ? -1 : 1))
+    const chosen = informative.slice(0, MAX_TERM_ROWS)
+    const common = repeated.filter(([, id]) => this.frequency(id) > this.documents / 2)
     const all = [...chosen, ...common]
     const rowOf = new Int32Array(this.ids.size).fill(-1)
     chosen.forEach(([, id], row) => {
@@ -126,7 +126,7 @@ export class LsaCorpus {
   }
 }
 
-function grown<T extends Uint32Array | Uint16Array>(from: T, to: T): T {
-  to.set(from)
-  return to
+function copyInto<T extends Uint32Array | Uint16Array>(source: T, target: T): T {
+  target.set(source)
+  return target
 }

@@ -7,35 +7,35 @@ import type { EmbedReply, EmbedRequest } from './lsa-messages.js'
 /** Documents are embedded in slices of this duration, so that a query never waits longer. */
 const SLICE_MS = 1
 
-interface DocumentJob {
+interface EmbedJob {
   id: number
   space: LsaSpace
   texts: string[]
   next: number
   vectors: Float32Array
   known: Uint8Array
-  seen: number
-  hits: number
+  termCount: number
+  knownTermCount: number
 }
 
 const spaces = new Map<string, LsaSpace>()
-const jobs: DocumentJob[] = []
+const jobs: EmbedJob[] = []
 
 function reply(message: EmbedReply, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transfer)
 }
 
-function startJob(id: number, space: LsaSpace, texts: string[]): DocumentJob {
+function startJob(id: number, space: LsaSpace, texts: string[]): EmbedJob {
   const { dimension } = space.model
   const vectors = new Float32Array(texts.length * dimension)
-  return { id, space, texts, next: 0, vectors, known: new Uint8Array(texts.length), seen: 0, hits: 0 }
+  return { id, space, texts, next: 0, vectors, known: new Uint8Array(texts.length), termCount: 0, knownTermCount: 0 }
 }
 
-function embedNext(job: DocumentJob, terms: string[]): void {
+function embedNextText(job: EmbedJob, terms: string[]): void {
   const { space, next } = job
-  job.seen += terms.length
+  job.termCount += terms.length
   const vector = embedTerms(space, terms, (known) => {
-    job.hits += known
+    job.knownTermCount += known
   })
   if (vector !== undefined) {
     job.vectors.set(vector, next * space.model.dimension)
@@ -44,9 +44,9 @@ function embedNext(job: DocumentJob, terms: string[]): void {
   job.next++
 }
 
-function finish(job: DocumentJob): void {
+function finishJob(job: EmbedJob): void {
   const { id, vectors, known } = job
-  const hitRate = job.seen === 0 ? 1 : job.hits / job.seen
+  const hitRate = job.termCount === 0 ? 1 : job.knownTermCount / job.termCount
   const { buffer } = vectors
   reply(
     { id, type: 'vectors', dimension: job.space.model.dimension, vectors, known, hitRate },
@@ -61,32 +61,32 @@ function documentTerms(text: string): string[] {
 }
 
 /** Runs one slice of the oldest job; messages that arrived meanwhile are handled before the next slice. */
-function work(): void {
-  const until = performance.now() + SLICE_MS
-  for (let job = jobs[0]; job !== undefined && performance.now() < until; job = jobs[0]) {
+function runSlice(): void {
+  const deadline = performance.now() + SLICE_MS
+  for (let job = jobs[0]; job !== undefined && performance.now() < deadline; job = jobs[0]) {
     if (job.next < job.texts.length) {
-      embedNext(job, documentTerms(job.texts[job.next] ?? ''))
+      embedNextText(job, documentTerms(job.texts[job.next] ?? ''))
     } else {
       jobs.shift()
-      finish(job)
+      finishJob(job)
     }
   }
-  if (jobs.length > 0) setImmediate(work)
+  if (jobs.length > 0) setImmediate(runSlice)
 }
 
-function embed(space: LsaSpace, request: EmbedRequest & { type: 'embed' }): void {
+function startEmbedding(space: LsaSpace, request: EmbedRequest & { type: 'embed' }): void {
   const job = startJob(request.id, space, request.texts)
   const { purpose, texts } = request
   if (purpose !== 'document') {
-    for (const text of texts) embedNext(job, purpose === 'terms' ? text.split(' ') : analyzeQuery(text))
-    finish(job)
+    for (const text of texts) embedNextText(job, purpose === 'terms' ? text.split(' ') : analyzeQuery(text))
+    finishJob(job)
     return
   }
   jobs.push(job)
-  if (jobs.length === 1) setImmediate(work)
+  if (jobs.length === 1) setImmediate(runSlice)
 }
 
-function answer(request: EmbedRequest): void {
+function handleRequest(request: EmbedRequest): void {
   if (request.type === 'unload') {
     spaces.delete(request.vectorSpaceId)
     return
@@ -100,14 +100,14 @@ function answer(request: EmbedRequest): void {
   }
   const space = spaces.get(request.vectorSpaceId)
   if (space === undefined) throw new Error(`the model of vector space ${request.vectorSpaceId} is not loaded`)
-  if (request.type === 'embed') embed(space, request)
+  if (request.type === 'embed') startEmbedding(space, request)
   else
     reply({ id: request.id, type: 'idf', values: Float64Array.from(request.terms, (t) => inverseFrequency(space, t)) })
 }
 
 parentPort?.on('message', (request: EmbedRequest) => {
   try {
-    answer(request)
+    handleRequest(request)
   } catch (error) {
     if (request.type === 'unload') throw error
     reply({ id: request.id, type: 'failed', message: error instanceof Error ? error.message : String(error) })

@@ -1,5 +1,5 @@
 import { KsError } from '../../../contract/errors.js'
-import { EmbedThread, MAX_MODEL_BYTES, unexpected } from './embed-thread.js'
+import { EmbedThread, MAX_LOADED_MODEL_BYTES, unexpectedReply } from './embed-thread.js'
 import type { EmbedPurpose, LsaFacts } from './lsa-messages.js'
 
 export interface EmbeddedTexts {
@@ -14,7 +14,7 @@ export interface EmbeddedTexts {
  * Documents go to the least busy thread, queries to the first one, where they overtake documents. After a thread's
  * crash its models must be loaded again (see `has`).
  */
-export class LsaEmbedding {
+export class LsaEmbedder {
   readonly #threads: readonly EmbedThread[]
   readonly #first: EmbedThread
 
@@ -45,8 +45,8 @@ export class LsaEmbedding {
    * @throws KsError `internal` when the bytes are damaged or of another version
    */
   async load(vectorSpaceId: string, bytes: Uint8Array): Promise<LsaFacts> {
-    if (bytes.length > MAX_MODEL_BYTES) {
-      throw new KsError('internal', `an embedding model of ${bytes.length} bytes is over ${MAX_MODEL_BYTES}`)
+    if (bytes.length > MAX_LOADED_MODEL_BYTES) {
+      throw new KsError('internal', `an embedding model of ${bytes.length} bytes is over ${MAX_LOADED_MODEL_BYTES}`)
     }
     // waits for all of them, so that no thread keeps a model that another one rejected
     const loading = this.#threads.map((thread) => thread.load(vectorSpaceId, bytes))
@@ -67,10 +67,10 @@ export class LsaEmbedding {
    * @throws KsError `internal` when the model is not loaded, `unavailable` when the thread ended meanwhile
    */
   async embed(vectorSpaceId: string, texts: string[], purpose: EmbedPurpose): Promise<EmbeddedTexts> {
-    const thread = purpose === 'document' ? this.#idlest() : this.#first
+    const thread = purpose === 'document' ? this.#leastBusy() : this.#first
     thread.facts(vectorSpaceId)
     const reply = await thread.ask((id) => ({ type: 'embed', id, vectorSpaceId, texts, purpose }))
-    if (reply.type !== 'vectors') throw unexpected(reply)
+    if (reply.type !== 'vectors') throw unexpectedReply(reply)
     const { dimension, vectors, known, hitRate } = reply
     return {
       vectors: texts.map((_, i) => (known[i] === 1 ? vectors.slice(i * dimension, (i + 1) * dimension) : undefined)),
@@ -82,7 +82,7 @@ export class LsaEmbedding {
   async idf(vectorSpaceId: string, terms: string[]): Promise<Map<string, number>> {
     const distinct = [...new Set(terms)]
     const reply = await this.#first.ask((id) => ({ type: 'idf', id, vectorSpaceId, terms: distinct }))
-    if (reply.type !== 'idf') throw unexpected(reply)
+    if (reply.type !== 'idf') throw unexpectedReply(reply)
     return new Map(distinct.map((term, i) => [term, reply.values[i] ?? 0]))
   }
 
@@ -91,7 +91,7 @@ export class LsaEmbedding {
   }
 
   /** Of equally busy threads the last one: the first one answers queries. */
-  #idlest(): EmbedThread {
-    return this.#threads.reduce((best, one) => (one.waiting <= best.waiting ? one : best))
+  #leastBusy(): EmbedThread {
+    return this.#threads.reduce((best, thread) => (thread.pendingCount <= best.pendingCount ? thread : best))
   }
 }

@@ -3,15 +3,15 @@ import { fileURLToPath } from 'node:url'
 import { KsError } from '../../../contract/errors.js'
 import { NO_DEBUGGER_FLAGS } from '../../../lib/debugger-flags.js'
 import { entryUrl } from '../../../lib/entry.js'
-import { helperThreads } from '../../../lib/helper-threads.js'
+import { helperThreadsFlag } from '../../../lib/helper-threads.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { lowerPriority } from '../../../lib/low-priority.js'
 import type { TrainReply, TrainRequest } from './lsa-messages.js'
 
 /** Enough for three times 20,000 texts of 1 KB; running out of memory ends this process, not the daemon. */
-const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4', helperThreads(1), ...NO_DEBUGGER_FLAGS]
+const NODE_FLAGS = ['--max-old-space-size=768', '--max-semi-space-size=4', helperThreadsFlag(1), ...NO_DEBUGGER_FLAGS]
 
-export interface TrainedModel {
+export interface TrainedLsaModel {
   /** for storage and for `LsaEmbedder.load` */
   bytes: Uint8Array
   dimension: number
@@ -31,7 +31,7 @@ export interface TrainedModel {
 export async function trainLsa(
   batches: AsyncIterable<string[]> | Iterable<string[]>,
   signal?: AbortSignal,
-): Promise<TrainedModel | undefined> {
+): Promise<TrainedLsaModel | undefined> {
   signal?.throwIfAborted()
   const child = fork(fileURLToPath(entryUrl(import.meta.url, './lsa-train-child.js')), [], {
     serialization: 'advanced',
@@ -41,7 +41,7 @@ export async function trainLsa(
   })
   killAtExit(child)
   lowerPriority(child.pid)
-  const process = conversation(child, signal)
+  const process = createRequester(child, signal)
   try {
     for await (const texts of batches) await process.ask({ type: 'texts', texts })
     const trained = await process.ask({ type: 'train' })
@@ -54,22 +54,22 @@ export async function trainLsa(
 }
 
 /** Sends one request at a time and waits for its reply; both fail when the process ends or the caller aborts. */
-function conversation(
+function createRequester(
   child: ChildProcess,
   signal?: AbortSignal,
 ): { ask(r: TrainRequest): Promise<TrainReply>; end(): void } {
-  let answer: ((reply: TrainReply) => void) | undefined
-  let refuse: ((error: unknown) => void) | undefined
+  let resolveReply: ((reply: TrainReply) => void) | undefined
+  let rejectReply: ((error: unknown) => void) | undefined
   let failure: { error: unknown } | undefined
   const fail = (error: unknown): void => {
     failure ??= { error }
-    refuse?.(failure.error)
+    rejectReply?.(failure.error)
   }
-  const aborted = (): void => fail(signal?.reason)
-  child.on('message', (reply: TrainReply) => answer?.(reply))
+  const abort = (): void => fail(signal?.reason)
+  child.on('message', (reply: TrainReply) => resolveReply?.(reply))
   child.on('error', (cause) => fail(new KsError('internal', 'training the embedding model failed', { cause })))
   child.on('exit', () => fail(new KsError('internal', 'training the embedding model ended early')))
-  signal?.addEventListener('abort', aborted, { once: true })
+  signal?.addEventListener('abort', abort, { once: true })
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
@@ -77,12 +77,12 @@ function conversation(
           reject(failure.error)
           return
         }
-        answer = resolve
-        refuse = reject
+        resolveReply = resolve
+        rejectReply = reject
         child.send(request, (error) => {
           if (error !== null) fail(error)
         })
       }),
-    end: () => signal?.removeEventListener('abort', aborted),
+    end: () => signal?.removeEventListener('abort', abort),
   }
 }

@@ -17,15 +17,22 @@ export interface SparseRows {
 const RANK_TOLERANCE = 1e-9
 
 /** out += factor * row of `from`, over k numbers. */
-function addScaled(out: Float32Array, to: number, from: Float32Array, at: number, factor: number, k: number): void {
+function addScaled(
+  out: Float32Array,
+  outOffset: number,
+  from: Float32Array,
+  fromOffset: number,
+  factor: number,
+  k: number,
+): void {
   let i = 0
   for (const end = k - 3; i < end; i += 4) {
-    out[to + i]! += factor * from[at + i]!
-    out[to + i + 1]! += factor * from[at + i + 1]!
-    out[to + i + 2]! += factor * from[at + i + 2]!
-    out[to + i + 3]! += factor * from[at + i + 3]!
+    out[outOffset + i]! += factor * from[fromOffset + i]!
+    out[outOffset + i + 1]! += factor * from[fromOffset + i + 1]!
+    out[outOffset + i + 2]! += factor * from[fromOffset + i + 2]!
+    out[outOffset + i + 3]! += factor * from[fromOffset + i + 3]!
   }
-  for (; i < k; i++) out[to + i]! += factor * from[at + i]!
+  for (; i < k; i++) out[outOffset + i]! += factor * from[fromOffset + i]!
 }
 
 /** A X: (rows x columns) times (columns x k). */
@@ -47,7 +54,7 @@ function multiplyTransposed(a: SparseRows, y: Float32Array, k: number): Float32A
 }
 
 /** Upper triangle of M' M for M of rows x k, in doubles; four rows at a time to save writes. */
-function gram(m: Float32Array, rows: number, k: number): Float64Array {
+function computeGram(m: Float32Array, rows: number, k: number): Float64Array {
   const g = new Float64Array(k * k)
   const block = new Float64Array(4 * k)
   for (let row = 0; row < rows; row += 4) {
@@ -69,7 +76,7 @@ function gram(m: Float32Array, rows: number, k: number): Float64Array {
 }
 
 /** Inverse of the upper Cholesky factor of G; columns of missing directions are zero. */
-function inverseFactor(g: Float64Array, k: number): Float64Array {
+function invertFactor(g: Float64Array, k: number): Float64Array {
   const r = new Float64Array(k * k)
   let largest = 0
   for (let i = 0; i < k; i++) largest = Math.max(largest, g[i * k + i]!)
@@ -101,7 +108,7 @@ function inverseFactor(g: Float64Array, k: number): Float64Array {
 
 /** Makes the columns of M (rows x k) orthonormal, in place. */
 export function orthonormalise(m: Float32Array, rows: number, k: number): void {
-  const inverse = inverseFactor(gram(m, rows, k), k)
+  const inverse = invertFactor(computeGram(m, rows, k), k)
   const out = new Float64Array(k)
   for (let row = 0; row < rows; row++) {
     const base = row * k
@@ -183,13 +190,13 @@ export function addRows(
   factors: readonly number[],
   k: number,
 ): void {
-  const whole = rows.length - (rows.length % 4)
-  for (let n = 0; n < whole; n += 4) {
+  const blockEnd = rows.length - (rows.length % 4)
+  for (let n = 0; n < blockEnd; n += 4) {
     const [a, b, c, d] = [rows[n]! * k, rows[n + 1]! * k, rows[n + 2]! * k, rows[n + 3]! * k]
     const [p, q, r, s] = [factors[n]!, factors[n + 1]!, factors[n + 2]!, factors[n + 3]!]
     for (let i = 0; i < k; i++) out[i]! += p * bytes[a + i]! + q * bytes[b + i]! + r * bytes[c + i]! + s * bytes[d + i]!
   }
-  for (let n = whole; n < rows.length; n++) {
+  for (let n = blockEnd; n < rows.length; n++) {
     const at = rows[n]! * k
     const factor = factors[n]!
     for (let i = 0; i < k; i++) out[i]! += factor * bytes[at + i]!

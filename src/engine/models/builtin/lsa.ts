@@ -27,14 +27,14 @@ const IDF_POWER = 1.4
 
 /** Weight of a term that occurs `count` times in a text and in `frequency` of the `documents` training texts. */
 export function termWeight(count: number, documents: number, frequency: number): number {
-  return countWeight(count) * rarity(documents, frequency)
+  return termFrequencyWeight(count) * idfWeight(documents, frequency)
 }
 
-function countWeight(count: number): number {
+function termFrequencyWeight(count: number): number {
   return 1 + Math.log(count)
 }
 
-function rarity(documents: number, frequency: number): number {
+function idfWeight(documents: number, frequency: number): number {
   return Math.log((documents + 1) / (frequency + 0.5)) ** IDF_POWER
 }
 
@@ -52,7 +52,7 @@ export function openModel(model: LsaModel): LsaSpace {
   return {
     model,
     rowOf: new Map(model.terms.map((term, row) => [term, row])),
-    weights: Float64Array.from({ length: rows }, (_, row) => rarity(documents, frequencies[row] ?? 0)),
+    weights: Float64Array.from({ length: rows }, (_, row) => idfWeight(documents, frequencies[row] ?? 0)),
   }
 }
 
@@ -64,7 +64,7 @@ export function openModel(model: LsaModel): LsaSpace {
 export function embedTerms(
   { model, rowOf, weights }: LsaSpace,
   terms: Iterable<string>,
-  known?: (terms: number) => void,
+  onKnownTerms?: (terms: number) => void,
 ): Float32Array | undefined {
   const counts = new Map<number, number>()
   let hits = 0
@@ -74,13 +74,13 @@ export function embedTerms(
     hits++
     if (row < model.rows) counts.set(row, (counts.get(row) ?? 0) + 1)
   }
-  known?.(hits)
+  onKnownTerms?.(hits)
   const vector = new Float32Array(model.dimension)
   const rows: number[] = []
   const factors: number[] = []
   for (const [row, count] of counts) {
     rows.push(row)
-    factors.push(countWeight(count) * (weights[row] ?? 0) * (model.scales[row] ?? 0))
+    factors.push(termFrequencyWeight(count) * (weights[row] ?? 0) * (model.scales[row] ?? 0))
   }
   addRows(vector, model.basis, rows, factors, model.dimension)
   return normalise(vector) ? vector : undefined
@@ -99,6 +99,6 @@ export function embedText(space: LsaSpace, text: string): Float32Array | undefin
  */
 export function inverseFrequency({ model, rowOf }: LsaSpace, term: string): number {
   const row = rowOf.get(term)
-  const found = row === undefined ? 0 : (model.frequencies[row] ?? 0)
-  return Math.log(1 + (model.documents - found + 0.5) / (found + 0.5))
+  const frequency = row === undefined ? 0 : (model.frequencies[row] ?? 0)
+  return Math.log(1 + (model.documents - frequency + 0.5) / (frequency + 0.5))
 }

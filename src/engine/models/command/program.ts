@@ -1,9 +1,9 @@
 import type { KsError } from '../../../contract/errors.js'
 import type { ProgramSetting } from '../../../local/provider-setting.js'
 
-export type Placeholders = Partial<Record<'input' | 'output' | 'voice' | 'language' | 'model', string>>
+export type PlaceholderValues = Partial<Record<'input' | 'output' | 'voice' | 'language' | 'model', string>>
 
-const KNOWN = ['input', 'output', 'voice', 'language', 'model']
+const KNOWN_PLACEHOLDERS = ['input', 'output', 'voice', 'language', 'model']
 
 /** @throws KsError `invalid-request` */
 export function checkProgram({ argv, convert }: ProgramSetting, refuse: (rule: string) => KsError): void {
@@ -11,22 +11,23 @@ export function checkProgram({ argv, convert }: ProgramSetting, refuse: (rule: s
     if (words === undefined) continue
     if (words[0] === undefined || words[0] === '') throw refuse(`${name} must start with the path of a program`)
     if (words.some((word) => word.includes('\0'))) throw refuse(`${name} must not contain NUL characters`)
-    const stranger = words
+    const unknown = words
       .join(' ')
       .match(/\{(\w+)\}/g)
-      ?.find((word) => !KNOWN.includes(word.slice(1, -1)))
-    if (stranger !== undefined) throw refuse(`${name} contains ${stranger}; known placeholders: {${KNOWN.join('}, {')}}`)
+      ?.find((word) => !KNOWN_PLACEHOLDERS.includes(word.slice(1, -1)))
+    if (unknown !== undefined)
+      throw refuse(`${name} contains ${unknown}; known placeholders: {${KNOWN_PLACEHOLDERS.join('}, {')}}`)
   }
-  if (convert !== undefined && !(uses(convert, 'input') && uses(convert, 'output')))
+  if (convert !== undefined && !(hasPlaceholder(convert, 'input') && hasPlaceholder(convert, 'output')))
     throw refuse('convert must contain {input} and {output}')
 }
 
-export function uses(argv: readonly string[], name: keyof Placeholders): boolean {
+export function hasPlaceholder(argv: readonly string[], name: keyof PlaceholderValues): boolean {
   return argv.some((word) => word.includes(`{${name}}`))
 }
 
 /** Replaces placeholders. Each value stays within its argument, whatever characters it has. */
-export function filled(argv: readonly string[], values: Placeholders): string[] {
+export function fillPlaceholders(argv: readonly string[], values: PlaceholderValues): string[] {
   const known = new Map<string, string>(Object.entries(values))
-  return argv.map((word) => word.replace(/\{(\w+)\}/g, (whole, name: string) => known.get(name) ?? whole))
+  return argv.map((word) => word.replace(/\{(\w+)\}/g, (placeholder, name: string) => known.get(name) ?? placeholder))
 }

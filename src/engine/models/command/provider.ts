@@ -5,23 +5,23 @@ import { join } from 'node:path'
 import type { Confinement } from '../../../local/confinement/confinement.js'
 import type { ProgramSetting } from '../../../local/provider-setting.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import { audioTypeOf } from '../audio-type.js'
-import type { Provider } from '../provider.js'
-import type { AudioToRead } from '../types.js'
-import { filled, type Placeholders, uses } from './program.js'
-import { type Run, runProgram } from './run.js'
+import { detectAudioType } from '../audio-type.js'
+import type { ModelProvider } from '../provider.js'
+import type { AudioRecording } from '../types.js'
+import { fillPlaceholders, hasPlaceholder, type PlaceholderValues } from './program.js'
+import { type ProgramRun, runProgram } from './run.js'
 
 const MAX_AUDIO_BYTES = 64 * 1024 * 1024
 const MAX_TEXT_BYTES = 1024 * 1024
 /** Timestamps that whisper.cpp and Whisper write before each line: `[00:00.000 --> 00:02.500]` */
-const TIMES = /^\s{0,20}\[[\d:.,]{5,20} --> [\d:.,]{5,20}\]/gm
+const TIMESTAMPS = /^\s{0,20}\[[\d:.,]{5,20} --> [\d:.,]{5,20}\]/gm
 const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024
 
 /** Local programs for speech and transcription: espeak-ng, piper, whisper.cpp, pocketsphinx and the like. */
-export function commandProvider(
+export function createCommandProvider(
   programs: { speech?: ProgramSetting; transcription?: ProgramSetting },
   confinement: Confinement,
-): Provider {
+): ModelProvider {
   const { speech, transcription } = programs
   return {
     ...(speech === undefined
@@ -30,11 +30,11 @@ export function commandProvider(
           speaker: ({ name }) => ({
             speak: async ({ text, voice, language }, signal) => {
               const input = { bytes: Buffer.from(text), extension: 'txt' }
-              const values = chosen(speech, { model: name, voice, language })
-              const audio = await inFolder((folder) =>
-                run(folder, speech, confinement, input, values, MAX_AUDIO_BYTES, signal),
+              const values = toPlaceholders(speech, { model: name, voice, language })
+              const audio = await withTemporaryFolder((folder) =>
+                runCall(folder, speech, confinement, input, values, MAX_AUDIO_BYTES, signal),
               )
-              const mimeType = audioTypeOf(audio)
+              const mimeType = detectAudioType(audio)
               if (mimeType === undefined) throw new ProviderFailure('malformed', 'no audio')
               return { audio, mimeType }
             },
@@ -45,11 +45,11 @@ export function commandProvider(
       : {
           transcriber: ({ name }) => ({
             transcribe: async (audio, signal) => {
-              const text = await heard(transcription, confinement, name, audio, MAX_TEXT_BYTES, signal)
-              return text.replace(TIMES, '').replace(/\s+/g, ' ').trim()
+              const text = await runTranscription(transcription, confinement, name, audio, MAX_TEXT_BYTES, signal)
+              return text.replace(TIMESTAMPS, '').replace(/\s+/g, ' ').trim()
             },
             listen: async (recording, signal) => ({
-              text: await heard(transcription, confinement, name, recording, MAX_TRANSCRIPT_BYTES, signal),
+              text: await runTranscription(transcription, confinement, name, recording, MAX_TRANSCRIPT_BYTES, signal),
             }),
           }),
         }),
@@ -58,70 +58,75 @@ export function commandProvider(
 }
 
 /** The output of a transcription program, unchanged. */
-async function heard(
+async function runTranscription(
   program: ProgramSetting,
   confinement: Confinement,
   model: string,
-  { bytes, extension, language }: AudioToRead,
+  { bytes, extension, language }: AudioRecording,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<string> {
-  const values = chosen(program, { model, language })
-  const text = await inFolder((folder) =>
-    run(folder, program, confinement, { bytes, extension }, values, maxBytes, signal),
+  const values = toPlaceholders(program, { model, language })
+  const text = await withTemporaryFolder((folder) =>
+    runCall(folder, program, confinement, { bytes, extension }, values, maxBytes, signal),
   )
   return text.toString('utf8')
 }
 
-interface Chosen {
+interface VoiceChoice {
   model: string
   voice?: string | undefined
   language?: string | undefined
 }
 
-function chosen(program: ProgramSetting, { model, voice, language }: Chosen): Placeholders {
+function toPlaceholders(program: ProgramSetting, { model, voice, language }: VoiceChoice): PlaceholderValues {
   return { model, voice: voice || (program.voice ?? ''), language: language || (program.language ?? '') }
 }
 
 /** Runs one call: input by stdin or in a file, output from stdout or from a file. */
-async function run(
+async function runCall(
   folder: string,
   { argv, convert, paths = [] }: ProgramSetting,
   confinement: Confinement,
-  given: { bytes: Uint8Array; extension: string },
-  values: Placeholders,
+  input: { bytes: Uint8Array; extension: string },
+  values: PlaceholderValues,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  let stdin: Run['stdin'] = given.bytes
-  let made: FileHandle | undefined
-  let path = join(folder, `input.${given.extension}`)
+  let stdin: ProgramRun['stdin'] = input.bytes
+  let convertedFile: FileHandle | undefined
+  let path = join(folder, `input.${input.extension}`)
   const base = { folder, paths, confinement, maxBytes, signal }
-  if (convert !== undefined || uses(argv, 'input')) await writeFile(path, given.bytes)
+  if (convert !== undefined || hasPlaceholder(argv, 'input')) await writeFile(path, input.bytes)
   if (convert !== undefined) {
     const converted = join(folder, 'converted.wav')
     await runProgram({
       ...base,
       argv: convert,
-      filled: filled(convert, { ...values, input: path, output: converted }),
+      filled: fillPlaceholders(convert, { ...values, input: path, output: converted }),
     })
     path = converted
     // streamed, because an hour of audio would take too much memory
-    made = await openMade(converted)
-    stdin = made.createReadStream()
+    convertedFile = await openOutput(converted)
+    stdin = convertedFile.createReadStream()
   }
   try {
     const output = join(folder, 'output')
-    const words = filled(argv, { ...values, input: path, output })
-    const said = await runProgram({ ...base, argv, filled: words, ...(uses(argv, 'input') ? {} : { stdin }) })
-    return uses(argv, 'output') ? readBounded(output, maxBytes) : said
+    const words = fillPlaceholders(argv, { ...values, input: path, output })
+    const stdout = await runProgram({
+      ...base,
+      argv,
+      filled: words,
+      ...(hasPlaceholder(argv, 'input') ? {} : { stdin }),
+    })
+    return hasPlaceholder(argv, 'output') ? readBounded(output, maxBytes) : stdout
   } finally {
-    await made?.close()
+    await convertedFile?.close()
   }
 }
 
 /** Opens a file that a program wrote. A link is not followed: it may lead to a file of the daemon. */
-async function openMade(path: string): Promise<FileHandle> {
+async function openOutput(path: string): Promise<FileHandle> {
   const missing = () => new ProviderFailure('program', 'wrote no output')
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
   const file = await open(path, flags).catch(() => {
@@ -133,7 +138,7 @@ async function openMade(path: string): Promise<FileHandle> {
 }
 
 async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
-  const file = await openMade(path)
+  const file = await openOutput(path)
   try {
     if ((await file.stat()).size > maxBytes) throw new ProviderFailure('malformed', `more than ${maxBytes} bytes`)
     return await file.readFile()
@@ -143,7 +148,7 @@ async function readBounded(path: string, maxBytes: number): Promise<Buffer> {
 }
 
 /** Runs work in a temporary directory that only this call uses. */
-async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+async function withTemporaryFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'ks-command-')))
   try {
     return await work(folder)

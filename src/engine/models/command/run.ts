@@ -5,12 +5,12 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { type Confinement, ProgramStartError } from '../../../local/confinement/confinement.js'
-import { FAMILY_MARK, openSign, ProcessFamily } from '../../../local/confinement/process-family.js'
+import { FAMILY_MARK, openMarkerFile, ProcessFamily } from '../../../local/confinement/process-family.js'
 import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import { codeOf } from '../../egress/connect.js'
+import { networkErrorCode } from '../../egress/connect.js'
 
-export interface Run extends ProgramPaths {
+export interface ProgramRun extends ProgramPaths {
   /** the command line with filled placeholders */
   filled: string[]
   /** working directory and home, the only writable path */
@@ -23,7 +23,8 @@ export interface Run extends ProgramPaths {
 }
 
 /** Environment variables that a program of the operator receives: none that could be a credential. */
-const KEPT = /^(PATH|USER|LANG|LANGUAGE|LC_\w+|TZ|TEMP|TMP|SYSTEMROOT|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES)$/i
+const INHERITED_VARIABLES =
+  /^(PATH|USER|LANG|LANGUAGE|LC_\w+|TZ|TEMP|TMP|SYSTEMROOT|LD_LIBRARY_PATH|CUDA_VISIBLE_DEVICES)$/i
 
 /**
  * Runs a program to its end and returns its stdout. On abort, and when it writes too much, it is killed with all its
@@ -31,7 +32,14 @@ const KEPT = /^(PATH|USER|LANG|LANGUAGE|LC_\w+|TZ|TEMP|TMP|SYSTEMROOT|LD_LIBRARY
  *
  * @throws ProviderFailure; the signal's reason when it aborted
  */
-export async function runProgram({ folder, confinement, stdin, maxBytes, signal, ...start }: Run): Promise<Buffer> {
+export async function runProgram({
+  folder,
+  confinement,
+  stdin,
+  maxBytes,
+  signal,
+  ...start
+}: ProgramRun): Promise<Buffer> {
   signal.throwIfAborted()
   const { argv, by } = await confinement.prepare({ ...start, folder }).catch((error: unknown) => {
     throw error instanceof ProgramStartError ? new ProviderFailure('unexpected', `its program ${error.message}`) : error
@@ -40,9 +48,9 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
   const [program = '', ...args] = argv
   const mark = randomUUID()
   const signs = by === 'nothing' ? { mark, folder } : undefined
-  const sign = signs && openSign(signs)
-  const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name))
-  const env = { ...Object.fromEntries(kept), HOME: folder, TMPDIR: folder, [FAMILY_MARK]: mark }
+  const sign = signs && openMarkerFile(signs)
+  const inherited = Object.entries(process.env).filter(([name]) => INHERITED_VARIABLES.test(name))
+  const env = { ...Object.fromEntries(inherited), HOME: folder, TMPDIR: folder, [FAMILY_MARK]: mark }
   // in a separate process group, so that its children end with it
   const child = spawn(program, args, {
     cwd: folder,
@@ -60,7 +68,7 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
   signal.addEventListener('abort', stop, { once: true })
   try {
     return await new Promise<Buffer>((resolve, reject) => {
-      child.on('error', (error) => reject(notStarted(error)))
+      child.on('error', (error) => reject(toStartFailure(error)))
       const { stdin: input } = child
       input?.on('error', () => {}) // a program may exit without reading everything
       if (!(stdin instanceof Readable)) input?.end(stdin)
@@ -83,8 +91,8 @@ export async function runProgram({ folder, confinement, stdin, maxBytes, signal,
   }
 }
 
-function notStarted(error: Error): ProviderFailure {
-  const code = codeOf(error)
+function toStartFailure(error: Error): ProviderFailure {
+  const code = networkErrorCode(error)
   if (code === 'ENOENT') return new ProviderFailure('unexpected', 'its program does not exist')
   return new ProviderFailure(
     'unexpected',

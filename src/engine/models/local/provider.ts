@@ -1,35 +1,35 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { LlamaFailure, LlamaProcess } from '../../../local/models/llama-process.js'
 import {
+  getModelPaths,
   LOCAL_PLUGIN,
   LOCAL_PROVIDER,
+  listPulledModels,
   type ModelTask,
-  modelPaths,
   type PulledModel,
-  pulledModel,
-  pulledModels,
+  readPulledModel,
 } from '../../../local/models/pulled.js'
-import { isRuntimeInstalled, runtimeEntry, runtimeFolder } from '../../../local/models/runtime.js'
+import { getRuntimeEntry, getRuntimeFolder, isRuntimeInstalled } from '../../../local/models/runtime.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import type { Provider, ProviderEvent } from '../provider.js'
+import type { ModelProvider, ProviderEvent } from '../provider.js'
 import { readProviderConfig } from '../provider-config.js'
 import type { ChatMessage, GenerationOptions } from '../types.js'
 
 const KINDS = { embedding: 'embedding', rerank: 'rerank', chat: 'generation' } as const
 
 /** A CPU processes a long prompt for a minute or more before the first token. */
-const FIRST_TOKEN_MS = 180_000
+const FIRST_TOKEN_TIMEOUT_MS = 180_000
 /** A small batch ends sooner at shutdown. A query waits for one text, whatever the size. */
 const MAX_BATCH = 16
 /** The process handles one text at a time; a second request waits in it. */
 const MAX_CONCURRENCY = 2
 
 /** Settings of the local models: no address, no key. */
-export function localSettings() {
+export function createLocalSettings() {
   const config = {
     pluginId: LOCAL_PLUGIN,
     provider: LOCAL_PROVIDER,
-    timeoutMs: FIRST_TOKEN_MS,
+    timeoutMs: FIRST_TOKEN_TIMEOUT_MS,
     maxBatch: MAX_BATCH,
     maxConcurrency: MAX_CONCURRENCY,
   }
@@ -41,11 +41,11 @@ export function localSettings() {
  *
  * @param folder models folder, read at each call: a pulled model needs no restart
  */
-export function localProvider(folder: string): Provider {
+export function createLocalProvider(folder: string): ModelProvider {
   const processes = new Map<string, LlamaProcess>()
 
-  const use = (id: string, task: ModelTask): { model: PulledModel; process: LlamaProcess } => {
-    const model = pulledModel(folder, id)
+  const getProcess = (id: string, task: ModelTask): { model: PulledModel; process: LlamaProcess } => {
+    const model = readPulledModel(folder, id)
     // a model can be pulled again for another task
     const key = `${task} ${id}`
     if (model?.task !== task) {
@@ -58,8 +58,8 @@ export function localProvider(folder: string): Provider {
     const process =
       processes.get(key) ??
       new LlamaProcess({
-        entry: runtimeEntry(runtimeFolder(folder)),
-        weights: modelPaths(folder, id).weights,
+        entry: getRuntimeEntry(getRuntimeFolder(folder)),
+        weights: getModelPaths(folder, id).weights,
         bytes: model.bytes,
         task,
       })
@@ -68,28 +68,28 @@ export function localProvider(folder: string): Provider {
   }
 
   return {
-    offered: (kind) =>
-      pulledModels(folder)
+    listOffered: (kind) =>
+      listPulledModels(folder)
         .filter(({ task }) => KINDS[task] === kind)
         .map(({ id }) => id),
     embedder: ({ name }) => ({
       async embed(texts, purpose, signal, dimension) {
-        const { model, process } = use(name, 'embedding')
+        const { model, process } = getProcess(name, 'embedding')
         const prefix = (purpose === 'query' ? model.queryPrefix : model.documentPrefix) ?? ''
         const urgent = purpose === 'query'
         const request = { op: 'embed' as const, texts: texts.map((text) => prefix + text), urgent }
-        const reply = await safely(process.ask(request, signal))
-        const got = reply.op === 'embed' ? reply.vectors : []
-        const expected = dimension ?? model.dimension ?? got[0]?.length
-        if (got.length !== texts.length || got.some(({ length }) => length !== expected))
+        const reply = await toProviderCall(process.sendRequest(request, signal))
+        const vectors = reply.op === 'embed' ? reply.vectors : []
+        const expected = dimension ?? model.dimension ?? vectors[0]?.length
+        if (vectors.length !== texts.length || vectors.some(({ length }) => length !== expected))
           throw new ProviderFailure('malformed', `wrong count of vectors, or another dimension than ${expected}`)
-        return { vectors: got, ...(reply.op === 'embed' ? { tokens: reply.tokens } : {}) }
+        return { vectors: vectors, ...(reply.op === 'embed' ? { tokens: reply.tokens } : {}) }
       },
     }),
     reranker: ({ name }) => ({
       async rerank(query, documents, signal) {
-        const { process } = use(name, 'rerank')
-        const reply = await safely(process.ask({ op: 'rank', query, documents }, signal))
+        const { process } = getProcess(name, 'rerank')
+        const reply = await toProviderCall(process.sendRequest({ op: 'rank', query, documents }, signal))
         const scores = reply.op === 'rank' ? reply.scores : []
         if (scores.length !== documents.length || !scores.every(Number.isFinite))
           throw new ProviderFailure('malformed', `${scores.length} scores for ${documents.length} documents`)
@@ -98,7 +98,7 @@ export function localProvider(folder: string): Provider {
     }),
     generator: ({ name, temperature }) => ({
       generate: (messages, options, signal) =>
-        generate(use(name, 'chat').process, messages, { ...defined({ temperature }), ...options }, signal),
+        generate(getProcess(name, 'chat').process, messages, { ...omitUndefined({ temperature }), ...options }, signal),
     }),
     close: async () => {
       for (const process of processes.values()) process.end()
@@ -117,19 +117,19 @@ async function* generate(
   if (messages.some(({ images = [] }) => images.length > 0))
     throw new ProviderFailure('status', 'takes no images', { status: 422 })
   const turns = messages.flatMap(({ role, content }) => (role === 'tool' ? [] : [{ role, content }]))
-  const written: ProviderEvent[] = []
+  const events: ProviderEvent[] = []
   let wake = () => {}
-  const put = (event: ProviderEvent) => {
-    written.push(event)
+  const push = (event: ProviderEvent) => {
+    events.push(event)
     wake()
   }
   let failure: unknown
-  const ended = safely(
-    process.ask({ op: 'chat', turns, maxTokens, temperature }, signal, (text) => put({ type: 'delta', text })),
+  const done = toProviderCall(
+    process.sendRequest({ op: 'chat', turns, maxTokens, temperature }, signal, (text) => push({ type: 'delta', text })),
   ).then(
     (reply) => {
       const { finishReason, ...usage } = reply.op === 'chat' ? reply : { finishReason: 'unknown' }
-      put({ type: 'end', finishReason, usage })
+      push({ type: 'end', finishReason, usage })
     },
     (error: unknown) => {
       failure = error
@@ -137,7 +137,7 @@ async function* generate(
     },
   )
   for (;;) {
-    const event = written.shift()
+    const event = events.shift()
     if (event !== undefined) {
       yield event
       if (event.type === 'end') break
@@ -147,11 +147,11 @@ async function* generate(
         wake = resolve
       })
   }
-  await ended
+  await done
 }
 
 /** Converts failures of the runtime into provider failures without their text, which may contain a prompt. */
-async function safely<T>(reply: Promise<T>): Promise<T> {
+async function toProviderCall<T>(reply: Promise<T>): Promise<T> {
   try {
     return await reply
   } catch (error) {

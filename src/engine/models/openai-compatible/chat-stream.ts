@@ -1,18 +1,18 @@
 import { createParser } from 'eventsource-parser'
-import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import { type EgressAnswer, readChunks } from '../egress-fetch.js'
-import { toFailure } from '../failure.js'
+import { type EgressResponse, readResponseChunks } from '../egress-fetch.js'
+import { toProviderFailure } from '../failure.js'
 import type { GenerationUsage } from '../meter.js'
 import type { ProviderEvent } from '../provider.js'
 import type { ToolCall } from '../types.js'
-import { refusalOf } from './endpoint.js'
-import { countAt, listAt, parseJson, recordAt } from './json.js'
-import { ToolCalls } from './tool-calls.js'
+import { parseRefusal } from './endpoint.js'
+import { getCount, getList, getRecord, parseProviderJson } from './json.js'
+import { ToolCallCollector } from './tool-calls.js'
 
 /** An event usually contains one token. */
-const MAX_EVENT_CHARS = 1024 * 1024
+const MAX_EVENT_CHARACTERS = 1024 * 1024
 
 /** Limit of the complete stream; at some 300 bytes per token, more than 200,000 tokens. */
 const MAX_STREAM_BYTES = 64 * 1024 * 1024
@@ -23,19 +23,19 @@ const MAX_STREAM_BYTES = 64 * 1024 * 1024
 const LINGER_MS = 50
 
 /** The status that an error in the stream is treated as. */
-const IN_STREAM = 500
+const STREAM_ERROR_STATUS = 500
 
 /** Reads a streamed completion; ends with exactly one `end`, or fails. @param asked name of the requested model */
 export async function* readCompletionStream(
-  answer: EgressAnswer,
-  asked: string,
+  answer: EgressResponse,
+  requestedModel: string,
   signal: AbortSignal,
 ): AsyncGenerator<ProviderEvent> {
-  const state = createStreamState(asked)
+  const state = createStreamState(requestedModel)
   const decoder = new TextDecoder()
   let tooLong = false
   const parser = createParser({
-    maxBufferSize: MAX_EVENT_CHARS,
+    maxBufferSize: MAX_EVENT_CHARACTERS,
     onEvent: (event) => state.take(event.data),
     onError: (error) => {
       tooLong ||= error.type === 'max-buffer-size-exceeded'
@@ -45,13 +45,13 @@ export async function* readCompletionStream(
     parser.feed(text)
     // text before a failure in the same chunk still belongs to the answer
     yield* state.drain()
-    if (tooLong) throw new ProviderFailure('malformed', `an event of more than ${MAX_EVENT_CHARS} characters`)
+    if (tooLong) throw new ProviderFailure('malformed', `an event of more than ${MAX_EVENT_CHARACTERS} characters`)
     state.check()
   }
 
   let linger: NodeJS.Timeout | undefined
   try {
-    for await (const chunk of readChunks(answer, MAX_STREAM_BYTES, signal)) {
+    for await (const chunk of readResponseChunks(answer, MAX_STREAM_BYTES, signal)) {
       if (linger) continue
       yield* feed(decoder.decode(chunk, { stream: true }))
       if (!state.done()) continue
@@ -70,39 +70,39 @@ export async function* readCompletionStream(
 }
 
 /** Collects the events of a stream. */
-function createStreamState(asked: string) {
+function createStreamState(requestedModel: string) {
   let queue: ProviderEvent[] = []
   let finishReason: unknown
   let usage: Record<string, unknown> = {}
   let model: unknown
   let done = false
   let failure: ProviderFailure | undefined
-  let half = ''
-  const calls = new ToolCalls()
+  let highSurrogate = ''
+  const calls = new ToolCallCollector()
 
   // a server that splits its text by code units may split a character
   const takeText = (text: string) => {
-    const whole = half + text
-    half = /[\ud800-\udbff]$/.exec(whole)?.[0] ?? ''
-    const said = whole.slice(0, whole.length - half.length).toWellFormed()
-    queue.push(said === '' ? { type: 'alive' } : { type: 'delta', text: said })
+    const pending = highSurrogate + text
+    highSurrogate = /[\ud800-\udbff]$/.exec(pending)?.[0] ?? ''
+    const complete = pending.slice(0, pending.length - highSurrogate.length).toWellFormed()
+    queue.push(complete === '' ? { type: 'alive' } : { type: 'delta', text: complete })
   }
 
   const takeChoice = (choice: unknown) => {
-    const delta = recordAt(choice, 'delta')
+    const delta = getRecord(choice, 'delta')
     if (typeof delta.content === 'string' && delta.content !== '') takeText(delta.content)
     else if (delta.reasoning_content || delta.reasoning || delta.tool_calls) queue.push({ type: 'alive' })
-    calls.take(delta)
+    calls.addFragment(delta)
     if (isRecord(choice) && choice.finish_reason) finishReason = choice.finish_reason
   }
 
   const takeChunk = (json: unknown) => {
     // failures after the status line are reported in the stream; their text may quote the prompt
-    if (!isRecord(json) || json.error) throw failureInStream(json, asked)
+    if (!isRecord(json) || json.error) throw toStreamFailure(json, requestedModel)
     model ??= json.model
-    const counted = recordAt(json, 'usage')
+    const counted = getRecord(json, 'usage')
     if (Object.keys(counted).length > 0) usage = counted
-    takeChoice(listAt(json, 'choices')[0])
+    takeChoice(getList(json, 'choices')[0])
   }
 
   return {
@@ -112,9 +112,9 @@ function createStreamState(asked: string) {
       if (done) return
       // stored, since an exception would leave the SSE parser in the middle of its input
       try {
-        takeChunk(parseJson(data))
+        takeChunk(parseProviderJson(data))
       } catch (error) {
-        failure = toFailure(error)
+        failure = toProviderFailure(error)
       }
     },
     check() {
@@ -129,35 +129,35 @@ function createStreamState(asked: string) {
     end(): ProviderEvent {
       // a stream that stops in the middle of a sentence looks like a lost connection
       if (!done && finishReason === undefined) throw new ProviderFailure('reset', 'the stream ended early')
-      return endEvent(finishReason, usage, model, calls.list())
+      return toEndEvent(finishReason, usage, model, calls.list())
     },
   }
 }
 
 /** A server that has started its response can only report an error inside it. */
-function failureInStream(json: unknown, model: string): ProviderFailure {
-  const refusal = refusalOf(IN_STREAM, JSON.stringify(json), model)
-  const options = { status: IN_STREAM, ...defined({ refusal }) }
+function toStreamFailure(json: unknown, model: string): ProviderFailure {
+  const refusal = parseRefusal(STREAM_ERROR_STATUS, JSON.stringify(json), model)
+  const options = { status: STREAM_ERROR_STATUS, ...omitUndefined({ refusal }) }
   return new ProviderFailure('status', 'an error in the stream', options)
 }
 
 /** The last event, from the server's data about the complete answer. */
-export function endEvent(
+export function toEndEvent(
   finishReason: unknown,
   usage: Record<string, unknown>,
-  served: unknown,
+  servedModel: unknown,
   toolCalls: ToolCall[],
 ): ProviderEvent {
-  const inputTokens = countAt(usage, 'prompt_tokens')
-  const outputTokens = countAt(usage, 'completion_tokens')
+  const inputTokens = getCount(usage, 'prompt_tokens')
+  const outputTokens = getCount(usage, 'completion_tokens')
   const counted: GenerationUsage = {
-    ...defined({ inputTokens, outputTokens }),
+    ...omitUndefined({ inputTokens, outputTokens }),
   }
   return {
     type: 'end',
     finishReason: typeof finishReason === 'string' && finishReason !== '' ? finishReason.slice(0, 100) : 'unknown',
     ...(Object.keys(counted).length === 0 ? {} : { usage: counted }),
     ...(toolCalls.length === 0 ? {} : { toolCalls }),
-    ...(typeof served === 'string' ? { metadata: { model: served.slice(0, 200) } } : {}),
+    ...(typeof servedModel === 'string' ? { metadata: { model: servedModel.slice(0, 200) } } : {}),
   }
 }

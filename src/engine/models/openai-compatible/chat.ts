@@ -1,20 +1,20 @@
-import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { GenerationModel } from '../../base/provider-config.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import type { EgressAnswer } from '../egress-fetch.js'
+import type { EgressResponse } from '../egress-fetch.js'
 import type { ProviderEvent, ProviderGenerator } from '../provider.js'
 import type { ChatMessage, GenerationOptions } from '../types.js'
-import { endEvent, readCompletionStream } from './chat-stream.js'
-import type { Endpoint } from './endpoint.js'
-import { listAt, readJson, recordAt } from './json.js'
-import { ToolCalls } from './tool-calls.js'
+import { readCompletionStream, toEndEvent } from './chat-stream.js'
+import type { OpenAiEndpoint } from './endpoint.js'
+import { getList, getRecord, readProviderJson } from './json.js'
+import { ToolCallCollector } from './tool-calls.js'
 
 /** Limit of an answer that is not streamed, far more than any model writes. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const MAX_COMPLETION_BYTES = 16 * 1024 * 1024
 
 /** Optional fields that a server accepts. A rejection that names a field removes it for all later calls. */
-interface Dialect {
+interface ChatDialect {
   stream: boolean
   streamUsage: boolean
   lengthField: 'max_tokens' | 'max_completion_tokens'
@@ -22,17 +22,17 @@ interface Dialect {
 }
 
 /** `POST /chat/completions`, streamed if the server supports it. */
-export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): ProviderGenerator {
-  let dialect: Dialect = { stream: true, streamUsage: true, lengthField: 'max_tokens', temperature: true }
+export function createOpenAiGenerator(endpoint: OpenAiEndpoint, model: GenerationModel): ProviderGenerator {
+  let dialect: ChatDialect = { stream: true, streamUsage: true, lengthField: 'max_tokens', temperature: true }
 
-  const ask = async (messages: ChatMessage[], options: GenerationOptions, signal: AbortSignal) => {
+  const requestCompletion = async (messages: ChatMessage[], options: GenerationOptions, signal: AbortSignal) => {
     for (;;) {
-      const spoken = dialect
-      let simpler: Dialect | undefined
+      const currentDialect = dialect
+      let simpler: ChatDialect | undefined
       try {
-        const body = requestBody(model, spoken, messages, options)
+        const body = requestBody(model, currentDialect, messages, options)
         return await endpoint.post('chat/completions', body, signal, (status, text) => {
-          simpler = simplify(spoken, status, text, { temperature: 'temperature' in body })
+          simpler = simplify(currentDialect, status, text, { temperature: 'temperature' in body })
         })
       } catch (error) {
         // not a retry but a different request: each step removes one field, so this ends after four
@@ -44,36 +44,41 @@ export function openAiGenerator(endpoint: Endpoint, model: GenerationModel): Pro
 
   return {
     async *generate(messages, options, signal) {
-      const answer = await ask(messages, options, signal)
+      const answer = await requestCompletion(messages, options, signal)
       if (answer.mediaType === 'text/html') {
         answer.body.destroy()
         throw new ProviderFailure('malformed', 'a web page')
       }
-      if (answer.mediaType === 'application/json') yield* readWhole(answer, signal)
+      if (answer.mediaType === 'application/json') yield* readCompletion(answer, signal)
       else yield* readCompletionStream(answer, model.name, signal)
     },
   }
 }
 
-function requestBody(model: GenerationModel, dialect: Dialect, messages: ChatMessage[], options: GenerationOptions) {
+function requestBody(
+  model: GenerationModel,
+  dialect: ChatDialect,
+  messages: ChatMessage[],
+  options: GenerationOptions,
+) {
   const { maxTokens, temperature = model.temperature, tools = [] } = options
   return {
     model: model.name,
-    messages: messages.map(messageOf),
+    messages: messages.map(toApiMessage),
     ...(temperature === undefined || !dialect.temperature ? {} : { temperature }),
     ...(tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: tool })) }),
-    ...defined({ [dialect.lengthField]: maxTokens }),
+    ...omitUndefined({ [dialect.lengthField]: maxTokens }),
     ...(dialect.stream ? { stream: true } : {}),
     ...(dialect.stream && dialect.streamUsage ? { stream_options: { include_usage: true } } : {}),
   }
 }
 
-function messageOf(message: ChatMessage) {
+function toApiMessage(message: ChatMessage) {
   const { role, toolCalls, toolCallId } = message
   return {
     role,
-    content: contentOf(message),
-    ...defined({ tool_call_id: toolCallId }),
+    content: toApiContent(message),
+    ...omitUndefined({ tool_call_id: toolCallId }),
     ...(toolCalls === undefined
       ? {}
       : {
@@ -87,7 +92,7 @@ function messageOf(message: ChatMessage) {
 }
 
 /** Plain text stays a string: servers without vision accept nothing else. */
-function contentOf({ content, images = [] }: ChatMessage) {
+function toApiContent({ content, images = [] }: ChatMessage) {
   if (images.length === 0) return content
   return [
     { type: 'text', text: content },
@@ -100,11 +105,11 @@ function contentOf({ content, images = [] }: ChatMessage) {
 
 /** The dialect without the field that a rejection names; undefined where it names none. */
 function simplify(
-  dialect: Dialect,
+  dialect: ChatDialect,
   status: number,
   text: string,
   isSent: { temperature: boolean },
-): Dialect | undefined {
+): ChatDialect | undefined {
   if (status !== 400 && status !== 422 && status !== 501) return undefined
   if (dialect.lengthField === 'max_tokens' && text.includes('max_completion_tokens')) {
     return { ...dialect, lengthField: 'max_completion_tokens' }
@@ -119,16 +124,21 @@ function simplify(
 }
 
 /** Reads a complete completion: from servers that cannot stream, or ignore the request to. */
-async function* readWhole(answer: EgressAnswer, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
-  const json = await readJson(answer, MAX_ANSWER_BYTES, signal)
-  const [choice] = listAt(json, 'choices')
-  const message = recordAt(choice, 'message')
+async function* readCompletion(answer: EgressResponse, signal: AbortSignal): AsyncGenerator<ProviderEvent> {
+  const json = await readProviderJson(answer, MAX_COMPLETION_BYTES, signal)
+  const [choice] = getList(json, 'choices')
+  const message = getRecord(choice, 'message')
   const { content = null } = message
-  const calls = new ToolCalls()
-  calls.take(message)
+  const calls = new ToolCallCollector()
+  calls.addFragment(message)
   if (!isRecord(choice) || !('message' in choice) || (typeof content !== 'string' && content !== null)) {
     throw new ProviderFailure('malformed', 'a completion without a message')
   }
   if (content) yield { type: 'delta', text: content.toWellFormed() }
-  yield endEvent(choice.finish_reason, recordAt(json, 'usage'), isRecord(json) ? json.model : undefined, calls.list())
+  yield toEndEvent(
+    choice.finish_reason,
+    getRecord(json, 'usage'),
+    isRecord(json) ? json.model : undefined,
+    calls.list(),
+  )
 }

@@ -1,27 +1,27 @@
 import { isRecord } from '../../../lib/json/values.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import { type EgressAnswer, readText } from '../egress-fetch.js'
+import { type EgressResponse, readResponseText } from '../egress-fetch.js'
 
 /** An object field; an empty object where it is absent or has another type. */
-export function recordAt(value: unknown, key: string): Record<string, unknown> {
+export function getRecord(value: unknown, key: string): Record<string, unknown> {
   const inner = isRecord(value) ? value[key] : undefined
   return isRecord(inner) ? inner : {}
 }
 
 /** A list field; an empty list where it is absent or has another type. */
-export function listAt(value: unknown, key: string): unknown[] {
+export function getList(value: unknown, key: string): unknown[] {
   const inner = isRecord(value) ? value[key] : undefined
   return Array.isArray(inner) ? inner : []
 }
 
 /** A token count field; undefined where it is absent or invalid. */
-export function countAt(value: unknown, key: string): number | undefined {
+export function getCount(value: unknown, key: string): number | undefined {
   const inner = isRecord(value) ? value[key] : undefined
   return typeof inner === 'number' && Number.isSafeInteger(inner) && inner >= 0 ? inner : undefined
 }
 
 /** @throws ProviderFailure `malformed`, without the parser's message, which quotes the text */
-export function parseJson(text: string): unknown {
+export function parseProviderJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -30,6 +30,10 @@ export function parseJson(text: string): unknown {
 }
 
 /** Reads a JSON response of at most `maxBytes`. */
-export async function readJson(answer: EgressAnswer, maxBytes: number, signal: AbortSignal): Promise<unknown> {
-  return parseJson(await readText(answer, maxBytes, signal))
+export async function readProviderJson(
+  answer: EgressResponse,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<unknown> {
+  return parseProviderJson(await readResponseText(answer, maxBytes, signal))
 }

@@ -2,36 +2,36 @@ import { isRecord } from '../../../lib/json/values.js'
 import type { RerankingModel } from '../../base/provider-config.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import type { ProviderReranker } from '../provider.js'
-import type { Endpoint } from './endpoint.js'
-import { listAt, readJson } from './json.js'
+import type { OpenAiEndpoint } from './endpoint.js'
+import { getList, readProviderJson } from './json.js'
 
 /** Scores are short; the limit allows for servers that return the documents despite the request. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+const MAX_RERANK_BYTES = 16 * 1024 * 1024
 
 /** `POST /rerank` in the format of Cohere and Jina, or of Voyage, whose results are in `data`. */
-export function openAiReranker(endpoint: Endpoint, model: RerankingModel): ProviderReranker {
+export function createOpenAiReranker(endpoint: OpenAiEndpoint, model: RerankingModel): ProviderReranker {
   let scale = model.scores
   // some services reject these options; without them they return all scores too. Remembered after the first rejection
-  let isPlain = false
-  const ask = async (query: string, documents: string[], signal: AbortSignal) => {
+  let omitsOptions = false
+  const requestScores = async (query: string, documents: string[], signal: AbortSignal) => {
     const body = { model: model.name, query, documents }
-    if (isPlain) return await endpoint.post('rerank', body, signal)
-    let isField = false
+    if (omitsOptions) return await endpoint.post('rerank', body, signal)
+    let isOptionRejected = false
     try {
       const options = { top_n: documents.length, return_documents: false }
       return await endpoint.post('rerank', { ...body, ...options }, signal, (_, text) => {
-        isField = /top_n|return_documents/.test(text)
+        isOptionRejected = /top_n|return_documents/.test(text)
       })
     } catch (error) {
-      if (!isField) throw error
-      isPlain = true
+      if (!isOptionRejected) throw error
+      omitsOptions = true
       return await endpoint.post('rerank', body, signal)
     }
   }
   return {
     async rerank(query, documents, signal) {
-      const answer = await ask(query, documents, signal)
-      const scores = readScores(await readJson(answer, MAX_ANSWER_BYTES, signal), documents.length)
+      const answer = await requestScores(query, documents, signal)
+      const scores = parseScores(await readProviderJson(answer, MAX_RERANK_BYTES, signal), documents.length)
       // some servers return the model's raw output; once seen, all scores of this model are treated as logits
       if (scale === undefined && scores.some((score) => score < 0 || score > 1)) scale = 'logit'
       return scale === 'logit' ? fromLogits(scores) : scores.map((score) => Math.min(1, Math.max(0, score)))
@@ -40,16 +40,16 @@ export function openAiReranker(endpoint: Endpoint, model: RerankingModel): Provi
 }
 
 /** Beyond it, the logistic function maps different numbers to the same result. */
-const LARGEST_LOGIT = 20
+const MAX_LOGIT = 20
 
 /** Maps logits to 0 to 1 in the same order; values too large for logits (percentages) are scaled down first. */
 function fromLogits(scores: readonly number[]): number[] {
-  const largest = Math.max(LARGEST_LOGIT, ...scores.map(Math.abs))
-  return scores.map((score) => 1 / (1 + Math.exp((-score * LARGEST_LOGIT) / largest)))
+  const largest = Math.max(MAX_LOGIT, ...scores.map(Math.abs))
+  return scores.map((score) => 1 / (1 + Math.exp((-score * MAX_LOGIT) / largest)))
 }
 
-function readScores(json: unknown, count: number): number[] {
-  const results = isRecord(json) && 'results' in json ? listAt(json, 'results') : listAt(json, 'data')
+function parseScores(json: unknown, count: number): number[] {
+  const results = isRecord(json) && 'results' in json ? getList(json, 'results') : getList(json, 'data')
   const scores = new Map<number, number>()
   for (const result of results) {
     if (!isRecord(result)) throw malformed('a result is not an object')

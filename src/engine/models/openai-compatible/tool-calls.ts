@@ -1,28 +1,28 @@
 import { isRecord } from '../../../lib/json/values.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
 import type { ToolCall } from '../types.js'
-import { listAt, recordAt } from './json.js'
+import { getList, getRecord } from './json.js'
 
 /** No answer needs more calls; servers that repeat themselves are stopped here. */
-const MAX_CALLS = 32
-const MAX_ARGUMENT_CHARS = 256 * 1024
+const MAX_TOOL_CALLS = 32
+const MAX_ARGUMENT_CHARACTERS = 256 * 1024
 
 /** The tool calls of one answer, assembled from the fragments of a stream; a complete message is one fragment. */
-export class ToolCalls {
+export class ToolCallCollector {
   readonly #calls = new Map<number, ToolCall>()
 
   /** @throws ProviderFailure `malformed` when there are too many calls or arguments */
-  take(message: Record<string, unknown>): void {
-    for (const [place, piece] of listAt(message, 'tool_calls').entries()) {
-      if (!isRecord(piece)) continue
-      const index = typeof piece.index === 'number' ? piece.index : place
+  addFragment(message: Record<string, unknown>): void {
+    for (const [position, fragment] of getList(message, 'tool_calls').entries()) {
+      if (!isRecord(fragment)) continue
+      const index = typeof fragment.index === 'number' ? fragment.index : position
       const call = this.#calls.get(index) ?? { id: '', name: '', arguments: '' }
-      const said = recordAt(piece, 'function')
-      if (typeof piece.id === 'string' && call.id === '') call.id = piece.id.slice(0, 200)
-      if (typeof said.name === 'string') call.name = (call.name + said.name).slice(0, 200)
-      if (typeof said.arguments === 'string') call.arguments += said.arguments
+      const fn = getRecord(fragment, 'function')
+      if (typeof fragment.id === 'string' && call.id === '') call.id = fragment.id.slice(0, 200)
+      if (typeof fn.name === 'string') call.name = (call.name + fn.name).slice(0, 200)
+      if (typeof fn.arguments === 'string') call.arguments += fn.arguments
       this.#calls.set(index, call)
-      if (this.#calls.size > MAX_CALLS || call.arguments.length > MAX_ARGUMENT_CHARS)
+      if (this.#calls.size > MAX_TOOL_CALLS || call.arguments.length > MAX_ARGUMENT_CHARACTERS)
         throw new ProviderFailure('malformed', 'too many tool calls, or too long arguments')
     }
   }

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { bytesInWords, ReadError, type ReadLimits } from '../limits.js'
-import type { Parsed, Parser, ParserInput } from '../parsed.js'
-import { Listing } from './listing.js'
+import { formatByteCount, ReadError, type ReadLimits } from '../limits.js'
+import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { ArchiveListing } from './listing.js'
 import { readTar } from './tar.js'
 
-const PIECE = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 /** Offset of the signature of a tar archive, and the bytes that are needed to check it. */
 const TAR_MARK = { at: 257, text: 'ustar', within: 512 }
 
@@ -15,73 +15,73 @@ export const gzipParser: Parser = {
   parse: parseGzip,
 }
 
-async function parseGzip(input: ParserInput): Promise<Parsed> {
-  const { bytes, filename, limits, inside } = input
+async function parseGzip(input: ParserInput): Promise<ParsedDocument> {
+  const { bytes, filename, limits, inside: containedFiles } = input
   const inflated = inflate(bytes, filename, limits)
-  const first = await start(inflated)
-  const whole = again(first, inflated)
-  const mark = first.toString('latin1', TAR_MARK.at, TAR_MARK.at + TAR_MARK.text.length)
-  if (mark === TAR_MARK.text) return await readTar(whole, input)
-  const listing = new Listing(filename)
-  const name = nameWithin(bytes, filename)
-  const outcome = await inside.add({ name, content: whole })
-  listing.note(name, outcome)
-  return listing.told()
+  const head = await readHead(inflated)
+  const unpacked = prepend(head, inflated)
+  const signature = head.toString('latin1', TAR_MARK.at, TAR_MARK.at + TAR_MARK.text.length)
+  if (signature === TAR_MARK.text) return await readTar(unpacked, input)
+  const listing = new ArchiveListing(filename)
+  const name = getPackedName(bytes, filename)
+  const outcome = await containedFiles.add({ name, content: unpacked })
+  listing.add(name, outcome)
+  return listing.toDocument()
 }
 
 /** @throws ReadError `limit-exceeded` above a limit, `malformed` for damaged or truncated data */
 async function* inflate(bytes: Buffer, filename: string, limits: ReadLimits): AsyncGenerator<Buffer> {
   let size = 0
-  const most = Math.min(limits.inflatedBytes, Math.max(limits.ratioFloorBytes, bytes.length * limits.inflateRatio))
+  const maxBytes = Math.min(limits.inflatedBytes, Math.max(limits.ratioFloorBytes, bytes.length * limits.inflateRatio))
   try {
-    for await (const piece of Readable.from(cut(bytes)).pipe(createGunzip({ chunkSize: PIECE }))) {
+    for await (const piece of Readable.from(splitChunks(bytes)).pipe(createGunzip({ chunkSize: CHUNK_BYTES }))) {
       const inflated = Buffer.from(piece)
       size += inflated.length
-      if (size > most) break
+      if (size > maxBytes) break
       yield inflated
     }
   } catch (error) {
     throw new ReadError('malformed', `${filename} is damaged or cut off: it cannot be unpacked`, { cause: error })
   }
-  if (size <= most) return
+  if (size <= maxBytes) return
   throw new ReadError(
     'limit-exceeded',
-    `${filename} inflates to more than ${bytesInWords(most)}, which is past the decompression limit`,
+    `${filename} inflates to more than ${formatByteCount(maxBytes)}, which is past the decompression limit`,
   )
 }
 
-function* cut(bytes: Buffer): Generator<Buffer> {
-  for (let from = 0; from < bytes.length; from += PIECE) yield bytes.subarray(from, from + PIECE)
+function* splitChunks(bytes: Buffer): Generator<Buffer> {
+  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) yield bytes.subarray(offset, offset + CHUNK_BYTES)
 }
 
 /** The first bytes, enough to detect the format of the content. */
-async function start(source: AsyncGenerator<Buffer>): Promise<Buffer> {
-  const held: Buffer[] = []
+async function readHead(source: AsyncGenerator<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = []
   let size = 0
   while (size < TAR_MARK.within) {
     const { done, value } = await source.next()
     if (done === true) break
-    held.push(value)
+    chunks.push(value)
     size += value.length
   }
-  return Buffer.concat(held)
+  return Buffer.concat(chunks)
 }
 
-async function* again(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  yield first
+async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield head
   yield* rest
 }
 
 /** Name of the compressed file: from the header (RFC 1952, 2.3), else the name of the archive without its ending. */
-function nameWithin(bytes: Buffer, filename: string): string {
+function getPackedName(bytes: Buffer, filename: string): string {
   const NAME = 8
   const EXTRA = 4
   const flags = bytes[3] ?? 0
-  let at = 10
-  if ((flags & EXTRA) !== 0 && at + 2 <= bytes.length) at += 2 + bytes.readUInt16LE(at)
-  const end = bytes.indexOf(0, at)
-  if ((flags & NAME) !== 0 && end > at && end - at < 1024) {
-    const name = bytes.toString('latin1', at, end)
+  let offset = 10
+  if ((flags & EXTRA) !== 0 && offset + 2 <= bytes.length) offset += 2 + bytes.readUInt16LE(offset)
+  const end = bytes.indexOf(0, offset)
+  if ((flags & NAME) !== 0 && end > offset && end - offset < 1024) {
+    const name = bytes.toString('latin1', offset, end)
     return name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
   }
   const base = filename.slice(filename.lastIndexOf('/') + 1)

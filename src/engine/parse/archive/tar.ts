@@ -1,16 +1,16 @@
 import { type Extract, extract } from 'tar-stream'
-import type { Inside } from '../inside/inside.js'
-import { bytesInWords, ReadError, type ReadLimits } from '../limits.js'
-import type { Parsed, Parser, ParserInput } from '../parsed.js'
-import { Listing } from './listing.js'
+import type { ContainedFileCollector } from '../inside/contained-files.js'
+import { formatByteCount, ReadError, type ReadLimits } from '../limits.js'
+import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { ArchiveListing } from './listing.js'
 
 /** Bytes that are passed to the tar library at a time. */
-const PIECE = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 
 /** Reads a tar archive as a folder, see `zip-folder.ts`. */
 export const tarParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/x-tar',
-  parse: (input: ParserInput) => readTar(pieces(input.bytes), input),
+  parse: (input: ParserInput) => readTar(splitChunks(input.bytes), input),
 }
 
 /**
@@ -20,46 +20,51 @@ export const tarParser: Parser = {
  */
 export async function readTar(
   source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  { filename, inside, limits }: { filename: string; inside: Inside; limits: ReadLimits },
-): Promise<Parsed> {
-  const listing = new Listing(filename)
-  let found = 0
+  {
+    filename,
+    inside: containedFiles,
+    limits,
+  }: { filename: string; inside: ContainedFileCollector; limits: ReadLimits },
+): Promise<ParsedDocument> {
+  const listing = new ArchiveListing(filename)
+  let entryCount = 0
   const archive = extract()
-  const fed = feed(source, archive)
+  const feeding = feedArchive(source, archive)
   try {
     for await (const entry of archive) {
-      found += 1
+      entryCount += 1
       const { type, name, linkname, size = 0 } = entry.header
-      if (type === 'link' || type === 'symlink') listing.note(name, { unread: `it is a link to ${linkname ?? ''}` })
+      if (type === 'link' || type === 'symlink') listing.add(name, { unread: `it is a link to ${linkname ?? ''}` })
       else if (type === 'file' || type === 'contiguous-file') {
         // Skips the entry at once: an error while it is read would end the entire archive.
         const isLarge = size > limits.containedBytes
-        const unread = `it is larger than ${bytesInWords(limits.containedBytes)}`
-        listing.note(name, isLarge ? { unread } : await inside.add({ name, content: entry }))
+        const unread = `it is larger than ${formatByteCount(limits.containedBytes)}`
+        listing.add(name, isLarge ? { unread } : await containedFiles.add({ name, content: entry }))
       }
       entry.resume()
     }
-    await fed
+    await feeding
   } catch (error) {
     if (error instanceof ReadError) throw error
     const detail = error instanceof Error ? error.message : String(error)
-    if (found === 0) throw new ReadError('malformed', `${filename} is no readable tar archive: ${detail.slice(0, 200)}`)
-    listing.note('the rest', { unread: `the archive is damaged: ${detail.slice(0, 200)}` })
+    if (entryCount === 0)
+      throw new ReadError('malformed', `${filename} is no readable tar archive: ${detail.slice(0, 200)}`)
+    listing.add('the rest', { unread: `the archive is damaged: ${detail.slice(0, 200)}` })
   }
-  return listing.told()
+  return listing.toDocument()
 }
 
 /** Passes bytes to the archive as it takes them. An error of `source` destroys the archive, and its reader gets it. */
-async function feed(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, archive: Extract): Promise<void> {
-  let goOn = () => {}
-  archive.on('drain', () => goOn())
-  archive.on('close', () => goOn())
+async function feedArchive(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, archive: Extract): Promise<void> {
+  let resume = () => {}
+  archive.on('drain', () => resume())
+  archive.on('close', () => resume())
   try {
     for await (const piece of source) {
       if (archive.destroyed) return
       if (archive.write(piece)) continue
       await new Promise<void>((resolve) => {
-        goOn = resolve
+        resume = resolve
       })
     }
     archive.end()
@@ -68,6 +73,6 @@ async function feed(source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, ar
   }
 }
 
-function* pieces(bytes: Buffer): Generator<Buffer> {
-  for (let from = 0; from < bytes.length; from += PIECE) yield bytes.subarray(from, from + PIECE)
+function* splitChunks(bytes: Buffer): Generator<Buffer> {
+  for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES) yield bytes.subarray(offset, offset + CHUNK_BYTES)
 }

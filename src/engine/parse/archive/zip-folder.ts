@@ -1,6 +1,6 @@
-import { bytesInWords, ReadError } from '../limits.js'
-import type { Parsed, Parser, ParserInput } from '../parsed.js'
-import { Listing } from './listing.js'
+import { formatByteCount, ReadError } from '../limits.js'
+import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { ArchiveListing } from './listing.js'
 import { openZip, type ZipArchive, type ZipEntry } from './zip.js'
 
 /** Reads a zip archive as a folder: its files are separate documents, its text lists them. */
@@ -9,23 +9,23 @@ export const zipParser: Parser = {
   parse: parseZip,
 }
 
-async function parseZip({ bytes, filename, limits, inside }: ParserInput): Promise<Parsed> {
+async function parseZip({ bytes, filename, limits, inside: containedFiles }: ParserInput): Promise<ParsedDocument> {
   const archive = openZip(bytes, filename, { ...limits, archiveEntries: limits.containedFiles })
-  const listing = new Listing(filename)
+  const listing = new ArchiveListing(filename)
   for (const entry of archive.list) {
     if (entry.name.endsWith('/')) continue
-    if (entry.isLink) listing.note(entry.name, { unread: 'it is a link to another file' })
-    else if (entry.encrypted) listing.noteLocked(entry.name)
+    if (entry.isLink) listing.add(entry.name, { unread: 'it is a link to another file' })
+    else if (entry.encrypted) listing.addEncrypted(entry.name)
     else {
-      const content = contentOf(archive, entry, limits.containedBytes)
-      listing.note(entry.name, await inside.add({ name: entry.name, content }))
+      const content = unpackLazily(archive, entry, limits.containedBytes)
+      listing.add(entry.name, await containedFiles.add({ name: entry.name, content }))
     }
   }
-  return listing.told()
+  return listing.toDocument()
 }
 
 /** Unpacks an entry on demand. */
-function* contentOf(archive: ZipArchive, entry: ZipEntry, most: number): Generator<Buffer> {
-  if (entry.size > most) throw new ReadError('malformed', `it is larger than ${bytesInWords(most)}`)
+function* unpackLazily(archive: ZipArchive, entry: ZipEntry, maxBytes: number): Generator<Buffer> {
+  if (entry.size > maxBytes) throw new ReadError('malformed', `it is larger than ${formatByteCount(maxBytes)}`)
   yield archive.unpack(entry)
 }

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib'
 
-const LOCAL = 0x04034b50
-const CENTRAL = 0x02014b50
-const END = 0x06054b50
+const LOCAL_SIGNATURE = 0x04034b50
+const CENTRAL_SIGNATURE = 0x02014b50
+const END_SIGNATURE = 0x06054b50
 const VERSION = 20
 /** the directory of an archive counts its entries in 16 bits */
 const MAX_ENTRIES = 0xffff
@@ -13,7 +13,7 @@ const MAX_ENTRIES = 0xffff
  *
  * @param parts names and contents, fewer than 65,536 and below 4 GiB
  */
-export function storeZip(parts: readonly (readonly [string, Buffer])[]): Buffer {
+export function buildStoredZip(parts: readonly (readonly [string, Buffer])[]): Buffer {
   if (parts.length > MAX_ENTRIES)
     throw new RangeError(`a zip archive holds ${MAX_ENTRIES} entries, not ${parts.length}`)
   const files: Buffer[] = []
@@ -29,10 +29,10 @@ export function storeZip(parts: readonly (readonly [string, Buffer])[]): Buffer 
     common.writeUInt32LE(content.length, 18)
     common.writeUInt16LE(name.length, 22)
     const local = Buffer.alloc(4)
-    local.writeUInt32LE(LOCAL, 0)
+    local.writeUInt32LE(LOCAL_SIGNATURE, 0)
     files.push(local, common, name, content)
     const head = Buffer.alloc(6)
-    head.writeUInt32LE(CENTRAL, 0)
+    head.writeUInt32LE(CENTRAL_SIGNATURE, 0)
     head.writeUInt16LE(VERSION, 4)
     const tail = Buffer.alloc(14)
     tail.writeUInt32LE(offset, 10)
@@ -41,7 +41,7 @@ export function storeZip(parts: readonly (readonly [string, Buffer])[]): Buffer 
   }
   const list = Buffer.concat(directory)
   const end = Buffer.alloc(22)
-  end.writeUInt32LE(END, 0)
+  end.writeUInt32LE(END_SIGNATURE, 0)
   end.writeUInt16LE(parts.length, 8)
   end.writeUInt16LE(parts.length, 10)
   end.writeUInt32LE(list.length, 12)

@@ -1,12 +1,12 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { crc32, inflateRawSync } from 'node:zlib'
 import iconv from 'iconv-lite'
-import { bytesInWords, ReadError, type ReadLimits } from '../limits.js'
+import { formatByteCount, ReadError, type ReadLimits } from '../limits.js'
 
 // Record signatures and sizes of APPNOTE.TXT 6.3, sections 4.3.7, 4.3.12, 4.3.14 to 4.3.16, 4.5.3.
-const LOCAL = 0x04034b50
-const CENTRAL = 0x02014b50
-const END = 0x06054b50
+const LOCAL_SIGNATURE = 0x04034b50
+const CENTRAL_SIGNATURE = 0x02014b50
+const END_SIGNATURE = 0x06054b50
 const END_SIZE = 22
 const CENTRAL_SIZE = 46
 const LOCAL_SIZE = 30
@@ -15,7 +15,7 @@ const ENCRYPTED_FLAG = 1
 const UTF8_FLAG = 0x800
 /** bits of the file type in the Unix mode of an entry, and their value for a symbolic link */
 const TYPE_BITS = 0xf000
-const LINK = 0xa000
+const SYMBOLIC_LINK = 0xa000
 const STORED = 0
 const DEFLATED = 8
 /**
@@ -84,8 +84,8 @@ export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): Zi
     list,
     unpack,
     read(name) {
-      const known = cache.get(name)
-      if (known !== undefined) return known
+      const cached = cache.get(name)
+      if (cached !== undefined) return cached
       const entry = entries.get(name)
       if (entry === undefined) throw new ReadError('malformed', `${filename} has no part ${name}`)
       const content = unpack(entry)
@@ -99,34 +99,38 @@ export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): Zi
  * Names of the entries of an archive from its directory, at most `maxCount`; none without a directory. Inflates
  * nothing, so it is cheap for any file.
  */
-export function listParts(bytes: Buffer, most: number): Set<string> {
+export function listEntryNames(bytes: Buffer, maxCount: number): Set<string> {
   const names = new Set<string>()
-  const end = bytes.length < END_SIZE ? -1 : findEnd(bytes)
+  const end = bytes.length < END_SIZE ? -1 : findEndRecord(bytes)
   if (end === -1) return names
-  let at = directoryStart(bytes, end)
-  while (names.size < most && at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL) {
-    const { name, next } = entryName(bytes, at)
+  let offset = findDirectoryStart(bytes, end)
+  while (
+    names.size < maxCount &&
+    offset + CENTRAL_SIZE <= bytes.length &&
+    bytes.readUInt32LE(offset) === CENTRAL_SIGNATURE
+  ) {
+    const { name, next } = entryName(bytes, offset)
     names.add(name)
-    at = next
+    offset = next
   }
   return names
 }
 
-function entryName(bytes: Buffer, at: number): { name: string; next: number } {
-  const end = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
-  const raw = bytes.subarray(at + CENTRAL_SIZE, end)
+function entryName(bytes: Buffer, offset: number): { name: string; next: number } {
+  const end = offset + CENTRAL_SIZE + bytes.readUInt16LE(offset + 28)
+  const raw = bytes.subarray(offset + CENTRAL_SIZE, end)
   // Many programs write UTF-8 without the flag; what is not valid UTF-8 is in the code page of the first PCs.
-  const saysUtf8 = (bytes.readUInt16LE(at + 8) & UTF8_FLAG) !== 0
+  const saysUtf8 = (bytes.readUInt16LE(offset + 8) & UTF8_FLAG) !== 0
   const text = saysUtf8 || isAscii(raw) || isUtf8(raw) ? raw.toString('utf8') : iconv.decode(raw, 'cp437')
   const name = text.replaceAll('\\', '/')
-  return { name, next: end + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32) }
+  return { name, next: end + bytes.readUInt16LE(offset + 30) + bytes.readUInt16LE(offset + 32) }
 }
 
 function checkInflated(inflated: number, packed: number, filename: string, limits: ReadLimits): void {
   if (inflated > limits.inflatedBytes) {
     throw new ReadError(
       'limit-exceeded',
-      `${filename} inflates to more than the limit of ${bytesInWords(limits.inflatedBytes)}`,
+      `${filename} inflates to more than the limit of ${formatByteCount(limits.inflatedBytes)}`,
     )
   }
   if (inflated > limits.ratioFloorBytes && inflated > packed * limits.inflateRatio) {
@@ -137,16 +141,16 @@ function checkInflated(inflated: number, packed: number, filename: string, limit
   }
 }
 
-function inflate(bytes: Buffer, entry: ZipEntry, filename: string, limits: ReadLimits, before: number): Buffer {
+function inflate(bytes: Buffer, entry: ZipEntry, filename: string, limits: ReadLimits, inflatedBefore: number): Buffer {
   if (entry.encrypted) throw new ReadError('encrypted', `${filename} is protected by a password`)
-  const packed = packedBytes(bytes, entry, filename)
+  const packed = getPackedBytes(bytes, entry, filename)
   if (entry.method === STORED) return packed
   if (entry.method !== DEFLATED) {
     throw new ReadError('malformed', `${filename} packs ${entry.name} with the unknown method ${entry.method}`)
   }
   const budget = Math.min(
-    limits.inflatedBytes - before,
-    Math.max(limits.ratioFloorBytes, bytes.length * limits.inflateRatio) - before,
+    limits.inflatedBytes - inflatedBefore,
+    Math.max(limits.ratioFloorBytes, bytes.length * limits.inflateRatio) - inflatedBefore,
   )
   try {
     return inflateRawSync(packed, { maxOutputLength: Math.max(1, budget) })
@@ -155,16 +159,16 @@ function inflate(bytes: Buffer, entry: ZipEntry, filename: string, limits: ReadL
       error instanceof RangeError ||
       (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
     ) {
-      checkInflated(before + budget + 1, bytes.length, filename, limits)
+      checkInflated(inflatedBefore + budget + 1, bytes.length, filename, limits)
       throw new ReadError('limit-exceeded', `${filename} inflates past the decompression limit`, { cause: error })
     }
     throw new ReadError('malformed', `${filename} is damaged: ${entry.name} cannot be unpacked`, { cause: error })
   }
 }
 
-function packedBytes(bytes: Buffer, entry: ZipEntry, filename: string): Buffer {
+function getPackedBytes(bytes: Buffer, entry: ZipEntry, filename: string): Buffer {
   const { offset } = entry
-  if (offset + LOCAL_SIZE > bytes.length || bytes.readUInt32LE(offset) !== LOCAL) {
+  if (offset + LOCAL_SIZE > bytes.length || bytes.readUInt32LE(offset) !== LOCAL_SIGNATURE) {
     throw new ReadError('malformed', `${filename} is damaged: ${entry.name} is not where the directory says`)
   }
   const start = offset + LOCAL_SIZE + bytes.readUInt16LE(offset + 26) + bytes.readUInt16LE(offset + 28)
@@ -174,57 +178,69 @@ function packedBytes(bytes: Buffer, entry: ZipEntry, filename: string): Buffer {
 }
 
 function readDirectory(bytes: Buffer, filename: string, limits: ReadLimits): ZipEntry[] {
-  const end = findEnd(bytes)
+  const end = findEndRecord(bytes)
   if (end === -1)
     throw new ReadError('malformed', `${filename} is a zip archive without a directory; it may be cut off`)
   const count = bytes.readUInt16LE(end + 10)
   const entries: ZipEntry[] = []
-  let at = directoryStart(bytes, end)
+  let offset = findDirectoryStart(bytes, end)
   // The archive may contain more entries than its 16-bit count states, so the directory itself decides.
-  for (let seen = 1; at + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(at) === CENTRAL; seen++) {
-    if (seen > limits.archiveEntries) {
-      const most = limits.archiveEntries.toLocaleString('en-US')
-      throw new ReadError('limit-exceeded', `${filename} has more archive entries than the limit of ${most}`)
+  for (
+    let entryNumber = 1;
+    offset + CENTRAL_SIZE <= bytes.length && bytes.readUInt32LE(offset) === CENTRAL_SIGNATURE;
+    entryNumber++
+  ) {
+    if (entryNumber > limits.archiveEntries) {
+      const limit = limits.archiveEntries.toLocaleString('en-US')
+      throw new ReadError('limit-exceeded', `${filename} has more archive entries than the limit of ${limit}`)
     }
-    const { name, next } = entryName(bytes, at)
+    const { name, next } = entryName(bytes, offset)
     entries.push({
       name,
-      method: bytes.readUInt16LE(at + 10),
-      encrypted: (bytes.readUInt16LE(at + 8) & ENCRYPTED_FLAG) !== 0,
-      isLink: (bytes.readUInt16LE(at + 40) & TYPE_BITS) === LINK,
-      ...entryPlaces(bytes, at, filename),
-      checksum: bytes.readUInt32LE(at + 16),
+      method: bytes.readUInt16LE(offset + 10),
+      encrypted: (bytes.readUInt16LE(offset + 8) & ENCRYPTED_FLAG) !== 0,
+      isLink: (bytes.readUInt16LE(offset + 40) & TYPE_BITS) === SYMBOLIC_LINK,
+      ...readSizesAndOffset(bytes, offset, filename),
+      checksum: bytes.readUInt32LE(offset + 16),
     })
-    at = next
+    offset = next
   }
   if (entries.length === 0 && count > 0) throw new ReadError('malformed', `${filename} has a damaged archive directory`)
   return entries
 }
 
 /** Sizes and offset of an entry; values with all bits set are in its zip64 extra field, in this order. */
-function entryPlaces(bytes: Buffer, at: number, filename: string): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
-  const places = [bytes.readUInt32LE(at + 24), bytes.readUInt32LE(at + 20), bytes.readUInt32LE(at + 42)]
-  if (places.includes(ZIP64)) {
-    const wide = extraField(bytes, at, ZIP64_EXTRA)
+function readSizesAndOffset(
+  bytes: Buffer,
+  recordOffset: number,
+  filename: string,
+): Pick<ZipEntry, 'size' | 'packedSize' | 'offset'> {
+  const values = [
+    bytes.readUInt32LE(recordOffset + 24),
+    bytes.readUInt32LE(recordOffset + 20),
+    bytes.readUInt32LE(recordOffset + 42),
+  ]
+  if (values.includes(ZIP64)) {
+    const wide = findExtraField(bytes, recordOffset, ZIP64_EXTRA)
     let next = 0
-    for (const [index, place] of places.entries()) {
-      if (place !== ZIP64) continue
+    for (const [index, value] of values.entries()) {
+      if (value !== ZIP64) continue
       if (wide === undefined || next + 8 > wide.length) {
         throw new ReadError('malformed', `${filename} has a damaged archive directory`)
       }
-      places[index] = Number(wide.readBigUInt64LE(next))
+      values[index] = Number(wide.readBigUInt64LE(next))
       next += 8
     }
   }
-  const [size = 0, packedSize = 0, offset = 0] = places
+  const [size = 0, packedSize = 0, offset = 0] = values
   return { size, packedSize, offset }
 }
 
-function extraField(bytes: Buffer, at: number, wanted: number): Buffer | undefined {
-  const start = at + CENTRAL_SIZE + bytes.readUInt16LE(at + 28)
-  const extra = bytes.subarray(start, start + bytes.readUInt16LE(at + 30))
+function findExtraField(bytes: Buffer, offset: number, fieldId: number): Buffer | undefined {
+  const start = offset + CENTRAL_SIZE + bytes.readUInt16LE(offset + 28)
+  const extra = bytes.subarray(start, start + bytes.readUInt16LE(offset + 30))
   for (let field = 0; field + 4 <= extra.length; field += 4 + extra.readUInt16LE(field + 2)) {
-    if (extra.readUInt16LE(field) === wanted)
+    if (extra.readUInt16LE(field) === fieldId)
       return extra.subarray(field + 4, field + 4 + extra.readUInt16LE(field + 2))
   }
   return undefined
@@ -234,7 +250,7 @@ function extraField(bytes: Buffer, at: number, wanted: number): Buffer | undefin
  * Start of the directory, which a zip64 archive has in a separate record; beyond the end of the file where there is
  * none.
  */
-function directoryStart(bytes: Buffer, end: number): number {
+function findDirectoryStart(bytes: Buffer, end: number): number {
   const start = bytes.readUInt32LE(end + 16)
   const locator = end - ZIP64_LOCATOR_SIZE
   if (start !== ZIP64 || locator < 0 || bytes.readUInt32LE(locator) !== ZIP64_LOCATOR) return start
@@ -243,10 +259,10 @@ function directoryStart(bytes: Buffer, end: number): number {
   return Number(bytes.readBigUInt64LE(record + 48))
 }
 
-function findEnd(bytes: Buffer): number {
-  const lowest = Math.max(0, bytes.length - END_SIZE - MAX_COMMENT)
-  for (let at = bytes.length - END_SIZE; at >= lowest; at--) {
-    if (bytes.readUInt32LE(at) === END) return at
+function findEndRecord(bytes: Buffer): number {
+  const minOffset = Math.max(0, bytes.length - END_SIZE - MAX_COMMENT)
+  for (let offset = bytes.length - END_SIZE; offset >= minOffset; offset--) {
+    if (bytes.readUInt32LE(offset) === END_SIGNATURE) return offset
   }
   return -1
 }

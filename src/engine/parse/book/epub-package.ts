@@ -1,8 +1,8 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
-import { properTitle, resolvePart, xmlText } from '../office/office-package.js'
+import { readXmlText, resolvePart, toMeaningfulTitle } from '../office/office-package.js'
 
 /** The package document of an e-book (EPUB 3.3, 5; OPF 2.0.1). */
 export interface EpubPackage {
@@ -16,7 +16,7 @@ export interface EpubPackage {
   labels: ReadonlyMap<string, string>
 }
 
-interface Item {
+interface ManifestItem {
   part: string
   type: string
   properties: string
@@ -37,49 +37,49 @@ const MAX_LABEL = 300
  *
  * @throws ReadError `malformed` without one, `encrypted` where chapters are encrypted
  */
-export function readPackage(zip: ZipArchive, filename: string): EpubPackage {
-  const opf = packagePart(zip, filename)
-  const items = new Map<string, Item>()
+export function readEpubPackage(zip: ZipArchive, filename: string): EpubPackage {
+  const opf = findPackagePart(zip, filename)
+  const items = new Map<string, ManifestItem>()
   const spine = new Set<string>()
-  const contents = new Set<string>()
+  const tocHrefs = new Set<string>()
   const texts = new Map<string, string>()
-  let inside = ''
+  let currentTag = ''
   readMarkup(
-    xmlText(zip, opf),
+    readXmlText(zip, opf),
     {
       open(name, attributes) {
-        const tag = localName(name)
-        inside = name.startsWith('dc:') && !texts.has(tag) ? tag : ''
+        const tag = getLocalName(name)
+        currentTag = name.startsWith('dc:') && !texts.has(tag) ? tag : ''
         if (tag === 'item') addItem(items, opf, attributes)
         else if (tag === 'itemref') spine.add(attributes.get('idref') ?? '')
-        else if (tag === 'reference' && attributes.get('type') === 'toc') contents.add(attributes.get('href') ?? '')
+        else if (tag === 'reference' && attributes.get('type') === 'toc') tocHrefs.add(attributes.get('href') ?? '')
       },
       close() {
-        inside = ''
+        currentTag = ''
       },
       text(text) {
-        if (inside !== '') texts.set(inside, `${texts.get(inside) ?? ''}${text}`.slice(0, 1000))
+        if (currentTag !== '') texts.set(currentTag, `${texts.get(currentTag) ?? ''}${text}`.slice(0, 1000))
       },
     },
     true,
   )
   // A reference with a fragment leads to a chapter that begins with the table of contents.
-  const listing = new Set([...contents].filter((href) => !href.includes('#')).map((href) => target(opf, href)))
+  const tocParts = new Set([...tocHrefs].filter((href) => !href.includes('#')).map((href) => resolveTarget(opf, href)))
   const chapters = new Set<string>()
   for (const id of spine) {
     const item = items.get(id)
     if (item === undefined || !CHAPTER_TYPES.has(item.type) || /\bnav\b/.test(item.properties)) continue
-    if (!listing.has(item.part) && zip.entries.has(item.part)) chapters.add(item.part)
+    if (!tocParts.has(item.part) && zip.entries.has(item.part)) chapters.add(item.part)
   }
-  checkReadable(zip, chapters, filename)
-  return { ...described(texts), chapters: [...chapters], labels: readLabels(zip, [...items.values()]) }
+  checkNotEncrypted(zip, chapters, filename)
+  return { ...toBookMetadata(texts), chapters: [...chapters], labels: readLabels(zip, [...items.values()]) }
 }
 
-function packagePart(zip: ZipArchive, filename: string): string {
+function findPackagePart(zip: ZipArchive, filename: string): string {
   let part: string | undefined
   if (zip.entries.has(CONTAINER)) {
-    readTags(xmlText(zip, CONTAINER), (name, attributes) => {
-      if (localName(name) === 'rootfile') part ??= attributes.get('full-path')
+    readTags(readXmlText(zip, CONTAINER), (name, attributes) => {
+      if (getLocalName(name) === 'rootfile') part ??= attributes.get('full-path')
     })
   }
   part ??= [...zip.entries.keys()].find((name) => name.endsWith('.opf'))
@@ -87,47 +87,48 @@ function packagePart(zip: ZipArchive, filename: string): string {
   throw new ReadError('malformed', `${filename} is not a readable e-book: it has no package document`)
 }
 
-function addItem(items: Map<string, Item>, opf: string, attributes: Attributes): void {
+function addItem(items: Map<string, ManifestItem>, opf: string, attributes: Attributes): void {
   const id = attributes.get('id')
   const href = attributes.get('href')
   if (id === undefined || href === undefined) return
   items.set(id, {
-    part: target(opf, href),
+    part: resolveTarget(opf, href),
     type: attributes.get('media-type') ?? '',
     properties: attributes.get('properties') ?? '',
   })
 }
 
-function described(texts: ReadonlyMap<string, string>): Omit<EpubPackage, 'chapters' | 'labels'> {
+function toBookMetadata(texts: ReadonlyMap<string, string>): Omit<EpubPackage, 'chapters' | 'labels'> {
   const [title, author, language, published] = ['title', 'creator', 'language', 'date'].map((name) =>
     texts.get(name)?.replace(/\s+/g, ' ').trim(),
   )
-  const known = properTitle(title)
+  const cleanTitle = toMeaningfulTitle(title)
   return {
-    ...defined({ title: known, published }),
+    ...omitUndefined({ title: cleanTitle, published }),
     ...(author === undefined || author === '' ? {} : { author }),
     ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
   }
 }
 
 /** Many books only scramble their fonts; encrypted chapters mean copy protection. */
-function checkReadable(zip: ZipArchive, chapters: ReadonlySet<string>, filename: string): void {
+function checkNotEncrypted(zip: ZipArchive, chapters: ReadonlySet<string>, filename: string): void {
   if (!zip.entries.has(ENCRYPTION)) return
-  readTags(xmlText(zip, ENCRYPTION), (name, attributes) => {
-    if (localName(name) !== 'CipherReference' || !chapters.has(target('', attributes.get('URI') ?? ''))) return
+  readTags(readXmlText(zip, ENCRYPTION), (name, attributes) => {
+    if (getLocalName(name) !== 'CipherReference' || !chapters.has(resolveTarget('', attributes.get('URI') ?? '')))
+      return
     throw new ReadError('encrypted', `${filename} is protected against copying`)
   })
 }
 
 /** Titles of parts from the navigation document (EPUB 3) or the NCX (EPUB 2). */
-function readLabels(zip: ZipArchive, items: Item[]): Map<string, string> {
+function readLabels(zip: ZipArchive, items: ManifestItem[]): Map<string, string> {
   const labels = new Map<string, string>()
   const item =
     items.find(({ properties }) => /\bnav\b/.test(properties)) ??
     items.find(({ type }) => type === 'application/x-dtbncx+xml')
   if (item === undefined || !zip.entries.has(item.part)) return labels
   const reader = new LabelReader(item.part, labels)
-  readMarkup(xmlText(zip, item.part), reader, true)
+  readMarkup(readXmlText(zip, item.part), reader, true)
   return labels
 }
 
@@ -137,13 +138,13 @@ class LabelReader implements MarkupHandler {
   #part: string | undefined
   #text: string | undefined
 
-  constructor(from: string, labels: Map<string, string>) {
-    this.#from = from
+  constructor(basePart: string, labels: Map<string, string>) {
+    this.#from = basePart
     this.#labels = labels
   }
 
   open(name: string, attributes: Attributes): void {
-    const tag = localName(name)
+    const tag = getLocalName(name)
     if (tag === 'a') this.#begin(attributes.get('href'))
     else if (tag === 'navLabel') this.#text = ''
     else if (tag === 'content') {
@@ -153,7 +154,7 @@ class LabelReader implements MarkupHandler {
   }
 
   close(name: string): void {
-    if (localName(name) === 'a') this.#end()
+    if (getLocalName(name) === 'a') this.#end()
   }
 
   text(text: string): void {
@@ -161,7 +162,7 @@ class LabelReader implements MarkupHandler {
   }
 
   #begin(href: string | undefined, text = ''): void {
-    this.#part = href === undefined || href.includes('#') ? undefined : target(this.#from, href)
+    this.#part = href === undefined || href.includes('#') ? undefined : resolveTarget(this.#from, href)
     this.#text = text
   }
 
@@ -178,15 +179,15 @@ function readTags(xml: string, visit: (name: string, attributes: Attributes) => 
 }
 
 /** The part that a reference in another part names, without its fragment. */
-export function target(from: string, href: string): string {
+export function resolveTarget(basePart: string, href: string): string {
   const path = href.replace(/[#?].*$/s, '')
   try {
-    return resolvePart(from, decodeURIComponent(path))
+    return resolvePart(basePart, decodeURIComponent(path))
   } catch {
-    return resolvePart(from, path)
+    return resolvePart(basePart, path)
   }
 }
 
-function localName(name: string): string {
+function getLocalName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }

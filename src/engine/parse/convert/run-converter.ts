@@ -4,9 +4,9 @@ import { closeSync, constants, lstatSync, openSync, readdirSync, writeSync } fro
 import { join } from 'node:path'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
 import { type Confinement, ProgramStartError } from '../../../local/confinement/confinement.js'
-import { FAMILY_MARK, openSign, ProcessFamily } from '../../../local/confinement/process-family.js'
+import { FAMILY_MARK, openMarkerFile, ProcessFamily } from '../../../local/confinement/process-family.js'
 import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
-import { bytesInWords, ReadError } from '../limits.js'
+import { formatByteCount, ReadError } from '../limits.js'
 
 /** Limits of one conversion. */
 export interface ConvertLimits {
@@ -34,25 +34,25 @@ export const CONVERT_LIMITS: ConvertLimits = {
 
 const WATCH_MS = 200
 /** Characters of a converter's error output that are reported, from its start. */
-const TOLD = 300
+const MAX_ERROR_LENGTH = 300
 /** Entries of a folder that are measured; more count as too large. */
-const MOST_ENTRIES = 10_000
+const MAX_ENTRIES = 10_000
 
 /** A program that makes files of some types readable; see the setting `converters`. */
 export interface Converter extends ProgramPaths {
   types: readonly string[]
 }
 
-export interface Conversion {
+export interface ConversionRun {
   /** name of the program, for messages */
   name: string
   converter: Converter
   /** command line with input and output filled in */
-  filled: readonly string[]
+  commandLine: readonly string[]
   /** its home, and the only folder where it may write */
   folder: string
   /** file that receives its standard output; absent where it writes files */
-  saysTo: string | undefined
+  stdoutFile: string | undefined
   confinement: Confinement
   limits: ConvertLimits
   signal: AbortSignal | undefined
@@ -64,62 +64,62 @@ export interface Conversion {
  *
  * @throws ReadError the reason of a failure; the signal's reason on abort
  */
-export async function runConverter(run: Conversion): Promise<void> {
+export async function runConverter(run: ConversionRun): Promise<void> {
   const { signal, limits, folder, name } = run
   signal?.throwIfAborted()
   const mark = randomUUID()
-  const { argv, by } = await prepare(run)
+  const { argv, by } = await prepareCommand(run)
   signal?.throwIfAborted()
   const [program = '', ...args] = argv
-  const signs = by === 'nothing' ? { mark, folder } : undefined
-  const sign = signs && openSign(signs)
+  const identity = by === 'nothing' ? { mark, folder } : undefined
+  const markerFile = identity && openMarkerFile(identity)
   const child = spawn(program, args, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder, LANG: 'C.UTF-8', TZ: 'UTC', [FAMILY_MARK]: mark },
-    stdio: ['ignore', run.saysTo === undefined ? 'ignore' : 'pipe', 'pipe', sign ?? 'ignore'],
+    stdio: ['ignore', run.stdoutFile === undefined ? 'ignore' : 'pipe', 'pipe', markerFile ?? 'ignore'],
     detached: true,
     windowsHide: true,
   })
-  if (sign !== undefined) closeSync(sign)
-  const family = new ProcessFamily(child, signs)
+  if (markerFile !== undefined) closeSync(markerFile)
+  const family = new ProcessFamily(child, identity)
   const stop = (): void => family.kill()
   killAtExit(child, stop)
-  let refused: ReadError | undefined
-  const refuse = (error: ReadError): void => {
-    refused ??= error
+  let refusal: ReadError | undefined
+  const stopWith = (error: ReadError): void => {
+    refusal ??= error
     stop()
   }
-  const began = performance.now()
+  const startMs = performance.now()
   const watch = setInterval(() => {
-    const over = overLimit(limits, folder, family, performance.now() - began)
-    if (over !== undefined) refuse(new ReadError('limit-exceeded', `${name} ${over}`))
+    const exceeded = findExceededLimit(limits, folder, family, performance.now() - startMs)
+    if (exceeded !== undefined) stopWith(new ReadError('limit-exceeded', `${name} ${exceeded}`))
   }, WATCH_MS)
   signal?.addEventListener('abort', stop, { once: true })
-  const said = keep(child, run.saysTo, limits.outputBytes, () =>
-    refuse(new ReadError('limit-exceeded', `${name} made more than ${bytesInWords(limits.outputBytes)}`)),
+  const output = captureOutput(child, run.stdoutFile, limits.outputBytes, () =>
+    stopWith(new ReadError('limit-exceeded', `${name} made more than ${formatByteCount(limits.outputBytes)}`)),
   )
   try {
-    const ended = await endOf(child, name)
+    const failureText = await waitForEnd(child, name)
     signal?.throwIfAborted()
-    if (refused !== undefined) throw refused
+    if (refusal !== undefined) throw refusal
     // The output of its last moments counts, too.
-    const over = overLimit(limits, folder, family, 0)
-    if (over !== undefined) throw new ReadError('limit-exceeded', `${name} ${over}`)
-    if (ended !== undefined) throw new ReadError('malformed', `${name} ${ended}${said.errors()}`)
+    const exceeded = findExceededLimit(limits, folder, family, 0)
+    if (exceeded !== undefined) throw new ReadError('limit-exceeded', `${name} ${exceeded}`)
+    if (failureText !== undefined) throw new ReadError('malformed', `${name} ${failureText}${output.errors()}`)
   } finally {
     clearInterval(watch)
     signal?.removeEventListener('abort', stop)
-    said.close()
+    output.close()
     await family.end()
   }
 }
 
 /** Prepares the command of the converter. @throws ReadError where it must not be started */
-async function prepare({ confinement, converter, filled, folder, limits, name }: Conversion) {
+async function prepareCommand({ confinement, converter, commandLine, folder, limits, name }: ConversionRun) {
   try {
     return await confinement.prepare({
       ...converter,
-      filled,
+      filled: commandLine,
       folder,
       limits: { processorSeconds: limits.processorSeconds, fileBytes: limits.outputBytes },
     })
@@ -130,18 +130,23 @@ async function prepare({ confinement, converter, filled, folder, limits, name }:
 }
 
 /** The limit that a conversion exceeds, if any. */
-function overLimit(limits: ConvertLimits, folder: string, family: ProcessFamily, wallMs: number): string | undefined {
+function findExceededLimit(
+  limits: ConvertLimits,
+  folder: string,
+  family: ProcessFamily,
+  wallMs: number,
+): string | undefined {
   if (wallMs > limits.wallMs) return `took longer than ${(limits.wallMs / 1000).toLocaleString('en-US')} s`
-  const { processes, residentBytes } = family.use()
+  const { processes, residentBytes } = family.measure()
   if (processes > limits.processes) return `started more than ${limits.processes} processes`
-  if (residentBytes > limits.memoryBytes) return `took more than ${bytesInWords(limits.memoryBytes)} of memory`
-  return bytesBelow(folder, limits.outputBytes) > limits.outputBytes
-    ? `made more than ${bytesInWords(limits.outputBytes)}`
+  if (residentBytes > limits.memoryBytes) return `took more than ${formatByteCount(limits.memoryBytes)} of memory`
+  return measureFolder(folder, limits.outputBytes) > limits.outputBytes
+    ? `made more than ${formatByteCount(limits.outputBytes)}`
     : undefined
 }
 
 /** How a program failed, or `undefined` for success. @throws ReadError when it does not start */
-function endOf(child: ChildProcess, name: string): Promise<string | undefined> {
+function waitForEnd(child: ChildProcess, name: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     child.on('error', (error) => reject(new ReadError('malformed', `${name} could not be started: ${error.message}`)))
     // Children of the program may keep its output open after its end.
@@ -152,18 +157,18 @@ function endOf(child: ChildProcess, name: string): Promise<string | undefined> {
 }
 
 /** Captures the output of a program: standard output in a file, the start of its errors for a message. */
-function keep(child: ChildProcess, file: string | undefined, most: number, onTooMuch: () => void) {
+function captureOutput(child: ChildProcess, file: string | undefined, maxBytes: number, onLimitExceeded: () => void) {
   const fd =
     file === undefined ? undefined : openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
   let size = 0
   let errors = ''
   child.stdout?.on('data', (chunk: Buffer) => {
     size += chunk.length
-    if (size > most) onTooMuch()
+    if (size > maxBytes) onLimitExceeded()
     else if (fd !== undefined && !closed) writeSync(fd, chunk)
   })
   child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
-    errors = (errors + chunk).slice(0, TOLD)
+    errors = (errors + chunk).slice(0, MAX_ERROR_LENGTH)
   })
   let closed = false
   return {
@@ -178,23 +183,23 @@ function keep(child: ChildProcess, file: string | undefined, most: number, onToo
 }
 
 /** Size of the files below a folder, measured until it exceeds `maxBytes`. Follows no links. */
-function bytesBelow(folder: string, most: number): number {
+function measureFolder(folder: string, maxBytes: number): number {
   let bytes = 0
   let entries = 0
-  const open = [folder]
-  for (let at = open.pop(); at !== undefined && bytes <= most; at = open.pop()) {
-    for (const entry of namesIn(at)) {
-      const path = join(at, entry)
-      const there = lstatSync(path, { throwIfNoEntry: false })
-      if (++entries > MOST_ENTRIES) return Number.POSITIVE_INFINITY
-      if (there?.isDirectory() === true) open.push(path)
-      else bytes += Math.max(there?.size ?? 0, (there?.blocks ?? 0) * 512)
+  const pendingFolders = [folder]
+  for (let current = pendingFolders.pop(); current !== undefined && bytes <= maxBytes; current = pendingFolders.pop()) {
+    for (const entry of listNames(current)) {
+      const path = join(current, entry)
+      const stats = lstatSync(path, { throwIfNoEntry: false })
+      if (++entries > MAX_ENTRIES) return Number.POSITIVE_INFINITY
+      if (stats?.isDirectory() === true) pendingFolders.push(path)
+      else bytes += Math.max(stats?.size ?? 0, (stats?.blocks ?? 0) * 512)
     }
   }
   return bytes
 }
 
-function namesIn(folder: string): string[] {
+function listNames(folder: string): string[] {
   try {
     return readdirSync(folder)
   } catch {

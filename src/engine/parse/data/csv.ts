@@ -1,6 +1,6 @@
 import { type Options, parse } from 'csv-parse/sync'
-import type { Parsed, Parser, ParserInput } from '../parsed.js'
-import { looksLikeHeader, tableBlocks } from '../tables.js'
+import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { buildTableBlocks, looksLikeHeader } from '../tables.js'
 
 const DELIMITERS = [',', ';', '\t', '|'] as const
 /** Lines that decide about the delimiter. */
@@ -12,15 +12,15 @@ export const csvParser: Parser = {
   parse: parseCsv,
 }
 
-function parseCsv(input: ParserInput): Parsed {
+function parseCsv(input: ParserInput): ParsedDocument {
   const text = input.text()
-  const delimiter = sniffDelimiter(text) ?? (input.mediaType === 'text/tab-separated-values' ? '\t' : ',')
-  const { rows, strict } = readRows(text, delimiter)
-  const titled = rows[0]?.filter((cell) => cell.trim() !== '').length === 1 && rows.length > 2
-  const body = titled ? rows.slice(1) : rows
+  const delimiter = detectDelimiter(text) ?? (input.mediaType === 'text/tab-separated-values' ? '\t' : ',')
+  const { rows, isStrict } = readRows(text, delimiter)
+  const hasTitle = rows[0]?.filter((cell) => cell.trim() !== '').length === 1 && rows.length > 2
+  const body = hasTitle ? rows.slice(1) : rows
   const header = looksLikeHeader(body)
-  const blocks = tableBlocks(body, header)
-  if (titled) blocks.unshift({ type: 'paragraph', text: rows[0]?.join(' ').trim() ?? '' })
+  const blocks = buildTableBlocks(body, header)
+  if (hasTitle) blocks.unshift({ type: 'paragraph', text: rows[0]?.join(' ').trim() ?? '' })
   return {
     parser: 'native-structured',
     contentType: 'structured',
@@ -28,12 +28,12 @@ function parseCsv(input: ParserInput): Parsed {
     metadata: {
       rowCount: header ? body.length - 1 : body.length,
       delimiter,
-      ...(strict ? {} : { warnings: ['quotes do not match; read line by line'] }),
+      ...(isStrict ? {} : { warnings: ['quotes do not match; read line by line'] }),
     },
   }
 }
 
-function readRows(text: string, delimiter: string): { rows: string[][]; strict: boolean } {
+function readRows(text: string, delimiter: string): { rows: string[][]; isStrict: boolean } {
   const options: Options = {
     delimiter,
     relax_column_count: true,
@@ -42,15 +42,15 @@ function readRows(text: string, delimiter: string): { rows: string[][]; strict: 
     bom: true,
   }
   try {
-    return { rows: parse(text, options), strict: true }
+    return { rows: parse(text, options), isStrict: true }
   } catch {
     const rows = text.split(/\r?\n/).filter((line) => line.trim() !== '')
-    return { rows: rows.map((line) => line.split(delimiter).map((cell) => cell.replaceAll('"', ''))), strict: false }
+    return { rows: rows.map((line) => line.split(delimiter).map((cell) => cell.replaceAll('"', ''))), isStrict: false }
   }
 }
 
 /** The delimiter that splits most of the first lines into the same number of columns, quoted parts aside. */
-export function sniffDelimiter(text: string): string | undefined {
+export function detectDelimiter(text: string): string | undefined {
   const sample = text
     .slice(0, 64 * 1024)
     .replace(/"(?:[^"]|"")*"/g, '')
@@ -63,8 +63,8 @@ export function sniffDelimiter(text: string): string | undefined {
     const counts = sample.map((line) => line.split(delimiter).length - 1)
     const used = counts.filter((count) => count > 0)
     if (used.length === 0) continue
-    const usual = mode(used)
-    const score = (used.filter((count) => count === usual).length / counts.length) * Math.log2(usual + 1)
+    const commonCount = findMode(used)
+    const score = (used.filter((count) => count === commonCount).length / counts.length) * Math.log2(commonCount + 1)
     if (score > bestScore) {
       best = delimiter
       bestScore = score
@@ -73,7 +73,7 @@ export function sniffDelimiter(text: string): string | undefined {
   return best
 }
 
-function mode(values: number[]): number {
+function findMode(values: number[]): number {
   const counts = new Map<number, number>()
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   let best = values[0] ?? 0

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../lib/json/values.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 
 /** A container with more lines than this is a separate section; the outermost keys always are. */
 const SECTION_LINES = 12
@@ -15,9 +15,9 @@ export const jsonParser: Parser = {
   parse: parseJson,
 }
 
-function parseJson(input: ParserInput): Parsed {
+function parseJson(input: ParserInput): ParsedDocument {
   const text = input.text()
-  const parsed: Parsed = { parser: 'native-structured', contentType: 'structured', blocks: [], metadata: {} }
+  const parsed: ParsedDocument = { parser: 'native-structured', contentType: 'structured', blocks: [], metadata: {} }
   try {
     if (input.mediaType === 'application/x-ndjson') readLines(text, parsed)
     else new JsonWriter(parsed.blocks).section(JSON.parse(text), 1)
@@ -30,19 +30,19 @@ function parseJson(input: ParserInput): Parsed {
   return parsed
 }
 
-function readLines(text: string, parsed: Parsed): void {
+function readLines(text: string, parsed: ParsedDocument): void {
   const writer = new JsonWriter(parsed.blocks)
-  let broken = 0
+  let invalidCount = 0
   for (const line of text.split('\n')) {
     if (line.trim() === '') continue
     try {
       writer.item(JSON.parse(line))
     } catch {
-      broken++
+      invalidCount++
       parsed.blocks.push({ type: 'list', text: line })
     }
   }
-  if (broken > 0) parsed.metadata.warnings = [`${broken} lines are not valid JSON; read as text`]
+  if (invalidCount > 0) parsed.metadata.warnings = [`${invalidCount} lines are not valid JSON; read as text`]
 }
 
 class JsonWriter {
@@ -65,38 +65,38 @@ class JsonWriter {
   }
 
   #object(value: Record<string, unknown>, level: number): void {
-    let held: string[] = []
+    let pendingLines: string[] = []
     for (const [key, child] of Object.entries(value)) {
-      const opens = isContainer(child) && this.#lines(child) > (level === 1 ? 0 : SECTION_LINES)
-      if (opens && level <= MAX_SECTION_LEVEL) {
-        this.#push(held)
-        held = []
+      const opensSection = isContainer(child) && this.#lines(child) > (level === 1 ? 0 : SECTION_LINES)
+      if (opensSection && level <= MAX_SECTION_LEVEL) {
+        this.#push(pendingLines)
+        pendingLines = []
         this.#blocks.push({ type: 'heading', text: key, level, tocSource: 'key' })
         this.section(child, level + 1)
       } else {
         // Scalars after a section become part of it; they are rare, and their line still names their key.
-        held.push(...renderPair(key, child, ''))
+        pendingLines.push(...renderPair(key, child, ''))
       }
     }
-    this.#push(held)
+    this.#push(pendingLines)
   }
 
   #array(items: unknown[]): void {
-    let held: string[] = []
+    let pendingLines: string[] = []
     for (const item of items) {
       if (isContainer(item)) {
-        this.#push(held)
-        held = []
+        this.#push(pendingLines)
+        pendingLines = []
         this.item(item)
       } else {
-        held.push(`- ${scalar(item)}`)
-        if (held.length >= SCALARS_PER_ELEMENT) {
-          this.#push(held)
-          held = []
+        pendingLines.push(`- ${scalar(item)}`)
+        if (pendingLines.length >= SCALARS_PER_ELEMENT) {
+          this.#push(pendingLines)
+          pendingLines = []
         }
       }
     }
-    this.#push(held)
+    this.#push(pendingLines)
   }
 
   #push(lines: string[]): void {

@@ -1,17 +1,17 @@
-import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { pictureFrom } from '../pictures.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { parsePictureSource } from '../pictures.js'
 import { parseMarkdown } from '../text/markdown.js'
 
 /** Maximum length of the output of a cell, from its beginning. */
-const MAX_OUTPUT = 4000
+const MAX_OUTPUT_LENGTH = 4000
 const MAX_CELLS = 50_000
 /** Maximum number of outputs of a cell. */
 const MAX_OUTPUTS = 200
-const PICTURES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
 /** Reads Jupyter notebooks: Markdown cells, code with its language, text outputs, pictures. */
 export const notebookParser: Parser = {
@@ -19,20 +19,24 @@ export const notebookParser: Parser = {
   parse: parseNotebook,
 }
 
-function parseNotebook(input: ParserInput): Parsed {
+function parseNotebook(input: ParserInput): ParsedDocument {
   const { filename } = input
   const notebook = readJson(input.text(), filename)
-  const cells = cellsOf(notebook)
+  const cells = listCells(notebook)
   const metadata = isRecord(notebook.metadata) ? notebook.metadata : {}
-  const language = languageOf(metadata)
-  const blocks = cells.slice(0, MAX_CELLS).flatMap((cell, index) => cellBlocks(cell, language, index + 1))
+  const language = findLanguage(metadata)
+  const blocks = cells.slice(0, MAX_CELLS).flatMap((cell, index) => toCellBlocks(cell, language, index + 1))
   if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${filename} has no text`)
   return {
     parser: 'native-structured',
     contentType: 'text',
-    ...defined({ title: typeof metadata.title === 'string' ? metadata.title : undefined }),
+    ...omitUndefined({ title: typeof metadata.title === 'string' ? metadata.title : undefined }),
     blocks,
-    metadata: { cellCount: cells.length, programmingLanguage: language, ...defined({ authors: authorsOf(metadata) }) },
+    metadata: {
+      cellCount: cells.length,
+      programmingLanguage: language,
+      ...omitUndefined({ authors: findAuthors(metadata) }),
+    },
   }
 }
 
@@ -47,73 +51,73 @@ function readJson(text: string, filename: string): Record<string, unknown> {
 }
 
 /** Lists the cells; notebooks before version 4 keep them in worksheets. */
-function cellsOf(notebook: Record<string, unknown>): Record<string, unknown>[] {
+function listCells(notebook: Record<string, unknown>): Record<string, unknown>[] {
   const sheets = Array.isArray(notebook.worksheets) ? notebook.worksheets.filter(isRecord) : []
   const lists = [notebook.cells, ...sheets.map((sheet) => sheet.cells)]
   return lists.flatMap((list) => (Array.isArray(list) ? list.filter(isRecord) : []))
 }
 
-function languageOf(metadata: Record<string, unknown>): string {
-  for (const known of [metadata.language_info, metadata.kernelspec]) {
-    const name = isRecord(known) ? (known.language ?? known.name) : undefined
+function findLanguage(metadata: Record<string, unknown>): string {
+  for (const languageSource of [metadata.language_info, metadata.kernelspec]) {
+    const name = isRecord(languageSource) ? (languageSource.language ?? languageSource.name) : undefined
     if (typeof name === 'string' && name !== '') return name.toLowerCase()
   }
   return 'python'
 }
 
-function authorsOf(metadata: Record<string, unknown>): string[] | undefined {
+function findAuthors(metadata: Record<string, unknown>): string[] | undefined {
   const { authors } = metadata
   if (!Array.isArray(authors)) return undefined
-  const names = authors.flatMap((one) => (isRecord(one) && typeof one.name === 'string' ? [one.name] : []))
+  const names = authors.flatMap((author) => (isRecord(author) && typeof author.name === 'string' ? [author.name] : []))
   return names.length === 0 ? undefined : names
 }
 
-function cellBlocks(cell: Record<string, unknown>, language: string, number: number): Block[] {
-  const source = textOf(cell.source ?? cell.input)
-  const mark = (block: Block): Block => ({ ...block, metadata: { ...block.metadata, cell: number } })
-  if (cell.cell_type === 'markdown') return parseMarkdown(source).blocks.map(mark)
+function toCellBlocks(cell: Record<string, unknown>, language: string, number: number): Block[] {
+  const source = joinText(cell.source ?? cell.input)
+  const addCellNumber = (block: Block): Block => ({ ...block, metadata: { ...block.metadata, cell: number } })
+  if (cell.cell_type === 'markdown') return parseMarkdown(source).blocks.map(addCellNumber)
   if (cell.cell_type === 'heading' && typeof cell.level === 'number')
-    return [mark({ type: 'heading', text: source, level: Math.max(1, Math.min(cell.level, 6)) })]
-  if (cell.cell_type !== 'code') return source.trim() === '' ? [] : [mark({ type: 'paragraph', text: source })]
+    return [addCellNumber({ type: 'heading', text: source, level: Math.max(1, Math.min(cell.level, 6)) })]
+  if (cell.cell_type !== 'code') return source.trim() === '' ? [] : [addCellNumber({ type: 'paragraph', text: source })]
   const outputs = Array.isArray(cell.outputs) ? cell.outputs.filter(isRecord).slice(0, MAX_OUTPUTS) : []
   const code: Block[] = source.trim() === '' ? [] : [{ type: 'code', text: source, metadata: { language } }]
-  return [...code, ...outputs.flatMap(outputBlocks)].map(mark)
+  return [...code, ...outputs.flatMap(toOutputBlocks)].map(addCellNumber)
 }
 
 /** The best form of an output: a picture with its text, a table, text; errors by name and message. */
-function outputBlocks(output: Record<string, unknown>): Block[] {
+function toOutputBlocks(output: Record<string, unknown>): Block[] {
   if (output.output_type === 'error' || output.output_type === 'pyerr') {
     const text = [output.ename, output.evalue].filter((part) => typeof part === 'string').join(': ')
-    return text === '' ? [] : [outputBlock(text)]
+    return text === '' ? [] : [toOutputBlock(text)]
   }
   const data = isRecord(output.data) ? output.data : output
-  const plain = textOf(data['text/plain'] ?? output.text)
-  for (const type of PICTURES) {
+  const plain = joinText(data['text/plain'] ?? output.text)
+  for (const type of PICTURE_TYPES) {
     const bytes = data[type] ?? data[type.replace('image/', '')]
-    const picture = bytes === undefined ? undefined : pictureFrom(`data:${type};base64,${textOf(bytes)}`)
+    const picture = bytes === undefined ? undefined : parsePictureSource(`data:${type};base64,${joinText(bytes)}`)
     // `<Figure size 640x480 with 1 Axes>` has no content.
-    const words = /^<[\w.]{1,60}[^<>]{0,200}>$/.test(plain.trim()) ? '' : plain.slice(0, MAX_OUTPUT)
+    const words = /^<[\w.]{1,60}[^<>]{0,200}>$/.test(plain.trim()) ? '' : plain.slice(0, MAX_OUTPUT_LENGTH)
     if (picture !== undefined) return [{ type: 'image', text: words, picture }]
   }
-  const html = textOf(data['text/html'])
-  if (/<table[\s>]/i.test(html.slice(0, MAX_OUTPUT * 50))) {
-    const tables = readHtml(html.slice(0, MAX_OUTPUT * 50)).blocks.filter((block) => block.type === 'table')
+  const html = joinText(data['text/html'])
+  if (/<table[\s>]/i.test(html.slice(0, MAX_OUTPUT_LENGTH * 50))) {
+    const tables = readHtml(html.slice(0, MAX_OUTPUT_LENGTH * 50)).blocks.filter((block) => block.type === 'table')
     if (tables.length > 0) return tables.map((block) => ({ ...block, metadata: { ...block.metadata, role: 'output' } }))
   }
-  const markdown = textOf(data['text/markdown'])
+  const markdown = joinText(data['text/markdown'])
   if (markdown !== '')
-    return parseMarkdown(markdown.slice(0, MAX_OUTPUT)).blocks.filter((block) => block.type !== 'heading')
-  return plain.trim() === '' ? [] : [outputBlock(plain)]
+    return parseMarkdown(markdown.slice(0, MAX_OUTPUT_LENGTH)).blocks.filter((block) => block.type !== 'heading')
+  return plain.trim() === '' ? [] : [toOutputBlock(plain)]
 }
 
-function outputBlock(text: string): Block {
+function toOutputBlock(text: string): Block {
   const clean = text.replace(/\u001b\[[\d;]{0,20}[A-Za-z]/g, '')
-  const cut = clean.length > MAX_OUTPUT ? `${clean.slice(0, MAX_OUTPUT)}…` : clean
+  const cut = clean.length > MAX_OUTPUT_LENGTH ? `${clean.slice(0, MAX_OUTPUT_LENGTH)}…` : clean
   return { type: 'code', text: cut, metadata: { role: 'output' } }
 }
 
 /** Joins a text that is stored as one string or as a list of lines. */
-function textOf(value: unknown): string {
+function joinText(value: unknown): string {
   if (typeof value === 'string') return value
   return Array.isArray(value) ? value.filter((line) => typeof line === 'string').join('') : ''
 }

@@ -1,13 +1,13 @@
 /** A statement of a dump: a table, rows, or anything else. */
-export type Statement =
+export type SqlStatement =
   | { kind: 'create'; table: string; columns: string[]; text: string }
   | { kind: 'insert' | 'copy'; table: string; columns: string[]; source: string; start: number; end: number }
   | { kind: 'other'; text: string }
 
 /** Bounds of the length and number of statements that are neither tables nor rows. */
-const MAX_OTHER = 4000
-const MAX_OTHERS = 5000
-const MAX_DEFINITION = 20_000
+const MAX_OTHER_LENGTH = 4000
+const MAX_OTHER_COUNT = 5000
+const MAX_DEFINITION_LENGTH = 20_000
 /** Statements about the dump itself and how it is loaded, not about its data. */
 const NOISE =
   /^(?:set|lock|unlock|begin|commit|start transaction|use|pragma|select pg_catalog|alter table \S+ (?:disable|enable) keys|delimiter|analyze|vacuum)\b|^\/\*|^\\/i
@@ -18,124 +18,132 @@ const INSERT = new RegExp(
   'i',
 )
 const COPY = new RegExp(`^copy ${NAME}(?:\\s?\\(([^()]{1,5000})\\))? from stdin[^;]{0,100};`, 'i')
-const WORDS = 6000
+const MAX_HEAD_LENGTH = 6000
 
 /** Splits a dump into statements; quotes and comments end none. */
-export function* statementsOf(text: string): Generator<Statement> {
-  let at = 0
-  let others = 0
-  while (at < text.length) {
-    at = skipBlank(text, at)
-    if (at >= text.length) return
-    const end = endOfStatement(text, at)
-    const head = text.slice(at, Math.min(end + 1, at + WORDS)).replace(/\s+/g, ' ')
+export function* splitStatements(text: string): Generator<SqlStatement> {
+  let offset = 0
+  let otherCount = 0
+  while (offset < text.length) {
+    offset = skipBlank(text, offset)
+    if (offset >= text.length) return
+    const end = findStatementEnd(text, offset)
+    const head = text.slice(offset, Math.min(end + 1, offset + MAX_HEAD_LENGTH)).replace(/\s+/g, ' ')
     const copy = COPY.exec(head)
     if (copy !== null) {
       const start = text.indexOf('\n', end) + 1
-      const close = start === 0 ? text.length : endOfCopy(text, start)
+      const close = start === 0 ? text.length : findCopyEnd(text, start)
       yield {
         kind: 'copy',
-        table: bare(copy[1]),
-        columns: namesOf(copy[2]),
+        table: unquoteName(copy[1]),
+        columns: parseNames(copy[2]),
         source: text,
         start: start === 0 ? text.length : start,
         end: close,
       }
-      at = close + 3
+      offset = close + 3
       continue
     }
-    const statement = readStatement(text, at, end, head)
-    if (statement.kind !== 'other' || (!NOISE.test(head) && others++ < MAX_OTHERS)) yield statement
-    at = end + 1
+    const statement = parseStatement(text, offset, end, head)
+    if (statement.kind !== 'other' || (!NOISE.test(head) && otherCount++ < MAX_OTHER_COUNT)) yield statement
+    offset = end + 1
   }
 }
 
-function readStatement(text: string, at: number, end: number, head: string): Statement {
+function parseStatement(text: string, offset: number, end: number, head: string): SqlStatement {
   const insert = INSERT.exec(head)
   if (insert !== null) {
     // Search the text itself, whose spaces differ from those of the head.
     const values = /\bvalues?\b/gi
-    values.lastIndex = at
+    values.lastIndex = offset
     for (let found = values.exec(text); found !== null && found.index < end; found = values.exec(text)) {
       const start = found.index + found[0].length
       if (/^\s*\(/.test(text.slice(start, start + 100)))
-        return { kind: 'insert', table: bare(insert[1]), columns: namesOf(insert[2]), source: text, start, end }
+        return {
+          kind: 'insert',
+          table: unquoteName(insert[1]),
+          columns: parseNames(insert[2]),
+          source: text,
+          start,
+          end,
+        }
     }
   }
   const create = CREATE.exec(head)
-  const own = text.slice(at, Math.min(end + 1, at + MAX_DEFINITION))
-  if (create !== null) return { kind: 'create', table: bare(create[1]), columns: columnsOf(own), text: own }
-  return { kind: 'other', text: own.slice(0, MAX_OTHER) }
+  const statementText = text.slice(offset, Math.min(end + 1, offset + MAX_DEFINITION_LENGTH))
+  if (create !== null)
+    return { kind: 'create', table: unquoteName(create[1]), columns: parseColumns(statementText), text: statementText }
+  return { kind: 'other', text: statementText.slice(0, MAX_OTHER_LENGTH) }
 }
 
 function skipBlank(text: string, start: number): number {
-  let at = start
+  let offset = start
   for (;;) {
-    while (at < text.length && /\s/.test(text.charAt(at))) at++
-    if (text.startsWith('--', at) || text.charAt(at) === '#') {
-      const newline = text.indexOf('\n', at)
-      at = newline === -1 ? text.length : newline + 1
-    } else if (text.startsWith('/*', at)) {
-      const close = text.indexOf('*/', at)
-      at = close === -1 ? text.length : close + 2
-    } else if (text.charAt(at) === ';') at++
-    else return at
+    while (offset < text.length && /\s/.test(text.charAt(offset))) offset++
+    if (text.startsWith('--', offset) || text.charAt(offset) === '#') {
+      const newline = text.indexOf('\n', offset)
+      offset = newline === -1 ? text.length : newline + 1
+    } else if (text.startsWith('/*', offset)) {
+      const close = text.indexOf('*/', offset)
+      offset = close === -1 ? text.length : close + 2
+    } else if (text.charAt(offset) === ';') offset++
+    else return offset
   }
 }
 
-function endOfStatement(text: string, start: number): number {
-  for (let at = start; at < text.length; at++) {
-    const char = text.charAt(at)
-    if (char === ';') return at
-    if (char === "'" || char === '"' || char === '`') at = endOfQuoted(text, at)
-    else if (char === '-' && text.startsWith('--', at)) at = orEnd(text, text.indexOf('\n', at))
-    else if (char === '$') at = endOfDollars(text, at)
+function findStatementEnd(text: string, start: number): number {
+  for (let offset = start; offset < text.length; offset++) {
+    const char = text.charAt(offset)
+    if (char === ';') return offset
+    if (char === "'" || char === '"' || char === '`') offset = findQuoteEnd(text, offset)
+    else if (char === '-' && text.startsWith('--', offset)) offset = orTextEnd(text, text.indexOf('\n', offset))
+    else if (char === '$') offset = findDollarQuoteEnd(text, offset)
   }
   return text.length
 }
 
-function orEnd(text: string, at: number): number {
-  return at === -1 ? text.length : at
+function orTextEnd(text: string, offset: number): number {
+  return offset === -1 ? text.length : offset
 }
 
 /** Functions of PostgreSQL are quoted by `$$` or `$name$`. */
-function endOfDollars(text: string, at: number): number {
-  const mark = /^\$\w{0,40}\$/.exec(text.slice(at, at + 50))?.[0]
-  if (mark === undefined) return at
-  const close = text.indexOf(mark, at + mark.length)
+function findDollarQuoteEnd(text: string, offset: number): number {
+  const mark = /^\$\w{0,40}\$/.exec(text.slice(offset, offset + 50))?.[0]
+  if (mark === undefined) return offset
+  const close = text.indexOf(mark, offset + mark.length)
   return close === -1 ? text.length : close + mark.length - 1
 }
 
 /** Offset of the end of a quoted text; a doubled quote, and one after `\`, are part of it. */
-function endOfQuoted(text: string, start: number): number {
+function findQuoteEnd(text: string, start: number): number {
   const quote = text.charAt(start)
-  for (let at = start + 1; at < text.length; at++) {
-    const char = text.charAt(at)
-    if (char === '\\' && quote === "'") at++
+  for (let offset = start + 1; offset < text.length; offset++) {
+    const char = text.charAt(offset)
+    if (char === '\\' && quote === "'") offset++
     else if (char === quote) {
-      if (text.charAt(at + 1) !== quote) return at
-      at++
+      if (text.charAt(offset + 1) !== quote) return offset
+      offset++
     }
   }
   return text.length
 }
 
-function endOfCopy(text: string, start: number): number {
+function findCopyEnd(text: string, start: number): number {
   if (text.startsWith('\\.', start)) return start
   const found = text.indexOf('\n\\.', start)
   return found === -1 ? text.length : found + 1
 }
 
-function bare(name: string | undefined): string {
+function unquoteName(name: string | undefined): string {
   return (name ?? '').replace(/["`[\]]/g, '').trim()
 }
 
-function namesOf(list: string | undefined): string[] {
-  return list === undefined ? [] : list.split(',').map((name) => bare(name))
+function parseNames(list: string | undefined): string[] {
+  return list === undefined ? [] : list.split(',').map((name) => unquoteName(name))
 }
 
 /** The column names of a table from its definition. */
-function columnsOf(definition: string): string[] {
+function parseColumns(definition: string): string[] {
   const columns: string[] = []
   let depth = 0
   let start = -1
@@ -147,23 +155,23 @@ function columnsOf(definition: string): string[] {
       /^(?:primary|key|unique|constraint|foreign|check|index|fulltext|exclude|like)$/i.test(name)
     )
       return
-    columns.push(bare(name))
+    columns.push(unquoteName(name))
   }
-  for (let at = 0; at < definition.length; at++) {
-    const char = definition.charAt(at)
-    if (char === "'") at = endOfQuoted(definition, at)
+  for (let offset = 0; offset < definition.length; offset++) {
+    const char = definition.charAt(offset)
+    if (char === "'") offset = findQuoteEnd(definition, offset)
     else if (char === '(') {
-      if (depth === 0) start = at + 1
+      if (depth === 0) start = offset + 1
       depth++
     } else if (char === ')') {
       depth--
       if (depth === 0) {
-        add(at)
+        add(offset)
         return columns
       }
     } else if (char === ',' && depth === 1) {
-      add(at)
-      start = at + 1
+      add(offset)
+      start = offset + 1
     }
   }
   return columns
@@ -171,9 +179,9 @@ function columnsOf(definition: string): string[] {
 
 /** Reads the rows of a statement, cell by cell. */
 export class SqlRows {
-  readonly #statement: Extract<Statement, { kind: 'insert' | 'copy' }>
+  readonly #statement: Extract<SqlStatement, { kind: 'insert' | 'copy' }>
 
-  constructor(statement: Extract<Statement, { kind: 'insert' | 'copy' }>) {
+  constructor(statement: Extract<SqlStatement, { kind: 'insert' | 'copy' }>) {
     this.#statement = statement
   }
 
@@ -183,13 +191,13 @@ export class SqlRows {
 
   *#lines(): Generator<string[]> {
     const { source, end } = this.#statement
-    let at = this.#statement.start
-    while (at < end) {
-      const newline = source.indexOf('\n', at)
-      const stop = newline === -1 ? end : Math.min(newline, end)
-      const line = source.slice(at, stop)
-      at = stop + 1
-      if (line !== '') yield line.replace(/\r$/, '').split('\t').map(unescaped)
+    let offset = this.#statement.start
+    while (offset < end) {
+      const newline = source.indexOf('\n', offset)
+      const lineEnd = newline === -1 ? end : Math.min(newline, end)
+      const line = source.slice(offset, lineEnd)
+      offset = lineEnd + 1
+      if (line !== '') yield line.replace(/\r$/, '').split('\t').map(unescapeCell)
     }
   }
 
@@ -197,29 +205,29 @@ export class SqlRows {
     const { source, end } = this.#statement
     let row: string[] = []
     let depth = 0
-    let from = this.#statement.start
-    for (let at = from; at < end; at++) {
-      const char = source.charAt(at)
-      if (char === "'") at = endOfQuoted(source, at)
+    let cellStart = this.#statement.start
+    for (let offset = cellStart; offset < end; offset++) {
+      const char = source.charAt(offset)
+      if (char === "'") offset = findQuoteEnd(source, offset)
       else if (char === '(') {
-        if (depth === 0) from = at + 1
+        if (depth === 0) cellStart = offset + 1
         depth++
       } else if (char === ')') {
         depth--
         if (depth !== 0) continue
-        row.push(cellOf(source.slice(from, at)))
+        row.push(parseCell(source.slice(cellStart, offset)))
         yield row
         row = []
       } else if (char === ',' && depth === 1) {
-        row.push(cellOf(source.slice(from, at)))
-        from = at + 1
+        row.push(parseCell(source.slice(cellStart, offset)))
+        cellStart = offset + 1
       }
     }
   }
 }
 
 /** `'it''s'` → `it's`; empty for NULL; numbers and calls unchanged. */
-function cellOf(raw: string): string {
+function parseCell(raw: string): string {
   const text = raw.trim()
   if (/^null$/i.test(text)) return ''
   const quoted = /^(?:N|E|_utf8mb?4? ?|b|x)?'([\s\S]*)'$/.exec(text)?.[1]
@@ -230,7 +238,7 @@ function cellOf(raw: string): string {
   })
 }
 
-function unescaped(cell: string): string {
+function unescapeCell(cell: string): string {
   if (cell === '\\N') return ''
   return cell.includes('\\')
     ? cell.replace(/\\([bfnrtv\\])/g, (_all, char: string) => (char === '\\' ? '\\' : ' '))

@@ -1,12 +1,12 @@
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
-import { sourceBlocks } from '../text/code.js'
-import { SqlRows, statementsOf } from './sql-statements.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { buildTableBlocks } from '../tables.js'
+import { readSourceBlocks } from '../text/code.js'
+import { SqlRows, splitStatements } from './sql-statements.js'
 
 /** Maximum number of rows of one table that are kept; the others are counted. */
 const MAX_ROWS = 20_000
 /** Maximum length of a cell. */
-const MAX_CELL = 2000
+const MAX_CELL_LENGTH = 2000
 /** Maximum number of cells of a dump, all tables together. */
 const MAX_CELLS = 1_000_000
 
@@ -16,16 +16,16 @@ export const sqlParser: Parser = {
   parse: parseSql,
 }
 
-function parseSql(input: ParserInput): Parsed {
+function parseSql(input: ParserInput): ParsedDocument {
   const text = input.text()
   const dump = /^(?:insert into|replace into|copy [\w."]+(?: \([^)]*\))? from stdin)/im.test(text)
-    ? dumpBlocks(text)
+    ? readDump(text)
     : undefined
   if (dump === undefined || dump.rows === 0) {
     return {
       parser: 'unstructured',
       contentType: 'text',
-      blocks: sourceBlocks(text, 'sql'),
+      blocks: readSourceBlocks(text, 'sql'),
       metadata: { programmingLanguage: 'sql' },
     }
   }
@@ -36,7 +36,7 @@ function parseSql(input: ParserInput): Parsed {
     metadata: {
       tableCount: dump.tables,
       rowCount: dump.rows,
-      ...(dump.left === 0 ? {} : { warnings: [`${dump.left.toLocaleString('en-US')} rows are omitted`] }),
+      ...(dump.omittedRows === 0 ? {} : { warnings: [`${dump.omittedRows.toLocaleString('en-US')} rows are omitted`] }),
     },
   }
 }
@@ -49,46 +49,48 @@ interface DumpedTable {
 }
 
 /** Tables in the order of their first mention; statements about no table precede them. */
-function dumpBlocks(text: string): { blocks: Block[]; tables: number; rows: number; left: number } {
+function readDump(text: string): { blocks: Block[]; tables: number; rows: number; omittedRows: number } {
   const tables = new Map<string, DumpedTable>()
   const others: string[] = []
-  let kept = 0
-  let left = 0
+  let keptRows = 0
+  let omittedRows = 0
   let cells = 0
-  const tableOf = (name: string): DumpedTable => {
-    const known = tables.get(name) ?? { name, definition: '', columns: [], rows: [] }
-    tables.set(name, known)
-    return known
+  const getTable = (name: string): DumpedTable => {
+    const table = tables.get(name) ?? { name, definition: '', columns: [], rows: [] }
+    tables.set(name, table)
+    return table
   }
-  for (const statement of statementsOf(text)) {
+  for (const statement of splitStatements(text)) {
     if (statement.kind === 'create') {
-      const table = tableOf(statement.table)
+      const table = getTable(statement.table)
       table.definition = statement.text
       table.columns = statement.columns
     } else if (statement.kind === 'other') others.push(statement.text)
     else {
-      const table = tableOf(statement.table)
+      const table = getTable(statement.table)
       if (statement.columns.length > 0) table.columns = statement.columns
       const rows = new SqlRows(statement)
       for (const row of rows.read()) {
-        if (table.rows.length >= MAX_ROWS || cells > MAX_CELLS) left++
+        if (table.rows.length >= MAX_ROWS || cells > MAX_CELLS) omittedRows++
         else {
-          table.rows.push(row.map((cell) => (cell.length > MAX_CELL ? `${cell.slice(0, MAX_CELL)}…` : cell)))
+          table.rows.push(
+            row.map((cell) => (cell.length > MAX_CELL_LENGTH ? `${cell.slice(0, MAX_CELL_LENGTH)}…` : cell)),
+          )
           cells += row.length
-          kept++
+          keptRows++
         }
       }
     }
   }
-  const blocks = sourceBlocks(others.join('\n\n'), 'sql')
-  for (const table of tables.values()) blocks.push(...tableSection(table))
-  return { blocks, tables: tables.size, rows: kept, left }
+  const blocks = readSourceBlocks(others.join('\n\n'), 'sql')
+  for (const table of tables.values()) blocks.push(...toTableSection(table))
+  return { blocks, tables: tables.size, rows: keptRows, omittedRows }
 }
 
-function tableSection({ name, definition, columns, rows }: DumpedTable): Block[] {
+function toTableSection({ name, definition, columns, rows }: DumpedTable): Block[] {
   const blocks: Block[] = [{ type: 'heading', text: name, level: 1, tocSource: 'key' }]
   if (definition !== '') blocks.push({ type: 'code', text: definition, metadata: { language: 'sql' } })
-  const headed = columns.length > 0
-  if (rows.length > 0) blocks.push(...tableBlocks(headed ? [columns, ...rows] : rows, headed))
+  const hasColumns = columns.length > 0
+  if (rows.length > 0) blocks.push(...buildTableBlocks(hasColumns ? [columns, ...rows] : rows, hasColumns))
   return blocks
 }

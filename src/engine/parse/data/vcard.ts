@@ -1,8 +1,8 @@
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { type ContentLine, contentLines, textValue, valueParts } from './content-lines.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { type ContentLine, readContentLines, splitValue, unescapeValue } from './content-lines.js'
 
-const FIELDS = new Map([
+const FIELD_LABELS = new Map([
   ['ORG', 'Organisation'],
   ['TITLE', 'Title'],
   ['ROLE', 'Role'],
@@ -22,7 +22,7 @@ const FIELDS = new Map([
   ['RELATED', 'Related'],
 ])
 /** Kinds that distinguish numbers or addresses of a card. */
-const KINDS = new Set(['work', 'home', 'cell', 'mobile', 'fax', 'main', 'pager'])
+const DISTINCTIVE_KINDS = new Set(['work', 'home', 'cell', 'mobile', 'fax', 'main', 'pager'])
 const MAX_CARDS = 100_000
 
 /** Reads cards of people (vCard 2.1 to 4.0): each is a section with its fields. Photos, sounds and keys are omitted. */
@@ -31,17 +31,17 @@ export const vcardParser: Parser = {
   parse: parseCards,
 }
 
-interface Card {
+interface ContactCard {
   name: string
   parts: string
   fields: string[]
   note: string
 }
 
-function parseCards(input: ParserInput): Parsed {
-  const cards: Card[] = []
-  let card: Card | undefined
-  for (const line of contentLines(input.text())) {
+function parseCards(input: ParserInput): ParsedDocument {
+  const cards: ContactCard[] = []
+  let card: ContactCard | undefined
+  for (const line of readContentLines(input.text())) {
     if (line.name === 'BEGIN' && /^vcard$/i.test(line.value.trim()))
       card = { name: '', parts: '', fields: [], note: '' }
     else if (line.name === 'END' && card !== undefined) {
@@ -53,37 +53,37 @@ function parseCards(input: ParserInput): Parsed {
   return {
     parser: 'native-structured',
     contentType: 'structured',
-    blocks: cards.flatMap(cardBlocks),
+    blocks: cards.flatMap(toCardBlocks),
     metadata: { entryCount: cards.length },
   }
 }
 
-function addLine(card: Card, line: ContentLine): void {
+function addLine(card: ContactCard, line: ContentLine): void {
   const { name, value, parameters } = line
-  if (name === 'FN') card.name = textValue(value).replace(/\s+/g, ' ')
+  if (name === 'FN') card.name = unescapeValue(value).replace(/\s+/g, ' ')
   else if (name === 'N') {
-    const [family = '', given = '', middle = '', before = ''] = value.split(/(?<!\\);/).map(textValue)
+    const [family = '', given = '', middle = '', before = ''] = value.split(/(?<!\\);/).map(unescapeValue)
     card.parts = [before, given, middle, family].filter((part) => part !== '').join(' ')
-  } else if (name === 'NOTE') card.note = textValue(value)
-  const label = FIELDS.get(name)
+  } else if (name === 'NOTE') card.note = unescapeValue(value)
+  const label = FIELD_LABELS.get(name)
   if (label === undefined || /^b(?:ase64)?$/i.test(parameters.get('ENCODING') ?? '')) return
-  const shown = valueParts(value)
+  const text = splitValue(value)
     .join(', ')
     .replace(/\s*\n\s*/g, ', ')
     .replace(/^(?:tel|mailto):/i, '')
   const kind = (parameters.get('TYPE') ?? '')
     .toLowerCase()
     .split(',')
-    .filter((one) => KINDS.has(one))
-  if (shown !== '') card.fields.push(`${label}${kind.length > 0 ? ` (${kind.join(', ')})` : ''}: ${shown}`)
+    .filter((type) => DISTINCTIVE_KINDS.has(type))
+  if (text !== '') card.fields.push(`${label}${kind.length > 0 ? ` (${kind.join(', ')})` : ''}: ${text}`)
 }
 
-function cardBlocks({ name, parts, fields, note }: Card): Block[] {
-  const shown = name === '' ? parts : name
+function toCardBlocks({ name, parts, fields, note }: ContactCard): Block[] {
+  const displayName = name === '' ? parts : name
   const blocks: Block[] = [
-    { type: 'heading', text: shown === '' ? 'Card without a name' : shown, level: 1, tocSource: 'entry' },
+    { type: 'heading', text: displayName === '' ? 'Card without a name' : displayName, level: 1, tocSource: 'entry' },
   ]
-  const names = parts !== '' && parts !== shown ? [`Name: ${parts}`] : []
+  const names = parts !== '' && parts !== displayName ? [`Name: ${parts}`] : []
   const rows = [...names, ...new Set(fields)]
   if (rows.length > 0) blocks.push({ type: 'list', text: rows.join('\n') })
   if (note !== '') blocks.push({ type: 'paragraph', text: note })

@@ -1,5 +1,5 @@
 import type { Block, Parser } from '../parsed.js'
-import { lines } from '../text/text.js'
+import { iterateLines } from '../text/text.js'
 
 const TOP_LEVEL_KEY = /^(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s#'"{}[\],&*!|>%@`-][^#:]{0,200})):(?:\s|$)/
 
@@ -14,20 +14,20 @@ export const yamlParser: Parser = {
   parse: (input) => ({
     parser: 'native-structured',
     contentType: 'structured',
-    blocks: yamlBlocks(input.text()),
+    blocks: toYamlBlocks(input.text()),
     metadata: {},
   }),
 }
 
-interface Entry {
+interface YamlEntry {
   key: string | undefined
   lines: string[]
 }
 
-function yamlBlocks(text: string): Block[] {
+function toYamlBlocks(text: string): Block[] {
   const blocks: Block[] = []
   let plain: string[] = []
-  for (const entry of entriesOf(text)) {
+  for (const entry of splitEntries(text)) {
     const short = entry.lines.filter((line) => !line.startsWith('#')).length <= 1
     if (entry.key === undefined || (short && (blocks.length === 0 || plain.length > 0))) {
       for (const line of entry.lines) plain.push(line)
@@ -43,10 +43,10 @@ function yamlBlocks(text: string): Block[] {
 }
 
 /** Splits a text into its top-level keys with their lines; comments belong to the key below them. */
-function entriesOf(text: string): Entry[] {
-  const entries: Entry[] = [{ key: undefined, lines: [] }]
+function splitEntries(text: string): YamlEntry[] {
+  const entries: YamlEntry[] = [{ key: undefined, lines: [] }]
   let comments: string[] = []
-  for (const line of lines(text)) {
+  for (const line of iterateLines(text)) {
     if (line.startsWith('#')) {
       comments.push(line)
       continue
@@ -55,10 +55,10 @@ function entriesOf(text: string): Entry[] {
     const match = TOP_LEVEL_KEY.exec(line)
     const key = match?.[1] ?? match?.[2] ?? match?.[3]
     if (key !== undefined) entries.push({ key, lines: [] })
-    const own = entries[entries.length - 1]?.lines
-    for (const comment of comments) own?.push(comment)
+    const entryLines = entries[entries.length - 1]?.lines
+    for (const comment of comments) entryLines?.push(comment)
     comments = []
-    if (line.trim() !== '') own?.push(line.trimEnd())
+    if (line.trim() !== '') entryLines?.push(line.trimEnd())
   }
   const last = entries[entries.length - 1]?.lines
   for (const comment of comments) last?.push(comment)

@@ -6,15 +6,15 @@ import '../../../lib/no-debugger.js'
 import { fetchFile } from '../fetch-file.js'
 import type { FileAnswer } from '../file-feed.js'
 import { ReadError } from '../limits.js'
-import { switchOffNetwork } from '../no-network.js'
+import { disableNetwork } from '../no-network.js'
 import type { DrawReport, DrawRequest } from './messages.js'
 
-switchOffNetwork()
+disableNetwork()
 const { draw } = await import('./draw.js')
 
 process.on('message', (request: DrawRequest | FileAnswer) => {
   if ('kind' in request) return
-  answer(request)
+  handleRequest(request)
     .then(
       (report) => report,
       (error: unknown): DrawReport => {
@@ -33,7 +33,7 @@ process.on('message', (request: DrawRequest | FileAnswer) => {
 process.on('disconnect', () => process.exit(0))
 send({ kind: 'ready' })
 
-async function answer(request: DrawRequest): Promise<DrawReport> {
+async function handleRequest(request: DrawRequest): Promise<DrawReport> {
   if ('drawing' in request) return { kind: 'drawn', drawn: await draw(request.drawing) }
   const { markPage } = await import('../marks/mark-page.js')
   return { kind: 'marked', marks: await markPage(await fetchFile(0), request.marking) }

@@ -1,12 +1,12 @@
-import { fileLine } from '../inside/file-line.js'
-import type { Inside } from '../inside/inside.js'
+import type { ContainedFileCollector } from '../inside/contained-files.js'
+import { formatFileLine } from '../inside/file-line.js'
 import { readHtml } from '../markup/html.js'
-import type { Block, Parsed, Parser } from '../parsed.js'
-import { proseBlocks } from '../text/text.js'
+import type { Block, ParsedDocument, Parser } from '../parsed.js'
+import { readProseBlocks } from '../text/text.js'
 
-import { mailFields } from './mail-fields.js'
-import { type MimePart, partBytes, partText, readMime } from './mime.js'
-import { decodeWords } from './mime-words.js'
+import { toMailFields } from './mail-fields.js'
+import { decodePartBytes, decodePartText, type MimePart, parseMime } from './mime.js'
+import { decodeHeaderWords } from './mime-words.js'
 
 const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
 
@@ -16,58 +16,58 @@ const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
  */
 export const emlParser: Parser = {
   accepts: (mediaType) => mediaType === 'message/rfc822',
-  parse: (input) => parseMessage(readMime(withoutFrame(input.bytes).toString('latin1')), input.inside),
+  parse: (input) => parseMessage(parseMime(removeAppleFrame(input.bytes).toString('latin1')), input.inside),
 }
 
 /** Mail of macOS (`.emlx`) puts the length of the message before it and a property list after it. */
-function withoutFrame(bytes: Buffer): Buffer {
-  const found = /^(\d{1,10})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 64))
-  if (found === null) return bytes
-  const start = found[0].length
-  return bytes.subarray(start, start + Number(found[1]))
+function removeAppleFrame(bytes: Buffer): Buffer {
+  const match = /^(\d{1,10})[ \t]*\r?\n/.exec(bytes.toString('latin1', 0, 64))
+  if (match === null) return bytes
+  const start = match[0].length
+  return bytes.subarray(start, start + Number(match[1]))
 }
 
-async function parseMessage(message: MimePart, inside: Inside): Promise<Parsed> {
+async function parseMessage(message: MimePart, containedFiles: ContainedFileCollector): Promise<ParsedDocument> {
   const attachments: MimePart[] = []
-  const blocks = messageBlocks(message, attachments)
+  const blocks = toMessageBlocks(message, attachments)
   for (const part of attachments) {
     const name = part.filename ?? 'attachment'
-    const outcome = await inside.add({ name, mediaType: part.type, content: contentOf(part) })
-    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome) })
+    const outcome = await containedFiles.add({ name, mediaType: part.type, content: decodeContent(part) })
+    blocks.push({ type: 'paragraph', text: formatFileLine('Attachment', name, outcome) })
   }
-  const subject = decodeWords(message.headers.get('subject') ?? '').trim()
+  const subject = decodeHeaderWords(message.headers.get('subject') ?? '').trim()
   return {
     parser: 'unstructured',
     contentType: 'text',
     ...(subject === '' ? {} : { title: subject }),
     blocks,
     metadata: {},
-    declared: mailFields(message.headers.get('date'), decodeWords(message.headers.get('from') ?? '')),
+    declared: toMailFields(message.headers.get('date'), decodeHeaderWords(message.headers.get('from') ?? '')),
   }
 }
 
-function messageBlocks(message: MimePart, attachments: MimePart[]): Block[] {
+function toMessageBlocks(message: MimePart, attachments: MimePart[]): Block[] {
   const head: string[] = []
   for (const name of SHOWN_HEADERS) {
     const value = message.headers.get(name.toLowerCase())
-    if (value !== undefined && value !== '') head.push(`${name}: ${decodeWords(value)}`)
+    if (value !== undefined && value !== '') head.push(`${name}: ${decodeHeaderWords(value)}`)
   }
-  const body = partBlocks(message, attachments)
+  const body = toPartBlocks(message, attachments)
   return head.length === 0 ? body : [{ type: 'list', text: head.join('\n') }, ...body]
 }
 
 /** @param attachments receives the parts that are separate documents */
-function partBlocks(part: MimePart, attachments: MimePart[]): Block[] {
-  if (part.type === 'message/rfc822') return part.parts.flatMap((inner) => messageBlocks(inner, attachments))
-  if (part.type === 'multipart/alternative') return alternative(part.parts, attachments)
-  if (part.type.startsWith('multipart/')) return part.parts.flatMap((inner) => partBlocks(inner, attachments))
+function toPartBlocks(part: MimePart, attachments: MimePart[]): Block[] {
+  if (part.type === 'message/rfc822') return part.parts.flatMap((inner) => toMessageBlocks(inner, attachments))
+  if (part.type === 'multipart/alternative') return readAlternatives(part.parts, attachments)
+  if (part.type.startsWith('multipart/')) return part.parts.flatMap((inner) => toPartBlocks(inner, attachments))
   if (isAttachment(part)) {
     attachments.push(part)
     return []
   }
-  if (part.type === 'text/html') return readHtml(partText(part)).blocks
-  if (part.type.startsWith('text/')) return proseBlocks(partText(part))
-  const bytes = part.type.startsWith('image/') ? partBytes(part) : undefined
+  if (part.type === 'text/html') return readHtml(decodePartText(part)).blocks
+  if (part.type.startsWith('text/')) return readProseBlocks(decodePartText(part))
+  const bytes = part.type.startsWith('image/') ? decodePartBytes(part) : undefined
   if (bytes === undefined || bytes.length === 0) return []
   return [{ type: 'image', text: part.filename ?? '', picture: { bytes: new Uint8Array(bytes) } }]
 }
@@ -83,14 +83,14 @@ function isAttachment(part: MimePart): boolean {
 }
 
 /** Alternatives of one text, the plainest first: the first one with text is read. */
-function alternative(parts: MimePart[], attachments: MimePart[]): Block[] {
+function readAlternatives(parts: MimePart[], attachments: MimePart[]): Block[] {
   for (const part of parts) {
-    const blocks = partBlocks(part, attachments)
+    const blocks = toPartBlocks(part, attachments)
     if (blocks.some((block) => block.text.trim() !== '')) return blocks
   }
   return []
 }
 
-function* contentOf(part: MimePart): Generator<Uint8Array> {
-  yield partBytes(part)
+function* decodeContent(part: MimePart): Generator<Uint8Array> {
+  yield decodePartBytes(part)
 }

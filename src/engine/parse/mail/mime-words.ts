@@ -2,10 +2,10 @@ import iconv from 'iconv-lite'
 import { decodeText } from '../charset.js'
 
 /** Headers with parameters are read up to this length; those of mail programs are much shorter. */
-const MAX_HEADER = 64 * 1024
+const MAX_HEADER_LENGTH = 64 * 1024
 
 /** A header such as `text/plain; charset=utf-8; name="a.txt"`. */
-export interface Parameters {
+export interface HeaderParameters {
   /** text before the first parameter, in lower case and without comments */
   value: string
   /** undecoded values by name in lower case; the first of each name */
@@ -15,31 +15,31 @@ export interface Parameters {
 }
 
 /** A section of a parameter of RFC 2231: `name*0*=…`, `name*1=…` or `name*=…`. */
-interface Section {
-  place: number
+interface ParameterSection {
+  index: number
   encoded: boolean
   text: string
 }
 
 /** Parses a header with parameters (RFC 2045, section 5.1), those of RFC 2231 included. Takes linear time. */
-export function readParameters(header: string): Parameters {
+export function parseHeaderParameters(header: string): HeaderParameters {
   // Splits at semicolons outside of quotes.
-  const [first = '', ...rest] = header.slice(0, MAX_HEADER).match(/(?:[^;"]+|"(?:[^"\\]+|\\[\s\S])*"?)+/g) ?? []
+  const [first = '', ...rest] = header.slice(0, MAX_HEADER_LENGTH).match(/(?:[^;"]+|"(?:[^"\\]+|\\[\s\S])*"?)+/g) ?? []
   const plain = new Map<string, string>()
-  const sections = new Map<string, Section[]>()
+  const sections = new Map<string, ParameterSection[]>()
   for (const piece of rest) {
     const equals = piece.indexOf('=')
-    const [, name = '', place, star] =
+    const [, name = '', index, encodedMark] =
       /^([^*]+)(?:\*(\d{1,4}))?(\*)?$/.exec(piece.slice(0, Math.max(0, equals)).trim().toLowerCase()) ?? []
     if (name === '') continue
-    const text = parameterText(piece.slice(equals + 1).trim())
-    if (place === undefined && star === undefined) {
+    const text = unquoteParameter(piece.slice(equals + 1).trim())
+    if (index === undefined && encodedMark === undefined) {
       if (!plain.has(name)) plain.set(name, text)
       continue
     }
-    const known = sections.get(name) ?? []
-    known.push({ place: Number(place ?? 0), encoded: star !== undefined, text })
-    sections.set(name, known)
+    const nameSections = sections.get(name) ?? []
+    nameSections.push({ index: Number(index ?? 0), encoded: encodedMark !== undefined, text })
+    sections.set(name, nameSections)
   }
   return {
     value: (first.split('(', 1)[0] ?? '').trim().toLowerCase(),
@@ -48,12 +48,12 @@ export function readParameters(header: string): Parameters {
       const parts = sections.get(name)
       if (parts !== undefined) return joinSections(parts)
       const text = plain.get(name)
-      return text === undefined ? undefined : decodeWords(text)
+      return text === undefined ? undefined : decodeHeaderWords(text)
     },
   }
 }
 
-function parameterText(raw: string): string {
+function unquoteParameter(raw: string): string {
   if (!raw.startsWith('"')) return raw.replace(/[ \t]\([\s\S]*$/, '').trimEnd()
   return (/^"((?:[^"\\]|\\[\s\S])*)/.exec(raw)?.[1] ?? '').replace(/\\([\s\S])/g, '$1')
 }
@@ -62,31 +62,31 @@ function parameterText(raw: string): string {
  * Joins and decodes sections such as `utf-8'en'na%20me`, of which the first names the charset (RFC 2231, sections 3 and
  * 4).
  */
-function joinSections(sections: readonly Section[]): string {
-  const sorted = [...sections].sort((one, other) => one.place - other.place)
+function joinSections(sections: readonly ParameterSection[]): string {
+  const sorted = [...sections].sort((one, other) => one.index - other.index)
   const [, charset = '', head] =
     /^([^']*)'[^']*'([\s\S]*)$/.exec(sorted[0]?.encoded === true ? sorted[0].text : '') ?? []
-  const bytes = sorted.map(({ encoded, text }, at) => {
-    const own = at === 0 && head !== undefined ? head : text
-    return encoded ? unquote(own, /%([0-9A-Fa-f]{2})/g) : own
+  const bytes = sorted.map(({ encoded, text }, index) => {
+    const value = index === 0 && head !== undefined ? head : text
+    return encoded ? decodeHexEscapes(value, /%([0-9A-Fa-f]{2})/g) : value
   })
-  return decoded(Buffer.from(bytes.join(''), 'latin1'), charset)
+  return decodeCharset(Buffer.from(bytes.join(''), 'latin1'), charset)
 }
 
-function decoded(bytes: Buffer, charset: string): string {
+function decodeCharset(bytes: Buffer, charset: string): string {
   return iconv.encodingExists(charset) ? iconv.decode(bytes, charset) : decodeText(bytes).text
 }
 
 /** @param mark pattern of an escape with two hexadecimal digits; default: quoted-printable */
-export function unquote(text: string, mark = /=([0-9A-Fa-f]{2})/g): string {
-  return text.replace(mark, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+export function decodeHexEscapes(text: string, escapePattern = /=([0-9A-Fa-f]{2})/g): string {
+  return text.replace(escapePattern, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
 }
 
 /**
  * Decodes the encoded words of header text (`=?utf-8?Q?…?=`, RFC 2047); raw 8-bit bytes are taken as UTF-8 or Latin.
  * Adjacent words of one charset are joined first: many programs split within a character.
  */
-export function decodeWords(header: string): string {
+export function decodeHeaderWords(header: string): string {
   const raw = /[\x80-\xff]/.test(header) ? decodeText(Buffer.from(header, 'latin1')).text : header
   return raw
     .replace(/(\?=)\s+(?==\?)/g, '$1')
@@ -98,10 +98,10 @@ export function decodeWords(header: string): string {
         const bytes =
           kind?.toLowerCase() === 'b'
             ? Buffer.from(text, 'base64')
-            : Buffer.from(unquote(text.replaceAll('_', ' ')), 'latin1')
-        const known = iconv.encodingExists(charset)
+            : Buffer.from(decodeHexEscapes(text.replaceAll('_', ' ')), 'latin1')
+        const isKnownCharset = iconv.encodingExists(charset)
         const last = runs.at(-1)
-        if (!known) runs.push({ charset: 'utf-8', bytes: [Buffer.from(whole)] })
+        if (!isKnownCharset) runs.push({ charset: 'utf-8', bytes: [Buffer.from(whole)] })
         else if (last?.charset === charset.toLowerCase()) last.bytes.push(bytes)
         else runs.push({ charset: charset.toLowerCase(), bytes: [bytes] })
       }

@@ -1,5 +1,5 @@
 import { decodeText } from '../charset.js'
-import { readParameters, unquote } from './mime-words.js'
+import { decodeHexEscapes, parseHeaderParameters } from './mime-words.js'
 
 /** Bounds of nested parts and of all parts; mail programs stay far below. */
 const MAX_DEPTH = 10
@@ -18,18 +18,22 @@ export interface MimePart {
 }
 
 /** Parses the MIME structure of a message (RFC 2045, 2046), given as Latin-1 so that every byte is one character. */
-export function readMime(source: string): MimePart {
-  return readPart(source.replace(/\r\n?/g, '\n'), { depth: 0, usual: 'text/plain' }, { left: MAX_PARTS })
+export function parseMime(source: string): MimePart {
+  return parsePart(source.replace(/\r\n?/g, '\n'), { depth: 0, defaultType: 'text/plain' }, { remaining: MAX_PARTS })
 }
 
 /** @param context `usual`: the type of a part that declares none */
-function readPart(source: string, place: { depth: number; usual: string }, budget: { left: number }): MimePart {
+function parsePart(
+  source: string,
+  context: { depth: number; defaultType: string },
+  budget: { remaining: number },
+): MimePart {
   const { headers, body } = splitHeaders(source)
-  const contentType = readParameters(headers.get('content-type') ?? place.usual)
-  const disposition = readParameters(headers.get('content-disposition') ?? '')
+  const contentType = parseHeaderParameters(headers.get('content-type') ?? context.defaultType)
+  const disposition = parseHeaderParameters(headers.get('content-disposition') ?? '')
   const part: MimePart = {
     headers,
-    type: contentType.value === '' ? place.usual : contentType.value,
+    type: contentType.value === '' ? context.defaultType : contentType.value,
     attachment: disposition.value === 'attachment',
     body,
     parts: [],
@@ -37,17 +41,21 @@ function readPart(source: string, place: { depth: number; usual: string }, budge
   const filename = disposition.text('filename') ?? contentType.text('name')
   if (filename !== undefined) part.filename = filename
   const boundary = contentType.plain.get('boundary')
-  const depth = place.depth + 1
+  const depth = context.depth + 1
   if (depth > MAX_DEPTH) return part
   if (part.type.startsWith('multipart/') && boundary !== undefined) {
-    const usual = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-    for (const piece of pieces(body, boundary)) {
-      if (budget.left-- <= 0) break
-      part.parts.push(readPart(piece, { depth, usual }, budget))
+    const defaultType = part.type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+    for (const piece of splitParts(body, boundary)) {
+      if (budget.remaining-- <= 0) break
+      part.parts.push(parsePart(piece, { depth, defaultType }, budget))
     }
-  } else if (part.type === 'message/rfc822' && budget.left-- > 0) {
+  } else if (part.type === 'message/rfc822' && budget.remaining-- > 0) {
     part.parts.push(
-      readPart(partBytes(part).toString('latin1').replace(/\r\n?/g, '\n'), { depth, usual: 'text/plain' }, budget),
+      parsePart(
+        decodePartBytes(part).toString('latin1').replace(/\r\n?/g, '\n'),
+        { depth, defaultType: 'text/plain' },
+        budget,
+      ),
     )
   }
   return part
@@ -67,37 +75,44 @@ function splitHeaders(source: string): { headers: Map<string, string>; body: str
 }
 
 /** The texts between lines that are the boundary and nothing else; a line that only begins with it is text. */
-function pieces(body: string, boundary: string): string[] {
-  const found: string[] = []
-  const mark = `--${boundary.trimEnd()}`
+function splitParts(body: string, boundary: string): string[] {
+  const contents: string[] = []
+  const delimiter = `--${boundary.trimEnd()}`
   let start = -1
-  for (let at = body.startsWith(mark) ? 0 : next(body, mark, 0); at !== -1; at = next(body, mark, at + 1)) {
-    const lineEnd = body.indexOf('\n', at)
-    const rest = body.slice(at + mark.length, lineEnd === -1 ? undefined : lineEnd).trimEnd()
+  for (
+    let offset = body.startsWith(delimiter) ? 0 : findDelimiter(body, delimiter, 0);
+    offset !== -1;
+    offset = findDelimiter(body, delimiter, offset + 1)
+  ) {
+    const lineEnd = body.indexOf('\n', offset)
+    const rest = body.slice(offset + delimiter.length, lineEnd === -1 ? undefined : lineEnd).trimEnd()
     if (rest !== '' && rest !== '--') continue
-    if (start !== -1) found.push(body.slice(start, Math.max(start, at - 1)))
-    if (rest === '--' || lineEnd === -1) return found
+    if (start !== -1) contents.push(body.slice(start, Math.max(start, offset - 1)))
+    if (rest === '--' || lineEnd === -1) return contents
     start = lineEnd + 1
   }
-  if (start !== -1) found.push(body.slice(start))
-  return found
+  if (start !== -1) contents.push(body.slice(start))
+  return contents
 }
 
-function next(body: string, mark: string, from: number): number {
-  const at = body.indexOf(`\n${mark}`, from)
-  return at === -1 ? -1 : at + 1
+function findDelimiter(body: string, delimiter: string, from: number): number {
+  const offset = body.indexOf(`\n${delimiter}`, from)
+  return offset === -1 ? -1 : offset + 1
 }
 
 /** The bytes of a part, its transfer encoding decoded. */
-export function partBytes(part: MimePart): Buffer {
+export function decodePartBytes(part: MimePart): Buffer {
   const encoding = part.headers.get('content-transfer-encoding')?.toLowerCase() ?? ''
   if (encoding.startsWith('base64')) return Buffer.from(part.body, 'base64')
   if (encoding.startsWith('quoted-printable'))
-    return Buffer.from(unquote(part.body.replace(/=[ \t]*\n/g, '')), 'latin1')
+    return Buffer.from(decodeHexEscapes(part.body.replace(/=[ \t]*\n/g, '')), 'latin1')
   return Buffer.from(part.body, 'latin1')
 }
 
 /** The text of a part, decoded from its charset. */
-export function partText(part: MimePart): string {
-  return decodeText(partBytes(part), readParameters(part.headers.get('content-type') ?? '').plain.get('charset')).text
+export function decodePartText(part: MimePart): string {
+  return decodeText(
+    decodePartBytes(part),
+    parseHeaderParameters(part.headers.get('content-type') ?? '').plain.get('charset'),
+  ).text
 }

@@ -1,13 +1,13 @@
 import { decodeText } from '../charset.js'
-import { fileLine } from '../inside/file-line.js'
+import { formatFileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readCompound } from '../office/compound.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { proseBlocks } from '../text/text.js'
-import { compressedRtfBlocks } from './compressed-rtf.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { readProseBlocks } from '../text/text.js'
+import { readCompressedRtf } from './compressed-rtf.js'
 
-import { mailFields } from './mail-fields.js'
+import { toMailFields } from './mail-fields.js'
 
 /** Properties of a message and of an attachment (MS-OXPROPS), by hexadecimal number. */
 const SUBJECT = '0037'
@@ -24,7 +24,7 @@ const ATTACHMENT_DATA = '3701'
 const ATTACHMENT_TYPE = '370E'
 const CONTENT_ID = '3712'
 /** prefix of the streams of an attachment that is another message */
-const EMBEDDED = '__substg1.0_3701000D/'
+const EMBEDDED_PREFIX = '__substg1.0_3701000D/'
 /** Maximum depth of messages within messages; mail programs nest a few. */
 const MAX_DEPTH = 5
 const ATTACHMENT_FOLDER = /^__attach_version1\.0_#[0-9A-Fa-f]{8}\//
@@ -40,114 +40,114 @@ export const msgParser: Parser = {
   parse: parseMsg,
 }
 
-async function parseMsg({ bytes, filename, inside }: ParserInput): Promise<Parsed> {
+async function parseMsg({ bytes, filename, inside: containedFiles }: ParserInput): Promise<ParsedDocument> {
   const streams = readCompound(bytes, filename)
-  const attachments: Attachment[] = []
-  const message: Message = { streams, at: '' }
-  const blocks = messageBlocks(message, attachments, 0)
+  const attachments: OutlookAttachment[] = []
+  const message: OutlookMessage = { streams, prefix: '' }
+  const blocks = toMessageBlocks(message, attachments, 0)
   for (const { name, mediaType, content } of attachments) {
-    const outcome = await inside.add({ name, ...(mediaType === '' ? {} : { mediaType }), content })
-    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome) })
+    const outcome = await containedFiles.add({ name, ...(mediaType === '' ? {} : { mediaType }), content })
+    blocks.push({ type: 'paragraph', text: formatFileLine('Attachment', name, outcome) })
   }
   if (blocks.length === 0) throw new ReadError('empty', `${filename} has no text`)
-  const subject = textOf(message, SUBJECT)
+  const subject = readProperty(message, SUBJECT)
   return {
     parser: 'unstructured',
     contentType: 'text',
     ...(subject === '' ? {} : { title: subject }),
     blocks,
     metadata: {},
-    declared: mailFields(sentAt(message), textOf(message, SENDER_NAME)),
+    declared: toMailFields(findSentDate(message), readProperty(message, SENDER_NAME)),
   }
 }
 
 /** A message in the streams of a file: the file itself, or one in an attachment. */
-interface Message {
+interface OutlookMessage {
   streams: ReadonlyMap<string, Buffer>
   /** prefix of the names of its streams */
-  at: string
+  prefix: string
 }
 
-interface Attachment {
+interface OutlookAttachment {
   name: string
   mediaType: string
   content: Buffer
 }
 
-function messageBlocks(message: Message, attachments: Attachment[], depth: number): Block[] {
-  const blocks = [...headBlocks(message), ...bodyBlocks(message)]
-  for (const folder of attachmentFolders(message)) {
-    const file = { ...message, at: message.at + folder }
-    const inner = { ...message, at: file.at + EMBEDDED }
-    const name = first(file, ATTACHMENT_NAMES)
+function toMessageBlocks(message: OutlookMessage, attachments: OutlookAttachment[], depth: number): Block[] {
+  const blocks = [...toHeaderBlocks(message), ...toBodyBlocks(message)]
+  for (const folder of listAttachmentFolders(message)) {
+    const file = { ...message, at: message.prefix + folder }
+    const inner = { ...message, at: file.at + EMBEDDED_PREFIX }
+    const name = readFirstProperty(file, ATTACHMENT_NAMES)
     const content = message.streams.get(`${file.at}__substg1.0_${ATTACHMENT_DATA}${BINARY}`)
-    const mediaType = textOf(file, ATTACHMENT_TYPE).toLowerCase()
+    const mediaType = readProperty(file, ATTACHMENT_TYPE).toLowerCase()
     if (content === undefined) {
       if (name !== '') blocks.push({ type: 'paragraph', text: `Attachment: ${name}` })
-      if (depth < MAX_DEPTH) blocks.push(...messageBlocks(inner, attachments, depth + 1))
-    } else if (mediaType.startsWith('image/') && textOf(file, CONTENT_ID) !== '')
+      if (depth < MAX_DEPTH) blocks.push(...toMessageBlocks(inner, attachments, depth + 1))
+    } else if (mediaType.startsWith('image/') && readProperty(file, CONTENT_ID) !== '')
       blocks.push({ type: 'image', text: name, picture: { bytes: new Uint8Array(content) } })
     else attachments.push({ name: name === '' ? 'attachment' : name, mediaType, content })
   }
   return blocks
 }
 
-function attachmentFolders({ streams, at }: Message): Set<string> {
+function listAttachmentFolders({ streams, prefix }: OutlookMessage): Set<string> {
   const folders = new Set<string>()
   for (const path of streams.keys()) {
-    const folder = path.startsWith(at) ? ATTACHMENT_FOLDER.exec(path.slice(at.length))?.[0] : undefined
+    const folder = path.startsWith(prefix) ? ATTACHMENT_FOLDER.exec(path.slice(prefix.length))?.[0] : undefined
     if (folder !== undefined) folders.add(folder)
   }
   return folders
 }
 
-function headBlocks(message: Message): Block[] {
-  const name = textOf(message, SENDER_NAME)
-  const address = first(message, SENDER_ADDRESSES)
+function toHeaderBlocks(message: OutlookMessage): Block[] {
+  const name = readProperty(message, SENDER_NAME)
+  const address = readFirstProperty(message, SENDER_ADDRESSES)
   // Within one organisation an address may be a directory path, which means nothing to readers.
-  const shown = address.includes('@') && address !== name ? [name, `<${address}>`].join(' ').trim() : name
-  const date = sentAt(message)
+  const sender = address.includes('@') && address !== name ? [name, `<${address}>`].join(' ').trim() : name
+  const date = findSentDate(message)
   const lines = [
-    ['From', shown],
-    ['To', textOf(message, TO)],
-    ['Cc', textOf(message, CC)],
+    ['From', sender],
+    ['To', readProperty(message, TO)],
+    ['Cc', readProperty(message, CC)],
     ['Date', date],
-    ['Subject', textOf(message, SUBJECT)],
+    ['Subject', readProperty(message, SUBJECT)],
   ].flatMap(([label, value]) => (value === undefined || value === '' ? [] : [`${label}: ${value}`]))
   return lines.length === 0 ? [] : [{ type: 'list', text: lines.join('\n') }]
 }
 
 /** The date from the headers; empty where there is none. */
-function sentAt(message: Message): string {
-  return /^Date:[ \t]*(.+)$/im.exec(textOf(message, HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
+function findSentDate(message: OutlookMessage): string {
+  return /^Date:[ \t]*(.+)$/im.exec(readProperty(message, HEADERS).slice(0, 100_000))?.[1]?.trim() ?? ''
 }
 
-function bodyBlocks(message: Message): Block[] {
-  const plain = textOf(message, BODY)
-  if (plain !== '') return proseBlocks(plain)
-  const html = textOf(message, HTML)
+function toBodyBlocks(message: OutlookMessage): Block[] {
+  const plain = readProperty(message, BODY)
+  if (plain !== '') return readProseBlocks(plain)
+  const html = readProperty(message, HTML)
   if (html !== '') return readHtml(html).blocks
-  const rtf = message.streams.get(`${message.at}__substg1.0_${RTF}${BINARY}`)
-  return rtf === undefined ? [] : compressedRtfBlocks(rtf)
+  const rtf = message.streams.get(`${message.prefix}__substg1.0_${RTF}${BINARY}`)
+  return rtf === undefined ? [] : readCompressedRtf(rtf)
 }
 
-function first(message: Message, properties: string[]): string {
+function readFirstProperty(message: OutlookMessage, properties: string[]): string {
   for (const property of properties) {
-    const text = textOf(message, property)
+    const text = readProperty(message, property)
     if (text !== '') return text
   }
   return ''
 }
 
 /** The text of a property of a message or of one of its folders; empty where there is none. */
-function textOf({ streams, at }: Message, property: string): string {
-  const name = `${at}__substg1.0_${property}`
-  const wide = streams.get(`${name}${UNICODE}`)
-  if (wide !== undefined) return clean(wide.toString('utf16le'))
-  const narrow = streams.get(`${name}${STRING8}`) ?? streams.get(`${name}${BINARY}`)
-  return narrow === undefined ? '' : clean(decodeText(narrow).text)
+function readProperty({ streams, prefix }: OutlookMessage, property: string): string {
+  const name = `${prefix}__substg1.0_${property}`
+  const unicode = streams.get(`${name}${UNICODE}`)
+  if (unicode !== undefined) return trimText(unicode.toString('utf16le'))
+  const ansi = streams.get(`${name}${STRING8}`) ?? streams.get(`${name}${BINARY}`)
+  return ansi === undefined ? '' : trimText(decodeText(ansi).text)
 }
 
-function clean(text: string): string {
+function trimText(text: string): string {
   return text.replace(/\0+$/, '').trim()
 }

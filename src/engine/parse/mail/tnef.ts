@@ -1,9 +1,9 @@
-import { fileLine } from '../inside/file-line.js'
+import { formatFileLine } from '../inside/file-line.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { proseBlocks } from '../text/text.js'
-import { compressedRtfBlocks } from './compressed-rtf.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { readProseBlocks } from '../text/text.js'
+import { readCompressedRtf } from './compressed-rtf.js'
 
 /** Attributes of a message and of its attachments (MS-OXTNEF 2.1.3). */
 const SUBJECT = 0x00018004
@@ -18,13 +18,13 @@ const PLAIN_BODY = 0x1000
 const HTML_BODY = 0x1013
 const RTF_BODY = 0x1009
 const LONG_NAME = 0x3707
-const HEAD = 6
-const ATTRIBUTE_HEAD = 9
-const CHECKSUM = 2
+const FILE_HEADER_BYTES = 6
+const ATTRIBUTE_HEADER_BYTES = 9
+const CHECKSUM_BYTES = 2
 const MAX_ATTACHMENTS = 10_000
 const MAX_PROPERTIES = 10_000
 /** Sizes in bytes of the values of some property types; values of other types are preceded by their length. */
-const FIXED = new Map([
+const FIXED_SIZES = new Map([
   [0x0002, 4],
   [0x0003, 4],
   [0x0004, 4],
@@ -37,11 +37,11 @@ const FIXED = new Map([
   [0x0040, 8],
   [0x0048, 16],
 ])
-const MANY = 0x1000
-const NAMED = 0x8000
-const LONG_TYPES = new Set([0x000d, 0x001e, 0x001f, 0x0102])
+const MULTI_VALUE_FLAG = 0x1000
+const FIRST_NAMED_ID = 0x8000
+const VARIABLE_SIZE_TYPES = new Set([0x000d, 0x001e, 0x001f, 0x0102])
 
-interface Attached {
+interface TnefAttachment {
   name: string
   data?: Buffer
 }
@@ -55,12 +55,16 @@ export const tnefParser: Parser = {
   parse: parseTnef,
 }
 
-async function parseTnef({ bytes, filename, inside }: ParserInput): Promise<Parsed> {
-  const { subject, blocks, attached } = readAttributes(bytes)
-  for (const { name, data = Buffer.alloc(0) } of attached) {
-    const outcome = await inside.add({ name, content: data })
+async function parseTnef({ bytes, filename, inside: containedFiles }: ParserInput): Promise<ParsedDocument> {
+  const { subject, blocks, attachments } = readMessage(bytes)
+  for (const { name, data = Buffer.alloc(0) } of attachments) {
+    const outcome = await containedFiles.add({ name, content: data })
     if ('skipped' in outcome) continue
-    blocks.push({ type: 'paragraph', text: fileLine('Attachment', name, outcome), metadata: { role: 'attachment' } })
+    blocks.push({
+      type: 'paragraph',
+      text: formatFileLine('Attachment', name, outcome),
+      metadata: { role: 'attachment' },
+    })
   }
   if (blocks.length === 0)
     throw new ReadError('empty', `${filename} is a message of Outlook without text or attachments`)
@@ -73,102 +77,102 @@ async function parseTnef({ bytes, filename, inside }: ParserInput): Promise<Pars
   }
 }
 
-function readAttributes(bytes: Buffer): { subject: string; blocks: Block[]; attached: Attached[] } {
+function readMessage(bytes: Buffer): { subject: string; blocks: Block[]; attachments: TnefAttachment[] } {
   let subject = ''
   let plain = ''
   let html: Buffer | undefined
   let rtf: Buffer | undefined
-  const attached: Attached[] = []
-  for (const { id, data } of attributesIn(bytes)) {
-    const last = attached.at(-1)
-    if (id === SUBJECT) subject = text8(data)
-    else if (id === BODY) plain = text8(data)
+  const attachments: TnefAttachment[] = []
+  for (const { id, data } of iterateAttributes(bytes)) {
+    const last = attachments.at(-1)
+    if (id === SUBJECT) subject = decodeWindows1252(data)
+    else if (id === BODY) plain = decodeWindows1252(data)
     else if (id === MESSAGE_PROPERTIES) {
-      const found = propertiesIn(data, new Set([PLAIN_BODY, HTML_BODY, RTF_BODY]))
+      const found = findProperties(data, new Set([PLAIN_BODY, HTML_BODY, RTF_BODY]))
       html = found.get(HTML_BODY)?.value ?? html
       rtf = found.get(RTF_BODY)?.value ?? rtf
       const body = found.get(PLAIN_BODY)
-      if (body !== undefined && plain === '') plain = textOf(body)
-    } else if (id === NEXT_ATTACHMENT && attached.length < MAX_ATTACHMENTS)
-      attached.push({ name: `attachment ${attached.length + 1}` })
+      if (body !== undefined && plain === '') plain = decodeProperty(body)
+    } else if (id === NEXT_ATTACHMENT && attachments.length < MAX_ATTACHMENTS)
+      attachments.push({ name: `attachment ${attachments.length + 1}` })
     else if (last === undefined) continue
-    else if (id === ATTACHMENT_TITLE) last.name = text8(data) || last.name
+    else if (id === ATTACHMENT_TITLE) last.name = decodeWindows1252(data) || last.name
     else if (id === ATTACHMENT_DATA) last.data = data
     else if (id === ATTACHMENT_PROPERTIES) {
-      const name = propertiesIn(data, new Set([LONG_NAME])).get(LONG_NAME)
-      if (name !== undefined) last.name = textOf(name) || last.name
+      const name = findProperties(data, new Set([LONG_NAME])).get(LONG_NAME)
+      if (name !== undefined) last.name = decodeProperty(name) || last.name
     }
   }
-  return { subject, blocks: bodyBlocks(plain, html, rtf), attached }
+  return { subject, blocks: toBodyBlocks(plain, html, rtf), attachments }
 }
 
 /** The text in the first form that exists: HTML, plain text, compressed RTF. */
-function bodyBlocks(plain: string, html: Buffer | undefined, rtf: Buffer | undefined): Block[] {
+function toBodyBlocks(plain: string, html: Buffer | undefined, rtf: Buffer | undefined): Block[] {
   if (html !== undefined) return readHtml(html.toString('utf8')).blocks
-  return plain !== '' || rtf === undefined ? proseBlocks(plain) : compressedRtfBlocks(rtf)
+  return plain !== '' || rtf === undefined ? readProseBlocks(plain) : readCompressedRtf(rtf)
 }
 
-function* attributesIn(bytes: Buffer): Generator<{ id: number; data: Buffer }> {
-  let at = HEAD
-  while (at + ATTRIBUTE_HEAD <= bytes.length) {
-    const size = bytes.readUInt32LE(at + 5)
-    const start = at + ATTRIBUTE_HEAD
-    yield { id: bytes.readUInt32LE(at + 1), data: bytes.subarray(start, Math.min(bytes.length, start + size)) }
-    at = start + size + CHECKSUM
+function* iterateAttributes(bytes: Buffer): Generator<{ id: number; data: Buffer }> {
+  let offset = FILE_HEADER_BYTES
+  while (offset + ATTRIBUTE_HEADER_BYTES <= bytes.length) {
+    const size = bytes.readUInt32LE(offset + 5)
+    const start = offset + ATTRIBUTE_HEADER_BYTES
+    yield { id: bytes.readUInt32LE(offset + 1), data: bytes.subarray(start, Math.min(bytes.length, start + size)) }
+    offset = start + size + CHECKSUM_BYTES
   }
 }
 
-interface Property {
+interface TnefProperty {
   isWide: boolean
   value: Buffer
 }
 
 /** Finds requested properties of a list. Stops at a type whose length is unknown. */
-function propertiesIn(data: Buffer, wanted: ReadonlySet<number>): Map<number, Property> {
-  const found = new Map<number, Property>()
+function findProperties(data: Buffer, requestedIds: ReadonlySet<number>): Map<number, TnefProperty> {
+  const found = new Map<number, TnefProperty>()
   const count = data.length >= 4 ? Math.min(data.readUInt32LE(0), MAX_PROPERTIES) : 0
-  let at = 4
-  for (let index = 0; index < count && at + 4 <= data.length; index++) {
-    const type = data.readUInt16LE(at)
-    const id = data.readUInt16LE(at + 2)
-    at += 4
-    if (id >= NAMED) at = afterName(data, at)
-    const fixed = FIXED.get(type & ~MANY)
-    const isLong = LONG_TYPES.has(type & ~MANY)
-    if (fixed === undefined && !isLong) break
+  let offset = 4
+  for (let index = 0; index < count && offset + 4 <= data.length; index++) {
+    const type = data.readUInt16LE(offset)
+    const id = data.readUInt16LE(offset + 2)
+    offset += 4
+    if (id >= FIRST_NAMED_ID) offset = skipPropertyName(data, offset)
+    const fixedSize = FIXED_SIZES.get(type & ~MULTI_VALUE_FLAG)
+    const hasVariableSize = VARIABLE_SIZE_TYPES.has(type & ~MULTI_VALUE_FLAG)
+    if (fixedSize === undefined && !hasVariableSize) break
     let values = 1
-    if (isLong || (type & MANY) !== 0) {
-      if (at + 4 > data.length) break
-      values = data.readUInt32LE(at)
-      at += 4
+    if (hasVariableSize || (type & MULTI_VALUE_FLAG) !== 0) {
+      if (offset + 4 > data.length) break
+      values = data.readUInt32LE(offset)
+      offset += 4
     }
-    for (let value = 0; value < values && at < data.length; value++) {
-      if (fixed !== undefined) {
-        at += fixed
+    for (let value = 0; value < values && offset < data.length; value++) {
+      if (fixedSize !== undefined) {
+        offset += fixedSize
         continue
       }
-      if (at + 4 > data.length) break
-      const size = data.readUInt32LE(at)
-      const start = at + 4
-      if (wanted.has(id)) found.set(id, { isWide: type === 0x001f, value: data.subarray(start, start + size) })
-      at = start + Math.ceil(size / 4) * 4
+      if (offset + 4 > data.length) break
+      const size = data.readUInt32LE(offset)
+      const start = offset + 4
+      if (requestedIds.has(id)) found.set(id, { isWide: type === 0x001f, value: data.subarray(start, start + size) })
+      offset = start + Math.ceil(size / 4) * 4
     }
   }
   return found
 }
 
 /** Offset after the name of a property that has one: a number, or a text with its length. */
-function afterName(data: Buffer, at: number): number {
-  const kind = at + 20
-  if (kind + 4 > data.length) return data.length
-  const value = data.readUInt32LE(kind - 4)
-  return value === 0 ? kind + 4 : kind + 4 + Math.ceil(data.readUInt32LE(kind) / 4) * 4
+function skipPropertyName(data: Buffer, offset: number): number {
+  const kindOffset = offset + 20
+  if (kindOffset + 4 > data.length) return data.length
+  const value = data.readUInt32LE(kindOffset - 4)
+  return value === 0 ? kindOffset + 4 : kindOffset + 4 + Math.ceil(data.readUInt32LE(kindOffset) / 4) * 4
 }
 
-function textOf({ isWide, value }: Property): string {
-  return isWide ? value.toString('utf16le').replace(/\0+$/, '').trim() : text8(value)
+function decodeProperty({ isWide, value }: TnefProperty): string {
+  return isWide ? value.toString('utf16le').replace(/\0+$/, '').trim() : decodeWindows1252(value)
 }
 
-function text8(data: Buffer): string {
+function decodeWindows1252(data: Buffer): string {
   return new TextDecoder('windows-1252').decode(data).replace(/\0+$/, '').trim()
 }

@@ -4,47 +4,47 @@
  */
 
 /** A line or paragraph to locate, with the text before and after it in the document. */
-export interface Wanted {
+export interface TargetText {
   text: string
   before: string
-  behind: string
+  after: string
 }
 
 /** The letters and digits of a list of parts, and for each the index of its part. */
 export interface Letters {
   text: string
-  places: number[]
+  partIndexes: number[]
 }
 
 /** This many equal letters in a row show that two texts agree there. */
-const RUN = 8
+const RUN_LENGTH = 8
 /** A form may repeat one line a hundred times; further occurrences of a text are not compared. */
-const MOST_PLACES = 200
+const MAX_OCCURRENCES = 200
 /** Maximal number of positions remembered for one run. */
-const MOST_OF_RUN = 12
+const MAX_POSITIONS_PER_RUN = 12
 /** Number of letters of the surrounding text that are compared. */
-const NEIGHBOURS = 80
+const MAX_CONTEXT_LETTERS = 80
 /**
  * Up to this many letters skipped between two agreeing runs belong to the match: a word that was recognised
  * differently.
  */
-const MOST_SKIPPED = 24
+const MAX_SKIPPED = 24
 /** When a smaller fraction of the letters is found, it is another text. */
-const LEAST_FOUND = 0.5
+const MIN_FOUND_FRACTION = 0.5
 
 /** @param parts the characters of a page, or a text as one part */
-export function lettersIn(parts: readonly string[]): Letters {
+export function extractLetters(parts: readonly string[]): Letters {
   let text = ''
-  const places: number[] = []
-  for (const [place, part] of parts.entries()) {
+  const partIndexes: number[] = []
+  for (const [partIndex, part] of parts.entries()) {
     const letters = part
       .normalize('NFKD')
       .toLowerCase()
       .replace(/[^\p{L}\p{N}]/gu, '')
     text += letters
-    for (let unit = 0; unit < letters.length; unit++) places.push(place)
+    for (let unit = 0; unit < letters.length; unit++) partIndexes.push(partIndex)
   }
-  return { text, places }
+  return { text, partIndexes }
 }
 
 /**
@@ -53,35 +53,41 @@ export function lettersIn(parts: readonly string[]): Letters {
  * @param isExact finds only texts that match letter by letter
  * @returns indexes of the page's parts
  */
-export function findTexts(page: Letters, wanted: readonly Wanted[], isExact = false): Set<number> {
+export function findTexts(page: Letters, targets: readonly TargetText[], isExact = false): Set<number> {
   const found = new Set<number>()
   let runs: Map<string, number[]> | undefined
   let last = 0
-  for (const { text, before, behind } of wanted) {
-    const letters = lettersIn([text]).text
+  for (const { text, before, after } of targets) {
+    const letters = extractLetters([text]).text
     if (letters === '') continue
-    const at = bestPlace(page.text, letters, lettersIn([before]).text, lettersIn([behind]).text, last)
+    const at = findBestOccurrence(page.text, letters, extractLetters([before]).text, extractLetters([after]).text, last)
     if (at !== undefined) {
-      for (let unit = at; unit < at + letters.length; unit++) add(found, page.places[unit])
+      for (let unit = at; unit < at + letters.length; unit++) add(found, page.partIndexes[unit])
       last = at + letters.length
     } else if (!isExact) {
-      runs ??= runsOf(page.text)
-      for (const unit of alikeUnits(page.text, letters, runs, last)) add(found, page.places[unit])
+      runs ??= indexRuns(page.text)
+      for (const unit of findSimilarUnits(page.text, letters, runs, last)) add(found, page.partIndexes[unit])
     }
   }
   return found
 }
 
-function add(found: Set<number>, place: number | undefined): void {
-  if (place !== undefined) found.add(place)
+function add(found: Set<number>, index: number | undefined): void {
+  if (index !== undefined) found.add(index)
 }
 
 /** Of all occurrences, finds the one with the most similar surroundings; of equal ones the next after `last`. */
-function bestPlace(page: string, letters: string, before: string, behind: string, last: number): number | undefined {
+function findBestOccurrence(
+  page: string,
+  letters: string,
+  before: string,
+  after: string,
+  last: number,
+): number | undefined {
   let best: { at: number; score: number } | undefined
   let at = page.indexOf(letters)
-  for (let tried = 0; at !== -1 && tried < MOST_PLACES; tried++) {
-    const score = alikeBefore(page, at, before) + alikeBehind(page, at + letters.length, behind)
+  for (let tried = 0; at !== -1 && tried < MAX_OCCURRENCES; tried++) {
+    const score = countSameBefore(page, at, before) + countSameAfter(page, at + letters.length, after)
     if (best === undefined || score > best.score || (score === best.score && best.at < last && at >= last))
       best = { at, score }
     at = page.indexOf(letters, at + 1)
@@ -89,61 +95,66 @@ function bestPlace(page: string, letters: string, before: string, behind: string
   return best?.at
 }
 
-function alikeBefore(page: string, end: number, text: string): number {
-  const most = Math.min(NEIGHBOURS, end, text.length)
+function countSameBefore(page: string, end: number, text: string): number {
+  const maxCount = Math.min(MAX_CONTEXT_LETTERS, end, text.length)
   let same = 0
-  while (same < most && page[end - 1 - same] === text[text.length - 1 - same]) same++
+  while (same < maxCount && page[end - 1 - same] === text[text.length - 1 - same]) same++
   return same
 }
 
-function alikeBehind(page: string, start: number, text: string): number {
-  const most = Math.min(NEIGHBOURS, page.length - start, text.length)
+function countSameAfter(page: string, start: number, text: string): number {
+  const maxCount = Math.min(MAX_CONTEXT_LETTERS, page.length - start, text.length)
   let same = 0
-  while (same < most && page[start + same] === text[same]) same++
+  while (same < maxCount && page[start + same] === text[same]) same++
   return same
 }
 
-function runsOf(page: string): Map<string, number[]> {
+function indexRuns(page: string): Map<string, number[]> {
   const runs = new Map<string, number[]>()
-  for (let at = 0; at + RUN <= page.length; at++) {
-    const run = page.slice(at, at + RUN)
-    const known = runs.get(run)
-    if (known === undefined) runs.set(run, [at])
-    else if (known.length < MOST_OF_RUN) known.push(at)
+  for (let at = 0; at + RUN_LENGTH <= page.length; at++) {
+    const run = page.slice(at, at + RUN_LENGTH)
+    const positions = runs.get(run)
+    if (positions === undefined) runs.set(run, [at])
+    else if (positions.length < MAX_POSITIONS_PER_RUN) positions.push(at)
   }
   return runs
 }
 
 /** Finds the letters of a page that share long runs with a text, including the few that differ between two runs. */
-function alikeUnits(page: string, letters: string, runs: Map<string, number[]>, last: number): number[] {
+function findSimilarUnits(page: string, letters: string, runs: Map<string, number[]>, last: number): number[] {
   const pairs: [own: number, at: number, length: number][] = []
   let expected = last
   let own = 0
-  while (own + RUN <= letters.length) {
-    const at = nearest(runs.get(letters.slice(own, own + RUN)), expected)
+  while (own + RUN_LENGTH <= letters.length) {
+    const at = nearestPosition(runs.get(letters.slice(own, own + RUN_LENGTH)), expected)
     if (at === undefined) {
       own++
       continue
     }
-    let length = RUN
+    let length = RUN_LENGTH
     while (own + length < letters.length && letters[own + length] === page[at + length]) length++
     pairs.push([own, at, length])
     own += length
     expected = at + length
   }
   const shared = pairs.reduce((sum, [, , length]) => sum + length, 0)
-  return shared < LEAST_FOUND * letters.length ? [] : pairs.flatMap((pair, place) => unitsOf(pair, pairs[place - 1]))
+  return shared < MIN_FOUND_FRACTION * letters.length
+    ? []
+    : pairs.flatMap((pair, pairIndex) => unitsOfRun(pair, pairs[pairIndex - 1]))
 }
 
-function unitsOf([own, at, length]: [number, number, number], before: [number, number, number] | undefined): number[] {
+function unitsOfRun(
+  [own, at, length]: [number, number, number],
+  before: [number, number, number] | undefined,
+): number[] {
   const end = before === undefined ? at : before[1] + before[2]
   const skipped = before === undefined ? 0 : own - before[0] - before[2]
   const gap = at - end
-  const from = gap > 0 && gap <= MOST_SKIPPED && skipped <= MOST_SKIPPED ? end : at
+  const from = gap > 0 && gap <= MAX_SKIPPED && skipped <= MAX_SKIPPED ? end : at
   return Array.from({ length: at + length - from }, (_, unit) => from + unit)
 }
 
 /** The first position at or after the expected one, else the first of all. */
-function nearest(places: readonly number[] | undefined, expected: number): number | undefined {
-  return places?.find((at) => at >= expected) ?? places?.[0]
+function nearestPosition(positions: readonly number[] | undefined, expected: number): number | undefined {
+  return positions?.find((at) => at >= expected) ?? positions?.[0]
 }

@@ -1,17 +1,17 @@
-import type { RecognisedPage } from '../ocr/pages-read.js'
+import type { RecognisedPage } from '../ocr/ocr-types.js'
 import type { PlacedLetter } from '../render/page-letters.js'
 import type { Box } from '../render/page-objects.js'
 
 /** Descent of a line of text below its baseline, as a fraction of its height. */
-const BELOW = 0.24
+const DESCENT_FRACTION = 0.24
 
-interface Size {
+interface PageSize {
   width: number
   height: number
 }
 
 /** The size of a recognised page as it is shown. @returns undefined for pages stored before the size was recorded */
-export function shownSize({ size, rotation = 0 }: RecognisedPage): Size | undefined {
+export function getShownSize({ size, rotation = 0 }: RecognisedPage): PageSize | undefined {
   if (size === undefined) return undefined
   const [width, height] = size
   return rotation % 180 === 0 ? { width, height } : { width: height, height: width }
@@ -23,7 +23,7 @@ export function shownSize({ size, rotation = 0 }: RecognisedPage): Size | undefi
  *
  * @param shown size of the page as it is shown
  */
-export function readLetters(page: RecognisedPage, shown: Size): PlacedLetter[] {
+export function placeRecognisedLetters(page: RecognisedPage, shown: PageSize): PlacedLetter[] {
   const { rotation = 0 } = page
   const [width, height] =
     page.size ?? (rotation % 180 === 0 ? [shown.width, shown.height] : [shown.height, shown.width])
@@ -33,11 +33,11 @@ export function readLetters(page: RecognisedPage, shown: Size): PlacedLetter[] {
   for (const [left, right, baseline, size, text] of page.lines) {
     const characters = [...text]
     const step = (right - left) / Math.max(1, characters.length)
-    const bottom = height - baseline + BELOW * size
-    for (const [place, character] of characters.entries()) {
+    const bottom = height - baseline + DESCENT_FRACTION * size
+    for (const [index, character] of characters.entries()) {
       if (character === ' ') continue
-      const box = { left: left + place * step, top: bottom - size, right: left + (place + 1) * step, bottom }
-      letters.push({ text: character, ...times(scale, turnedBack(box, rotation, width, height)) })
+      const box = { left: left + index * step, top: bottom - size, right: left + (index + 1) * step, bottom }
+      letters.push({ text: character, ...scaleBox(scale, rotateBack(box, rotation, width, height)) })
     }
   }
   return letters
@@ -47,7 +47,7 @@ export function readLetters(page: RecognisedPage, shown: Size): PlacedLetter[] {
  * Converts a box from the recognised picture to the page as it is shown. @param rotation degrees clockwise by which the
  * picture was rotated for OCR
  */
-function turnedBack(box: Box, rotation: number, width: number, height: number): Box {
+function rotateBack(box: Box, rotation: number, width: number, height: number): Box {
   const { left, top, right, bottom } = box
   if (rotation === 90) return { left: top, top: width - right, right: bottom, bottom: width - left }
   if (rotation === 180) return { left: width - right, top: height - bottom, right: width - left, bottom: height - top }
@@ -55,6 +55,6 @@ function turnedBack(box: Box, rotation: number, width: number, height: number): 
   return box
 }
 
-function times(scale: number, { left, top, right, bottom }: Box): Box {
+function scaleBox(scale: number, { left, top, right, bottom }: Box): Box {
   return { left: left * scale, top: top * scale, right: right * scale, bottom: bottom * scale }
 }

@@ -1,10 +1,10 @@
 /** Tracks the element that is dropped with its content while tags are read. */
-export class DroppedElement {
+export class DroppedElementTracker {
   #name = ''
   #depth = 0
 
   /** Whether the current content is dropped. */
-  get inside(): boolean {
+  get isActive(): boolean {
     return this.#name !== ''
   }
 
@@ -14,7 +14,7 @@ export class DroppedElement {
    * @param dropped whether the element is to be dropped
    * @returns whether it is dropped, as such or within another one
    */
-  opens(name: string, dropped: boolean): boolean {
+  open(name: string, dropped: boolean): boolean {
     if (this.#name === '') {
       if (!dropped) return false
       this.#name = name
@@ -24,7 +24,7 @@ export class DroppedElement {
   }
 
   /** Reads a closing tag. @returns whether its element was dropped */
-  closes(name: string): boolean {
+  close(name: string): boolean {
     if (this.#name === '') return false
     if (name === this.#name && --this.#depth === 0) this.#name = ''
     return true

@@ -1,35 +1,35 @@
 import type { Attributes } from './markup-events.js'
 
 /** Elements whose content is not for readers; in filings, the facts for machines only. */
-export const DROPPED = new Set(
+export const DROPPED_ELEMENTS = new Set(
   'script style template noscript svg iframe object select textarea canvas audio video datalist ix:header'.split(' '),
 )
 /** Tags that end a paragraph without being a separate container. */
-export const BREAKS = new Set(
+export const BREAKING_ELEMENTS = new Set(
   (
     'p div section article header footer main aside address blockquote figure figcaption form fieldset details summary ' +
     'dl dt dd hr center body html caption nav menu legend option thead tbody tfoot'
   ).split(' '),
 )
-export const HEADINGS = new Set('h1 h2 h3 h4 h5 h6'.split(' '))
+export const HEADING_ELEMENTS = new Set('h1 h2 h3 h4 h5 h6'.split(' '))
 /** Elements at which unclosed navigation ends. */
-export const CONTENT_STARTS = new Set(['main', 'article', 'h1'])
+export const CONTENT_START_ELEMENTS = new Set(['main', 'article', 'h1'])
 
 /** A `<pre>` without `<code>` and with more lines than this is pasted text, not a code block. */
-export const LONG_PRE = 60
+export const MAX_PRE_CODE_LINES = 60
 
 /** The language of code that an element declares; empty without one. */
-export function languageOf(attributes: Attributes): string {
+export function getCodeLanguage(attributes: Attributes): string {
   return /(?:^|\s)(?:language|lang|highlight-source)-([\w+#-]{1,30})/.exec(attributes.get('class') ?? '')?.[1] ?? ''
 }
 
 /** Number of columns and rows of a cell. */
-export function spansOf(attributes: Attributes): { columns: number; rows: number } {
-  return { columns: spanOf(attributes, 'colspan'), rows: spanOf(attributes, 'rowspan') }
+export function getSpans(attributes: Attributes): { columns: number; rows: number } {
+  return { columns: getSpan(attributes, 'colspan'), rows: getSpan(attributes, 'rowspan') }
 }
 
 /** Browsers support at most a thousand. */
-function spanOf(attributes: Attributes, name: 'colspan' | 'rowspan'): number {
+function getSpan(attributes: Attributes, name: 'colspan' | 'rowspan'): number {
   const count = Number.parseInt(attributes.get(name) ?? '1', 10)
   return count >= 1 && count <= 1000 ? count : 1
 }

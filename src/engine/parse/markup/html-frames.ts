@@ -1,25 +1,25 @@
 import type { Block } from '../parsed.js'
 import { type PlacedCell, tidyGrid } from '../tables/grid.js'
-import { headsOf } from '../tables/heads.js'
-import { tableBlocks } from '../tables.js'
+import { detectHeads } from '../tables/heads.js'
+import { buildTableBlocks } from '../tables.js'
 
 /** Tables and lists that are nested deeper lose their structure, not their text. */
 export const MAX_FRAMES = 64
 
 /** A table cell longer than this (in characters) contains text in a layout table, not data. */
-const MAX_CELL = 800
+const MAX_CELL_LENGTH = 800
 /**
  * Beyond this column, cells have no span; nor where the cells before took more than this many columns and rows each on
  * average.
  */
 const MAX_COLUMNS = 10_000
-const PLACES_A_CELL = 10
-const MIN_PLACES = 5000
+const MAX_AVERAGE_SPAN = 10
+const MIN_GRID_CAPACITY = 5000
 /** A list item longer than this is a text, not an item. */
-const MAX_ITEM = 1500
+const MAX_ITEM_LENGTH = 1500
 const INDENT = '  '
 
-export interface Cell {
+export interface HtmlCell {
   blocks: Block[]
   header: boolean
   /** columns and rows that it spans */
@@ -30,14 +30,14 @@ export interface Cell {
 /**
  * An open container of an HTML page. Cells, items and the root contain blocks; rows, tables and lists contain frames.
  */
-export type Frame =
+export type HtmlFrame =
   | { kind: 'root'; blocks: Block[] }
-  | ({ kind: 'cell' } & Cell)
+  | ({ kind: 'cell' } & HtmlCell)
   /** `note`: id, where it is a note; see `HtmlNotes` */
   | { kind: 'item'; blocks: Block[]; note?: string }
   | { kind: 'note'; blocks: Block[]; note: string }
-  | { kind: 'row'; cells: Cell[] }
-  | { kind: 'table'; rows: Cell[][] }
+  | { kind: 'row'; cells: HtmlCell[] }
+  | { kind: 'table'; rows: HtmlCell[][] }
   | { kind: 'list'; ordered: boolean; items: Block[][] }
 
 /**
@@ -45,22 +45,22 @@ export type Frame =
  *
  * @param inside blocks of its cells
  */
-export function closeTable(rows: Cell[][], inside: Block[]): Block[] {
+export function closeTable(rows: HtmlCell[][], inside: Block[]): Block[] {
   if (!isTable(rows)) return inside
-  const { rows: texts, spans } = tidyGrid(placedCells(rows))
-  const marked = rows[0]?.some((cell) => cell.header) === true ? 1 : 0
-  const found = headsOf(texts, spans)
-  const heads = { ...found, headerRows: Math.max(found.headerRows, marked) }
-  return [...tableBlocks(texts, heads, {}, spans), ...inside.filter((block) => block.type === 'image')]
+  const { rows: texts, spans } = tidyGrid(placeCells(rows))
+  const markedRows = rows[0]?.some((cell) => cell.header) === true ? 1 : 0
+  const detectedHeads = detectHeads(texts, spans)
+  const heads = { ...detectedHeads, headerRows: Math.max(detectedHeads.headerRows, markedRows) }
+  return [...buildTableBlocks(texts, heads, {}, spans), ...inside.filter((block) => block.type === 'image')]
 }
 
-function isTable(rows: Cell[][]): boolean {
+function isTable(rows: HtmlCell[][]): boolean {
   let widest = 0
   for (const row of rows) {
     let filled = 0
     for (const cell of row) {
       if (cell.blocks.length === 0) continue
-      if (isLaidOut(cell)) return false
+      if (isLayoutCell(cell)) return false
       filled++
     }
     widest = Math.max(widest, filled)
@@ -69,40 +69,40 @@ function isTable(rows: Cell[][]): boolean {
 }
 
 /** Computes the grid position of each cell; cells may span several rows. */
-function placedCells(rows: Cell[][]): PlacedCell[][] {
+function placeCells(rows: HtmlCell[][]): PlacedCell[][] {
   /** for each column, the first row in which it is free */
-  const free: number[] = []
-  let places = MIN_PLACES + rows.reduce((sum, row) => sum + row.length, 0) * PLACES_A_CELL
+  const firstFreeRow: number[] = []
+  let capacity = MIN_GRID_CAPACITY + rows.reduce((sum, row) => sum + row.length, 0) * MAX_AVERAGE_SPAN
   return rows.map((cells, row) => {
     let column = 0
     return cells.map((cell) => {
-      while ((free[column] ?? 0) > row) column++
-      const reach = Math.min(cell.rows, rows.length - row)
-      const fits = cell.columns * reach <= places && column + cell.columns <= MAX_COLUMNS
+      while ((firstFreeRow[column] ?? 0) > row) column++
+      const rowSpan = Math.min(cell.rows, rows.length - row)
+      const fits = cell.columns * rowSpan <= capacity && column + cell.columns <= MAX_COLUMNS
       const columns = fits ? cell.columns : 1
-      const deep = fits ? reach : 1
-      places -= columns * deep
-      if (deep > 1) {
-        while (free.length < column) free.push(0)
-        for (let at = column; at < column + columns; at++) free[at] = row + deep
+      const usedRows = fits ? rowSpan : 1
+      capacity -= columns * usedRows
+      if (usedRows > 1) {
+        while (firstFreeRow.length < column) firstFreeRow.push(0)
+        for (let index = column; index < column + columns; index++) firstFreeRow[index] = row + usedRows
       }
-      const placed = { text: joined(cell.blocks), column, columns, rows: deep }
+      const placed = { text: joinTexts(cell.blocks), column, columns, rows: usedRows }
       column += columns
       return placed
     })
   })
 }
 
-function isLaidOut(cell: Cell): boolean {
+function isLayoutCell(cell: HtmlCell): boolean {
   let length = 0
   for (const block of cell.blocks) {
     if (block.type === 'table' || block.type === 'heading' || block.type === 'code') return true
     length += block.text.length
   }
-  return length > MAX_CELL
+  return length > MAX_CELL_LENGTH
 }
 
-function joined(blocks: Block[]): string {
+function joinTexts(blocks: Block[]): string {
   const [first] = blocks
   if (first === undefined) return ''
   if (blocks.length === 1 && !first.text.includes('\n')) return first.text
@@ -115,21 +115,21 @@ function joined(blocks: Block[]): string {
  * @param inside blocks of its items
  */
 export function closeList(items: Block[][], ordered: boolean, inside: Block[]): Block[] {
-  const laidOut = items.some((blocks) => {
+  const isLayoutList = items.some((blocks) => {
     let length = 0
     for (const block of blocks) {
       if (block.type === 'table' || block.type === 'heading' || block.type === 'code') return true
       if (block.type !== 'list') length += block.text.length
     }
-    return length > MAX_ITEM
+    return length > MAX_ITEM_LENGTH
   })
-  if (laidOut) return inside
+  if (isLayoutList) return inside
   const lines: string[] = []
   for (const [index, blocks] of items.entries()) {
-    const own = blocks.filter((block) => block.type !== 'list' && block.text !== '')
+    const texts = blocks.filter((block) => block.type !== 'list' && block.text !== '')
     const nested = blocks.filter((block) => block.type === 'list')
-    if (own.length === 0 && nested.length === 0) continue
-    lines.push(`${ordered ? `${index + 1}.` : '-'} ${joined(own)}`.trimEnd())
+    if (texts.length === 0 && nested.length === 0) continue
+    lines.push(`${ordered ? `${index + 1}.` : '-'} ${joinTexts(texts)}`.trimEnd())
     for (const list of nested) for (const line of list.text.split('\n')) lines.push(INDENT + line)
   }
   const images = inside.filter((block) => block.type === 'image')

@@ -1,56 +1,56 @@
-import { lettersOf } from '../implied-headings.js'
-import { addLook, emptyLook, type Look } from '../looks.js'
+import { addStyle, type BlockStyle, createBlockStyle } from '../block-styles.js'
+import { toComparisonKey } from '../implied-headings.js'
 import type { Block } from '../parsed.js'
 
 /** Minimum number of links within the page for a table of contents. */
 const MIN_ENTRIES = 4
 const MAX_ENTRIES = 2000
 /** A heading is at the target of its link, or within this many blocks after it. */
-const NEAR = 4
+const MAX_HEADING_DISTANCE = 4
 
 /** Records ids, links and styles of a page, for the outline of one that marks no headings. */
-export class HtmlPlaces {
-  readonly looks = new Map<Block, Look>()
+export class HtmlOutlineTracker {
+  readonly styles = new Map<Block, BlockStyle>()
   readonly #ids = new Map<string, Block | undefined>()
   readonly #entries = new Map<string, string>()
   readonly #names = new Map<Block, string[]>()
-  #waiting: string[] = []
+  #pendingIds: string[] = []
   #link: string | undefined
 
   /** Adds an id; the next block gets it. */
-  named(id: string | undefined): void {
-    if (id !== undefined && id !== '' && this.#waiting.length < MAX_ENTRIES) this.#waiting.push(id)
+  addId(id: string | undefined): void {
+    if (id !== undefined && id !== '' && this.#pendingIds.length < MAX_ENTRIES) this.#pendingIds.push(id)
   }
 
-  link(href: string | undefined): void {
+  setLink(href: string | undefined): void {
     this.#link = href?.startsWith('#') === true && href.length > 1 ? href.slice(1) : undefined
   }
 
   text(text: string): void {
     if (this.#link === undefined) return
-    const known = this.#entries.get(this.#link)
-    if (known === undefined && this.#entries.size >= MAX_ENTRIES) return
-    if ((known?.length ?? 0) < 400) this.#entries.set(this.#link, `${known ?? ''} ${text}`)
+    const entryText = this.#entries.get(this.#link)
+    if (entryText === undefined && this.#entries.size >= MAX_ENTRIES) return
+    if ((entryText?.length ?? 0) < 400) this.#entries.set(this.#link, `${entryText ?? ''} ${text}`)
   }
 
   /** Records a block of text. */
-  made(block: Block, look: Look): void {
-    this.looks.set(block, look)
-    if (this.#waiting.length === 0) return
-    const names = this.#waiting.filter((id) => !this.#ids.has(id))
-    this.#waiting = []
+  addBlock(block: Block, style: BlockStyle): void {
+    this.styles.set(block, style)
+    if (this.#pendingIds.length === 0) return
+    const names = this.#pendingIds.filter((id) => !this.#ids.has(id))
+    this.#pendingIds = []
     this.#name(names, block)
   }
 
   /** Moves ids and styles when blocks become a table or list. */
-  replaced(inside: readonly Block[], by: Block | undefined): void {
+  replaceBlocks(inside: readonly Block[], by: Block | undefined): void {
     if (by !== undefined) {
-      const all = emptyLook()
+      const combined = createBlockStyle()
       for (const block of inside) {
-        const look = this.looks.get(block)
-        if (look !== undefined) addLook(all, look)
+        const style = this.styles.get(block)
+        if (style !== undefined) addStyle(combined, style)
       }
-      this.looks.set(by, all)
+      this.styles.set(by, combined)
     }
     if (this.#names.size === 0) return
     const names = inside.flatMap((block) => this.#names.get(block) ?? [])
@@ -63,19 +63,23 @@ export class HtmlPlaces {
   }
 
   /** The blocks that the page's table of contents links to, with the texts of its entries. */
-  listed(blocks: readonly Block[]): Map<number, string> {
+  findListedBlocks(blocks: readonly Block[]): Map<number, string> {
     const listed = new Map<number, string>()
     if (this.#entries.size < MIN_ENTRIES) return listed
-    const places = new Map(blocks.map((block, place) => [block, place]))
+    const indexes = new Map(blocks.map((block, index) => [block, index]))
     for (const [id, words] of this.#entries) {
       const block = this.#ids.get(id)
-      const place = block === undefined ? undefined : places.get(block)
-      const title = lettersOf(words.replace(/[\s\d]+$/, ''))
-      if (place === undefined || title.length < 4) continue
-      for (let at = place; at < Math.min(place + NEAR, blocks.length); at++) {
-        const found = lettersOf(blocks[at]?.text ?? '')
-        if (found.length < 4 || found.length > 300 || !agrees(title, found)) continue
-        listed.set(at, words)
+      const index = block === undefined ? undefined : indexes.get(block)
+      const title = toComparisonKey(words.replace(/[\s\d]+$/, ''))
+      if (index === undefined || title.length < 4) continue
+      for (
+        let candidateIndex = index;
+        candidateIndex < Math.min(index + MAX_HEADING_DISTANCE, blocks.length);
+        candidateIndex++
+      ) {
+        const candidateText = toComparisonKey(blocks[candidateIndex]?.text ?? '')
+        if (candidateText.length < 4 || candidateText.length > 300 || !matchesTitle(title, candidateText)) continue
+        listed.set(candidateIndex, words)
         break
       }
     }
@@ -83,10 +87,10 @@ export class HtmlPlaces {
   }
 }
 
-function agrees(title: string, found: string): boolean {
+function matchesTitle(title: string, candidateText: string): boolean {
   return (
-    title === found ||
-    (found.length >= 6 && title.endsWith(found)) ||
-    (title.length >= 6 && found.startsWith(title) && found.length < title.length * 2)
+    title === candidateText ||
+    (candidateText.length >= 6 && title.endsWith(candidateText)) ||
+    (title.length >= 6 && candidateText.startsWith(title) && candidateText.length < title.length * 2)
   )
 }

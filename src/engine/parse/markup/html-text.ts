@@ -33,8 +33,8 @@ export class HtmlText {
   }
 
   /** Replaces the text from an offset on. */
-  replaceFrom(at: number, words: string): void {
-    this.#text = this.#text.slice(0, at)
+  replaceFrom(start: number, words: string): void {
+    this.#text = this.#text.slice(0, start)
     this.add(words, false)
   }
 
@@ -49,14 +49,14 @@ export class HtmlText {
   }
 
   /** Takes the text as paragraphs, with white space collapsed as in browsers. */
-  take(): string[] {
+  takeParagraphs(): string[] {
     const blank = this.#blank
     const hasBreaks = this.#hasBreaks
     const raw = this.takeRaw()
     if (blank) return []
     if (!hasBreaks) {
       const text = raw.trim()
-      return [isLoose(text) ? text.replace(/[ \t\n\v\f\r]{2,}|[\t\n\v\f\r]/g, ' ') : text]
+      return [hasLooseSpaces(text) ? text.replace(/[ \t\n\v\f\r]{2,}|[\t\n\v\f\r]/g, ' ') : text]
     }
     return raw
       .replace(/[ \t\n\r\f]{2,}|[\t\n\r\f]/g, ' ')
@@ -68,12 +68,12 @@ export class HtmlText {
 }
 
 /** Whether a text has white space other than single spaces between words. */
-function isLoose(text: string): boolean {
-  let before = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code <= SPACE && ((code >= TAB && code <= RETURN) || (code === SPACE && before === SPACE))) return true
-    before = code
+function hasLooseSpaces(text: string): boolean {
+  let previous = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code <= SPACE && ((code >= TAB && code <= RETURN) || (code === SPACE && previous === SPACE))) return true
+    previous = code
   }
   return false
 }

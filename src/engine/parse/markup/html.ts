@@ -1,22 +1,30 @@
-import { defined } from '../../../lib/defined.js'
-import { outlineBlocks } from '../looks.js'
-import type { Block, Parsed, Parser, Picture } from '../parsed.js'
-import { pictureFrom } from '../pictures.js'
-import { proseBlocks } from '../text/text.js'
-import { articleBlocks, mayHaveArticle } from './article.js'
-import { DroppedElement } from './dropped-element.js'
-import { BREAKS, CONTENT_STARTS, DROPPED, HEADINGS, LONG_PRE, languageOf, spansOf } from './html-elements.js'
-import { HtmlFields, pageTitle } from './html-fields.js'
-import { closeList, closeTable, type Frame, MAX_FRAMES } from './html-frames.js'
-import { HtmlLook } from './html-look.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { markImpliedHeadings } from '../block-styles.js'
+import type { Block, ParsedDocument, Parser, Picture } from '../parsed.js'
+import { parsePictureSource } from '../pictures.js'
+import { readProseBlocks } from '../text/text.js'
+import { extractArticle, mayHaveArticle } from './article.js'
+import { DroppedElementTracker } from './dropped-element.js'
+import {
+  BREAKING_ELEMENTS,
+  CONTENT_START_ELEMENTS,
+  DROPPED_ELEMENTS,
+  getCodeLanguage,
+  getSpans,
+  HEADING_ELEMENTS,
+  MAX_PRE_CODE_LINES,
+} from './html-elements.js'
+import { choosePageTitle, HtmlFields } from './html-fields.js'
+import { closeList, closeTable, type HtmlFrame, MAX_FRAMES } from './html-frames.js'
 import { HtmlNotes, type Note } from './html-notes.js'
-import { HtmlPlaces } from './html-outline.js'
+import { HtmlOutlineTracker } from './html-outline.js'
+import { HtmlStyleTracker } from './html-style.js'
 import { HtmlText } from './html-text.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 import { RubyText } from './ruby.js'
 
 /** With at least this much other text (in characters), a page is read without its navigation. */
-const MIN_CONTENT = 200
+const MIN_CONTENT_LENGTH = 200
 
 export interface HtmlOptions {
   /** picture of an image's `src`; default: its address or its `data:` bytes */
@@ -33,9 +41,9 @@ export const htmlParser: Parser = {
   parse(input) {
     const source = input.text()
     const reader = new HtmlReader({}, mayHaveArticle(source))
-    readInto(reader, source, false)
+    feedReader(reader, source, false)
     const page = reader.finish()
-    const blocks = articleBlocks(source, page.blocks, (block) => reader.places.looks.get(block))
+    const blocks = extractArticle(source, page.blocks, (block) => reader.outline.styles.get(block))
     return { ...page, blocks, parser: 'native-html', contentType: 'text' }
   },
 }
@@ -44,13 +52,13 @@ export const htmlParser: Parser = {
  * Reads blocks, title and language of a page. Scripts, styles and form controls are dropped; navigation, too, where
  * there is a text.
  */
-export function readHtml(source: string, options: HtmlOptions = {}): Omit<Parsed, 'parser' | 'contentType'> {
+export function readHtml(source: string, options: HtmlOptions = {}): Omit<ParsedDocument, 'parser' | 'contentType'> {
   const reader = new HtmlReader(options, false)
-  readInto(reader, source, options.xhtml === true)
+  feedReader(reader, source, options.xhtml === true)
   return reader.finish()
 }
 
-function readInto(reader: HtmlReader, source: string, xhtml: boolean): void {
+function feedReader(reader: HtmlReader, source: string, xhtml: boolean): void {
   const ruby = source.includes('<ruby') ? new RubyText(reader) : undefined
   readMarkup(source, ruby ?? reader, false, xhtml)
   ruby?.finish()
@@ -59,17 +67,17 @@ function readInto(reader: HtmlReader, source: string, xhtml: boolean): void {
 class HtmlReader {
   readonly #picture: (source: string) => Picture | undefined
   readonly #root: Block[] = []
-  readonly #frames: Frame[] = [{ kind: 'root', blocks: this.#root }]
+  readonly #frames: HtmlFrame[] = [{ kind: 'root', blocks: this.#root }]
   readonly #navigation = new Set<Block>()
   readonly #metadata: Record<string, unknown> = {}
   readonly #fields = new HtmlFields()
-  readonly #look: HtmlLook
-  readonly places = new HtmlPlaces()
+  readonly #style: HtmlStyleTracker
+  readonly outline = new HtmlOutlineTracker()
   readonly #notes: HtmlNotes
   readonly #isOfBook: boolean
   readonly #text = new HtmlText()
   #heading = 0
-  readonly #dropped = new DroppedElement()
+  readonly #dropped = new DroppedElementTracker()
   #navigationDepth = 0
   #pre: { language: string; code: boolean } | undefined
   #inTitle = false
@@ -79,34 +87,34 @@ class HtmlReader {
 
   /** @param withAreas whether the areas of its blocks are needed */
   constructor(options: HtmlOptions, withAreas: boolean) {
-    this.#look = new HtmlLook(withAreas)
-    this.#picture = options.picture ?? pictureFrom
+    this.#style = new HtmlStyleTracker(withAreas)
+    this.#picture = options.picture ?? parsePictureSource
     this.#notes = options.notes ?? new HtmlNotes()
     this.#isOfBook = options.notes !== undefined
   }
 
   text(text: string): void {
-    if (this.#dropped.inside) {
-      this.#fields.dropped(text)
-      this.#look.dropped(text)
+    if (this.#dropped.isActive) {
+      this.#fields.addDroppedText(text)
+      this.#style.addDroppedText(text)
     } else if (this.#inTitle) this.#title = `${this.#title ?? ''}${text}`.slice(0, 1000)
-    else this.#keep(text)
+    else this.#addText(text)
   }
 
   open(name: string, attributes: Attributes): void {
     this.#fields.open(name, attributes)
-    this.#look.open(name, attributes)
-    if (this.#dropped.opens(name, DROPPED.has(name))) return
-    const note = this.#notes.opens(name, attributes)
+    this.#style.open(name, attributes)
+    if (this.#dropped.open(name, DROPPED_ELEMENTS.has(name))) return
+    const note = this.#notes.matchNote(name, attributes)
     if (this.#pre !== undefined) {
       this.#openInPre(name, attributes)
-    } else if (HEADINGS.has(name)) {
-      this.#break()
-      if (CONTENT_STARTS.has(name)) this.#navigationDepth = 0
+    } else if (HEADING_ELEMENTS.has(name)) {
+      this.#endParagraph()
+      if (CONTENT_START_ELEMENTS.has(name)) this.#navigationDepth = 0
       this.#heading = Number(name.charAt(1))
-    } else if (BREAKS.has(name)) {
-      this.#break()
-      if (CONTENT_STARTS.has(name)) this.#navigationDepth = 0
+    } else if (BREAKING_ELEMENTS.has(name)) {
+      this.#endParagraph()
+      if (CONTENT_START_ELEMENTS.has(name)) this.#navigationDepth = 0
       if (name === 'nav') this.#navigationDepth++
       this.#inCaption = name === 'figcaption'
       if (name === 'html') this.#language = attributes.get('lang') ?? attributes.get('xml:lang')
@@ -114,25 +122,25 @@ class HtmlReader {
       this.#openOther(name, attributes)
     }
     if (name === 'a') {
-      this.places.link(attributes.get('href'))
+      this.outline.setLink(attributes.get('href'))
       this.#notes.openLink(attributes, this.#text.length)
     }
     if (note !== undefined) this.#openNote(note)
-    this.places.named(attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined))
+    this.outline.addId(attributes.get('id') ?? (name === 'a' ? attributes.get('name') : undefined))
   }
 
   close(name: string): void {
     this.#fields.close(name)
-    this.#look.close(name)
+    this.#style.close(name)
     if (name === 'a') this.#closeLink()
-    if (this.#dropped.closes(name)) return
-    if (this.#notes.closes(name)) this.#pop('note')
+    if (this.#dropped.close(name)) return
+    if (this.#notes.closesNote(name)) this.#pop('note')
     if (name === 'title') {
       this.#inTitle = false
     } else if (this.#pre !== undefined) {
       if (name === 'pre') this.#closePre()
-    } else if (HEADINGS.has(name)) {
-      this.#break()
+    } else if (HEADING_ELEMENTS.has(name)) {
+      this.#endParagraph()
       this.#heading = 0
     } else if (name === 'table' || name === 'ul' || name === 'ol') {
       this.#pop(name === 'table' ? 'table' : 'list')
@@ -142,42 +150,45 @@ class HtmlReader {
       this.#pop('cell', 'table')
     } else if (name === 'li') {
       this.#pop('item', 'list', 'table')
-    } else if (BREAKS.has(name)) {
-      this.#break()
+    } else if (BREAKING_ELEMENTS.has(name)) {
+      this.#endParagraph()
       if (name === 'figcaption') this.#inCaption = false
       if (name === 'nav' && this.#navigationDepth > 0) this.#navigationDepth--
     }
   }
 
-  #keep(text: string): void {
+  #addText(text: string): void {
     const letters = text.trim().length
     this.#text.add(text, letters === 0)
-    if (letters > 0) this.#look.text(letters)
-    this.places.text(text)
+    if (letters > 0) this.#style.text(letters)
+    this.outline.text(text)
     this.#notes.text(text)
   }
 
-  finish(): Omit<Parsed, 'parser' | 'contentType'> {
+  finish(): Omit<ParsedDocument, 'parser' | 'contentType'> {
     if (this.#pre !== undefined) this.#closePre()
-    this.#break()
+    this.#endParagraph()
     while (this.#frames.length > 1) this.#popTop()
     const content = this.#root.filter((block) => !this.#navigation.has(block))
     const length = content.reduce((sum, block) => sum + block.text.length, 0)
     const fields = this.#fields.finish()
-    const blocks = length >= MIN_CONTENT ? content : this.#root
-    const listed = this.places.listed(blocks)
-    outlineBlocks(blocks, this.places.looks, (place) => listed.has(place))
+    const blocks = length >= MIN_CONTENT_LENGTH ? content : this.#root
+    const listed = this.outline.findListedBlocks(blocks)
+    markImpliedHeadings(blocks, this.outline.styles, (index) => listed.has(index))
     return {
-      blocks: this.#isOfBook ? blocks : this.#notes.placed(blocks),
+      blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),
       metadata: this.#metadata,
       declared: fields.declared,
-      ...defined({ title: pageTitle(this.#title, fields.title), language: this.#language ?? fields.language }),
+      ...omitUndefined({
+        title: choosePageTitle(this.#title, fields.title),
+        language: this.#language ?? fields.language,
+      }),
     }
   }
 
   #openOther(name: string, attributes: Attributes): void {
     if (name === 'br') {
-      if (this.#text.breakLine()) this.#break()
+      if (this.#text.breakLine()) this.#endParagraph()
     } else if (name === 'img') this.#image(attributes)
     else if (name === 'title' && this.#title === undefined) this.#inTitle = true
     else if (name === 'pre') this.#openPre(attributes)
@@ -190,7 +201,7 @@ class HtmlReader {
   }
 
   #closeLink(): void {
-    this.places.link(undefined)
+    this.outline.setLink(undefined)
     const reference = this.#notes.closeLink()
     // Its paragraph may have ended within it.
     if (reference !== undefined && reference.at <= this.#text.length)
@@ -198,7 +209,7 @@ class HtmlReader {
   }
 
   #openNote(note: Note): void {
-    this.#notes.begin(note)
+    this.#notes.beginNote(note)
     const top = this.#top()
     if (note.kind === 'holder') this.#push({ kind: 'note', note: note.id, blocks: [] })
     else if (note.kind === 'item' && top.kind === 'item') top.note = note.id
@@ -212,19 +223,19 @@ class HtmlReader {
 
   #image(attributes: Attributes): void {
     const alt = attributes.get('alt')?.trim() ?? ''
-    const tiny = Number(attributes.get('width') ?? 100) <= 2 || Number(attributes.get('height') ?? 100) <= 2
-    const picture = tiny ? undefined : this.#picture(attributes.get('src') ?? '')
+    const isTiny = Number(attributes.get('width') ?? 100) <= 2 || Number(attributes.get('height') ?? 100) <= 2
+    const picture = isTiny ? undefined : this.#picture(attributes.get('src') ?? '')
     if (picture === undefined) {
       if (alt !== '') this.#text.add(` ${alt} `, false)
       return
     }
-    this.#break()
-    this.#sink().push({ type: 'image', text: alt, picture })
+    this.#endParagraph()
+    this.#currentBlocks().push({ type: 'image', text: alt, picture })
   }
 
   #openPre(attributes: Attributes): void {
-    this.#break()
-    this.#pre = { language: languageOf(attributes), code: false }
+    this.#endParagraph()
+    this.#pre = { language: getCodeLanguage(attributes), code: false }
   }
 
   #openInPre(name: string, attributes: Attributes): void {
@@ -232,7 +243,7 @@ class HtmlReader {
     if (name === 'br') this.#text.add('\n', true)
     if (name === 'code') {
       this.#pre.code = true
-      this.#pre.language ||= languageOf(attributes)
+      this.#pre.language ||= getCodeLanguage(attributes)
     }
   }
 
@@ -241,12 +252,12 @@ class HtmlReader {
     const pre = this.#pre
     this.#pre = undefined
     if (pre === undefined || text.trim() === '') return
-    if (!pre.code && pre.language === '' && text.split('\n').length > LONG_PRE) {
-      for (const block of proseBlocks(text)) this.#sink().push(block)
+    if (!pre.code && pre.language === '' && text.split('\n').length > MAX_PRE_CODE_LINES) {
+      for (const block of readProseBlocks(text)) this.#currentBlocks().push(block)
       return
     }
     const metadata = pre.language === '' ? {} : { metadata: { language: pre.language } }
-    this.#sink().push({ type: 'code', text, ...metadata })
+    this.#currentBlocks().push({ type: 'code', text, ...metadata })
   }
 
   #openRow(): void {
@@ -257,7 +268,7 @@ class HtmlReader {
   #openCell(header: boolean, attributes: Attributes): void {
     this.#pop('cell', 'table')
     if (this.#top().kind === 'table') this.#push({ kind: 'row', cells: [] })
-    if (this.#top().kind === 'row') this.#push({ kind: 'cell', blocks: [], header, ...spansOf(attributes) })
+    if (this.#top().kind === 'row') this.#push({ kind: 'cell', blocks: [], header, ...getSpans(attributes) })
   }
 
   #openItem(): void {
@@ -265,21 +276,21 @@ class HtmlReader {
     if (this.#top().kind === 'list') this.#push({ kind: 'item', blocks: [] })
   }
 
-  #push(frame: Frame): void {
-    this.#break()
+  #push(frame: HtmlFrame): void {
+    this.#endParagraph()
     if (this.#frames.length < MAX_FRAMES) this.#frames.push(frame)
   }
 
   /** Closes the innermost frame of a kind with everything in it; stops at a frame of the other kinds. */
-  #pop(kind: Frame['kind'], within?: Frame['kind'], orWithin?: Frame['kind']): void {
-    this.#break()
-    for (let at = this.#frames.length - 1; at > 0; at--) {
-      const found = this.#frames[at]?.kind
-      if (found === kind) {
-        while (this.#frames.length > at) this.#popTop()
+  #pop(kind: HtmlFrame['kind'], within?: HtmlFrame['kind'], orWithin?: HtmlFrame['kind']): void {
+    this.#endParagraph()
+    for (let index = this.#frames.length - 1; index > 0; index--) {
+      const frameKind = this.#frames[index]?.kind
+      if (frameKind === kind) {
+        while (this.#frames.length > index) this.#popTop()
         return
       }
-      if (found === within || found === orWithin) return
+      if (frameKind === within || frameKind === orWithin) return
     }
   }
 
@@ -289,7 +300,7 @@ class HtmlReader {
     if (frame === undefined) return
     if (frame.kind === 'cell' && below.kind === 'row') below.cells.push(frame)
     else if (frame.kind === 'row' && below.kind === 'table') below.rows.push(frame.cells)
-    else if ('note' in frame && frame.note !== undefined) this.#notes.keep(frame.note, frame.blocks)
+    else if ('note' in frame && frame.note !== undefined) this.#notes.addNoteBlocks(frame.note, frame.blocks)
     else if (frame.kind === 'item' && below.kind === 'list') below.items.push(frame.blocks)
     else if (frame.kind === 'table') {
       const inside: Block[] = []
@@ -305,47 +316,47 @@ class HtmlReader {
     // What existed before, such as a picture, follows the new block.
     const last = by[by.length - 1]
     if (by !== inside && (last === undefined || !inside.includes(last))) {
-      this.places.replaced(inside, by[0])
-      this.#notes.replaced(inside, last)
+      this.outline.replaceBlocks(inside, by[0])
+      this.#notes.moveReferences(inside, last)
     }
     for (const block of by) this.#add(block)
   }
 
   #add(block: Block): void {
     if (this.#navigationDepth > 0) this.#navigation.add(block)
-    this.#sink().push(block)
+    this.#currentBlocks().push(block)
   }
 
-  #top(): Frame {
+  #top(): HtmlFrame {
     return this.#frames[this.#frames.length - 1] ?? { kind: 'root', blocks: this.#root }
   }
 
   /** The list that receives blocks now. Text between the rows of a table precedes the table, as in browsers. */
-  #sink(): Block[] {
-    for (let at = this.#frames.length - 1; at > 0; at--) {
-      const frame = this.#frames[at]
+  #currentBlocks(): Block[] {
+    for (let index = this.#frames.length - 1; index > 0; index--) {
+      const frame = this.#frames[index]
       if (frame !== undefined && 'blocks' in frame) return frame.blocks
     }
     return this.#root
   }
 
-  #break(): void {
+  #endParagraph(): void {
     if (this.#text.length === 0) {
-      this.#look.forget()
+      this.#style.discardStyle()
       return
     }
-    const texts = this.#text.take()
+    const texts = this.#text.takeParagraphs()
     if (texts.length === 0) {
-      this.#look.forget()
+      this.#style.discardStyle()
       return
     }
-    const look = this.#look.take()
+    const style = this.#style.takeStyle()
     for (const text of texts) {
       const block: Block =
         this.#heading > 0 ? { type: 'heading', text, level: this.#heading } : { type: 'paragraph', text }
       if (this.#heading === 0 && this.#inCaption) block.metadata = { role: 'caption' }
-      this.places.made(block, look)
-      if (!this.#notes.takes(block)) this.#add(block)
+      this.outline.addBlock(block, style)
+      if (!this.#notes.addBlock(block)) this.#add(block)
     }
   }
 }

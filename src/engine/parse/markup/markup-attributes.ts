@@ -23,20 +23,20 @@ export class TagAttributes implements Attributes {
   }
 
   get(name: string): string | undefined {
-    for (let at = 0; at < this.#count; at++) if (this.#names[at] === name) return this.#value(at)
+    for (let index = 0; index < this.#count; index++) if (this.#names[index] === name) return this.#value(index)
     return undefined
   }
 
   has(name: string): boolean {
-    for (let at = 0; at < this.#count; at++) if (this.#names[at] === name) return true
+    for (let index = 0; index < this.#count; index++) if (this.#names[index] === name) return true
     return false
   }
 
   entries(): [name: string, value: string][] {
     const entries = new Map<string, string>()
-    for (let at = 0; at < this.#count; at++) {
-      const name = this.#names[at]
-      if (name !== undefined && !entries.has(name)) entries.set(name, this.#value(at))
+    for (let index = 0; index < this.#count; index++) {
+      const name = this.#names[index]
+      if (name !== undefined && !entries.has(name)) entries.set(name, this.#value(index))
     }
     return [...entries]
   }
@@ -55,14 +55,14 @@ export class TagAttributes implements Attributes {
   }
 
   /** Sets the offsets of the value of the last attribute. */
-  valued(start: number, end: number): void {
+  setValue(start: number, end: number): void {
     if (this.#count === 0) return
     this.#starts[this.#count - 1] = start
     this.#ends[this.#count - 1] = end
   }
 
-  #value(at: number): string {
-    const value = this.#source.slice(this.#starts[at], this.#ends[at])
+  #value(index: number): string {
+    const value = this.#source.slice(this.#starts[index], this.#ends[index])
     return value.includes('&') ? this.#decode(value) : value
   }
 }

@@ -13,7 +13,7 @@ export interface MarkupHandler {
 }
 
 /** Elements of HTML whose text has no character references for the tokenizer. */
-const RAW = new Set(['script', 'style', 'textarea', 'xmp'])
+const RAW_TEXT_ELEMENTS = new Set(['script', 'style', 'textarea', 'xmp'])
 const HTML_NAMES = new MarkupNames(true)
 const XML_NAMES = new MarkupNames(false)
 
@@ -32,7 +32,7 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false, 
   const attributes = new TagAttributes(source, xml ? decodeXML : decodeHTMLAttribute)
   const decode = xml ? decodeXML : decodeHTML
   let tag = ''
-  let raw = false
+  let isRawText = false
   const tokenizer = new Tokenizer(
     { xmlMode: xml, decodeEntities: false },
     {
@@ -41,10 +41,10 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false, 
         attributes.clear()
       },
       onattribname: (start, end) => attributes.add(names.read(source, start, end)),
-      onattribdata: (start, end) => attributes.valued(start, end),
+      onattribdata: (start, end) => attributes.setValue(start, end),
       onattribend: () => undefined,
       onopentagend() {
-        raw = !xml && RAW.has(tag)
+        isRawText = !xml && RAW_TEXT_ELEMENTS.has(tag)
         handler.open(tag, attributes)
       },
       onselfclosingtag() {
@@ -52,12 +52,12 @@ export function readMarkup(source: string, handler: MarkupHandler, xml = false, 
         if (selfClosing) handler.close(tag)
       },
       onclosetag(start, end) {
-        raw = false
+        isRawText = false
         handler.close(names.read(source, start, end))
       },
       ontext(start, end) {
         const text = source.slice(start, end)
-        handler.text(raw || !text.includes('&') ? text : decode(text))
+        handler.text(isRawText || !text.includes('&') ? text : decode(text))
       },
       oncdata(start, end, endOffset) {
         if (xml) handler.text(source.slice(start, end - endOffset))

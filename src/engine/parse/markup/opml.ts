@@ -1,6 +1,6 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
 import { type Attributes, readMarkup } from './markup-events.js'
 
 /** Outlines with children are sections up to this depth, and list items below it. */
@@ -8,7 +8,7 @@ const SECTION_DEPTH = 3
 const MAX_DEPTH = 200
 const MAX_INDENT = 8
 
-interface Line {
+interface OpmlLine {
   text: string
   detail: string
   depth: number
@@ -21,16 +21,16 @@ export const opmlParser: Parser = {
   parse: parseOpml,
 }
 
-function parseOpml(input: ParserInput): Parsed {
+function parseOpml(input: ParserInput): ParsedDocument {
   const { lines, head } = readLines(input.text())
   if (lines.length === 0) throw new ReadError('empty', `${input.filename} has no outline`)
   return {
     parser: 'native-structured',
     contentType: 'text',
-    ...defined({ title: head.get('title') }),
-    blocks: outlineBlocks(lines),
+    ...omitUndefined({ title: head.get('title') }),
+    blocks: toOutlineBlocks(lines),
     metadata: {
-      ...defined({
+      ...omitUndefined({
         author: head.get('ownerName'),
         created: head.get('dateCreated'),
         modified: head.get('dateModified'),
@@ -39,30 +39,30 @@ function parseOpml(input: ParserInput): Parsed {
   }
 }
 
-function readLines(source: string): { lines: Line[]; head: Map<string, string> } {
-  const lines: Line[] = []
+function readLines(source: string): { lines: OpmlLine[]; head: Map<string, string> } {
+  const lines: OpmlLine[] = []
   const head = new Map<string, string>()
   let depth = 0
-  let inside = ''
+  let currentTag = ''
   readMarkup(
     source,
     {
       open(name, attributes) {
-        inside = name
+        currentTag = name
         if (name !== 'outline') return
         const last = lines.at(-1)
         if (last !== undefined && last.depth < Math.min(depth, MAX_DEPTH)) last.parent = true
         const text = (attributes.get('text') ?? attributes.get('title') ?? '').replace(/\s+/g, ' ').trim()
-        lines.push({ text, detail: detailOf(attributes), depth: Math.min(depth, MAX_DEPTH), parent: false })
+        lines.push({ text, detail: joinDetails(attributes), depth: Math.min(depth, MAX_DEPTH), parent: false })
         depth++
       },
       close(name) {
-        inside = ''
+        currentTag = ''
         if (name === 'outline') depth = Math.max(0, depth - 1)
       },
       text(text) {
-        if (inside !== '' && text.trim() !== '' && lines.length === 0)
-          head.set(inside, `${head.get(inside) ?? ''}${text}`.trim().slice(0, 500))
+        if (currentTag !== '' && text.trim() !== '' && lines.length === 0)
+          head.set(currentTag, `${head.get(currentTag) ?? ''}${text}`.trim().slice(0, 500))
       },
     },
     true,
@@ -70,7 +70,7 @@ function readLines(source: string): { lines: Line[]; head: Map<string, string> }
   return { lines: lines.filter((line) => line.text !== '' || line.detail !== ''), head }
 }
 
-function detailOf(attributes: Attributes): string {
+function joinDetails(attributes: Attributes): string {
   const parts = [
     attributes.get('_note'),
     attributes.get('description'),
@@ -83,7 +83,7 @@ function detailOf(attributes: Attributes): string {
   )
 }
 
-function outlineBlocks(lines: readonly Line[]): Block[] {
+function toOutlineBlocks(lines: readonly OpmlLine[]): Block[] {
   const blocks: Block[] = []
   let items: string[] = []
   const flush = (): void => {
@@ -99,8 +99,8 @@ function outlineBlocks(lines: readonly Line[]): Block[] {
       if (detail !== '') blocks.push({ type: 'paragraph', text: detail })
       continue
     }
-    const own = [text, detail].filter((part) => part !== '').join(': ')
-    items.push(`${'  '.repeat(Math.max(0, Math.min(depth - base, MAX_INDENT)))}- ${own}`)
+    const itemText = [text, detail].filter((part) => part !== '').join(': ')
+    items.push(`${'  '.repeat(Math.max(0, Math.min(depth - base, MAX_INDENT)))}- ${itemText}`)
   }
   flush()
   return blocks

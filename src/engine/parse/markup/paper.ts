@@ -1,21 +1,21 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
-import type { Parsed, Parser, ParserInput } from '../parsed.js'
-import { DroppedElement } from './dropped-element.js'
+import type { ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { DroppedElementTracker } from './dropped-element.js'
 import { readHtml } from './html.js'
 import { type Attributes, type MarkupHandler, readMarkup } from './markup-events.js'
-import { type PaperWords, paperWords } from './paper-words.js'
+import { getPaperVocabulary, type PaperVocabulary } from './paper-vocabularies.js'
 
 /** Deeper elements are text of the elements around them. */
 const MAX_DEPTH = 400
-const MAX_FACT = 1000
+const MAX_FACT_LENGTH = 1000
 const MAX_AUTHORS = 500
 const MAX_KEYWORDS = 100
 
-const AUTHORS = new Set(['contrib', 'author'])
-const GIVEN = new Set(['given-names', 'forename', 'firstname', 'othername', 'first-name', 'middle-name'])
-const FAMILY = new Set(['surname', 'last-name'])
-const WHOLE_NAME = new Set(['string-name', 'collab', 'orgname', 'persName', 'personname', 'name'])
+const AUTHOR_ELEMENTS = new Set(['contrib', 'author'])
+const GIVEN_NAME_ELEMENTS = new Set(['given-names', 'forename', 'firstname', 'othername', 'first-name', 'middle-name'])
+const FAMILY_NAME_ELEMENTS = new Set(['surname', 'last-name'])
+const FULL_NAME_ELEMENTS = new Set(['string-name', 'collab', 'orgname', 'persName', 'personname', 'name'])
 
 /**
  * Reads papers, manuals and books in XML (JATS, TEI, DocBook, FictionBook): sections, tables, lists, code, references,
@@ -26,8 +26,8 @@ export const paperParser: Parser = {
   parse: parsePaper,
 }
 
-function parsePaper(input: ParserInput): Parsed {
-  const reader = new PaperReader(paperWords(input.mediaType))
+function parsePaper(input: ParserInput): ParsedDocument {
+  const reader = new PaperReader(getPaperVocabulary(input.mediaType))
   readMarkup(input.text(), reader, true)
   const { html, metadata, title, language } = reader.finish()
   const { blocks } = readHtml(html)
@@ -35,13 +35,13 @@ function parsePaper(input: ParserInput): Parsed {
   return {
     parser: 'native-structured',
     contentType: 'text',
-    ...defined({ title, language }),
+    ...omitUndefined({ title, language }),
     blocks,
     metadata,
   }
 }
 
-interface Open {
+interface OpenPaperElement {
   name: string
   /** name of the HTML element to close */
   tag: string
@@ -49,67 +49,67 @@ interface Open {
 
 /** Converts the elements for readers to HTML, in one pass. */
 class PaperReader implements MarkupHandler {
-  readonly #words: PaperWords
-  readonly #open: Open[] = []
+  readonly #vocabulary: PaperVocabulary
+  readonly #open: OpenPaperElement[] = []
   readonly #parts: string[] = []
-  readonly #dropped = new DroppedElement()
+  readonly #dropped = new DroppedElementTracker()
   readonly #facts = new Map<string, string[]>()
   readonly #authors = new Set<string>()
   /** year, month and day of the date, in any order */
   readonly #date = new Map<string, string>()
-  #tooDeep = 0
+  #skippedDepth = 0
   #sections = 0
   #inHead = 0
   #inReference = 0
   #heads = 0
-  #listed = false
+  #inReferenceList = false
   /** title of a section that has no title yet */
   #untitled = ''
   #author: { given: string; family: string; whole: string } | undefined
   #language: string | undefined
 
-  constructor(words: PaperWords) {
-    this.#words = words
+  constructor(words: PaperVocabulary) {
+    this.#vocabulary = words
   }
 
-  open(full: string, attributes: Attributes): void {
-    const name = localName(full)
-    if (this.#dropped.opens(name, this.#words.dropped.has(name))) return
+  open(qualifiedName: string, attributes: Attributes): void {
+    const name = getLocalName(qualifiedName)
+    if (this.#dropped.open(name, this.#vocabulary.dropped.has(name))) return
     if (this.#open.length >= MAX_DEPTH) {
-      this.#tooDeep++
+      this.#skippedDepth++
       return
     }
     if (this.#open.length === 0) this.#language = attributes.get('xml:lang') ?? attributes.get('lang')
-    const tag = this.#tagOf(name, attributes)
-    if (name === 'lb' && !this.#hidden()) this.#parts.push('<br>')
-    if (tag !== '' && !this.#hidden()) this.#write(`<${tag}>`)
+    const tag = this.#getTag(name, attributes)
+    if (name === 'lb' && !this.#isHidden()) this.#parts.push('<br>')
+    if (tag !== '' && !this.#isHidden()) this.#write(`<${tag}>`)
     this.#open.push({ name, tag: tag.split(' ', 1).join('') })
   }
 
-  close(full: string): void {
-    const name = localName(full)
-    if (this.#dropped.closes(name)) return
-    if (this.#tooDeep > 0) {
-      this.#tooDeep--
+  close(qualifiedName: string): void {
+    const name = getLocalName(qualifiedName)
+    if (this.#dropped.close(name)) return
+    if (this.#skippedDepth > 0) {
+      this.#skippedDepth--
       return
     }
     const closed = this.#open.pop()
     if (closed === undefined) return
-    if (closed.tag !== '' && !this.#hidden()) this.#parts.push(`</${closed.tag}>`)
-    const words = this.#words
+    if (closed.tag !== '' && !this.#isHidden()) this.#parts.push(`</${closed.tag}>`)
+    const words = this.#vocabulary
     if (this.#inReference > 0) this.#parts.push(' ')
     if (words.sections.has(closed.name)) this.#endReferences()
     if (words.sections.has(closed.name)) this.#sections = Math.max(0, this.#sections - 1)
     if (words.heads.has(closed.name)) this.#inHead = Math.max(0, this.#inHead - 1)
     if (words.references.has(closed.name)) this.#inReference = Math.max(0, this.#inReference - 1)
-    if (AUTHORS.has(closed.name)) this.#endAuthor()
+    if (AUTHOR_ELEMENTS.has(closed.name)) this.#endAuthor()
   }
 
   text(text: string): void {
-    if (this.#dropped.inside) return
+    if (this.#dropped.isActive) return
     const name = this.#open.at(-1)?.name ?? ''
-    if (this.#inHead > 0) this.#fact(name, text)
-    if (this.#hidden() || this.#open.length === 0) return
+    if (this.#inHead > 0) this.#addFactText(name, text)
+    if (this.#isHidden() || this.#open.length === 0) return
     if (text.trim() === '') this.#parts.push(text)
     else this.#write(escapeHtml(text))
   }
@@ -120,12 +120,14 @@ class PaperReader implements MarkupHandler {
     language: string | undefined
     metadata: Record<string, unknown>
   } {
-    const first = (key: string): string | undefined => clean(this.#facts.get(key)?.[0])
+    const first = (key: string): string | undefined => collapseText(this.#facts.get(key)?.[0])
     const title = first('title')
     const authors = [...this.#authors].slice(0, MAX_AUTHORS)
     const parts = ['year', 'month', 'day'].map((part) => this.#date.get(part)).filter((part) => part !== undefined)
-    const created = first('created') ?? clean(this.#date.has('year') ? parts.join('-') : undefined)
-    const keywords = (this.#facts.get('keywords') ?? []).flatMap((word) => clean(word) ?? []).slice(0, MAX_KEYWORDS)
+    const created = first('created') ?? collapseText(this.#date.has('year') ? parts.join('-') : undefined)
+    const keywords = (this.#facts.get('keywords') ?? [])
+      .flatMap((word) => collapseText(word) ?? [])
+      .slice(0, MAX_KEYWORDS)
     const head = [
       title === undefined ? '' : `<h1>${escapeHtml(title)}</h1>`,
       authors.length === 0 ? '' : `<p>${escapeHtml(authors.join(', '))}</p>`,
@@ -137,19 +139,19 @@ class PaperReader implements MarkupHandler {
       language: first('language') ?? this.#language,
       metadata: {
         ...(authors.length === 0 ? {} : { authors }),
-        ...defined({ created, journal: first('journal') }),
+        ...omitUndefined({ created, journal: first('journal') }),
         ...(keywords.length === 0 ? {} : { keywords }),
       },
     }
   }
 
   /** Whether text is hidden: in the head, only the abstract is part of the text. */
-  #hidden(): boolean {
+  #isHidden(): boolean {
     return this.#inHead > 0 && this.#sections === this.#heads
   }
 
-  #tagOf(name: string, attributes: Attributes): string {
-    const words = this.#words
+  #getTag(name: string, attributes: Attributes): string {
+    const words = this.#vocabulary
     if (words.heads.has(name)) {
       if (this.#inHead++ === 0) this.#heads = this.#sections
       return ''
@@ -160,13 +162,13 @@ class PaperReader implements MarkupHandler {
       this.#untitled = section
       return ''
     }
-    if (this.#inHead > 0 && AUTHORS.has(name)) this.#author = { given: '', family: '', whole: '' }
+    if (this.#inHead > 0 && AUTHOR_ELEMENTS.has(name)) this.#author = { given: '', family: '', whole: '' }
     if (words.facts.has(name) && this.#inHead > 0) this.#beginFact(name, attributes)
     if (words.references.has(name)) {
       this.#inReference++
-      if (this.#inReference > 1 || this.#hidden()) return ''
-      if (!this.#listed) this.#write('<ul>')
-      this.#listed = true
+      if (this.#inReference > 1 || this.#isHidden()) return ''
+      if (!this.#inReferenceList) this.#write('<ul>')
+      this.#inReferenceList = true
       return 'li'
     }
     if (this.#inReference > 0) return ''
@@ -175,20 +177,20 @@ class PaperReader implements MarkupHandler {
       return this.#inBlock() ? `pre class="language-${codeLanguage(attributes)}"` : ''
     // Titles of books in FictionBook consist of paragraphs.
     if (words.paragraphs.has(name) && /^h\d$/.test(this.#open.at(-1)?.tag ?? '')) return ''
-    const header = this.#open.some((one) => one.name === 'thead') && name === 'entry'
+    const header = this.#open.some((element) => element.name === 'thead') && name === 'entry'
     return header ? 'th' : (words.html.get(name) ?? (words.paragraphs.has(name) ? 'p' : ''))
   }
 
   /** Whether code is a block: code within a line stays there. */
   #inBlock(): boolean {
-    const around = this.#open.at(-1)?.name ?? ''
-    return !(this.#words.paragraphs.has(around) && around !== 'note') || around === 'listitem'
+    const parentName = this.#open.at(-1)?.name ?? ''
+    return !(this.#vocabulary.paragraphs.has(parentName) && parentName !== 'note') || parentName === 'listitem'
   }
 
   #titleTag(): string {
-    const around = this.#open.at(-1)?.name ?? ''
-    if (this.#words.captions.has(around)) return 'p'
-    if (this.#hidden()) return ''
+    const parentName = this.#open.at(-1)?.name ?? ''
+    if (this.#vocabulary.captions.has(parentName)) return 'p'
+    if (this.#isHidden()) return ''
     this.#untitled = ''
     return `h${Math.min(6, this.#sections + 1)}`
   }
@@ -205,44 +207,44 @@ class PaperReader implements MarkupHandler {
 
   /** Consecutive references form a list. */
   #endReferences(): void {
-    if (!this.#listed || this.#inReference > 0) return
-    this.#listed = false
+    if (!this.#inReferenceList || this.#inReference > 0) return
+    this.#inReferenceList = false
     this.#parts.push('</ul>')
   }
 
   #beginFact(name: string, attributes: Attributes): void {
-    const key = this.#words.facts.get(name)
+    const key = this.#vocabulary.facts.get(name)
     if (key === undefined || this.#sections !== this.#heads) return
     // Translated titles and titles of series follow the title.
     if (key === 'title' && this.#facts.has('title') && name !== 'article-title') return
-    const held = this.#facts.get(key) ?? []
-    const given = attributes.get('when') ?? attributes.get('iso-8601-date') ?? attributes.get('ident') ?? ''
-    held.push(key === 'created' || key === 'language' ? given : '')
-    this.#facts.set(key, held)
+    const values = this.#facts.get(key) ?? []
+    const value = attributes.get('when') ?? attributes.get('iso-8601-date') ?? attributes.get('ident') ?? ''
+    values.push(key === 'created' || key === 'language' ? value : '')
+    this.#facts.set(key, values)
   }
 
-  #fact(name: string, text: string): void {
+  #addFactText(name: string, text: string): void {
     if (this.#author !== undefined) {
-      if (GIVEN.has(name)) this.#author.given += ` ${text}`
-      else if (FAMILY.has(name)) this.#author.family += text
-      else if (WHOLE_NAME.has(name) || AUTHORS.has(name)) this.#author.whole += text
+      if (GIVEN_NAME_ELEMENTS.has(name)) this.#author.given += ` ${text}`
+      else if (FAMILY_NAME_ELEMENTS.has(name)) this.#author.family += text
+      else if (FULL_NAME_ELEMENTS.has(name) || AUTHOR_ELEMENTS.has(name)) this.#author.whole += text
       return
     }
-    const within = this.#open.findLast((one) => this.#words.facts.has(one.name))?.name
-    const key = within === undefined ? undefined : this.#words.facts.get(within)
-    const held = key === undefined ? undefined : this.#facts.get(key)
-    const last = held?.at(-1)
-    if (held === undefined || last === undefined || last.length > MAX_FACT) return
+    const factElement = this.#open.findLast((element) => this.#vocabulary.facts.has(element.name))?.name
+    const key = factElement === undefined ? undefined : this.#vocabulary.facts.get(factElement)
+    const values = key === undefined ? undefined : this.#facts.get(key)
+    const last = values?.at(-1)
+    if (values === undefined || last === undefined || last.length > MAX_FACT_LENGTH) return
     if (key === 'created' && /^(?:year|month|day)$/.test(name)) {
-      if (!this.#date.has(name) && held.length === 1) this.#date.set(name, text.trim().padStart(2, '0'))
-    } else if (key !== 'created' || last === '') held[held.length - 1] = last + text
+      if (!this.#date.has(name) && values.length === 1) this.#date.set(name, text.trim().padStart(2, '0'))
+    } else if (key !== 'created' || last === '') values[values.length - 1] = last + text
   }
 
   #endAuthor(): void {
     const author = this.#author
     this.#author = undefined
     if (author === undefined) return
-    const name = clean(`${author.given} ${author.family}`) ?? clean(author.whole)
+    const name = collapseText(`${author.given} ${author.family}`) ?? collapseText(author.whole)
     if (name !== undefined && this.#authors.size < MAX_AUTHORS) this.#authors.add(name.slice(0, 200))
   }
 }
@@ -252,12 +254,12 @@ function codeLanguage(attributes: Attributes): string {
   return /^[\w+#-]{1,30}$/.test(language) ? language : ''
 }
 
-function clean(text: string | undefined): string | undefined {
+function collapseText(text: string | undefined): string | undefined {
   const line = text?.replace(/\s+/g, ' ').trim()
   return line === undefined || line === '' ? undefined : line
 }
 
-function localName(name: string): string {
+function getLocalName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }
 

@@ -1,8 +1,8 @@
 import type { Attributes, MarkupHandler } from './markup-events.js'
 
-const RUBY = new Set(['ruby', 'rb', 'rt', 'rp', 'rtc', 'rbc'])
+const RUBY_ELEMENTS = new Set(['ruby', 'rb', 'rt', 'rp', 'rtc', 'rbc'])
 /** Readings are short; one that is longer than this is text. */
-const MAX_READING = 500
+const MAX_READING_LENGTH = 500
 
 /**
  * Puts readings of characters after the words that they belong to, `漢字(かんじ)`: a reading above each character would
@@ -13,40 +13,40 @@ export class RubyText implements MarkupHandler {
   #base = ''
   #reading = ''
   #open = false
-  #inside: 'base' | 'reading' | 'dropped' = 'base'
+  #part: 'base' | 'reading' | 'dropped' = 'base'
 
   constructor(inner: MarkupHandler) {
     this.#inner = inner
   }
 
   open(name: string, attributes: Attributes): void {
-    if (!RUBY.has(name)) {
+    if (!RUBY_ELEMENTS.has(name)) {
       if (!this.#open) this.#flush()
       // Within a word there are only layout tags, which readers do not see.
       if (!this.#open) this.#inner.open(name, attributes)
       return
     }
     this.#open = true
-    this.#inside = name === 'rt' || name === 'rtc' ? 'reading' : name === 'rp' ? 'dropped' : 'base'
+    this.#part = name === 'rt' || name === 'rtc' ? 'reading' : name === 'rp' ? 'dropped' : 'base'
   }
 
   close(name: string): void {
-    if (!RUBY.has(name)) {
+    if (!RUBY_ELEMENTS.has(name)) {
       if (this.#open && /^(?:p|div|td|li|h[1-6]|body|html)$/.test(name)) this.#open = false
       if (this.#open) return
       this.#flush()
       this.#inner.close(name)
     } else if (name === 'ruby') this.#open = false
-    else this.#inside = 'base'
+    else this.#part = 'base'
   }
 
   text(text: string): void {
     if (!this.#open) {
       this.#flush()
       this.#inner.text(text)
-    } else if (this.#inside === 'base') this.#base += text
-    else if (this.#inside === 'reading') this.#reading += text.trim()
-    if (this.#base.length + this.#reading.length > MAX_READING) this.#flush()
+    } else if (this.#part === 'base') this.#base += text
+    else if (this.#part === 'reading') this.#reading += text.trim()
+    if (this.#base.length + this.#reading.length > MAX_READING_LENGTH) this.#flush()
   }
 
   finish(): void {
@@ -55,14 +55,14 @@ export class RubyText implements MarkupHandler {
   }
 
   #flush(): void {
-    if (this.#base !== '' || this.#reading !== '') this.#inner.text(withReading(this.#base, this.#reading))
+    if (this.#base !== '' || this.#reading !== '') this.#inner.text(joinReading(this.#base, this.#reading))
     this.#base = ''
     this.#reading = ''
   }
 }
 
 /** Joins a word with its reading. */
-export function withReading(base: string, reading: string): string {
+export function joinReading(base: string, reading: string): string {
   const word = base.replace(/\s+/g, '')
   if (reading === '' || reading === word) return base
   return word === '' ? reading : `${word}(${reading})`

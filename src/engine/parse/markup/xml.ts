@@ -7,10 +7,10 @@ const LINES_PER_ELEMENT = 60
 /** Deeper elements are text of the one at this depth. */
 const MAX_DEPTH = 200
 
-interface Open {
+interface OpenXmlElement {
   name: string
   /** has text other than white space */
-  mixed: boolean
+  hasText: boolean
   parts: { text: string; lines: string[] }[]
   lineCount: number
 }
@@ -27,51 +27,51 @@ export const xmlParser: Parser = {
 
 class XmlReader implements MarkupHandler {
   readonly #blocks: Block[] = []
-  readonly #open: Open[] = [{ name: '', mixed: false, parts: [], lineCount: 0 }]
+  readonly #open: OpenXmlElement[] = [{ name: '', hasText: false, parts: [], lineCount: 0 }]
   #section = ''
-  #tooDeep = 0
+  #skippedDepth = 0
 
   open(name: string, attributes: Attributes): void {
     if (this.#open.length >= MAX_DEPTH) {
-      this.#tooDeep++
+      this.#skippedDepth++
       return
     }
-    const open: Open = { name: localName(name), mixed: false, parts: [], lineCount: 0 }
-    if (this.#open.length === 3) this.#enter(this.#open[2]?.name ?? '')
+    const open: OpenXmlElement = { name: getLocalName(name), hasText: false, parts: [], lineCount: 0 }
+    if (this.#open.length === 3) this.#beginSection(this.#open[2]?.name ?? '')
     this.#open.push(open)
     for (const [key, value] of attributes.entries()) {
       if (value.trim() === '' || key.startsWith('xmlns') || /^https?:\/\/www\.w3\.org\//.test(value)) continue
-      const line = `${open.name} ${localName(key)}: ${value.trim()}`
+      const line = `${open.name} ${getLocalName(key)}: ${value.trim()}`
       open.parts.push({ text: '', lines: [line] })
       open.lineCount++
     }
   }
 
   close(): void {
-    if (this.#tooDeep > 0) {
-      this.#tooDeep--
+    if (this.#skippedDepth > 0) {
+      this.#skippedDepth--
       return
     }
     if (this.#open.length <= 1) return
     const closed = this.#open.pop()
     const parent = this.#open[this.#open.length - 1]
     if (closed === undefined || parent === undefined) return
-    if (this.#open.length === 2) this.#enter(closed.name)
-    const text = closed.mixed ? plain(closed.parts.map((part) => part.text).join('')) : ''
-    const inner = closed.parts.flatMap((part) => (closed.mixed && part.text !== '' ? [] : part.lines))
-    const lines = closed.mixed && text !== '' ? [`${closed.name}: ${text}`, ...inner] : inner
-    const spoken = closed.mixed ? text : closed.parts.map((part) => part.text).join(' ')
-    parent.parts.push({ text: spoken, lines })
+    if (this.#open.length === 2) this.#beginSection(closed.name)
+    const text = closed.hasText ? toPlainText(closed.parts.map((part) => part.text).join('')) : ''
+    const inner = closed.parts.flatMap((part) => (closed.hasText && part.text !== '' ? [] : part.lines))
+    const lines = closed.hasText && text !== '' ? [`${closed.name}: ${text}`, ...inner] : inner
+    const fullText = closed.hasText ? text : closed.parts.map((part) => part.text).join(' ')
+    parent.parts.push({ text: fullText, lines })
     parent.lineCount += lines.length
-    if (!parent.mixed && parent.lineCount >= LINES_PER_ELEMENT) this.#write(parent)
+    if (!parent.hasText && parent.lineCount >= LINES_PER_ELEMENT) this.#write(parent)
   }
 
   text(text: string): void {
     const top = this.#open[this.#open.length - 1]
     if (top === undefined) return
-    const outside = this.#open.length === 1 && text.trim() !== ''
-    if (text.trim() !== '' && !outside) top.mixed = true
-    top.parts.push({ text, lines: outside ? [text.trim()] : [] })
+    const isOutsideRoot = this.#open.length === 1 && text.trim() !== ''
+    if (text.trim() !== '' && !isOutsideRoot) top.hasText = true
+    top.parts.push({ text, lines: isOutsideRoot ? [text.trim()] : [] })
   }
 
   finish(): Block[] {
@@ -82,15 +82,15 @@ class XmlReader implements MarkupHandler {
   }
 
   /** Consecutive children of the root with one name form a section. */
-  #enter(name: string): void {
+  #beginSection(name: string): void {
     if (name === this.#section) return
     const root = this.#open[1]
-    if (root !== undefined && !root.mixed) this.#write(root)
+    if (root !== undefined && !root.hasText) this.#write(root)
     this.#section = name
     this.#blocks.push({ type: 'heading', text: name, level: 1, tocSource: 'key', silent: true })
   }
 
-  #write(open: Open): void {
+  #write(open: OpenXmlElement): void {
     const lines = open.parts.flatMap((part) => part.lines)
     open.parts = []
     open.lineCount = 0
@@ -99,15 +99,15 @@ class XmlReader implements MarkupHandler {
 }
 
 /** Feeds contain HTML as text; its tags are not for readers. */
-function plain(text: string): string {
-  const flat = text.includes('</')
+function toPlainText(text: string): string {
+  const visibleText = text.includes('</')
     ? readHtml(text)
         .blocks.map((block) => block.text)
         .join(' ')
     : text
-  return flat.replace(/\s+/g, ' ').trim()
+  return visibleText.replace(/\s+/g, ' ').trim()
 }
 
-function localName(name: string): string {
+function getLocalName(name: string): string {
   return name.slice(name.indexOf(':') + 1)
 }

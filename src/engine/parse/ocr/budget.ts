@@ -1,10 +1,10 @@
+import type { OcrLanguages, OcrRequest, RecognisedPage } from './ocr-types.js'
 import { parsePages } from './pages.js'
-import type { OcrLanguages, OcrRequest, RecognisedPage } from './pages-read.js'
 
 /** OCR of a page is not started with less time left. */
-const WORTH_MS = 300
+const MIN_REMAINING_MS = 300
 /** Factor of the extra budget for a document without text on any page yet. */
-const MORE_WITHOUT_TEXT = 3
+const EXTRA_BUDGET_FACTOR = 3
 /** Processor time before publication; the other pages are recognised in the background after it. */
 export const FIRST_BUDGET_MS = 10_000
 
@@ -21,21 +21,21 @@ export class OcrBudget {
   readonly #endsAt: number
   readonly #extraMs: number
   /** Numbers of all pages that were requested. */
-  readonly #asked = new Set<number>()
+  readonly #requested = new Set<number>()
   #hasText: boolean
 
   /** @param hasText whether the document has text to publish without OCR */
   constructor({ languages, budgetMs, known = [] }: OcrRequest, { hasText = false } = {}) {
     this.languages = languages
     this.#known = new Map(parsePages(known).map((page) => [page.page, page]))
-    this.#endsAt = cpuMs() + budgetMs
-    this.#extraMs = budgetMs * MORE_WITHOUT_TEXT
+    this.#endsAt = getCpuMs() + budgetMs
+    this.#extraMs = budgetMs * EXTRA_BUDGET_FACTOR
     this.#hasText = hasText || [...this.#known.values()].some(({ lines }) => lines.length > 0)
   }
 
   /** Whether a page was requested for OCR, in this run or a later one. */
-  wasAsked(page: number): boolean {
-    return this.#asked.has(page)
+  wasRequested(page: number): boolean {
+    return this.#requested.has(page)
   }
 
   /**
@@ -43,22 +43,22 @@ export class OcrBudget {
    * that every run makes progress. While no page has text, the budget is larger, so that there is something to publish.
    */
   page(page: number, read: () => RecognisedPage): RecognisedPage | undefined {
-    this.#asked.add(page)
+    this.#requested.add(page)
     const known = this.#known.get(page)
     if (known !== undefined) return known
     const endsAt = this.#hasText ? this.#endsAt : this.#endsAt + this.#extraMs
-    if (this.fresh.length > 0 && cpuMs() + WORTH_MS > endsAt) {
+    if (this.fresh.length > 0 && getCpuMs() + MIN_REMAINING_MS > endsAt) {
       this.waiting.push(page)
       return undefined
     }
-    const made = read()
-    this.fresh.push(made)
-    if (made.lines.length > 0) this.#hasText = true
-    return made
+    const recognised = read()
+    this.fresh.push(recognised)
+    if (recognised.lines.length > 0) this.#hasText = true
+    return recognised
   }
 }
 
-function cpuMs(): number {
+function getCpuMs(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1000
 }

@@ -12,7 +12,7 @@ declare const WebAssembly: {
 }
 
 /** The used functions of Tesseract and Leptonica, compiled to WebAssembly. Numbers are addresses in its memory. */
-interface Program {
+interface TesseractProgram {
   TessBaseAPI: new () => TessApi
   FS: { writeFile(name: string, data: Uint8Array): void; unlink(name: string): void }
   Pix: object
@@ -57,8 +57,8 @@ export interface TessApi {
 /**
  * An instance of Tesseract. WebAssembly never returns memory, so an instance that grew large or failed is discarded.
  */
-export interface Core {
-  program: Program
+export interface TesseractCore {
+  program: TesseractProgram
   /** The resolution that Tesseract estimated from the text size of the last picture, if it could. */
   guess: { dpi?: number }
   /** The current memory; any allocation may move it. */
@@ -76,39 +76,39 @@ const SIMD_PROBE = Uint8Array.of(
  *
  * The loader does not expose its memory, so it runs with a wrapped `WebAssembly` that captures it.
  */
-export async function startCore(): Promise<Core> {
+export async function startCore(): Promise<TesseractCore> {
   const require = createRequire(import.meta.url)
   const name = `tesseract.js-core/tesseract-core${WebAssembly.validate(SIMD_PROBE) ? '-simd' : ''}-lstm`
   const path = require.resolve(`${name}.js`)
   let memory: { readonly buffer: ArrayBuffer } | undefined
-  const told = {
+  const capturingWebAssembly = {
     ...Object.fromEntries(Object.getOwnPropertyNames(WebAssembly).map((key) => [key, Reflect.get(WebAssembly, key)])),
     instantiate: async (bytes: Uint8Array, imports: object) => {
-      const made = await WebAssembly.instantiate(bytes, imports)
-      memory = Object.values(made.instance.exports).find((value) => value instanceof WebAssembly.Memory)
-      return made
+      const result = await WebAssembly.instantiate(bytes, imports)
+      memory = Object.values(result.instance.exports).find((value) => value instanceof WebAssembly.Memory)
+      return result
     },
   }
   const module: { exports: unknown } = { exports: {} }
   const parameters = ['module', 'exports', 'require', '__dirname', '__filename', 'WebAssembly']
   const load = compileFunction(readFileSync(path, 'utf8'), parameters, { filename: path })
-  load(module, module.exports, require, dirname(path), path, told)
+  load(module, module.exports, require, dirname(path), path, capturingWebAssembly)
   const start = module.exports
   if (typeof start !== 'function') throw new Error('tesseract.js-core does not export a function')
   const guess: { dpi?: number } = {}
-  const listen = (line: string): void => {
+  const captureEstimate = (line: string): void => {
     const dpi = /^Estimating resolution as (\d+)$/.exec(line)?.[1]
     if (dpi !== undefined) guess.dpi = Number(dpi)
   }
   const wasmBinary = readFileSync(require.resolve(`${name}.wasm`))
   // the package has no types; `TesseractProgram` declares what is used
-  const program = (await start({ wasmBinary, print: listen, printErr: listen })) as Program
-  const held = memory
-  if (held === undefined) throw new Error('tesseract.js-core has no memory')
+  const program = (await start({ wasmBinary, print: captureEstimate, printErr: captureEstimate })) as TesseractProgram
+  const wasmMemory = memory
+  if (wasmMemory === undefined) throw new Error('tesseract.js-core has no memory')
   return {
     program,
     guess,
-    memory: () => new Uint8Array(held.buffer),
+    memory: () => new Uint8Array(wasmMemory.buffer),
     allocate(bytes) {
       const address = program._malloc(bytes)
       if (address === 0) throw new Error('out of memory for the picture')
@@ -118,7 +118,7 @@ export async function startCore(): Promise<Core> {
 }
 
 /** Copies a grey bitmap into a Leptonica picture without a resolution. @returns its address */
-export function pixOf(core: Core, { width, height, data }: Bitmap): number {
+export function createPix(core: TesseractCore, { width, height, data }: Bitmap): number {
   const head = Buffer.from(`P5\n${width} ${height}\n255\n`)
   const address = readPix(core, [head, data])
   if (address === 0) throw new Error('out of memory for the picture')
@@ -126,13 +126,13 @@ export function pixOf(core: Core, { width, height, data }: Bitmap): number {
 }
 
 /** Decodes a picture from the parts of its file. @returns its address; 0 when it cannot be decoded */
-export function readPix(core: Core, parts: readonly Uint8Array[]): number {
+export function readPix(core: TesseractCore, parts: readonly Uint8Array[]): number {
   const size = parts.reduce((sum, part) => sum + part.length, 0)
   const packed = core.allocate(size)
-  let at = packed
+  let offset = packed
   for (const part of parts) {
-    core.memory().set(part, at)
-    at += part.length
+    core.memory().set(part, offset)
+    offset += part.length
   }
   const address = core.program._pixReadMem(packed, size)
   core.program._free(packed)
@@ -140,7 +140,7 @@ export function readPix(core: Core, parts: readonly Uint8Array[]): number {
 }
 
 /** Frees the memory of a picture. */
-export function destroyPix(core: Core, address: number): void {
+export function destroyPix(core: TesseractCore, address: number): void {
   const pointer = core.allocate(4)
   new DataView(core.memory().buffer).setUint32(pointer, address, true)
   core.program._pixDestroy(pointer)

@@ -1,23 +1,23 @@
 import type { FoundTable } from '../pdf/found-table.js'
 import type { PdfLine } from '../pdf/pdf-lines.js'
 import { findTables } from '../pdf/table-find.js'
-import { tenths } from '../render/points.js'
-import { linesOfPage } from './pages.js'
-import type { RecognisedLine, RecognisedPage, RuledLine } from './pages-read.js'
-import { runsOfLine } from './word-places.js'
+import { roundToTenths } from '../render/points.js'
+import type { RecognisedLine, RecognisedPage, RuledLine } from './ocr-types.js'
+import { toPdfLines } from './pages.js'
+import { toTextRuns } from './word-positions.js'
 
 /**
  * The lines of a recognised page, with each table in place of the lines it consists of. Tables are found by word
  * positions and ruled lines, with the same rules as on pages with text.
  */
-export function linesWithTables(page: RecognisedPage): PdfLine[] {
-  const lines = linesOfPage(page)
+export function buildLinesWithTables(page: RecognisedPage): PdfLine[] {
+  const lines = toPdfLines(page)
   const { ruled } = page
   if (ruled === undefined) return lines
-  const runs = page.lines.map(runsOfLine)
+  const runs = page.lines.map(toTextRuns)
   const tables = findTables(runs.flat(), {
-    level: ruled.level.map(ruleOf),
-    upright: ruled.upright.map(ruleOf),
+    level: ruled.level.map(toRule),
+    upright: ruled.upright.map(toRule),
     stripes: [],
   })
   if (tables.length === 0) return lines
@@ -28,38 +28,42 @@ export function linesWithTables(page: RecognisedPage): PdfLine[] {
     const count = runs[index]?.length ?? 0
     const owners = Array.from({ length: count }, (_, at) => inTables.get(first + at))
     first += count
-    const whole = lines[index]
-    if (whole === undefined) return []
+    const fullLine = lines[index]
+    if (fullLine === undefined) return []
     const found = new Set(owners.flatMap((owner) => owner ?? []))
-    if (found.size === 0) return [whole]
-    const fresh = [...found].filter((one) => !placed.has(one))
-    for (const one of fresh) placed.add(one)
-    return [...fresh.map((one) => tableLine(one, page, inTables)), ...restOf(line, whole, owners)]
+    if (found.size === 0) return [fullLine]
+    const newTables = [...found].filter((table) => !placed.has(table))
+    for (const table of newTables) placed.add(table)
+    return [...newTables.map((table) => createTableLine(table, page, inTables)), ...extractRest(line, fullLine, owners)]
   })
 }
 
-function ruleOf([at, from, to]: RuledLine): { at: number; from: number; to: number } {
+function toRule([at, from, to]: RuledLine): { at: number; from: number; to: number } {
   return { at, from, to }
 }
 
-function tableLine(found: FoundTable, page: RecognisedPage, owners: ReadonlyMap<number, FoundTable>): PdfLine {
+function createTableLine(found: FoundTable, page: RecognisedPage, owners: ReadonlyMap<number, FoundTable>): PdfLine {
   const { left, right, top, bottom } = found.box
   const { size, rows } = found
-  found.confidence = confidenceOf(page, found, owners)
-  const shown = shownBox(found.box, page)
+  found.confidence = computeConfidence(page, found, owners)
+  const shown = toShownBox(found.box, page)
   if (shown !== undefined) found.shown = shown
   const text = rows.map((row) => row.join(' ')).join(' ')
   return { text, left, right, y: top - 0.8 * size, size, turned: false, table: { found, bottom } }
 }
 
 /** Mean confidence of the words of a table, weighted by their length. */
-function confidenceOf({ lines }: RecognisedPage, found: FoundTable, owners: ReadonlyMap<number, FoundTable>): number {
+function computeConfidence(
+  { lines }: RecognisedPage,
+  found: FoundTable,
+  owners: ReadonlyMap<number, FoundTable>,
+): number {
   let run = 0
   let sum = 0
   let letters = 0
-  for (const [, , , , , confidences, places = []] of lines) {
+  for (const [, , , , , confidences, wordPositions = []] of lines) {
     for (const [index, confidence] of confidences.entries()) {
-      const count = places[4 * index + 3] ?? 0
+      const count = wordPositions[4 * index + 3] ?? 0
       if (owners.get(run++) !== found) continue
       sum += confidence * count
       letters += count
@@ -69,44 +73,44 @@ function confidenceOf({ lines }: RecognisedPage, found: FoundTable, owners: Read
 }
 
 /** The rest of a line without the words that belong to tables. */
-function restOf(
-  [, , , , text, confidences, places = []]: RecognisedLine,
-  whole: PdfLine,
+function extractRest(
+  [, , , , text, confidences, wordPositions = []]: RecognisedLine,
+  fullLine: PdfLine,
   owners: readonly (FoundTable | undefined)[],
 ): PdfLine[] {
   const letters = [...text]
-  let at = 0
+  let start = 0
   let left: number | undefined
-  let right = whole.right
+  let right = fullLine.right
   let rest = ''
-  const sure: number[] = []
+  const restConfidences: number[] = []
   for (const [index, owner] of owners.entries()) {
-    const end = endOf(letters, at, places[4 * index + 3] ?? 0)
-    const piece = letters.slice(at, end).join('')
-    at = end
+    const end = findEnd(letters, start, wordPositions[4 * index + 3] ?? 0)
+    const piece = letters.slice(start, end).join('')
+    start = end
     if (owner !== undefined) continue
     rest += piece
-    left ??= places[4 * index]
-    right = places[4 * index + 1] ?? right
-    sure.push(confidences[index] ?? 0)
+    left ??= wordPositions[4 * index]
+    right = wordPositions[4 * index + 1] ?? right
+    restConfidences.push(confidences[index] ?? 0)
   }
   if (rest.trim() === '' || left === undefined) return []
-  return [{ ...whole, text: rest.trim(), left, right, confidences: sure }]
+  return [{ ...fullLine, text: rest.trim(), left, right, confidences: restConfidences }]
 }
 
 /** Index after `count` letters from a start index on; spaces are not counted. */
-function endOf(letters: readonly string[], from: number, count: number): number {
-  let left = count
-  let at = from
-  for (; at < letters.length && left > 0; at++) if (letters[at] !== ' ') left--
-  return at
+function findEnd(letters: readonly string[], from: number, count: number): number {
+  let remaining = count
+  let index = from
+  for (; index < letters.length && remaining > 0; index++) if (letters[index] !== ' ') remaining--
+  return index
 }
 
 /**
  * The area of a table on the scanned page as it is shown, before correction of tilt and rotation; in points, rounded to
  * a tenth.
  */
-function shownBox(
+function toShownBox(
   { left, right, top, bottom }: FoundTable['box'],
   { size, rotation = 0, ruled }: RecognisedPage,
 ): FoundTable['shown'] {
@@ -116,15 +120,20 @@ function shownBox(
   const corners = [left, right].flatMap((x) =>
     [top, bottom].map((y): [number, number] => {
       const down = height - y
-      const [a, b] = [x - tilt * down, down + tilt * x]
-      if (rotation === 90) return [b, width - a]
-      if (rotation === 180) return [width - a, height - b]
-      if (rotation === 270) return [height - b, a]
-      return [a, b]
+      const [shownX, shownY] = [x - tilt * down, down + tilt * x]
+      if (rotation === 90) return [shownY, width - shownX]
+      if (rotation === 180) return [width - shownX, height - shownY]
+      if (rotation === 270) return [height - shownY, shownX]
+      return [shownX, shownY]
     }),
   )
   const xs = corners.map(([x]) => x)
   const ys = corners.map(([, y]) => y)
   const [x, y] = [Math.min(...xs), Math.min(...ys)]
-  return { x: tenths(x), y: tenths(y), width: tenths(Math.max(...xs) - x), height: tenths(Math.max(...ys) - y) }
+  return {
+    x: roundToTenths(x),
+    y: roundToTenths(y),
+    width: roundToTenths(Math.max(...xs) - x),
+    height: roundToTenths(Math.max(...ys) - y),
+  }
 }

@@ -6,6 +6,6 @@ export interface PageWithText extends PdfPage {
 }
 
 /** Counts the letters and digits of a text. */
-export function lettersOf(text: string): number {
+export function countLetters(text: string): number {
   return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0
 }

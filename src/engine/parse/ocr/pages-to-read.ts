@@ -1,12 +1,12 @@
 import type { OcrBudget } from './budget.js'
 import { isLegible } from './legible.js'
-import { lettersOf, type PageWithText } from './page-text.js'
-import type { RecognisedPage } from './pages-read.js'
+import type { RecognisedPage } from './ocr-types.js'
+import { countLetters, type PageWithText } from './page-text.js'
 
 /** Maximal number of letters of a stamp, running header or page number on a scan; a page of text has more. */
 const STAMP_LETTERS = 200
 
-interface PicturesRead {
+interface PageOcrResult {
   /** Fields for the metadata of the document. */
   metadata: OcrMetadata
   /** Numbers of pages that could not be drawn or recognised. */
@@ -31,15 +31,15 @@ export interface OcrMetadata {
  * Recognises the pages of a PDF that are pictures. The renderer and Tesseract are loaded only when there is such a
  * page. Lines of pages with good text are not changed.
  */
-export async function readPictures(
+export async function recogniseDoubtfulPages(
   bytes: Uint8Array,
   filename: string,
   pages: readonly PageWithText[],
   budget: OcrBudget,
-): Promise<PicturesRead> {
-  const doubtful = pages.filter(({ raw }) => lettersOf(raw) < STAMP_LETTERS || !isLegible(raw))
+): Promise<PageOcrResult> {
+  const doubtful = pages.filter(({ raw }) => countLetters(raw) < STAMP_LETTERS || !isLegible(raw))
   if (doubtful.length === 0) return { metadata: {}, failed: [] }
-  const { readScans } = await import('./pdf-scans.js')
+  const { recogniseScans: readScans } = await import('./pdf-scans.js')
   const { read, failed } = await readScans(bytes, filename, doubtful, budget)
   return { metadata: ocrMetadata(read, budget), failed }
 }
@@ -48,7 +48,7 @@ export async function readPictures(
 export function ocrMetadata(read: readonly RecognisedPage[], { waiting }: OcrBudget): OcrMetadata {
   const withText = read.filter(({ lines }) => lines.length > 0)
   if (withText.length === 0 && waiting.length === 0) return {}
-  const sum = withText.reduce((all, { confidence }) => all + confidence, 0)
+  const sum = withText.reduce((total, { confidence }) => total + confidence, 0)
   return {
     ocr: {
       pages: withText.length,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { PdfLine } from '../pdf/pdf-lines.js'
-import type { RecognisedPage } from './pages-read.js'
+import type { RecognisedPage } from './ocr-types.js'
 
 /** Version of the OCR; stored pages of another version are recognised again. */
 export const OCR_ENGINE = 'tesseract-7.0.0/2'
@@ -10,34 +10,35 @@ export const OCR_ENGINE = 'tesseract-7.0.0/2'
  * words of three or more letters with the confidence `word` have fewer than `letters` letters or a smaller fraction of
  * all letters than `share`, unless the entire picture has the confidence `whole`. Confidences in percent.
  */
-const SEMBLANCE = { line: 40, whole: 80, word: 60, letters: 10, share: 0.25 }
+const FALSE_TEXT_LIMITS = { line: 40, whole: 80, word: 60, letters: 10, share: 0.25 }
 
 /** Removes what only looks like text, such as branches and bricks. */
-export function withoutSemblance(page: RecognisedPage): RecognisedPage {
-  const lines = page.lines.filter(([, , , , , sure]) => meanOf(sure) >= SEMBLANCE.line)
-  if (page.confidence >= SEMBLANCE.whole) return { ...page, lines }
-  let all = 0
-  let inWords = 0
+export function removeFalseText(page: RecognisedPage): RecognisedPage {
+  const lines = page.lines.filter(([, , , , , sure]) => computeMean(sure) >= FALSE_TEXT_LIMITS.line)
+  if (page.confidence >= FALSE_TEXT_LIMITS.whole) return { ...page, lines }
+  let letterCount = 0
+  let confidentLetterCount = 0
   for (const [, , , , text, sure] of page.lines) {
     const words = text.split(' ')
-    for (const [at, word] of words.entries()) {
+    for (const [index, word] of words.entries()) {
       const letters = word.match(/[\p{L}\p{N}]/gu)?.length ?? 0
-      all += letters
+      letterCount += letters
       // in a line without spaces between its words, each has the mean confidence
-      const confidence = words.length === sure.length ? (sure[at] ?? 0) : meanOf(sure)
-      if (letters >= 3 && confidence >= SEMBLANCE.word) inWords += letters
+      const confidence = words.length === sure.length ? (sure[index] ?? 0) : computeMean(sure)
+      if (letters >= 3 && confidence >= FALSE_TEXT_LIMITS.word) confidentLetterCount += letters
     }
   }
-  const isText = inWords >= SEMBLANCE.letters && inWords >= all * SEMBLANCE.share
+  const isText =
+    confidentLetterCount >= FALSE_TEXT_LIMITS.letters && confidentLetterCount >= letterCount * FALSE_TEXT_LIMITS.share
   return isText ? { ...page, lines } : { ...page, lines: [], confidence: 0 }
 }
 
-function meanOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, one) => sum + one, 0) / Math.max(1, numbers.length)
+function computeMean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, value) => sum + value, 0) / Math.max(1, numbers.length)
 }
 
 /** Converts to lines of a page, in reading order. */
-export function linesOfPage({ lines }: RecognisedPage): PdfLine[] {
+export function toPdfLines({ lines }: RecognisedPage): PdfLine[] {
   return lines.map(([left, right, y, size, text, confidences]) => ({
     text,
     left,

@@ -3,23 +3,23 @@ import type { Bitmap } from '../render/bitmap.js'
 import { openPages, type PdfPages } from '../render/pdf-pages.js'
 import type { OcrBudget } from './budget.js'
 import { isLegible } from './legible.js'
-import { linesWithTables } from './page-tables.js'
-import { lettersOf, type PageWithText } from './page-text.js'
-import type { RecognisedPage } from './pages-read.js'
-import { type Recogniser, recogniser } from './recognise.js'
-import { recognisedPage } from './recognised-page.js'
+import type { RecognisedPage } from './ocr-types.js'
+import { buildLinesWithTables } from './page-tables.js'
+import { countLetters, type PageWithText } from './page-text.js'
+import { getRecogniser, type Recogniser } from './recognise.js'
+import { toRecognisedPage } from './recognised-page.js'
 
 const DPI = 300
 /** After this many failed pages the remaining ones are not tried. */
-const MOST_FAILED = 5
+const MAX_FAILED_PAGES = 5
 /** Pictures that cover this fraction of a page make it a scan. */
-const SCAN_SHARE = 0.6
+const MIN_SCAN_FRACTION = 0.6
 /** Pixels darker than this grey are ink; a page with a smaller fraction of ink is blank. */
-const INK = 160
-const MIN_INK = 0.0003
+const MAX_INK_GREY = 160
+const MIN_INK_FRACTION = 0.0003
 
 /** Result of the OCR of a PDF's pages. */
-export interface Scans {
+export interface ScanResult {
   /** Pages that were recognised and whose lines were replaced. */
   read: RecognisedPage[]
   /** Numbers of pages that could not be drawn or recognised. */
@@ -30,72 +30,72 @@ export interface Scans {
  * Recognises pages that have no text, have illegible text, or are scans with a stamp. Replaces the lines of a page when
  * OCR yields more text.
  */
-export async function readScans(
+export async function recogniseScans(
   bytes: Uint8Array,
   filename: string,
   pages: readonly PageWithText[],
   budget: OcrBudget,
-): Promise<Scans> {
+): Promise<ScanResult> {
   const read: RecognisedPage[] = []
   const failed: number[] = []
-  let drawn: PdfPages | undefined
+  let pdfPages: PdfPages | undefined
   let reader: Recogniser | undefined
   try {
     for (const page of pages) {
-      if (failed.length >= MOST_FAILED) {
+      if (failed.length >= MAX_FAILED_PAGES) {
         failed.push(page.number)
         continue
       }
       try {
-        drawn ??= await openPages(bytes, filename)
-        if (!isScan(page, drawn)) continue
-        reader ??= await recogniser(budget.languages)
-        const found = budget.page(page.number, readPage(page.number, drawn, reader))
-        if (found === undefined || !isBetter(found, page)) continue
-        page.lines = linesWithTables(found)
-        read.push(found)
+        pdfPages ??= await openPages(bytes, filename)
+        if (!isScan(page, pdfPages)) continue
+        reader ??= await getRecogniser(budget.languages)
+        const recognised = budget.page(page.number, createPageReader(page.number, pdfPages, reader))
+        if (recognised === undefined || !isBetter(recognised, page)) continue
+        page.lines = buildLinesWithTables(recognised)
+        read.push(recognised)
       } catch (error) {
         if (error instanceof ReadError && error.code === 'unsupported-type') throw error
         // after a failure neither the renderer nor Tesseract can be trusted
         failed.push(page.number)
-        drawn?.close()
-        drawn = undefined
+        pdfPages?.close()
+        pdfPages = undefined
         reader = undefined
       }
     }
   } finally {
-    drawn?.close()
-    reader?.rest()
+    pdfPages?.close()
+    reader?.releaseMemory()
   }
   return { read, failed }
 }
 
-function isScan({ raw, number }: PageWithText, drawn: PdfPages): boolean {
-  if (lettersOf(raw) === 0) return true
+function isScan({ raw, number }: PageWithText, pdfPages: PdfPages): boolean {
+  if (countLetters(raw) === 0) return true
   if (!isLegible(raw)) return true
-  const { size, objects } = drawn.layout(number, [])
+  const { size, objects } = pdfPages.layout(number, [])
   const area = objects
     .filter(({ kind }) => kind === 'image')
     .reduce((sum, { left, top, right, bottom }) => sum + Math.abs((right - left) * (bottom - top)), 0)
-  return area >= SCAN_SHARE * size.width * size.height
+  return area >= MIN_SCAN_FRACTION * size.width * size.height
 }
 
-function readPage(number: number, drawn: PdfPages, reader: Recogniser): () => RecognisedPage {
+function createPageReader(number: number, pdfPages: PdfPages, reader: Recogniser): () => RecognisedPage {
   return () => {
-    const bitmap = drawn.render(number, { dpi: DPI, grey: true })
+    const bitmap = pdfPages.render(number, { dpi: DPI, grey: true })
     if (isBlank(bitmap)) return { page: number, lines: [], confidence: 0 }
-    return recognisedPage(number, reader.read(bitmap, bitmap.dpi))
+    return toRecognisedPage(number, reader.read(bitmap, bitmap.dpi))
   }
 }
 
 export function isBlank({ data }: Bitmap): boolean {
   let ink = 0
-  for (const value of data) if (value < INK) ink++
-  return ink < data.length * MIN_INK
+  for (const value of data) if (value < MAX_INK_GREY) ink++
+  return ink < data.length * MIN_INK_FRACTION
 }
 
 /** OCR must yield more letters than the stamp on a scan; any text is better than illegible text. */
 function isBetter({ lines }: RecognisedPage, page: PageWithText): boolean {
-  const found = lines.reduce((sum, [, , , , text]) => sum + lettersOf(text), 0)
-  return isLegible(page.raw) ? found > lettersOf(page.raw) : found > 0
+  const letterCount = lines.reduce((sum, [, , , , text]) => sum + countLetters(text), 0)
+  return isLegible(page.raw) ? letterCount > countLetters(page.raw) : letterCount > 0
 }

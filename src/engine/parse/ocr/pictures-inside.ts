@@ -1,12 +1,12 @@
 import { isRecord } from '../../../lib/json/values.js'
-import type { Block, Parsed, ParserInput } from '../parsed.js'
+import type { Block, ParsedDocument, ParserInput } from '../parsed.js'
 import { isFigureCaption } from '../picture/captions.js'
 import { hashOf } from '../picture/key.js'
-import { type PixelSize, sizeOfPicture } from '../picture/size.js'
+import { type PixelSize, readPixelSize } from '../picture/size.js'
 import { OcrBudget } from './budget.js'
-import { lettersOf } from './page-text.js'
-import type { OcrRequest, RecognisedLine, RecognisedPage } from './pages-read.js'
-import type { KnownPicture, SeenPicture } from './read-picture.js'
+import type { OcrRequest, RecognisedLine, RecognisedPage } from './ocr-types.js'
+import { countLetters } from './page-text.js'
+import type { KeyedPicture, LocalPicture } from './read-picture.js'
 
 /**
  * Processor time for the pictures of one document, in addition to that of its pages; the other pictures are recognised
@@ -14,20 +14,20 @@ import type { KnownPicture, SeenPicture } from './read-picture.js'
  */
 const BUDGET_MS = 4000
 /** Maximal number of pictures of one document, the first ones of it. */
-const MOST_PICTURES = 200
+const MAX_PICTURES = 200
 /** Results for pictures are stored together with those of pages: their numbers begin here. */
-const FIRST_NUMBER = 1_000_000
+const FIRST_PICTURE_NUMBER = 1_000_000
 /** Icons, buttons and ornaments are narrower, lower or smaller in area than this, in pixels. */
-const LEAST = { width: 80, height: 28, area: 8000 }
+const MIN_SIZE_PX = { width: 80, height: 28, area: 8000 }
 /**
  * Text that a photograph seems to contain has low confidence or few letters: minimal confidence of a line and of all
  * lines, in percent, and minimal number of letters.
  */
-const SURE_LINE = 55
-const SURE = 65
-const LEAST_LETTERS = 10
+const MIN_LINE_CONFIDENCE = 55
+const MIN_CONFIDENCE = 65
+const MIN_LETTERS = 10
 
-interface Candidate extends KnownPicture {
+interface OcrCandidate extends KeyedPicture {
   block: Block
 }
 
@@ -38,45 +38,45 @@ interface Candidate extends KnownPicture {
  *
  * @returns results of this run, to be stored for the next
  */
-export async function readPicturesInside(
-  parsed: Parsed,
+export async function recognisePicturesInside(
+  parsed: ParsedDocument,
   { bytes, filename, ocr: pages }: Pick<ParserInput, 'bytes' | 'filename' | 'ocr'>,
   request: OcrRequest,
 ): Promise<RecognisedPage[]> {
-  const candidates = candidatesOf(parsed.blocks, pages)
+  const candidates = findCandidates(parsed.blocks, pages)
   if (candidates.length === 0) return []
   const budget = new OcrBudget(
-    { ...request, budgetMs: Math.min(BUDGET_MS, request.budgetMs), known: renumbered(request.known, candidates) },
+    { ...request, budgetMs: Math.min(BUDGET_MS, request.budgetMs), known: renumberKnown(request.known, candidates) },
     { hasText: parsed.blocks.some(({ text, silent }) => text.trim() !== '' && silent !== true) },
   )
-  const { PictureReader, withoutTables } = await import('./read-picture.js')
+  const { PictureReader, separateTables: withoutTables } = await import('./read-picture.js')
   const reader = new PictureReader(bytes, filename, budget)
   const read: RecognisedPage[] = []
   const tables = new Map<Block, Block[]>()
   try {
-    for (const [place, candidate] of candidates.entries()) {
-      const found = await reader.read(candidate, FIRST_NUMBER + place)
+    for (const [index, candidate] of candidates.entries()) {
+      const found = await reader.read(candidate, FIRST_PICTURE_NUMBER + index)
       if (reader.failure !== undefined) break
       const lines = found?.lines.filter(isSure) ?? []
       if (found === undefined || !isText(lines, found)) continue
-      const parted = withoutTables({ ...found, lines }, candidate.block)
-      if (parted.tables.length > 0) tables.set(candidate.block, parted.tables)
-      addText(candidate.block, lines, parted.text)
+      const separated = withoutTables({ ...found, lines }, candidate.block)
+      if (separated.tables.length > 0) tables.set(candidate.block, separated.tables)
+      addText(candidate.block, lines, separated.text)
       read.push(found)
     }
   } finally {
     reader.close()
   }
-  if (tables.size > 0) parsed.blocks = withTables(parsed.blocks, tables)
-  tell(parsed, read, budget.waiting.length, reader.failure)
+  if (tables.size > 0) parsed.blocks = insertTables(parsed.blocks, tables)
+  reportInMetadata(parsed, read, budget.waiting.length, reader.failure)
   return budget.fresh
 }
 
-function candidatesOf(blocks: readonly Block[], pages: OcrBudget): Candidate[] {
-  const candidates = new Map<string, Candidate>()
+function findCandidates(blocks: readonly Block[], pages: OcrBudget): OcrCandidate[] {
+  const candidates = new Map<string, OcrCandidate>()
   for (const block of blocks) {
     const { picture } = block
-    if (candidates.size === MOST_PICTURES) break
+    if (candidates.size === MAX_PICTURES) break
     if (picture === undefined || 'uri' in picture || !isWorthIt(picture, pages)) continue
     const key = 'bytes' in picture ? hashOf(picture.bytes) : `${picture.page}:${JSON.stringify(picture.drawn)}`
     if (!candidates.has(key)) candidates.set(key, { block, picture, key })
@@ -84,45 +84,46 @@ function candidatesOf(blocks: readonly Block[], pages: OcrBudget): Candidate[] {
   return [...candidates.values()]
 }
 
-function isWorthIt(picture: SeenPicture, pages: OcrBudget): boolean {
-  if ('drawn' in picture) return picture.isPainted === true && !pages.wasAsked(picture.page) && isLarge(picture.drawn)
-  const size = sizeOfPicture(picture.bytes)
+function isWorthIt(picture: LocalPicture, pages: OcrBudget): boolean {
+  if ('drawn' in picture)
+    return picture.isPainted === true && !pages.wasRequested(picture.page) && isLarge(picture.drawn)
+  const size = readPixelSize(picture.bytes)
   return size !== undefined && isLarge(size)
 }
 
 function isLarge({ width, height }: PixelSize): boolean {
-  return width >= LEAST.width && height >= LEAST.height && width * height >= LEAST.area
+  return width >= MIN_SIZE_PX.width && height >= MIN_SIZE_PX.height && width * height >= MIN_SIZE_PX.area
 }
 
 /** Known results, renumbered to the current indexes of their pictures. */
-function renumbered(known: readonly RecognisedPage[] = [], candidates: readonly Candidate[]): RecognisedPage[] {
+function renumberKnown(known: readonly RecognisedPage[] = [], candidates: readonly OcrCandidate[]): RecognisedPage[] {
   const byKey = new Map(known.flatMap((page) => (page.picture === undefined ? [] : [[page.picture, page]])))
-  return candidates.flatMap(({ key }, place) => {
+  return candidates.flatMap(({ key }, index) => {
     const page = byKey.get(key)
-    return page === undefined ? [] : [{ ...page, page: FIRST_NUMBER + place }]
+    return page === undefined ? [] : [{ ...page, page: FIRST_PICTURE_NUMBER + index }]
   })
 }
 
 function isSure([, , , , , confidences]: RecognisedLine): boolean {
-  return confidences.reduce((sum, one) => sum + one, 0) >= SURE_LINE * confidences.length
+  return confidences.reduce((sum, confidence) => sum + confidence, 0) >= MIN_LINE_CONFIDENCE * confidences.length
 }
 
 /** Whether lines are written words rather than, for example, branches of a tree. */
 function isText(lines: readonly RecognisedLine[], { confidence }: RecognisedPage): boolean {
   const text = lines.map((line) => line[4]).join(' ')
-  return confidence >= SURE && lettersOf(text) >= LEAST_LETTERS && /\p{L}{3}|\p{Lo}{2}|\d{3}/u.test(text)
+  return confidence >= MIN_CONFIDENCE && countLetters(text) >= MIN_LETTERS && /\p{L}{3}|\p{Lo}{2}|\d{3}/u.test(text)
 }
 
 /** Inserts tables after the pictures in which they were recognised, and after the captions of those. */
-function withTables(blocks: readonly Block[], tables: ReadonlyMap<Block, Block[]>): Block[] {
+function insertTables(blocks: readonly Block[], tables: ReadonlyMap<Block, Block[]>): Block[] {
   const placed: Block[] = []
-  let waiting: Block[] = []
+  let pendingTables: Block[] = []
   for (const block of blocks) {
-    if (waiting.length > 0 && !isFigureCaption(block.text)) placed.push(...waiting.splice(0))
+    if (pendingTables.length > 0 && !isFigureCaption(block.text)) placed.push(...pendingTables.splice(0))
     placed.push(block)
-    waiting = [...waiting, ...(tables.get(block) ?? [])]
+    pendingTables = [...pendingTables, ...(tables.get(block) ?? [])]
   }
-  return [...placed, ...waiting]
+  return [...placed, ...pendingTables]
 }
 
 /** @param text the lines without those that belong to tables */
@@ -135,12 +136,17 @@ function addText(block: Block, lines: readonly RecognisedLine[], text: string): 
 }
 
 /** Sets the numbers of recognised and pending pictures in the metadata of the document. */
-function tell(parsed: Parsed, read: readonly RecognisedPage[], waiting: number, failure: string | undefined): void {
+function reportInMetadata(
+  parsed: ParsedDocument,
+  read: readonly RecognisedPage[],
+  pendingCount: number,
+  failure: string | undefined,
+): void {
   const { ocr, warnings } = parsed.metadata
   if (failure !== undefined) parsed.metadata.warnings = [...(Array.isArray(warnings) ? warnings : []), failure]
-  if (read.length === 0 && waiting === 0) return
+  if (read.length === 0 && pendingCount === 0) return
   const mean = read.reduce((sum, { confidence }) => sum + confidence, 0) / Math.max(1, read.length)
-  const ofPages = isRecord(ocr) ? ocr : { pages: 0, confidence: Math.round(mean) }
-  const waits = waiting + Number(ofPages.waiting ?? 0)
-  parsed.metadata.ocr = { ...ofPages, pictures: read.length, ...(waits === 0 ? {} : { waiting: waits }) }
+  const pagesOcr = isRecord(ocr) ? ocr : { pages: 0, confidence: Math.round(mean) }
+  const totalPending = pendingCount + Number(pagesOcr.waiting ?? 0)
+  parsed.metadata.ocr = { ...pagesOcr, pictures: read.length, ...(totalPending === 0 ? {} : { waiting: totalPending }) }
 }

@@ -1,25 +1,25 @@
 import { ReadError } from '../limits.js'
 import type { Block, Picture } from '../parsed.js'
-import { foundBlocks } from '../pdf/table-blocks.js'
+import { toTableElements } from '../pdf/table-blocks.js'
 import { decodePicture } from '../picture/picture.js'
 import type { Bitmap } from '../render/bitmap.js'
 import { openPages, type PdfPages } from '../render/pdf-pages.js'
 import type { OcrBudget } from './budget.js'
-import { linesWithTables } from './page-tables.js'
-import type { RecognisedPage } from './pages-read.js'
+import type { RecognisedPage } from './ocr-types.js'
+import { buildLinesWithTables } from './page-tables.js'
 import { isBlank } from './pdf-scans.js'
-import { recogniser } from './recognise.js'
-import { recognisedPage } from './recognised-page.js'
+import { getRecogniser } from './recognise.js'
+import { toRecognisedPage } from './recognised-page.js'
 import { isTexture } from './texture.js'
 
 /** After this many failures the remaining pictures are not tried. */
-const MOST_FAILED = 10
+const MAX_FAILED_PICTURES = 10
 const DPI = 200
 
-export type SeenPicture = Exclude<Picture, { uri: string }>
+export type LocalPicture = Exclude<Picture, { uri: string }>
 
-export interface KnownPicture {
-  picture: SeenPicture
+export interface KeyedPicture {
+  picture: LocalPicture
   /** Equal for equal pictures. */
   key: string
 }
@@ -41,22 +41,22 @@ export class PictureReader {
   }
 
   /** @returns undefined when no time is left or the picture cannot be decoded; the document is kept without it */
-  async read({ picture, key }: KnownPicture, number: number): Promise<RecognisedPage | undefined> {
-    if (this.#failed >= MOST_FAILED) return undefined
+  async read({ picture, key }: KeyedPicture, number: number): Promise<RecognisedPage | undefined> {
+    if (this.#failed >= MAX_FAILED_PICTURES) return undefined
     try {
-      const reader = await recogniser(this.#budget.languages)
+      const reader = await getRecogniser(this.#budget.languages)
       try {
         if ('drawn' in picture) this.#drawn ??= await openPages(this.#bytes, this.#filename)
         const drawn = this.#drawn
         return this.#budget.page(number, () => {
           const bitmap =
             'bytes' in picture ? decodePicture(reader, picture.bytes, this.#filename) : draw(drawn, picture)
-          const none = { page: number, lines: [], confidence: 0, picture: key }
-          if (bitmap === undefined || isBlank(bitmap) || isTexture(bitmap)) return none
-          return { ...recognisedPage(number, reader.readAsShown(bitmap)), picture: key }
+          const empty = { page: number, lines: [], confidence: 0, picture: key }
+          if (bitmap === undefined || isBlank(bitmap) || isTexture(bitmap)) return empty
+          return { ...toRecognisedPage(number, reader.readAsShown(bitmap)), picture: key }
         })
       } finally {
-        reader.rest()
+        reader.releaseMemory()
       }
     } catch (error) {
       if (error instanceof ReadError && error.code === 'unsupported-type') this.failure = error.message
@@ -71,13 +71,13 @@ export class PictureReader {
 }
 
 /** Separates the tables that were recognised in a picture from the rest of its text. */
-export function withoutTables(page: RecognisedPage, { pageNumber }: Block): { tables: Block[]; text: string } {
-  const lines = linesWithTables(page)
+export function separateTables(page: RecognisedPage, { pageNumber }: Block): { tables: Block[]; text: string } {
+  const lines = buildLinesWithTables(page)
   const tables = lines.flatMap(({ table }) => {
     if (table === undefined) return []
     // its box is relative to the picture
     const { shown: _, ...found } = table.found
-    return foundBlocks(found).map((block) => ({ ...block, ...(pageNumber === undefined ? {} : { pageNumber }) }))
+    return toTableElements(found).map((block) => ({ ...block, ...(pageNumber === undefined ? {} : { pageNumber }) }))
   })
   const rest = lines.filter(({ table }) => table === undefined)
   return { tables, text: rest.map(({ text }) => text).join('\n') }
@@ -85,7 +85,7 @@ export function withoutTables(page: RecognisedPage, { pageNumber }: Block): { ta
 
 function draw(
   pages: PdfPages | undefined,
-  { page, drawn }: Extract<SeenPicture, { page: number }>,
+  { page, drawn }: Extract<LocalPicture, { page: number }>,
 ): Bitmap | undefined {
   const { x: left, y: top, width, height } = drawn
   return pages?.render(page, { dpi: DPI, grey: true, region: { left, top, width, height } })

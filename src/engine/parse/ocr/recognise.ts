@@ -1,55 +1,55 @@
-import { languageData } from '../../../local/ocr-languages.js'
+import { readLanguageData } from '../../../local/ocr-languages.js'
 import { ReadError } from '../limits.js'
-import { scaled, turned } from '../picture/transform.js'
+import { rotateBitmap, scaleBitmap } from '../picture/transform.js'
 import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
-import { busiestPart } from './busiest-part.js'
-import { type Core, destroyPix, pixOf, startCore, type TessApi } from './core.js'
-import type { OcrLanguages } from './pages-read.js'
-import { type ReadArea, withMissedWords } from './second-look.js'
-import { type Line, linesOf, meanConfidence, type PageText } from './words.js'
+import { findBusiestPart } from './busiest-part.js'
+import { createPix, destroyPix, startCore, type TessApi, type TesseractCore } from './core.js'
+import type { OcrLanguages } from './ocr-types.js'
+import { addMissedWords, type ReadArea } from './second-pass.js'
+import { computeMeanConfidence, type OcrLine, type OcrText, parseLines } from './words.js'
 
 /** Recognises text in pictures, one after the other. */
 export interface Recogniser {
-  core: Core
+  core: TesseractCore
   /** @param dpi resolution, when it is known, as for a drawn page */
-  read(bitmap: Bitmap, dpi?: number): PageText
+  read(bitmap: Bitmap, dpi?: number): OcrText
   /**
    * Recognises a picture inside a document. It is upright and often has no text, so no other rotation or language is
    * tried.
    */
-  readAsShown(bitmap: Bitmap): PageText
+  readAsShown(bitmap: Bitmap): OcrText
   /** Discards the program when it uses much memory; the next `getRecogniser` starts another. */
-  rest(): void
+  releaseMemory(): void
 }
 
 /** Tesseract works best with text of the height that print has at this resolution. */
 const TARGET_DPI = 300
 /** Smaller text is enlarged, up to this factor. */
 const SMALL_DPI = 220
-const MOST_ENLARGED = 4
+const MAX_ENLARGEMENT = 4
 /** A picture without an estimated resolution is enlarged when no side is longer than this. */
 const SMALL_SIDE = 1000
-const ENLARGED_BLINDLY = 3
+const BLIND_ENLARGEMENT = 3
 /** Maximal number of pixels passed to Tesseract; larger pictures are scaled down. */
-const MOST_READ = 12_000_000
+const MAX_READ_PIXELS = 12_000_000
 /** The same for a picture in a document: a page at 200 dpi. */
-const MOST_SHOWN = 4_000_000
+const MAX_PICTURE_PIXELS = 4_000_000
 /**
  * Upside-down text is recognised as garbage: below this confidence, other rotations are tried on a part of the picture.
  */
-const DOUBTFUL = 70
-const CLEARLY_BETTER = 15
+const MIN_CONFIDENCE = 70
+const MIN_SCORE_GAIN = 15
 const PROBE_SIDE = 1100
 /** An instance with more memory is not kept for the next file. */
-const MOST_HELD = 128 * 1024 * 1024
+const MAX_IDLE_BYTES = 128 * 1024 * 1024
 const LSTM_ONLY = 1
 const AUTOMATIC = 3
 const SPARSE = 11
 const ONE_LINE = 7
 const ONE_CHARACTER = 10
-const FIGURES = '0123456789.,$%()-—*'
+const NUMBER_CHARACTERS = '0123456789.,$%()-—*'
 /** Margin around an area that is recognised separately, so that its letters do not touch the edge. */
-const EDGE = 6
+const MARGIN_PX = 6
 
 let current: { key: string; recogniser: Promise<Recogniser> } | undefined
 
@@ -57,42 +57,42 @@ let current: { key: string; recogniser: Promise<Recogniser> } | undefined
  * Returns a recogniser for these languages; it is reused until other languages are requested. @throws ReadError when a
  * language is not installed
  */
-export function recogniser(languages: OcrLanguages): Promise<Recogniser> {
+export function getRecogniser(languages: OcrLanguages): Promise<Recogniser> {
   const key = JSON.stringify(languages)
   if (current?.key === key) return current.recogniser
-  const made = { key, recogniser: start(languages) }
-  made.recogniser.catch(() => forget(made.recogniser))
-  current = made
-  return made.recogniser
+  const entry = { key, recogniser: startRecogniser(languages) }
+  entry.recogniser.catch(() => forget(entry.recogniser))
+  current = entry
+  return entry.recogniser
 }
 
-function forget(one: Promise<Recogniser>): void {
-  if (current?.recogniser === one) current = undefined
+function forget(failed: Promise<Recogniser>): void {
+  if (current?.recogniser === failed) current = undefined
 }
 
-async function start({ codes, others = [], folder }: OcrLanguages): Promise<Recogniser> {
-  for (const code of codes) dataOf(code, folder)
+async function startRecogniser({ codes, others = [], folder }: OcrLanguages): Promise<Recogniser> {
+  for (const code of codes) loadLanguageData(code, folder)
   const core = await startCore()
   const apis = new Map<string, TessApi>()
-  const apiOf = (tongue: Tongue): TessApi => {
-    const known = apis.get(tongue.join('+'))
-    if (known !== undefined) return known
-    const api = startApi(core, tongue, folder)
-    apis.set(tongue.join('+'), api)
+  const getApi = (languageGroup: LanguageGroup): TessApi => {
+    const existing = apis.get(languageGroup.join('+'))
+    if (existing !== undefined) return existing
+    const api = startApi(core, languageGroup, folder)
+    apis.set(languageGroup.join('+'), api)
     return api
   }
-  apiOf(codes)
-  let tongue: Tongue = codes
-  const tongues: readonly Tongue[] = [codes, ...others.map((code) => [code, ...codes])]
-  const drop = (): void => {
+  getApi(codes)
+  let languageGroup: LanguageGroup = codes
+  const languageGroups: readonly LanguageGroup[] = [codes, ...others.map((code) => [code, ...codes])]
+  const discard = (): void => {
     current = undefined
   }
-  const guarded = (read: () => PageText): PageText => {
+  const guarded = (read: () => OcrText): OcrText => {
     try {
       return read()
     } catch (error) {
       // after a trap the state of the program is undefined
-      drop()
+      discard()
       throw error
     }
   }
@@ -100,49 +100,55 @@ async function start({ codes, others = [], folder }: OcrLanguages): Promise<Reco
     core,
     read: (bitmap, dpi) =>
       guarded(() => {
-        const read = (one: Tongue, part: Bitmap): PageText => readOnce(core, apiOf(one), part, dpi)
+        const read = (group: LanguageGroup, part: Bitmap): OcrText => readOnce(core, getApi(group), part, dpi)
         // pages of one document mostly have the same script
-        if (tongue !== codes) tongue = readsBest([codes, tongue], bitmap, read)
-        const text = lookAgain(core, apiOf(tongue), readUpright(core, apiOf(tongue), bitmap, dpi))
-        if (text.confidence >= DOUBTFUL || tongues.length === 1) return text
-        const better = readsBest(tongues, bitmap, read)
-        if (better === tongue) return text
-        tongue = better
-        return lookAgain(core, apiOf(tongue), readUpright(core, apiOf(tongue), bitmap, dpi))
+        if (languageGroup !== codes) languageGroup = chooseLanguages([codes, languageGroup], bitmap, read)
+        const text = readMissedWords(core, getApi(languageGroup), readUpright(core, getApi(languageGroup), bitmap, dpi))
+        if (text.confidence >= MIN_CONFIDENCE || languageGroups.length === 1) return text
+        const better = chooseLanguages(languageGroups, bitmap, read)
+        if (better === languageGroup) return text
+        languageGroup = better
+        return readMissedWords(core, getApi(languageGroup), readUpright(core, getApi(languageGroup), bitmap, dpi))
       }),
     readAsShown: (bitmap) =>
-      guarded(() => lookAgain(core, apiOf(tongue), readOnce(core, apiOf(tongue), bitmap, undefined, MOST_SHOWN))),
-    rest() {
-      if (core.memory().length > MOST_HELD) drop()
+      guarded(() =>
+        readMissedWords(
+          core,
+          getApi(languageGroup),
+          readOnce(core, getApi(languageGroup), bitmap, undefined, MAX_PICTURE_PIXELS),
+        ),
+      ),
+    releaseMemory() {
+      if (core.memory().length > MAX_IDLE_BYTES) discard()
     },
   }
 }
 
 /** Languages that are recognised together, the likeliest first. */
-type Tongue = readonly string[]
+type LanguageGroup = readonly string[]
 
 /**
  * Finds the languages that recognise the busiest part of a picture best: the first ones, unless others are clearly
  * better.
  */
-function readsBest(
-  tongues: readonly Tongue[],
+function chooseLanguages(
+  languageGroups: readonly LanguageGroup[],
   bitmap: Bitmap,
-  read: (tongue: Tongue, part: Bitmap) => PageText,
-): Tongue {
-  const part = busiestPart(bitmap, PROBE_SIDE)
-  const [first = [], ...others] = tongues
-  let best = { tongue: first, score: scoreOf(read(first, part)) + CLEARLY_BETTER }
-  for (const tongue of others) {
-    const score = scoreOf(read(tongue, part))
-    if (score > best.score) best = { tongue, score }
+  read: (languageGroup: LanguageGroup, part: Bitmap) => OcrText,
+): LanguageGroup {
+  const part = findBusiestPart(bitmap, PROBE_SIDE)
+  const [first = [], ...others] = languageGroups
+  let best = { languageGroup: first, score: computeScore(read(first, part)) + MIN_SCORE_GAIN }
+  for (const languageGroup of others) {
+    const score = computeScore(read(languageGroup, part))
+    if (score > best.score) best = { languageGroup, score }
   }
-  return best.tongue
+  return best.languageGroup
 }
 
-function startApi({ program }: Core, codes: readonly string[], folder: string | undefined): TessApi {
+function startApi({ program }: TesseractCore, codes: readonly string[], folder: string | undefined): TessApi {
   const api = new program.TessBaseAPI()
-  for (const code of codes) program.FS.writeFile(`${code}.traineddata`, dataOf(code, folder))
+  for (const code of codes) program.FS.writeFile(`${code}.traineddata`, loadLanguageData(code, folder))
   if (api.Init(null, codes.join('+'), LSTM_ONLY) !== 0)
     throw new Error(`the data of ${codes.join(', ')} cannot be read`)
   for (const code of codes) program.FS.unlink(`${code}.traineddata`)
@@ -150,76 +156,83 @@ function startApi({ program }: Core, codes: readonly string[], folder: string | 
   return api
 }
 
-function dataOf(code: string, folder: string | undefined): Uint8Array {
-  const data = languageData(code, folder)
+function loadLanguageData(code: string, folder: string | undefined): Uint8Array {
+  const data = readLanguageData(code, folder)
   if (data !== undefined) return data
   const message = `text in pictures cannot be read: the language ${code} is not installed, see \`ks languages\``
   throw new ReadError('unsupported-type', message)
 }
 
-function readUpright(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | undefined): PageText {
-  const straight = readOnce(core, api, bitmap, dpi)
-  if (straight.confidence >= DOUBTFUL && straight.lines.length > 1) return straight
-  const probe = busiestPart(bitmap, PROBE_SIDE)
-  const base = probe === bitmap ? straight : readOnce(core, api, probe, dpi)
+function readUpright(core: TesseractCore, api: TessApi, bitmap: Bitmap, dpi: number | undefined): OcrText {
+  const unrotated = readOnce(core, api, bitmap, dpi)
+  if (unrotated.confidence >= MIN_CONFIDENCE && unrotated.lines.length > 1) return unrotated
+  const probe = findBusiestPart(bitmap, PROBE_SIDE)
+  const base = probe === bitmap ? unrotated : readOnce(core, api, probe, dpi)
   let best = { degrees: 0, text: base }
   for (const degrees of [90, 270, 180]) {
-    const text = readOnce(core, api, turned(probe, degrees), dpi)
-    if (scoreOf(text) > scoreOf(best.text) + (best.degrees === 0 ? CLEARLY_BETTER : 0)) best = { degrees, text }
+    const text = readOnce(core, api, rotateBitmap(probe, degrees), dpi)
+    if (computeScore(text) > computeScore(best.text) + (best.degrees === 0 ? MIN_SCORE_GAIN : 0))
+      best = { degrees, text }
     if (best.degrees !== 0 && best.text.confidence > 85) break
   }
-  if (best.degrees === 0) return straight
+  if (best.degrees === 0) return unrotated
   const { degrees } = best
-  const text = probe === bitmap ? best.text : readOnce(core, api, turned(bitmap, degrees), dpi)
+  const text = probe === bitmap ? best.text : readOnce(core, api, rotateBitmap(bitmap, degrees), dpi)
   return { ...text, rotation: degrees }
 }
 
 /** A confidence says little with few letters. */
-function scoreOf({ confidence, lines }: PageText): number {
+function computeScore({ confidence, lines }: OcrText): number {
   const letters = lines.reduce((sum, line) => sum + line.words.reduce((all, { text }) => all + text.length, 0), 0)
   return confidence * Math.min(1, letters / 20)
 }
 
-function readOnce(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined, most = MOST_READ): PageText {
-  const fitting = Math.min(1, Math.sqrt(most / (bitmap.width * bitmap.height)))
-  let picture = fitting < 1 ? scaled(bitmap, fitting) : bitmap
-  let guess = show(core, api, picture, known === undefined ? undefined : known * fitting)
+function readOnce(
+  core: TesseractCore,
+  api: TessApi,
+  bitmap: Bitmap,
+  knownDpi: number | undefined,
+  maxPixels = MAX_READ_PIXELS,
+): OcrText {
+  const fitFactor = Math.min(1, Math.sqrt(maxPixels / (bitmap.width * bitmap.height)))
+  let picture = fitFactor < 1 ? scaleBitmap(bitmap, fitFactor) : bitmap
+  let guess = loadPicture(core, api, picture, knownDpi === undefined ? undefined : knownDpi * fitFactor)
   if (guess === undefined || guess < SMALL_DPI) {
-    const factor = enlargement(picture, guess, most)
+    const factor = computeEnlargement(picture, guess, maxPixels)
     if (factor > 1.1) {
-      picture = scaled(picture, factor)
-      show(core, api, picture, TARGET_DPI)
+      picture = scaleBitmap(picture, factor)
+      loadPicture(core, api, picture, TARGET_DPI)
       guess = (guess ?? TARGET_DPI / factor) * factor
     }
   }
-  let lines = recognised(api)
+  let lines = recogniseLines(api)
   if (lines.length === 0) {
     api.SetPageSegMode(SPARSE)
-    show(core, api, picture, guess)
-    lines = recognised(api)
+    loadPicture(core, api, picture, guess)
+    lines = recogniseLines(api)
     api.SetPageSegMode(AUTOMATIC)
   }
   api.Clear()
   const { width, height } = picture
-  const confidence = meanConfidence(lines.flatMap(({ words }) => words))
+  const confidence = computeMeanConfidence(lines.flatMap(({ words }) => words))
   return { lines, width, height, dpi: guess ?? TARGET_DPI, rotation: 0, confidence, picture }
 }
 
 /** Adds words that were missed at first, see `addMissedWords`. */
-function lookAgain(core: Core, api: TessApi, text: PageText): PageText {
+function readMissedWords(core: TesseractCore, api: TessApi, text: OcrText): OcrText {
   let isShown = false
   const readArea: ReadArea = ({ left, top, right, bottom }, figures) => {
     if (!isShown) setImage(core, api, text.picture, text.dpi)
     isShown = true
     api.SetPageSegMode(figures && right - left < bottom - top ? ONE_CHARACTER : ONE_LINE)
-    api.SetVariable('tessedit_char_whitelist', figures ? FIGURES : '')
-    const from = Math.max(0, Math.floor(left) - EDGE)
-    const to = Math.min(text.picture.width, Math.ceil(right) + EDGE)
+    api.SetVariable('tessedit_char_whitelist', figures ? NUMBER_CHARACTERS : '')
+    const from = Math.max(0, Math.floor(left) - MARGIN_PX)
+    const to = Math.min(text.picture.width, Math.ceil(right) + MARGIN_PX)
     api.SetRectangle(from, Math.floor(top), to - from, Math.ceil(bottom - top))
-    return recognised(api).flatMap(({ words }) => words)
+    return recogniseLines(api).flatMap(({ words }) => words)
   }
   try {
-    return withMissedWords(text, readArea)
+    return addMissedWords(text, readArea)
   } finally {
     if (isShown) {
       api.SetVariable('tessedit_char_whitelist', '')
@@ -230,32 +243,37 @@ function lookAgain(core: Core, api: TessApi, text: PageText): PageText {
 }
 
 /** Factor by which a picture is enlarged, within the limit of pixels. */
-function enlargement({ width, height }: Bitmap, guess: number | undefined, pixels: number): number {
-  const most = Math.sqrt(Math.min(pixels, MAX_PIXELS) / (width * height))
-  if (guess !== undefined) return Math.min(most, MOST_ENLARGED, TARGET_DPI / guess)
-  return Math.max(width, height) > SMALL_SIDE ? 1 : Math.min(most, ENLARGED_BLINDLY)
+function computeEnlargement({ width, height }: Bitmap, guess: number | undefined, maxPixels: number): number {
+  const maxFactor = Math.sqrt(Math.min(maxPixels, MAX_PIXELS) / (width * height))
+  if (guess !== undefined) return Math.min(maxFactor, MAX_ENLARGEMENT, TARGET_DPI / guess)
+  return Math.max(width, height) > SMALL_SIDE ? 1 : Math.min(maxFactor, BLIND_ENLARGEMENT)
 }
 
 /**
  * Passes a picture to Tesseract and finds its lines. @returns the known resolution, else the one estimated from its
  * text
  */
-function show(core: Core, api: TessApi, bitmap: Bitmap, known: number | undefined): number | undefined {
-  setImage(core, api, bitmap, known)
+function loadPicture(
+  core: TesseractCore,
+  api: TessApi,
+  bitmap: Bitmap,
+  knownDpi: number | undefined,
+): number | undefined {
+  setImage(core, api, bitmap, knownDpi)
   delete core.guess.dpi
   api.FindLines()
-  return known ?? core.guess.dpi
+  return knownDpi ?? core.guess.dpi
 }
 
-function setImage(core: Core, api: TessApi, bitmap: Bitmap, dpi: number | undefined): void {
-  const picture = pixOf(core, bitmap)
+function setImage(core: TesseractCore, api: TessApi, bitmap: Bitmap, dpi: number | undefined): void {
+  const picture = createPix(core, bitmap)
   // Tesseract keeps its own copy of the picture
   api.SetImage(core.program.wrapPointer(picture, core.program.Pix))
   if (dpi !== undefined) api.SetSourceResolution(Math.round(dpi))
   destroyPix(core, picture)
 }
 
-function recognised(api: TessApi): Line[] {
+function recogniseLines(api: TessApi): OcrLine[] {
   if (api.Recognize(null) !== 0) return []
-  return linesOf(api.GetJSONText(0))
+  return parseLines(api.GetJSONText(0))
 }

@@ -4,29 +4,29 @@ import type { Bitmap } from '../render/bitmap.js'
  * Changes between dark and light from one pixel to the next, across and down, as a fraction of all pixels. Pages of
  * small print have up to a quarter. Weaves, scales, screens and noise have more, and OCR of one takes minutes.
  */
-const MOST_CHANGES = 0.5
+const MAX_CHANGE_FRACTION = 0.5
 
 /** Whether a grey picture is a pattern so fine that it cannot contain letters. */
 export function isTexture({ width, height, channels, data }: Bitmap): boolean {
   if (channels !== 1 || width < 2 || height < 2) return false
-  const limit = between(data)
+  const threshold = findThreshold(data)
   let changes = 0
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
-      const at = y * width + x
-      const isLight = (data[at] ?? 0) > limit
-      if (x > 0 && (data[at - 1] ?? 0) > limit !== isLight) changes++
-      if (y > 0 && (data[at - width] ?? 0) > limit !== isLight) changes++
+      const index = y * width + x
+      const isLight = (data[index] ?? 0) > threshold
+      if (x > 0 && (data[index - 1] ?? 0) > threshold !== isLight) changes++
+      if (y > 0 && (data[index - width] ?? 0) > threshold !== isLight) changes++
     }
   }
-  return changes > width * height * MOST_CHANGES
+  return changes > width * height * MAX_CHANGE_FRACTION
 }
 
 /**
  * The grey between ink and paper: the middle between the means of the darker and the lighter pixels (Ridler & Calvard
  * 1978).
  */
-function between(data: Uint8Array): number {
+function findThreshold(data: Uint8Array): number {
   const counts = new Uint32Array(256)
   for (const value of data) counts[value] = (counts[value] ?? 0) + 1
   const mean = (from: number, to: number): number => {
@@ -40,10 +40,10 @@ function between(data: Uint8Array): number {
   }
   const darkest = counts.findIndex((count) => count > 0)
   const lightest = counts.findLastIndex((count) => count > 0)
-  let limit = (darkest + lightest) / 2
+  let threshold = (darkest + lightest) / 2
   for (let round = 0; round < 8; round++) {
-    const at = Math.floor(limit) + 1
-    limit = (mean(0, at) + mean(at, 256)) / 2
+    const split = Math.floor(threshold) + 1
+    threshold = (mean(0, split) + mean(split, 256)) / 2
   }
-  return limit
+  return threshold
 }

@@ -2,12 +2,12 @@ import { isRecord } from '../../../lib/json/values.js'
 import type { Bitmap } from '../render/bitmap.js'
 
 /** Minimal number of words of a line that is used to measure the tilt of the page. */
-const TELLING_WORDS = 3
+const MIN_TILT_WORDS = 3
 /** Text with a larger slope is set sideways. */
-const MOST_TILT = 0.1
+const MAX_TILT = 0.1
 
 /** A rectangle in pixels, from the top left corner. */
-export interface Box {
+export interface PixelBox {
   left: number
   top: number
   right: number
@@ -15,13 +15,13 @@ export interface Box {
 }
 
 /** A recognised word with its confidence in percent. */
-export interface Word extends Box {
+export interface OcrWord extends PixelBox {
   text: string
   confidence: number
 }
 
-export interface Line extends Box {
-  words: Word[]
+export interface OcrLine extends PixelBox {
+  words: OcrWord[]
   /** Height of the line, from the lowest descender to the highest ascender. */
   size: number
   /** Baseline in the middle of the line, and its slope in pixels per pixel. */
@@ -30,8 +30,8 @@ export interface Line extends Box {
 }
 
 /** The text of one picture. Lengths in pixels of the picture as it was recognised: rotated and scaled. */
-export interface PageText {
-  lines: Line[]
+export interface OcrText {
+  lines: OcrLine[]
   width: number
   height: number
   /** Resolution, estimated from text that is about as large as in print. */
@@ -45,16 +45,16 @@ export interface PageText {
 }
 
 /** Parses Tesseract's JSON description of a page to lines in reading order. Leaves out lines without words. */
-export function linesOf(json: string): Line[] {
-  const lines: Line[] = []
+export function parseLines(json: string): OcrLine[] {
+  const lines: OcrLine[] = []
   const page: unknown = JSON.parse(json)
-  for (const block of records(page, 'blocks')) {
-    for (const paragraph of records(block, 'paragraphs')) {
-      for (const line of records(paragraph, 'lines')) {
-        const words = records(line, 'words')
-          .map(wordOf)
+  for (const block of listRecords(page, 'blocks')) {
+    for (const paragraph of listRecords(block, 'paragraphs')) {
+      for (const line of listRecords(paragraph, 'lines')) {
+        const words = listRecords(line, 'words')
+          .map(parseWord)
           .filter((word) => word.text !== '')
-        if (words.length > 0) lines.push({ ...boxOf(line), words, size: sizeOf(line), ...baselineOf(line) })
+        if (words.length > 0) lines.push({ ...parseBox(line), words, size: parseSize(line), ...parseBaseline(line) })
       }
     }
   }
@@ -62,18 +62,18 @@ export function linesOf(json: string): Line[] {
 }
 
 /** The text of a line; Chinese and Japanese have no spaces between words. */
-export function joined({ words }: Line): string {
+export function joinWords({ words }: OcrLine): string {
   let text = ''
-  for (const word of words) text += isWide(text.at(-1)) && isWide(word.text[0]) ? word.text : ` ${word.text}`
+  for (const word of words) text += isCjk(text.at(-1)) && isCjk(word.text[0]) ? word.text : ` ${word.text}`
   return text.trimStart()
 }
 
-function isWide(letter: string | undefined): boolean {
+function isCjk(letter: string | undefined): boolean {
   return letter !== undefined && /[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]/.test(letter)
 }
 
 /** Mean confidence of words in percent, weighted by their length; 0 without words. */
-export function meanConfidence(words: Iterable<Word>): number {
+export function computeMeanConfidence(words: Iterable<OcrWord>): number {
   let sum = 0
   let letters = 0
   for (const { text, confidence } of words) {
@@ -84,50 +84,59 @@ export function meanConfidence(words: Iterable<Word>): number {
 }
 
 /** Slope of the text across the page: the median of its lines, weighted by their length. */
-export function tiltOf(lines: readonly Line[]): number {
-  const telling = lines
-    .filter(({ words }) => words.length >= TELLING_WORDS)
-    .map(({ tilt, left, right }) => ({ tilt, length: right - left }))
-    .filter(({ tilt }) => Math.abs(tilt) <= MOST_TILT)
+export function computeTilt(lines: readonly OcrLine[]): number {
+  const reliable = lines
+    .filter(({ words }) => words.length >= MIN_TILT_WORDS)
+    .map(({ tilt, left: remaining, right }) => ({ tilt, length: right - remaining }))
+    .filter(({ tilt }) => Math.abs(tilt) <= MAX_TILT)
     .sort((a, b) => a.tilt - b.tilt)
-  let left = telling.reduce((sum, { length }) => sum + length, 0) / 2
-  for (const { tilt, length } of telling) {
-    left -= length
-    if (left <= 0) return tilt
+  let remaining = reliable.reduce((sum, { length }) => sum + length, 0) / 2
+  for (const { tilt, length } of reliable) {
+    remaining -= length
+    if (remaining <= 0) return tilt
   }
   return 0
 }
 
-function wordOf(word: Record<string, unknown>): Word {
+function parseWord(word: Record<string, unknown>): OcrWord {
   const text = typeof word.text === 'string' ? word.text.trim() : ''
-  return { text, confidence: Math.round(Math.min(100, Math.max(0, numberOf(word.confidence)))), ...boxOf(word) }
+  return {
+    text,
+    confidence: Math.round(Math.min(100, Math.max(0, toFiniteNumber(word.confidence)))),
+    ...parseBox(word),
+  }
 }
 
-function sizeOf(line: Record<string, unknown>): number {
-  const row = isRecord(line.rowAttributes) ? numberOf(line.rowAttributes.rowHeight) : 0
-  const { top, bottom } = boxOf(line)
+function parseSize(line: Record<string, unknown>): number {
+  const row = isRecord(line.rowAttributes) ? toFiniteNumber(line.rowAttributes.rowHeight) : 0
+  const { top, bottom } = parseBox(line)
   return row > 0 ? row : bottom - top
 }
 
-function baselineOf(line: Record<string, unknown>): Pick<Line, 'baseline' | 'tilt'> {
+function parseBaseline(line: Record<string, unknown>): Pick<OcrLine, 'baseline' | 'tilt'> {
   const { baseline } = line
-  if (!isRecord(baseline)) return { baseline: boxOf(line).bottom, tilt: 0 }
-  const [x0, y0, x1, y1] = [baseline.x0, baseline.y0, baseline.x1, baseline.y1].map(numberOf)
-  const across = (x1 ?? 0) - (x0 ?? 0)
+  if (!isRecord(baseline)) return { baseline: parseBox(line).bottom, tilt: 0 }
+  const [x0, y0, x1, y1] = [baseline.x0, baseline.y0, baseline.x1, baseline.y1].map(toFiniteNumber)
+  const width = (x1 ?? 0) - (x0 ?? 0)
   const fall = (y1 ?? 0) - (y0 ?? 0)
-  return { baseline: ((y0 ?? 0) + (y1 ?? 0)) / 2, tilt: across > 0 ? fall / across : 0 }
+  return { baseline: ((y0 ?? 0) + (y1 ?? 0)) / 2, tilt: width > 0 ? fall / width : 0 }
 }
 
-function boxOf({ bbox }: Record<string, unknown>): Box {
+function parseBox({ bbox }: Record<string, unknown>): PixelBox {
   const box = isRecord(bbox) ? bbox : {}
-  return { left: numberOf(box.x0), top: numberOf(box.y0), right: numberOf(box.x1), bottom: numberOf(box.y1) }
+  return {
+    left: toFiniteNumber(box.x0),
+    top: toFiniteNumber(box.y0),
+    right: toFiniteNumber(box.x1),
+    bottom: toFiniteNumber(box.y1),
+  }
 }
 
-function records(of: unknown, key: string): Record<string, unknown>[] {
-  const list = isRecord(of) ? of[key] : undefined
+function listRecords(parent: unknown, key: string): Record<string, unknown>[] {
+  const list = isRecord(parent) ? parent[key] : undefined
   return Array.isArray(list) ? list.filter(isRecord) : []
 }
 
-function numberOf(value: unknown): number {
+function toFiniteNumber(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }

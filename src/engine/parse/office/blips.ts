@@ -8,8 +8,8 @@ const MAX_BLIPS = 2000
  * Size of a record's header, and of the one or two names of 16 bytes and the byte for the use that follow it (MS-ODRAW
  * 2.2.23 and following).
  */
-const HEAD = 8
-const BEFORE = [17, 33] as const
+const HEADER_BYTES = 8
+const PREFIX_BYTES = [17, 33] as const
 /** JPEG, PNG, TIFF and CMYK JPEG; vector pictures (EMF, WMF, PICT) have no pixels. */
 const TYPES = new Set([0xf01d, 0xf01e, 0xf029, 0xf02a])
 const SIGNATURES = [
@@ -23,44 +23,44 @@ const SIGNATURES = [
  * Finds the pictures that old Office programs store in a stream, each once, in the order of the stream. Finds them by
  * their signatures, and accepts those that follow the header of a record.
  */
-export function picturesIn(stream: Buffer): Picture[] {
-  const found: { at: number; bytes: Buffer }[] = []
+export function findBlipPictures(stream: Buffer): Picture[] {
+  const blips: { at: number; bytes: Buffer }[] = []
   for (const signature of SIGNATURES) {
-    let at = stream.indexOf(signature)
-    while (at !== -1 && found.length < MAX_BLIPS) {
-      const bytes = blipAt(stream, at)
-      if (bytes !== undefined) found.push({ at, bytes })
-      at = stream.indexOf(signature, at + (bytes?.length ?? signature.length))
+    let offset = stream.indexOf(signature)
+    while (offset !== -1 && blips.length < MAX_BLIPS) {
+      const bytes = readBlip(stream, offset)
+      if (bytes !== undefined) blips.push({ at: offset, bytes })
+      offset = stream.indexOf(signature, offset + (bytes?.length ?? signature.length))
     }
   }
-  return distinct(found.sort((a, b) => a.at - b.at).map(({ bytes }) => bytes))
+  return toDistinctPictures(blips.sort((a, b) => a.at - b.at).map(({ bytes }) => bytes))
 }
 
 /** The picture of one record. */
-export function pictureOfBlip(record: Buffer): Picture | undefined {
-  return picturesIn(record)[0]
+export function readBlipPicture(record: Buffer): Picture | undefined {
+  return findBlipPictures(record)[0]
 }
 
-function blipAt(stream: Buffer, at: number): Buffer | undefined {
-  for (const before of BEFORE) {
-    const head = at - before - HEAD
-    if (head < 0 || !TYPES.has(stream.readUInt16LE(head + 2))) continue
-    const size = stream.readUInt32LE(head + 4)
-    const end = head + HEAD + size
-    if (size > before && end <= stream.length) return stream.subarray(at, end)
+function readBlip(stream: Buffer, at: number): Buffer | undefined {
+  for (const prefix of PREFIX_BYTES) {
+    const header = at - prefix - HEADER_BYTES
+    if (header < 0 || !TYPES.has(stream.readUInt16LE(header + 2))) continue
+    const size = stream.readUInt32LE(header + 4)
+    const end = header + HEADER_BYTES + size
+    if (size > prefix && end <= stream.length) return stream.subarray(at, end)
   }
   return undefined
 }
 
-function distinct(all: readonly Buffer[]): Picture[] {
+function toDistinctPictures(all: readonly Buffer[]): Picture[] {
   const seen = new Set<string>()
   const pictures: Picture[] = []
-  let held = 0
+  let totalBytes = 0
   for (const bytes of all) {
     const name = createHash('sha256').update(bytes).digest('hex')
-    if (seen.has(name) || held + bytes.length > MAX_PICTURE_BYTES) continue
+    if (seen.has(name) || totalBytes + bytes.length > MAX_PICTURE_BYTES) continue
     seen.add(name)
-    held += bytes.length
+    totalBytes += bytes.length
     pictures.push({ bytes: new Uint8Array(bytes) })
   }
   return pictures

@@ -1,8 +1,8 @@
 import type { Block } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
+import { buildTableBlocks } from '../tables.js'
 
 /** The content of a chart, independent of the format. */
-export interface ChartSaid {
+export interface ChartContent {
   title: string
   axes: readonly string[]
   /** `bar`, `line`; `chart` when unknown. */
@@ -12,20 +12,23 @@ export interface ChartSaid {
 }
 
 /** Converts a chart to a caption and a table of its values. */
-export function chartBlocks({ title, axes, kind, rows }: ChartSaid): Block[] {
-  const name = tidy(title)
-  const named = axes.map(tidy).filter((axis) => axis !== '')
-  const said = [name, named.length > 0 ? `(${named.join(' / ')})` : ''].filter((part) => part !== '').join(' ')
-  const caption: Block[] = said === '' ? [] : [{ type: 'paragraph', text: said, metadata: { role: 'caption' } }]
+export function toChartBlocks({ title, axes, kind, rows }: ChartContent): Block[] {
+  const name = collapseSpaces(title)
+  const axisNames = axes.map(collapseSpaces).filter((axis) => axis !== '')
+  const captionText = [name, axisNames.length > 0 ? `(${axisNames.join(' / ')})` : '']
+    .filter((part) => part !== '')
+    .join(' ')
+  const caption: Block[] =
+    captionText === '' ? [] : [{ type: 'paragraph', text: captionText, metadata: { role: 'caption' } }]
   if (rows.length === 0) return caption
-  return [...caption, ...tableBlocks(rows, true, { chart: kind, ...(name === '' ? {} : { caption: name }) })]
+  return [...caption, ...buildTableBlocks(rows, true, { chart: kind, ...(name === '' ? {} : { caption: name }) })]
 }
 
 /** Formats a number as programs show it: `0.3` for the computed `0.30000000000000004`. */
-export function figure(value: number): string {
+export function formatChartNumber(value: number): string {
   return String(Number(value.toPrecision(12)))
 }
 
-function tidy(text: string): string {
+function collapseSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -1,15 +1,15 @@
 import type { ZipArchive } from '../archive/zip.js'
 import type { Attributes } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
-import { chartBlocks, figure } from './chart-blocks.js'
-import { type ObjectReader, objectParts } from './object-parts.js'
+import { formatChartNumber, toChartBlocks } from './chart-blocks.js'
+import { createObjectReader, type ObjectReader } from './object-parts.js'
 
 /** Maximal number of series of a chart, and of points of a series. */
 const MAX_SERIES = 200
 const MAX_POINTS = 5000
 const MAX_TEXT = 1000
 
-interface Series {
+interface ChartSeries {
   name: string
   categories: Map<number, string>
   values: Map<number, string>
@@ -19,18 +19,18 @@ interface Series {
  * Creates a reader of the charts in the parts of an archive. It returns their values as tables, with series as columns
  * and categories as rows.
  */
-export function chartParts(zip: ZipArchive, filename: string): (part: string | undefined) => Block[] {
-  return objectParts(zip, filename, () => new ChartReader())
+export function createChartReader(zip: ZipArchive, filename: string): (part: string | undefined) => Block[] {
+  return createObjectReader(zip, filename, () => new ChartReader())
 }
 
 class ChartReader implements ObjectReader {
   readonly #path: string[] = []
-  readonly #series: Series[] = []
+  readonly #series: ChartSeries[] = []
   #kind = ''
   #title = ''
   #axes: string[] = []
   #index = 0
-  #held = ''
+  #text = ''
 
   open(name: string, attributes: Attributes): void {
     this.#path.push(this.#path.length > 200 ? '' : name)
@@ -39,43 +39,43 @@ class ChartReader implements ObjectReader {
       this.#series.push({ name: '', categories: new Map(), values: new Map() })
     else if (name === 'c:pt') this.#index = Number(attributes.get('idx') ?? 0)
     else if (/^c:(?:cat|val|date|ser)Ax$/.test(name)) this.#axes.push('')
-    if (name === 'c:v' || name === 'a:t') this.#held = ''
+    if (name === 'c:v' || name === 'a:t') this.#text = ''
     else if (name === 'a:p' && this.#title !== '') this.#title += ' '
   }
 
   close(name: string): void {
     this.#path.pop()
-    if (name === 'c:v') this.#value(this.#held.trim().slice(0, MAX_TEXT))
-    else if (name === 'a:t') this.#words(this.#held)
+    if (name === 'c:v') this.#value(this.#text.trim().slice(0, MAX_TEXT))
+    else if (name === 'a:t') this.#appendTitle(this.#text)
   }
 
   text(text: string): void {
     const top = this.#path.at(-1)
-    if ((top === 'c:v' || top === 'a:t') && this.#held.length < MAX_TEXT) this.#held += text
+    if ((top === 'c:v' || top === 'a:t') && this.#text.length < MAX_TEXT) this.#text += text
   }
 
   blocks(): Block[] {
     const series = this.#series.filter(({ values }) => values.size > 0)
     const title = this.#title === '' && series.length === 1 ? (series[0]?.name ?? '') : this.#title
-    return chartBlocks({ title, axes: this.#axes, kind: this.#kind, rows: series.length === 0 ? [] : rowsOf(series) })
+    return toChartBlocks({ title, axes: this.#axes, kind: this.#kind, rows: series.length === 0 ? [] : toRows(series) })
   }
 
   /** The enclosing elements determine to what a value belongs. */
   #value(value: string): void {
     const series = this.#series.at(-1)
-    const around = this.#path.findLast((name) => /^c:(?:tx|cat|val|xVal|yVal|bubbleSize|title)$/.test(name))
-    if (this.#path.includes('c:title')) this.#words(value)
+    const enclosing = this.#path.findLast((name) => /^c:(?:tx|cat|val|xVal|yVal|bubbleSize|title)$/.test(name))
+    if (this.#path.includes('c:title')) this.#appendTitle(value)
     else if (series === undefined || !this.#path.includes('c:ser')) return
-    else if (around === 'c:tx') series.name = series.name === '' ? value : `${series.name} ${value}`
+    else if (enclosing === 'c:tx') series.name = series.name === '' ? value : `${series.name} ${value}`
     else if (!Number.isInteger(this.#index) || this.#index < 0 || this.#index >= MAX_POINTS) return
-    else if (around === 'c:cat' || around === 'c:xVal') {
+    else if (enclosing === 'c:cat' || enclosing === 'c:xVal') {
       // categories of several levels come innermost first
-      const known = series.categories.get(this.#index)
-      series.categories.set(this.#index, known === undefined ? value : `${value} ${known}`.slice(0, MAX_TEXT))
-    } else if (around === 'c:val' || around === 'c:yVal') series.values.set(this.#index, valueShown(value))
+      const existing = series.categories.get(this.#index)
+      series.categories.set(this.#index, existing === undefined ? value : `${value} ${existing}`.slice(0, MAX_TEXT))
+    } else if (enclosing === 'c:val' || enclosing === 'c:yVal') series.values.set(this.#index, formatValue(value))
   }
 
-  #words(text: string): void {
+  #appendTitle(text: string): void {
     if (!this.#path.includes('c:title')) return
     if (this.#path.some((name) => /^c:\w+Ax$/.test(name))) this.#axes[this.#axes.length - 1] += text
     else if (this.#title.length < MAX_TEXT) this.#title += text
@@ -83,22 +83,22 @@ class ChartReader implements ObjectReader {
 }
 
 /** Formats numbers as programs show them; returns other values unchanged. */
-function valueShown(value: string): string {
+function formatValue(value: string): string {
   const number = Number(value)
-  return value === '' || Number.isNaN(number) ? value : figure(number)
+  return value === '' || Number.isNaN(number) ? value : formatChartNumber(number)
 }
 
-function rowsOf(series: readonly Series[]): string[][] {
-  const numbers = new Set<number>()
+function toRows(series: readonly ChartSeries[]): string[][] {
+  const indexes = new Set<number>()
   for (const { values, categories } of series)
-    for (const index of [...categories.keys(), ...values.keys()]) numbers.add(index)
-  const head = ['', ...series.map(({ name }, index) => (name === '' ? `Series ${index + 1}` : name))]
-  const rows = [...numbers]
+    for (const index of [...categories.keys(), ...values.keys()]) indexes.add(index)
+  const header = ['', ...series.map(({ name }, index) => (name === '' ? `Series ${index + 1}` : name))]
+  const rows = [...indexes]
     .sort((a, b) => a - b)
     .slice(0, MAX_POINTS)
     .map((index) => {
       const category = series.find(({ categories }) => categories.has(index))?.categories.get(index)
       return [category ?? String(index + 1), ...series.map(({ values }) => values.get(index) ?? '')]
     })
-  return [head, ...rows]
+  return [header, ...rows]
 }

@@ -1,7 +1,7 @@
 import { CFB } from '@e965/xlsx'
 import { isRecord } from '../../../lib/json/values.js'
 import { ReadError } from '../limits.js'
-import { chainsEnd } from './compound-chains.js'
+import { hasNoCycles } from './compound-chains.js'
 
 /** Maximal number of streams of one file; a mail has some tens for each attachment. */
 const MAX_STREAMS = 100_000
@@ -37,6 +37,6 @@ export function readCompound(bytes: Buffer, filename: string): Map<string, Buffe
 
 /** @throws ReadError `malformed` for a file whose sector chains contain a cycle */
 export function checkCompound(bytes: Buffer, filename: string): void {
-  if (chainsEnd(bytes)) return
+  if (hasNoCycles(bytes)) return
   throw new ReadError('malformed', `${filename} is damaged: its sector chains contain a cycle`)
 }

@@ -1,8 +1,22 @@
-import { deletedRuns, type ParagraphProperties, paragraphRuns, type Runs, readStyles } from './doc-properties.js'
-import { type Lengths, type Piece, pieceText, ReadableText, readLengths, readPieces, tablePart } from './doc-text.js'
+import {
+  type ParagraphProperties,
+  type PropertyRuns,
+  readDeletedRuns,
+  readParagraphRuns,
+  readStyles,
+} from './doc-properties.js'
+import {
+  ReadableText,
+  readLengths,
+  readPieces,
+  readPieceText,
+  readTablePart,
+  type StoryLengths,
+  type TextPiece,
+} from './doc-text.js'
 
 /** A paragraph of the text. */
-export interface Paragraph {
+export interface DocParagraph {
   text: string
   /** Index of the character after it in the text. */
   end: number
@@ -17,16 +31,16 @@ const CHARACTERS = 0xfa
 const PARAGRAPHS = 0x102
 const PIECES = 0x1a2
 
-const MARKS = /[\r\u0007\f]/g
+const PARAGRAPH_MARKS = /[\r\u0007\f]/g
 
 /** The text of a `.doc` file as paragraphs with their properties. A story is a separate text: body, notes, headers. */
 export class Stories {
-  readonly lengths: Lengths
+  readonly lengths: StoryLengths
   readonly #main: Buffer
   readonly #table: Buffer
-  readonly #pieces: Piece[]
-  readonly #paragraphs: Runs<ParagraphProperties>
-  readonly #deleted: Runs<boolean>
+  readonly #pieces: TextPiece[]
+  readonly #paragraphs: PropertyRuns<ParagraphProperties>
+  readonly #deleted: PropertyRuns<boolean>
   readonly #styles: ParagraphProperties[]
 
   constructor(main: Buffer, table: Buffer, data: Buffer | undefined, filename: string) {
@@ -35,50 +49,50 @@ export class Stories {
     this.lengths = readLengths(main)
     this.#pieces = readPieces(this.part(PIECES), main, filename)
     this.#styles = readStyles(this.part(STYLES))
-    this.#paragraphs = paragraphRuns(main, this.part(PARAGRAPHS), this.#styles, data)
-    this.#deleted = deletedRuns(main, this.part(CHARACTERS))
+    this.#paragraphs = readParagraphRuns(main, this.part(PARAGRAPHS), this.#styles, data)
+    this.#deleted = readDeletedRuns(main, this.part(CHARACTERS))
   }
 
   /** A part of the table stream whose location is at this offset of the file header. */
-  part(place: number): Buffer {
-    return tablePart(this.#main, this.#table, place)
+  part(headerOffset: number): Buffer {
+    return readTablePart(this.#main, this.#table, headerOffset)
   }
 
   /** The paragraphs from one character of the text to another. */
-  *paragraphs(start: number, end: number): Generator<Paragraph> {
+  *paragraphs(start: number, end: number): Generator<DocParagraph> {
     const readable = new ReadableText()
-    let held = ''
-    for (const piece of this.#between(start, end)) {
-      const text = pieceText(this.#main, piece)
+    let pending = ''
+    for (const piece of this.#clippedPieces(start, end)) {
+      const text = readPieceText(this.#main, piece)
       let from = 0
-      for (const { index } of text.matchAll(MARKS)) {
-        held += readable.of(this.#kept(piece, text, from, index))
+      for (const { index } of text.matchAll(PARAGRAPH_MARKS)) {
+        pending += readable.visiblePart(this.#withoutDeleted(piece, text, from, index))
         from = index + 1
-        const place = piece.at + index * piece.width
+        const offset = piece.at + index * piece.width
         // the mark of a deleted paragraph joins it with the next
-        if (this.#deleted.at(place) === true) continue
-        const properties = this.#paragraphs.at(place) ?? this.#styles[0]
+        if (this.#deleted.at(offset) === true) continue
+        const properties = this.#paragraphs.at(offset) ?? this.#styles[0]
         if (properties !== undefined) {
           const endsCell = text.charAt(index) === '\u0007'
-          yield { text: squeezed(held), end: piece.start + index + 1, properties, endsCell }
+          yield { text: collapseSpaces(pending), end: piece.start + index + 1, properties, endsCell }
         }
-        held = ''
+        pending = ''
       }
-      held += readable.of(this.#kept(piece, text, from, text.length))
+      pending += readable.visiblePart(this.#withoutDeleted(piece, text, from, text.length))
     }
     const properties = this.#styles[0]
-    if (held.trim() !== '' && properties !== undefined)
-      yield { text: squeezed(held), end, properties: { ...properties, depth: 0 }, endsCell: false }
+    if (pending.trim() !== '' && properties !== undefined)
+      yield { text: collapseSpaces(pending), end, properties: { ...properties, depth: 0 }, endsCell: false }
   }
 
   /** The pieces of a range of the text, clipped to it. */
-  *#between(start: number, end: number): Generator<Piece> {
+  *#clippedPieces(start: number, end: number): Generator<TextPiece> {
     for (let index = this.#firstAfter(start); index < this.#pieces.length; index++) {
       const piece = this.#pieces[index]
       if (piece === undefined || piece.start >= end) return
       const first = Math.max(start, piece.start)
-      const at = piece.at + (first - piece.start) * piece.width
-      yield { ...piece, start: first, end: Math.min(end, piece.end), at }
+      const offset = piece.at + (first - piece.start) * piece.width
+      yield { ...piece, start: first, end: Math.min(end, piece.end), at: offset }
     }
   }
 
@@ -95,16 +109,16 @@ export class Stories {
   }
 
   /** The characters of a piece without deleted ones. */
-  #kept(piece: Piece, text: string, from: number, to: number): string {
-    if (!this.#deleted.any) return text.slice(from, to)
-    let kept = ''
+  #withoutDeleted(piece: TextPiece, text: string, from: number, to: number): string {
+    if (!this.#deleted.hasTruthyValue) return text.slice(from, to)
+    let remaining = ''
     for (let at = from; at < to; at++) {
-      if (this.#deleted.at(piece.at + at * piece.width) !== true) kept += text.charAt(at)
+      if (this.#deleted.at(piece.at + at * piece.width) !== true) remaining += text.charAt(at)
     }
-    return kept
+    return remaining
   }
 }
 
-function squeezed(text: string): string {
+function collapseSpaces(text: string): string {
   return text.replace(/[ \u00a0]+/g, ' ').trim()
 }

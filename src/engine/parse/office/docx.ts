@@ -3,13 +3,13 @@ import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { readHtml } from '../markup/html.js'
 import { readMarkup } from '../markup/markup-events.js'
-import type { Block, Parsed, Parser, ParserInput, Picture } from '../parsed.js'
+import type { Block, ParsedDocument, Parser, ParserInput, Picture } from '../parsed.js'
 import { hasContent } from '../pictures.js'
-import { CODE_STYLE_MAP, nameCode } from './docx-code.js'
+import { assignCodeStyles, CODE_STYLE_MAP } from './docx-code.js'
 import { DocxInserts } from './docx-inserts.js'
-import { nameSizes, SIZE_SHEET, SIZE_STYLE_MAP } from './docx-sizes.js'
-import { embeddedFiles } from './embedded-files.js'
-import { coreProperties } from './properties.js'
+import { assignSizeStyles, SIZE_SHEET, SIZE_STYLE_MAP } from './docx-sizes.js'
+import { addEmbeddedFiles } from './embedded-files.js'
+import { readCoreProperties } from './properties.js'
 
 /** URL scheme of an embedded picture in the intermediate HTML. */
 const PICTURE_SCHEME = 'embedded-picture:'
@@ -29,22 +29,22 @@ export const docxParser: Parser = {
   parse: parseDocx,
 }
 
-async function parseDocx(input: ParserInput): Promise<Parsed> {
+async function parseDocx(input: ParserInput): Promise<ParsedDocument> {
   const zip = openZip(input.bytes, input.filename, input.limits)
   const pictures: Picture[] = []
-  const embedded = await embeddedFiles(zip, input)
+  const embedded = await addEmbeddedFiles(zip, input)
   const inserts = new DocxInserts(zip, input.filename, embedded)
   const html = await toHtml(zip, input.filename, pictures, inserts)
   const body = readHtml(html, {
     picture: (source) =>
       source.startsWith(PICTURE_SCHEME) ? pictures[Number(source.slice(PICTURE_SCHEME.length))] : undefined,
   })
-  const blocks = [...inserts.placed(body.blocks), ...margins(zip, body.blocks), ...embedded.rest()]
+  const blocks = [...inserts.fillMarkers(body.blocks), ...readHeadersAndFooters(zip, body.blocks), ...embedded.rest()]
   if (!hasContent(blocks)) throw new ReadError('empty', `${input.filename} has no text`)
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...coreProperties(zip, input.filename),
+    ...readCoreProperties(zip, input.filename),
     blocks,
     metadata: embedded.warnings.length === 0 ? {} : { warnings: embedded.warnings },
   }
@@ -52,7 +52,7 @@ async function parseDocx(input: ParserInput): Promise<Parsed> {
 
 async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], inserts: DocxInserts): Promise<string> {
   // mammoth accepts an opened archive in place of a path; ours counts every inflated byte
-  const source = {
+  const archive = {
     path: '',
     file: {
       exists: (name: string) => zip.entries.has(name),
@@ -61,17 +61,17 @@ async function toHtml(zip: ZipArchive, filename: string, pictures: Picture[], in
         if (/\.(?:xml|rels)$/.test(name)) {
           const xml = bytes.toString('utf8')
           checkXml(xml, name, filename)
-          const prepared = inserts.prepared(name, xml)
-          if (prepared !== xml) return encoding === undefined ? new Uint8Array(Buffer.from(prepared)) : prepared
+          const marked = inserts.withMarkers(name, xml)
+          if (marked !== xml) return encoding === undefined ? new Uint8Array(Buffer.from(marked)) : marked
         }
         return encoding === undefined ? new Uint8Array(bytes) : bytes.toString(encoding)
       },
     },
   }
   try {
-    const result = await mammoth.convertToHtml(source, {
+    const result = await mammoth.convertToHtml(archive, {
       styleMap: [...STYLE_MAP, ...CODE_STYLE_MAP, ...SIZE_STYLE_MAP],
-      transformDocument: (document: unknown) => nameCode(nameSizes(document)),
+      transformDocument: (document: unknown) => assignCodeStyles(assignSizeStyles(document)),
       externalFileAccess: false,
       convertImage: mammoth.images.imgElement(async (image) => {
         pictures.push({ bytes: new Uint8Array(await image.readAsBuffer()) })
@@ -97,33 +97,33 @@ const MAX_XML_DEPTH = 1000
  */
 function checkXml(xml: string, name: string, filename: string): void {
   const open: string[] = []
-  let sound = !/<!DOCTYPE/i.test(xml)
+  let isWellFormed = !/<!DOCTYPE/i.test(xml)
   readMarkup(
     xml,
     {
       open(tag) {
         if (open.length < MAX_XML_DEPTH) open.push(tag)
-        else sound = false
+        else isWellFormed = false
       },
       close(tag) {
-        if (open.pop() !== tag) sound = false
+        if (open.pop() !== tag) isWellFormed = false
       },
       text: () => undefined,
     },
     true,
   )
-  if (sound && open.length === 0) return
+  if (isWellFormed && open.length === 0) return
   throw new ReadError('malformed', `${filename} is not a readable Word document: ${name} is not well-formed XML`)
 }
 
 /** Texts of headers and footers, each once, and only when the body does not contain them. */
-function margins(zip: ZipArchive, body: Block[]): Block[] {
+function readHeadersAndFooters(zip: ZipArchive, body: Block[]): Block[] {
   const seen = new Set(body.map((block) => block.text))
   const blocks: Block[] = []
   for (const name of zip.entries.keys()) {
     const kind = /^word\/(header|footer)\d*\.xml$/.exec(name)?.[1]
     if (kind === undefined) continue
-    for (const text of paragraphs(zip.read(name).toString('utf8'))) {
+    for (const text of parseParagraphs(zip.read(name).toString('utf8'))) {
       if (seen.has(text)) continue
       seen.add(text)
       blocks.push({ type: 'paragraph', text, metadata: { role: kind } })
@@ -133,25 +133,25 @@ function margins(zip: ZipArchive, body: Block[]): Block[] {
 }
 
 /** The paragraphs of a WordprocessingML part as plain text. */
-function paragraphs(xml: string): string[] {
+function parseParagraphs(xml: string): string[] {
   const texts: string[] = []
-  let held = ''
+  let paragraph = ''
   let inText = false
   readMarkup(
     xml,
     {
       open(name) {
         if (name === 'w:t') inText = true
-        else if (name === 'w:tab' || name === 'w:br') held += ' '
+        else if (name === 'w:tab' || name === 'w:br') paragraph += ' '
       },
       close(name) {
         if (name === 'w:t') inText = false
         if (name !== 'w:p') return
-        if (held.trim() !== '') texts.push(held.replace(/\s+/g, ' ').trim())
-        held = ''
+        if (paragraph.trim() !== '') texts.push(paragraph.replace(/\s+/g, ' ').trim())
+        paragraph = ''
       },
       text(text) {
-        if (inText) held += text
+        if (inText) paragraph += text
       },
     },
     true,

@@ -1,23 +1,23 @@
 import type { ZipArchive, ZipEntry } from '../archive/zip.js'
-import { embeddedBlock } from '../inside/file-line.js'
-import type { Inside } from '../inside/inside.js'
-import { bytesInWords, ReadError } from '../limits.js'
+import type { ContainedFileCollector } from '../inside/contained-files.js'
+import { toEmbeddedFileBlock } from '../inside/file-line.js'
+import { formatByteCount, ReadError } from '../limits.js'
 import type { Block, ParserInput } from '../parsed.js'
-import { relationsOf } from './office-package.js'
-import { endingOfBytes, type OleStreams, storagesBelow } from './ole-file.js'
-import { type Held, heldInCompound, heldInOle } from './ole-object.js'
+import { readRelations } from './office-package.js'
+import { detectExtension, groupByStorage, type OleStreams } from './ole-file.js'
+import { type OleContent, readCompoundContent, readOleContent } from './ole-object.js'
 
-const EMBEDDED = /^(?:word|xl|ppt)\/embeddings\/[^/]+$/
+const EMBEDDED_PART = /^(?:word|xl|ppt)\/embeddings\/[^/]+$/
 /** Charts whose values are read from their own part, so that their workbooks are not needed. */
-const CHART = /^(?:word|xl|ppt)\/charts\/chart\d*\.xml$/
-const COMPOUND = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
+const CHART_PART = /^(?:word|xl|ppt)\/charts\/chart\d*\.xml$/
+const COMPOUND_SIGNATURE = Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1])
 /** Relation types with which parts refer to embedded files. */
-const KINDS = new Set(['package', 'oleObject'])
+const RELATION_KINDS = new Set(['package', 'oleObject'])
 
-type Input = Pick<ParserInput, 'filename' | 'inside' | 'limits'>
+type EmbeddedInput = Pick<ParserInput, 'filename' | 'inside' | 'limits'>
 
 /** The files embedded in an office file. Each becomes a separate document and gets a line where it is embedded. */
-export interface Embedded {
+export interface EmbeddedObjects {
   /** The blocks for the file in a part; returns them once. */
   take(part: string | undefined): Block[]
   /** The blocks that were not taken. */
@@ -29,15 +29,15 @@ export interface Embedded {
 }
 
 /** Adds the files embedded in an Office Open XML package as contained documents, one by one. */
-export async function embeddedFiles(zip: ZipArchive, input: Input): Promise<Embedded> {
-  if (![...zip.entries.keys()].some((part) => EMBEDDED.test(part))) return await handOver([], input.inside)
+export async function addEmbeddedFiles(zip: ZipArchive, input: EmbeddedInput): Promise<EmbeddedObjects> {
+  if (![...zip.entries.keys()].some((part) => EMBEDDED_PART.test(part))) return await addObjects([], input.inside)
   const found: [string, EmbeddedObject][] = []
-  const behindCharts = chartWorkbooks(zip, input.filename)
+  const chartWorkbookParts = findChartWorkbooks(zip, input.filename)
   for (const [part, entry] of zip.entries) {
-    if (!EMBEDDED.test(part) || behindCharts.has(part)) continue
-    found.push([part, { name: nameOf(part), read: () => heldInPart(zip, part, entry, input) }])
+    if (!EMBEDDED_PART.test(part) || chartWorkbookParts.has(part)) continue
+    found.push([part, { name: getBaseName(part), read: () => readPartContent(zip, part, entry, input) }])
   }
-  return await handOver(found, input.inside)
+  return await addObjects(found, input.inside)
 }
 
 /** An embedded object: its name, used when the file has none, and its content. */
@@ -46,46 +46,46 @@ export interface EmbeddedObject {
   /**
    * Returns undefined when it is neither a file nor a chart; may throw a `ReadError` that concerns only this object.
    */
-  read(): Held
+  read(): OleContent
 }
 
 /** Adds the files of objects, each with a key, as contained documents. */
-export async function handOver(
+export async function addObjects(
   objects: Iterable<readonly [string, EmbeddedObject]>,
-  inside: Inside,
-): Promise<Embedded> {
+  inside: ContainedFileCollector,
+): Promise<EmbeddedObjects> {
   const blocks = new Map<string, Block[]>()
-  let others = 0
+  let otherCount = 0
   for (const [key, object] of objects) {
-    const own = await handOverOne(object, inside)
-    if (own === undefined) others++
-    else blocks.set(key, own)
+    const objectBlocks = await addObject(object, inside)
+    if (objectBlocks === undefined) otherCount++
+    else blocks.set(key, objectBlocks)
   }
-  const taken = (keys: Iterable<string>): Block[] =>
+  const take = (keys: Iterable<string>): Block[] =>
     [...keys].flatMap((key) => {
-      const own = blocks.get(key) ?? []
+      const objectBlocks = blocks.get(key) ?? []
       blocks.delete(key)
-      return own
+      return objectBlocks
     })
   return {
-    take: (part) => taken(part === undefined ? [] : [part]),
-    rest: () => taken(blocks.keys()),
-    isKind: (kind) => KINDS.has(kind),
-    warnings: others === 0 ? [] : [`embedded objects that hold no file: ${others.toLocaleString('en-US')}`],
+    take: (part) => take(part === undefined ? [] : [part]),
+    rest: () => take(blocks.keys()),
+    isKind: (kind) => RELATION_KINDS.has(kind),
+    warnings: otherCount === 0 ? [] : [`embedded objects that hold no file: ${otherCount.toLocaleString('en-US')}`],
   }
 }
 
-async function handOverOne({ name, read }: EmbeddedObject, inside: Inside): Promise<Block[] | undefined> {
-  const held = heldBy(read)
-  if (held === undefined || Array.isArray(held)) return held
-  if ('unread' in held) return [embeddedBlock(name, held)]
-  const own = withEnding(held.name ?? name, held.ending)
-  const outcome = await inside.add({ name: own, content: held.content })
-  return 'skipped' in outcome ? undefined : [embeddedBlock(own, outcome)]
+async function addObject({ name, read }: EmbeddedObject, inside: ContainedFileCollector): Promise<Block[] | undefined> {
+  const content = readObject(read)
+  if (content === undefined || Array.isArray(content)) return content
+  if ('unread' in content) return [toEmbeddedFileBlock(name, content)]
+  const fileName = withExtension(content.name ?? name, content.ending)
+  const outcome = await inside.add({ name: fileName, content: content.content })
+  return 'skipped' in outcome ? undefined : [toEmbeddedFileBlock(fileName, outcome)]
 }
 
 /** The content of an object, or the reason why it cannot be read: a damaged object does not affect its container. */
-function heldBy(read: () => Held): Held | { unread: string } {
+function readObject(read: () => OleContent): OleContent | { unread: string } {
   try {
     return read()
   } catch (error) {
@@ -95,33 +95,38 @@ function heldBy(read: () => Held): Held | { unread: string } {
   }
 }
 
-function heldInPart(zip: ZipArchive, part: string, entry: ZipEntry, { filename, limits }: Input): Held {
-  const most = limits.containedBytes
-  if (entry.size > most) throw new ReadError('malformed', `it is larger than ${bytesInWords(most)}`)
+function readPartContent(
+  zip: ZipArchive,
+  part: string,
+  entry: ZipEntry,
+  { filename, limits }: EmbeddedInput,
+): OleContent {
+  const maxBytes = limits.containedBytes
+  if (entry.size > maxBytes) throw new ReadError('malformed', `it is larger than ${formatByteCount(maxBytes)}`)
   const content = zip.unpack(entry)
-  const ending = endingOfBytes(content)
-  if (content.subarray(0, COMPOUND.length).equals(COMPOUND))
-    return heldInCompound(content, { filename: `${filename}/${nameOf(part)}`, limits })
+  const ending = detectExtension(content)
+  if (content.subarray(0, COMPOUND_SIGNATURE.length).equals(COMPOUND_SIGNATURE))
+    return readCompoundContent(content, { filename: `${filename}/${getBaseName(part)}`, limits })
   return ending === undefined && /\.bin$/i.test(part) ? undefined : { ending: ending ?? '', content }
 }
 
-function nameOf(part: string): string {
+function getBaseName(part: string): string {
   return part.slice(part.lastIndexOf('/') + 1)
 }
 
 /** A name with the extension of the file type: the extension of a part only identifies it as an object. */
-function withEnding(name: string, ending: string): string {
-  const own = name.replace(/\.(?:bin|ole)$/i, '')
-  if (ending === '' || (own === name && /\.[A-Za-z0-9]{1,5}$/.test(name))) return name
-  return `${own}.${ending}`
+function withExtension(name: string, ending: string): string {
+  const stem = name.replace(/\.(?:bin|ole)$/i, '')
+  if (ending === '' || (stem === name && /\.[A-Za-z0-9]{1,5}$/.test(name))) return name
+  return `${stem}.${ending}`
 }
 
-function chartWorkbooks(zip: ZipArchive, filename: string): Set<string> {
+function findChartWorkbooks(zip: ZipArchive, filename: string): Set<string> {
   const parts = new Set<string>()
   for (const part of zip.entries.keys()) {
-    if (!CHART.test(part)) continue
-    for (const relation of relationsOf(zip, part, filename).values())
-      if (KINDS.has(relation.kind)) parts.add(relation.part)
+    if (!CHART_PART.test(part)) continue
+    for (const relation of readRelations(zip, part, filename).values())
+      if (RELATION_KINDS.has(relation.kind)) parts.add(relation.part)
   }
   return parts
 }
@@ -131,9 +136,14 @@ function chartWorkbooks(zip: ZipArchive, filename: string): Set<string> {
  *
  * @param storages pattern of the start of the paths of their streams
  */
-export async function embeddedInOld(streams: OleStreams, storages: RegExp, input: Input): Promise<Embedded> {
-  const objects = [...storagesBelow(streams, storages)].map(
-    ([path, own], index) => [path, { name: `Object ${index + 1}`, read: () => heldInOle(own, input) }] as const,
+export async function addEmbeddedFromCompound(
+  streams: OleStreams,
+  storages: RegExp,
+  input: EmbeddedInput,
+): Promise<EmbeddedObjects> {
+  const objects = [...groupByStorage(streams, storages)].map(
+    ([path, objectStreams], index) =>
+      [path, { name: `Object ${index + 1}`, read: () => readOleContent(objectStreams, input) }] as const,
   )
-  return await handOver(objects, input.inside)
+  return await addObjects(objects, input.inside)
 }

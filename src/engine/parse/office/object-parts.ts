@@ -1,7 +1,7 @@
 import type { ZipArchive } from '../archive/zip.js'
 import { type MarkupHandler, readMarkup } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
-import { xmlPart } from './office-package.js'
+import { readXmlPart } from './office-package.js'
 
 /** Maximal number of objects of one document. */
 const MAX_OBJECTS = 500
@@ -18,7 +18,7 @@ export interface ObjectReader extends MarkupHandler {
  * @returns a function that returns the blocks of the object in a part; none when the part is missing or the limit is
  * reached
  */
-export function objectParts(
+export function createObjectReader(
   zip: ZipArchive,
   filename: string,
   reader: () => ObjectReader,
@@ -26,8 +26,8 @@ export function objectParts(
   let count = 0
   return (part) => {
     if (part === undefined || !zip.entries.has(part) || ++count > MAX_OBJECTS) return []
-    const own = reader()
-    readMarkup(xmlPart(zip, part, filename), own, true)
-    return own.blocks()
+    const objectReader = reader()
+    readMarkup(readXmlPart(zip, part, filename), objectReader, true)
+    return objectReader.blocks()
   }
 }

@@ -1,6 +1,6 @@
 import type { Attributes } from '../markup/markup-events.js'
 import type { Block } from '../parsed.js'
-import { chartBlocks } from './chart-blocks.js'
+import { toChartBlocks } from './chart-blocks.js'
 import type { ObjectReader } from './object-parts.js'
 
 /** Maximal numbers of rows, columns and characters of one object. */
@@ -53,6 +53,6 @@ export class OdfObjectReader implements ObjectReader {
       .map((row) => row.map((cell) => cell.replace(/\s+/g, ' ').trim()))
       .filter((row) => row.some((cell) => cell !== ''))
     if (this.#kind === undefined) return []
-    return chartBlocks({ title: this.#title, axes: this.#axes, kind: this.#kind, rows: rows.length < 2 ? [] : rows })
+    return toChartBlocks({ title: this.#title, axes: this.#axes, kind: this.#kind, rows: rows.length < 2 ? [] : rows })
   }
 }

@@ -1,7 +1,7 @@
 import type { ZipArchive } from '../archive/zip.js'
 import type { Block } from '../parsed.js'
-import type { Embedded } from './embedded-files.js'
-import { objectParts } from './object-parts.js'
+import type { EmbeddedObjects } from './embedded-files.js'
+import { createObjectReader } from './object-parts.js'
 import { OdfObjectReader } from './odf-object-reader.js'
 
 /**
@@ -9,8 +9,12 @@ import { OdfObjectReader } from './odf-object-reader.js'
  *
  * @returns a function that returns the blocks of an object by its reference in a frame: `./Object 1`
  */
-export function odfObjects(zip: ZipArchive, filename: string, embedded: Embedded): (href: string) => Block[] {
-  const read = objectParts(zip, filename, () => new OdfObjectReader())
+export function createOdfObjectReader(
+  zip: ZipArchive,
+  filename: string,
+  embedded: EmbeddedObjects,
+): (href: string) => Block[] {
+  const read = createObjectReader(zip, filename, () => new OdfObjectReader())
   return (href) => {
     const name = href.replace(/^\.\//, '').replace(/\/$/, '')
     const file = embedded.take(name)

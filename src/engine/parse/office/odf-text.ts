@@ -1,8 +1,8 @@
-import { DroppedElement } from '../markup/dropped-element.js'
+import { DroppedElementTracker } from '../markup/dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
-import { markOf } from './marked.js'
-import { OdfLooks } from './odf-looks.js'
-import { remarkHead } from './remarks.js'
+import { formatCommentHead } from './comments.js'
+import { formatMarker } from './insert-markers.js'
+import { OdfStyles } from './odf-styles.js'
 
 /** A part of an OpenDocument text as HTML: the entire text, or one slide. */
 export interface OdfSection {
@@ -20,18 +20,18 @@ export const PART_SCHEME = 'part:'
  * Elements that are skipped: old versions, forms, dates of comments, and tables of contents, whose lines occur again as
  * headings.
  */
-const DROPPED = new Set(
+const SKIPPED = new Set(
   (
     'text:tracked-changes dc:creator dc:date meta:date-string meta:creator-initials text:sequence-decls text:table-of-content office:forms office:scripts ' +
     'svg:title svg:desc text:note-citation text:variable-decls text:user-field-decls presentation:settings'
   ).split(' '),
 )
 /** Comments; those of slides have a LibreOffice name. */
-const REMARKS = new Set(['office:annotation', 'officeooo:annotation', 'loext:annotation'])
+const COMMENTS = new Set(['office:annotation', 'officeooo:annotation', 'loext:annotation'])
 /** Frames that are repeated on every slide. */
-const RUNNING = new Set(['page-number', 'date-time', 'footer', 'header'])
+const RUNNING_FRAMES = new Set(['page-number', 'date-time', 'footer', 'header'])
 /** Maximal nesting of notes and text boxes that are moved after their paragraph. */
-const MAX_ASIDES = 8
+const MAX_ASIDE_DEPTH = 8
 
 /**
  * Converts the body of an OpenDocument text or presentation (ODF 1.3, part 3) to HTML, slide by slide.
@@ -39,17 +39,17 @@ const MAX_ASIDES = 8
  * @param objects receives the references of charts and formulas; the HTML has markers with their indexes
  */
 export function readOdfText(xml: string, objects: string[] = []): OdfSection[] {
-  const reader = new OdfReader(objects)
+  const reader = new OdfTextReader(objects)
   readMarkup(xml, reader, true)
   return reader.finish()
 }
 
-class OdfReader implements MarkupHandler {
+class OdfTextReader implements MarkupHandler {
   readonly #sections: OdfSection[] = []
   /** Automatic styles and their parents. */
   readonly #parents = new Map<string, string>()
   readonly #numbered = new Set<string>()
-  readonly #looks = new OdfLooks()
+  readonly #styles = new OdfStyles()
   readonly #frames: string[] = []
   /** For each open span, whether it has a tag. */
   readonly #spans: boolean[] = []
@@ -58,7 +58,7 @@ class OdfReader implements MarkupHandler {
   readonly #lists: string[] = []
   /** Texts of open notes and boxes, and those to insert after the current paragraph. */
   readonly #asides: string[][] = []
-  #waiting: string[] = []
+  #afterParagraph: string[] = []
   #parts: string[] = []
   #page: number | undefined
   #listStyle = ''
@@ -68,13 +68,13 @@ class OdfReader implements MarkupHandler {
   #picture: { parts: string[]; at: number; alt: string } | undefined
   #inDescription = false
   /** The open comment: its author, and whether the author was written. */
-  #remark: { author: string; isSaid: boolean } | undefined
+  #comment: { author: string; isSaid: boolean } | undefined
   #inCreator = false
   readonly #objects: string[]
   readonly #hiddenStyles = new Set<string>()
   #styleName = ''
   #isHidden = false
-  readonly #dropped = new DroppedElement()
+  readonly #dropped = new DroppedElementTracker()
   /** Base64 of a picture that is stored in the text itself. */
   #binary: string[] | undefined
 
@@ -83,8 +83,8 @@ class OdfReader implements MarkupHandler {
   }
 
   open(name: string, attributes: Attributes): void {
-    const running = name === 'draw:frame' && RUNNING.has(attributes.get('presentation:class') ?? '')
-    if (this.#dropped.opens(name, running || DROPPED.has(name))) {
+    const isRunning = name === 'draw:frame' && RUNNING_FRAMES.has(attributes.get('presentation:class') ?? '')
+    if (this.#dropped.open(name, isRunning || SKIPPED.has(name))) {
       this.#inDescription = name === 'svg:desc' || name === 'svg:title'
       this.#inCreator = name === 'dc:creator'
       return
@@ -95,9 +95,9 @@ class OdfReader implements MarkupHandler {
       this.#openParagraph(name, attributes)
     } else if (name === 'text:note-body' || name === 'draw:text-box') {
       this.#openAside()
-    } else if (REMARKS.has(name)) {
+    } else if (COMMENTS.has(name)) {
       this.#openAside()
-      this.#remark = { author: '', isSaid: false }
+      this.#comment = { author: '', isSaid: false }
     } else if (name === 'draw:frame') {
       this.#frames.push(attributes.get('presentation:class') ?? '')
     } else if (name === 'draw:page') {
@@ -108,15 +108,15 @@ class OdfReader implements MarkupHandler {
   }
 
   close(name: string): void {
-    if (this.#dropped.closes(name)) {
+    if (this.#dropped.close(name)) {
       this.#inDescription = false
       this.#inCreator = false
       return
     }
     if (name === 'text:h' || name === 'text:p') this.#closeParagraph()
     else if (name === 'text:note-body' || name === 'draw:text-box') this.#closeAside()
-    else if (REMARKS.has(name)) {
-      this.#remark = undefined
+    else if (COMMENTS.has(name)) {
+      this.#comment = undefined
       this.#closeAside()
     } else if (name === 'draw:frame') this.#closeFrame()
     else if (name === 'office:binary-data') this.#closeBinary()
@@ -132,10 +132,10 @@ class OdfReader implements MarkupHandler {
   }
 
   text(text: string): void {
-    if (this.#inCreator && this.#remark !== undefined) this.#remark.author += text
+    if (this.#inCreator && this.#comment !== undefined) this.#comment.author += text
     else if (this.#inDescription && this.#picture !== undefined) this.#picture.alt += ` ${text}`
     else if (this.#binary !== undefined) this.#binary.push(text)
-    else if (!this.#dropped.inside && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
+    else if (!this.#dropped.isActive && this.#paragraphs.length > 0) this.#parts.push(escapeHtml(text))
   }
 
   finish(): OdfSection[] {
@@ -145,7 +145,7 @@ class OdfReader implements MarkupHandler {
   }
 
   #openStyle(name: string, attributes: Attributes): void {
-    this.#looks.open(name, attributes)
+    this.#styles.open(name, attributes)
     if (name === 'office:body') this.#inBody = true
     else if (name === 'style:drawing-page-properties') {
       if (attributes.get('presentation:visibility') === 'hidden') this.#hiddenStyles.add(this.#styleName)
@@ -161,21 +161,21 @@ class OdfReader implements MarkupHandler {
 
   #openParagraph(name: string, attributes: Attributes): void {
     const style = attributes.get('text:style-name') ?? ''
-    const level = name === 'text:h' ? outlineLevel(attributes) : this.#styleLevel(this.#parents.get(style) ?? style)
+    const level = name === 'text:h' ? getOutlineLevel(attributes) : this.#styleLevel(this.#parents.get(style) ?? style)
     const tag = level === 0 ? 'p' : `h${Math.min(level, 6)}`
-    this.#parts.push(`<${tag}${level === 0 ? this.#looks.attribute(style) : ''}>`)
+    this.#parts.push(`<${tag}${level === 0 ? this.#styles.attribute(style) : ''}>`)
     this.#paragraphs.push(tag)
-    if (this.#remark?.isSaid !== false) return
-    this.#remark.isSaid = true
-    this.#parts.push(escapeHtml(remarkHead(this.#remark.author)))
+    if (this.#comment?.isSaid !== false) return
+    this.#comment.isSaid = true
+    this.#parts.push(escapeHtml(formatCommentHead(this.#comment.author)))
   }
 
   #closeParagraph(): void {
     const tag = this.#paragraphs.pop()
     if (tag !== undefined) this.#parts.push(`</${tag}>`)
     if (this.#paragraphs.length > 0) return
-    for (const part of this.#waiting) this.#parts.push(part)
-    this.#waiting = []
+    for (const part of this.#afterParagraph) this.#parts.push(part)
+    this.#afterParagraph = []
   }
 
   /** The heading level of a style; 0 for text. */
@@ -186,7 +186,7 @@ class OdfReader implements MarkupHandler {
 
   /** Moves notes, boxes and comments within a paragraph to after it. */
   #openAside(): void {
-    if (this.#asides.length >= MAX_ASIDES || this.#paragraphs.length === 0) return
+    if (this.#asides.length >= MAX_ASIDE_DEPTH || this.#paragraphs.length === 0) return
     this.#asides.push(this.#parts)
     this.#parts = []
   }
@@ -194,7 +194,7 @@ class OdfReader implements MarkupHandler {
   #closeAside(): void {
     const outer = this.#asides.pop()
     if (outer === undefined) return
-    for (const part of this.#parts) this.#waiting.push(part)
+    for (const part of this.#parts) this.#afterParagraph.push(part)
     this.#parts = outer
   }
 
@@ -214,12 +214,12 @@ class OdfReader implements MarkupHandler {
   }
 
   #endSection(): void {
-    const html = [...this.#parts, ...this.#waiting].join('')
+    const html = [...this.#parts, ...this.#afterParagraph].join('')
     if (this.#page !== undefined)
       this.#sections.push({ html, page: this.#page, ...(this.#isHidden ? { isHidden: true } : {}) })
     else if (html !== '') this.#sections.push({ html })
     this.#parts = []
-    this.#waiting = []
+    this.#afterParagraph = []
     this.#paragraphs.length = 0
     this.#frames.length = 0
   }
@@ -250,9 +250,9 @@ class OdfReader implements MarkupHandler {
   /** Inserts a marker for a chart, a formula or a file in a separate part, after the paragraph that contains it. */
   #openObject(href: string): void {
     if (href === '') return
-    const mark = `<p>${markOf(this.#objects.push(href) - 1)}</p>`
-    if (this.#paragraphs.length > 0) this.#waiting.push(mark)
-    else this.#parts.push(mark)
+    const marker = `<p>${formatMarker(this.#objects.push(href) - 1)}</p>`
+    if (this.#paragraphs.length > 0) this.#afterParagraph.push(marker)
+    else this.#parts.push(marker)
   }
 
   /** The actual type of the picture is determined from its bytes later. */
@@ -265,9 +265,9 @@ class OdfReader implements MarkupHandler {
   }
 
   #openSpan(attributes: Attributes): void {
-    const look = this.#looks.attribute(attributes.get('text:style-name'))
-    this.#spans.push(look !== '')
-    if (look !== '') this.#parts.push(`<span${look}>`)
+    const style = this.#styles.attribute(attributes.get('text:style-name'))
+    this.#spans.push(style !== '')
+    if (style !== '') this.#parts.push(`<span${style}>`)
   }
 
   #closeSpan(): void {
@@ -283,7 +283,7 @@ class OdfReader implements MarkupHandler {
   }
 }
 
-function outlineLevel(attributes: Attributes): number {
+function getOutlineLevel(attributes: Attributes): number {
   const level = Number(attributes.get('text:outline-level') ?? 1)
   return level >= 1 && level <= 10 ? Math.floor(level) : 1
 }

@@ -1,11 +1,11 @@
-import { DroppedElement } from '../markup/dropped-element.js'
+import { DroppedElementTracker } from '../markup/dropped-element.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
-import { OdsBeside, type OdsSources } from './ods-beside.js'
+import { OdsExtrasReader, type OdsSources } from './ods-extras.js'
 import { fillDown, type MergedRows, type Sheet, type SheetBudget } from './sheet-blocks.js'
 
 /** Skipped elements: old versions and forms. */
-const DROPPED = new Set(['table:tracked-changes', 'office:forms'])
-const NOTHING: OdsSources = { picture: () => undefined, object: () => [] }
+const SKIPPED = new Set(['table:tracked-changes', 'office:forms'])
+const NO_SOURCES: OdsSources = { picture: () => undefined, object: () => [] }
 
 /**
  * Reads the sheets of an OpenDocument spreadsheet (ODF 1.3, part 3).
@@ -16,13 +16,13 @@ const NOTHING: OdsSources = { picture: () => undefined, object: () => [] }
  * @param sources sources of pictures and charts on the sheets
  * @throws ReadError `limit-exceeded` beyond the budget
  */
-export function readOdfSheets(xml: string, budget: SheetBudget, sources: OdsSources = NOTHING): Sheet[] {
-  const reader = new SheetReader(budget, sources)
+export function readOdfSheets(xml: string, budget: SheetBudget, sources: OdsSources = NO_SOURCES): Sheet[] {
+  const reader = new OdsSheetReader(budget, sources)
   readMarkup(xml, reader, true)
   return reader.sheets
 }
 
-class SheetReader implements MarkupHandler {
+class OdsSheetReader implements MarkupHandler {
   readonly sheets: Sheet[] = []
   readonly #budget: SheetBudget
   #rows = new Map<number, Map<number, string>>()
@@ -33,19 +33,19 @@ class SheetReader implements MarkupHandler {
   #rowRepeat = 1
   #cell: { repeat: number; rowsSpanned: number; value: string | undefined; texts: string[] } | undefined
   #depth = 0
-  readonly #dropped = new DroppedElement()
-  readonly #beside: OdsBeside
+  readonly #dropped = new DroppedElementTracker()
+  readonly #extras: OdsExtrasReader
   readonly #hiddenStyles = new Set<string>()
   #styleName = ''
 
   constructor(budget: SheetBudget, sources: OdsSources) {
     this.#budget = budget
-    this.#beside = new OdsBeside(sources)
+    this.#extras = new OdsExtrasReader(sources)
   }
 
   open(name: string, attributes: Attributes): void {
-    if (this.#dropped.opens(name, DROPPED.has(name))) return
-    if (this.#depth > 0 && this.#beside.opens(name, attributes, this.#row, this.#column)) return
+    if (this.#dropped.open(name, SKIPPED.has(name))) return
+    if (this.#depth > 0 && this.#extras.opens(name, attributes, this.#row, this.#column)) return
     if (name === 'style:style') this.#styleName = attributes.get('style:name') ?? ''
     else if (name === 'style:table-properties') {
       if (attributes.get('table:display') === 'false') this.#hiddenStyles.add(this.#styleName)
@@ -53,28 +53,28 @@ class SheetReader implements MarkupHandler {
     else if (name === 'table:table-row') {
       this.#cells = new Map()
       this.#column = 0
-      this.#rowRepeat = count(attributes, 'table:number-rows-repeated')
+      this.#rowRepeat = readCount(attributes, 'table:number-rows-repeated')
     } else if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.#openCell(attributes)
     else if (name === 'text:p') this.#cell?.texts.push('')
     else if (name === 'text:s' || name === 'text:tab' || name === 'text:line-break') this.text(' ')
   }
 
   close(name: string): void {
-    if (this.#dropped.closes(name) || this.#beside.closes(name)) return
+    if (this.#dropped.close(name) || this.#extras.closes(name)) return
     if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.#closeCell()
     else if (name === 'table:table-row') this.#closeRow()
     else if (name === 'table:table' && this.#depth > 0 && --this.#depth === 0) {
       fillDown(this.#rows, this.#merges, this.#budget)
-      const beside = this.#beside.take()
+      const extras = this.#extras.take()
       const sheet = this.sheets.at(-1)
-      if (sheet !== undefined && beside.length > 0) sheet.beside = beside
+      if (sheet !== undefined && extras.length > 0) sheet.extras = extras
     }
   }
 
   text(text: string): void {
-    if (this.#beside.text(text)) return
+    if (this.#extras.text(text)) return
     const texts = this.#cell?.texts
-    if (this.#dropped.inside || texts === undefined || texts.length === 0) return
+    if (this.#dropped.isActive || texts === undefined || texts.length === 0) return
     texts.push(`${texts.pop() ?? ''}${text}`)
   }
 
@@ -93,9 +93,9 @@ class SheetReader implements MarkupHandler {
 
   #openCell(attributes: Attributes): void {
     this.#cell = {
-      repeat: count(attributes, 'table:number-columns-repeated'),
-      rowsSpanned: count(attributes, 'table:number-rows-spanned'),
-      value: isoDate(attributes),
+      repeat: readCount(attributes, 'table:number-columns-repeated'),
+      rowsSpanned: readCount(attributes, 'table:number-rows-spanned'),
+      value: readIsoDate(attributes),
       texts: [],
     }
   }
@@ -106,7 +106,7 @@ class SheetReader implements MarkupHandler {
     if (cell === undefined) return
     const text = (cell.value ?? cell.texts.join('\n')).trim()
     if (text !== '') {
-      for (let index = 0; index < cell.repeat; index++) this.#fill(this.#column + index, text)
+      for (let index = 0; index < cell.repeat; index++) this.#setCell(this.#column + index, text)
       if (cell.rowsSpanned > 1) {
         this.#merges.push({ column: this.#column, first: this.#row, last: this.#row + cell.rowsSpanned - 1 })
       }
@@ -114,7 +114,7 @@ class SheetReader implements MarkupHandler {
     this.#column += cell.repeat
   }
 
-  #fill(column: number, text: string): void {
+  #setCell(column: number, text: string): void {
     this.#budget.cells(1)
     this.#cells.set(column, this.#budget.text(text))
   }
@@ -135,13 +135,13 @@ class SheetReader implements MarkupHandler {
 }
 
 /** Dates are kept in the stored ISO form; other values are shown as text. */
-function isoDate(attributes: Attributes): string | undefined {
+function readIsoDate(attributes: Attributes): string | undefined {
   if (attributes.get('office:value-type') !== 'date') return undefined
   const value = attributes.get('office:date-value')
   return value === undefined || value.length > 40 ? undefined : value.replace(/T00:00:00(?:\.0+)?$/, '')
 }
 
-function count(attributes: Attributes, name: string): number {
+function readCount(attributes: Attributes, name: string): number {
   const value = Number(attributes.get(name) ?? 1)
   return Number.isSafeInteger(value) && value > 0 ? Math.min(value, 2 ** 31) : 1
 }

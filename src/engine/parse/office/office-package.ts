@@ -1,11 +1,11 @@
 import { posix } from 'node:path'
 import type { ZipArchive } from '../archive/zip.js'
-import { declaredCharset, decodeText } from '../charset.js'
+import { decodeText, findDeclaredCharset } from '../charset.js'
 import { ReadError } from '../limits.js'
 import { type Attributes, readMarkup } from '../markup/markup-events.js'
 
 /** A reference from one part of a package to another. */
-export interface Relation {
+export interface PackageRelation {
   /** The last segment of its type: `slide`, `notesSlide`, `image`. */
   kind: string
   /** Full name of the part in the archive. */
@@ -13,9 +13,9 @@ export interface Relation {
 }
 
 /** Reads the text of an XML part in its declared encoding. */
-export function xmlText(zip: ZipArchive, name: string): string {
+export function readXmlText(zip: ZipArchive, name: string): string {
   const bytes = zip.read(name)
-  return decodeText(bytes, declaredCharset(bytes)).text
+  return decodeText(bytes, findDeclaredCharset(bytes)).text
 }
 
 /**
@@ -24,8 +24,8 @@ export function xmlText(zip: ZipArchive, name: string): string {
  *
  * @throws ReadError `malformed` when there is one, and whatever the archive throws
  */
-export function xmlPart(zip: ZipArchive, name: string, filename: string): string {
-  const text = xmlText(zip, name)
+export function readXmlPart(zip: ZipArchive, name: string, filename: string): string {
+  const text = readXmlText(zip, name)
   if (!/<!DOCTYPE/i.test(text)) return text
   throw new ReadError('malformed', `${filename} declares a document type in ${name}, which its format does not allow`)
 }
@@ -34,11 +34,11 @@ export function xmlPart(zip: ZipArchive, name: string, filename: string): string
  * Reads the relations of a part of an Office Open XML package, by relationship id. Targets outside the archive are left
  * out: nothing is ever fetched.
  */
-export function relationsOf(zip: ZipArchive, part: string, filename: string): Map<string, Relation> {
-  const relations = new Map<string, Relation>()
+export function readRelations(zip: ZipArchive, part: string, filename: string): Map<string, PackageRelation> {
+  const relations = new Map<string, PackageRelation>()
   const name = posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`)
   if (!zip.entries.has(name)) return relations
-  forEachTag(xmlPart(zip, name, filename), 'Relationship', (attributes) => {
+  forEachTag(readXmlPart(zip, name, filename), 'Relationship', (attributes) => {
     const id = attributes.get('Id')
     const target = attributes.get('Target')
     if (id === undefined || target === undefined || attributes.get('TargetMode') === 'External') return
@@ -73,28 +73,28 @@ export function forEachTag(xml: string, tag: string, visit: (attributes: Attribu
  * Reads the trimmed text of the first occurrence of each named element, such as `dc:title` in the properties of a
  * document. Empty elements, and those of a missing part, are left out.
  */
-export function elementTexts(zip: ZipArchive, part: string, filename: string, tags: string[]): Map<string, string> {
-  return zip.entries.has(part) ? textsOfElements(xmlPart(zip, part, filename), tags) : new Map<string, string>()
+export function readElementTexts(zip: ZipArchive, part: string, filename: string, tags: string[]): Map<string, string> {
+  return zip.entries.has(part) ? parseElementTexts(readXmlPart(zip, part, filename), tags) : new Map<string, string>()
 }
 
 /** Reads the same from an XML text. */
-export function textsOfElements(xml: string, tags: string[]): Map<string, string> {
+export function parseElementTexts(xml: string, tags: string[]): Map<string, string> {
   const texts = new Map<string, string>()
-  let inside = ''
-  let held = ''
+  let current = ''
+  let content = ''
   readMarkup(
     xml,
     {
       open(name) {
-        inside = tags.includes(name) && !texts.has(name) ? name : ''
-        held = ''
+        current = tags.includes(name) && !texts.has(name) ? name : ''
+        content = ''
       },
       close() {
-        if (inside !== '' && held.trim() !== '') texts.set(inside, held.replace(/\s+/g, ' ').trim())
-        inside = ''
+        if (current !== '' && content.trim() !== '') texts.set(current, content.replace(/\s+/g, ' ').trim())
+        current = ''
       },
       text(text) {
-        if (inside !== '') held += text
+        if (current !== '') content += text
       },
     },
     true,
@@ -103,7 +103,7 @@ export function textsOfElements(xml: string, tags: string[]): Map<string, string
 }
 
 /** The title in the properties, unless it is a default of the program. */
-export function properTitle(text: string | undefined): string | undefined {
+export function toMeaningfulTitle(text: string | undefined): string | undefined {
   if (text === undefined || text.length < 3) return undefined
   return /^(?:word document|document\d*$|microsoft word|powerpoint|presentation\d*$|slide 1$|untitled|book\d*$)/i.test(
     text,

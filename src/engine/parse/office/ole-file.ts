@@ -6,10 +6,10 @@ import { sniffBinary } from '../magic.js'
  * Streams in which programs store a file within an object: as it was inserted, in the program's own form, or as
  * OpenDocument.
  */
-const NATIVE = '\u0001Ole10Native'
-const WHOLE = ['Package', 'CONTENTS', 'EmbeddedOdf', 'package_stream', 'Contents'] as const
+const NATIVE_STREAM = '\u0001Ole10Native'
+const FILE_STREAMS = ['Package', 'CONTENTS', 'EmbeddedOdf', 'package_stream', 'Contents'] as const
 /** Streams of documents of old programs, and the extensions of their files. */
-const DOCUMENTS = new Map([
+const DOCUMENT_EXTENSIONS = new Map([
   ['WordDocument', 'doc'],
   ['Workbook', 'xls'],
   ['Book', 'xls'],
@@ -17,7 +17,7 @@ const DOCUMENTS = new Map([
   ['VisioDocument', 'vsd'],
   ['__properties_version1.0', 'msg'],
 ])
-const ENDINGS = new Map([
+const EXTENSIONS = new Map([
   ['application/pdf', 'pdf'],
   ['application/msword', 'doc'],
   ['application/vnd.ms-excel', 'xls'],
@@ -60,34 +60,34 @@ export type OleStreams = ReadonlyMap<string, Buffer>
  *
  * @param compoundFile the object as a compound file, when it is one
  */
-export function fileInOle(streams: OleStreams, whole?: Buffer): OleFile | undefined {
-  const native = streams.get(NATIVE)
-  const dropped = native === undefined ? undefined : droppedFile(native)
-  if (dropped !== undefined) return dropped
-  for (const name of WHOLE) {
+export function readOleFile(streams: OleStreams, compoundFile?: Buffer): OleFile | undefined {
+  const nativeStream = streams.get(NATIVE_STREAM)
+  const insertedFile = nativeStream === undefined ? undefined : readInsertedFile(nativeStream)
+  if (insertedFile !== undefined) return insertedFile
+  for (const name of FILE_STREAMS) {
     const content = streams.get(name)
-    const ending = content === undefined ? undefined : endingOfBytes(content)
+    const ending = content === undefined ? undefined : detectExtension(content)
     if (content !== undefined && ending !== undefined) return { ending, content }
   }
-  for (const [name, ending] of DOCUMENTS)
-    if (streams.has(name)) return { ending, content: whole ?? compoundOf(streams) }
+  for (const [name, ending] of DOCUMENT_EXTENSIONS)
+    if (streams.has(name)) return { ending, content: compoundFile ?? toCompoundFile(streams) }
   return undefined
 }
 
 /** The file extension according to the first bytes; undefined for types that only a name can tell. */
-export function endingOfBytes(bytes: Buffer): string | undefined {
+export function detectExtension(bytes: Buffer): string | undefined {
   const type = sniffBinary(bytes)
-  return type === undefined ? undefined : ENDINGS.get(type)
+  return type === undefined ? undefined : EXTENSIONS.get(type)
 }
 
 /** Groups the streams of a compound file by their storages below a path; keys of the inner maps are stream names. */
-export function storagesBelow(streams: OleStreams, prefix: RegExp): Map<string, Map<string, Buffer>> {
+export function groupByStorage(streams: OleStreams, prefix: RegExp): Map<string, Map<string, Buffer>> {
   const storages = new Map<string, Map<string, Buffer>>()
   for (const [path, content] of streams) {
-    const found = prefix.exec(path)?.[0]
-    if (found === undefined) continue
-    const own = storages.get(found) ?? new Map<string, Buffer>()
-    storages.set(found, own.set(path.slice(found.length), content))
+    const storage = prefix.exec(path)?.[0]
+    if (storage === undefined) continue
+    const storageStreams = storages.get(storage) ?? new Map<string, Buffer>()
+    storages.set(storage, storageStreams.set(path.slice(storage.length), content))
   }
   return storages
 }
@@ -96,37 +96,37 @@ export function storagesBelow(streams: OleStreams, prefix: RegExp): Map<string, 
  * Reads an inserted file (MS-OLEDS 2.3.6): zero-terminated names, its bytes and, from newer programs, the names again
  * as wide characters.
  */
-function droppedFile(stream: Buffer): OleFile | undefined {
-  let at = 6
-  const text = (): string | undefined => {
-    const end = stream.indexOf(0, at)
-    if (end === -1 || end - at > MAX_NAME) return undefined
-    const read = decodeText(stream.subarray(at, end)).text
-    at = end + 1
-    return read
+function readInsertedFile(stream: Buffer): OleFile | undefined {
+  let offset = 6
+  const readText = (): string | undefined => {
+    const end = stream.indexOf(0, offset)
+    if (end === -1 || end - offset > MAX_NAME) return undefined
+    const decoded = decodeText(stream.subarray(offset, end)).text
+    offset = end + 1
+    return decoded
   }
-  const label = text()
-  const path = text()
-  if (label === undefined || path === undefined || at + 8 > stream.length) return undefined
-  at += 8 + stream.readUInt32LE(at + 4)
-  if (at + 4 > stream.length) return undefined
-  const start = at + 4
-  const end = start + stream.readUInt32LE(at)
+  const label = readText()
+  const path = readText()
+  if (label === undefined || path === undefined || offset + 8 > stream.length) return undefined
+  offset += 8 + stream.readUInt32LE(offset + 4)
+  if (offset + 4 > stream.length) return undefined
+  const start = offset + 4
+  const end = start + stream.readUInt32LE(offset)
   if (end > stream.length || end === start) return undefined
   const content = stream.subarray(start, end)
-  const name = [wideName(stream, end), path, label].map(baseName).find((one) => one !== '')
-  return { ...(name === undefined ? {} : { name }), ending: endingOfBytes(content) ?? '', content }
+  const name = [readWideLabel(stream, end), path, label].map(baseName).find((candidate) => candidate !== '')
+  return { ...(name === undefined ? {} : { name }), ending: detectExtension(content) ?? '', content }
 }
 
 /** The label, the second of the three names after the bytes (command, label, path). */
-function wideName(stream: Buffer, from: number): string {
-  let at = from
+function readWideLabel(stream: Buffer, start: number): string {
+  let offset = start
   let name = ''
-  for (let index = 0; index < 2 && at + 4 <= stream.length; index++) {
-    const length = stream.readUInt32LE(at) * 2
-    if (length > MAX_NAME || at + 4 + length > stream.length) return ''
-    name = stream.toString('utf16le', at + 4, at + 4 + length)
-    at += 4 + length
+  for (let index = 0; index < 2 && offset + 4 <= stream.length; index++) {
+    const length = stream.readUInt32LE(offset) * 2
+    if (length > MAX_NAME || offset + 4 + length > stream.length) return ''
+    name = stream.toString('utf16le', offset + 4, offset + 4 + length)
+    offset += 4 + length
   }
   return name
 }
@@ -139,7 +139,7 @@ function baseName(path: string): string {
 }
 
 /** Converts an object inside a file to a separate compound file. */
-function compoundOf(streams: OleStreams): Buffer {
+function toCompoundFile(streams: OleStreams): Buffer {
   const file = CFB.utils.cfb_new()
   const paths = [...streams.keys()].filter((path) => path.split('/').length <= MAX_DEPTH)
   for (const path of paths.slice(0, MAX_STREAMS))

@@ -1,6 +1,6 @@
 import { ReadError } from '../limits.js'
-import { firstOf, type PptRecord, recordAt, recordsIn } from './ppt-records.js'
-import { TextReader, type TextRun } from './ppt-text.js'
+import { findRecord, type PptRecord, readRecord, readRecords } from './ppt-records.js'
+import { SlideTextReader, type SlideTextRun } from './ppt-text.js'
 
 const DOCUMENT = 0x03e8
 const SLIDE = 0x03ee
@@ -9,7 +9,7 @@ const NOTES_ATOM = 0x03f1
 const SLIDE_PERSIST = 0x03f3
 const SLIDE_LIST = 0x0ff0
 const USER_EDIT = 0x0ff5
-const PERSISTED = 0x1772
+const PERSIST_DIRECTORY = 0x1772
 /** Kinds of slide lists, by their instance. */
 const SLIDES = 0
 const NOTE_PAGES = 2
@@ -23,7 +23,7 @@ export interface OldSlide {
   /** Absent when the file lacks it. */
   record?: PptRecord
   /** Texts of its placeholders, which are stored separately. */
-  outline: TextRun[]
+  outline: SlideTextRun[]
   notes?: PptRecord
 }
 
@@ -41,19 +41,19 @@ export interface OldPresentation {
  * @throws ReadError `encrypted`, `malformed`
  */
 export function readSlides(stream: Buffer, user: Buffer, filename: string): OldPresentation {
-  const broken = (what: string): ReadError =>
-    new ReadError('malformed', `${filename} is not a readable presentation: ${what}`)
-  if (user.length < 20) throw broken('the offset of its content is missing')
+  const malformed = (detail: string): ReadError =>
+    new ReadError('malformed', `${filename} is not a readable presentation: ${detail}`)
+  if (user.length < 20) throw malformed('the offset of its content is missing')
   if (user.readUInt32LE(12) === LOCKED) throw new ReadError('encrypted', `${filename} is protected by a password`)
   const { parts, document } = readParts(stream, user.readUInt32LE(16))
-  const root = recordAt(stream, parts.get(document) ?? -1)
-  if (root === undefined || root.type !== DOCUMENT) throw broken('its document is missing')
+  const root = readRecord(stream, parts.get(document) ?? -1)
+  if (root === undefined || root.type !== DOCUMENT) throw malformed('its document is missing')
   const slides: OldSlide[] = []
   const notes = new Map<number, PptRecord>()
-  for (const list of recordsIn(root.body)) {
+  for (const list of readRecords(root.body)) {
     if (list.type !== SLIDE_LIST) continue
-    if (list.instance === SLIDES) slides.push(...slidesOf(list, stream, parts))
-    if (list.instance === NOTE_PAGES) for (const page of slidesOf(list, stream, parts)) addNotes(page, notes)
+    if (list.instance === SLIDES) slides.push(...listSlides(list, stream, parts))
+    if (list.instance === NOTE_PAGES) for (const page of listSlides(list, stream, parts)) addNotes(page, notes)
   }
   return {
     root,
@@ -69,62 +69,62 @@ export function readSlides(stream: Buffer, user: Buffer, filename: string): OldP
 function readParts(stream: Buffer, start: number): { parts: Map<number, number>; document: number } {
   const parts = new Map<number, number>()
   let document = -1
-  let at = start
+  let offset = start
   for (let edits = 0; edits < MAX_EDITS; edits++) {
-    const edit = recordAt(stream, at)
+    const edit = readRecord(stream, offset)
     if (edit === undefined || edit.type !== USER_EDIT || edit.body.length < 20) break
     if (document === -1) document = edit.body.readUInt32LE(16)
-    const directory = recordAt(stream, edit.body.readUInt32LE(12))
-    if (directory?.type === PERSISTED) addParts(directory.body, parts)
-    at = edit.body.readUInt32LE(8)
-    if (at === 0) break
+    const directory = readRecord(stream, edit.body.readUInt32LE(12))
+    if (directory?.type === PERSIST_DIRECTORY) addParts(directory.body, parts)
+    offset = edit.body.readUInt32LE(8)
+    if (offset === 0) break
   }
   return { parts, document }
 }
 
 function addParts(directory: Buffer, parts: Map<number, number>): void {
-  let at = 0
-  while (at + 4 <= directory.length) {
-    const head = directory.readUInt32LE(at)
+  let offset = 0
+  while (offset + 4 <= directory.length) {
+    const head = directory.readUInt32LE(offset)
     const first = head & 0xfffff
     const count = head >>> 20
-    at += 4
-    for (let index = 0; index < count && at + 4 <= directory.length && parts.size < MAX_PARTS; index++, at += 4)
-      if (!parts.has(first + index)) parts.set(first + index, directory.readUInt32LE(at))
+    offset += 4
+    for (let index = 0; index < count && offset + 4 <= directory.length && parts.size < MAX_PARTS; index++, offset += 4)
+      if (!parts.has(first + index)) parts.set(first + index, directory.readUInt32LE(offset))
   }
 }
 
-function slidesOf(list: PptRecord, stream: Buffer, parts: ReadonlyMap<number, number>): OldSlide[] {
+function listSlides(list: PptRecord, stream: Buffer, parts: ReadonlyMap<number, number>): OldSlide[] {
   const slides: OldSlide[] = []
-  let texts = new TextReader()
+  let texts = new SlideTextReader()
   let last: OldSlide | undefined
   const seen = new Set<number>()
-  const end = (): void => {
+  const endSlide = (): void => {
     if (last !== undefined) slides.push({ ...last, outline: texts.finish() })
     last = undefined
   }
-  for (const record of recordsIn(list.body)) {
+  for (const record of readRecords(list.body)) {
     if (record.type !== SLIDE_PERSIST) {
       texts.take(record)
       continue
     }
-    end()
-    texts = new TextReader()
+    endSlide()
+    texts = new SlideTextReader()
     if (record.body.length < 16) continue
     const part = record.body.readUInt32LE(0)
     // a part that is listed as many slides would be read as often
     if (seen.has(part)) continue
     seen.add(part)
-    const found = recordAt(stream, parts.get(part) ?? -1)
-    const known = found?.type === SLIDE || found?.type === NOTES ? { record: found } : {}
-    last = { id: record.body.readUInt32LE(12), outline: [], ...known }
+    const slideRecord = readRecord(stream, parts.get(part) ?? -1)
+    const recordField = slideRecord?.type === SLIDE || slideRecord?.type === NOTES ? { record: slideRecord } : {}
+    last = { id: record.body.readUInt32LE(12), outline: [], ...recordField }
   }
-  end()
+  endSlide()
   return slides
 }
 
 function addNotes(page: OldSlide, notes: Map<number, PptRecord>): void {
   if (page.record?.type !== NOTES) return
-  const atom = firstOf(page.record.body, NOTES_ATOM)
+  const atom = findRecord(page.record.body, NOTES_ATOM)
   if (atom !== undefined && atom.body.length >= 4) notes.set(atom.body.readUInt32LE(0), page.record)
 }

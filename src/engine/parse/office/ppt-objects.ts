@@ -1,6 +1,6 @@
 import { inflateSync } from 'node:zlib'
 import { ReadError } from '../limits.js'
-import { firstOf, type PptRecord, recordAt, recordsIn } from './ppt-records.js'
+import { findRecord, type PptRecord, readRecord, readRecords } from './ppt-records.js'
 
 /** Records of embedded objects (MS-PPT 2.10): their list, an object, the location of its bytes, and the bytes. */
 const LIST = 0x0409
@@ -27,36 +27,36 @@ export interface PptObject {
  * @param partAt returns the offset of a part in the stream
  * @param maxBytes maximal size of one object after unpacking
  */
-export function pptObjects(
+export function listPptObjects(
   document: PptRecord,
   stream: Buffer,
   partAt: (part: number) => number,
-  most: number,
+  maxBytes: number,
 ): PptObject[] {
-  const list = firstOf(document.body, LIST)
+  const list = findRecord(document.body, LIST)
   const objects: PptObject[] = []
-  for (const { type, body } of list === undefined ? [] : recordsIn(list.body)) {
-    const atom = type === EMBEDDED ? firstOf(body, OBJECT_ATOM) : undefined
+  for (const { type, body } of list === undefined ? [] : readRecords(list.body)) {
+    const atom = type === EMBEDDED ? findRecord(body, OBJECT_ATOM) : undefined
     if (atom === undefined || atom.body.length < 20 || objects.length >= MAX_OBJECTS) continue
     const id = atom.body.readUInt32LE(8)
     const part = atom.body.readUInt32LE(16)
-    objects.push({ id, bytes: () => storedBytes(recordAt(stream, partAt(part)), most) })
+    objects.push({ id, bytes: () => readStoredBytes(readRecord(stream, partAt(part)), maxBytes) })
   }
   return objects
 }
 
 /** Number of the object that a shape displays, if any. */
-export function objectOfShape(shape: PptRecord): number | undefined {
-  const data = firstOf(shape.body, CLIENT_DATA)
-  const reference = data === undefined ? undefined : firstOf(data.body, REFERENCE)
+export function findShapeObject(shape: PptRecord): number | undefined {
+  const data = findRecord(shape.body, CLIENT_DATA)
+  const reference = data === undefined ? undefined : findRecord(data.body, REFERENCE)
   return reference === undefined || reference.body.length < 4 ? undefined : reference.body.readUInt32LE(0)
 }
 
-function storedBytes(record: PptRecord | undefined, most: number): Buffer {
+function readStoredBytes(record: PptRecord | undefined, maxBytes: number): Buffer {
   if (record?.type !== STORAGE) throw new ReadError('malformed', 'its bytes are missing')
   if (record.instance !== COMPRESSED) return record.body
   try {
-    return inflateSync(record.body.subarray(4), { maxOutputLength: most })
+    return inflateSync(record.body.subarray(4), { maxOutputLength: maxBytes })
   } catch (error) {
     throw new ReadError('malformed', 'its bytes cannot be unpacked', { cause: error })
   }

@@ -7,34 +7,34 @@ export interface PptRecord {
   body: Buffer
 }
 
-const HEADER = 8
+const HEADER_BYTES = 8
 
 /** The record at an offset, cut at the end of its stream; undefined when no header fits. */
-export function recordAt(bytes: Buffer, at: number): PptRecord | undefined {
-  if (at < 0 || at + HEADER > bytes.length) return undefined
-  const head = bytes.readUInt16LE(at)
-  const size = bytes.readUInt32LE(at + 4)
+export function readRecord(bytes: Buffer, offset: number): PptRecord | undefined {
+  if (offset < 0 || offset + HEADER_BYTES > bytes.length) return undefined
+  const header = bytes.readUInt16LE(offset)
+  const size = bytes.readUInt32LE(offset + 4)
   return {
-    type: bytes.readUInt16LE(at + 2),
-    instance: head >> 4,
-    container: (head & 0xf) === 0xf,
-    body: bytes.subarray(at + HEADER, Math.min(bytes.length, at + HEADER + size)),
+    type: bytes.readUInt16LE(offset + 2),
+    instance: header >> 4,
+    container: (header & 0xf) === 0xf,
+    body: bytes.subarray(offset + HEADER_BYTES, Math.min(bytes.length, offset + HEADER_BYTES + size)),
   }
 }
 
 /** The consecutive records of a container. */
-export function* recordsIn(bytes: Buffer): Generator<PptRecord> {
-  let at = 0
+export function* readRecords(bytes: Buffer): Generator<PptRecord> {
+  let offset = 0
   for (;;) {
-    const record = recordAt(bytes, at)
+    const record = readRecord(bytes, offset)
     if (record === undefined) return
     yield record
-    at += HEADER + record.body.length
+    offset += HEADER_BYTES + record.body.length
   }
 }
 
 /** The first record of a type in a container. */
-export function firstOf(bytes: Buffer, type: number): PptRecord | undefined {
-  for (const record of recordsIn(bytes)) if (record.type === type) return record
+export function findRecord(bytes: Buffer, type: number): PptRecord | undefined {
+  for (const record of readRecords(bytes)) if (record.type === type) return record
   return undefined
 }

@@ -1,7 +1,7 @@
-import { pictureOfShape } from './ppt-extras.js'
-import { objectOfShape } from './ppt-objects.js'
-import { type PptRecord, recordsIn } from './ppt-records.js'
-import { TextReader, type TextRun } from './ppt-text.js'
+import { readShapePicture } from './ppt-extras.js'
+import { findShapeObject } from './ppt-objects.js'
+import { type PptRecord, readRecords } from './ppt-records.js'
+import { SlideTextReader, type SlideTextRun } from './ppt-text.js'
 
 const DRAWING = 0x040c
 const OUTLINE_REFERENCE = 0x0f9e
@@ -18,58 +18,58 @@ const MAX_DEPTH = 100
 const MAX_SHAPES = 20_000
 
 export type OldShape =
-  | { kind: 'text'; run: TextRun }
+  | { kind: 'text'; run: SlideTextRun }
   | { kind: 'table'; rows: string[][] }
   /** `number`: number of the picture in the presentation */
   | { kind: 'picture'; number: number; alt: string }
   /** `id`: number of the embedded object in the presentation */
   | { kind: 'object'; id: number }
 
-interface Cell {
+interface TableShapeCell {
   left: number
   top: number
   text: string
 }
 
 /** The shapes of a slide or a page of notes, in drawing order; texts of placeholders come from the outline. */
-export function shapesOf(slide: PptRecord, outline: readonly TextRun[]): OldShape[] {
+export function listShapes(slide: PptRecord, outline: readonly SlideTextRun[]): OldShape[] {
   const shapes: OldShape[] = []
-  for (const drawing of recordsIn(slide.body)) {
+  for (const drawing of readRecords(slide.body)) {
     if (drawing.type !== DRAWING) continue
-    for (const container of recordsIn(drawing.body)) {
-      if (container.type === DG_CONTAINER) walk(container, outline, shapes)
+    for (const container of readRecords(drawing.body)) {
+      if (container.type === DG_CONTAINER) collectShapes(container, outline, shapes)
     }
   }
   return shapes
 }
 
 /** Flattens groups with an explicit stack instead of recursion. */
-function walk(container: PptRecord, outline: readonly TextRun[], shapes: OldShape[]): void {
-  const waiting: { record: PptRecord; depth: number }[] = [{ record: container, depth: 0 }]
-  for (let seen = 0; seen < MAX_SHAPES; seen++) {
-    const next = waiting.pop()
+function collectShapes(container: PptRecord, outline: readonly SlideTextRun[], shapes: OldShape[]): void {
+  const pending: { record: PptRecord; depth: number }[] = [{ record: container, depth: 0 }]
+  for (let visited = 0; visited < MAX_SHAPES; visited++) {
+    const next = pending.pop()
     if (next === undefined) return
     const { record, depth } = next
     if (record.type === SHAPE) {
-      const object = objectOfShape(record)
+      const object = findShapeObject(record)
       if (object !== undefined) shapes.push({ kind: 'object', id: object })
-      const picture = pictureOfShape(record)
+      const picture = readShapePicture(record)
       if (picture !== undefined) shapes.push({ kind: 'picture', ...picture })
-      for (const run of textsOf(record, outline)) shapes.push({ kind: 'text', run })
+      for (const run of readTexts(record, outline)) shapes.push({ kind: 'text', run })
       continue
     }
     if (depth > MAX_DEPTH) continue
-    const inner = [...recordsIn(record.body)].filter(({ type }) => type === GROUP || type === SHAPE)
-    const rows = record.type === GROUP && isTable(inner[0]) ? rowsOf(inner, outline) : []
+    const inner = [...readRecords(record.body)].filter(({ type }) => type === GROUP || type === SHAPE)
+    const rows = record.type === GROUP && isTable(inner[0]) ? toRows(inner, outline) : []
     if (rows.length > 0) shapes.push({ kind: 'table', rows })
-    else for (const one of inner.reverse()) waiting.push({ record: one, depth: depth + 1 })
+    else for (const child of inner.reverse()) pending.push({ record: child, depth: depth + 1 })
   }
 }
 
 /** Whether the first shape of a group marks the group as a table. */
 function isTable(first: PptRecord | undefined): boolean {
   if (first?.type !== SHAPE) return false
-  for (const options of recordsIn(first.body)) {
+  for (const options of readRecords(first.body)) {
     if (options.type !== TERTIARY_OPTIONS) continue
     for (let index = 0; index < options.instance && index * 6 + 6 <= options.body.length; index++) {
       const property = options.body.readUInt16LE(index * 6) & 0x3fff
@@ -80,17 +80,17 @@ function isTable(first: PptRecord | undefined): boolean {
 }
 
 /** Cells are shapes; those with equal upper edges form a row. */
-function rowsOf(shapes: readonly PptRecord[], outline: readonly TextRun[]): string[][] {
-  const cells = shapes.slice(1).flatMap((shape): Cell[] => {
+function toRows(shapes: readonly PptRecord[], outline: readonly SlideTextRun[]): string[][] {
+  const cells = shapes.slice(1).flatMap((shape): TableShapeCell[] => {
     if (shape.type !== SHAPE) return []
     let left = 0
     let top = 0
-    for (const { type, body } of recordsIn(shape.body)) {
+    for (const { type, body } of readRecords(shape.body)) {
       if (type !== CHILD_ANCHOR || body.length < 16) continue
       left = body.readInt32LE(0)
       top = body.readInt32LE(4)
     }
-    const runs = textsOf(shape, outline)
+    const runs = readTexts(shape, outline)
     // lines between cells are shapes of the group, too, without text
     return runs.length === 0
       ? []
@@ -118,16 +118,16 @@ function rowsOf(shapes: readonly PptRecord[], outline: readonly TextRun[]): stri
   return [...rows.values()]
 }
 
-function textsOf(shape: PptRecord, outline: readonly TextRun[]): TextRun[] {
-  const runs: TextRun[] = []
-  for (const { type, body } of recordsIn(shape.body)) {
+function readTexts(shape: PptRecord, outline: readonly SlideTextRun[]): SlideTextRun[] {
+  const runs: SlideTextRun[] = []
+  for (const { type, body } of readRecords(shape.body)) {
     if (type !== TEXT_BOX) continue
-    const reader = new TextReader()
-    for (const record of recordsIn(body)) {
+    const reader = new SlideTextReader()
+    for (const record of readRecords(body)) {
       reader.take(record)
-      const referred =
+      const referencedRun =
         record.type === OUTLINE_REFERENCE && record.body.length >= 4 ? outline[record.body.readUInt32LE(0)] : undefined
-      if (referred !== undefined) runs.push(referred)
+      if (referencedRun !== undefined) runs.push(referencedRun)
     }
     runs.push(...reader.finish())
   }

@@ -7,19 +7,19 @@ const TEXT_STYLE = 0x0fa1
 const MAX_LEVEL = 8
 
 /** Kinds of text, by the number in their header. */
-export type TextKind = 'title' | 'body' | 'notes' | 'other'
-const KINDS: readonly TextKind[] = ['title', 'body', 'notes', 'other', 'other', 'body', 'title', 'body', 'body']
+export type SlideTextKind = 'title' | 'body' | 'notes' | 'other'
+const KINDS: readonly SlideTextKind[] = ['title', 'body', 'notes', 'other', 'other', 'body', 'title', 'body', 'body']
 
 /** The paragraphs of one text of a shape. */
-export interface TextRun {
-  kind: TextKind
+export interface SlideTextRun {
+  kind: SlideTextKind
   lines: { text: string; level: number }[]
 }
 
 /** Assembles texts from consecutive records: a header, the characters, their formatting. */
-export class TextReader {
-  readonly #runs: TextRun[] = []
-  #kind: TextKind = 'other'
+export class SlideTextReader {
+  readonly #runs: SlideTextRun[] = []
+  #kind: SlideTextKind = 'other'
   #text: string | undefined
   #levels: number[] = []
 
@@ -30,10 +30,10 @@ export class TextReader {
       this.#text = ''
     } else if (type === TEXT_CHARS) this.#text = body.toString('utf16le')
     else if (type === TEXT_BYTES) this.#text = body.toString('latin1')
-    else if (type === TEXT_STYLE && this.#text !== undefined) this.#levels = levelsOf(body, this.#text)
+    else if (type === TEXT_STYLE && this.#text !== undefined) this.#levels = readLevels(body, this.#text)
   }
 
-  finish(): TextRun[] {
+  finish(): SlideTextRun[] {
     this.#end()
     return this.#runs
   }
@@ -71,27 +71,27 @@ const PROPERTIES: readonly (readonly [mask: number, size: number])[] = [
   [0x8000, 2],
 ]
 const TAB_STOPS = 0x100000
-const LATE: readonly (readonly [mask: number, size: number])[] = [
+const PROPERTIES_AFTER_TABS: readonly (readonly [mask: number, size: number])[] = [
   [0x10000, 2],
   [0xe0000, 2],
   [0x200000, 2],
 ]
 
 /** Levels of the paragraphs of a text (MS-PPT 2.9.44). */
-function levelsOf(body: Buffer, text: string): number[] {
+function readLevels(body: Buffer, text: string): number[] {
   const levels: number[] = []
-  let at = 0
+  let offset = 0
   let character = 0
-  while (at + 10 <= body.length && character <= text.length) {
-    const count = body.readUInt32LE(at)
-    const level = Math.min(body.readUInt16LE(at + 4), MAX_LEVEL)
-    const mask = body.readUInt32LE(at + 6)
-    at += 10
-    for (const [bits, size] of PROPERTIES) if ((mask & bits) !== 0) at += size
-    if ((mask & TAB_STOPS) !== 0) at += 2 + (at + 2 <= body.length ? body.readUInt16LE(at) * 4 : 0)
-    for (const [bits, size] of LATE) if ((mask & bits) !== 0) at += size
-    const stretch = text.slice(character, character + count)
-    for (const char of stretch) if (char === '\r') levels.push(level)
+  while (offset + 10 <= body.length && character <= text.length) {
+    const count = body.readUInt32LE(offset)
+    const level = Math.min(body.readUInt16LE(offset + 4), MAX_LEVEL)
+    const mask = body.readUInt32LE(offset + 6)
+    offset += 10
+    for (const [bits, size] of PROPERTIES) if ((mask & bits) !== 0) offset += size
+    if ((mask & TAB_STOPS) !== 0) offset += 2 + (offset + 2 <= body.length ? body.readUInt16LE(offset) * 4 : 0)
+    for (const [bits, size] of PROPERTIES_AFTER_TABS) if ((mask & bits) !== 0) offset += size
+    const part = text.slice(character, character + count)
+    for (const char of part) if (char === '\r') levels.push(level)
     character += count
     // the last paragraph has no mark in the text
     if (character > text.length) levels.push(level)

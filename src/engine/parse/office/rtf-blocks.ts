@@ -1,18 +1,18 @@
-import { addSize, emptyLook, type Look, outlineBlocks } from '../looks.js'
+import { addSize, type BlockStyle, createBlockStyle, markImpliedHeadings } from '../block-styles.js'
 import type { Block } from '../parsed.js'
-import { headsOf } from '../tables/heads.js'
-import { tableBlocks, tidyRows } from '../tables.js'
+import { detectHeads } from '../tables/heads.js'
+import { buildTableBlocks, tidyRows } from '../tables.js'
 
 /** A longer list item is a paragraph. */
-const MAX_ITEM = 1500
+const MAX_ITEM_LENGTH = 1500
 
-type Setting = { bold: boolean; italic: boolean; underlined: boolean; size: number }
+type TextFormatting = { bold: boolean; italic: boolean; underlined: boolean; size: number }
 
 /** Collects the paragraphs of a text into blocks: consecutive items become lists, consecutive rows tables. */
 export class RtfBlocks {
   readonly blocks: Block[] = []
-  readonly #looks = new Map<Block, Look>()
-  #look = emptyLook()
+  readonly #looks = new Map<Block, BlockStyle>()
+  #look = createBlockStyle()
   #items: string[] = []
   #rows: string[][] = []
   #cells: string[] = []
@@ -24,11 +24,11 @@ export class RtfBlocks {
    */
   paragraph(text: string, level: number, marker: string | undefined): void {
     this.closeTable()
-    const line = tidy(text)
+    const line = cleanText(text)
     const look = this.#look
-    this.#look = emptyLook()
+    this.#look = createBlockStyle()
     if (line === '') return
-    if (level === 0 && marker !== undefined && line.length <= MAX_ITEM) {
+    if (level === 0 && marker !== undefined && line.length <= MAX_ITEM_LENGTH) {
       const sign = /^\(?(?:\d{1,4}|[a-zA-Z]{1,4})[.)]$/.exec(marker)?.[0] ?? '-'
       this.#items.push(`${sign} ${line.replaceAll('\n', ' ')}`)
       return
@@ -40,7 +40,7 @@ export class RtfBlocks {
   }
 
   /** Records the formatting of text of the body. */
-  set(text: string, { bold, italic, underlined, size }: Setting): void {
+  recordFormatting(text: string, { bold, italic, underlined, size }: TextFormatting): void {
     const letters = text.replace(/\s/g, '').length
     if (letters === 0) return
     const look = this.#look
@@ -53,12 +53,12 @@ export class RtfBlocks {
 
   /** Adds a paragraph within a cell. */
   cellText(text: string): void {
-    const line = tidy(text).replaceAll('\n', ' ')
+    const line = cleanText(text).replaceAll('\n', ' ')
     if (line !== '') this.#cell.push(line)
   }
 
   /** Adds a note, a comment or a picture after a paragraph. */
-  behind(block: Block): void {
+  addAfter(block: Block): void {
     this.closeTable()
     this.#closeList()
     this.blocks.push(block)
@@ -82,14 +82,14 @@ export class RtfBlocks {
     const rows = tidyRows(this.#rows)
     this.#rows = []
     // a single column is a frame around text, not a table
-    if (rows.some((row) => row.length > 1)) this.blocks.push(...tableBlocks(rows, headsOf(rows)))
+    if (rows.some((row) => row.length > 1)) this.blocks.push(...buildTableBlocks(rows, detectHeads(rows)))
     else for (const [text = ''] of rows) this.blocks.push({ type: 'paragraph', text })
   }
 
   finish(): Block[] {
     this.closeTable()
     this.#closeList()
-    outlineBlocks(this.blocks, this.#looks, () => false)
+    markImpliedHeadings(this.blocks, this.#looks, () => false)
     return this.blocks
   }
 
@@ -99,7 +99,7 @@ export class RtfBlocks {
   }
 }
 
-function tidy(text: string): string {
+function cleanText(text: string): string {
   return text
     .replace(/[^\S\n]+/g, ' ')
     .replace(/ ?\n ?/g, '\n')

@@ -19,20 +19,20 @@ const HEX = /^[0-9a-fA-F]{2}$/
  *
  * @param source the file as Latin-1
  */
-export function readRtf(source: string, handler: RtfHandler): void {
-  let at = 0
-  while (at < source.length) {
-    const code = source.charCodeAt(at)
+export function tokenizeRtf(source: string, handler: RtfHandler): void {
+  let offset = 0
+  while (offset < source.length) {
+    const code = source.charCodeAt(offset)
     if (code === OPEN) {
       handler.open()
-      at++
+      offset++
     } else if (code === CLOSE) {
       handler.close()
-      at++
+      offset++
     } else if (code === BACKSLASH) {
-      at = readControl(source, at + 1, handler)
+      offset = readControl(source, offset + 1, handler)
     } else {
-      at = readText(source, at, handler)
+      offset = readText(source, offset, handler)
     }
   }
 }
@@ -52,11 +52,11 @@ function readText(source: string, start: number, handler: RtfHandler): number {
 /** @returns the offset of the next token */
 function readControl(source: string, start: number, handler: RtfHandler): number {
   CONTROL.lastIndex = start
-  const found = CONTROL.exec(source)
-  if (found !== null) {
-    const [whole, word = '', digits] = found
+  const match = CONTROL.exec(source)
+  if (match !== null) {
+    const [token, word = '', digits] = match
     const parameter = digits === undefined ? undefined : Number(digits)
-    const next = start + whole.length
+    const next = start + token.length
     // skip raw bytes, which may look like anything
     if (word === 'bin') return next + Math.max(0, parameter ?? 0)
     handler.control(word, parameter)

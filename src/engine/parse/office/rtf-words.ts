@@ -1,5 +1,5 @@
 /** Kinds of groups, by the use of their text. */
-export type SinkKind =
+export type RtfGroupKind =
   | 'body'
   | 'fonts'
   | 'styles'
@@ -17,8 +17,8 @@ export type SinkKind =
   | 'skip'
 
 /** The text of a group while it is read. */
-export interface Sink {
-  kind: SinkKind
+export interface RtfGroupText {
+  kind: RtfGroupKind
   text: string
   role?: string
   /** Of a picture: whether its type has pixels, and its description. */
@@ -27,8 +27,8 @@ export interface Sink {
 }
 
 /** The state within a group. */
-export interface State {
-  sink: Sink
+export interface RtfState {
+  sink: RtfGroupText
   page: number
   /** Number of characters after `\u` for readers without Unicode. */
   fallback: number
@@ -44,7 +44,7 @@ export interface State {
 }
 
 /** Control words that open a group with a separate text. */
-export const DESTINATIONS: ReadonlyMap<string, SinkKind> = new Map<string, SinkKind>([
+export const DESTINATIONS: ReadonlyMap<string, RtfGroupKind> = new Map<string, RtfGroupKind>([
   ['fonttbl', 'fonts'],
   ['stylesheet', 'styles'],
   ['info', 'info'],
@@ -70,7 +70,7 @@ export const DESTINATIONS: ReadonlyMap<string, SinkKind> = new Map<string, SinkK
 ])
 
 /** Groups marked as "ignore when unknown" that contain text to keep. */
-export const KEPT = new Set(['shpinst', 'shptxt', 'listtext', 'pntext', 'shppict', 'picprop'])
+export const KEPT_GROUPS = new Set(['shpinst', 'shptxt', 'listtext', 'pntext', 'shppict', 'picprop'])
 
 /** Control words and signs that represent characters. */
 export const CHARACTERS: ReadonlyMap<string, string> = new Map([
@@ -122,13 +122,13 @@ export const FILE_PAGES: ReadonlyMap<string, number> = new Map([
 ])
 
 /** The heading level for `\outlinelevel`, which counts from 0 and has 9 for text; 0 for text. */
-export function headingLevel(outline: number): number {
+export function toHeadingLevel(outline: number): number {
   return outline >= 0 && outline < 9 ? outline + 1 : 0
 }
 
 /** The heading level of a style, by its name (up to a semicolon) or its outline level; 0 for text. */
-export function styleLevel(name: string, outline: number | undefined): number {
-  const known = name.replace(/;.*$/s, '').trim().toLowerCase()
-  const level = known === 'title' ? 1 : Number(/^heading ([1-9])$/.exec(known)?.[1] ?? 0)
-  return level > 0 || outline === undefined ? level : headingLevel(outline)
+export function toStyleLevel(name: string, outline: number | undefined): number {
+  const normalized = name.replace(/;.*$/s, '').trim().toLowerCase()
+  const level = normalized === 'title' ? 1 : Number(/^heading ([1-9])$/.exec(normalized)?.[1] ?? 0)
+  return level > 0 || outline === undefined ? level : toHeadingLevel(outline)
 }

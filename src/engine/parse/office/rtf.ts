@@ -1,53 +1,53 @@
 import iconv from 'iconv-lite'
-import { defined } from '../../../lib/defined.js'
-import { codePageName } from '../code-pages.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { toEncodingName } from '../code-pages.js'
 import { MAX_PICTURE_BYTES, ReadError } from '../limits.js'
-import type { Block, Parsed, Parser } from '../parsed.js'
+import type { Block, ParsedDocument, Parser } from '../parsed.js'
 import { hasContent } from '../pictures.js'
-import { properTitle } from './office-package.js'
-import { remarkBlock } from './remarks.js'
+import { toCommentBlock } from './comments.js'
+import { toMeaningfulTitle } from './office-package.js'
 import { RtfBlocks } from './rtf-blocks.js'
-import { rtfDates } from './rtf-dates.js'
-import { type RtfHandler, readRtf } from './rtf-tokens.js'
+import { readRtfDates } from './rtf-dates.js'
+import { type RtfHandler, tokenizeRtf } from './rtf-tokens.js'
 import {
   CHARACTERS,
   CHARSET_PAGES,
   DESTINATIONS,
   FILE_PAGES,
-  headingLevel,
-  KEPT,
-  type Sink,
-  type SinkKind,
-  type State,
-  styleLevel,
+  KEPT_GROUPS,
+  type RtfGroupKind,
+  type RtfGroupText,
+  type RtfState,
+  toHeadingLevel,
+  toStyleLevel,
 } from './rtf-words.js'
 
 /** Groups nest some tens deep; deeper ones share the state of this depth. */
 const MAX_DEPTH = 1000
 const DEFAULT_PAGE = 1252
 /** Maximal length of style names, titles and the like. */
-const MAX_NAME = 1000
+const MAX_NAME_LENGTH = 1000
 /** Groups with long texts. */
-const LONG = new Set<SinkKind>(['body', 'note', 'remark', 'picture'])
+const LONG_GROUPS = new Set<RtfGroupKind>(['body', 'note', 'remark', 'picture'])
 /** Default formatting: 12 points (RTF 1.9.1, `\\fs`). */
 const PLAIN = { bold: false, italic: false, underlined: false, size: 24 } as const
 
 /** Reads Rich Text Format: paragraphs, headings, lists, table rows, notes, comments, pictures. Skips objects. */
 export const rtfParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/rtf',
-  parse(input): Parsed {
+  parse(input): ParsedDocument {
     const reader = new RtfReader()
     const source = input.bytes.toString('latin1')
-    readRtf(source, reader)
+    tokenizeRtf(source, reader)
     const { blocks, title, author } = reader.finish()
     if (!hasContent(blocks)) throw new ReadError('empty', `${input.filename} has no text`)
     return {
       parser: 'unstructured',
       contentType: 'text',
-      ...defined({ title }),
+      ...omitUndefined({ title }),
       blocks,
       metadata: {},
-      declared: { ...rtfDates(source), ...(author === undefined ? {} : { authors: [author] }) },
+      declared: { ...readRtfDates(source), ...(author === undefined ? {} : { authors: [author] }) },
     }
   },
 }
@@ -55,17 +55,17 @@ export const rtfParser: Parser = {
 /** The blocks of RTF that is part of another file. */
 export function readRtfBlocks(bytes: Buffer): Block[] {
   const reader = new RtfReader()
-  readRtf(bytes.toString('latin1'), reader)
+  tokenizeRtf(bytes.toString('latin1'), reader)
   return reader.finish().blocks
 }
 
 class RtfReader implements RtfHandler {
   readonly #body = new RtfBlocks()
-  readonly #stack: State[] = []
+  readonly #stack: RtfState[] = []
   readonly #fontPages = new Map<number, number>()
   readonly #styleLevels = new Map<number, number>()
-  readonly #margins: { text: string; role: string }[] = []
-  #state: State = {
+  readonly #headersAndFooters: { text: string; role: string }[] = []
+  #state: RtfState = {
     sink: { kind: 'body', text: '' },
     page: DEFAULT_PAGE,
     fallback: 1,
@@ -85,10 +85,10 @@ class RtfReader implements RtfHandler {
   #marker: string | undefined
   #notes: Block[] = []
   /** Author of the next comment. */
-  #by = ''
+  #commentAuthor = ''
   #pictureBytes = 0
   /** Name of the last named property of a picture or shape. */
-  #named = ''
+  #propertyName = ''
   #title: string | undefined
   #author: string | undefined
 
@@ -121,10 +121,10 @@ class RtfReader implements RtfHandler {
   }
 
   text(bytes: string): void {
-    const kept = this.#skip === 0 ? bytes : bytes.slice(this.#skip)
+    const remaining = this.#skip === 0 ? bytes : bytes.slice(this.#skip)
     this.#skip = Math.max(0, this.#skip - bytes.length)
     this.#starred = false
-    this.#bytes += kept
+    this.#bytes += remaining
   }
 
   control(word: string, parameter: number | undefined): void {
@@ -137,9 +137,9 @@ class RtfReader implements RtfHandler {
       return
     }
     this.#flush()
-    const starred = this.#starred
+    const isOptional = this.#starred
     this.#starred = false
-    const kind = DESTINATIONS.get(word) ?? (starred && !KEPT.has(word) ? 'skip' : undefined)
+    const kind = DESTINATIONS.get(word) ?? (isOptional && !KEPT_GROUPS.has(word) ? 'skip' : undefined)
     const { sink } = this.#state
     if (kind !== undefined) this.#openSink(kind, word)
     else if (CHARACTERS.has(word)) this.#add(CHARACTERS.get(word) ?? '')
@@ -155,18 +155,18 @@ class RtfReader implements RtfHandler {
     while (this.#stack.length > 0) this.close()
     this.#flush()
     if (this.#state.sink.text.trim() !== '') this.#endParagraph()
-    this.#writeNotes()
+    this.#addNotes()
     const blocks = this.#body.finish()
     const seen = new Set(blocks.map((block) => block.text))
-    for (const { text, role } of this.#margins) {
+    for (const { text, role } of this.#headersAndFooters) {
       if (seen.has(text)) continue
       seen.add(text)
       blocks.push({ type: 'paragraph', text, metadata: { role } })
     }
-    const title = properTitle(this.#title)
+    const title = toMeaningfulTitle(this.#title)
     return {
       blocks,
-      ...defined({ title, author: this.#author }),
+      ...omitUndefined({ title, author: this.#author }),
     }
   }
 
@@ -174,17 +174,17 @@ class RtfReader implements RtfHandler {
     const bytes = this.#bytes
     if (bytes === '') return
     this.#bytes = ''
-    const plain = !/[\x80-\xff]/.test(bytes)
-    this.#add(plain ? bytes : iconv.decode(Buffer.from(bytes, 'latin1'), codePageName(this.#state.page)))
+    const isAscii = !/[\x80-\xff]/.test(bytes)
+    this.#add(isAscii ? bytes : iconv.decode(Buffer.from(bytes, 'latin1'), toEncodingName(this.#state.page)))
   }
 
   #add(text: string): void {
     const { sink, hidden } = this.#state
     if (hidden || sink.kind === 'skip' || sink.kind === 'info' || sink.kind === 'fonts') return
-    if (!LONG.has(sink.kind) && sink.text.length > MAX_NAME) return
+    if (!LONG_GROUPS.has(sink.kind) && sink.text.length > MAX_NAME_LENGTH) return
     if (sink.kind === 'picture' && sink.text.length > MAX_PICTURE_BYTES * 2) return
     sink.text += text
-    if (sink.kind === 'body') this.#body.set(text, this.#state)
+    if (sink.kind === 'body') this.#body.recordFormatting(text, this.#state)
   }
 
   #unicode(code: number): void {
@@ -194,15 +194,15 @@ class RtfReader implements RtfHandler {
     this.#skip = this.#state.fallback
   }
 
-  #openSink(kind: SinkKind, word: string): void {
+  #openSink(kind: RtfGroupKind, word: string): void {
     const outer = this.#state.sink.kind
-    const taken = isTaken(kind, outer) ? kind : ELSEWHERE.has(kind) ? 'skip' : undefined
-    if (outer === 'skip' || taken === undefined) return
-    this.#state.sink = { kind: taken, text: '', role: word.startsWith('footer') ? 'footer' : 'header' }
+    const groupKind = hasSeparateText(kind, outer) ? kind : BODY_ONLY_GROUPS.has(kind) ? 'skip' : undefined
+    if (outer === 'skip' || groupKind === undefined) return
+    this.#state.sink = { kind: groupKind, text: '', role: word.startsWith('footer') ? 'footer' : 'header' }
     if (kind === 'styles') this.#state.style = 0
   }
 
-  #closeSink(sink: Sink): void {
+  #closeSink(sink: RtfGroupText): void {
     const { kind, text, role } = sink
     if (kind === 'picture') {
       this.#picture(sink)
@@ -214,21 +214,22 @@ class RtfReader implements RtfHandler {
     else if (kind === 'title') this.#title ??= line
     else if (kind === 'author') this.#author ??= line
     else if (kind === 'note') this.#notes.push({ type: 'paragraph', text: line })
-    else if (kind === 'by') this.#by = line
-    else if (kind === 'remark') this.#notes.push(remarkBlock({ author: this.#by, text: line }))
-    else if (kind === 'name') this.#named = line
+    else if (kind === 'by') this.#commentAuthor = line
+    else if (kind === 'remark') this.#notes.push(toCommentBlock({ author: this.#commentAuthor, text: line }))
+    else if (kind === 'name') this.#propertyName = line
     else if (kind === 'value') this.#value(line)
-    else if (kind === 'margin') this.#margins.push({ text: line, role: role ?? 'header' })
+    else if (kind === 'margin') this.#headersAndFooters.push({ text: line, role: role ?? 'header' })
   }
 
   /** Handles a property of the enclosing group: the description of a picture, or drawn words. */
   #value(text: string): void {
     const { sink } = this.#state
-    if (this.#named === 'wzDescription' && sink.kind === 'picture') sink.alt = text
-    else if (this.#named === 'gtextUNICODE' && sink.kind === 'body') this.#notes.push({ type: 'paragraph', text })
+    if (this.#propertyName === 'wzDescription' && sink.kind === 'picture') sink.alt = text
+    else if (this.#propertyName === 'gtextUNICODE' && sink.kind === 'body')
+      this.#notes.push({ type: 'paragraph', text })
   }
 
-  #picture({ text, isPixels, alt = '' }: Sink): void {
+  #picture({ text, isPixels, alt = '' }: RtfGroupText): void {
     const hex = isPixels === true ? text.replace(/[^0-9a-fA-F]+/g, '') : ''
     const bytes = this.#pictureBytes + hex.length / 2 > MAX_PICTURE_BYTES ? [] : Buffer.from(hex, 'hex')
     this.#pictureBytes += bytes.length
@@ -236,8 +237,8 @@ class RtfReader implements RtfHandler {
     else if (alt !== '') this.#notes.push({ type: 'paragraph', text: alt })
   }
 
-  #closeStyle(sink: Sink, style: number, outline: number | undefined): void {
-    if (style > 0) this.#styleLevels.set(style, styleLevel(sink.text, outline))
+  #closeStyle(sink: RtfGroupText, style: number, outline: number | undefined): void {
+    if (style > 0) this.#styleLevels.set(style, toStyleLevel(sink.text, outline))
     sink.text = ''
   }
 
@@ -279,16 +280,16 @@ class RtfReader implements RtfHandler {
     }
     const text = sink.text
     sink.text = ''
-    const level = outline === undefined ? (this.#styleLevels.get(style) ?? 0) : headingLevel(outline)
+    const level = outline === undefined ? (this.#styleLevels.get(style) ?? 0) : toHeadingLevel(outline)
     if (inTable) this.#body.cellText(text)
     else this.#body.paragraph(text, level, this.#marker)
     this.#marker = undefined
-    if (!inTable) this.#writeNotes()
+    if (!inTable) this.#addNotes()
   }
 
   /** Adds notes after their paragraph. */
-  #writeNotes(): void {
-    for (const note of this.#notes) this.#body.behind(note)
+  #addNotes(): void {
+    for (const note of this.#notes) this.#body.addAfter(note)
     this.#notes = []
   }
 
@@ -304,10 +305,10 @@ class RtfReader implements RtfHandler {
 }
 
 /** Groups that are skipped within notes, headers and footers instead of becoming part of them. */
-const ELSEWHERE = new Set<SinkKind>(['by', 'remark'])
+const BODY_ONLY_GROUPS = new Set<RtfGroupKind>(['by', 'remark'])
 
 /** Whether a group of a kind has a separate text inside a group of another kind. */
-function isTaken(kind: SinkKind, outer: SinkKind): boolean {
+function hasSeparateText(kind: RtfGroupKind, outer: RtfGroupKind): boolean {
   if (kind === 'title' || kind === 'author') return outer === 'info'
   if (kind === 'picture') return outer !== 'picture'
   return outer === 'body' || kind === 'skip' || kind === 'name' || kind === 'value'

@@ -1,8 +1,8 @@
 import { ReadError, type ReadLimits } from '../limits.js'
 import type { Block } from '../parsed.js'
 import { isNumeric } from '../tables/figures.js'
-import { headsOf } from '../tables/heads.js'
-import { tableBlocks, tidyRows } from '../tables.js'
+import { detectHeads } from '../tables/heads.js'
+import { buildTableBlocks, tidyRows } from '../tables.js'
 
 /** The filled cells of one row, by column. */
 export type SheetRow = ReadonlyMap<number, string>
@@ -13,7 +13,7 @@ export interface Sheet {
   /** Filled rows by row number, in ascending order. */
   rows: ReadonlyMap<number, SheetRow>
   /** Content other than cells: charts, pictures, text boxes, comments. */
-  beside?: Block[]
+  extras?: Block[]
   isHidden?: boolean
 }
 
@@ -25,23 +25,24 @@ export interface MergedRows {
 }
 
 /** The maximal length of a cell's text in spreadsheet programs. */
-const MAX_CELL = 32_767
+const MAX_CELL_LENGTH = 32_767
 /** Maximal number of merged ranges of one sheet. */
 const MAX_MERGES = 10_000
 /** Maximal total length of all texts of a workbook, in characters: cells of a small file may share one long text. */
-const MAX_TEXT = 64 * 1024 * 1024
+const MAX_TEXT_LENGTH = 64 * 1024 * 1024
 /** A region with more grid positions per filled cell is scattered notes, not a table. */
-const SPARSE = 20
+const MAX_SPARSITY = 20
 /** Up to this many positions, gaps do not matter. */
-const SMALL_GRID = 2000
+const SMALL_GRID_SIZE = 2000
 /** Up to this many lines in one column are a note, more are a list of values. */
-const NOTE_LINES = 20
+const MAX_NOTE_LINES = 20
 
 /** Maximal number of rows of column names above a table. */
 const MAX_NAME_ROWS = 3
 
 /** Default sheet names of spreadsheet programs. */
-const GIVEN_NAME = /^(?:sheet|tabelle|blatt|feuil(?:le)?|hoja|foglio|planilha|blad|arkusz|лист|シート)[ _]?\d*$/i
+const DEFAULT_SHEET_NAME =
+  /^(?:sheet|tabelle|blatt|feuil(?:le)?|hoja|foglio|planilha|blad|arkusz|лист|シート)[ _]?\d*$/i
 
 /** Counts the cells and characters of a workbook, so that no file is read beyond the limits. */
 export class SheetBudget {
@@ -59,8 +60,8 @@ export class SheetBudget {
   cells(count: number): void {
     this.#cells += count
     if (this.#cells <= this.#limits.maxCells) return
-    const most = this.#limits.maxCells.toLocaleString('en-US')
-    throw new ReadError('limit-exceeded', `${this.#filename} has more cells than the limit of ${most}`)
+    const maxCells = this.#limits.maxCells.toLocaleString('en-US')
+    throw new ReadError('limit-exceeded', `${this.#filename} has more cells than the limit of ${maxCells}`)
   }
 
   /**
@@ -69,9 +70,9 @@ export class SheetBudget {
    * @throws ReadError `limit-exceeded` when all texts together are too long
    */
   text(text: string): string {
-    const kept = text.length > MAX_CELL ? text.slice(0, MAX_CELL) : text
-    this.#characters += kept.length
-    if (this.#characters <= MAX_TEXT) return kept
+    const truncated = text.length > MAX_CELL_LENGTH ? text.slice(0, MAX_CELL_LENGTH) : text
+    this.#characters += truncated.length
+    if (this.#characters <= MAX_TEXT_LENGTH) return truncated
     throw new ReadError('limit-exceeded', `${this.#filename} holds more text than the limit of 64 million characters`)
   }
 }
@@ -98,9 +99,9 @@ export function fillDown(
 
 /** Converts a workbook to sections of tables and notes; the metadata of the blocks contain the sheet name. */
 export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
-  const filled = sheets.filter((sheet) => sheet.rows.size > 0 || (sheet.beside?.length ?? 0) > 0)
+  const filled = sheets.filter((sheet) => sheet.rows.size > 0 || (sheet.extras?.length ?? 0) > 0)
   return filled.flatMap((sheet) => {
-    const silent = GIVEN_NAME.test(sheet.name.trim())
+    const silent = DEFAULT_SHEET_NAME.test(sheet.name.trim())
     const heading: Block = {
       type: 'heading',
       text: sheet.name,
@@ -108,56 +109,56 @@ export function sheetBlocks(sheets: readonly Sheet[]): Block[] {
       tocSource: 'sheet',
       ...(silent ? { silent } : {}),
     }
-    const beside = (sheet.beside ?? []).map((block) => ({
+    const extras = (sheet.extras ?? []).map((block) => ({
       ...block,
       metadata: { ...block.metadata, sheet: sheet.name },
     }))
-    return [heading, ...regions(sheet.rows).flatMap((rows) => regionBlocks(rows, sheet.name)), ...beside]
+    return [heading, ...splitRegions(sheet.rows).flatMap((rows) => toRegionBlocks(rows, sheet.name)), ...extras]
   })
 }
 
 /** Groups rows without an empty row between them; column names also belong to the rows after one empty row. */
-function regions(rows: ReadonlyMap<number, SheetRow>): SheetRow[][] {
-  const found: SheetRow[][] = []
+function splitRegions(rows: ReadonlyMap<number, SheetRow>): SheetRow[][] {
+  const regions: SheetRow[][] = []
   let last = -2
   for (const [number, row] of rows) {
     if (row.size === 0) continue
-    const region = found.at(-1)
-    const joined =
-      number === last + 1 || (number === last + 2 && region !== undefined && areNames(region) && hasFigure(row))
-    if (region !== undefined && joined) region.push(row)
-    else found.push([row])
+    const region = regions.at(-1)
+    const isJoined =
+      number === last + 1 || (number === last + 2 && region !== undefined && areNames(region) && hasNumber(row))
+    if (region !== undefined && isJoined) region.push(row)
+    else regions.push([row])
     last = number
   }
-  return found
+  return regions
 }
 
 /** A few rows of words without a number, the last of them with several cells. */
 function areNames(rows: SheetRow[]): boolean {
-  return rows.length <= MAX_NAME_ROWS && (rows.at(-1)?.size ?? 0) > 2 && !rows.some(hasFigure)
+  return rows.length <= MAX_NAME_ROWS && (rows.at(-1)?.size ?? 0) > 2 && !rows.some(hasNumber)
 }
 
-function hasFigure(row: SheetRow): boolean {
+function hasNumber(row: SheetRow): boolean {
   for (const text of row.values()) if (isNumeric(text)) return true
   return false
 }
 
-function regionBlocks(rows: SheetRow[], sheet: string): Block[] {
+function toRegionBlocks(rows: SheetRow[], sheet: string): Block[] {
   let first = 0
   while (first < rows.length && rows[first]?.size === 1) first++
   // lines above a table describe it
   const notes = rows.slice(0, first).map((row) => [...row.values()].join(' '))
-  const head: Block[] = noteBlocks(notes, sheet)
+  const head: Block[] = toNoteBlocks(notes, sheet)
   const table = rows.slice(first)
   if (table.length === 0) return head
-  const texts = grid(table)
-  return [...head, ...tableBlocks(texts, headsOf(texts), { sheet })]
+  const texts = toGrid(table)
+  return [...head, ...buildTableBlocks(texts, detectHeads(texts), { sheet })]
 }
 
-function noteBlocks(lines: string[], sheet: string): Block[] {
+function toNoteBlocks(lines: string[], sheet: string): Block[] {
   if (lines.length === 0) return []
-  if (lines.length <= NOTE_LINES) return [{ type: 'paragraph', text: lines.join('\n'), metadata: { sheet } }]
-  return tableBlocks(
+  if (lines.length <= MAX_NOTE_LINES) return [{ type: 'paragraph', text: lines.join('\n'), metadata: { sheet } }]
+  return buildTableBlocks(
     lines.map((line) => [line]),
     false,
     { sheet },
@@ -165,19 +166,20 @@ function noteBlocks(lines: string[], sheet: string): Block[] {
 }
 
 /** Rows of equal width without empty columns; for scattered cells only the filled ones. */
-function grid(rows: SheetRow[]): string[][] {
+function toGrid(rows: SheetRow[]): string[][] {
   const used = new Set<number>()
   let cells = 0
   for (const row of rows) {
     cells += row.size
     for (const column of row.keys()) used.add(column)
   }
-  const places = rows.length * used.size
-  if (places > SMALL_GRID && places > cells * SPARSE) return rows.map((row) => inOrder(row).map(([, text]) => text))
+  const gridSize = rows.length * used.size
+  if (gridSize > SMALL_GRID_SIZE && gridSize > cells * MAX_SPARSITY)
+    return rows.map((row) => sortCells(row).map(([, text]) => text))
   const columns = [...used].sort((a, b) => a - b)
   return tidyRows(rows.map((row) => columns.map((column) => row.get(column) ?? '')))
 }
 
-function inOrder(row: SheetRow): [number, string][] {
+function sortCells(row: SheetRow): [number, string][] {
   return [...row].sort(([a], [b]) => a - b)
 }

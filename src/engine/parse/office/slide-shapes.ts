@@ -10,7 +10,7 @@ export interface SlideParagraph {
 }
 
 /** A shape of a slide; shapes are in the order of the file. */
-export type Shape =
+export type SlideShape =
   /** `placeholder`: its type as in `p:ph` (`obj` without one); absent for text boxes */
   | { kind: 'text'; placeholder?: string; paragraphs: SlideParagraph[] }
   | { kind: 'table'; rows: string[][] }
@@ -22,19 +22,19 @@ export type Shape =
   | { kind: 'chart'; relation: string }
 
 /** English Metric Units in a point. */
-const EMU = 12_700
+const EMU_PER_POINT = 12_700
 /** PowerPoint has five bullet levels; more are noise. */
 const MAX_LEVEL = 8
 
 /** Parses the shapes of a slide, a page of notes or a diagram (PresentationML and DrawingML), with groups flattened. */
-export function readShapes(xml: string): Shape[] {
+export function readShapes(xml: string): SlideShape[] {
   const reader = new ShapeReader()
   readMarkup(xml, reader, true)
   return reader.finish()
 }
 
 class ShapeReader implements MarkupHandler {
-  readonly #shapes: Shape[] = []
+  readonly #shapes: SlideShape[] = []
   #placeholder: string | undefined
   #paragraphs: SlideParagraph[] = []
   #paragraph: SlideParagraph | undefined
@@ -43,7 +43,7 @@ class ShapeReader implements MarkupHandler {
   #rows: string[][] | undefined
   #alt = ''
   #groups = 0
-  #placed: { box?: BoundingBox } | undefined
+  #openPicture: { box?: BoundingBox } | undefined
   #offset = { x: 0, y: 0 }
   /** Depth inside fallback content for older programs, which repeats the content next to it. */
   #fallback = 0
@@ -75,7 +75,7 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'a:pPr') this.#inProperties = false
     else if (name === 'a:p') this.#closeParagraph()
     else if (name === 'p:sp') this.#closeText()
-    else if (name === 'p:pic') this.#placed = undefined
+    else if (name === 'p:pic') this.#openPicture = undefined
     else if (name === 'p:grpSp') this.#groups--
     else if (name === 'a:tc') this.#closeCell()
     else if (name === 'a:tbl') this.#closeTable()
@@ -86,7 +86,7 @@ class ShapeReader implements MarkupHandler {
     if (this.#inText || always) this.#paragraph.text += text
   }
 
-  finish(): Shape[] {
+  finish(): SlideShape[] {
     this.#closeParagraph()
     if (this.#rows !== undefined) this.#closeTable()
     this.#closeText()
@@ -100,27 +100,28 @@ class ShapeReader implements MarkupHandler {
     else if (name === 'a:tbl') this.#openTable()
     else if (name === 'a:tr') this.#rows?.push([])
     else if (name === 'p:grpSp') this.#groups++
-    else if (name === 'a:off') this.#offset = { x: points(attributes.get('x')), y: points(attributes.get('y')) }
-    else if (name === 'a:ext') this.#place(points(attributes.get('cx')), points(attributes.get('cy')))
-    else if (name === 'a:blip') this.#refer('picture', attributes.get('r:embed'))
-    else if (name === 'dgm:relIds') this.#refer('diagram', attributes.get('r:dm'))
-    else if (name === 'c:chart') this.#refer('chart', attributes.get('r:id'))
+    else if (name === 'a:off') this.#offset = { x: toPoints(attributes.get('x')), y: toPoints(attributes.get('y')) }
+    else if (name === 'a:ext') this.#setBox(toPoints(attributes.get('cx')), toPoints(attributes.get('cy')))
+    else if (name === 'a:blip') this.#addReference('picture', attributes.get('r:embed'))
+    else if (name === 'dgm:relIds') this.#addReference('diagram', attributes.get('r:dm'))
+    else if (name === 'c:chart') this.#addReference('chart', attributes.get('r:id'))
   }
 
-  #refer(kind: 'picture' | 'diagram' | 'chart', relation: string | undefined): void {
+  #addReference(kind: 'picture' | 'diagram' | 'chart', relation: string | undefined): void {
     if (relation === undefined) return
     if (kind !== 'picture') this.#shapes.push({ kind, relation })
     else {
-      const picture: Shape = { kind, relation, alt: this.#alt }
+      const picture: SlideShape = { kind, relation, alt: this.#alt }
       this.#shapes.push(picture)
-      this.#placed = this.#groups === 0 ? picture : undefined
+      this.#openPicture = this.#groups === 0 ? picture : undefined
     }
   }
 
   /** Sets the box of a picture: its size follows the reference, directly after its corner. */
-  #place(width: number, height: number): void {
-    if (this.#placed !== undefined && width > 0 && height > 0) this.#placed.box = { ...this.#offset, width, height }
-    this.#placed = undefined
+  #setBox(width: number, height: number): void {
+    if (this.#openPicture !== undefined && width > 0 && height > 0)
+      this.#openPicture.box = { ...this.#offset, width, height }
+    this.#openPicture = undefined
   }
 
   #bullet(name: string): void {
@@ -167,7 +168,7 @@ class ShapeReader implements MarkupHandler {
   }
 }
 
-function points(emu: string | undefined): number {
+function toPoints(emu: string | undefined): number {
   const value = Number(emu)
-  return Number.isFinite(value) ? Math.round((value / EMU) * 100) / 100 : 0
+  return Number.isFinite(value) ? Math.round((value / EMU_PER_POINT) * 100) / 100 : 0
 }

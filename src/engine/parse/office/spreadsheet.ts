@@ -1,30 +1,30 @@
 import { type CellObject, read, type WorkBook, type WorkSheet } from '@e965/xlsx'
 import { openZip, type ZipArchive } from '../archive/zip.js'
-import { storeZip } from '../archive/zip-store.js'
+import { buildStoredZip } from '../archive/zip-store.js'
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { tellProgress } from '../progress.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { reportProgress } from '../progress.js'
+import { toCommentBlock } from './comments.js'
 import { checkCompound, readCompound } from './compound.js'
-import { embeddedFiles, embeddedInOld } from './embedded-files.js'
-import { forEachTag, relationsOf, xmlPart } from './office-package.js'
-import { coreProperties } from './properties.js'
-import { remarkBlock } from './remarks.js'
-import { sheetsBeside } from './sheet-beside.js'
+import { addEmbeddedFiles, addEmbeddedFromCompound } from './embedded-files.js'
+import { forEachTag, readRelations, readXmlPart } from './office-package.js'
+import { readCoreProperties } from './properties.js'
 import { fillDown, type Sheet, SheetBudget, sheetBlocks } from './sheet-blocks.js'
-import { cellName, cellText } from './sheet-cells.js'
+import { formatCell, formatCellName } from './sheet-cells.js'
+import { createSheetExtras } from './sheet-extras.js'
 import { installCodePages } from './spreadsheet-codepages.js'
-import { xlsBeside } from './xls-beside.js'
+import { readXlsExtras } from './xls-extras.js'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
 const LEGACY = 'application/vnd.ms-excel'
 
 /** Parts with the cells of a workbook. Drawings, drawing styles, links and macros are never unpacked. */
-const NEEDED =
+const CELL_PARTS =
   /^(?:\[Content_Types\]\.xml|_rels\/\.rels|xl\/(?!(?:drawings|media|charts|theme|embeddings|externalLinks|pivot\w*|queryTables|ctrlProps|printerSettings|comments|worksheets\/_rels|activeX|vba)\b)[^?*]+\.(?:xml|bin|rels))$/i
 
 /** Storages of an old workbook with embedded objects. */
 const XLS_OBJECTS = /^MBD[0-9A-F]{1,8}\//i
-const MAX_REMARKS = 5000
+const MAX_COMMENTS = 5000
 const END_BYTES = 16 * 1024
 
 /** Reads old and new Excel workbooks: sheets as sections, rows as tables, values as they are shown. */
@@ -33,7 +33,7 @@ export const spreadsheetParser: Parser = {
   parse: parseSpreadsheet,
 }
 
-async function parseSpreadsheet(input: ParserInput): Promise<Parsed> {
+async function parseSpreadsheet(input: ParserInput): Promise<ParsedDocument> {
   const { filename, limits, mediaType } = input
   const budget = new SheetBudget(filename, limits)
   const zip = mediaType === LEGACY ? undefined : openZip(input.bytes, filename, limits)
@@ -42,32 +42,41 @@ async function parseSpreadsheet(input: ParserInput): Promise<Parsed> {
     installCodePages()
   }
   const ends = new Map<string, string>()
-  const workbook = open(zip === undefined ? input.bytes : cellParts(zip, filename, limits.maxCells, ends), filename)
+  const workbook = openWorkbook(
+    zip === undefined ? input.bytes : repackCellParts(zip, filename, limits.maxCells, ends),
+    filename,
+  )
   const date1904 = workbook.Workbook?.WBProps?.date1904 === true
   const streams = zip === undefined ? readCompound(input.bytes, filename) : new Map<string, Buffer>()
-  const embedded = await (zip === undefined ? embeddedInOld(streams, XLS_OBJECTS, input) : embeddedFiles(zip, input))
-  const drawn = zip === undefined ? undefined : sheetsBeside(zip, filename, ends, embedded)
-  const old = zip === undefined ? xlsBeside(streams.get('Workbook') ?? Buffer.alloc(0)) : undefined
+  const embedded = await (zip === undefined
+    ? addEmbeddedFromCompound(streams, XLS_OBJECTS, input)
+    : addEmbeddedFiles(zip, input))
+  const readExtras = zip === undefined ? undefined : createSheetExtras(zip, filename, ends, embedded)
+  const xlsExtras = zip === undefined ? readXlsExtras(streams.get('Workbook') ?? Buffer.alloc(0)) : undefined
   const hidden: string[] = []
   const sheets: Sheet[] = []
-  const unread: string[] = []
+  const unreadSheets: string[] = []
   for (const [index, name] of workbook.SheetNames.entries()) {
-    tellProgress('sheet', index + 1, workbook.SheetNames.length)
+    reportProgress('sheet', index + 1, workbook.SheetNames.length)
     const sheet = workbook.Sheets[name]
-    const beside = drawn?.(name, index) ?? [...(old?.get(name) ?? []), ...(sheet === undefined ? [] : remarksOf(sheet))]
+    const extras = readExtras?.(name, index) ?? [
+      ...(xlsExtras?.get(name) ?? []),
+      ...(sheet === undefined ? [] : readComments(sheet)),
+    ]
     if ((workbook.Workbook?.Sheets?.[index]?.Hidden ?? 0) !== 0) hidden.push(name)
-    if (sheet === undefined) unread.push(name)
-    else sheets.push({ name, rows: sheetRows(sheet, date1904, budget), beside })
+    if (sheet === undefined) unreadSheets.push(name)
+    else sheets.push({ name, rows: toSheetRows(sheet, date1904, budget), extras })
   }
   // the pictures of an old workbook have no known sheet
-  const blocks = [...sheetBlocks(sheets), ...(old?.get('') ?? []), ...embedded.rest()]
+  const blocks = [...sheetBlocks(sheets), ...(xlsExtras?.get('') ?? []), ...embedded.rest()]
   if (!blocks.some((block) => block.type !== 'heading')) throw new ReadError('empty', `${filename} has no filled cells`)
-  const lost = unread.length === 0 ? [] : [`sheets that could not be read: ${unread.slice(0, 20).join(', ')}`]
-  const warnings = [...lost, ...embedded.warnings]
+  const unreadWarnings =
+    unreadSheets.length === 0 ? [] : [`sheets that could not be read: ${unreadSheets.slice(0, 20).join(', ')}`]
+  const warnings = [...unreadWarnings, ...embedded.warnings]
   return {
     parser: 'native-structured',
     contentType: 'structured',
-    ...(zip === undefined ? {} : coreProperties(zip, filename)),
+    ...(zip === undefined ? {} : readCoreProperties(zip, filename)),
     blocks,
     metadata: {
       sheetCount: workbook.SheetNames.length,
@@ -77,7 +86,7 @@ async function parseSpreadsheet(input: ParserInput): Promise<Parsed> {
   }
 }
 
-function open(bytes: Buffer, filename: string): WorkBook {
+function openWorkbook(bytes: Buffer, filename: string): WorkBook {
   try {
     return read(bytes, { type: 'buffer', dense: true, cellFormula: false, cellHTML: false, cellNF: true, xlfn: false })
   } catch (error) {
@@ -98,12 +107,12 @@ function open(bytes: Buffer, filename: string): WorkBook {
  *
  * @param ends receives the last bytes of each sheet, which contain headers and footers
  */
-function cellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Map<string, string>): Buffer {
+function repackCellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Map<string, string>): Buffer {
   checkSheetList(zip, filename)
   const parts: [string, Buffer][] = []
   let cells = 0
   for (const name of zip.entries.keys()) {
-    if (!NEEDED.test(name)) continue
+    if (!CELL_PARTS.test(name)) continue
     const content = zip.read(name)
     if (content.includes('<!DOCTYPE')) {
       throw new ReadError(
@@ -113,44 +122,44 @@ function cellParts(zip: ZipArchive, filename: string, maxCells: number, ends: Ma
     }
     if (/\.xml$/i.test(name)) cells += countCells(content)
     if (cells > maxCells) {
-      const most = maxCells.toLocaleString('en-US')
-      throw new ReadError('limit-exceeded', `${filename} has more cells than the limit of ${most}`)
+      const limit = maxCells.toLocaleString('en-US')
+      throw new ReadError('limit-exceeded', `${filename} has more cells than the limit of ${limit}`)
     }
     if (/^xl\/worksheets\/[^/]+\.xml$/i.test(name)) ends.set(name, content.subarray(-END_BYTES).toString('utf8'))
     parts.push([name, content])
   }
-  return storeZip(parts)
+  return buildStoredZip(parts)
 }
 
 /** Refuses a part that is listed as several sheets: it would be parsed as often. */
 function checkSheetList(zip: ZipArchive, filename: string): void {
   const main = 'xl/workbook.xml'
   if (!zip.entries.has(main)) return
-  const relations = relationsOf(zip, main, filename)
+  const relations = readRelations(zip, main, filename)
   const parts = [...relations.values()].filter(({ kind }) => kind.endsWith('sheet')).map(({ part }) => part)
-  let listed = 0
+  let listedCount = 0
   const ids = new Set<string>()
-  const count = (id: string | undefined): void => {
-    listed++
+  const countSheet = (id: string | undefined): void => {
+    listedCount++
     if (id !== undefined) ids.add(id)
   }
-  const xml = xmlPart(zip, main, filename)
-  forEachTag(xml, 'sheet', (attributes) => count(attributes.get('r:id')))
-  forEachTag(xml, 'x:sheet', (attributes) => count(attributes.get('r:id')))
-  if (new Set(parts).size === parts.length && (ids.size === listed || ids.size === 0)) return
+  const xml = readXmlPart(zip, main, filename)
+  forEachTag(xml, 'sheet', (attributes) => countSheet(attributes.get('r:id')))
+  forEachTag(xml, 'x:sheet', (attributes) => countSheet(attributes.get('r:id')))
+  if (new Set(parts).size === parts.length && (ids.size === listedCount || ids.size === 0)) return
   throw new ReadError('malformed', `${filename} is not a readable workbook: it lists one sheet more than once`)
 }
 
 /** Counts cells with content by their tags: `<c r="A1"><v>` counts, `<c r="A1" s="3"/>` does not. */
 function countCells(xml: Buffer): number {
-  let count = 0
-  for (let at = xml.indexOf('<v'); at !== -1; at = xml.indexOf('<v', at + 2)) count++
-  for (let at = xml.indexOf(':v>'); at !== -1; at = xml.indexOf(':v>', at + 3)) count += 0.5
-  for (let at = xml.indexOf('<is>'); at !== -1; at = xml.indexOf('<is>', at + 4)) count++
-  return count
+  let cellCount = 0
+  for (let offset = xml.indexOf('<v'); offset !== -1; offset = xml.indexOf('<v', offset + 2)) cellCount++
+  for (let offset = xml.indexOf(':v>'); offset !== -1; offset = xml.indexOf(':v>', offset + 3)) cellCount += 0.5
+  for (let offset = xml.indexOf('<is>'); offset !== -1; offset = xml.indexOf('<is>', offset + 4)) cellCount++
+  return cellCount
 }
 
-function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Map<number, Map<number, string>> {
+function toSheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Map<number, Map<number, string>> {
   const rows = new Map<number, Map<number, string>>()
   const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
   // iterate over keys, because an array may claim a length far beyond its contents
@@ -161,7 +170,7 @@ function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Ma
     const row = new Map<number, string>()
     for (const column of Object.keys(cells)) {
       const cell = cells[Number(column)]
-      const text = cell === undefined ? '' : cellText(cell, date1904)
+      const text = cell === undefined ? '' : formatCell(cell, date1904)
       if (text.trim() !== '') row.set(Number(column), budget.text(text))
     }
     budget.cells(row.size)
@@ -173,7 +182,7 @@ function sheetRows(sheet: WorkSheet, date1904: boolean, budget: SheetBudget): Ma
 }
 
 /** Reads the comments of a workbook from before 2007, with their cells. */
-function remarksOf(sheet: WorkSheet): Block[] {
+function readComments(sheet: WorkSheet): Block[] {
   const data: (CellObject[] | undefined)[] = sheet['!data'] ?? []
   const blocks: Block[] = []
   for (const row of Object.keys(data)) {
@@ -181,8 +190,8 @@ function remarksOf(sheet: WorkSheet): Block[] {
     for (const column of Object.keys(cells)) {
       for (const { a = '', t = '' } of cells[Number(column)]?.c ?? []) {
         const text = t.trim()
-        if (text !== '' && blocks.length < MAX_REMARKS)
-          blocks.push(remarkBlock({ author: a, cell: cellName(Number(row), Number(column)), text }))
+        if (text !== '' && blocks.length < MAX_COMMENTS)
+          blocks.push(toCommentBlock({ author: a, cell: formatCellName(Number(row), Number(column)), text }))
       }
     }
   }

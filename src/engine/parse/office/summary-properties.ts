@@ -24,60 +24,60 @@ const MAX_STRING = 2000
 const EPOCH_1601 = 11_644_473_600_000
 
 /** Reads title, author and dates; missing or damaged properties are left out. */
-export function summaryProperties(streams: ReadonlyMap<string, Buffer>): SummaryProperties {
+export function readSummaryProperties(streams: ReadonlyMap<string, Buffer>): SummaryProperties {
   const bytes = streams.get(STREAM)
   if (bytes === undefined) return {}
-  const places = propertyPlaces(bytes)
-  const codePage = codePageAt(bytes, places.get(CODE_PAGE))
-  const found: SummaryProperties = {}
-  const title = stringAt(bytes, places.get(TITLE), codePage)
-  const author = stringAt(bytes, places.get(AUTHOR), codePage)
-  const created = timeAt(bytes, places.get(CREATED))
-  const modified = timeAt(bytes, places.get(MODIFIED))
-  if (title !== undefined) found.title = title
-  if (author !== undefined) found.author = author
-  if (created !== undefined) found.created = created
-  if (modified !== undefined) found.modified = modified
-  return found
+  const offsets = findPropertyOffsets(bytes)
+  const codePage = readCodePage(bytes, offsets.get(CODE_PAGE))
+  const properties: SummaryProperties = {}
+  const title = readString(bytes, offsets.get(TITLE), codePage)
+  const author = readString(bytes, offsets.get(AUTHOR), codePage)
+  const created = readTime(bytes, offsets.get(CREATED))
+  const modified = readTime(bytes, offsets.get(MODIFIED))
+  if (title !== undefined) properties.title = title
+  if (author !== undefined) properties.author = author
+  if (created !== undefined) properties.created = created
+  if (modified !== undefined) properties.modified = modified
+  return properties
 }
 
 /** Offsets in the stream of the properties of its first set. */
-function propertyPlaces(bytes: Buffer): Map<number, number> {
-  const places = new Map<number, number>()
-  if (bytes.length < 56) return places
+function findPropertyOffsets(bytes: Buffer): Map<number, number> {
+  const offsets = new Map<number, number>()
+  if (bytes.length < 56) return offsets
   const set = bytes.readUInt32LE(44)
-  if (set + 8 > bytes.length) return places
+  if (set + 8 > bytes.length) return offsets
   const count = Math.min(bytes.readUInt32LE(set + 4), MAX_PROPERTIES)
   for (let index = 0; index < count; index++) {
-    const at = set + 8 + index * 8
-    if (at + 8 > bytes.length) break
-    places.set(bytes.readUInt32LE(at), set + bytes.readUInt32LE(at + 4))
+    const offset = set + 8 + index * 8
+    if (offset + 8 > bytes.length) break
+    offsets.set(bytes.readUInt32LE(offset), set + bytes.readUInt32LE(offset + 4))
   }
-  return places
+  return offsets
 }
 
-function codePageAt(bytes: Buffer, at: number | undefined): string {
-  if (at === undefined || at + 6 > bytes.length) return 'windows-1252'
-  const number = bytes.readUInt16LE(at + 4)
+function readCodePage(bytes: Buffer, offset: number | undefined): string {
+  if (offset === undefined || offset + 6 > bytes.length) return 'windows-1252'
+  const number = bytes.readUInt16LE(offset + 4)
   if (number === 65001) return 'utf-8'
   if (number === 1200) return 'utf-16le'
   return iconv.encodingExists(`cp${number}`) ? `cp${number}` : 'windows-1252'
 }
 
-function stringAt(bytes: Buffer, at: number | undefined, codePage: string): string | undefined {
-  if (at === undefined || at + 8 > bytes.length) return undefined
-  const type = bytes.readUInt16LE(at)
+function readString(bytes: Buffer, offset: number | undefined, codePage: string): string | undefined {
+  if (offset === undefined || offset + 8 > bytes.length) return undefined
+  const type = bytes.readUInt16LE(offset)
   if (type !== STRING8 && type !== STRING16) return undefined
-  const length = Math.min(bytes.readUInt32LE(at + 4), MAX_STRING) * (type === STRING16 ? 2 : 1)
-  const text = iconv.decode(bytes.subarray(at + 8, at + 8 + length), type === STRING16 ? 'utf-16le' : codePage)
+  const length = Math.min(bytes.readUInt32LE(offset + 4), MAX_STRING) * (type === STRING16 ? 2 : 1)
+  const text = iconv.decode(bytes.subarray(offset + 8, offset + 8 + length), type === STRING16 ? 'utf-16le' : codePage)
   const clean = text.replace(/\0[\s\S]*$/, '').trim()
   return clean === '' ? undefined : clean
 }
 
 /** ISO 8601; undefined for zero, which programs write for "never". */
-function timeAt(bytes: Buffer, at: number | undefined): string | undefined {
-  if (at === undefined || at + 12 > bytes.length || bytes.readUInt16LE(at) !== FILE_TIME) return undefined
-  const ms = Number(bytes.readBigUInt64LE(at + 4) / 10_000n) - EPOCH_1601
+function readTime(bytes: Buffer, offset: number | undefined): string | undefined {
+  if (offset === undefined || offset + 12 > bytes.length || bytes.readUInt16LE(offset) !== FILE_TIME) return undefined
+  const ms = Number(bytes.readBigUInt64LE(offset + 4) / 10_000n) - EPOCH_1601
   const date = new Date(ms)
   return ms <= 0 || Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9999 ? undefined : date.toISOString()
 }

@@ -1,9 +1,9 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { openZip, type ZipArchive } from '../archive/zip.js'
 import { ReadError } from '../limits.js'
 import { type Attributes, readMarkup } from '../markup/markup-events.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { elementTexts, properTitle, relationsOf, xmlPart } from './office-package.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { readElementTexts, readRelations, readXmlPart, toMeaningfulTitle } from './office-package.js'
 
 const PAGES = 'visio/pages/pages.xml'
 
@@ -13,35 +13,35 @@ export const vsdxParser: Parser = {
   parse: parseVsdx,
 }
 
-function parseVsdx(input: ParserInput): Parsed {
+function parseVsdx(input: ParserInput): ParsedDocument {
   const { filename, limits } = input
   const zip = openZip(input.bytes, filename, limits)
-  const pages = pagesOf(zip, filename)
+  const pages = listPages(zip, filename)
   if (pages.length > limits.maxPages) {
-    const most = limits.maxPages.toLocaleString('en-US')
-    throw new ReadError('limit-exceeded', `${filename} has more pages than the limit of ${most}`)
+    const limit = limits.maxPages.toLocaleString('en-US')
+    throw new ReadError('limit-exceeded', `${filename} has more pages than the limit of ${limit}`)
   }
   const blocks = pages.flatMap((page, index): Block[] => {
-    const texts = shapeTexts(xmlPart(zip, page.part, filename))
+    const texts = parseShapeTexts(readXmlPart(zip, page.part, filename))
     const heading: Block = { type: 'heading', text: page.name, level: 1, tocSource: 'page' }
     const list: Block[] =
       texts.length === 0 ? [] : [{ type: 'list', text: texts.map((text) => `- ${text}`).join('\n') }]
     return [heading, ...list].map((block) => ({ ...block, pageNumber: index + 1 }))
   })
   if (!blocks.some((block) => block.type === 'list')) throw new ReadError('empty', `${filename} has no text`)
-  const properties = elementTexts(zip, 'docProps/core.xml', filename, ['dc:title', 'dc:creator'])
+  const properties = readElementTexts(zip, 'docProps/core.xml', filename, ['dc:title', 'dc:creator'])
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...defined({ title: properTitle(properties.get('dc:title')) }),
+    ...omitUndefined({ title: toMeaningfulTitle(properties.get('dc:title')) }),
     blocks,
-    metadata: { pageCount: pages.length, ...defined({ author: properties.get('dc:creator') }) },
+    metadata: { pageCount: pages.length, ...omitUndefined({ author: properties.get('dc:creator') }) },
   }
 }
 
 /** The pages in order, each once, with their names. */
-function pagesOf(zip: ZipArchive, filename: string): { name: string; part: string }[] {
-  const relations = relationsOf(zip, PAGES, filename)
+function listPages(zip: ZipArchive, filename: string): { name: string; part: string }[] {
+  const relations = readRelations(zip, PAGES, filename)
   const pages = new Map<string, string>()
   let name = ''
   const visit = (tag: string, attributes: Attributes): void => {
@@ -49,29 +49,32 @@ function pagesOf(zip: ZipArchive, filename: string): { name: string; part: strin
     const part = tag === 'Rel' ? relations.get(attributes.get('r:id') ?? '')?.part : undefined
     if (part !== undefined && zip.entries.has(part) && !pages.has(part)) pages.set(part, name)
   }
-  const xml = xmlPart(zip, PAGES, filename)
+  const xml = readXmlPart(zip, PAGES, filename)
   readMarkup(xml, { open: visit, close: () => undefined, text: () => undefined }, true)
   if (pages.size === 0) throw new ReadError('empty', `${filename} has no pages`)
-  return [...pages].map(([part, own], index) => ({ part, name: own.trim() === '' ? `Page ${index + 1}` : own.trim() }))
+  return [...pages].map(([part, pageName], index) => ({
+    part,
+    name: pageName.trim() === '' ? `Page ${index + 1}` : pageName.trim(),
+  }))
 }
 
-function shapeTexts(xml: string): string[] {
+function parseShapeTexts(xml: string): string[] {
   const texts: string[] = []
-  let held: string | undefined
+  let current: string | undefined
   readMarkup(
     xml,
     {
       open(name) {
-        if (name === 'Text') held = ''
+        if (name === 'Text') current = ''
       },
       close(name) {
-        if (name !== 'Text' || held === undefined) return
-        const text = held.replace(/\s+/g, ' ').trim()
+        if (name !== 'Text' || current === undefined) return
+        const text = current.replace(/\s+/g, ' ').trim()
         if (text !== '') texts.push(text)
-        held = undefined
+        current = undefined
       },
       text(text) {
-        if (held !== undefined) held += text
+        if (current !== undefined) current += text
       },
     },
     true,

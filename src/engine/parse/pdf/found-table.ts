@@ -1,7 +1,7 @@
-import type { Span } from '../tables/cells.js'
+import type { CellSpan } from '../tables/cells.js'
 
 /** A column of a table: the horizontal range of its cells. */
-export interface Column {
+export interface TableColumn {
   left: number
   right: number
   /** Number of cells from which it was derived. */
@@ -15,9 +15,9 @@ export interface FoundTable {
   headerRows: number
   /** Number of columns at the left that name the rows. */
   headColumns: number
-  spans: Span[]
+  spans: CellSpan[]
   caption?: string
-  columns: Column[]
+  columns: TableColumn[]
   box: { left: number; right: number; top: number; bottom: number }
   /** The box as it is shown: from the left and upper edge of the page, after rotation. */
   shown?: { x: number; y: number; width: number; height: number }

@@ -1,10 +1,10 @@
-import { defined } from '../../../lib/defined.js'
-import { headingNumber, isWorded } from '../heading-numbers.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
+import { hasKindWord, parseHeadingNumber } from '../heading-numbers.js'
 import type { Block } from '../parsed.js'
-import { codeOf, continuesCode } from './pdf-code.js'
-import { bothLooks, type FontLook } from './pdf-fonts.js'
+import { continuesCode, formatCode } from './pdf-code.js'
+import { combineLooks, type FontLook } from './pdf-fonts.js'
 import type { PdfLine } from './pdf-lines.js'
-import { foundBlocks } from './table-blocks.js'
+import { toTableElements } from './table-blocks.js'
 
 export interface PdfPage {
   /** 1-based */
@@ -43,22 +43,22 @@ const SIZE_TOLERANCE = 0.12
 const SCRAP_LENGTH = 4
 /** From this number of pages on, a line at the edge of this fraction of the pages is a running header or footer. */
 const MIN_PAGES_FOR_RUNNING = 5
-const RUNNING_SHARE = 0.4
+const MIN_RUNNING_FRACTION = 0.4
 /** A line at the edge of this many pages in a row is the head of a chapter. */
 const MIN_PAGES_IN_A_ROW = 4
 /** Number of lines at the top and at the bottom of a page that may be running lines. */
 const EDGE_LINES = 2
 
 /** `Item 7. Legal matters` starts a block, even directly below another title. */
-const MAX_TITLE = 120
+const MAX_TITLE_LENGTH = 120
 
 const BULLET = /^[•◦▪‣●○■□·∙*–-]\s+/
 const NUMBERED = /^(?:\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)])\s+\S/
 
 /** Removes running headers, footers and page numbers. The first of each is kept, so that no words are lost. */
-export function dropRunningLines(pages: PdfPage[]): void {
+export function removeRunningLines(pages: PdfPage[]): void {
   if (pages.length < MIN_PAGES_FOR_RUNNING) return
-  dropChapterHeads(pages)
+  removeChapterHeads(pages)
   const counts = new Map<string, number>()
   for (const page of pages) {
     const keys = new Set(edgeLines(page).map((line) => runningKey(line)))
@@ -66,14 +66,14 @@ export function dropRunningLines(pages: PdfPage[]): void {
   }
   const seen = new Set<string>()
   for (const page of pages) {
-    const dropped = new Set<PdfLine>()
+    const removed = new Set<PdfLine>()
     for (const line of edgeLines(page)) {
       const key = runningKey(line)
-      if ((counts.get(key) ?? 0) < Math.max(MIN_PAGES_FOR_RUNNING, pages.length * RUNNING_SHARE)) continue
-      if (seen.has(key)) dropped.add(line)
+      if ((counts.get(key) ?? 0) < Math.max(MIN_PAGES_FOR_RUNNING, pages.length * MIN_RUNNING_FRACTION)) continue
+      if (seen.has(key)) removed.add(line)
       seen.add(key)
     }
-    if (dropped.size > 0) page.lines = page.lines.filter((line) => !dropped.has(line))
+    if (removed.size > 0) page.lines = page.lines.filter((line) => !removed.has(line))
   }
 }
 
@@ -81,29 +81,29 @@ export function dropRunningLines(pages: PdfPage[]): void {
  * Removes running chapter heads: lines at the same position of the edge on several pages in a row. The first one is
  * kept.
  */
-function dropChapterHeads(pages: PdfPage[]): void {
-  let before = new Map<string, number>()
+function removeChapterHeads(pages: PdfPage[]): void {
+  let previous = new Map<string, number>()
   const rows = pages.map((page) => {
     const runs = new Map<string, number>()
     for (const line of edgeLines(page)) {
       const key = `${runningKey(line)} ${Math.round(line.y / 3)}`
-      if (/\p{L}{3}/u.test(key)) runs.set(key, (before.get(key) ?? 0) + 1)
+      if (/\p{L}{3}/u.test(key)) runs.set(key, (previous.get(key) ?? 0) + 1)
     }
-    before = runs
+    previous = runs
     return runs
   })
-  const long = new Set<string>()
-  for (let at = pages.length - 1; at >= 0; at--) {
-    const page = pages[at]
+  const chapterHeads = new Set<string>()
+  for (let index = pages.length - 1; index >= 0; index--) {
+    const page = pages[index]
     if (page === undefined) continue
     const edges = new Set(edgeLines(page))
     page.lines = page.lines.filter((line) => {
       const key = `${runningKey(line)} ${Math.round(line.y / 3)}`
-      const run = edges.has(line) ? (rows[at]?.get(key) ?? 0) : 0
-      if (run >= MIN_PAGES_IN_A_ROW) long.add(key)
-      const dropped = run > 1 && long.has(key)
-      if (run === 1) long.delete(key)
-      return !dropped
+      const run = edges.has(line) ? (rows[index]?.get(key) ?? 0) : 0
+      if (run >= MIN_PAGES_IN_A_ROW) chapterHeads.add(key)
+      const isRemoved = run > 1 && chapterHeads.has(key)
+      if (run === 1) chapterHeads.delete(key)
+      return !isRemoved
     })
   }
 }
@@ -122,7 +122,7 @@ function runningKey(line: PdfLine): string {
 /**
  * Collects all words of a document in lower case, to distinguish hyphenation at a line end from a hyphen of the word.
  */
-export function vocabularyOf(pages: PdfPage[]): Set<string> {
+export function collectVocabulary(pages: PdfPage[]): Set<string> {
   const words = new Set<string>()
   for (const page of pages) {
     for (const line of page.lines) {
@@ -134,7 +134,7 @@ export function vocabularyOf(pages: PdfPage[]): Set<string> {
 
 /** Builds the paragraphs of a page, in reading order. */
 export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfBlock[] {
-  const step = usualStep(page.lines)
+  const step = computeUsualStep(page.lines)
   const groups: PdfLine[][] = []
   let group: PdfLine[] = []
   for (const line of page.lines) {
@@ -145,14 +145,14 @@ export function pageBlocks(page: PdfPage, vocabulary: ReadonlySet<string>): PdfB
     group.push(line)
   }
   if (group.length > 0) groups.push(group)
-  return mergeBullets(groups.flatMap((lines) => tableOf(lines, page) ?? toBlock(lines, page.number, vocabulary)))
+  return mergeBullets(groups.flatMap((lines) => toTableBlocks(lines, page) ?? toBlock(lines, page.number, vocabulary)))
 }
 
 /** The blocks of a group that is a table; undefined for other groups. */
-function tableOf(lines: readonly PdfLine[], page: PdfPage): PdfBlock[] | undefined {
+function toTableBlocks(lines: readonly PdfLine[], page: PdfPage): PdfBlock[] | undefined {
   const [line] = lines
   if (line?.table === undefined) return undefined
-  return foundBlocks(line.table.found).map((block) => ({
+  return toTableElements(line.table.found).map((block) => ({
     ...block,
     pageNumber: page.number,
     size: line.size,
@@ -163,7 +163,7 @@ function tableOf(lines: readonly PdfLine[], page: PdfPage): PdfBlock[] | undefin
 }
 
 function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<string>): PdfBlock {
-  const code = codeOf(lines)
+  const code = formatCode(lines)
   let text = code ?? ''
   for (const line of code === undefined ? lines : [])
     text = text === '' ? line.text : joinLines(text, line.text, vocabulary)
@@ -176,16 +176,16 @@ function toBlock(lines: PdfLine[], pageNumber: number, vocabulary: ReadonlySet<s
     left: lines[0]?.left ?? 0,
     lineCount: lines.length,
     turned: lines[0]?.turned ?? false,
-    ...withConfidences(lines.flatMap(({ confidences = [] }) => confidences)),
-    ...noteOf(lines),
-    ...defined({
-      look: lines.map(({ look }) => look).reduce(bothLooks),
+    ...toConfidenceFields(lines.flatMap(({ confidences = [] }) => confidences)),
+    ...toNoteFields(lines),
+    ...omitUndefined({
+      look: lines.map(({ look }) => look).reduce(combineLooks),
       cells: lines.some(({ cells }) => cells === true) ? true : undefined,
     }),
   }
 }
 
-function noteOf(lines: readonly PdfLine[]): Pick<PdfBlock, 'note' | 'refers' | 'metadata'> {
+function toNoteFields(lines: readonly PdfLine[]): Pick<PdfBlock, 'note' | 'refers' | 'metadata'> {
   const refers = lines.flatMap((line) => line.refers ?? [])
   const note = lines[0]?.note?.label
   return {
@@ -195,7 +195,7 @@ function noteOf(lines: readonly PdfLine[]): Pick<PdfBlock, 'note' | 'refers' | '
 }
 
 /** Confidences of a recognised paragraph, in the order of its words. */
-function withConfidences(words: number[]): Pick<PdfBlock, 'confidences' | 'metadata'> {
+function toConfidenceFields(words: number[]): Pick<PdfBlock, 'confidences' | 'metadata'> {
   if (words.length === 0) return {}
   const confidence = Math.round(words.reduce((sum, word) => sum + word, 0) / words.length)
   return { confidences: words, metadata: { ocr: { confidence, words } } }
@@ -214,7 +214,7 @@ function mergeBullets(blocks: PdfBlock[]): PdfBlock[] {
       last.text += `\n${'  '.repeat(Math.min(edges.length, MAX_INDENT))}${block.text}`
       if (edges.length <= MAX_INDENT) edges.push(left)
       if (block.refers !== undefined) last.refers = [...(last.refers ?? []), ...block.refers]
-      Object.assign(last, withConfidences([...(last.confidences ?? []), ...(block.confidences ?? [])]))
+      Object.assign(last, toConfidenceFields([...(last.confidences ?? []), ...(block.confidences ?? [])]))
     } else {
       merged.push(block)
       edges = [left]
@@ -232,20 +232,23 @@ function startsBlock(line: PdfLine, group: PdfLine[], step: number): boolean {
   if (line.turned !== last.turned || line.code !== last.code) return true
   if (line.code === true) return !continuesCode(line, last)
   const drop = last.y - line.y
-  const scrap = Math.min(line.text.length, last.text.length) <= SCRAP_LENGTH && Math.abs(drop) < line.size
-  const resized = Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)
-  if (resized && !scrap) return true
+  const isScrap = Math.min(line.text.length, last.text.length) <= SCRAP_LENGTH && Math.abs(drop) < line.size
+  const isResized = Math.abs(line.size - last.size) > SIZE_TOLERANCE * Math.max(line.size, last.size)
+  if (isResized && !isScrap) return true
   if (BULLET.test(line.text)) return true
-  if (!scrap && (standsOut(line, last) || standsOut(last, line))) return true
-  if (isWorded(headingNumber(line.text)) && line.text.length < MAX_TITLE && isTitleCase(line.text)) return true
-  const ended = /[.!?:;。！？]["'”’)\]]*$/.test(last.text)
-  if (drop < -0.5 * line.size) return ended || !/^\p{Ll}/u.test(line.text)
+  if (!isScrap && (isBoldNextTo(line, last) || isBoldNextTo(last, line))) return true
+  if (hasKindWord(parseHeadingNumber(line.text)) && line.text.length < MAX_TITLE_LENGTH && isTitleCase(line.text))
+    return true
+  const isSentenceEnd = /[.!?:;。！？]["'”’)\]]*$/.test(last.text)
+  if (drop < -0.5 * line.size) return isSentenceEnd || !/^\p{Ll}/u.test(line.text)
   if (drop > Math.max(step, line.size) * PARAGRAPH_STEP) return true
-  if (NUMBERED.test(line.text) && (ended || NUMBERED.test(first.text))) return true
-  const indented = line.left - last.left > 0.8 * line.size && line.left - last.left < 6 * line.size
-  if (indented && ended && group.length > 1) return true
-  const right = Math.max(...group.slice(-6).map((one) => one.right))
-  return ended && group.length > 1 && right - last.right > 0.25 * (right - last.left) && /^\p{Lu}/u.test(line.text)
+  if (NUMBERED.test(line.text) && (isSentenceEnd || NUMBERED.test(first.text))) return true
+  const isIndented = line.left - last.left > 0.8 * line.size && line.left - last.left < 6 * line.size
+  if (isIndented && isSentenceEnd && group.length > 1) return true
+  const right = Math.max(...group.slice(-6).map((groupLine) => groupLine.right))
+  return (
+    isSentenceEnd && group.length > 1 && right - last.right > 0.25 * (right - last.left) && /^\p{Lu}/u.test(line.text)
+  )
 }
 
 function isTitleCase(text: string): boolean {
@@ -253,12 +256,12 @@ function isTitleCase(text: string): boolean {
 }
 
 /** A bold line next to one without any bold word is a heading, or that is the text below a heading. */
-function standsOut(line: PdfLine, other: PdfLine): boolean {
+function isBoldNextTo(line: PdfLine, other: PdfLine): boolean {
   return line.look?.bold === true && other.look?.someBold === false
 }
 
 /** The most frequent step between two baselines on the page. */
-function usualStep(lines: PdfLine[]): number {
+function computeUsualStep(lines: PdfLine[]): number {
   const counts = new Map<number, number>()
   let best = 0
   let bestCount = 0
@@ -282,12 +285,12 @@ export function joinLines(text: string, next: string, vocabulary: ReadonlySet<st
   const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next.slice(0, 60))
   if (broken !== null && tail !== null && /^\p{Ll}/u.test(next)) {
     const head = broken[1] ?? ''
-    const keep = keepsHyphen(head.toLowerCase(), tail[0].toLowerCase(), vocabulary)
-    return keep ? text + next : text.slice(0, -1) + next
+    const keepHyphen = keepsHyphen(head.toLowerCase(), tail[0].toLowerCase(), vocabulary)
+    return keepHyphen ? text + next : text.slice(0, -1) + next
   }
   const last = text.charCodeAt(text.length - 1)
-  const wide = last >= 0x3000 && last <= 0x9fff && next.charCodeAt(0) >= 0x3000 && next.charCodeAt(0) <= 0x9fff
-  return wide ? text + next : `${text} ${next}`
+  const isCjk = last >= 0x3000 && last <= 0x9fff && next.charCodeAt(0) >= 0x3000 && next.charCodeAt(0) <= 0x9fff
+  return isCjk ? text + next : `${text} ${next}`
 }
 
 /**

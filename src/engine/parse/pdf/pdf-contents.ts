@@ -1,5 +1,5 @@
-import { headingNumber, isWorded } from '../heading-numbers.js'
-import { lettersOf } from '../implied-headings.js'
+import { hasKindWord, parseHeadingNumber } from '../heading-numbers.js'
+import { toComparisonKey } from '../implied-headings.js'
 import type { PdfPage } from './pdf-blocks.js'
 import type { PdfLine } from './pdf-lines.js'
 
@@ -14,14 +14,14 @@ export interface ContentsEntry {
 
 /** A table of contents is at the front: within this number of pages, or this fraction of the document. */
 const FRONT_PAGES = 12
-const FRONT_SHARE = 0.1
+const FRONT_FRACTION = 0.1
 const MIN_ENTRIES = 5
 /** Minimal fraction of the lines of a contents page that end with a page number. */
-const MIN_SHARE = 0.3
+const MIN_ENTRY_FRACTION = 0.3
 const MAX_LEVELS = 4
 const ENTRY = /^(.{3,250}?)(?:[\s.·…_–-]{2,}|\s)(?:pages?\s)?(?:(?:[A-Z]-)?(\d{1,4})|[ivxl]{1,6}|N\/A)$/u
 
-interface Listed {
+interface ContentsLine {
   title: string
   left: number
   /** Absent for Roman page numbers. */
@@ -36,27 +36,32 @@ export interface Contents {
 
 /** Reads the table of contents of a document from its pages. */
 export function readContents(pages: readonly PdfPage[]): Contents {
-  const listing = new Set<number>()
-  const lines: Listed[] = []
-  const front = Math.max(FRONT_PAGES, Math.ceil(pages.length * FRONT_SHARE))
+  const contentsPages = new Set<number>()
+  const lines: ContentsLine[] = []
+  const front = Math.max(FRONT_PAGES, Math.ceil(pages.length * FRONT_FRACTION))
   for (const page of pages.slice(0, front)) {
     // a number far beyond the last page is, for example, a year
-    const found = entriesOf(page.lines).filter((entry) => (entry.page ?? 0) <= pages.length + 20)
-    const numbers = found.flatMap((entry) => entry.page ?? [])
-    const rising = numbers.filter((number, place) => place === 0 || number >= (numbers[place - 1] ?? 0)).length
-    if (found.length < MIN_ENTRIES || rising < numbers.length * 0.8) continue
-    const named = page.lines.some((line) =>
+    const pageEntries = parseEntries(page.lines).filter((entry) => (entry.page ?? 0) <= pages.length + 20)
+    const numbers = pageEntries.flatMap((entry) => entry.page ?? [])
+    const rising = numbers.filter((number, index) => index === 0 || number >= (numbers[index - 1] ?? 0)).length
+    if (pageEntries.length < MIN_ENTRIES || rising < numbers.length * 0.8) continue
+    const hasContentsTitle = page.lines.some((line) =>
       /^(?:table of )?contents$|^inhalt|^table des mati|^sommaire|^índice|^indice|^index$/i.test(line.text),
     )
-    if (!named && !listing.has(page.number - 1) && found.length < page.lines.length * 0.6) continue
-    if (found.length < page.lines.length * MIN_SHARE || (numbers[numbers.length - 1] ?? 0) <= page.number - 1) continue
-    listing.add(page.number)
-    lines.push(...found)
+    if (!hasContentsTitle && !contentsPages.has(page.number - 1) && pageEntries.length < page.lines.length * 0.6)
+      continue
+    if (
+      pageEntries.length < page.lines.length * MIN_ENTRY_FRACTION ||
+      (numbers[numbers.length - 1] ?? 0) <= page.number - 1
+    )
+      continue
+    contentsPages.add(page.number)
+    lines.push(...pageEntries)
   }
-  const lefts = clusters(lines.map(({ left }) => left))
+  const lefts = clusterEdges(lines.map(({ left }) => left))
   const entries = lines.map(({ title, left }) => ({
     title,
-    key: lettersOf(title),
+    key: toComparisonKey(title),
     level: Math.min(
       MAX_LEVELS,
       1 +
@@ -66,32 +71,33 @@ export function readContents(pages: readonly PdfPage[]): Contents {
         ),
     ),
   }))
-  return { pages: listing, entries: entries.filter(({ key }) => key.length >= 3) }
+  return { pages: contentsPages, entries: entries.filter(({ key }) => key.length >= 3) }
 }
 
 /** Parses the entries of a page; an entry of several lines has its number on the last one. */
-function entriesOf(lines: readonly PdfLine[]): Listed[] {
-  const entries: Listed[] = []
-  let held: PdfLine[] = []
+function parseEntries(lines: readonly PdfLine[]): ContentsLine[] {
+  const entries: ContentsLine[] = []
+  let pendingLines: PdfLine[] = []
   for (const line of lines) {
-    const found = ENTRY.exec(line.text)
-    const title = found?.[1]?.replace(/[\s.·…_–-]+$/, '') ?? ''
-    if (found === null || !/\p{L}{2}/u.test(title)) {
-      const begins = isWorded(headingNumber(line.text)) || held.length > 0
-      held = begins && held.length < 3 && !/^part\s+[ivx]+$/i.test(line.text) ? [...held, line] : []
+    const match = ENTRY.exec(line.text)
+    const title = match?.[1]?.replace(/[\s.·…_–-]+$/, '') ?? ''
+    if (match === null || !/\p{L}{2}/u.test(title)) {
+      const begins = hasKindWord(parseHeadingNumber(line.text)) || pendingLines.length > 0
+      pendingLines =
+        begins && pendingLines.length < 3 && !/^part\s+[ivx]+$/i.test(line.text) ? [...pendingLines, line] : []
       continue
     }
-    const own = isWorded(headingNumber(title)) || held.length === 0
-    const whole = own ? title : `${held.map(({ text }) => text).join(' ')} ${title}`
-    const left = own ? line.left : (held[0]?.left ?? line.left)
-    entries.push({ title: whole, left, page: found[2] === undefined ? undefined : Number(found[2]) })
-    held = []
+    const isComplete = hasKindWord(parseHeadingNumber(title)) || pendingLines.length === 0
+    const fullTitle = isComplete ? title : `${pendingLines.map(({ text }) => text).join(' ')} ${title}`
+    const left = isComplete ? line.left : (pendingLines[0]?.left ?? line.left)
+    entries.push({ title: fullTitle, left, page: match[2] === undefined ? undefined : Number(match[2]) })
+    pendingLines = []
   }
   return entries
 }
 
 /** Distinct left edges from left to right; close ones are merged. */
-function clusters(lefts: readonly number[]): number[] {
+function clusterEdges(lefts: readonly number[]): number[] {
   const edges: number[] = []
   for (const left of [...lefts].sort((a, b) => a - b)) {
     if (edges.every((edge) => Math.abs(edge - left) >= 6)) edges.push(left)

@@ -2,7 +2,7 @@ import type { BoundingBox } from '../compiled.js'
 import { isFigureCaption } from '../picture/captions.js'
 import type { Box, PageLayout } from '../render/page-objects.js'
 import type { PdfBlock, PdfPage } from './pdf-blocks.js'
-import { drawnTogether, heightOf, isOverlapping, joined, touching, widthOf } from './pdf-regions.js'
+import { getHeight, getWidth, isOverlapping, mergeDrawings, mergeTouching, uniteBoxes } from './pdf-regions.js'
 
 /** A picture or drawing on a page. */
 export interface PdfFigure {
@@ -23,26 +23,26 @@ const MAX_FIGURES = 500
 /**
  * In points: smaller pictures are icons. Pictures that cover a larger fraction of a page are its background or a scan.
  */
-const LEAST_SIDE = 36
-const PAGE_SHARE = 0.6
+const MIN_SIDE_PT = 36
+const MAX_PAGE_FRACTION = 0.6
 /** Minimal size of a drawing that is a figure, in points. */
-const LEAST_DRAWING = { width: 60, height: 40 }
+const MIN_DRAWING_PT = { width: 60, height: 40 }
 /** Maximal gap between strips of one picture, in points. */
-const STRIPS = 3
+const MAX_STRIP_GAP_PT = 3
 /** Maximal distance of a figure from its caption, and of its parts from each other, in points. */
-const CAPTION_GAP = 60
-const PARTS_GAP = 24
+const MAX_CAPTION_GAP_PT = 60
+const MAX_PARTS_GAP_PT = 24
 /** Maximal distance, in points, and length of labels next to the lines of a drawing. */
-const LABEL_GAP = 14
-const LABEL_LENGTH = 60
+const MAX_LABEL_GAP_PT = 14
+const MAX_LABEL_LENGTH = 60
 /** Margin around a figure in points, so that descenders are not cut. */
-const MARGIN = 3
+const MARGIN_PT = 3
 /** A picture with at least this many letters on it is the background of text. */
-const FEW_LETTERS = 60
+const MIN_BACKGROUND_LETTERS = 60
 /** A picture at the same position of this many pages is a letterhead. */
-const LETTERHEAD_PAGES = 4
+const MIN_LETTERHEAD_PAGES = 4
 
-interface ShownLine extends Box {
+interface ShownTextLine extends Box {
   text: string
 }
 
@@ -68,7 +68,7 @@ export async function findFigures(bytes: Buffer, filename: string, pages: readon
           [left, y] as const,
           [right, y + size] as const,
         ])
-        found.set(page.number, figuresOf(page, open.layout(page.number, points)))
+        found.set(page.number, detectFigures(page, open.layout(page.number, points)))
       }
     } finally {
       open.close()
@@ -76,151 +76,158 @@ export async function findFigures(bytes: Buffer, filename: string, pages: readon
   } catch {
     // the text was already parsed; a failure of PDFium must not lose it
   }
-  return bounded(found)
+  return limitFigures(found)
 }
 
-function figuresOf(page: PdfPage, layout: PageLayout): PdfFigure[] {
-  const lines = shownLines(page, layout)
+function detectFigures(page: PdfPage, layout: PageLayout): PdfFigure[] {
+  const lines = toShownLines(page, layout)
   const pageArea = layout.size.width * layout.size.height
-  const isPart = (box: Box) => widthOf(box) * heightOf(box) < PAGE_SHARE * pageArea
-  const within = { left: 0, top: 0, right: layout.size.width, bottom: layout.size.height }
-  const objects = layout.objects.filter((box) => isPart(box) && isOverlapping(box, within))
-  const pictures = touching(
+  const isPartOfPage = (box: Box) => getWidth(box) * getHeight(box) < MAX_PAGE_FRACTION * pageArea
+  const pageBox = { left: 0, top: 0, right: layout.size.width, bottom: layout.size.height }
+  const objects = layout.objects.filter((box) => isPartOfPage(box) && isOverlapping(box, pageBox))
+  const pictures = mergeTouching(
     objects.filter(({ kind }) => kind === 'image'),
-    STRIPS,
-  ).filter((box) => Math.min(widthOf(box), heightOf(box)) >= LEAST_SIDE && isPart(box))
+    MAX_STRIP_GAP_PT,
+  ).filter((box) => Math.min(getWidth(box), getHeight(box)) >= MIN_SIDE_PT && isPartOfPage(box))
   const captions = lines.filter(({ text }) => isFigureCaption(text))
   const drawings =
     captions.length === 0
       ? []
-      : drawnTogether(
+      : mergeDrawings(
           objects.filter(({ kind }) => kind === 'drawing'),
-          within,
+          pageBox,
         )
   const figures: PdfFigure[] = []
-  const left = new Set<Box>([...pictures, ...drawings])
-  const figure = (box: Box, more: Pick<PdfFigure, 'caption' | 'before'>) => {
-    const isPainted = pictures.some((one) => isOverlapping(one, box)) && lettersIn(box, lines, captions) < FEW_LETTERS
-    figures.push({ box: toBox(box, within), ...(isPainted ? { isPainted } : {}), ...more })
+  const unassigned = new Set<Box>([...pictures, ...drawings])
+  const addFigure = (box: Box, more: Pick<PdfFigure, 'caption' | 'before'>) => {
+    const isPainted =
+      pictures.some((picture) => isOverlapping(picture, box)) &&
+      countLettersIn(box, lines, captions) < MIN_BACKGROUND_LETTERS
+    figures.push({ box: toBox(box, pageBox), ...(isPainted ? { isPainted } : {}), ...more })
   }
   for (const caption of captions) {
-    const parts = partsAt(caption, [...left], captions)
-    const union = joined(parts)
+    const parts = findParts(caption, [...unassigned], captions)
+    const union = uniteBoxes(parts)
     if (union === undefined || !isFigure(union)) continue
-    for (const part of parts) left.delete(part)
-    figure(withLabels(union, lines, captions), { caption: caption.text, before: caption.text })
+    for (const part of parts) unassigned.delete(part)
+    addFigure(includeLabels(union, lines, captions), { caption: caption.text, before: caption.text })
   }
   for (const picture of pictures) {
-    if (!left.has(picture)) continue
-    const below = lines.find((line) => line.top >= picture.bottom - STRIPS && isAcross(line, picture))
-    figure(picture, below === undefined ? {} : { before: below.text })
+    if (!unassigned.has(picture)) continue
+    const below = lines.find(
+      (line) => line.top >= picture.bottom - MAX_STRIP_GAP_PT && overlapsHorizontally(line, picture),
+    )
+    addFigure(picture, below === undefined ? {} : { before: below.text })
   }
   return figures
 }
 
 /** Counts the letters of the lines in a box, except captions. */
-function lettersIn(box: Box, lines: readonly ShownLine[], captions: readonly ShownLine[]): number {
+function countLettersIn(box: Box, lines: readonly ShownTextLine[], captions: readonly ShownTextLine[]): number {
   return lines
     .filter((line) => isOverlapping(line, box) && !captions.includes(line))
     .reduce((sum, { text }) => sum + text.length, 0)
 }
 
-function shownLines(page: PdfPage, { points }: PageLayout): ShownLine[] {
-  return page.lines.flatMap(({ text, turned }, place) => {
-    const [one, other] = [points[2 * place], points[2 * place + 1]]
-    if (turned || one === undefined || other === undefined) return []
-    const [left, right] = [Math.min(one[0], other[0]), Math.max(one[0], other[0])]
-    return [{ text, left, right, top: Math.min(one[1], other[1]), bottom: Math.max(one[1], other[1]) }]
+function toShownLines(page: PdfPage, { points }: PageLayout): ShownTextLine[] {
+  return page.lines.flatMap(({ text, turned }, lineIndex) => {
+    const [start, end] = [points[2 * lineIndex], points[2 * lineIndex + 1]]
+    if (turned || start === undefined || end === undefined) return []
+    const [left, right] = [Math.min(start[0], end[0]), Math.max(start[0], end[0])]
+    return [{ text, left, right, top: Math.min(start[1], end[1]), bottom: Math.max(start[1], end[1]) }]
   })
 }
 
 /** The boxes directly above a caption, and those that continue them upwards; below it when there is none above. */
-function partsAt(caption: ShownLine, boxes: readonly Box[], captions: readonly ShownLine[]): Box[] {
-  const above = boxes.filter((box) => box.bottom <= caption.top + LABEL_GAP)
-  const up = grown(caption, above, (box, union) => union.top - box.bottom, captions)
-  if (up.length > 0) return up
-  const below = boxes.filter((box) => box.top >= caption.bottom - LABEL_GAP)
-  return grown(caption, below, (box, union) => box.top - union.bottom, captions)
+function findParts(caption: ShownTextLine, boxes: readonly Box[], captions: readonly ShownTextLine[]): Box[] {
+  const above = boxes.filter((box) => box.bottom <= caption.top + MAX_LABEL_GAP_PT)
+  const aboveParts = growParts(caption, above, (box, union) => union.top - box.bottom, captions)
+  if (aboveParts.length > 0) return aboveParts
+  const below = boxes.filter((box) => box.top >= caption.bottom - MAX_LABEL_GAP_PT)
+  return growParts(caption, below, (box, union) => box.top - union.bottom, captions)
 }
 
-function grown(
-  caption: ShownLine,
+function growParts(
+  caption: ShownTextLine,
   boxes: readonly Box[],
   gap: (box: Box, union: Box) => number,
-  captions: readonly ShownLine[],
+  captions: readonly ShownTextLine[],
 ): Box[] {
   const parts: Box[] = []
   let union: Box = caption
   const rest = new Set(boxes)
   for (;;) {
-    const most = parts.length === 0 ? CAPTION_GAP : PARTS_GAP
+    const maxGap = parts.length === 0 ? MAX_CAPTION_GAP_PT : MAX_PARTS_GAP_PT
     const next = [...rest].find(
-      (box) => gap(box, union) <= most && isAcross(box, union) && !hasCaptionBetween(box, caption, captions),
+      (box) =>
+        gap(box, union) <= maxGap && overlapsHorizontally(box, union) && !hasCaptionBetween(box, caption, captions),
     )
     if (next === undefined) return parts
     rest.delete(next)
     parts.push(next)
-    union = joined(parts) ?? caption
+    union = uniteBoxes(parts) ?? caption
   }
 }
 
 /** Whether another caption is between a box and this caption, so that the box belongs to the other. */
-function hasCaptionBetween(box: Box, own: ShownLine, captions: readonly ShownLine[]): boolean {
+function hasCaptionBetween(box: Box, own: ShownTextLine, captions: readonly ShownTextLine[]): boolean {
   const [from, to] = box.bottom <= own.top ? [box.bottom, own.top] : [own.bottom, box.top]
-  return captions.some((one) => one !== own && one.top >= from - 1 && one.bottom <= to + 1 && isAcross(one, box))
+  return captions.some(
+    (one) => one !== own && one.top >= from - 1 && one.bottom <= to + 1 && overlapsHorizontally(one, box),
+  )
 }
 
 /** Whether two boxes overlap horizontally. */
-function isAcross(one: Box, other: Box): boolean {
+function overlapsHorizontally(one: Box, other: Box): boolean {
   return Math.min(one.right, other.right) - Math.max(one.left, other.left) > 0
 }
 
 function isFigure(box: Box): boolean {
-  return widthOf(box) >= LEAST_DRAWING.width && heightOf(box) >= LEAST_DRAWING.height
+  return getWidth(box) >= MIN_DRAWING_PT.width && getHeight(box) >= MIN_DRAWING_PT.height
 }
 
 /** Extends a figure by the words in it and close to it: names of axes, legends. */
-function withLabels(figure: Box, lines: readonly ShownLine[], captions: readonly ShownLine[]): Box {
+function includeLabels(figure: Box, lines: readonly ShownTextLine[], captions: readonly ShownTextLine[]): Box {
   const near = {
-    left: figure.left - LABEL_GAP,
-    top: figure.top - LABEL_GAP,
-    right: figure.right + LABEL_GAP,
-    bottom: figure.bottom + LABEL_GAP,
+    left: figure.left - MAX_LABEL_GAP_PT,
+    top: figure.top - MAX_LABEL_GAP_PT,
+    right: figure.right + MAX_LABEL_GAP_PT,
+    bottom: figure.bottom + MAX_LABEL_GAP_PT,
   }
   const labels = lines.filter(
     (line) =>
-      line.text.length <= LABEL_LENGTH &&
+      line.text.length <= MAX_LABEL_LENGTH &&
       !captions.includes(line) &&
       isOverlapping(line, near) &&
-      widthOf(line) <= widthOf(figure),
+      getWidth(line) <= getWidth(figure),
   )
-  return joined([figure, ...labels]) ?? figure
+  return uniteBoxes([figure, ...labels]) ?? figure
 }
 
 function toBox({ left, top, right, bottom }: Box, page: Box): BoundingBox {
-  const [x, y] = [Math.max(0, left - MARGIN), Math.max(0, top - MARGIN)]
+  const [x, y] = [Math.max(0, left - MARGIN_PT), Math.max(0, top - MARGIN_PT)]
   const round = (value: number) => Math.round(value * 100) / 100
   return {
     x: round(x),
     y: round(y),
-    width: round(Math.min(right + MARGIN, page.right) - x),
-    height: round(Math.min(bottom + MARGIN, page.bottom) - y),
+    width: round(Math.min(right + MARGIN_PT, page.right) - x),
+    height: round(Math.min(bottom + MARGIN_PT, page.bottom) - y),
   }
 }
 
 /** Removes repeated letterheads, except the first, and limits the number of figures. */
-function bounded(found: Map<number, PdfFigure[]>): Map<number, PdfFigure[]> {
-  const places = new Map<string, number>()
+function limitFigures(found: Map<number, PdfFigure[]>): Map<number, PdfFigure[]> {
+  const counts = new Map<string, number>()
   const keyOf = ({ box }: PdfFigure) => [box.x, box.y, box.width, box.height].map(Math.round).join()
   for (const figure of [...found.values()].flat())
-    if (figure.caption === undefined) places.set(keyOf(figure), (places.get(keyOf(figure)) ?? 0) + 1)
-  const met = new Set<string>()
+    if (figure.caption === undefined) counts.set(keyOf(figure), (counts.get(keyOf(figure)) ?? 0) + 1)
+  const seen = new Set<string>()
   let count = 0
   for (const [page, figures] of found) {
     const kept = figures.filter((figure) => {
-      if (figure.caption !== undefined || (places.get(keyOf(figure)) ?? 0) < LETTERHEAD_PAGES) return true
-      const isFirst = !met.has(keyOf(figure))
-      met.add(keyOf(figure))
+      if (figure.caption !== undefined || (counts.get(keyOf(figure)) ?? 0) < MIN_LETTERHEAD_PAGES) return true
+      const isFirst = !seen.has(keyOf(figure))
+      seen.add(keyOf(figure))
       return isFirst
     })
     found.set(page, kept.slice(0, Math.max(0, MAX_FIGURES - count)))
@@ -230,18 +237,19 @@ function bounded(found: Map<number, PdfFigure[]>): Map<number, PdfFigure[]> {
 }
 
 /** Inserts the figures of a page into its blocks, each before its caption or the text below it. */
-export function placeFigures(
+export function insertFigures(
   blocks: readonly PdfBlock[],
   figures: readonly PdfFigure[],
   pageNumber: number,
 ): PdfBlock[] {
   const placed = [...blocks]
   for (const { box, before, caption, isPainted } of figures) {
-    const at = before === undefined ? -1 : placed.findIndex(({ text }) => text !== '' && text.startsWith(before))
-    const within = before === undefined ? -1 : placed.findIndex(({ text }) => text.includes(before))
-    const place = [at, within].find((one) => one >= 0) ?? placed.length
-    const y = placed[Math.min(place, placed.length - 1)]?.y ?? 0
-    placed.splice(place, 0, {
+    const startIndex =
+      before === undefined ? -1 : placed.findIndex(({ text }) => text !== '' && text.startsWith(before))
+    const containingIndex = before === undefined ? -1 : placed.findIndex(({ text }) => text.includes(before))
+    const index = [startIndex, containingIndex].find((candidate) => candidate >= 0) ?? placed.length
+    const y = placed[Math.min(index, placed.length - 1)]?.y ?? 0
+    placed.splice(index, 0, {
       type: 'image',
       text: '',
       pageNumber,
@@ -250,7 +258,7 @@ export function placeFigures(
       lineCount: 0,
       turned: false,
       picture: { drawn: box, page: pageNumber, ...(isPainted ? { isPainted } : {}) },
-      ...(caption !== undefined && at < 0 ? { metadata: { caption } } : {}),
+      ...(caption !== undefined && startIndex < 0 ? { metadata: { caption } } : {}),
     })
   }
   return placed

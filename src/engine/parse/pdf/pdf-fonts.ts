@@ -42,7 +42,7 @@ export class PdfFonts {
       // a page that cannot be drawn may still have text
       return
     }
-    for (const name of unknown) this.#looks.set(name, lookOf(page, name))
+    for (const name of unknown) this.#looks.set(name, detectLook(page, name))
   }
 
   lookOf(name: string): FontLook {
@@ -51,7 +51,7 @@ export class PdfFonts {
 }
 
 /** The style of two pieces of text together; a piece of unknown style is ignored. */
-export function bothLooks(a: FontLook | undefined, b: FontLook | undefined): FontLook | undefined {
+export function combineLooks(a: FontLook | undefined, b: FontLook | undefined): FontLook | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return {
     bold: a.bold && b.bold,
@@ -61,16 +61,16 @@ export function bothLooks(a: FontLook | undefined, b: FontLook | undefined): Fon
   }
 }
 
-function lookOf({ commonObjs }: Page, name: string): FontLook {
+function detectLook({ commonObjs }: Page, name: string): FontLook {
   const font: unknown = commonObjs.has(name) ? commonObjs.get(name) : undefined
   if (!isRecord(font)) return PLAIN
-  const called = typeof font.name === 'string' ? font.name.replace(/^[A-Z]{6}\+/, '') : ''
+  const fontName = typeof font.name === 'string' ? font.name.replace(/^[A-Z]{6}\+/, '') : ''
   const bold =
-    font.bold === true || font.black === true || /bold|black|heavy|demi|medi(?:um)?\b|^CMBX|^SFBX/i.test(called)
+    font.bold === true || font.black === true || /bold|black|heavy|demi|medi(?:um)?\b|^CMBX|^SFBX/i.test(fontName)
   return {
     bold,
     someBold: bold,
-    italic: font.italic === true || /ital|obli|^CMTI|^CMSL/i.test(called),
-    mono: font.isMonospace === true || /mono|courier|consol|typewriter|^CMTT|menlo|code/i.test(called),
+    italic: font.italic === true || /ital|obli|^CMTI|^CMSL/i.test(fontName),
+    mono: font.isMonospace === true || /mono|courier|consol|typewriter|^CMTT|menlo|code/i.test(fontName),
   }
 }

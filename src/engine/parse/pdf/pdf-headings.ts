@@ -17,7 +17,7 @@ const HEADING_SIZE = 1.12
 const MAX_HEADING_WORDS = 14
 const MAX_HEADING_LEVELS = 4
 /** When headings make up a larger fraction of a document, its sizes have another meaning. */
-const MAX_HEADING_SHARE = 0.15
+const MAX_HEADING_FRACTION = 0.15
 const MAX_NUMBER_STEP = 3
 /** `3 Method`, `3.1 Data`: a numbered heading may be as small as the text. `1. First` is more often a list item. */
 const NUMBERED = /^(\d{1,2}(?:\.\d{1,2}){0,3})\.?\s+\p{Lu}/u
@@ -25,43 +25,44 @@ const NUMBERED_BY_FORM = /^(?:\d{1,2}|\d{1,2}(?:\.\d{1,2}){1,3}\.?)\s+\p{Lu}[^.;
 
 /** Detects headings by size or by number and changes the type of their blocks. */
 export function markHeadings(blocks: PdfBlock[], baseLevel: number): void {
-  const body = bodySize(blocks)
-  const bySize = blocks.filter((block) => isHeading(block, body))
+  const bodyTextSize = computeBodySize(blocks)
+  const bySize = blocks.filter((block) => isHeading(block, bodyTextSize))
   const length = bySize.reduce((sum, block) => sum + block.text.length, 0)
   const total = blocks.reduce((sum, block) => sum + block.text.length, 0)
-  if (length <= total * MAX_HEADING_SHARE) {
-    const sizes = [...new Set(bySize.map((block) => rounded(block.size)))].sort((a, b) => b - a)
+  if (length <= total * MAX_HEADING_FRACTION) {
+    const sizes = [...new Set(bySize.map((block) => roundSize(block.size)))].sort((a, b) => b - a)
     for (const block of bySize) {
       block.type = 'heading'
-      block.level = baseLevel + Math.min(MAX_HEADING_LEVELS - 1, sizes.indexOf(rounded(block.size)))
+      block.level = baseLevel + Math.min(MAX_HEADING_LEVELS - 1, sizes.indexOf(roundSize(block.size)))
     }
   }
   const levels = new Map<number, number>()
-  for (const block of numbered(blocks, body)) {
+  for (const block of findNumberedHeadings(blocks, bodyTextSize)) {
     block.type = 'heading'
-    block.level = baseLevel + depthOf(block)
-    if (block.size >= body * HEADING_SIZE && !levels.has(rounded(block.size)))
-      levels.set(rounded(block.size), block.level)
+    block.level = baseLevel + countNumberParts(block)
+    if (block.size >= bodyTextSize * HEADING_SIZE && !levels.has(roundSize(block.size)))
+      levels.set(roundSize(block.size), block.level)
   }
   // `References` is set like `1 Introduction`, so it gets the same level.
   for (const block of bySize) {
-    const level = NUMBERED.test(block.text) || block === bySize[0] ? undefined : levels.get(rounded(block.size))
+    const level = NUMBERED.test(block.text) || block === bySize[0] ? undefined : levels.get(roundSize(block.size))
     if (block.type === 'heading' && level !== undefined) block.level = level
   }
 }
 
 /** Numbered headings, when their numbers rise through the document as in a table of contents. */
-function numbered(blocks: PdfBlock[], body: number): PdfBlock[] {
+function findNumberedHeadings(blocks: PdfBlock[], bodyTextSize: number): PdfBlock[] {
   const candidates = blocks.filter((block) => {
     if (block.type === 'heading') return NUMBERED.test(block.text)
-    if (block.type !== 'paragraph' || block.turned || block.lineCount > 1 || block.size < body * 0.98) return false
+    if (block.type !== 'paragraph' || block.turned || block.lineCount > 1 || block.size < bodyTextSize * 0.98)
+      return false
     return NUMBERED_BY_FORM.test(block.text) && block.text.split(' ').length <= MAX_HEADING_WORDS
   })
   const rising: PdfBlock[] = []
   let last: number[] = []
   for (const block of candidates) {
     const number = (NUMBERED.exec(block.text)?.[1] ?? '').split('.').map(Number)
-    if (last.length > 0 && !follows(last, number)) continue
+    if (last.length > 0 && !isNextNumber(last, number)) continue
     rising.push(block)
     last = number
   }
@@ -72,30 +73,30 @@ function numbered(blocks: PdfBlock[], body: number): PdfBlock[] {
  * Whether a section number follows soon after another at some depth: 2.3 → 2.3.1, 2.4, 3. A few numbers may be missing
  * between them.
  */
-function follows(last: number[], next: number[]): boolean {
+function isNextNumber(last: number[], next: number[]): boolean {
   const depth = next.length - 1
   if (depth > last.length || !next.slice(0, depth).every((part, index) => part === last[index])) return false
   const step = (next[depth] ?? 0) - (last[depth] ?? 0)
   return step >= 1 && step <= MAX_NUMBER_STEP
 }
 
-function depthOf(block: PdfBlock): number {
+function countNumberParts(block: PdfBlock): number {
   return (NUMBERED.exec(block.text)?.[1] ?? '').split('.').length
 }
 
-function isHeading(block: PdfBlock, body: number): boolean {
+function isHeading(block: PdfBlock, bodyTextSize: number): boolean {
   if (block.type !== 'paragraph' || block.turned || block.lineCount > 3) return false
-  if (block.size < body * HEADING_SIZE) return false
+  if (block.size < bodyTextSize * HEADING_SIZE) return false
   if (!/\p{L}{2}/u.test(block.text) || /[.,;:]$/.test(block.text) || block.text.length > 200) return false
   return block.text.split(' ').length <= MAX_HEADING_WORDS
 }
 
 /** The size of most characters of the document. */
-export function bodySize(blocks: PdfBlock[]): number {
+export function computeBodySize(blocks: PdfBlock[]): number {
   const counts = new Map<number, number>()
   let best = 0
   for (const block of blocks) {
-    const size = rounded(block.size)
+    const size = roundSize(block.size)
     const count = (counts.get(size) ?? 0) + block.text.length
     counts.set(size, count)
     if (count > (counts.get(best) ?? 0)) best = size
@@ -103,7 +104,7 @@ export function bodySize(blocks: PdfBlock[]): number {
   return best
 }
 
-function rounded(size: number): number {
+function roundSize(size: number): number {
   return Math.round(size * 2) / 2
 }
 
@@ -111,46 +112,49 @@ function rounded(size: number): number {
  * Inserts the file's bookmarks among its blocks. A block with the same text as a bookmark becomes its heading; without
  * one, a silent heading opens the section at the position of the bookmark.
  */
-export function placeBookmarks(blocks: PdfBlock[], bookmarks: Bookmark[]): Block[] {
+export function insertBookmarks(blocks: PdfBlock[], bookmarks: Bookmark[]): Block[] {
   const byPage = new Map<number, Bookmark[]>()
   for (const bookmark of bookmarks) byPage.set(bookmark.page, [...(byPage.get(bookmark.page) ?? []), bookmark])
   const placed: Block[] = []
-  let from = 0
-  while (from < blocks.length) {
-    const page = blocks[from]?.pageNumber ?? 0
-    let to = from
-    while (to < blocks.length && blocks[to]?.pageNumber === page) to++
-    for (const [number, waiting] of byPage) {
+  let start = 0
+  while (start < blocks.length) {
+    const page = blocks[start]?.pageNumber ?? 0
+    let end = start
+    while (end < blocks.length && blocks[end]?.pageNumber === page) end++
+    for (const [number, pageBookmarks] of byPage) {
       if (number >= page) break
-      placed.push(...waiting.map(silentHeading))
+      placed.push(...pageBookmarks.map(silentHeading))
       byPage.delete(number)
     }
-    placed.push(...placeOnPage(blocks.slice(from, to), byPage.get(page) ?? []))
+    placed.push(...insertOnPage(blocks.slice(start, end), byPage.get(page) ?? []))
     byPage.delete(page)
-    from = to
+    start = end
   }
   return placed
 }
 
-function placeOnPage(blocks: PdfBlock[], bookmarks: Bookmark[]): Block[] {
+function insertOnPage(blocks: PdfBlock[], bookmarks: Bookmark[]): Block[] {
   const before = new Map<number, Bookmark[]>()
   let earliest = 0
   for (const bookmark of bookmarks) {
-    const wanted = letters(bookmark.title)
-    let at = blocks.findIndex((block, index) => index >= earliest && wanted !== '' && letters(block.text) === wanted)
-    const block = blocks[at]
+    const title = lettersOnly(bookmark.title)
+    let blockIndex = blocks.findIndex(
+      (block, index) => index >= earliest && title !== '' && lettersOnly(block.text) === title,
+    )
+    const block = blocks[blockIndex]
     if (block !== undefined) {
       block.type = 'heading'
       block.level = bookmark.level
       block.tocSource = 'bookmark'
-      earliest = at + 1
+      earliest = blockIndex + 1
       continue
     }
     const { y } = bookmark
-    at = y === undefined ? earliest : blocks.findIndex((one, index) => index >= earliest && one.y <= y + one.size * 0.5)
-    if (at === -1) at = y === undefined ? earliest : blocks.length
-    before.set(at, [...(before.get(at) ?? []), bookmark])
-    earliest = Math.max(earliest, at)
+    blockIndex =
+      y === undefined ? earliest : blocks.findIndex((one, index) => index >= earliest && one.y <= y + one.size * 0.5)
+    if (blockIndex === -1) blockIndex = y === undefined ? earliest : blocks.length
+    before.set(blockIndex, [...(before.get(blockIndex) ?? []), bookmark])
+    earliest = Math.max(earliest, blockIndex)
   }
   const placed: Block[] = []
   for (let index = 0; index <= blocks.length; index++) {
@@ -165,6 +169,6 @@ function silentHeading(bookmark: Bookmark): Block {
   return { type: 'heading', text: bookmark.title, level: bookmark.level, tocSource: 'bookmark', silent: true }
 }
 
-function letters(text: string): string {
+function lettersOnly(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
 }

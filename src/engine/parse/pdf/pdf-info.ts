@@ -1,33 +1,33 @@
 import type { getDocumentProxy } from 'unpdf'
-import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
-import type { Declared } from '../parsed.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
+import type { DeclaredFields } from '../parsed.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
 export interface PdfInfo {
   title?: string
   language?: string
-  declared: Declared
+  declared: DeclaredFields
 }
 
 /** Reads the metadata of a PDF: its XMP metadata, which programs maintain better, else its info entries. */
 export async function readInfo(pdf: Pdf): Promise<PdfInfo> {
   try {
     const { info, metadata }: { info: unknown; metadata: unknown } = await pdf.getMetadata()
-    const said = isRecord(info) ? info : {}
-    const xmp = xmpOf(metadata)
-    const title = [textOf(said.Title), xmp('dc:title')[0]].find((text) => text !== undefined && isTitle(text))
-    const author = textOf(said.Author)
+    const entries = isRecord(info) ? info : {}
+    const xmp = createXmpReader(metadata)
+    const title = [toText(entries.Title), xmp('dc:title')[0]].find((text) => text !== undefined && isTitle(text))
+    const author = toText(entries.Author)
     const creators = xmp('dc:creator')
-    const language = xmp('dc:language')[0] ?? textOf(said.Language)
+    const language = xmp('dc:language')[0] ?? toText(entries.Language)
     return {
-      ...defined({ title: title?.trim() }),
+      ...omitUndefined({ title: title?.trim() }),
       ...(language !== undefined && /^[a-z]{2,3}(?:-[\w-]{1,20})?$/i.test(language) ? { language } : {}),
-      declared: defined({
+      declared: omitUndefined({
         authors: creators.length > 0 ? creators : author === undefined ? undefined : [author],
-        created: xmp('xmp:createdate')[0] ?? textOf(said.CreationDate),
-        modified: xmp('xmp:modifydate')[0] ?? textOf(said.ModDate),
+        created: xmp('xmp:createdate')[0] ?? toText(entries.CreationDate),
+        modified: xmp('xmp:modifydate')[0] ?? toText(entries.ModDate),
         published: xmp('prism:publicationdate')[0] ?? xmp('prism:coverdate')[0],
       }),
     }
@@ -37,16 +37,16 @@ export async function readInfo(pdf: Pdf): Promise<PdfInfo> {
 }
 
 /** Creates a reader of XMP values by name; pdf.js uses lower-case names, and texts or lists of texts. */
-function xmpOf(metadata: unknown): (name: string) => string[] {
+function createXmpReader(metadata: unknown): (name: string) => string[] {
   if (!isRecord(metadata) || typeof metadata.get !== 'function') return () => []
   const read = metadata.get.bind(metadata)
   return (name) => {
     const value: unknown = read(name)
-    return [value].flat().flatMap((one) => textOf(one) ?? [])
+    return [value].flat().flatMap((item) => toText(item) ?? [])
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 

@@ -1,5 +1,5 @@
 import type { FoundTable } from './found-table.js'
-import { bothLooks, type FontLook } from './pdf-fonts.js'
+import { combineLooks, type FontLook } from './pdf-fonts.js'
 
 /** A line of text on a PDF page. Lengths in points, origin bottom left. */
 export interface PdfLine {
@@ -21,7 +21,7 @@ export interface PdfLine {
   /** It consists of pieces far from each other: cells, or a title with its number. */
   cells?: boolean
   /** Raised note marks after its words, and the mark with which the line begins. */
-  marks?: Mark[]
+  marks?: NoteMark[]
   begins?: string
   /** The note at the foot of the page to which it belongs; labels of the notes to which its marks refer. */
   note?: { label: string; begins: boolean }
@@ -31,7 +31,7 @@ export interface PdfLine {
 }
 
 /** The number, letter or sign of a note, small and raised after a word. */
-export interface Mark {
+export interface NoteMark {
   label: string
   /** Offset of the mark in the text of its line. */
   at: number
@@ -59,16 +59,16 @@ const SCRIPT_BASELINE = 0.75
 const SCRIPT_SIZE = 0.85
 /** Maximal number of marks of one line, and of characters of a mark with the spaces around it. */
 const MAX_MARKS = 40
-const MAX_LABEL = 6
+const MAX_LABEL_LENGTH = 6
 /** Minimal height of a note mark above its text, in text sizes. */
-const RAISED = 0.12
+const MIN_RAISE = 0.12
 
 /**
  * When a larger fraction of lines steps back up the page within their column, the order of the file is not the reading
  * order.
  */
-const CHAOS = 0.2
-const MIN_LINES_FOR_CHAOS = 8
+const MAX_STEP_BACK_FRACTION = 0.2
+const MIN_LINES_TO_JUDGE = 8
 
 interface OpenLine extends PdfLine {
   /** Number of characters by rounded size. */
@@ -90,64 +90,69 @@ export function readLines(runs: readonly TextRun[], tables: readonly FoundTable[
 function joinRuns(runs: readonly TextRun[], tables: readonly FoundTable[]): PdfLine[] {
   const lines: OpenLine[] = []
   const inTables = new Map(tables.flatMap((found) => found.runs.map((run) => [run, found] as const)))
-  const placed = new Set<FoundTable>()
+  const placedTables = new Set<FoundTable>()
   let line: OpenLine | undefined
   for (const [index, run] of runs.entries()) {
     if (run.str === '') continue
     const found = inTables.get(index)
     if (found !== undefined) {
-      if (!placed.has(found)) lines.push(tableLine(found))
-      placed.add(found)
+      if (!placedTables.has(found)) lines.push(createTableLine(found))
+      placedTables.add(found)
       line = undefined
       continue
     }
-    const place = placeOf(run)
-    if (line !== undefined && continues(line, place)) {
-      const gap = place.left - line.right
-      const spaced = line.text.endsWith(' ') || run.str.startsWith(' ')
-      line.text += !spaced && gap > SPACE_GAP * Math.min(line.size, place.size) ? ` ${run.str}` : run.str
+    const position = toPosition(run)
+    if (line !== undefined && continuesLine(line, position)) {
+      const gap = position.left - line.right
+      const hasSpace = line.text.endsWith(' ') || run.str.startsWith(' ')
+      line.text += !hasSpace && gap > SPACE_GAP * Math.min(line.size, position.size) ? ` ${run.str}` : run.str
       // a run of spaces may have any width
-      if (run.str.trim() !== '') line.right = Math.max(line.right, place.right)
-      noteMarks(line, run.str, place)
+      if (run.str.trim() !== '') line.right = Math.max(line.right, position.right)
+      detectMarks(line, run.str, position)
     } else {
       if (run.str.trim() === '') continue
-      line = { text: run.str, ...place, sizes: new Map() }
+      line = { text: run.str, ...position, sizes: new Map() }
       lines.push(line)
     }
-    if (/[\p{L}\p{N}]/u.test(run.str)) line.look = bothLooks(line.look, run.look)
-    const rounded = Math.round(place.size * 2) / 2
+    if (/[\p{L}\p{N}]/u.test(run.str)) line.look = combineLooks(line.look, run.look)
+    const rounded = Math.round(position.size * 2) / 2
     const count = (line.sizes.get(rounded) ?? 0) + run.str.trim().length
     line.sizes.set(rounded, count)
-    if (count >= (line.sizes.get(Math.round(line.size * 2) / 2) ?? 0)) line.size = place.size
+    if (count >= (line.sizes.get(Math.round(line.size * 2) / 2) ?? 0)) line.size = position.size
   }
   return lines.map(({ text, sizes: _, ...line }) => {
-    for (const mark of line.marks ?? []) mark.at = tidy(`${text.slice(0, mark.at)}x`).length - 1
-    return { ...line, text: line.table === undefined ? tidy(text) : text }
+    for (const mark of line.marks ?? []) mark.at = cleanText(`${text.slice(0, mark.at)}x`).length - 1
+    return { ...line, text: line.table === undefined ? cleanText(text) : text }
   })
 }
 
 /** Detects whether added text is the mark of a note, or the text of a note that begins with a mark. */
-function noteMarks(line: OpenLine, added: string, place: Omit<PdfLine, 'text'>): void {
+function detectMarks(line: OpenLine, added: string, position: Omit<PdfLine, 'text'>): void {
   const label = added.trim()
   // do not copy a long line for each of its runs
   const length = line.text.length - added.length
-  const before = length > MAX_LABEL ? '' : line.text.slice(0, length).trim()
-  const few = (line.marks?.length ?? 0) < MAX_MARKS
-  if (few && NOTE_LABEL.test(label) && place.size < SCRIPT_SIZE * line.size && place.y > line.y + RAISED * line.size) {
+  const before = length > MAX_LABEL_LENGTH ? '' : line.text.slice(0, length).trim()
+  const hasMarksLeft = (line.marks?.length ?? 0) < MAX_MARKS
+  if (
+    hasMarksLeft &&
+    NOTE_LABEL.test(label) &&
+    position.size < SCRIPT_SIZE * line.size &&
+    position.y > line.y + MIN_RAISE * line.size
+  ) {
     line.marks ??= []
     line.marks.push({ label, at: line.text.length - added.trimStart().length })
   } else if (
     NOTE_LABEL.test(before) &&
-    line.size < SCRIPT_SIZE * place.size &&
-    line.y > place.y + RAISED * place.size
+    line.size < SCRIPT_SIZE * position.size &&
+    line.y > position.y + MIN_RAISE * position.size
   ) {
     line.begins = before
-    line.y = place.y
+    line.y = position.y
   }
 }
 
 /** The line that represents a table at the position of its first line. */
-function tableLine(found: FoundTable): OpenLine {
+function createTableLine(found: FoundTable): OpenLine {
   const { left, right, top, bottom } = found.box
   const text = found.rows.map((row) => row.join(' ')).join(' ')
   const { size } = found
@@ -155,24 +160,24 @@ function tableLine(found: FoundTable): OpenLine {
 }
 
 /** Position along and across the writing direction; a page set sideways is treated like an upright one. */
-export function placeOf(run: TextRun): Omit<PdfLine, 'text'> {
+export function toPosition(run: TextRun): Omit<PdfLine, 'text'> {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = run.transform
   const size = Math.hypot(c, d) || run.height || 1
-  const sideways = Math.abs(b) > Math.abs(a)
-  const left = sideways ? (b > 0 ? f : -f) : e
-  const y = sideways ? (b > 0 ? -e : e) : f
-  return { left, right: left + run.width, y, size, turned: sideways }
+  const isSideways = Math.abs(b) > Math.abs(a)
+  const left = isSideways ? (b > 0 ? f : -f) : e
+  const y = isSideways ? (b > 0 ? -e : e) : f
+  return { left, right: left + run.width, y, size, turned: isSideways }
 }
 
-function continues(line: PdfLine, place: Omit<PdfLine, 'text'>): boolean {
-  const size = Math.max(line.size, place.size)
-  const gap = place.left - line.right
-  if (line.turned !== place.turned || gap <= -size || gap >= CELL_GAP * size) return false
-  const script = Math.min(line.size, place.size) < SCRIPT_SIZE * size && gap < size
-  return Math.abs(line.y - place.y) <= (script ? SCRIPT_BASELINE : SAME_BASELINE) * size
+function continuesLine(line: PdfLine, position: Omit<PdfLine, 'text'>): boolean {
+  const size = Math.max(line.size, position.size)
+  const gap = position.left - line.right
+  if (line.turned !== position.turned || gap <= -size || gap >= CELL_GAP * size) return false
+  const isScript = Math.min(line.size, position.size) < SCRIPT_SIZE * size && gap < size
+  return Math.abs(line.y - position.y) <= (isScript ? SCRIPT_BASELINE : SAME_BASELINE) * size
 }
 
-function tidy(text: string): string {
+function cleanText(text: string): string {
   return text
     .replace(/[\s\u00ad]+/g, (space) => (space === '\u00ad' ? '-' : ' '))
     .replace(/[\uE000-\uF8FF]/g, ' ')
@@ -180,21 +185,21 @@ function tidy(text: string): string {
 }
 
 function isChaotic(lines: PdfLine[]): boolean {
-  if (lines.length < MIN_LINES_FOR_CHAOS) return false
-  const width = extent(lines)
-  let back = 0
+  if (lines.length < MIN_LINES_TO_JUDGE) return false
+  const width = computeWidth(lines)
+  let stepsBack = 0
   for (let i = 1; i < lines.length; i++) {
     const line = lines[i]
     const last = lines[i - 1]
     if (line === undefined || last === undefined) continue
-    const up = line.y - last.y > 1.5 * line.size
-    const columnJump = line.left - last.left > width * 0.2
-    if (up && !columnJump) back++
+    const isStepUp = line.y - last.y > 1.5 * line.size
+    const isColumnJump = line.left - last.left > width * 0.2
+    if (isStepUp && !isColumnJump) stepsBack++
   }
-  return back > lines.length * CHAOS
+  return stepsBack > lines.length * MAX_STEP_BACK_FRACTION
 }
 
-function extent(lines: PdfLine[]): number {
+function computeWidth(lines: PdfLine[]): number {
   let left = Number.POSITIVE_INFINITY
   let right = Number.NEGATIVE_INFINITY
   for (const line of lines) {
@@ -210,22 +215,26 @@ function extent(lines: PdfLine[]): number {
 function sortByCuts(lines: PdfLine[], depth: number): PdfLine[] {
   const size = medianSize(lines)
   if (lines.length > 3 && depth < 12) {
-    const columns = cut(lines, (line) => [line.left, line.right], size)
+    const columns = splitAtGaps(lines, (line) => [line.left, line.right], size)
     if (columns?.every((column) => column.length > 1)) {
       return columns.flatMap((column) => sortByCuts(column, depth + 1))
     }
-    const rows = cut(lines, (line) => [-line.y - line.size * 0.8, -lowest(line)], size * 0.8)
+    const rows = splitAtGaps(lines, (line) => [-line.y - line.size * 0.8, -getBottom(line)], size * 0.8)
     if (rows !== undefined) return rows.flatMap((row) => sortByCuts(row, depth + 1))
   }
   return [...lines].sort((a, b) => (Math.abs(a.y - b.y) > SAME_BASELINE * size ? b.y - a.y : a.left - b.left))
 }
 
-function lowest(line: PdfLine): number {
+function getBottom(line: PdfLine): number {
   return line.table?.bottom ?? line.y - line.size * 0.2
 }
 
 /** Groups lines along one axis with gaps of at least `gap` between them; undefined when there is only one group. */
-function cut(lines: PdfLine[], span: (line: PdfLine) => [number, number], gap: number): PdfLine[][] | undefined {
+function splitAtGaps(
+  lines: PdfLine[],
+  span: (line: PdfLine) => [number, number],
+  gap: number,
+): PdfLine[][] | undefined {
   const sorted = lines.map((line) => ({ line, span: span(line) })).sort((a, b) => a.span[0] - b.span[0])
   const groups: PdfLine[][] = []
   let end = Number.NEGATIVE_INFINITY
@@ -248,19 +257,19 @@ function joinRows(lines: PdfLine[]): PdfLine[] {
   for (const line of lines) {
     const last = rows[rows.length - 1]
     const size = Math.max(line.size, last?.size ?? 0)
-    const sameRow =
+    const isSameRow =
       last !== undefined &&
       last.turned === line.turned &&
       last.table === undefined &&
       line.table === undefined &&
       Math.abs(last.y - line.y) < 0.3 * size &&
       line.left >= last.right - size * 0.5
-    if (sameRow && line.text !== '') {
-      const moved = (line.marks ?? []).map((mark) => ({ ...mark, at: mark.at + last.text.length + 1 }))
-      if (moved.length > 0) last.marks = [...(last.marks ?? []), ...moved]
+    if (isSameRow && line.text !== '') {
+      const shiftedMarks = (line.marks ?? []).map((mark) => ({ ...mark, at: mark.at + last.text.length + 1 }))
+      if (shiftedMarks.length > 0) last.marks = [...(last.marks ?? []), ...shiftedMarks]
       last.text = `${last.text} ${line.text}`
       last.right = Math.max(last.right, line.right)
-      last.look = bothLooks(last.look, line.look)
+      last.look = combineLooks(last.look, line.look)
       last.cells = true
     } else if (line.text !== '') {
       rows.push(line)

@@ -1,23 +1,23 @@
 import { getDocumentProxy } from 'unpdf'
-import { completeArrayBuffers } from '../../../lib/array-buffers.js'
+import { polyfillArrayBufferTransfer } from '../../../lib/array-buffers.js'
 import { isRecord } from '../../../lib/json/values.js'
-import { once } from '../../../lib/once.js'
+import { lazy } from '../../../lib/lazy.js'
 import { ReadError } from '../limits.js'
 import type { PageWithText } from '../ocr/page-text.js'
-import { readPictures } from '../ocr/pages-to-read.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { tellProgress } from '../progress.js'
-import { dropRunningLines, type PdfBlock, pageBlocks, vocabularyOf } from './pdf-blocks.js'
+import { recogniseDoubtfulPages } from '../ocr/pages-to-read.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { reportProgress } from '../progress.js'
+import { collectVocabulary, type PdfBlock, pageBlocks, removeRunningLines } from './pdf-blocks.js'
 import { markCode } from './pdf-code.js'
 import { type Contents, readContents } from './pdf-contents.js'
-import { findFigures, placeFigures } from './pdf-figures.js'
+import { findFigures, insertFigures } from './pdf-figures.js'
 import { PdfFonts } from './pdf-fonts.js'
-import { type Bookmark, markHeadings, placeBookmarks } from './pdf-headings.js'
+import { type Bookmark, insertBookmarks, markHeadings } from './pdf-headings.js'
 import { readInfo, readPageLabels } from './pdf-info.js'
 import { readLines, type TextRun } from './pdf-lines.js'
-import { findNotes, placeNotes } from './pdf-notes.js'
-import { markImplied } from './pdf-outline.js'
-import { joinOverPages, shownBox, tablesOf } from './table-pages.js'
+import { findNotes, moveNotes } from './pdf-notes.js'
+import { markImpliedHeadings } from './pdf-outline.js'
+import { findPageTables, joinTablesAcrossPages, toShownBox } from './table-pages.js'
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>
 
@@ -33,17 +33,17 @@ const PAGES_PER_BOOKMARK = 15
 export const pdfParser: Parser = {
   accepts: (mediaType) => mediaType === 'application/pdf',
   async parse(input) {
-    const pdf = await open(input.bytes, input.filename)
+    const pdf = await openPdf(input.bytes, input.filename)
     try {
-      return await read(pdf, input)
+      return await parsePdf(pdf, input)
     } finally {
       await pdf.destroy()
     }
   },
 }
 
-async function open(bytes: Buffer, filename: string): Promise<Pdf> {
-  completeArrayBuffers()
+async function openPdf(bytes: Buffer, filename: string): Promise<Pdf> {
+  polyfillArrayBufferTransfer()
   try {
     return await getDocumentProxy(new Uint8Array(bytes), {
       isEvalSupported: false,
@@ -64,25 +64,25 @@ async function open(bytes: Buffer, filename: string): Promise<Pdf> {
   }
 }
 
-async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Promise<Parsed> {
+async function parsePdf(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Promise<ParsedDocument> {
   if (pdf.numPages > limits.maxPages) {
     const pages = pdf.numPages.toLocaleString('en-US')
-    const most = limits.maxPages.toLocaleString('en-US')
-    throw new ReadError('limit-exceeded', `${filename} has ${pages} pages, more than the limit of ${most}`)
+    const maxPages = limits.maxPages.toLocaleString('en-US')
+    throw new ReadError('limit-exceeded', `${filename} has ${pages} pages, more than the limit of ${maxPages}`)
   }
   const pages = await readPages(pdf)
-  const scans = await readPictures(bytes, filename, pages, ocr)
+  const scans = await recogniseDoubtfulPages(bytes, filename, pages, ocr)
   const broken = pages.filter((page) => page.broken && page.lines.length === 0).map(({ number }) => number)
   if (broken.length === pdf.numPages) throw new ReadError('malformed', `${filename} has no page that can be read`)
-  dropRunningLines(pages)
-  joinOverPages(pages)
+  removeRunningLines(pages)
+  joinTablesAcrossPages(pages)
   const contents = readContents(pages)
   markCode(pages)
   findNotes(pages)
-  const vocabulary = vocabularyOf(pages)
+  const vocabulary = collectVocabulary(pages)
   const figures = await findFigures(bytes, filename, pages)
   const blocks = pages.flatMap((page) =>
-    placeFigures(placeNotes(pageBlocks(page, vocabulary)), figures.get(page.number) ?? [], page.number),
+    insertFigures(moveNotes(pageBlocks(page, vocabulary)), figures.get(page.number) ?? [], page.number),
   )
   if (!blocks.some(({ text }) => text !== '')) {
     const count = pdf.numPages === 1 ? 'on its page' : `on its ${pdf.numPages.toLocaleString('en-US')} pages`
@@ -98,12 +98,12 @@ async function read(pdf: Pdf, { bytes, filename, limits, ocr }: ParserInput): Pr
   return {
     parser: 'unstructured',
     contentType: 'text',
-    blocks: withSections(blocks, bookmarks, pdf.numPages, contents),
+    blocks: addSections(blocks, bookmarks, pdf.numPages, contents),
     ...info,
     metadata: {
       pageCount: pdf.numPages,
       ...scans.metadata,
-      ...warningsOf(broken, scans.failed),
+      ...collectWarnings(broken, scans.failed),
     },
   }
 }
@@ -112,18 +112,18 @@ async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })
   const pages: (PageWithText & { broken: boolean })[] = []
   const fonts = new PdfFonts()
   for (let number = 1; number <= pdf.numPages; number++) {
-    tellProgress('page', number, pdf.numPages)
+    reportProgress('page', number, pdf.numPages)
     try {
       const page = await pdf.getPage(number)
       const content = await page.getTextContent()
       const runs: TextRun[] = []
       // both users may need it, and it costs as much as the text
-      const operators = once(() => page.getOperatorList())
+      const operators = lazy(() => page.getOperatorList())
       await fonts.learn(page, Object.keys(content.styles), operators)
       for (const item of content.items) if ('str' in item) runs.push({ ...item, look: fonts.lookOf(item.fontName) })
-      const tables = await tablesOf(runs, operators)
+      const tables = await findPageTables(runs, operators)
       const shown = page.getViewport({ scale: 1 })
-      for (const table of tables) table.shown = shownBox(table.box, (x, y) => shown.convertToViewportPoint(x, y))
+      for (const table of tables) table.shown = toShownBox(table.box, (x, y) => shown.convertToViewportPoint(x, y))
       const raw = runs.map(({ str }) => str).join(' ')
       pages.push({ number, lines: readLines(runs, tables), raw, broken: false })
       page.cleanup()
@@ -134,36 +134,36 @@ async function readPages(pdf: Pdf): Promise<(PageWithText & { broken: boolean })
   return pages
 }
 
-function warningsOf(broken: readonly number[], failed: readonly number[]): { warnings?: string[] } {
+function collectWarnings(broken: readonly number[], failed: readonly number[]): { warnings?: string[] } {
   const list = (pages: readonly number[]): string => pages.slice(0, 20).join(', ')
-  const drawn = failed.filter((page) => !broken.includes(page))
+  const failedOcr = failed.filter((page) => !broken.includes(page))
   const warnings = [
     ...(broken.length === 0 ? [] : [`pages that could not be read: ${list(broken)}`]),
-    ...(drawn.length === 0 ? [] : [`pages on which OCR failed: ${list(drawn)}`]),
+    ...(failedOcr.length === 0 ? [] : [`pages on which OCR failed: ${list(failedOcr)}`]),
   ]
   return warnings.length === 0 ? {} : { warnings }
 }
 
 /** Sections by bookmarks, by headings or, when a long file has neither, by page. */
-function withSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: number, contents: Contents): Block[] {
+function addSections(blocks: PdfBlock[], bookmarks: Bookmark[], pageCount: number, contents: Contents): Block[] {
   if (bookmarks.length < Math.max(2, pageCount / PAGES_PER_BOOKMARK)) {
-    const deepest = bookmarks.reduce((most, bookmark) => Math.max(most, bookmark.level), 0)
-    markHeadings(blocks, deepest + 1)
-    markImplied(blocks, contents, bookmarks, deepest + 1)
+    const maxLevel = bookmarks.reduce((max, bookmark) => Math.max(max, bookmark.level), 0)
+    markHeadings(blocks, maxLevel + 1)
+    markImpliedHeadings(blocks, contents, bookmarks, maxLevel + 1)
   }
-  const placed: Block[] = bookmarks.length > 0 ? placeBookmarks(blocks, bookmarks) : blocks
+  const placed: Block[] = bookmarks.length > 0 ? insertBookmarks(blocks, bookmarks) : blocks
   if (pageCount === 1 || placed.some((block) => block.type === 'heading')) return placed
-  const paged: Block[] = []
+  const blocksWithPages: Block[] = []
   let page = 0
   for (const block of placed) {
     const number = block.pageNumber ?? page
     if (number !== page) {
-      paged.push({ type: 'heading', text: `Page ${number}`, level: 1, tocSource: 'page', silent: true })
+      blocksWithPages.push({ type: 'heading', text: `Page ${number}`, level: 1, tocSource: 'page', silent: true })
     }
     page = number
-    paged.push(block)
+    blocksWithPages.push(block)
   }
-  return paged
+  return blocksWithPages
 }
 
 /**
@@ -177,17 +177,17 @@ async function readBookmarks(pdf: Pdf): Promise<Bookmark[]> {
     if (!Array.isArray(items)) return
     for (const item of items) {
       if (bookmarks.length >= MAX_BOOKMARKS || !isRecord(item)) return
-      const target = await destination(pdf, item.dest)
+      const target = await resolveDestination(pdf, item.dest)
       page = Math.max(page, target?.page ?? page)
       const title = typeof item.title === 'string' ? item.title.trim() : ''
-      const place = bookmarks.length
+      const index = bookmarks.length
       if (title !== '') bookmarks.push({ title, level, page, ...(target?.y === undefined ? {} : { y: target.y }) })
       if (level < MAX_BOOKMARK_DEPTH) await walk(item.items, level + 1)
       if (target !== undefined || title === '') continue
-      const below = bookmarks[place + 1]
-      const own = bookmarks[place]
-      if (below === undefined || own === undefined) bookmarks.length = place
-      else own.page = below.page
+      const next = bookmarks[index + 1]
+      const entry = bookmarks[index]
+      if (next === undefined || entry === undefined) bookmarks.length = index
+      else entry.page = next.page
     }
   }
   try {
@@ -198,12 +198,12 @@ async function readBookmarks(pdf: Pdf): Promise<Bookmark[]> {
   return bookmarks
 }
 
-async function destination(pdf: Pdf, dest: unknown): Promise<{ page: number; y?: number } | undefined> {
+async function resolveDestination(pdf: Pdf, dest: unknown): Promise<{ page: number; y?: number } | undefined> {
   try {
     const explicit: unknown = typeof dest === 'string' ? await pdf.getDestination(dest) : dest
     if (!Array.isArray(explicit)) return undefined
     const [reference, kind, , top]: unknown[] = explicit
-    const page = await pageOf(pdf, reference)
+    const page = await resolvePageNumber(pdf, reference)
     if (page === undefined || page < 1 || page > pdf.numPages) return undefined
     return isRecord(kind) && kind.name === 'XYZ' && typeof top === 'number' ? { page, y: top } : { page }
   } catch {
@@ -211,7 +211,7 @@ async function destination(pdf: Pdf, dest: unknown): Promise<{ page: number; y?:
   }
 }
 
-async function pageOf(pdf: Pdf, reference: unknown): Promise<number | undefined> {
+async function resolvePageNumber(pdf: Pdf, reference: unknown): Promise<number | undefined> {
   if (typeof reference === 'number') return reference + 1
   if (!isRecord(reference) || typeof reference.num !== 'number' || typeof reference.gen !== 'number') return undefined
   return (await pdf.getPageIndex({ num: reference.num, gen: reference.gen })) + 1

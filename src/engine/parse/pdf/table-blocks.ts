@@ -1,9 +1,9 @@
 import type { Block } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
+import { buildTableBlocks } from '../tables.js'
 import type { FoundTable } from './found-table.js'
 
 /** The elements of a table on a page; `boundingBox` in points from the upper left of the page as it is shown. */
-export function foundBlocks(found: FoundTable): Block[] {
+export function toTableElements(found: FoundTable): Block[] {
   const { rows, headerRows, headColumns, spans, caption, shown, part, confidence } = found
   const extra = {
     ...(caption === undefined ? {} : { caption }),
@@ -11,5 +11,5 @@ export function foundBlocks(found: FoundTable): Block[] {
     ...part,
     ...(confidence === undefined ? {} : { ocr: { confidence } }),
   }
-  return tableBlocks(rows, { headerRows, headColumns }, extra, spans)
+  return buildTableBlocks(rows, { headerRows, headColumns }, extra, spans)
 }

@@ -1,21 +1,22 @@
-import type { Draft } from './table-build.js'
-import type { Row } from './table-words.js'
+import type { TableDraft } from './table-build.js'
+import type { SegmentRow } from './table-words.js'
 
-const NUMBERED = /^(?:Table|TABLE|Tab\.|Exhibit|EXHIBIT|Tabelle|Tableau|Tabla|Tabella|表|표)\s*(?:\d|[IVXL]+\b|[A-Z]\b)/
+const NUMBERED_CAPTION =
+  /^(?:Table|TABLE|Tab\.|Exhibit|EXHIBIT|Tabelle|Tableau|Tabla|Tabella|表|표)\s*(?:\d|[IVXL]+\b|[A-Z]\b)/
 /** Running lines above tables that do not name them. */
-const RUNNING = /^(?:table of contents|page \d+)$/i
+const RUNNING_TITLE = /^(?:table of contents|page \d+)$/i
 /** Maximal length of a caption in characters, and of a title above a table in words and lines. */
-const MAX_CAPTION = 400
+const MAX_CAPTION_LENGTH = 400
 const MAX_TITLE_WORDS = 14
 const MAX_TITLE_LINES = 3
 /** Maximal distance between lines of one caption, and between a caption and its table, in text sizes. */
-const STEP = 1.7
-const AWAY = 3.6
+const MAX_STEP = 1.7
+const MAX_DISTANCE = 3.6
 
-export interface Around {
+export interface TableSurroundings {
   /** Lines above, nearest last, and below, nearest first. */
-  above: readonly Row[]
-  below: readonly Row[]
+  above: readonly SegmentRow[]
+  below: readonly SegmentRow[]
   /** Baselines of the first and the last row of the table. */
   top: number
   bottom: number
@@ -23,84 +24,89 @@ export interface Around {
 
 /** Whether a text is a numbered caption such as `Table 3`. */
 export function isNumberedCaption(text: string): boolean {
-  return NUMBERED.test(text)
+  return NUMBERED_CAPTION.test(text)
 }
 
 /** Whether a line near the table is a numbered caption such as `Table 3`. */
-export function isNamed(draft: Pick<Draft, 'above' | 'below' | 'used'>): boolean {
+export function hasNumberedCaption(draft: Pick<TableDraft, 'above' | 'below' | 'used'>): boolean {
   const top = draft.used[0]?.y ?? 0
   const bottom = draft.used.at(-1)?.y ?? 0
-  const around = { above: draft.above, below: draft.below, top, bottom }
-  return numberedAbove(around) !== undefined || numberedBelow(around) !== undefined
+  const surroundings = { above: draft.above, below: draft.below, top, bottom }
+  return findNumberedAbove(surroundings) !== undefined || findNumberedBelow(surroundings) !== undefined
 }
 
 /**
  * Finds the caption of a table: its numbered caption, else the short lines or the sentence with a colon directly above
  * it.
  */
-export function captionOf(around: Around): string | undefined {
-  const found = numberedAbove(around) ?? numberedBelow(around) ?? titleAbove(around) ?? sentenceAbove(around)
-  return found === undefined || found.length > MAX_CAPTION ? found?.slice(0, MAX_CAPTION) : found
+export function findTableCaption(surroundings: TableSurroundings): string | undefined {
+  const caption =
+    findNumberedAbove(surroundings) ??
+    findNumberedBelow(surroundings) ??
+    findTitleAbove(surroundings) ??
+    findSentenceAbove(surroundings)
+  return caption === undefined || caption.length > MAX_CAPTION_LENGTH ? caption?.slice(0, MAX_CAPTION_LENGTH) : caption
 }
 
-function numberedAbove({ above, top }: Around): string | undefined {
-  const near = reachable([...above].reverse(), top)
-  const at = near.findIndex((row) => NUMBERED.test(textOf(row)))
-  return at === -1 || at > 4 ? undefined : joined(near.slice(0, at + 1).reverse())
+function findNumberedAbove({ above, top }: TableSurroundings): string | undefined {
+  const nearRows = collectNearRows([...above].reverse(), top)
+  const index = nearRows.findIndex((row) => NUMBERED_CAPTION.test(toText(row)))
+  return index === -1 || index > 4 ? undefined : joinText(nearRows.slice(0, index + 1).reverse())
 }
 
-function numberedBelow({ below, bottom }: Around): string | undefined {
+function findNumberedBelow({ below, bottom }: TableSurroundings): string | undefined {
   const [first, ...more] = below
-  if (first === undefined || !NUMBERED.test(textOf(first)) || bottom - first.y > AWAY * first.size) return undefined
+  if (first === undefined || !NUMBERED_CAPTION.test(toText(first)) || bottom - first.y > MAX_DISTANCE * first.size)
+    return undefined
   const lines = [first]
   for (const row of more) {
     const last = lines.at(-1) ?? first
-    if (last.y - row.y > STEP * row.size || lines.length >= 4 || textOf(last).endsWith('.')) break
+    if (last.y - row.y > MAX_STEP * row.size || lines.length >= 4 || toText(last).endsWith('.')) break
     lines.push(row)
   }
-  return joined(lines)
+  return joinText(lines)
 }
 
 /** Lines from a table upwards without a wide gap between them. */
-function reachable(rows: readonly Row[], from: number): Row[] {
-  const near: Row[] = []
-  let last = from
+function collectNearRows(rows: readonly SegmentRow[], startY: number): SegmentRow[] {
+  const nearRows: SegmentRow[] = []
+  let last = startY
   for (const row of rows) {
-    if (Math.abs(row.y - last) > AWAY * row.size) break
-    near.push(row)
+    if (Math.abs(row.y - last) > MAX_DISTANCE * row.size) break
+    nearRows.push(row)
     last = row.y
   }
-  return near
+  return nearRows
 }
 
-function titleAbove({ above, top }: Around): string | undefined {
-  const lines: Row[] = []
-  for (const row of reachable([...above].reverse(), top)) {
-    const text = textOf(row)
-    const title = text.split(' ').length <= MAX_TITLE_WORDS && !/[.,;:]$/.test(text) && /\p{L}{2}/u.test(text)
-    if (!title || lines.length >= MAX_TITLE_LINES || RUNNING.test(text)) break
+function findTitleAbove({ above, top }: TableSurroundings): string | undefined {
+  const lines: SegmentRow[] = []
+  for (const row of collectNearRows([...above].reverse(), top)) {
+    const text = toText(row)
+    const isTitleLine = text.split(' ').length <= MAX_TITLE_WORDS && !/[.,;:]$/.test(text) && /\p{L}{2}/u.test(text)
+    if (!isTitleLine || lines.length >= MAX_TITLE_LINES || RUNNING_TITLE.test(text)) break
     lines.unshift(row)
   }
-  return lines.length === 0 ? undefined : joined(lines)
+  return lines.length === 0 ? undefined : joinText(lines)
 }
 
-function sentenceAbove({ above, top }: Around): string | undefined {
-  const [nearest, ...more] = reachable([...above].reverse(), top)
-  if (nearest === undefined || !textOf(nearest).endsWith(':')) return undefined
+function findSentenceAbove({ above, top }: TableSurroundings): string | undefined {
+  const [nearest, ...more] = collectNearRows([...above].reverse(), top)
+  if (nearest === undefined || !toText(nearest).endsWith(':')) return undefined
   const lines = [nearest]
   for (const row of more) {
     const first = lines[0] ?? nearest
-    if (row.y - first.y > STEP * row.size || lines.length >= 4) break
+    if (row.y - first.y > MAX_STEP * row.size || lines.length >= 4) break
     lines.unshift(row)
   }
-  const text = joined(lines)
+  const text = joinText(lines)
   return text.slice(text.lastIndexOf('. ') + 1).trim()
 }
 
-function textOf(row: Row): string {
+function toText(row: SegmentRow): string {
   return row.segments.map((one) => one.text).join(' ')
 }
 
-function joined(rows: readonly Row[]): string {
-  return rows.map(textOf).join(' ')
+function joinText(rows: readonly SegmentRow[]): string {
+  return rows.map(toText).join(' ')
 }

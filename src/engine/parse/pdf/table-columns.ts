@@ -1,16 +1,16 @@
-import type { Column } from './found-table.js'
-import type { Row, Segment } from './table-words.js'
+import type { TableColumn } from './found-table.js'
+import type { SegmentRow, TextSegment } from './table-words.js'
 
 /** One number among this many words is part of a name: `Level 3`. */
-export const HARDLY = 4
+export const WORDS_PER_NUMBER = 4
 /** Maximal distance between edges of two aligned texts, in points. */
-const SET = 3
+const MAX_ALIGNMENT_OFFSET_PT = 3
 /** Maximal number of successive splits of one cluster of numbers. */
-const MAX_PARTS = 12
+const MAX_SPLITS = 12
 /** Fraction of the rows in which words of other columns may reach into the gap between two columns. */
-const CROSSED = 0.12
+const MAX_CROSSING_FRACTION = 0.12
 /** Minimal width of a column of words, in points; narrower ones are ends of row names that reach far. */
-const SLIVER = 4
+const MIN_WORD_COLUMN_PT = 4
 const YEAR =
   /^(?:FY ?|CY ?)?(?:\d{1,2},|(?:19|20)\d\d(?:[-–/](?:19|20)?\d\d)?|\d\d\/\d\d|\d{1,2}[/.]\d{1,2}[/.](?:\d\d|\d{4}))(?:\s?\(\w\)|[*†])*$/
 
@@ -28,17 +28,17 @@ export function isYear(text: string): boolean {
  * A number never spans columns, so overlapping numbers form a column. Words form columns where there are no numbers,
  * separated at gaps that few words cross.
  */
-export function findColumns(rows: readonly Row[]): Column[] {
-  const first = rows.findIndex(hasFigures)
-  const body = first === -1 ? rows : rows.slice(first)
-  const numeric = figureColumns(body.map((row) => row.segments.filter((one) => one.numeric && !isSection(row))))
-  const words = body.map((row) => ({ ...row, segments: row.segments.filter((one) => free(one, numeric)) }))
-  const all = [...numeric, ...wordColumns(words)].sort((a, b) => a.left - b.left)
-  return settle(all)
+export function findColumns(rows: readonly SegmentRow[]): TableColumn[] {
+  const firstValueRow = rows.findIndex(hasNumbers)
+  const body = firstValueRow === -1 ? rows : rows.slice(firstValueRow)
+  const numeric = findNumberColumns(body.map((row) => row.segments.filter((one) => one.numeric && !isSection(row))))
+  const words = body.map((row) => ({ ...row, segments: row.segments.filter((one) => isFreeWord(one, numeric)) }))
+  const all = [...numeric, ...findWordColumns(words)].sort((a, b) => a.left - b.left)
+  return mergeNarrowColumns(all)
 }
 
 /** A lone `2022` in a row heads the rows below. */
-function isSection({ segments }: Row): boolean {
+function isSection({ segments }: SegmentRow): boolean {
   const [first] = segments
   return segments.length === 1 && first !== undefined && isYear(first.text)
 }
@@ -47,10 +47,10 @@ function isSection({ segments }: Row): boolean {
  * Whether a row contains values. Rows above the first with more than a number or two, except years, name columns and
  * form none.
  */
-export function hasFigures(row: Row): boolean {
+export function hasNumbers(row: SegmentRow): boolean {
   const values = row.segments.slice(1)
-  const figures = values.filter((one) => one.numeric && !isYear(one.text) && !isNamePart(one, values)).length
-  return figures > 0 && figures * HARDLY > row.segments.length - 1
+  const numberCount = values.filter((one) => one.numeric && !isYear(one.text) && !isNamePart(one, values)).length
+  return numberCount > 0 && numberCount * WORDS_PER_NUMBER > row.segments.length - 1
 }
 
 /** Whether a number among names is part of one: a note mark, `1-3` years, `1 year`. */
@@ -59,17 +59,21 @@ export function isNamePart(one: { text: string }, values: readonly { numeric: bo
 }
 
 /** Whether a text that heads a column is aligned with it: at its left, its right or its middle. */
-export function isSetTo(one: Pick<Segment, 'left' | 'right'>, column: Column): boolean {
+export function isAlignedTo(one: Pick<TextSegment, 'left' | 'right'>, column: TableColumn): boolean {
   const middle = (one.left + one.right - column.left - column.right) / 2
-  return Math.abs(one.right - column.right) < SET || Math.abs(one.left - column.left) < SET || Math.abs(middle) < SET
+  return (
+    Math.abs(one.right - column.right) < MAX_ALIGNMENT_OFFSET_PT ||
+    Math.abs(one.left - column.left) < MAX_ALIGNMENT_OFFSET_PT ||
+    Math.abs(middle) < MAX_ALIGNMENT_OFFSET_PT
+  )
 }
 
-function free(word: Segment, numeric: readonly Column[]): boolean {
+function isFreeWord(word: TextSegment, numeric: readonly TableColumn[]): boolean {
   if (word.numeric) return false
   return !touchesAny(word, numeric)
 }
 
-function touchesAny(one: { left: number; right: number }, columns: readonly Column[]): boolean {
+function touchesAny(one: { left: number; right: number }, columns: readonly TableColumn[]): boolean {
   let low = 0
   let high = columns.length
   while (low < high) {
@@ -86,51 +90,51 @@ function touchesAny(one: { left: number; right: number }, columns: readonly Colu
  * Overlapping numbers form one column. When a row has two of them, the cluster is split at the position that the fewest
  * numbers cross.
  */
-function figureColumns(rows: readonly Segment[][]): Column[] {
-  const placed = rows.flatMap((segments, row) => segments.map((one) => ({ one, row })))
-  placed.sort((a, b) => a.one.left - b.one.left)
-  const clusters: Placed[][] = []
+function findNumberColumns(rows: readonly TextSegment[][]): TableColumn[] {
+  const numbersInRows = rows.flatMap((segments, row) => segments.map((one) => ({ one, row })))
+  numbersInRows.sort((a, b) => a.one.left - b.one.left)
+  const clusters: NumberInRow[][] = []
   let right = Number.NEGATIVE_INFINITY
-  for (const figure of placed) {
-    if (figure.one.left > right) clusters.push([])
-    clusters.at(-1)?.push(figure)
-    right = Math.max(right, figure.one.right)
+  for (const number of numbersInRows) {
+    if (number.one.left > right) clusters.push([])
+    clusters.at(-1)?.push(number)
+    right = Math.max(right, number.one.right)
   }
-  return clusters.flatMap((cluster) => parted(cluster, 0)).map(columnOf)
+  return clusters.flatMap((cluster) => splitCluster(cluster, 0)).map(toColumn)
 }
 
-interface Placed {
-  one: Segment
+interface NumberInRow {
+  one: TextSegment
   row: number
 }
 
 /** Splits a cluster in which a row has two numbers, at the position that the fewest numbers cross. */
-function parted(cluster: Placed[], depth: number): Placed[][] {
-  const last = new Map<number, Segment>()
+function splitCluster(cluster: NumberInRow[], depth: number): NumberInRow[][] {
+  const last = new Map<number, TextSegment>()
   const gaps: number[] = []
   for (const { one, row } of cluster) {
-    const before = last.get(row)
-    if (before !== undefined) gaps.push((before.right + one.left) / 2)
+    const previous = last.get(row)
+    if (previous !== undefined) gaps.push((previous.right + one.left) / 2)
     last.set(row, one)
   }
-  if (gaps.length === 0 || depth >= MAX_PARTS) return [cluster]
+  if (gaps.length === 0 || depth >= MAX_SPLITS) return [cluster]
   const lefts = cluster.map(({ one }) => one.left).sort((a, b) => a - b)
   const rights = cluster.map(({ one }) => one.right).sort((a, b) => a - b)
   let best = gaps[0] ?? 0
   let fewest = Number.POSITIVE_INFINITY
   for (const x of new Set(gaps)) {
-    const crossed = below(lefts, x) - below(rights, x)
-    if (crossed >= fewest) continue
-    fewest = crossed
+    const crossings = countBelow(lefts, x) - countBelow(rights, x)
+    if (crossings >= fewest) continue
+    fewest = crossings
     best = x
   }
-  const isLeft = ({ one }: Placed): boolean => one.left + one.right < 2 * best
-  const sides = [cluster.filter(isLeft), cluster.filter((figure) => !isLeft(figure))]
+  const isLeft = ({ one }: NumberInRow): boolean => one.left + one.right < 2 * best
+  const sides = [cluster.filter(isLeft), cluster.filter((number) => !isLeft(number))]
   if (sides.some((side) => side.length === 0)) return [cluster]
-  return sides.flatMap((side) => parted(side, depth + 1))
+  return sides.flatMap((side) => splitCluster(side, depth + 1))
 }
 
-function below(sorted: readonly number[], x: number): number {
+function countBelow(sorted: readonly number[], x: number): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
@@ -141,7 +145,7 @@ function below(sorted: readonly number[], x: number): number {
   return low
 }
 
-function columnOf(cluster: readonly Placed[]): Column {
+function toColumn(cluster: readonly NumberInRow[]): TableColumn {
   let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
   for (const { one } of cluster) {
     left = Math.min(left, one.left)
@@ -151,65 +155,66 @@ function columnOf(cluster: readonly Placed[]): Column {
 }
 
 /** Columns of words: the ranges between gaps that hardly any row crosses. */
-function wordColumns(rows: readonly Row[]): Column[] {
+function findWordColumns(rows: readonly SegmentRow[]): TableColumn[] {
   const edges: { x: number; step: number }[] = []
   for (const { segments } of rows) {
     for (const { left, right } of segments) edges.push({ x: left, step: 1 }, { x: right, step: -1 })
   }
   edges.sort((a, b) => a.x - b.x || b.step - a.step)
-  const most = Math.floor(rows.length * CROSSED)
-  const columns: Column[] = []
+  const maxCrossings = Math.floor(rows.length * MAX_CROSSING_FRACTION)
+  const columns: TableColumn[] = []
   let covered = 0
-  let open: Column | undefined
+  let openColumn: TableColumn | undefined
   for (const { x, step } of edges) {
     covered += step
-    if (covered > most && open === undefined) open = { left: x, right: x, support: 0, numeric: false }
-    if (open !== undefined && step === 1) open.support++
-    if (open !== undefined && covered <= most && step === -1) {
-      columns.push({ ...open, right: x })
-      open = undefined
+    if (covered > maxCrossings && openColumn === undefined)
+      openColumn = { left: x, right: x, support: 0, numeric: false }
+    if (openColumn !== undefined && step === 1) openColumn.support++
+    if (openColumn !== undefined && covered <= maxCrossings && step === -1) {
+      columns.push({ ...openColumn, right: x })
+      openColumn = undefined
     }
   }
   return columns
 }
 
 /** Merges columns of a single cell into a close neighbour: a note mark, a word out of line. */
-function settle(columns: Column[]): Column[] {
-  const settled: Column[] = []
+function mergeNarrowColumns(columns: TableColumn[]): TableColumn[] {
+  const merged: TableColumn[] = []
   for (const column of columns) {
-    const last = settled[settled.length - 1]
-    const near = last !== undefined && column.left - last.right < 4
-    const sliver = last?.numeric === false && !column.numeric && column.right - column.left < SLIVER
-    if (last !== undefined && (near || sliver) && (column.support <= 1 || last.support <= 1)) {
+    const last = merged[merged.length - 1]
+    const isNear = last !== undefined && column.left - last.right < 4
+    const isNarrow = last?.numeric === false && !column.numeric && column.right - column.left < MIN_WORD_COLUMN_PT
+    if (last !== undefined && (isNear || isNarrow) && (column.support <= 1 || last.support <= 1)) {
       last.right = Math.max(last.right, column.right)
       last.support += column.support
       last.numeric ||= column.numeric
-    } else settled.push({ ...column })
+    } else merged.push({ ...column })
   }
-  return settled
+  return merged
 }
 
 /** First and last column that a segment covers; the nearest column for a segment that touches none. */
-export function placeIn(
-  segment: Pick<Segment, 'left' | 'right' | 'numeric'>,
-  columns: readonly Column[],
+export function findColumnRange(
+  segment: Pick<TextSegment, 'left' | 'right' | 'numeric'>,
+  columns: readonly TableColumn[],
 ): { from: number; to: number } {
   if (segment.numeric) {
-    const set = columnOfFigure(segment, columns)
-    if (set !== -1) return { from: set, to: set }
+    const column = findNumberColumn(segment, columns)
+    if (column !== -1) return { from: column, to: column }
   }
   let from = -1
   let to = -1
   let best = 0
-  let most = Number.NEGATIVE_INFINITY
+  let maxOverlap = Number.NEGATIVE_INFINITY
   for (const [index, column] of columns.entries()) {
-    const shared = Math.min(segment.right, column.right) - Math.max(segment.left, column.left)
-    if (shared > most) {
-      most = shared
+    const overlap = Math.min(segment.right, column.right) - Math.max(segment.left, column.left)
+    if (overlap > maxOverlap) {
+      maxOverlap = overlap
       best = index
     }
     const width = Math.max(1, Math.min(column.right - column.left, segment.right - segment.left))
-    if (shared <= 0.5 * width) continue
+    if (overlap <= 0.5 * width) continue
     if (from === -1) from = index
     to = index
   }
@@ -220,13 +225,16 @@ export function placeIn(
  * The column of a number: numbers are mostly aligned right, so of the columns it touches the one with the nearest right
  * edge.
  */
-function columnOfFigure({ left, right }: Pick<Segment, 'left' | 'right'>, columns: readonly Column[]): number {
+function findNumberColumn(
+  { left, right }: Pick<TextSegment, 'left' | 'right'>,
+  columns: readonly TableColumn[],
+): number {
   let best = -1
-  let least = Number.POSITIVE_INFINITY
+  let minOffset = Number.POSITIVE_INFINITY
   for (const [index, column] of columns.entries()) {
-    const off = Math.abs(column.right - right)
-    if (column.left > right || column.right < left || off >= least) continue
-    least = off
+    const offset = Math.abs(column.right - right)
+    if (column.left > right || column.right < left || offset >= minOffset) continue
+    minOffset = offset
     best = index
   }
   return best

@@ -1,5 +1,5 @@
 /** A straight line drawn on a page. Lengths in points, origin bottom left. */
-export interface Rule {
+export interface DrawnRule {
   /** Position across its direction: y of a level rule, x of an upright one. */
   at: number
   from: number
@@ -7,14 +7,14 @@ export interface Rule {
 }
 
 /** The drawings of a page that may belong to tables. */
-export interface Drawn {
-  level: Rule[]
-  upright: Rule[]
+export interface PageDrawings {
+  level: DrawnRule[]
+  upright: DrawnRule[]
   /** Filled areas of about the height of a row. */
   stripes: { left: number; right: number; bottom: number; top: number }[]
 }
 
-export const NOTHING_DRAWN: Drawn = { level: [], upright: [], stripes: [] }
+export const NO_DRAWINGS: PageDrawings = { level: [], upright: [], stripes: [] }
 
 /** The used operator numbers, named as in pdf.js. */
 export interface OperatorNumbers {
@@ -31,132 +31,138 @@ export interface OperatorNumbers {
 }
 
 /** The used parts of a saved graphics state. */
-interface State {
+interface GraphicsState {
   matrix: Matrix
   /** `#rrggbb` of areas. */
   fill: string
 }
 
-interface Filled {
+interface WithFillColor {
   color: string
 }
 
 /** In points: maximal thickness and minimal length of a rule, and maximal height of a stripe. */
-const THICK = 2.6
-const SHORT = 6
+const MAX_THICKNESS = 2.6
+const MIN_LENGTH = 6
 const MAX_STRIPE = 90
-const SAME_LINE = 1.2
+const MAX_JOIN_DISTANCE = 1.2
 /** Maximal number of rules on a page; drawings have more. */
 const MAX_RULES = 20_000
 const MAX_DEPTH = 64
 /** Number of arguments of each path command: move, line, curve, quadratic curve, close. */
-const ARGUMENTS = [2, 2, 6, 4, 0]
+const ARGUMENT_COUNTS = [2, 2, 6, 4, 0]
 const CLOSE = 4
 /** Areas with more corners are drawings. */
 const MAX_CORNERS = 8
 
 type Point = [number, number]
-type Found = {
-  level: (Rule & Partial<Filled>)[]
-  upright: (Rule & Partial<Filled>)[]
-  stripes: (Drawn['stripes'][number] & Filled)[]
+type CollectedDrawings = {
+  level: (DrawnRule & Partial<WithFillColor>)[]
+  upright: (DrawnRule & Partial<WithFillColor>)[]
+  stripes: (PageDrawings['stripes'][number] & WithFillColor)[]
 }
 type Matrix = [number, number, number, number, number, number]
 
 /** Reads the level and upright rules and the stripes of a page from its operator list. */
-export function drawnOn(list: { fnArray: unknown[]; argsArray: unknown[] }, ops: OperatorNumbers): Drawn {
-  const found: Found = { level: [], upright: [], stripes: [] }
-  let state: State = { matrix: [1, 0, 0, 1, 0, 0], fill: '#000000' }
-  const saved: State[] = []
+export function readDrawings(list: { fnArray: unknown[]; argsArray: unknown[] }, ops: OperatorNumbers): PageDrawings {
+  const collected: CollectedDrawings = { level: [], upright: [], stripes: [] }
+  let state: GraphicsState = { matrix: [1, 0, 0, 1, 0, 0], fill: '#000000' }
+  const savedStates: GraphicsState[] = []
   const save = (): void => {
-    if (saved.length < MAX_DEPTH) saved.push(state)
+    if (savedStates.length < MAX_DEPTH) savedStates.push(state)
   }
   for (const [index, fn] of list.fnArray.entries()) {
     const args = list.argsArray[index]
     if (fn === ops.save) save()
-    else if (fn === ops.restore || fn === ops.paintFormXObjectEnd) state = saved.pop() ?? state
-    else if (fn === ops.transform) state = { ...state, matrix: times(state.matrix, numbers(args)) }
+    else if (fn === ops.restore || fn === ops.paintFormXObjectEnd) state = savedStates.pop() ?? state
+    else if (fn === ops.transform) state = { ...state, matrix: multiply(state.matrix, toNumbers(args)) }
     else if (fn === ops.setFillRGBColor) state = { ...state, fill: Array.isArray(args) ? String(args[0]) : '' }
     else if (fn === ops.paintFormXObjectBegin) {
       save()
       const form: unknown = Array.isArray(args) ? args[0] : undefined
-      if (Array.isArray(form)) state = { ...state, matrix: times(state.matrix, numbers(form)) }
+      if (Array.isArray(form)) state = { ...state, matrix: multiply(state.matrix, toNumbers(form)) }
     } else if (fn === ops.constructPath && Array.isArray(args) && args[0] !== ops.endPath) {
       const path: unknown = Array.isArray(args[1]) ? args[1][0] : undefined
       const filled = args[0] === ops.fill || args[0] === ops.eoFill
       if (filled && state.fill === '#ffffff') continue
-      readPath(numbers(path), state.matrix, filled ? state.fill : undefined, found)
-      if (found.level.length + found.upright.length + found.stripes.length > MAX_RULES) return NOTHING_DRAWN
+      readPath(toNumbers(path), state.matrix, filled ? state.fill : undefined, collected)
+      if (collected.level.length + collected.upright.length + collected.stripes.length > MAX_RULES) return NO_DRAWINGS
     }
   }
-  return withoutPadding(found)
+  return removePadding(collected)
 }
 
 /** Removes narrow cells that are filled like the stripes: they are padding, not rules. */
-function withoutPadding({ level, upright, stripes }: Found): Drawn {
+function removePadding({ level, upright, stripes }: CollectedDrawings): PageDrawings {
   const fills = new Set(stripes.map(({ color }) => color))
-  const isLine = ({ color }: Partial<Filled>): boolean => color === undefined || !fills.has(color)
+  const isLine = ({ color }: Partial<WithFillColor>): boolean => color === undefined || !fills.has(color)
   return {
-    level: joinRules(level.filter(isLine), SAME_LINE),
-    upright: joinRules(upright.filter(isLine), SAME_LINE),
+    level: joinRules(level.filter(isLine), MAX_JOIN_DISTANCE),
+    upright: joinRules(upright.filter(isLine), MAX_JOIN_DISTANCE),
     stripes,
   }
 }
 
 /** Joins pieces of one rule. @param near maximal distance along and across it, in points */
-export function joinRules(rules: readonly Rule[], near: number): Rule[] {
-  const bands: Rule[][] = []
+export function joinRules(rules: readonly DrawnRule[], maxDistance: number): DrawnRule[] {
+  const bands: DrawnRule[][] = []
   for (const rule of [...rules].sort((a, b) => a.at - b.at)) {
     const band = bands.at(-1)
-    if (band?.[0] !== undefined && rule.at - band[0].at <= near) band.push(rule)
+    if (band?.[0] !== undefined && rule.at - band[0].at <= maxDistance) band.push(rule)
     else bands.push([rule])
   }
   return bands.flatMap((band) => {
-    const lines: Rule[] = []
+    const lines: DrawnRule[] = []
     for (const { at, from, to } of band.sort((a, b) => a.from - b.from)) {
       const last = lines.at(-1)
-      if (last !== undefined && from <= last.to + near) last.to = Math.max(last.to, to)
+      if (last !== undefined && from <= last.to + maxDistance) last.to = Math.max(last.to, to)
       else lines.push({ at, from, to })
     }
     return lines
   })
 }
 
-function numbers(value: unknown): number[] {
+function toNumbers(value: unknown): number[] {
   if (value instanceof Float32Array || value instanceof Float64Array) return Array.from(value)
   if (Array.isArray(value)) return value.map((one) => (typeof one === 'number' ? one : 0))
   return []
 }
 
-function times([a, b, c, d, e, f]: Matrix, other: readonly number[]): Matrix {
+function multiply([a, b, c, d, e, f]: Matrix, other: readonly number[]): Matrix {
   const [g = 1, h = 0, i = 0, j = 1, k = 0, l = 0] = other
   return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f]
 }
 
 /** Reads the parts of a path: filled parts are areas; of other paths each straight segment is a rule. */
-function readPath(path: readonly number[], [a, b, c, d, e, f]: Matrix, fill: string | undefined, found: Found): void {
+function readPath(
+  path: readonly number[],
+  [a, b, c, d, e, f]: Matrix,
+  fill: string | undefined,
+  collected: CollectedDrawings,
+): void {
   let points: Point[] = []
-  const end = (): void => {
-    if (fill !== undefined) addArea(points, fill, found)
+  const endPart = (): void => {
+    if (fill !== undefined) addArea(points, fill, collected)
     points = []
   }
-  for (let at = 0; at < path.length; ) {
-    const command = path[at] ?? CLOSE
-    const count = ARGUMENTS[command] ?? 0
-    if (command === 0) end()
-    const x = path[at + count - 1] ?? 0
-    const y = path[at + count] ?? 0
+  for (let index = 0; index < path.length; ) {
+    const command = path[index] ?? CLOSE
+    const count = ARGUMENT_COUNTS[command] ?? 0
+    if (command === 0) endPart()
+    const x = path[index + count - 1] ?? 0
+    const y = path[index + count] ?? 0
     const last = points.at(-1)
     const next: Point | undefined = count > 0 ? [a * x + c * y + e, b * x + d * y + f] : points[0]
-    const straight = command === 1 || command === CLOSE
-    if (fill === undefined && last !== undefined && next !== undefined && straight) addArea([last, next], fill, found)
+    const isStraight = command === 1 || command === CLOSE
+    if (fill === undefined && last !== undefined && next !== undefined && isStraight)
+      addArea([last, next], fill, collected)
     if (next !== undefined) points.push(next)
-    at += 1 + count
+    index += 1 + count
   }
-  end()
+  endPart()
 }
 
-function addArea(points: readonly Point[], color: string | undefined, found: Found): void {
+function addArea(points: readonly Point[], color: string | undefined, collected: CollectedDrawings): void {
   if (points.length < 2 || points.length > MAX_CORNERS) return
   let [left, bottom, right, top] = [Infinity, Infinity, -Infinity, -Infinity]
   for (const [x, y] of points) {
@@ -169,9 +175,10 @@ function addArea(points: readonly Point[], color: string | undefined, found: Fou
   const width = right - left
   const height = top - bottom
   const filled = color === undefined ? {} : { color }
-  if (height <= THICK && width >= SHORT) found.level.push({ at: (top + bottom) / 2, from: left, to: right, ...filled })
-  else if (width <= THICK && height >= SHORT)
-    found.upright.push({ at: (left + right) / 2, from: bottom, to: top, ...filled })
-  else if (color !== undefined && width > THICK && height > THICK && height <= MAX_STRIPE)
-    found.stripes.push({ left, right, bottom, top, color })
+  if (height <= MAX_THICKNESS && width >= MIN_LENGTH)
+    collected.level.push({ at: (top + bottom) / 2, from: left, to: right, ...filled })
+  else if (width <= MAX_THICKNESS && height >= MIN_LENGTH)
+    collected.upright.push({ at: (left + right) / 2, from: bottom, to: top, ...filled })
+  else if (color !== undefined && width > MAX_THICKNESS && height > MAX_THICKNESS && height <= MAX_STRIPE)
+    collected.stripes.push({ left, right, bottom, top, color })
 }

@@ -1,26 +1,32 @@
-import type { Column } from './found-table.js'
+import type { TableColumn } from './found-table.js'
+import {
+  assignColumns,
+  type ColumnExtent,
+  type ColumnRange,
+  findSpanningName,
+  MAX_NAME_OFFSET_PT,
+} from './table-assign.js'
 import { isYear } from './table-columns.js'
-import type { Cell, Line } from './table-lines.js'
-import type { Drawn, Rule } from './table-rules.js'
-import { FAR_OFF, overOf, type Place, type Room, shareOut } from './table-share.js'
+import type { TableLine, TableLineCell } from './table-lines.js'
+import type { DrawnRule, PageDrawings } from './table-rules.js'
 
 /** Maximal distance of an underline below a header, in text sizes. */
-const UNDERLINE = 1.3
+const MAX_UNDERLINE_GAP = 1.3
 /** Maximal distance between lines of one name, in text sizes. */
-const WRAPPED = 1.4
+const MAX_WRAP_STEP = 1.4
 /** Maximal number of columns that a header covers on either side of its position. */
 const MAX_SPREAD = 12
 /** Tolerance between the middles of a header and of its columns, in points. */
-const OFF_MIDDLE = 4
+const MIDDLE_TOLERANCE_PT = 4
 /** Maximal offset of a single name over all value columns from their middle, as a fraction of their width. */
-const LONE_OFF = 0.15
+const MAX_LONE_OFFSET = 0.15
 /** Limits of header lines and columns; tables with more do not occur, or are not readable. */
-const MAX_HEADS = 30
+const MAX_HEADER_LINES = 30
 const MAX_COLUMNS = 60
 /** A date to be completed by a year: `December 31,` */
-export const DAY = /^\p{Lu}\p{L}{2,9}\.? \d{1,2},$/u
+export const DAY_BEFORE_YEAR = /^\p{Lu}\p{L}{2,9}\.? \d{1,2},$/u
 /** A header to be completed by years below it: `Year ended December 31,` */
-const OPEN_DATE = /,$|\b(?:ended|ending|as of|as at)\b/i
+const INCOMPLETE_DATE = /,$|\b(?:ended|ending|as of|as at)\b/i
 
 /**
  * Determines the columns that each header covers: by the underline, by repeated column names below, else by its centred
@@ -28,157 +34,162 @@ const OPEN_DATE = /,$|\b(?:ended|ending|as of|as at)\b/i
  *
  * @param headerCount number of lines that name columns
  */
-export function spreadHeads(
-  lines: readonly Line[],
-  headed: number,
-  columns: readonly Column[],
+export function spreadHeaders(
+  lines: readonly TableLine[],
+  headerCount: number,
+  columns: readonly TableColumn[],
   stub: number,
-  drawn: Drawn,
+  drawn: PageDrawings,
 ): void {
-  if (headed > MAX_HEADS || columns.length > MAX_COLUMNS) return
-  const heads = lines.slice(0, headed)
-  const rooms = roomsOf(lines, columns, drawn)
-  for (const [at, line] of heads.entries()) {
-    const rest = heads.slice(at + 1)
-    const own = valuesOf(line, stub)
-    if (own.length > 1) spreadNames(own, line, rest, heads[at - 1], { rooms, columns, stub, drawn })
-    else if (own.length === 1) spreadLone(own, line, rest, heads[at - 1], { rooms, columns, stub, drawn })
+  if (headerCount > MAX_HEADER_LINES || columns.length > MAX_COLUMNS) return
+  const headers = lines.slice(0, headerCount)
+  const extents = computeExtents(lines, columns, drawn)
+  for (const [index, line] of headers.entries()) {
+    const linesBelow = headers.slice(index + 1)
+    const names = getValueCells(line, stub)
+    if (names.length > 1) spreadNames(names, line, linesBelow, headers[index - 1], { extents, columns, stub, drawn })
+    else if (names.length === 1)
+      spreadSingleName(names, line, linesBelow, headers[index - 1], { extents, columns, stub, drawn })
   }
-  for (let at = heads.length - 2; at >= 0; at--) takeFromBelow(heads[at], heads[at + 1])
+  for (let index = headers.length - 2; index >= 0; index--) inheritRange(headers[index], headers[index + 1])
 }
 
-interface Frame {
-  rooms: readonly Room[]
-  columns: readonly Column[]
+interface SpreadContext {
+  extents: readonly ColumnExtent[]
+  columns: readonly TableColumn[]
   stub: number
-  drawn: Drawn
+  drawn: PageDrawings
 }
 
 /** Handles a line with one name. */
-function spreadLone(
-  own: readonly Cell[],
-  line: Line,
-  rest: readonly Line[],
-  upper: Line | undefined,
-  frame: Frame,
+function spreadSingleName(
+  names: readonly TableLineCell[],
+  line: TableLine,
+  linesBelow: readonly TableLine[],
+  upper: TableLine | undefined,
+  context: SpreadContext,
 ): void {
-  const [cell] = own
-  const [below] = rest
-  const { rooms, columns, stub, drawn } = frame
+  const [cell] = names
+  const [below] = linesBelow
+  const { extents, columns, stub, drawn } = context
   if (cell === undefined) return
   const end = columns.length - 1
-  const drawnOver = underlined(cell, line, columns, drawn)
-  const alone = isAlone(rest, columns, stub)
-  const over = alone && valuesOf(upper, stub).length > 1 ? undefined : overOf(cell, upper)
-  if (drawnOver === undefined && alone && over === undefined && wantsAll(cell, rest, stub)) {
+  const underlinedRange = findUnderlinedRange(cell, line, columns, drawn)
+  const isSingle = namesEachColumn(linesBelow, columns, stub)
+  const spanning = isSingle && getValueCells(upper, stub).length > 1 ? undefined : findSpanningName(cell, upper)
+  if (underlinedRange === undefined && isSingle && spanning === undefined && namesAllColumns(cell, linesBelow, stub)) {
     Object.assign(cell, { from: stub, to: end })
     return
   }
-  if (drawnOver === undefined && wrapsOver(cell, line, below)) return
-  const [first, last] = [Math.max(over?.from ?? 0, stub), Math.min(over?.to ?? end, end)]
-  const place = drawnOver ?? centred(cell, rooms, first, last, alone)
-  if (drawnOver === undefined && below !== undefined && goesOnBelow(cell, place, below)) return
-  widen(cell, place, first, last)
+  if (underlinedRange === undefined && wrapsOnto(cell, line, below)) return
+  const [first, last] = [Math.max(spanning?.from ?? 0, stub), Math.min(spanning?.to ?? end, end)]
+  const range = underlinedRange ?? findCentredRange(cell, extents, first, last, isSingle)
+  if (underlinedRange === undefined && below !== undefined && continuesBelow(cell, range, below)) return
+  widen(cell, range, first, last)
 }
 
 /** Handles a line with several names. */
 function spreadNames(
-  own: readonly Cell[],
-  line: Line,
-  rest: readonly Line[],
-  upper: Line | undefined,
-  frame: Frame,
+  names: readonly TableLineCell[],
+  line: TableLine,
+  linesBelow: readonly TableLine[],
+  upper: TableLine | undefined,
+  context: SpreadContext,
 ): void {
-  const [below] = rest
-  const { rooms, columns, stub, drawn } = frame
-  const fixed = new Map<Cell, Place>()
-  for (const cell of own) {
-    const place = underlined(cell, line, columns, drawn)
-    if (place !== undefined) fixed.set(cell, place)
-    else if (wrapsOver(cell, line, below)) fixed.set(cell, cell)
+  const [below] = linesBelow
+  const { extents, columns, stub, drawn } = context
+  const fixed = new Map<TableLineCell, ColumnRange>()
+  for (const cell of names) {
+    const range = findUnderlinedRange(cell, line, columns, drawn)
+    if (range !== undefined) fixed.set(cell, range)
+    else if (wrapsOnto(cell, line, below)) fixed.set(cell, cell)
   }
-  const again = groupsOf(own, rest, rooms, stub)
-  const open = fixed.size < own.length && rest.length > 0
-  const groups = again ?? (open ? shareOut(own, fixed, upper, rooms, stub) : undefined)
-  for (const [index, cell] of own.entries()) {
-    const over = overOf(cell, upper)
-    const first = Math.max(over?.from ?? 0, (own[index - 1]?.to ?? stub - 1) + 1)
-    const last = Math.min(over?.to ?? columns.length, (own[index + 1]?.from ?? columns.length) - 1)
-    const known = again === undefined ? fixed.get(cell) : undefined
+  const repeatedGroups = findRepeatedGroups(names, linesBelow, extents, stub)
+  const canAssign = fixed.size < names.length && linesBelow.length > 0
+  const groups = repeatedGroups ?? (canAssign ? assignColumns(names, fixed, upper, extents, stub) : undefined)
+  for (const [index, cell] of names.entries()) {
+    const spanning = findSpanningName(cell, upper)
+    const first = Math.max(spanning?.from ?? 0, (names[index - 1]?.to ?? stub - 1) + 1)
+    const last = Math.min(spanning?.to ?? columns.length, (names[index + 1]?.from ?? columns.length) - 1)
+    const fixedRange = repeatedGroups === undefined ? fixed.get(cell) : undefined
     const group = groups?.get(cell)
-    if (known !== undefined) widen(cell, known, first, last)
+    if (fixedRange !== undefined) widen(cell, fixedRange, first, last)
     else if (group !== undefined) Object.assign(cell, group)
     else {
-      const place = centred(cell, rooms, first, last, false)
-      if (below === undefined || !goesOnBelow(cell, place, below)) widen(cell, place, first, last)
+      const range = findCentredRange(cell, extents, first, last, false)
+      if (below === undefined || !continuesBelow(cell, range, below)) widen(cell, range, first, last)
     }
   }
 }
 
-function widen(cell: Cell, place: Place, first: number, last: number): void {
-  cell.from = Math.max(first, Math.min(cell.from, place.from))
-  cell.to = Math.min(last, Math.max(cell.to, place.to))
+function widen(cell: TableLineCell, range: ColumnRange, first: number, last: number): void {
+  cell.from = Math.max(first, Math.min(cell.from, range.from))
+  cell.to = Math.min(last, Math.max(cell.to, range.to))
 }
 
-function valuesOf(line: Line | undefined, stub: number): Cell[] {
+function getValueCells(line: TableLine | undefined, stub: number): TableLineCell[] {
   return line?.cells.filter((cell) => cell.to >= stub) ?? []
 }
 
 /** The extent of each column: rules drawn for only this column define it, else its contents. */
-function roomsOf(lines: readonly Line[], columns: readonly Column[], drawn: Drawn): Room[] {
+function computeExtents(
+  lines: readonly TableLine[],
+  columns: readonly TableColumn[],
+  drawn: PageDrawings,
+): ColumnExtent[] {
   const top = (lines[0]?.y ?? 0) + (lines[0]?.size ?? 0)
   const last = lines.at(-1)
   const bottom = (last?.bottom ?? 0) - 2 * (last?.size ?? 0)
-  const rooms = columns.map(({ left, right }) => ({ left, right }))
+  const extents = columns.map(({ left, right }) => ({ left, right }))
   for (const { at, from, to } of drawn.level) {
     if (at > top || at < bottom) continue
-    const [index, ...more] = columns.flatMap(({ left, right }, place) =>
-      (left + right) / 2 > from && (left + right) / 2 < to ? [place] : [],
+    const [index, ...more] = columns.flatMap(({ left, right }, columnIndex) =>
+      (left + right) / 2 > from && (left + right) / 2 < to ? [columnIndex] : [],
     )
-    const room = index === undefined ? undefined : rooms[index]
-    if (room === undefined || index === undefined || more.length > 0) continue
+    const extent = index === undefined ? undefined : extents[index]
+    if (extent === undefined || index === undefined || more.length > 0) continue
     if (from < (columns[index - 1]?.right ?? from) || to > (columns[index + 1]?.left ?? to)) continue
-    room.left = Math.min(room.left, from)
-    room.right = Math.max(room.right, to)
+    extent.left = Math.min(extent.left, from)
+    extent.right = Math.max(extent.right, to)
   }
-  return rooms
+  return extents
 }
 
 /** Whether a name is the upper line of exactly one name below it: of similar size, close, aligned, both words. */
-function wrapsOver(cell: Cell, line: Line, below: Line | undefined): boolean {
-  if (below === undefined || line.y - below.y > WRAPPED * line.size || isYear(cell.text)) return false
+function wrapsOnto(cell: TableLineCell, line: TableLine, below: TableLine | undefined): boolean {
+  if (below === undefined || line.y - below.y > MAX_WRAP_STEP * line.size || isYear(cell.text)) return false
   if (Math.abs(line.size - below.size) > 0.08 * line.size) return false
-  const under = below.cells.filter((one) => one.left < cell.right && cell.left < one.right)
-  const [only] = under
-  const words = only?.numeric === false || DAY.test(cell.text)
-  return under.length === 1 && only !== undefined && words && isSetLike(cell, only)
+  const cellsBelow = below.cells.filter((one) => one.left < cell.right && cell.left < one.right)
+  const [only] = cellsBelow
+  const isWords = only?.numeric === false || DAY_BEFORE_YEAR.test(cell.text)
+  return cellsBelow.length === 1 && only !== undefined && isWords && isAlignedWith(cell, only)
 }
 
 /** Column ranges of several names when the lines below repeat the same column names for each: `2022 2021 2022 2021`. */
-function groupsOf(
-  over: readonly Cell[],
-  rest: readonly Line[],
-  rooms: readonly Room[],
+function findRepeatedGroups(
+  groupNames: readonly TableLineCell[],
+  linesBelow: readonly TableLine[],
+  extents: readonly ColumnExtent[],
   stub: number,
-): Map<Cell, Place> | undefined {
-  const names = namesBelow(rest, rooms.length, stub)
-  const each = names.length / over.length
-  if (over.length < 2 || each < 2 || !Number.isInteger(each)) return undefined
-  if (names.some((text, index) => text === '' || text !== names[index % each])) return undefined
-  if (new Set(over.map(({ text }) => text)).size < over.length) return undefined
-  const groups = new Map<Cell, Place>()
-  for (const [index, cell] of over.entries()) {
-    const [from, to] = [stub + index * each, stub + (index + 1) * each - 1]
-    if (cell.right <= (rooms[from]?.left ?? 0) || cell.left >= (rooms[to]?.right ?? 0)) return undefined
+): Map<TableLineCell, ColumnRange> | undefined {
+  const names = collectNamesBelow(linesBelow, extents.length, stub)
+  const groupSize = names.length / groupNames.length
+  if (groupNames.length < 2 || groupSize < 2 || !Number.isInteger(groupSize)) return undefined
+  if (names.some((text, index) => text === '' || text !== names[index % groupSize])) return undefined
+  if (new Set(groupNames.map(({ text }) => text)).size < groupNames.length) return undefined
+  const groups = new Map<TableLineCell, ColumnRange>()
+  for (const [index, cell] of groupNames.entries()) {
+    const [from, to] = [stub + index * groupSize, stub + (index + 1) * groupSize - 1]
+    if (cell.right <= (extents[from]?.left ?? 0) || cell.left >= (extents[to]?.right ?? 0)) return undefined
     groups.set(cell, { from, to })
   }
   return groups
 }
 
 /** The names of each value column in the lines below. */
-function namesBelow(rest: readonly Line[], width: number, stub: number): string[] {
+function collectNamesBelow(linesBelow: readonly TableLine[], width: number, stub: number): string[] {
   const names = new Array<string>(Math.max(0, width - stub)).fill('')
-  for (const cell of rest.flatMap((line) => line.cells)) {
+  for (const cell of linesBelow.flatMap((line) => line.cells)) {
     if (cell.from !== cell.to || cell.from < stub) continue
     names[cell.from - stub] = `${names[cell.from - stub] ?? ''} ${cell.text}`.trim()
   }
@@ -186,83 +197,98 @@ function namesBelow(rest: readonly Line[], width: number, stub: number): string[
 }
 
 /** Whether the lines below a single name name each value column, all or none of them by years. */
-function isAlone(rest: readonly Line[], columns: readonly Column[], stub: number): boolean {
-  const names = namesBelow(rest, columns.length, stub)
+function namesEachColumn(linesBelow: readonly TableLine[], columns: readonly TableColumn[], stub: number): boolean {
+  const names = collectNamesBelow(linesBelow, columns.length, stub)
   const years = names.filter((text) => isYear(text)).length
   return names.length >= 2 && names.every((text) => text !== '') && (years === 0 || years === names.length)
 }
 
 /** Whether a single name is for all columns: a year, or a text that years complete (`As of December 31,`). */
-function wantsAll(cell: Cell, rest: readonly Line[], stub: number): boolean {
+function namesAllColumns(cell: TableLineCell, linesBelow: readonly TableLine[], stub: number): boolean {
   if (isYear(cell.text)) return true
   return (
-    OPEN_DATE.test(cell.text) &&
-    valuesOf(rest[0], stub).length > 1 &&
-    valuesOf(rest[0], stub).every(({ text }) => isYear(text))
+    INCOMPLETE_DATE.test(cell.text) &&
+    getValueCells(linesBelow[0], stub).length > 1 &&
+    getValueCells(linesBelow[0], stub).every(({ text }) => isYear(text))
   )
 }
 
 /** The upper lines of a header cover the columns that its last line covers. */
-function takeFromBelow(line: Line | undefined, below: Line | undefined): void {
+function inheritRange(line: TableLine | undefined, below: TableLine | undefined): void {
   for (const [index, cell] of line?.cells.entries() ?? []) {
-    const under = below?.cells.filter((one) => one.from <= cell.to && one.to >= cell.from) ?? []
-    const [only] = under
-    if (under.length !== 1 || only === undefined || only.to - only.from <= cell.to - cell.from) continue
+    const cellsBelow = below?.cells.filter((one) => one.from <= cell.to && one.to >= cell.from) ?? []
+    const [only] = cellsBelow
+    if (cellsBelow.length !== 1 || only === undefined || only.to - only.from <= cell.to - cell.from) continue
     const [before, next] = [line?.cells[index - 1], line?.cells[index + 1]]
-    const taken = (next !== undefined && next.from <= only.to) || (before !== undefined && before.to >= only.from)
-    if (!isSetLike(cell, only) || taken) continue
+    const isTaken = (next !== undefined && next.from <= only.to) || (before !== undefined && before.to >= only.from)
+    if (!isAlignedWith(cell, only) || isTaken) continue
     cell.from = only.from
     cell.to = only.to
   }
 }
 
-function isSetLike(one: Cell, other: Cell): boolean {
+function isAlignedWith(one: TableLineCell, other: TableLineCell): boolean {
   const middle = (one.left + one.right - other.left - other.right) / 2
-  return [one.left - other.left, one.right - other.right, middle].some((off) => Math.abs(off) < OFF_MIDDLE)
+  return [one.left - other.left, one.right - other.right, middle].some(
+    (offset) => Math.abs(offset) < MIDDLE_TOLERANCE_PT,
+  )
 }
 
 /** Whether the line below continues the same header and does not name each of the columns below it. */
-function goesOnBelow(cell: Cell, place: { from: number; to: number }, below: Line): boolean {
-  const under = below.cells.filter((one) => one.to >= place.from && one.from <= place.to)
-  if (under.length > place.to - place.from) return false
-  return under.some((one) => one.from <= cell.to && one.to >= cell.from && isSetLike(one, cell))
+function continuesBelow(cell: TableLineCell, range: { from: number; to: number }, below: TableLine): boolean {
+  const cellsBelow = below.cells.filter((one) => one.to >= range.from && one.from <= range.to)
+  if (cellsBelow.length > range.to - range.from) return false
+  return cellsBelow.some((one) => one.from <= cell.to && one.to >= cell.from && isAlignedWith(one, cell))
 }
 
-function underlined(cell: Cell, line: Line, columns: readonly Column[], drawn: Drawn): Place | undefined {
-  let rule: Rule | undefined
+function findUnderlinedRange(
+  cell: TableLineCell,
+  line: TableLine,
+  columns: readonly TableColumn[],
+  drawn: PageDrawings,
+): ColumnRange | undefined {
+  let rule: DrawnRule | undefined
   for (const one of drawn.level) {
-    const near =
-      one.at < line.y && one.at > line.y - UNDERLINE * line.size && one.at > (rule?.at ?? Number.NEGATIVE_INFINITY)
-    if (near && one.from <= cell.left + 3 && one.to >= cell.right - 3) rule = one
+    const isNear =
+      one.at < line.y &&
+      one.at > line.y - MAX_UNDERLINE_GAP * line.size &&
+      one.at > (rule?.at ?? Number.NEGATIVE_INFINITY)
+    if (isNear && one.from <= cell.left + 3 && one.to >= cell.right - 3) rule = one
   }
   if (rule === undefined || rule.from <= (columns[0]?.left ?? 0) + 3) return undefined
   const { from: left, to: right } = rule
-  const under = columns.flatMap((column, index) => {
-    const shared = Math.min(column.right, right) - Math.max(column.left, left)
-    return shared > 0.5 * (column.right - column.left) ? [index] : []
+  const coveredColumns = columns.flatMap((column, index) => {
+    const overlap = Math.min(column.right, right) - Math.max(column.left, left)
+    return overlap > 0.5 * (column.right - column.left) ? [index] : []
   })
-  const from = under[0]
-  const to = under.at(-1)
+  const from = coveredColumns[0]
+  const to = coveredColumns.at(-1)
   return from === undefined || to === undefined ? undefined : { from, to }
 }
 
 /** The largest column range whose middle is that of the header, or not much further from it than the nearest one. */
-function centred(cell: Cell, rooms: readonly Room[], first: number, last: number, alone: boolean): Place {
+function findCentredRange(
+  cell: TableLineCell,
+  extents: readonly ColumnExtent[],
+  first: number,
+  last: number,
+  isSingle: boolean,
+): ColumnRange {
   const middle = (cell.left + cell.right) / 2
-  const width = (rooms[last]?.right ?? 0) - (rooms[first]?.left ?? 0)
-  if (alone && Math.abs((rooms[first]?.left ?? 0) + width / 2 - middle) < width * LONE_OFF)
+  const width = (extents[last]?.right ?? 0) - (extents[first]?.left ?? 0)
+  if (isSingle && Math.abs((extents[first]?.left ?? 0) + width / 2 - middle) < width * MAX_LONE_OFFSET)
     return { from: first, to: last }
-  const places: (Place & { off: number })[] = []
+  const ranges: (ColumnRange & { offset: number })[] = []
   for (let from = Math.max(first, cell.from - MAX_SPREAD); from <= cell.from; from++) {
     for (let to = cell.to; to <= Math.min(last, cell.to + MAX_SPREAD); to++) {
-      const off = Math.abs(((rooms[from]?.left ?? 0) + (rooms[to]?.right ?? 0)) / 2 - middle)
-      if (off < FAR_OFF) places.push({ from, to, off })
+      const offset = Math.abs(((extents[from]?.left ?? 0) + (extents[to]?.right ?? 0)) / 2 - middle)
+      if (offset < MAX_NAME_OFFSET_PT) ranges.push({ from, to, offset })
     }
   }
-  const least = places.reduce((nearest, { off }) => Math.min(nearest, off), FAR_OFF)
-  let best: Place = cell
-  for (const place of places) {
-    if (place.off <= least + OFF_MIDDLE && place.to - place.from > best.to - best.from) best = place
+  const minOffset = ranges.reduce((nearest, { offset }) => Math.min(nearest, offset), MAX_NAME_OFFSET_PT)
+  let best: ColumnRange = cell
+  for (const range of ranges) {
+    if (range.offset <= minOffset + MIDDLE_TOLERANCE_PT && range.to - range.from > best.to - best.from) best = range
   }
   return best
 }

@@ -1,5 +1,5 @@
-import { bytesInWords, ReadError } from '../limits.js'
-import { type Core, destroyPix, type Pix, readPix } from '../ocr/core.js'
+import { formatByteCount, ReadError } from '../limits.js'
+import { destroyPix, type Pix, readPix, type TesseractCore } from '../ocr/core.js'
 import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
 
 /** Maximal number of pixels: decoded, they would take 200 MB. */
@@ -11,10 +11,10 @@ const MAX_PACKED_BYTES = 128 * 1024 * 1024
 export function checkSize({ width, height }: { width: number; height: number }, filename: string): void {
   if (!(width > 0 && height > 0)) throw new ReadError('malformed', `${filename} is a picture without pixels`)
   if (width * height <= MAX_DECODED_PIXELS) return
-  const inWords = (count: number): string => count.toLocaleString('en-US')
+  const formatCount = (count: number): string => count.toLocaleString('en-US')
   throw new ReadError(
     'limit-exceeded',
-    `${filename} is a picture of ${inWords(width)} × ${inWords(height)} pixels, more than the limit of ${inWords(MAX_DECODED_PIXELS)} pixels`,
+    `${filename} is a picture of ${formatCount(width)} × ${formatCount(height)} pixels, more than the limit of ${formatCount(MAX_DECODED_PIXELS)} pixels`,
   )
 }
 
@@ -26,15 +26,15 @@ export function checkSize({ width, height }: { width: number; height: number }, 
  *
  * @returns undefined when the picture cannot be decoded
  */
-export function decodeGrey(core: Core, bytes: Uint8Array, filename: string): Bitmap | undefined {
+export function decodeGrey(core: TesseractCore, bytes: Uint8Array, filename: string): Bitmap | undefined {
   if (bytes.length > MAX_PACKED_BYTES) {
     throw new ReadError(
       'limit-exceeded',
-      `${filename} holds a picture of ${bytesInWords(bytes.length)}, more than the limit of ${bytesInWords(MAX_PACKED_BYTES)}`,
+      `${filename} holds a picture of ${formatByteCount(bytes.length)}, more than the limit of ${formatByteCount(MAX_PACKED_BYTES)}`,
     )
   }
   const { program } = core
-  checkSize(sizeByHeader(core, bytes) ?? { width: 1, height: 1 }, filename)
+  checkSize(readHeaderSize(core, bytes) ?? { width: 1, height: 1 }, filename)
   const address = readPix(core, [bytes])
   if (address === 0) return undefined
   try {
@@ -50,7 +50,7 @@ export function decodeGrey(core: Core, bytes: Uint8Array, filename: string): Bit
  * Width and height from the header of the file, before anything is decoded; undefined when the header does not have
  * them.
  */
-function sizeByHeader(core: Core, bytes: Uint8Array): { width: number; height: number } | undefined {
+function readHeaderSize(core: TesseractCore, bytes: Uint8Array): { width: number; height: number } | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   // Leptonica decodes a GIF to get its size, and returns no size for a PNG that it would not decode
   if (bytes[0] === 0x89 && bytes.length >= 24) return { width: view.getUint32(16), height: view.getUint32(20) }
@@ -59,76 +59,85 @@ function sizeByHeader(core: Core, bytes: Uint8Array): { width: number; height: n
   }
   const packed = core.allocate(bytes.length)
   core.memory().set(bytes, packed)
-  const at = core.allocate(24)
+  const factsAddress = core.allocate(24)
   try {
-    const isTold = core.program._pixReadHeaderMem(packed, bytes.length, at, at + 4, at + 8, at + 12, at + 16, at + 20)
-    if (isTold !== 0) return undefined
-    const told = new DataView(core.memory().buffer)
-    return { width: told.getInt32(at + 4, true), height: told.getInt32(at + 8, true) }
+    const status = core.program._pixReadHeaderMem(
+      packed,
+      bytes.length,
+      factsAddress,
+      factsAddress + 4,
+      factsAddress + 8,
+      factsAddress + 12,
+      factsAddress + 16,
+      factsAddress + 20,
+    )
+    if (status !== 0) return undefined
+    const facts = new DataView(core.memory().buffer)
+    return { width: facts.getInt32(factsAddress + 4, true), height: facts.getInt32(factsAddress + 8, true) }
   } finally {
     core.program._free(packed)
-    core.program._free(at)
+    core.program._free(factsAddress)
   }
 }
 
-type Reader = (row: number, x: number) => number
+type GreyPixelReader = (row: number, x: number) => number
 
 /** Averages squares of `step` × `step` pixels. */
-function toGrey(core: Core, pix: Pix): Bitmap {
+function toGrey(core: TesseractCore, pix: Pix): Bitmap {
   const width = pix.get_w()
   const height = pix.get_h()
   const step = Math.ceil(Math.sqrt((width * height) / MAX_PIXELS))
-  const small = { width: Math.max(1, Math.floor(width / step)), height: Math.max(1, Math.floor(height / step)) }
-  const data = new Uint8Array(small.width * small.height)
-  const read = readerOf(core, pix)
+  const target = { width: Math.max(1, Math.floor(width / step)), height: Math.max(1, Math.floor(height / step)) }
+  const data = new Uint8Array(target.width * target.height)
+  const read = createGreyReader(core, pix)
   const start = pix.get_data()
   const stride = pix.get_wpl() * 4
-  const across = Math.min(step, width)
-  const down = Math.min(step, height)
-  for (let y = 0; y < small.height; y++) {
-    for (let x = 0; x < small.width; x++) {
+  const blockWidth = Math.min(step, width)
+  const blockHeight = Math.min(step, height)
+  for (let y = 0; y < target.height; y++) {
+    for (let x = 0; x < target.width; x++) {
       let sum = 0
-      for (let row = 0; row < down; row++) {
+      for (let row = 0; row < blockHeight; row++) {
         const from = start + (y * step + row) * stride
-        for (let column = 0; column < across; column++) sum += read(from, x * step + column)
+        for (let column = 0; column < blockWidth; column++) sum += read(from, x * step + column)
       }
-      data[y * small.width + x] = sum / (across * down)
+      data[y * target.width + x] = sum / (blockWidth * blockHeight)
     }
   }
-  return { ...small, channels: 1, data }
+  return { ...target, channels: 1, data }
 }
 
 /**
  * Creates a function that reads one pixel as grey. Leptonica stores pixels in 32-bit words, the first one in the
  * highest bits.
  */
-function readerOf(core: Core, pix: Pix): Reader {
+function createGreyReader(core: TesseractCore, pix: Pix): GreyPixelReader {
   const memory = core.memory()
-  const at = (index: number): number => memory[index] ?? 0
+  const byteAt = (index: number): number => memory[index] ?? 0
   const depth = pix.get_d()
   if (depth === 32) {
-    const seeThrough = pix.get_spp() === 4
+    const hasAlpha = pix.get_spp() === 4
     return (row, x) => {
       const from = row + x * 4
-      const grey = luminance(at(from + 3), at(from + 2), at(from + 1))
-      return seeThrough ? overWhite(grey, at(from)) : grey
+      const grey = luminance(byteAt(from + 3), byteAt(from + 2), byteAt(from + 1))
+      return hasAlpha ? overWhite(grey, byteAt(from)) : grey
     }
   }
-  if (depth === 16) return (row, x) => at(row + ((x * 2) ^ 2) + 1)
-  const value: Reader =
+  if (depth === 16) return (row, x) => byteAt(row + ((x * 2) ^ 2) + 1)
+  const value: GreyPixelReader =
     depth === 8
-      ? (row, x) => at(row + (x ^ 3))
-      : (row, x) => (at(row + (((x * depth) >> 3) ^ 3)) >> (8 - depth - ((x * depth) & 7))) & ((1 << depth) - 1)
-  const colours = coloursOf(core, pix)
-  if (colours !== undefined) return (row, x) => colours[value(row, x)] ?? 0
+      ? (row, x) => byteAt(row + (x ^ 3))
+      : (row, x) => (byteAt(row + (((x * depth) >> 3) ^ 3)) >> (8 - depth - ((x * depth) & 7))) & ((1 << depth) - 1)
+  const palette = readGreyPalette(core, pix)
+  if (palette !== undefined) return (row, x) => palette[value(row, x)] ?? 0
   if (depth === 8) return value
-  const most = (1 << depth) - 1
+  const maxValue = (1 << depth) - 1
   // one bit without a palette: a set bit is ink
-  return depth === 1 ? (row, x) => (value(row, x) === 1 ? 0 : 255) : (row, x) => (value(row, x) * 255) / most
+  return depth === 1 ? (row, x) => (value(row, x) === 1 ? 0 : 255) : (row, x) => (value(row, x) * 255) / maxValue
 }
 
 /** The palette of a picture in grey; undefined when it has none. */
-function coloursOf(core: Core, pix: Pix): Uint8Array | undefined {
+function readGreyPalette(core: TesseractCore, pix: Pix): Uint8Array | undefined {
   const map = core.program.getPointer(pix.get_colormap())
   if (map === 0) return undefined
   const view = new DataView(core.memory().buffer)

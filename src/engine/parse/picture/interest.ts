@@ -2,15 +2,15 @@ import type { Picture } from '../parsed.js'
 import type { PixelSize } from './size.js'
 
 /** Pictures narrower or lower than this, in pixels, are bullets, spacers, rules or icons. */
-const LEAST_SIDE = 24
+const MIN_SIDE_PX = 24
 /** Pictures with a smaller area, in pixels, are, too. */
-const LEAST_AREA = 40 * 40
+const MIN_AREA_PX = 40 * 40
 /** A picture that occurs this often in a document is a logo or an ornament. */
-const ORNAMENT_TIMES = 4
+const MIN_ORNAMENT_COUNT = 4
 
 /** Whether a picture is a bullet, a spacer, a rule or an icon. */
 export function isTiny({ width, height }: PixelSize): boolean {
-  return Math.min(width, height) < LEAST_SIDE || width * height < LEAST_AREA
+  return Math.min(width, height) < MIN_SIDE_PX || width * height < MIN_AREA_PX
 }
 
 /**
@@ -19,18 +19,18 @@ export function isTiny({ width, height }: PixelSize): boolean {
  *
  * @param pictures all pictures of the document
  */
-export function repeatedAmong(pictures: Iterable<Picture>): (picture: Picture) => boolean {
-  const times = new Map<string, number>()
+export function createRepetitionFilter(pictures: Iterable<Picture>): (picture: Picture) => boolean {
+  const counts = new Map<string, number>()
   for (const picture of pictures) {
     const key = keyOf(picture)
-    times.set(key, (times.get(key) ?? 0) + 1)
+    counts.set(key, (counts.get(key) ?? 0) + 1)
   }
-  const met = new Set<string>()
+  const seen = new Set<string>()
   return (picture) => {
     const key = keyOf(picture)
-    if ((times.get(key) ?? 0) < ORNAMENT_TIMES) return false
-    const isRepeated = met.has(key)
-    met.add(key)
+    if ((counts.get(key) ?? 0) < MIN_ORNAMENT_COUNT) return false
+    const isRepeated = seen.has(key)
+    seen.add(key)
     return isRepeated
   }
 }

@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { CompiledElement, CompiledItem, CompiledNode, ShownItem } from '../compiled.js'
-import { itemName } from '../stored.js'
+import { itemName } from '../stored-parts.js'
 
 /** Maximal number of items of a passage: a page of thumbnails is not a figure. */
 const MAX_SHOWN = 12
@@ -9,19 +9,19 @@ const MAX_SHOWN = 12
  * Sets on each passage the tables, pictures and code blocks that it consists of. A picture without recognised words
  * belongs to the passage in which it is, or which has its caption.
  */
-export function noteShown(
+export function attachShownItems(
   nodes: readonly CompiledNode[],
   elements: readonly CompiledElement[],
   items: readonly CompiledItem[],
 ): void {
   const byElement = new Map<string, ShownItem[]>()
-  const confidences = confidencesIn(elements)
+  const confidences = collectConfidences(elements)
   for (const [index, item] of items.entries()) {
-    const shown = shownItem(item, index)
+    const shown = toShownItem(item, index)
     if (shown === undefined) continue
     const { parseElementId: own, captionElementId: caption } = item
-    add(byElement, own, confidences.has(own) ? { ...shown, ocr: confidences.get(own) ?? 0 } : shown)
-    if (caption !== undefined) add(byElement, caption, shown)
+    addShown(byElement, own, confidences.has(own) ? { ...shown, ocr: confidences.get(own) ?? 0 } : shown)
+    if (caption !== undefined) addShown(byElement, caption, shown)
   }
   if (byElement.size === 0) return
   const kinds = new Map(elements.map(({ id, type, text }) => [id, { type, hasText: text !== undefined }]))
@@ -36,14 +36,14 @@ export function noteShown(
   }
 }
 
-function add(byElement: Map<string, ShownItem[]>, id: string, shown: ShownItem): void {
-  const known = byElement.get(id)
-  if (known === undefined) byElement.set(id, [shown])
-  else known.push(shown)
+function addShown(byElement: Map<string, ShownItem[]>, id: string, shown: ShownItem): void {
+  const existing = byElement.get(id)
+  if (existing === undefined) byElement.set(id, [shown])
+  else existing.push(shown)
 }
 
 /** Confidence of recognised words, by element: pictures that contain words, and tables recognised in pictures. */
-function confidencesIn(elements: readonly CompiledElement[]): Map<string, number> {
+function collectConfidences(elements: readonly CompiledElement[]): Map<string, number> {
   return new Map(
     elements.flatMap(({ id, type, metadata: { ocrText, ocr } }) => {
       const isRead = type === 'table' || (type === 'image' && typeof ocrText === 'string')
@@ -52,7 +52,7 @@ function confidencesIn(elements: readonly CompiledElement[]): Map<string, number
   )
 }
 
-function shownItem(item: CompiledItem, index: number): ShownItem | undefined {
+function toShownItem(item: CompiledItem, index: number): ShownItem | undefined {
   const { modality, pageNumber, boundingBox, asset, drawn } = item
   if (modality === 'page') return undefined
   return {

@@ -7,7 +7,7 @@ export interface PixelSize {
 }
 
 /** Types that can be drawn at another size; the size of other types is not needed. */
-const MEASURED = new Set(['png', 'jpg', 'gif', 'webp', 'bmp', 'tiff'])
+const MEASURED_TYPES = new Set(['png', 'jpg', 'gif', 'webp', 'bmp', 'tiff'])
 
 // the readers of these types walk nested containers, more than a header
 disableTypes([
@@ -28,10 +28,10 @@ disableTypes([
 ])
 
 /** Reads the size of a picture from its header, without decoding it; undefined for unknown types. */
-export function sizeOfPicture(bytes: Uint8Array): PixelSize | undefined {
+export function readPixelSize(bytes: Uint8Array): PixelSize | undefined {
   try {
     const { width, height, type } = imageSize(bytes)
-    if (type === undefined || !MEASURED.has(type)) return undefined
+    if (type === undefined || !MEASURED_TYPES.has(type)) return undefined
     if (!Number.isInteger(width) || !Number.isInteger(height) || width < 1 || height < 1) return undefined
     return { width, height }
   } catch {

@@ -4,11 +4,11 @@ import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
 import type { TiffPage } from './tiff.js'
 
 /** Old and new JPEG, and Deflate: the Leptonica of Tesseract is compiled without them for TIFF. */
-const OTHER = [6, 7, 8, 32_946]
+const OTHER_COMPRESSIONS = [6, 7, 8, 32_946]
 
 /** Whether the compression of a page needs `decodeWithUtif`. */
-export function isOther({ compression }: TiffPage): boolean {
-  return OTHER.includes(compression)
+export function needsUtif({ compression }: TiffPage): boolean {
+  return OTHER_COMPRESSIONS.includes(compression)
 }
 
 /**
@@ -16,7 +16,7 @@ export function isOther({ compression }: TiffPage): boolean {
  *
  * @throws ReadError when it cannot be decoded
  */
-export function decodeOther(bytes: Uint8Array, page: TiffPage, filename: string): Bitmap {
+export function decodeWithUtif(bytes: Uint8Array, page: TiffPage, filename: string): Bitmap {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const [directory] = UTIF.decode(buffer)
   if (directory === undefined) throw new ReadError('malformed', `${filename} has a page that cannot be decoded`)
@@ -27,15 +27,16 @@ export function decodeOther(bytes: Uint8Array, page: TiffPage, filename: string)
     throw new ReadError('malformed', `${filename} has a page that cannot be decoded`)
   }
   const step = Math.ceil(Math.sqrt((width * height) / MAX_PIXELS))
-  const small = { width: Math.floor(width / step), height: Math.floor(height / step) }
-  const data = new Uint8Array(small.width * small.height)
-  for (let y = 0; y < small.height; y++) {
-    for (let x = 0; x < small.width; x++) {
-      const at = (y * step * width + x * step) * 4
-      const alpha = (colours[at + 3] ?? 255) / 255
-      const grey = 0.299 * (colours[at] ?? 0) + 0.587 * (colours[at + 1] ?? 0) + 0.114 * (colours[at + 2] ?? 0)
-      data[y * small.width + x] = 255 - (255 - grey) * alpha
+  const target = { width: Math.floor(width / step), height: Math.floor(height / step) }
+  const data = new Uint8Array(target.width * target.height)
+  for (let y = 0; y < target.height; y++) {
+    for (let x = 0; x < target.width; x++) {
+      const offset = (y * step * width + x * step) * 4
+      const alpha = (colours[offset + 3] ?? 255) / 255
+      const grey =
+        0.299 * (colours[offset] ?? 0) + 0.587 * (colours[offset + 1] ?? 0) + 0.114 * (colours[offset + 2] ?? 0)
+      data[y * target.width + x] = 255 - (255 - grey) * alpha
     }
   }
-  return { ...small, channels: 1, data }
+  return { ...target, channels: 1, data }
 }

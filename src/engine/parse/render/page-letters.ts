@@ -11,13 +11,13 @@ export interface PlacedLetter extends Box {
 /** A page of a newspaper has some 30,000 characters; those beyond this count are dropped. */
 const MAX_LETTERS = 60_000
 /** PDFium returns integers; this is the number of units in a point. */
-const FINE = 16
+const UNITS_PER_POINT = 16
 /**
  * Some fonts claim heights that their letters do not have. A line box is used only up to this multiple of the letter's
  * height plus this fraction of the page.
  */
-const TALLEST = 3
-const TALLEST_SHARE = 0.03
+const MAX_HEIGHT_FACTOR = 3
+const MAX_HEIGHT_FRACTION = 0.03
 
 type Bounds = [left: number, bottom: number, right: number, top: number]
 
@@ -27,7 +27,7 @@ type Bounds = [left: number, bottom: number, right: number, top: number]
  *
  * @param size size of the page as it is shown, in points
  */
-export function lettersOf(pdfium: Pdfium, page: number, size: { width: number; height: number }): PlacedLetter[] {
+export function readPageLetters(pdfium: Pdfium, page: number, size: { width: number; height: number }): PlacedLetter[] {
   const text = pdfium._FPDFText_LoadPage(page)
   const scratch = pdfium.wasmExports.malloc(32)
   if (text === 0 || scratch === 0) return []
@@ -35,33 +35,37 @@ export function lettersOf(pdfium: Pdfium, page: number, size: { width: number; h
     const exported: unknown = Reflect.get(pdfium.wasmExports, name)
     return typeof exported === 'function' ? Number(exported(...values)) : 0
   }
-  const tallest = TALLEST_SHARE * Math.max(size.width, size.height)
+  const maxHeight = MAX_HEIGHT_FRACTION * Math.max(size.width, size.height)
   const view = () => new DataView(pdfium.HEAPU8.buffer, scratch, 32)
-  const [width, height] = [Math.round(size.width * FINE), Math.round(size.height * FINE)]
-  const shown = (x: number, y: number): [number, number] => {
+  const [width, height] = [Math.round(size.width * UNITS_PER_POINT), Math.round(size.height * UNITS_PER_POINT)]
+  const toShownPoint = (x: number, y: number): [number, number] => {
     call('FPDF_PageToDevice', page, 0, 0, width, height, 0, x, y, scratch, scratch + 4)
-    return [view().getInt32(0, true) / FINE, view().getInt32(4, true) / FINE]
+    return [view().getInt32(0, true) / UNITS_PER_POINT, view().getInt32(4, true) / UNITS_PER_POINT]
   }
   /** Left, bottom, right and top in the coordinates of the page. */
-  const boundsOf = (place: number): Bounds | undefined => {
-    const found = call('FPDFText_GetCharBox', text, place, scratch, scratch + 8, scratch + 16, scratch + 24)
+  const boundsOf = (index: number): Bounds | undefined => {
+    const found = call('FPDFText_GetCharBox', text, index, scratch, scratch + 8, scratch + 16, scratch + 24)
     const [left = 0, right = 0, bottom = 0, top = 0] = [0, 8, 16, 24].map((at) => view().getFloat64(at, true))
     if (found === 0 || !(right > left && top > bottom)) return undefined
-    const hasLoose = call('FPDFText_GetLooseCharBox', text, place, scratch)
+    const hasLoose = call('FPDFText_GetLooseCharBox', text, index, scratch)
     const [x = 0, above = 0, u = 0, below = 0] = [0, 4, 8, 12].map((at) => view().getFloat32(at, true))
-    const isLine = hasLoose !== 0 && u > x && above > below && above - below <= tallest + TALLEST * (top - bottom)
+    const isLine =
+      hasLoose !== 0 && u > x && above > below && above - below <= maxHeight + MAX_HEIGHT_FACTOR * (top - bottom)
     return isLine ? [x, below, u, above] : [left, bottom, right, top]
   }
   try {
     const letters: PlacedLetter[] = []
     const count = Math.min(MAX_LETTERS, pdfium._FPDFText_CountChars(text))
-    for (let place = 0; place < count; place++) {
-      const code = call('FPDFText_GetUnicode', text, place)
+    for (let index = 0; index < count; index++) {
+      const code = call('FPDFText_GetUnicode', text, index)
       if (code < 0x21 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) continue
-      const bounds = boundsOf(place)
+      const bounds = boundsOf(index)
       if (bounds === undefined) continue
       const [left, bottom, right, top] = bounds
-      letters.push({ text: String.fromCodePoint(code), ...around(shown(left, bottom), shown(right, top)) })
+      letters.push({
+        text: String.fromCodePoint(code),
+        ...boxAround(toShownPoint(left, bottom), toShownPoint(right, top)),
+      })
     }
     return letters
   } finally {
@@ -70,6 +74,6 @@ export function lettersOf(pdfium: Pdfium, page: number, size: { width: number; h
   }
 }
 
-function around([x, y]: readonly [number, number], [u, v]: readonly [number, number]): Box {
+function boxAround([x, y]: readonly [number, number], [u, v]: readonly [number, number]): Box {
   return { left: Math.min(x, u), top: Math.min(y, v), right: Math.max(x, u), bottom: Math.max(y, v) }
 }

@@ -26,13 +26,13 @@ const MAX_OBJECTS = 20_000
 /** Maximal nesting of forms; those of papers are one or two deep. */
 const MAX_DEPTH = 4
 /** A form that covers more than this fraction of the page contains the page's own content. */
-const PAGE_SHARE = 0.6
+const PAGE_FRACTION = 0.6
 /** PDFium returns integers; this is the number of units in a point. */
-const FINE = 16
+const UNITS_PER_POINT = 16
 
 /** `a b c d e f` of a transformation, as in a PDF */
 type Matrix = readonly [number, number, number, number, number, number]
-const SAME: Matrix = [1, 0, 0, 1, 0, 0]
+const IDENTITY: Matrix = [1, 0, 0, 1, 0, 0]
 
 /** The objects of a page and their locations. */
 export interface PageLayout {
@@ -48,7 +48,7 @@ export interface PageLayout {
  *
  * @param points points in the coordinates of the page, as for text
  */
-export function layoutOf(
+export function readPageLayout(
   pdfium: Pdfium,
   page: number,
   size: { width: number; height: number },
@@ -62,7 +62,7 @@ export function layoutOf(
   if (scratch === 0) return { size, objects: [], points: [] }
   const floats = (count: number): number[] => {
     const view = new DataView(pdfium.HEAPU8.buffer, scratch, 4 * count)
-    return Array.from({ length: count }, (_, place) => view.getFloat32(4 * place, true))
+    return Array.from({ length: count }, (_, index) => view.getFloat32(4 * index, true))
   }
   const boundsOf = (object: number): [number, number, number, number] | undefined => {
     const found = call('FPDFPageObj_GetBounds', object, scratch, scratch + 4, scratch + 8, scratch + 12)
@@ -72,66 +72,68 @@ export function layoutOf(
   const matrixOf = (object: number): Matrix => {
     const found = call('FPDFPageObj_GetMatrix', object, scratch)
     const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = floats(6)
-    return found === 0 ? SAME : [a, b, c, d, e, f]
+    return found === 0 ? IDENTITY : [a, b, c, d, e, f]
   }
   /** Converts to the page as it is shown: rotated, and cut to its crop box. */
-  const shown = (x: number, y: number): [number, number] => {
-    const [width, height] = [Math.round(size.width * FINE), Math.round(size.height * FINE)]
+  const toShownPoint = (x: number, y: number): [number, number] => {
+    const [width, height] = [Math.round(size.width * UNITS_PER_POINT), Math.round(size.height * UNITS_PER_POINT)]
     // the last two parameters are doubles; the two before them are addresses of the resulting integers
     call('FPDF_PageToDevice', page, 0, 0, width, height, 0, x, y, scratch, scratch + 4)
     const view = new DataView(pdfium.HEAPU8.buffer, scratch, 8)
-    return [view.getInt32(0, true) / FINE, view.getInt32(4, true) / FINE]
+    return [view.getInt32(0, true) / UNITS_PER_POINT, view.getInt32(4, true) / UNITS_PER_POINT]
   }
-  const placed: PlacedObject[] = []
+  const pageObjects: PlacedObject[] = []
   let left = MAX_OBJECTS
-  const look = (count: number, at: (place: number) => number, moved: Matrix, depth: number): void => {
-    for (let place = 0; place < count && left > 0; place++, left--) {
-      const object = at(place)
+  const visit = (count: number, objectAt: (index: number) => number, matrix: Matrix, depth: number): void => {
+    for (let index = 0; index < count && left > 0; index++, left--) {
+      const object = objectAt(index)
       const type = call('FPDFPageObj_GetType', object)
       if (type !== PATH && type !== IMAGE && type !== SHADING && type !== FORM) continue
       const bounds = boundsOf(object)
       if (bounds === undefined) continue
-      const box = boxOf(bounds, moved, shown)
-      if (type === FORM && isWholePage(box, size)) {
+      const box = boxOf(bounds, matrix, toShownPoint)
+      if (type === FORM && coversPage(box, size)) {
         if (depth < MAX_DEPTH)
-          look(
+          visit(
             call('FPDFFormObj_CountObjects', object),
             (inner) => call('FPDFFormObj_GetObject', object, inner),
-            multiplied(matrixOf(object), moved),
+            multiply(matrixOf(object), matrix),
             depth + 1,
           )
-      } else placed.push({ kind: type === IMAGE ? 'image' : 'drawing', ...box })
+      } else pageObjects.push({ kind: type === IMAGE ? 'image' : 'drawing', ...box })
     }
   }
   try {
-    look(pdfium._FPDFPage_CountObjects(page), (place) => pdfium._FPDFPage_GetObject(page, place), SAME, 0)
-    return { size, objects: placed, points: points.map(([x, y]) => shown(x, y)) }
+    visit(pdfium._FPDFPage_CountObjects(page), (index) => pdfium._FPDFPage_GetObject(page, index), IDENTITY, 0)
+    return { size, objects: pageObjects, points: points.map(([x, y]) => toShownPoint(x, y)) }
   } finally {
     pdfium.wasmExports.free(scratch)
   }
 }
 
-function isWholePage(box: Box, { width, height }: { width: number; height: number }): boolean {
-  return (box.right - box.left) * (box.bottom - box.top) > PAGE_SHARE * width * height
+function coversPage(box: Box, { width, height }: { width: number; height: number }): boolean {
+  return (box.right - box.left) * (box.bottom - box.top) > PAGE_FRACTION * width * height
 }
 
 function boxOf(
   [left, bottom, right, top]: readonly [number, number, number, number],
-  moved: Matrix,
-  shown: (x: number, y: number) => [number, number],
+  matrix: Matrix,
+  toShownPoint: (x: number, y: number) => [number, number],
 ): Box {
   const corners = [
     [left, bottom],
     [right, bottom],
     [left, top],
     [right, top],
-  ].map(([x = 0, y = 0]) => shown(moved[0] * x + moved[2] * y + moved[4], moved[1] * x + moved[3] * y + moved[5]))
+  ].map(([x = 0, y = 0]) =>
+    toShownPoint(matrix[0] * x + matrix[2] * y + matrix[4], matrix[1] * x + matrix[3] * y + matrix[5]),
+  )
   const xs = corners.map(([x]) => x)
   const ys = corners.map(([, y]) => y)
   return { left: Math.min(...xs), top: Math.min(...ys), right: Math.max(...xs), bottom: Math.max(...ys) }
 }
 
-function multiplied(inner: Matrix, outer: Matrix): Matrix {
+function multiply(inner: Matrix, outer: Matrix): Matrix {
   const [a, b, c, d, e, f] = inner
   const [p, q, r, s, t, u] = outer
   return [a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u]

@@ -3,8 +3,8 @@ import { createRequire } from 'node:module'
 import { PDFiumModule } from '@hyzyla/pdfium'
 import { ReadError } from '../limits.js'
 import { type Bitmap, MAX_PIXELS } from './bitmap.js'
-import { lettersOf, type PlacedLetter } from './page-letters.js'
-import { layoutOf, type PageLayout } from './page-objects.js'
+import { type PlacedLetter, readPageLetters } from './page-letters.js'
+import { type PageLayout, readPageLayout } from './page-objects.js'
 import { POINTS_PER_INCH } from './points.js'
 
 type Pdfium = Awaited<ReturnType<typeof PDFiumModule>>
@@ -58,7 +58,7 @@ const RED_FIRST = 0x10
 const NEEDS_PASSWORD = 4
 const WHITE = 0xffffffff
 
-let program: ArrayBuffer | undefined
+let wasmProgram: ArrayBuffer | undefined
 
 /**
  * Opens a PDF to draw its pages. Each document has a separate PDFium: WebAssembly never returns memory, and an instance
@@ -67,13 +67,13 @@ let program: ArrayBuffer | undefined
  * @throws ReadError `encrypted` or `malformed`
  */
 export async function openPages(bytes: Uint8Array, filename: string): Promise<PdfPages> {
-  program ??= readProgram()
-  const pdfium = await PDFiumModule({ wasmBinary: program, locateFile: () => '' })
-  const { document, memory } = guarded(filename, 'open the pages', () => {
+  wasmProgram ??= readProgram()
+  const pdfium = await PDFiumModule({ wasmBinary: wasmProgram, locateFile: () => '' })
+  const { document, memory } = withReadErrors(filename, 'open the pages', () => {
     pdfium._FPDF_InitLibraryWithConfig({})
-    const at = allocate(pdfium, bytes.length)
-    pdfium.HEAPU8.set(bytes, at)
-    return { memory: at, document: pdfium._FPDF_LoadMemDocument(at, bytes.length, 0) }
+    const address = allocate(pdfium, bytes.length)
+    pdfium.HEAPU8.set(bytes, address)
+    return { memory: address, document: pdfium._FPDF_LoadMemDocument(address, bytes.length, 0) }
   })
   if (document === 0) {
     if (pdfium._FPDF_GetLastError() === NEEDS_PASSWORD) {
@@ -85,9 +85,11 @@ export async function openPages(bytes: Uint8Array, filename: string): Promise<Pd
     count: pdfium._FPDF_GetPageCount(document),
     size: (page) => withPage(pdfium, document, page, filename, (handle) => sizeOf(pdfium, handle)),
     layout: (page, points) =>
-      withPage(pdfium, document, page, filename, (handle) => layoutOf(pdfium, handle, sizeOf(pdfium, handle), points)),
+      withPage(pdfium, document, page, filename, (handle) =>
+        readPageLayout(pdfium, handle, sizeOf(pdfium, handle), points),
+      ),
     letters: (page) =>
-      withPage(pdfium, document, page, filename, (handle) => lettersOf(pdfium, handle, sizeOf(pdfium, handle))),
+      withPage(pdfium, document, page, filename, (handle) => readPageLetters(pdfium, handle, sizeOf(pdfium, handle))),
     render: (page, options) =>
       withPage(pdfium, document, page, filename, (handle) => draw(pdfium, handle, options, filename)),
     close: () => {
@@ -108,7 +110,7 @@ function readProgram(): ArrayBuffer {
 }
 
 function withPage<T>(pdfium: Pdfium, document: number, page: number, filename: string, use: (handle: number) => T): T {
-  return guarded(filename, `draw page ${page}`, () => {
+  return withReadErrors(filename, `draw page ${page}`, () => {
     const handle = pdfium._FPDF_LoadPage(document, page - 1)
     if (handle === 0) throw new ReadError('malformed', `page ${page} of ${filename} cannot be drawn`)
     try {
@@ -125,16 +127,16 @@ function sizeOf(pdfium: Pdfium, handle: number): { width: number; height: number
 
 function draw(pdfium: Pdfium, handle: number, options: RenderOptions, filename: string): RenderedPage {
   const page = sizeOf(pdfium, handle)
-  const region = inside(options.region ?? { left: 0, top: 0, ...page }, page)
+  const region = clipToPage(options.region ?? { left: 0, top: 0, ...page }, page)
   if (!(region.width > 0 && region.height > 0)) {
     throw new ReadError('malformed', `a page of ${filename} has no area that could be drawn`)
   }
-  const scale = scaleOf(region, options)
+  const scale = computeScale(region, options)
   const width = Math.max(1, Math.round(region.width * scale))
   const height = Math.max(1, Math.round(region.height * scale))
   const channels = options.grey === true ? 1 : 4
-  const at = allocate(pdfium, width * height * channels)
-  const bitmap = pdfium._FPDFBitmap_CreateEx(width, height, channels === 1 ? GREY : COLOUR, at, width * channels)
+  const address = allocate(pdfium, width * height * channels)
+  const bitmap = pdfium._FPDFBitmap_CreateEx(width, height, channels === 1 ? GREY : COLOUR, address, width * channels)
   try {
     pdfium._FPDFBitmap_FillRect(bitmap, 0, 0, width, height, WHITE)
     pdfium._FPDF_RenderPageBitmap(
@@ -147,16 +149,16 @@ function draw(pdfium: Pdfium, handle: number, options: RenderOptions, filename: 
       0,
       WITH_ANNOTATIONS | (channels === 1 ? AS_GREY : RED_FIRST),
     )
-    const data = pdfium.HEAPU8.slice(at, at + width * height * channels)
+    const data = pdfium.HEAPU8.slice(address, address + width * height * channels)
     return { width, height, channels, data, dpi: scale * POINTS_PER_INCH }
   } finally {
     pdfium._FPDFBitmap_Destroy(bitmap)
-    pdfium.wasmExports.free(at)
+    pdfium.wasmExports.free(address)
   }
 }
 
 /** Clips a region to the page. */
-function inside(region: Region, page: { width: number; height: number }): Region {
+function clipToPage(region: Region, page: { width: number; height: number }): Region {
   const left = Math.max(0, region.left)
   const top = Math.max(0, region.top)
   return {
@@ -168,19 +170,19 @@ function inside(region: Region, page: { width: number; height: number }): Region
 }
 
 /** Pixels per point, limited by the maximal number of pixels. */
-function scaleOf({ width, height }: Region, { dpi, maxPixels = MAX_PIXELS }: RenderOptions): number {
-  const most = Math.sqrt(Math.min(maxPixels, MAX_PIXELS) / (Math.max(1, width) * Math.max(1, height)))
-  return Math.min(dpi / POINTS_PER_INCH, most)
+function computeScale({ width, height }: Region, { dpi, maxPixels = MAX_PIXELS }: RenderOptions): number {
+  const maxScale = Math.sqrt(Math.min(maxPixels, MAX_PIXELS) / (Math.max(1, width) * Math.max(1, height)))
+  return Math.min(dpi / POINTS_PER_INCH, maxScale)
 }
 
 function allocate(pdfium: Pdfium, bytes: number): number {
-  const at = pdfium.wasmExports.malloc(bytes)
-  if (at === 0) throw new Error('out of memory')
-  return at
+  const address = pdfium.wasmExports.malloc(bytes)
+  if (address === 0) throw new Error('out of memory')
+  return address
 }
 
 /** Runs an action; any failure inside PDFium is attributed to the file and becomes a ReadError. */
-function guarded<T>(filename: string, what: string, action: () => T): T {
+function withReadErrors<T>(filename: string, what: string, action: () => T): T {
   try {
     return action()
   } catch (error) {

@@ -17,20 +17,20 @@ export function encodePng({ width, height, channels, data }: Bitmap): Buffer {
   return Buffer.concat([
     SIGNATURE,
     chunk('IHDR', header),
-    chunk('IDAT', deflateSync(filtered(data, width * channels, height), { level: LEVEL })),
+    chunk('IDAT', deflateSync(applyUpFilter(data, width * channels, height), { level: LEVEL })),
     chunk('IEND', Buffer.alloc(0)),
   ])
 }
 
-function filtered(data: Uint8Array, stride: number, height: number): Uint8Array {
+function applyUpFilter(data: Uint8Array, stride: number, height: number): Uint8Array {
   const rows = new Uint8Array((stride + 1) * height)
   for (let y = 0; y < height; y++) {
-    const to = y * (stride + 1)
-    const from = y * stride
-    rows[to] = UP
+    const target = y * (stride + 1)
+    const source = y * stride
+    rows[target] = UP
     for (let x = 0; x < stride; x++) {
-      const above = y === 0 ? 0 : (data[from - stride + x] ?? 0)
-      rows[to + 1 + x] = (data[from + x] ?? 0) - above
+      const above = y === 0 ? 0 : (data[source - stride + x] ?? 0)
+      rows[target + 1 + x] = (data[source + x] ?? 0) - above
     }
   }
   return rows

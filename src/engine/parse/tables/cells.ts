@@ -1,7 +1,7 @@
-import { CELL_SEPARATOR, cellsOfLine } from '../../../lib/text/table-lines.js'
+import { CELL_SEPARATOR, splitCells } from '../../../lib/text/table-lines.js'
 
 /** A cell that spans several rows or columns; rows and columns count from 0, header rows included. */
-export interface Span {
+export interface CellSpan {
   row: number
   column: number
   rows: number
@@ -13,7 +13,7 @@ export interface TableCells {
   rows: string[][]
   headerRows: number
   headColumns: number
-  spans: Span[]
+  spans: CellSpan[]
   caption?: string
 }
 
@@ -42,21 +42,21 @@ export function ambiguousRows(rows: readonly (readonly string[])[]): string[][] 
  *
  * Runs of white space in a cell become one space, as in the text of a document.
  */
-export function tableOf(text: string, metadata: Readonly<Record<string, unknown>>): TableCells {
-  const told = rowsIn(metadata.cells)
-  const rows = told ?? text.split('\n').map(cellsOfLine)
-  const width = rows.reduce((most, row) => Math.max(most, row.length), count(metadata.columnCount))
+export function toTableCells(text: string, metadata: Readonly<Record<string, unknown>>): TableCells {
+  const storedRows = parseRows(metadata.cells)
+  const rows = storedRows ?? text.split('\n').map(splitCells)
+  const width = rows.reduce((max, row) => Math.max(max, row.length), toCount(metadata.columnCount))
   return {
     rows: rows.map((row) => [...row, ...new Array<string>(width - row.length).fill('')]),
-    headerRows: Math.min(rows.length, count(metadata.headerRows)),
-    headColumns: Math.min(width, count(metadata.headColumns)),
-    spans: spansIn(metadata.spans),
+    headerRows: Math.min(rows.length, toCount(metadata.headerRows)),
+    headColumns: Math.min(width, toCount(metadata.headColumns)),
+    spans: parseSpans(metadata.spans),
     ...(typeof metadata.caption === 'string' ? { caption: metadata.caption } : {}),
   }
 }
 
 /** Joins the parts of one long table; header rows that later parts repeat are kept once. */
-export function joinedTable(parts: readonly TableCells[]): TableCells | undefined {
+export function joinTableParts(parts: readonly TableCells[]): TableCells | undefined {
   const [first, ...rest] = parts
   if (first === undefined) return undefined
   const joined: TableCells = { ...first, rows: [...first.rows], spans: [...first.spans] }
@@ -69,16 +69,16 @@ export function joinedTable(parts: readonly TableCells[]): TableCells | undefine
   return joined
 }
 
-function count(value: unknown): number {
+function toCount(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }
 
-function rowsIn(value: unknown): string[][] | undefined {
+function parseRows(value: unknown): string[][] | undefined {
   if (!Array.isArray(value)) return undefined
   return value.map((row: unknown) => (Array.isArray(row) ? row.map((cell: unknown) => String(cell)) : []))
 }
 
-function spansIn(value: unknown): Span[] {
+function parseSpans(value: unknown): CellSpan[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((span: unknown) => {
     if (typeof span !== 'object' || span === null) return []

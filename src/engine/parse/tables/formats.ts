@@ -29,7 +29,10 @@ function toMarkdown({ rows, headerRows, spans, caption }: TableCells): string {
   const heads = Array.from({ length: width }, (_, column) => {
     const names: string[] = []
     for (let row = 0; row < headerRows; row++) {
-      const span = spans.find((one) => one.row === row && one.column <= column && column < one.column + one.columns)
+      const span = spans.find(
+        (candidate) =>
+          candidate.row === row && candidate.column <= column && column < candidate.column + candidate.columns,
+      )
       names.push(rows[row]?.[span?.column ?? column] ?? '')
     }
     return names.filter((name) => name !== '').join(' ')

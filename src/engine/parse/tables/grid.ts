@@ -1,4 +1,4 @@
-import type { Span } from './cells.js'
+import type { CellSpan } from './cells.js'
 
 /** A cell at its column in the row, before empty columns are removed. */
 export interface PlacedCell {
@@ -12,10 +12,10 @@ const PREFIXES = '$€£¥('
 const SUFFIXES = ')%'
 
 /** Rows get equal width up to this number of cells in the table; in a larger one few rows are that wide. */
-const MAX_PLACES = 4_000_000
+const MAX_CELLS = 4_000_000
 
 /** Whether all cells that occupy only one column are prefix signs or suffix signs. */
-interface Signs {
+interface SignColumn {
   prefixes: boolean
   suffixes: boolean
 }
@@ -25,16 +25,16 @@ interface Signs {
  * cell stands alone, and those with only `$`, `(`, `)` or `%`, which join their numbers. A column is removed from all
  * rows or from none, so that numbers stay below their headers.
  */
-export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spans: Span[] } {
+export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spans: CellSpan[] } {
   const filled = rows.map((row) => row.filter((cell) => cell.text !== ''))
-  const groups = groupsOf(filled)
-  const width = groups.reduce((most, group) => Math.max(most, group), 0) + 1
-  const least = width * filled.length > MAX_PLACES ? 0 : width
+  const groups = computeColumnGroups(filled)
+  const width = groups.reduce((max, group) => Math.max(max, group), 0) + 1
+  const minWidth = width * filled.length > MAX_CELLS ? 0 : width
   const tidy: string[][] = []
-  const spans: Span[] = []
+  const spans: CellSpan[] = []
   for (const [index, row] of filled.entries()) {
     if (row.length === 0) continue
-    const texts = new Array<string>(least).fill('')
+    const texts = new Array<string>(minWidth).fill('')
     for (const cell of row) {
       const column = groups[cell.column] ?? 0
       while (texts.length <= column) texts.push('')
@@ -42,12 +42,13 @@ export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spa
       const before = texts[column] ?? ''
       if (before === '') texts[column] = cell.text
       else {
-        const tight = isOf(before, PREFIXES) || isOf(cell.text, SUFFIXES)
-        texts[column] = `${before}${tight ? '' : ' '}${cell.text}`
+        const isTight = consistsOf(before, PREFIXES) || consistsOf(cell.text, SUFFIXES)
+        texts[column] = `${before}${isTight ? '' : ' '}${cell.text}`
       }
-      let deep = 1
-      for (let at = index + 1; at < index + cell.rows; at++) if ((filled[at]?.length ?? 0) > 0) deep++
-      if (last > column || deep > 1) spans.push({ row: tidy.length, column, rows: deep, columns: last - column + 1 })
+      let rowCount = 1
+      for (let below = index + 1; below < index + cell.rows; below++) if ((filled[below]?.length ?? 0) > 0) rowCount++
+      if (last > column || rowCount > 1)
+        spans.push({ row: tidy.length, column, rows: rowCount, columns: last - column + 1 })
     }
     tidy.push(texts)
   }
@@ -55,7 +56,7 @@ export function tidyGrid(rows: readonly PlacedCell[][]): { rows: string[][]; spa
 }
 
 /** For each column of the input, the index of the output column it becomes part of. */
-function groupsOf(rows: readonly PlacedCell[][]): number[] {
+function computeColumnGroups(rows: readonly PlacedCell[][]): number[] {
   const starts: boolean[] = []
   let width = 0
   for (const row of rows) {
@@ -66,46 +67,47 @@ function groupsOf(rows: readonly PlacedCell[][]): number[] {
   }
   // Columns at which no cell starts belong to the column before them.
   const origin: number[] = []
-  for (let place = 0; place < width; place++)
-    origin.push(place === 0 || starts[place] === true ? place : (origin[place - 1] ?? 0))
-  const alone: (Signs | undefined)[] = []
+  for (let position = 0; position < width; position++)
+    origin.push(position === 0 || starts[position] === true ? position : (origin[position - 1] ?? 0))
+  const signColumns: (SignColumn | undefined)[] = []
   for (const row of rows) {
     for (const { text, column, columns } of row) {
       if (origin[column + columns - 1] !== column) continue
-      const signs = alone[column]
-      if (signs === undefined) alone[column] = { prefixes: isOf(text, PREFIXES), suffixes: isOf(text, SUFFIXES) }
+      const signs = signColumns[column]
+      if (signs === undefined)
+        signColumns[column] = { prefixes: consistsOf(text, PREFIXES), suffixes: consistsOf(text, SUFFIXES) }
       else {
-        signs.prefixes &&= isOf(text, PREFIXES)
-        signs.suffixes &&= isOf(text, SUFFIXES)
+        signs.prefixes &&= consistsOf(text, PREFIXES)
+        signs.suffixes &&= consistsOf(text, SUFFIXES)
       }
     }
   }
-  return numbered(origin, alone)
+  return numberGroups(origin, signColumns)
 }
 
-function numbered(origin: readonly number[], alone: readonly (Signs | undefined)[]): number[] {
+function numberGroups(origin: readonly number[], signColumns: readonly (SignColumn | undefined)[]): number[] {
   const groups: number[] = []
   let next = 0
-  let open = false
-  for (const [place, start] of origin.entries()) {
-    if (start !== place) {
+  let isOpen = false
+  for (const [position, start] of origin.entries()) {
+    if (start !== position) {
       groups.push(groups[start] ?? 0)
       continue
     }
-    const signs = alone[place]
-    if (signs?.suffixes === true && next > 0 && !open) {
+    const signs = signColumns[position]
+    if (signs?.suffixes === true && next > 0 && !isOpen) {
       groups.push(next - 1)
       continue
     }
     groups.push(next)
     // a currency, or the left edge of headers, joins the column after it
-    open = signs === undefined || signs.prefixes
-    if (!open) next++
+    isOpen = signs === undefined || signs.prefixes
+    if (!isOpen) next++
   }
   return groups
 }
 
-function isOf(text: string, signs: string): boolean {
-  for (let at = 0; at < text.length; at++) if (!signs.includes(text.charAt(at))) return false
+function consistsOf(text: string, signs: string): boolean {
+  for (let index = 0; index < text.length; index++) if (!signs.includes(text.charAt(index))) return false
   return text !== ''
 }

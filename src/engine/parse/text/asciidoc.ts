@@ -1,9 +1,9 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { pictureFrom } from '../pictures.js'
-import { tableBlocks } from '../tables.js'
-import { asciidocCells, inlineAsciidoc } from './asciidoc-inline.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { parsePictureSource } from '../pictures.js'
+import { buildTableBlocks } from '../tables.js'
+import { asciidocToText, parseAsciidocTable } from './asciidoc-inline.js'
 
 const HEADING = /^(={1,6}|#{1,6})\s+(\S[^\n]{0,500})$/
 const ATTRIBUTE = /^:(!?[\w-]{1,80}!?):(?:\s+([^\n]*))?$/
@@ -19,7 +19,7 @@ export const asciidocParser: Parser = {
   parse: parseAsciidoc,
 }
 
-function parseAsciidoc(input: ParserInput): Parsed {
+function parseAsciidoc(input: ParserInput): ParsedDocument {
   const reader = new AsciidocReader(input.text().split(/\r?\n/))
   const blocks = reader.read()
   if (!blocks.some((block) => block.text !== '')) throw new ReadError('empty', `${input.filename} has no text`)
@@ -27,11 +27,11 @@ function parseAsciidoc(input: ParserInput): Parsed {
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...defined({ title, language: attributes.get('lang') }),
+    ...omitUndefined({ title, language: attributes.get('lang') }),
     blocks,
     metadata: {
       ...(authors.length === 0 ? {} : { authors }),
-      ...defined({ created: attributes.get('revdate'), description: attributes.get('description') }),
+      ...omitUndefined({ created: attributes.get('revdate'), description: attributes.get('description') }),
       ...(includes.length === 0 ? {} : { warnings: [`not followed: ${includes.join(', ')}`] }),
     },
   }
@@ -44,8 +44,8 @@ class AsciidocReader {
   title: string | undefined
   readonly #lines: string[]
   readonly #blocks: Block[] = []
-  #at = 0
-  #held: string[] = []
+  #lineIndex = 0
+  #pendingLines: string[] = []
   #items: string[] = []
   /** style in square brackets and title of the next block */
   #style = ''
@@ -58,7 +58,7 @@ class AsciidocReader {
   }
 
   read(): Block[] {
-    while (this.#at < this.#lines.length) this.#line(this.#lines[this.#at++] ?? '')
+    while (this.#lineIndex < this.#lines.length) this.#line(this.#lines[this.#lineIndex++] ?? '')
     this.#flush()
     return this.#blocks
   }
@@ -66,13 +66,14 @@ class AsciidocReader {
   #line(line: string): void {
     const heading = HEADING.exec(line)
     const attribute = ATTRIBUTE.exec(line)
-    if (attribute !== null && this.#held.length === 0) this.#attribute(attribute)
+    if (attribute !== null && this.#pendingLines.length === 0) this.#attribute(attribute)
     else if (line.startsWith('//') && !/^\/{4,}\s*$/.test(line)) return
     else if (/^(?:include|ifdef|ifndef|ifeval|endif)::/.test(line)) this.#directive(line)
     else if (FENCE.test(line)) this.#fence(line.trimEnd())
-    else if (heading !== null && this.#held.length === 0) this.#heading(heading)
-    else if (/^\[[^\]\n]{0,500}\]\s*$/.test(line) && this.#held.length === 0) this.#style = line.trim().slice(1, -1)
-    else if (/^\.[^\s.][^\n]{0,500}$/.test(line) && this.#held.length === 0) this.#caption = line.slice(1)
+    else if (heading !== null && this.#pendingLines.length === 0) this.#heading(heading)
+    else if (/^\[[^\]\n]{0,500}\]\s*$/.test(line) && this.#pendingLines.length === 0)
+      this.#style = line.trim().slice(1, -1)
+    else if (/^\.[^\s.][^\n]{0,500}$/.test(line) && this.#pendingLines.length === 0) this.#caption = line.slice(1)
     else if (/^image::/.test(line)) this.#image(line)
     else if (line.trim() === '') this.#flushText()
     else if (line.trim() === '+') this.#continues = true
@@ -108,24 +109,24 @@ class AsciidocReader {
   /** Reads author and revision, which follow the title. */
   #byline(): void {
     const author = /^([\p{L}][\p{L}\s.'-]{1,100}?)(?:\s<[^<>\n]{1,100}>)?(?:;|$)/u
-    const line = this.#lines[this.#at] ?? ''
+    const line = this.#lines[this.#lineIndex] ?? ''
     if (line.trim() === '' || line.startsWith(':') || line.startsWith('//') || !author.test(line)) return
-    for (const one of line.split(';')) {
-      const name = author.exec(one.trim())?.[1]?.trim()
+    for (const authorText of line.split(';')) {
+      const name = author.exec(authorText.trim())?.[1]?.trim()
       if (name !== undefined) this.authors.push(name)
     }
-    this.#at++
-    const revision = /^(?:v[\d.]{1,20},?\s?)?(\d{4}-\d{2}-\d{2})/.exec(this.#lines[this.#at] ?? '')
+    this.#lineIndex++
+    const revision = /^(?:v[\d.]{1,20},?\s?)?(\d{4}-\d{2}-\d{2})/.exec(this.#lines[this.#lineIndex] ?? '')
     if (revision === null) return
     this.attributes.set('revdate', revision[1] ?? '')
-    this.#at++
+    this.#lineIndex++
   }
 
   #image(line: string): void {
     this.#flush()
-    const found = /^image::([^[\]\n]{1,500})\[([^\]\n]{0,500})\]/.exec(line)
-    const picture = pictureFrom(found?.[1] ?? '')
-    const alt = this.#caption === '' ? (found?.[2]?.split(',')[0] ?? '').replace(/"/g, '') : this.#caption
+    const match = /^image::([^[\]\n]{1,500})\[([^\]\n]{0,500})\]/.exec(line)
+    const picture = parsePictureSource(match?.[1] ?? '')
+    const alt = this.#caption === '' ? (match?.[2]?.split(',')[0] ?? '').replace(/"/g, '') : this.#caption
     this.#caption = ''
     if (picture !== undefined) this.#blocks.push({ type: 'image', text: this.#inline(alt), picture })
   }
@@ -139,10 +140,10 @@ class AsciidocReader {
     this.#flush()
     const style = this.#style
     const kind = mark.charAt(0)
-    const listing = /^(?:source|listing|literal)/.test(style)
+    const isListing = /^(?:source|listing|literal)/.test(style)
     if (kind === '/' || kind === '+') this.#body(mark)
     else if (mark.endsWith('===') && /^[|,:]/.test(mark)) this.#table(this.#body(mark), style, kind)
-    else if (/^-{4,}$|^\.{4,}$/.test(mark) || mark.startsWith('`') || (mark === '--' && listing))
+    else if (/^-{4,}$|^\.{4,}$/.test(mark) || mark.startsWith('`') || (mark === '--' && isListing))
       this.#code(mark, style)
     else {
       if (this.#open.length < 50) this.#open.push(mark)
@@ -155,8 +156,8 @@ class AsciidocReader {
   #body(mark: string): string[] {
     const end = mark.startsWith('`') ? '```' : mark
     const body: string[] = []
-    while (this.#at < this.#lines.length) {
-      const line = this.#lines[this.#at++] ?? ''
+    while (this.#lineIndex < this.#lines.length) {
+      const line = this.#lines[this.#lineIndex++] ?? ''
       if (line.trimEnd() === end) break
       body.push(line)
     }
@@ -175,11 +176,12 @@ class AsciidocReader {
   }
 
   #table(body: string[], style: string, kind: string): void {
-    const { rows, headed } = asciidocCells(body, style, kind)
+    const { rows, hasHeader } = parseAsciidocTable(body, style, kind)
     const caption = this.#inline(this.#caption)
     this.#takeCaption()
-    const shown = rows.map((row) => row.map((cell) => this.#inline(cell)))
-    if (shown.length > 0) this.#blocks.push(...tableBlocks(shown, headed, caption === '' ? {} : { caption }))
+    const textRows = rows.map((row) => row.map((cell) => this.#inline(cell)))
+    if (textRows.length > 0)
+      this.#blocks.push(...buildTableBlocks(textRows, hasHeader, caption === '' ? {} : { caption }))
   }
 
   #takeCaption(): void {
@@ -189,8 +191,8 @@ class AsciidocReader {
   }
 
   #text(line: string): void {
-    const item = this.#held.length === 0 || this.#items.length > 0 ? LIST.exec(line) : null
-    const term = item === null && this.#held.length === 0 ? TERM.exec(line) : null
+    const item = this.#pendingLines.length === 0 || this.#items.length > 0 ? LIST.exec(line) : null
+    const term = item === null && this.#pendingLines.length === 0 ? TERM.exec(line) : null
     if (item !== null) {
       this.#flushText()
       const [, mark = '', text = ''] = item
@@ -198,11 +200,11 @@ class AsciidocReader {
       this.#items.push(`${'  '.repeat(depth)}${/^[.\d<]/.test(mark) ? '1.' : '-'} ${this.#inline(text)}`)
     } else if (term !== null) {
       this.#items.push(`- ${this.#inline(term[1] ?? '')}: ${this.#inline(term[3] ?? '')}`.trimEnd())
-    } else if (this.#items.length > 0 && (this.#continues || this.#held.length === 0) && !this.#ended) {
+    } else if (this.#items.length > 0 && (this.#continues || this.#pendingLines.length === 0) && !this.#ended) {
       this.#items[this.#items.length - 1] += ` ${this.#inline(line)}`
     } else {
-      if (this.#held.length === 0) this.#flushItems()
-      this.#held.push(line)
+      if (this.#pendingLines.length === 0) this.#flushItems()
+      this.#pendingLines.push(line)
     }
     this.#continues = false
     this.#ended = false
@@ -213,9 +215,9 @@ class AsciidocReader {
 
   #flushText(): void {
     this.#ended = this.#items.length > 0
-    if (this.#held.length === 0) return
-    const lines = this.#held
-    this.#held = []
+    if (this.#pendingLines.length === 0) return
+    const lines = this.#pendingLines
+    this.#pendingLines = []
     this.#flushItems()
     this.#takeCaption()
     const literal = lines.every((line) => /^\s/.test(line))
@@ -239,6 +241,6 @@ class AsciidocReader {
   }
 
   #inline(text: string): string {
-    return inlineAsciidoc(text, this.attributes)
+    return asciidocToText(text, this.attributes)
   }
 }

@@ -6,12 +6,12 @@
 /** A symbol that contains others (a class), one that does not (a function), or a value or type. */
 export type SymbolKind = 'container' | 'function' | 'value'
 
-export interface Declared {
+export interface SymbolDeclaration {
   name: string
   kind: SymbolKind
 }
 
-interface Rule {
+interface SymbolRule {
   /** the first group that matched is the name */
   pattern: RegExp
   kind: SymbolKind
@@ -20,18 +20,21 @@ interface Rule {
 }
 
 /** Characters of a line that are examined. */
-const LOOKED_AT = 300
-const WORDS = String.raw`(?:(?:export|default|declare|public|private|protected|internal|static|final|sealed|abstract|partial|override|open|data|inline|value|virtual|readonly|unsafe|async|pub|pub\(\w+\)|extern|extern "C"|const|unsafe|native|synchronized|suspend|tailrec|operator|infix|fileprivate|mutating|indirect|required|convenience|lateinit|enum|annotation|inner|companion|case|implicit|lazy|new|file|ref) )*`
+const EXAMINED_LENGTH = 300
+const MODIFIERS = String.raw`(?:(?:export|default|declare|public|private|protected|internal|static|final|sealed|abstract|partial|override|open|data|inline|value|virtual|readonly|unsafe|async|pub|pub\(\w+\)|extern|extern "C"|const|unsafe|native|synchronized|suspend|tailrec|operator|infix|fileprivate|mutating|indirect|required|convenience|lateinit|enum|annotation|inner|companion|case|implicit|lazy|new|file|ref) )*`
 
-const container = (words: string, name = String.raw`([\w$.:]+)`): Rule => ({
-  pattern: new RegExp(`^${WORDS}(?:${words}) ${name}`),
+const container = (words: string, name = String.raw`([\w$.:]+)`): SymbolRule => ({
+  pattern: new RegExp(`^${MODIFIERS}(?:${words}) ${name}`),
   kind: 'container',
 })
-const fn = (pattern: RegExp): Rule => ({ pattern, kind: 'function' })
-const value = (pattern: RegExp): Rule => ({ pattern, kind: 'value', where: 'margin' })
-const after = (words: string): Rule => ({ pattern: new RegExp(`^${WORDS}(?:${words}) ([\\w$]+)`), kind: 'function' })
+const fn = (pattern: RegExp): SymbolRule => ({ pattern, kind: 'function' })
+const value = (pattern: RegExp): SymbolRule => ({ pattern, kind: 'value', where: 'margin' })
+const keywordFunction = (words: string): SymbolRule => ({
+  pattern: new RegExp(`^${MODIFIERS}(?:${words}) ([\\w$]+)`),
+  kind: 'function',
+})
 
-const SCRIPT: Rule[] = [
+const SCRIPT: SymbolRule[] = [
   container('class|interface|enum|namespace|module'),
   { pattern: /^describe(?:\.\w+)?\(\s?['"`]([^'"`]{1,120})/, kind: 'container' },
   fn(/^(?:it|test)(?:\.\w+)?\(\s?['"`]([^'"`]{1,160})/),
@@ -48,7 +51,7 @@ const SCRIPT: Rule[] = [
   },
 ]
 
-const RULES: Record<string, readonly Rule[]> = {
+const RULES: Record<string, readonly SymbolRule[]> = {
   typescript: SCRIPT,
   javascript: SCRIPT,
   python: [
@@ -64,16 +67,16 @@ const RULES: Record<string, readonly Rule[]> = {
   rust: [
     { pattern: /^(?:unsafe )?impl(?:<[^>]{0,80}>)? ((?:[\w:]+(?:<[^>]{0,80}>)? for )?[\w:&]+)/, kind: 'container' },
     container('trait|mod', '(\\w+)'),
-    after('fn'),
-    value(new RegExp(`^${WORDS}(?:struct|enum|union|type|const|static) (\\w+)`)),
+    keywordFunction('fn'),
+    value(new RegExp(`^${MODIFIERS}(?:struct|enum|union|type|const|static) (\\w+)`)),
     fn(/^macro_rules! (\w+)/),
   ],
   java: [container('class|interface|enum|record|@interface')],
   kotlin: [
     container('class|interface|object', '(\\w+)'),
-    { pattern: new RegExp(`^${WORDS}fun (?:<[^>]{0,60}> )?(?:[\\w<>?.]{1,60}\\.)?(\\w+)`), kind: 'function' },
+    { pattern: new RegExp(`^${MODIFIERS}fun (?:<[^>]{0,60}> )?(?:[\\w<>?.]{1,60}\\.)?(\\w+)`), kind: 'function' },
   ],
-  scala: [container('class|object|trait', '(\\w+)'), after('def')],
+  scala: [container('class|object|trait', '(\\w+)'), keywordFunction('def')],
   csharp: [container('class|interface|struct|record|record struct|record class|enum|namespace')],
   cpp: [container('class|struct|namespace|union|enum class|enum'), fn(/^# ?define (\w+)\(/)],
   c: [
@@ -84,12 +87,12 @@ const RULES: Record<string, readonly Rule[]> = {
   dart: [container('class|mixin|extension|enum', '(\\w+)')],
   swift: [
     container('class|struct|enum|protocol|extension|actor', '([\\w.]+)'),
-    { pattern: new RegExp(`^${WORDS}(?:func (\\w+)|(init|deinit)\\b)`), kind: 'function' },
+    { pattern: new RegExp(`^${MODIFIERS}(?:func (\\w+)|(init|deinit)\\b)`), kind: 'function' },
   ],
   ruby: [container('module|class', '([\\w:]+)'), fn(/^(?:private |protected )?def (?:self\.)?([\w?!=[\]]+)/)],
   php: [
     container('class|interface|trait|enum', '(\\w+)'),
-    { pattern: new RegExp(`^${WORDS}function &?(\\w+)`), kind: 'function' },
+    { pattern: new RegExp(`^${MODIFIERS}function &?(\\w+)`), kind: 'function' },
   ],
   bash: [fn(/^(?:function )?([\w:.-]+) ?\(\) ?\{?/), fn(/^function ([\w:.-]+)/)],
   sql: [
@@ -113,7 +116,7 @@ const RULES: Record<string, readonly Rule[]> = {
     { pattern: /^@(?:interface|implementation|protocol) (\w+)/, kind: 'container' },
     fn(/^[-+] ?\([^)]{1,80}\) ?(\w+)/),
   ],
-  groovy: [container('class|interface|trait|enum', '(\\w+)'), after('def')],
+  groovy: [container('class|interface|trait|enum', '(\\w+)'), keywordFunction('def')],
   clojure: [fn(/^\((?:defn-?|defmacro|defmulti|defprotocol|defrecord|deftype) \^?:?[\w-]* ?([\w!?*<>-]+)/)],
   pascal: [fn(/^(?:procedure|function|constructor|destructor) ([\w.]+)/i)],
   vb: [
@@ -124,10 +127,10 @@ const RULES: Record<string, readonly Rule[]> = {
 }
 
 /** Languages whose methods have no keyword before their name, only a type or nothing. */
-const TYPED = new Set(['java', 'csharp', 'cpp', 'c', 'dart'])
+const TYPE_FIRST_LANGUAGES = new Set(['java', 'csharp', 'cpp', 'c', 'dart'])
 /** Those of them that have functions outside of containers. */
-const FREE = new Set(['cpp', 'c', 'dart'])
-const NO_NAMES = new Set(
+const FREE_FUNCTION_LANGUAGES = new Set(['cpp', 'c', 'dart'])
+const KEYWORDS = new Set(
   'if for while switch catch return new else do throw sizeof assert using lock foreach await case delete super this static_assert'.split(
     ' ',
   ),
@@ -145,31 +148,37 @@ export function hasSymbols(language: string): boolean {
  * @param margin whether it has none
  * @param inside whether the innermost enclosing symbol is a container
  */
-export function declaredIn(line: string, language: string, margin: boolean, inside: boolean): Declared | undefined {
-  const text = line.slice(0, LOOKED_AT).replace(/\s+/g, ' ').trimEnd()
+export function findDeclaration(
+  line: string,
+  language: string,
+  margin: boolean,
+  inside: boolean,
+): SymbolDeclaration | undefined {
+  const text = line.slice(0, EXAMINED_LENGTH).replace(/\s+/g, ' ').trimEnd()
   for (const { pattern, kind, where } of RULES[language] ?? []) {
     if ((where === 'margin' && !margin) || (where === 'inside' && !inside)) continue
-    const found = pattern.exec(text)
-    const name = found
+    const match = pattern.exec(text)
+    const name = match
       ?.slice(1)
       .filter((part) => part !== undefined)
       .join('.')
     // A forward declaration has no content.
     if (name !== undefined && name !== '' && !(kind === 'container' && /^[^{(]*;$/.test(text))) return { name, kind }
   }
-  if (!TYPED.has(language) || !(inside || (margin && FREE.has(language)))) return undefined
-  const name = typedFunction(text)
+  if (!TYPE_FIRST_LANGUAGES.has(language) || !(inside || (margin && FREE_FUNCTION_LANGUAGES.has(language))))
+    return undefined
+  const name = findTypedFunction(text)
   return name === undefined ? undefined : { name, kind: 'function' }
 }
 
 /** `static List<String> names(int a) {`: types, a name, a bracket, and no statement. */
-function typedFunction(text: string): string | undefined {
+function findTypedFunction(text: string): string | undefined {
   const bracket = text.indexOf('(')
   if (bracket <= 0 || /;$/.test(text) || !/[{),:]$|\b(?:const|override|noexcept|throws [\w., ]{1,80})$/.test(text))
     return undefined
   const before = text.slice(0, bracket).trimEnd()
   const name = /([\w~]+(?:::~?\w+)*)$/.exec(before)?.[1]
-  if (name === undefined || NO_NAMES.has(name) || /^\d/.test(name)) return undefined
+  if (name === undefined || KEYWORDS.has(name) || /^\d/.test(name)) return undefined
   const types = before.slice(0, before.length - name.length)
   if (!/^[\w<>[\],.?&*:@ ]*$/.test(types) || /\b(?:return|new|throw|else|case|goto|delete)\b/.test(types))
     return undefined

@@ -1,16 +1,16 @@
-import { languageOfFile } from '../languages.js'
+import { findFileLanguage } from '../languages.js'
 import type { Block, Parser } from '../parsed.js'
-import { declaredIn, hasSymbols, type SymbolKind } from './code-rules.js'
-import { lines } from './text.js'
+import { findDeclaration, hasSymbols, type SymbolKind } from './code-rules.js'
+import { iterateLines } from './text.js'
 
 /** Declarations are collected up to this many lines, so that a node is more than a one-line import. */
-const ENOUGH_LINES = 25
-const MAX_LINES = 120
-const MAX_CHARACTERS = 6000
+const MIN_SECTION_LINES = 25
+const MAX_BLOCK_LINES = 120
+const MAX_BLOCK_CHARACTERS = 6000
 /** Symbols shorter than this share a section with their neighbours. */
-const SMALL_SYMBOL = 8
+const SMALL_SYMBOL_LINES = 8
 /** Maximum number of names in the title of a shared section. */
-const MAX_NAMES = 6
+const MAX_TITLE_NAMES = 6
 /** Nested classes are sections up to this depth. */
 const MAX_DEPTH = 4
 
@@ -19,24 +19,24 @@ export const codeParser: Parser = {
   accepts: (mediaType) =>
     mediaType.startsWith('text/x-') || mediaType === 'text/css' || mediaType === 'text/javascript',
   parse(input) {
-    const language = languageOfFile(input.filename) ?? input.mediaType.replace(/^text\/(?:x-)?/, '')
+    const language = findFileLanguage(input.filename) ?? input.mediaType.replace(/^text\/(?:x-)?/, '')
     return {
       parser: 'unstructured',
       contentType: 'text',
-      blocks: sourceBlocks(input.text(), language),
+      blocks: readSourceBlocks(input.text(), language),
       metadata: { programmingLanguage: language },
     }
   },
 }
 
 /** Splits source code into sections by its symbols. */
-export function sourceBlocks(text: string, language: string): Block[] {
-  const all = [...lines(text)].map((line) => line.trimEnd())
-  const symbols = hasSymbols(language) ? symbolsOf(all, language) : []
-  const blocks = codeBlocks(all, 0, symbols[0]?.start ?? all.length, language)
-  for (const section of sectionsOf(symbols, all.length)) {
+export function readSourceBlocks(text: string, language: string): Block[] {
+  const allLines = [...iterateLines(text)].map((line) => line.trimEnd())
+  const symbols = hasSymbols(language) ? findSymbols(allLines, language) : []
+  const blocks = splitCode(allLines, 0, symbols[0]?.start ?? allLines.length, language)
+  for (const section of groupSections(symbols, allLines.length)) {
     blocks.push({ type: 'heading', text: section.title, level: section.level, tocSource: 'symbol', silent: true })
-    blocks.push(...codeBlocks(all, section.start, section.end, language))
+    blocks.push(...splitCode(allLines, section.start, section.end, language))
   }
   return blocks
 }
@@ -51,44 +51,44 @@ interface CodeSymbol {
 }
 
 /** Indentation determines nesting, as people see it; declarations within a function are part of it. */
-function symbolsOf(all: readonly string[], language: string): CodeSymbol[] {
+function findSymbols(allLines: readonly string[], language: string): CodeSymbol[] {
   const symbols: CodeSymbol[] = []
   const open: CodeSymbol[] = []
-  const skipped = new SkippedText(language)
-  for (const [number, line] of all.entries()) {
+  const skipped = new SkippedTextTracker(language)
+  for (const [lineIndex, line] of allLines.entries()) {
     const body = line.trimStart()
     if (skipped.has(body) || body === '') continue
     const indent = line.length - body.length
     while (open.length > 0 && indent <= (open.at(-1)?.indent ?? 0) && !/^[{})\]]|^end\b/.test(body)) open.pop()
-    const around = open.at(-1)
-    if (around?.kind === 'function' || open.length >= MAX_DEPTH) continue
-    const found = declaredIn(body, language, indent === 0, around?.kind === 'container')
-    if (found === undefined) continue
+    const enclosing = open.at(-1)
+    if (enclosing?.kind === 'function' || open.length >= MAX_DEPTH) continue
+    const declaration = findDeclaration(body, language, indent === 0, enclosing?.kind === 'container')
+    if (declaration === undefined) continue
     const symbol = {
-      ...found,
+      ...declaration,
       level: open.length + 1,
       indent,
-      start: withComments(all, number, symbols.at(-1)?.start ?? -1),
+      start: findCommentStart(allLines, lineIndex, symbols.at(-1)?.start ?? -1),
     }
     symbols.push(symbol)
-    if (found.kind !== 'value') open.push(symbol)
+    if (declaration.kind !== 'value') open.push(symbol)
   }
   return symbols
 }
 
 /** First line of the comments, decorators and attributes right above a declaration. */
-function withComments(all: readonly string[], number: number, after: number): number {
-  let start = number
+function findCommentStart(allLines: readonly string[], lineIndex: number, after: number): number {
+  let start = lineIndex
   while (
     start - 1 > after &&
-    /^\s*(?:\/\/|\/?\*|#(?!include|define|if|end)|@|--|\[[\w(]|%|;)|\*\/\s*$/.test(all[start - 1] ?? '')
+    /^\s*(?:\/\/|\/?\*|#(?!include|define|if|end)|@|--|\[[\w(]|%|;)|\*\/\s*$/.test(allLines[start - 1] ?? '')
   )
     start--
   return start
 }
 
 /** Tracks comments and texts of several lines, whose lines may look like declarations. */
-class SkippedText {
+class SkippedTextTracker {
   readonly #python: boolean
   #end = ''
 
@@ -117,15 +117,15 @@ interface CodeSection {
   end: number
 }
 
-function sectionsOf(symbols: readonly CodeSymbol[], total: number): CodeSection[] {
+function groupSections(symbols: readonly CodeSymbol[], total: number): CodeSection[] {
   const sections: CodeSection[] = []
   let names: string[] = []
   let shared: CodeSection | undefined
   for (const [index, { name, kind, level, start }] of symbols.entries()) {
     const end = symbols[index + 1]?.start ?? total
-    const small = kind !== 'container' && end - start < SMALL_SYMBOL
-    if (small && shared !== undefined && shared.level === level && shared.end - shared.start < ENOUGH_LINES) {
-      if (names.length < MAX_NAMES && !names.includes(name)) names.push(name)
+    const isSmall = kind !== 'container' && end - start < SMALL_SYMBOL_LINES
+    if (isSmall && shared !== undefined && shared.level === level && shared.end - shared.start < MIN_SECTION_LINES) {
+      if (names.length < MAX_TITLE_NAMES && !names.includes(name)) names.push(name)
       shared.title = names.join(', ')
       shared.end = end
       continue
@@ -133,30 +133,35 @@ function sectionsOf(symbols: readonly CodeSymbol[], total: number): CodeSection[
     const section = { title: name, level, start, end }
     sections.push(section)
     names = [name]
-    shared = small ? section : undefined
+    shared = isSmall ? section : undefined
   }
   return sections
 }
 
 /** Runs of lines, split at lines at the left margin after a blank line. */
-function codeBlocks(all: readonly string[], from: number, to: number, language: string): Block[] {
+function splitCode(allLines: readonly string[], startLine: number, endLine: number, language: string): Block[] {
   const blocks: Block[] = []
-  let held: string[] = []
+  let pendingLines: string[] = []
   let size = 0
-  let blank = false
+  let afterBlank = false
   const flush = (): void => {
-    if (size > 0) blocks.push({ type: 'code', text: held.join('\n'), metadata: { language } })
-    held = []
+    if (size > 0) blocks.push({ type: 'code', text: pendingLines.join('\n'), metadata: { language } })
+    pendingLines = []
     size = 0
   }
-  for (let number = from; number < to; number++) {
-    const line = all[number] ?? ''
-    const empty = line.trim() === ''
-    const topLevel = blank && !empty && !/^[\s})\]]/.test(line)
-    if ((topLevel && held.length >= ENOUGH_LINES) || held.length >= MAX_LINES || size > MAX_CHARACTERS) flush()
-    held.push(line)
-    if (!empty) size += line.length
-    blank = empty
+  for (let lineIndex = startLine; lineIndex < endLine; lineIndex++) {
+    const line = allLines[lineIndex] ?? ''
+    const isEmpty = line.trim() === ''
+    const isTopLevel = afterBlank && !isEmpty && !/^[\s})\]]/.test(line)
+    if (
+      (isTopLevel && pendingLines.length >= MIN_SECTION_LINES) ||
+      pendingLines.length >= MAX_BLOCK_LINES ||
+      size > MAX_BLOCK_CHARACTERS
+    )
+      flush()
+    pendingLines.push(line)
+    if (!isEmpty) size += line.length
+    afterBlank = isEmpty
   }
   flush()
   return blocks

@@ -2,7 +2,7 @@ import { parse as parseYaml } from 'yaml'
 import { isRecord } from '../../../lib/json/values.js'
 
 /** Front matter is a header: a `---` further down than this is a horizontal rule. */
-const MAX_LENGTH = 64 * 1024
+const MAX_FRONT_MATTER_LENGTH = 64 * 1024
 
 export interface FrontMatter {
   /** length of the front matter at the start of the text in UTF-16 units, 0 without any */
@@ -18,18 +18,18 @@ export function readFrontMatter(text: string): FrontMatter {
   if (!text.startsWith('---')) return { length: 0 }
   const opening = /^---[ \t]*\n/.exec(text.slice(0, 200))
   if (opening === null) return { length: 0 }
-  const head = text.slice(0, MAX_LENGTH)
+  const head = text.slice(0, MAX_FRONT_MATTER_LENGTH)
   const closing = /^(?:---|\.\.\.)[ \t]*$/m.exec(head.slice(opening[0].length))
   if (closing === null) return { length: 0 }
   const start = opening[0].length
   const body = head.slice(start, start + closing.index)
-  const data = body.trim() === '' ? {} : (simpleMapping(body) ?? yamlMapping(body))
+  const data = body.trim() === '' ? {} : (parseSimpleMapping(body) ?? parseYamlMapping(body))
   if (data === undefined) return { length: 0 }
   return { length: start + closing.index + closing[0].length, data }
 }
 
 /** Parses lines of `key: plain words` only, which most notes have; a YAML parser costs more than the rest of a note. */
-function simpleMapping(body: string): Record<string, unknown> | undefined {
+function parseSimpleMapping(body: string): Record<string, unknown> | undefined {
   const data: Record<string, unknown> = {}
   for (const line of body.split('\n')) {
     if (line.trim() === '') continue
@@ -43,7 +43,7 @@ function simpleMapping(body: string): Record<string, unknown> | undefined {
   return data
 }
 
-function yamlMapping(body: string): Record<string, unknown> | undefined {
+function parseYamlMapping(body: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = parseYaml(body, { logLevel: 'silent', maxAliasCount: 100 })
     const plain: unknown = JSON.parse(JSON.stringify(value ?? {}))

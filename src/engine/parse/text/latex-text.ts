@@ -77,11 +77,11 @@ const ACCENTS: Record<string, string> = {
 }
 
 /** Commands with arguments that are no text, and the number of these arguments. */
-const SILENT = new Map<string, number>()
+const IGNORED_ARGUMENTS = new Map<string, number>()
 for (const name of 'label vspace hspace vskip hskip includegraphics index pagestyle thispagestyle bibliographystyle bibliography usepackage documentclass pagenumbering setcounter addtocounter setlength addtolength color rule phantom hphantom vphantom input include ref eqref cref Cref autoref pageref nameref vref hypersetup captionsetup graphicspath newtheorem theoremstyle RequirePackage PassOptionsToPackage bibitem footnotemark fontsize selectfont linespread geometry lstset markboth addcontentsline resizebox scalebox raisebox multirow cline cmidrule tabularnewline'.split(
   ' ',
 ))
-  SILENT.set(name, 1)
+  IGNORED_ARGUMENTS.set(name, 1)
 for (const [name, count] of [
   ['setlength', 2],
   ['addtolength', 2],
@@ -108,10 +108,11 @@ for (const [name, count] of [
   ['footnotemark', 0],
   ['tabularnewline', 0],
 ] as const)
-  SILENT.set(name, count)
+  IGNORED_ARGUMENTS.set(name, count)
 
 /** Citations keep their keys. */
-const CITES = /^(?:cite|citep|citet|citeauthor|citeyear|parencite|textcite|autocite|footcite|nocite|citealp|citealt)$/
+const CITATION_COMMANDS =
+  /^(?:cite|citep|citet|citeauthor|citeyear|parencite|textcite|autocite|footcite|nocite|citealp|citealt)$/
 const TOKEN = /\\([A-Za-z@]+)\*?[ \t]*|\\([\s\S])|\$\$?|[{}~]|``|''|---?/g
 
 /**
@@ -119,35 +120,35 @@ const TOKEN = /\\([A-Za-z@]+)\*?[ \t]*|\\([\s\S])|\$\$?|[{}~]|``|''|---?/g
  *
  * @param macros texts of the commands that the document defines
  */
-export function latexText(source: string, macros: ReadonlyMap<string, string> = new Map()): string {
-  if (!/[\\${}~`'-]/.test(source)) return tidy(source)
+export function latexToText(source: string, macros: ReadonlyMap<string, string> = new Map()): string {
+  if (!/[\\${}~`'-]/.test(source)) return normalizeSpaces(source)
   const parts: string[] = []
-  let from = 0
+  let offset = 0
   const pattern = new RegExp(TOKEN)
-  for (let found = pattern.exec(source); found !== null; found = pattern.exec(source)) {
-    parts.push(source.slice(from, found.index))
-    const { text, next } = replacement(source, found, pattern.lastIndex, macros)
+  for (let match = pattern.exec(source); match !== null; match = pattern.exec(source)) {
+    parts.push(source.slice(offset, match.index))
+    const { text, next } = replaceToken(source, match, pattern.lastIndex, macros)
     parts.push(text)
     // A replacement never ends before its token.
-    from = Math.max(next, pattern.lastIndex)
-    pattern.lastIndex = from
+    offset = Math.max(next, pattern.lastIndex)
+    pattern.lastIndex = offset
   }
-  parts.push(source.slice(from))
-  return tidy(parts.join(''))
+  parts.push(source.slice(offset))
+  return normalizeSpaces(parts.join(''))
 }
 
-function replacement(
+function replaceToken(
   source: string,
-  found: RegExpExecArray,
+  match: RegExpExecArray,
   next: number,
   macros: ReadonlyMap<string, string>,
 ): { text: string; next: number } {
-  const [token, name, sign] = found
-  if (token === '$' || token === '$$') return formula(source, found.index, next, token)
-  if (name !== undefined) return command(source, name, next, macros)
-  if (sign === '(' || sign === '[') return formula(source, found.index, next, sign === '(' ? '\\)' : '\\]')
+  const [token, name, sign] = match
+  if (token === '$' || token === '$$') return copyFormula(source, match.index, next, token)
+  if (name !== undefined) return replaceCommand(source, name, next, macros)
+  if (sign === '(' || sign === '[') return copyFormula(source, match.index, next, sign === '(' ? '\\)' : '\\]')
   if (sign !== undefined)
-    return ACCENTS[sign] === undefined ? { text: escaped(sign), next } : accented(source, sign, next)
+    return ACCENTS[sign] === undefined ? { text: unescapeSign(sign), next } : combineAccent(source, sign, next)
   if (token === '~') return { text: ' ', next }
   if (token === '``' || token === "''") return { text: '"', next }
   if (token === '--' || token === '---') return { text: token === '--' ? '–' : '—', next }
@@ -155,88 +156,89 @@ function replacement(
 }
 
 /** A formula is kept up to its closing mark; one that is longer than this is taken as unclosed. */
-const MAX_FORMULA = 2000
+const MAX_FORMULA_LENGTH = 2000
 
-function formula(source: string, start: number, next: number, end: string): { text: string; next: number } {
-  const stretch = source.slice(next, next + MAX_FORMULA)
-  const close = stretch.indexOf(end)
+function copyFormula(source: string, start: number, next: number, end: string): { text: string; next: number } {
+  const excerpt = source.slice(next, next + MAX_FORMULA_LENGTH)
+  const close = excerpt.indexOf(end)
   return close === -1
     ? { text: '', next }
     : { text: source.slice(start, next + close + end.length), next: next + close + end.length }
 }
 
-function escaped(sign: string): string {
+function unescapeSign(sign: string): string {
   if (sign === '\\' || sign === ',' || sign === ';' || sign === ':' || sign === ' ' || sign === '\n') return ' '
   return /[%&_#${}]/.test(sign) ? sign : ''
 }
 
-function accented(source: string, mark: string, next: number): { text: string; next: number } {
-  const found = /^\s?(?:\{\\?([\p{L}])\}|\\?(\p{L}))/u.exec(source.slice(next, next + 8))
-  const letter = found?.[1] ?? found?.[2]
-  if (found === null || letter === undefined) return { text: '', next }
-  return { text: `${letter}${ACCENTS[mark] ?? ''}`.normalize('NFC'), next: next + found[0].length }
+function combineAccent(source: string, mark: string, next: number): { text: string; next: number } {
+  const match = /^\s?(?:\{\\?([\p{L}])\}|\\?(\p{L}))/u.exec(source.slice(next, next + 8))
+  const letter = match?.[1] ?? match?.[2]
+  if (match === null || letter === undefined) return { text: '', next }
+  return { text: `${letter}${ACCENTS[mark] ?? ''}`.normalize('NFC'), next: next + match[0].length }
 }
 
-function command(
+function replaceCommand(
   source: string,
   name: string,
   next: number,
   macros: ReadonlyMap<string, string>,
 ): { text: string; next: number } {
-  const own = macros.get(name)
-  const glued = /^\w/.test(source.charAt(next))
-  if (own !== undefined) return { text: glued ? `${own} ` : own, next }
-  if (CITES.test(name)) {
-    const keys = argument(source, afterOptions(source, next))
+  const macroText = macros.get(name)
+  const precedesWord = /^\w/.test(source.charAt(next))
+  if (macroText !== undefined) return { text: precedesWord ? `${macroText} ` : macroText, next }
+  if (CITATION_COMMANDS.test(name)) {
+    const keys = readArgument(source, skipOptions(source, next))
     return keys === undefined ? { text: '', next } : { text: `[${keys.text.trim()}]`, next: keys.next }
   }
-  if (name.length === 1 && ACCENTS[name] !== undefined) return accented(source, name, next)
+  if (name.length === 1 && ACCENTS[name] !== undefined) return combineAccent(source, name, next)
   const symbol = SYMBOLS[name]
   if (symbol !== undefined)
-    return { text: glued && /\w$/.test(symbol) && symbol.length > 2 ? `${symbol} ` : symbol, next }
-  if (DEFINITIONS.test(name)) return { text: '', next: afterDefinition(source, next) }
-  if (name === 'begin') return { text: '', next: afterBegin(source, next) }
-  let at = afterOptions(source, next)
-  for (let count = SILENT.get(name) ?? 0; count > 0; count--) {
-    const one = argument(source, at)
-    if (one === undefined) break
-    at = one.next
+    return { text: precedesWord && /\w$/.test(symbol) && symbol.length > 2 ? `${symbol} ` : symbol, next }
+  if (DEFINITIONS.test(name)) return { text: '', next: skipDefinition(source, next) }
+  if (name === 'begin') return { text: '', next: skipBegin(source, next) }
+  let offset = skipOptions(source, next)
+  for (let count = IGNORED_ARGUMENTS.get(name) ?? 0; count > 0; count--) {
+    const ignored = readArgument(source, offset)
+    if (ignored === undefined) break
+    offset = ignored.next
   }
   if (name === 'url' || name === 'path') {
-    const address = argument(source, at)
+    const address = readArgument(source, offset)
     if (address !== undefined) return address
   }
-  return { text: '', next: at }
+  return { text: '', next: offset }
 }
 
 const DEFINITIONS = /^(?:g?def|edef|let|(?:re)?newcommand|providecommand|DeclareMathOperator|(?:re)?newenvironment)$/
 /** Environments with a width after their name. */
-const SIZED = /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
+const SIZED_ENVIRONMENT =
+  /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
 
 /** Skips the name and the definition of a command that is defined. */
-function afterDefinition(source: string, at: number): number {
-  const named = /^\s{0,5}\{?\\?[A-Za-z@]{1,60}\*?\}?(?:\s{0,3}(?:\[[^\]]{0,40}\]|#\d)){0,9}\s{0,3}/.exec(
-    source.slice(at, at + 300),
+function skipDefinition(source: string, offset: number): number {
+  const nameMatch = /^\s{0,5}\{?\\?[A-Za-z@]{1,60}\*?\}?(?:\s{0,3}(?:\[[^\]]{0,40}\]|#\d)){0,9}\s{0,3}/.exec(
+    source.slice(offset, offset + 300),
   )
-  const start = at + (named?.[0].length ?? 0)
-  return argument(source, start)?.next ?? start
+  const start = offset + (nameMatch?.[0].length ?? 0)
+  return readArgument(source, start)?.next ?? start
 }
 
 /** Skips the name, options and width of an environment within a line. */
-function afterBegin(source: string, at: number): number {
-  const name = argument(source, at)
-  if (name === undefined) return at
-  const next = afterOptions(source, name.next)
-  return SIZED.test(name.text) ? (argument(source, next)?.next ?? next) : next
+function skipBegin(source: string, offset: number): number {
+  const name = readArgument(source, offset)
+  if (name === undefined) return offset
+  const next = skipOptions(source, name.next)
+  return SIZED_ENVIRONMENT.test(name.text) ? (readArgument(source, next)?.next ?? next) : next
 }
 
-const MAX_OPTION = 300
-const MAX_ARGUMENT = 600
+const MAX_OPTION_LENGTH = 300
+const MAX_ARGUMENT_LENGTH = 600
 
-function afterOptions(source: string, at: number): number {
-  let next = at
+function skipOptions(source: string, offset: number): number {
+  let next = offset
   for (let count = 0; count < 3 && source.charAt(next) === '['; count++) {
-    const close = source.slice(next, next + MAX_OPTION).indexOf(']')
+    const close = source.slice(next, next + MAX_OPTION_LENGTH).indexOf(']')
     if (close === -1) break
     next += close + 1
   }
@@ -244,19 +246,19 @@ function afterOptions(source: string, at: number): number {
 }
 
 /** The short argument in braces at an offset. */
-function argument(source: string, at: number): { text: string; next: number } | undefined {
-  if (source.charAt(at) !== '{') return undefined
+function readArgument(source: string, offset: number): { text: string; next: number } | undefined {
+  if (source.charAt(offset) !== '{') return undefined
   let depth = 0
-  for (let end = at; end < Math.min(source.length, at + MAX_ARGUMENT); end++) {
+  for (let end = offset; end < Math.min(source.length, offset + MAX_ARGUMENT_LENGTH); end++) {
     const char = source.charAt(end)
     if (char === '\\') end++
     else if (char === '{') depth++
-    else if (char === '}' && --depth === 0) return { text: source.slice(at + 1, end), next: end + 1 }
+    else if (char === '}' && --depth === 0) return { text: source.slice(offset + 1, end), next: end + 1 }
   }
   return undefined
 }
 
-function tidy(text: string): string {
+function normalizeSpaces(text: string): string {
   return text
     .replace(/\s+/g, ' ')
     .replace(/ (?=[,.;:!?)])/g, '')

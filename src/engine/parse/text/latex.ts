@@ -1,11 +1,11 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
-import { bracesOf, environmentEnd, readHead, withoutComments } from './latex-source.js'
-import { latexText } from './latex-text.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { buildTableBlocks } from '../tables.js'
+import { findEnvironmentEnd, matchBraces, readLatexHead, removeLatexComments } from './latex-source.js'
+import { latexToText } from './latex-text.js'
 
-const LEVELS: Record<string, number> = {
+const DIVISION_LEVELS: Record<string, number> = {
   part: 1,
   chapter: 2,
   section: 3,
@@ -14,19 +14,22 @@ const LEVELS: Record<string, number> = {
   paragraph: 6,
   subparagraph: 7,
 }
-const CODE = /^(?:Highlighting|verbatim|Verbatim|lstlisting|minted|alltt|BVerbatim|code)\*?$/
-const FORMULA = /^(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math|flalign|IEEEeqnarray|split)\*?$/
-const TABLE = /^(?:tabular|tabularx|tabulary|longtable|supertabular|xltabular|tabu|longtabu|tblr)\*?$/
-const LIST = /^(?:itemize|enumerate|description|compactitem|compactenum|inparaenum|asparaenum|enumerate\*|itemize\*)$/
-const DROPPED = /^(?:comment|tikzpicture|pgfpicture|pspicture|picture|filecontents|CCSXML)\*?$/
+const CODE_ENVIRONMENT = /^(?:Highlighting|verbatim|Verbatim|lstlisting|minted|alltt|BVerbatim|code)\*?$/
+const FORMULA_ENVIRONMENT =
+  /^(?:equation|align|alignat|gather|multline|eqnarray|displaymath|math|flalign|IEEEeqnarray|split)\*?$/
+const TABLE_ENVIRONMENT = /^(?:tabular|tabularx|tabulary|longtable|supertabular|xltabular|tabu|longtabu|tblr)\*?$/
+const LIST_ENVIRONMENT =
+  /^(?:itemize|enumerate|description|compactitem|compactenum|inparaenum|asparaenum|enumerate\*|itemize\*)$/
+const DROPPED_ENVIRONMENT = /^(?:comment|tikzpicture|pgfpicture|pspicture|picture|filecontents|CCSXML)\*?$/
 /** Environments with a width after their name. */
-const SIZED = /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
+const SIZED_ENVIRONMENT =
+  /^(?:minipage|multicols|adjustbox|wrapfigure|wraptable|subfigure|subtable|column|tcolorbox)\*?$/
 /** Environments whose text gets their kind as a label, as in print. */
-const NAMED =
+const LABELLED_ENVIRONMENT =
   /^(?:theorem|lemma|definition|corollary|proposition|proof|example|remark|claim|conjecture|axiom|algorithm|assumption)\*?$/
-const MAX_DEPTH = 8
+const MAX_LIST_DEPTH = 8
 
-const MARK =
+const MARKUP =
   /\\(begin|end)[ \t]*\{([A-Za-z]{1,40}\*?)\}|\\(part|chapter|section|subsection|subsubsection|paragraph|subparagraph|caption|captionof|footnote|footnotetext|thanks|item|bibitem|input|include|subfile|appendix|frametitle|title|author|date)\b\*?[ \t]*|\n[ \t]*\n\s*/g
 
 /** Reads LaTeX: sections, text without commands, unchanged formulas, tables, captions, code, references. */
@@ -35,9 +38,9 @@ export const latexParser: Parser = {
   parse: parseLatex,
 }
 
-function parseLatex(input: ParserInput): Parsed {
-  const source = withoutComments(input.text().replace(/\r\n?/g, '\n'))
-  const head = readHead(source)
+function parseLatex(input: ParserInput): ParsedDocument {
+  const source = removeLatexComments(input.text().replace(/\r\n?/g, '\n'))
+  const head = readLatexHead(source)
   const reader = new LatexReader(source, head.macros)
   reader.read(head.body)
   const { blocks, inputs } = reader
@@ -46,11 +49,11 @@ function parseLatex(input: ParserInput): Parsed {
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...defined({ title: head.title }),
+    ...omitUndefined({ title: head.title }),
     blocks,
     metadata: {
       ...(head.authors.length === 0 ? {} : { authors: head.authors }),
-      ...defined({ created: head.date }),
+      ...omitUndefined({ created: head.date }),
       ...(inputs.length === 0 ? {} : { warnings: [`not followed: ${inputs.slice(0, 20).join(', ')}`] }),
     },
   }
@@ -64,68 +67,69 @@ class LatexReader {
   readonly #macros: ReadonlyMap<string, string>
   /** offset of the closing brace for each opening one */
   readonly #braces: Int32Array
-  readonly #lost = new Set<string>()
+  readonly #unclosed = new Set<string>()
   #lists: boolean[] = []
   #items: string[] = []
-  #held: string[] = []
+  #pending: string[] = []
   #notes: string[] = []
-  #top = 7
+  #topLevel = 7
   #label = ''
 
   constructor(source: string, macros: ReadonlyMap<string, string>) {
     this.#source = source
     this.#macros = macros
-    this.#braces = bracesOf(source)
+    this.#braces = matchBraces(source)
     // The outermost division that the document has is its first level.
-    for (const [name, level] of Object.entries(LEVELS))
-      if (source.includes(`\\${name}{`) || source.includes(`\\${name}*{`)) this.#top = Math.min(this.#top, level)
+    for (const [name, level] of Object.entries(DIVISION_LEVELS))
+      if (source.includes(`\\${name}{`) || source.includes(`\\${name}*{`))
+        this.#topLevel = Math.min(this.#topLevel, level)
   }
 
   read(start: number): void {
-    const pattern = new RegExp(MARK)
-    let from = start
+    const pattern = new RegExp(MARKUP)
+    let offset = start
     pattern.lastIndex = start
-    for (let found = pattern.exec(this.#source); found !== null; found = pattern.exec(this.#source)) {
-      this.#held.push(this.#source.slice(from, found.index))
-      const [, edge, environment = '', command] = found
-      from = pattern.lastIndex
+    for (let match = pattern.exec(this.#source); match !== null; match = pattern.exec(this.#source)) {
+      this.#pending.push(this.#source.slice(offset, match.index))
+      const [, edge, environment = '', command] = match
+      offset = pattern.lastIndex
       if (edge === 'end' && environment === 'document') {
-        from = this.#source.length
+        offset = this.#source.length
         break
       }
-      if (edge !== undefined) from = this.#environment(edge, environment, from)
-      else if (command !== undefined) from = this.#command(command, from)
+      if (edge !== undefined) offset = this.#environment(edge, environment, offset)
+      else if (command !== undefined) offset = this.#command(command, offset)
       else this.#paragraph()
-      pattern.lastIndex = from
+      pattern.lastIndex = offset
     }
-    this.#held.push(this.#source.slice(from))
+    this.#pending.push(this.#source.slice(offset))
     this.#paragraph()
     this.#endList()
   }
 
   #text(source: string): string {
-    return latexText(source, this.#macros)
+    return latexToText(source, this.#macros)
   }
 
   /** The argument in braces at an offset, and the offset after it. */
-  #argument(at: number): { text: string; next: number } {
-    let start = at
+  #argument(offset: number): { text: string; next: number } {
+    let start = offset
     if (this.#source.charAt(start) === '[') {
       const close = this.#source.slice(start, start + 500).indexOf(']')
       if (close !== -1) start += close + 1
     }
     const end = this.#source.charAt(start) === '{' ? (this.#braces[start] ?? 0) : 0
-    return end === 0 ? { text: '', next: at } : { text: this.#source.slice(start + 1, end), next: end + 1 }
+    return end === 0 ? { text: '', next: offset } : { text: this.#source.slice(start + 1, end), next: end + 1 }
   }
 
-  #command(name: string, at: number): number {
-    if (name === 'item' || name === 'bibitem') return this.#item(name, at)
-    if (name === 'appendix') return at
-    const first = this.#argument(at)
+  #command(name: string, offset: number): number {
+    if (name === 'item' || name === 'bibitem') return this.#item(name, offset)
+    if (name === 'appendix') return offset
+    const first = this.#argument(offset)
     const { text, next } = name === 'captionof' ? this.#argument(first.next) : first
-    const level = LEVELS[name]
+    const level = DIVISION_LEVELS[name]
     if (level !== undefined || name === 'frametitle')
-      this.#heading(this.#text(text), name === 'frametitle' ? 1 : (level ?? 1) - this.#top + 1)
+      this.#heading(this.#text(text), name === 'frametitle' ? 1 : (level ?? 1) - this.#topLevel + 1)
     else if (name === 'caption' || name === 'captionof') this.#aside(text, 'caption')
     else if (name.startsWith('footnote') || name === 'thanks') this.#notes.push(text)
     else if (name === 'input' || name === 'include' || name === 'subfile') this.#input(text)
@@ -149,43 +153,49 @@ class LatexReader {
     if (text !== '') this.blocks.push({ type: 'paragraph', text, metadata: { role } })
   }
 
-  #environment(edge: string, name: string, at: number): number {
-    if (edge === 'begin' && (CODE.test(name) || FORMULA.test(name) || TABLE.test(name) || DROPPED.test(name)))
-      return this.#whole(name, at)
+  #environment(edge: string, name: string, offset: number): number {
+    if (
+      edge === 'begin' &&
+      (CODE_ENVIRONMENT.test(name) ||
+        FORMULA_ENVIRONMENT.test(name) ||
+        TABLE_ENVIRONMENT.test(name) ||
+        DROPPED_ENVIRONMENT.test(name))
+    )
+      return this.#readOpaque(name, offset)
     this.#paragraph()
-    if (LIST.test(name) || name === 'thebibliography') {
+    if (LIST_ENVIRONMENT.test(name) || name === 'thebibliography') {
       if (edge === 'begin') this.#lists.push(name.startsWith('enum'))
       else this.#lists.pop()
       if (this.#lists.length === 0) this.#endList()
       if (name === 'thebibliography' && edge === 'begin') this.#heading('References', 1)
-      if (name === 'thebibliography' && edge === 'begin') return this.#argument(at).next
+      if (name === 'thebibliography' && edge === 'begin') return this.#argument(offset).next
     } else if (edge === 'begin' && name === 'abstract') this.#heading('Abstract', 1)
-    else if (edge === 'begin' && NAMED.test(name))
+    else if (edge === 'begin' && LABELLED_ENVIRONMENT.test(name))
       this.#label = `${name.charAt(0).toUpperCase()}${name.slice(1).replace('*', '')}: `
-    else if (edge === 'begin' && name === 'frame') return this.#frame(at)
-    if (edge === 'begin' && SIZED.test(name)) return this.#argument(at).next
+    else if (edge === 'begin' && name === 'frame') return this.#frame(offset)
+    if (edge === 'begin' && SIZED_ENVIRONMENT.test(name)) return this.#argument(offset).next
     // The position option of a float is not text.
-    const option = edge === 'begin' ? /^[ \t]*\[[^[\]\n]{0,60}\]/.exec(this.#source.slice(at, at + 80)) : null
-    return option === null || NAMED.test(name) ? at : at + option[0].length
+    const option = edge === 'begin' ? /^[ \t]*\[[^[\]\n]{0,60}\]/.exec(this.#source.slice(offset, offset + 80)) : null
+    return option === null || LABELLED_ENVIRONMENT.test(name) ? offset : offset + option[0].length
   }
 
   /** A slide with its title. */
-  #frame(at: number): number {
-    const { text, next } = this.#argument(at)
-    if (text !== '' && text.length < 300) this.#heading(this.#text(text), Math.min(7, 7 - this.#top + 2))
+  #frame(offset: number): number {
+    const { text, next } = this.#argument(offset)
+    if (text !== '' && text.length < 300) this.#heading(this.#text(text), Math.min(7, 7 - this.#topLevel + 2))
     return next
   }
 
   /** Reads an environment as one block: code, a formula, a table, a drawing. */
-  #whole(name: string, at: number): number {
-    const end = this.#lost.has(name) ? -1 : environmentEnd(this.#source, name, at)
+  #readOpaque(name: string, offset: number): number {
+    const end = this.#unclosed.has(name) ? -1 : findEnvironmentEnd(this.#source, name, offset)
     if (end === -1) {
-      this.#lost.add(name)
-      return at
+      this.#unclosed.add(name)
+      return offset
     }
-    const body = this.#source.slice(at, end)
-    if (FORMULA.test(name))
-      this.#held.push(
+    const body = this.#source.slice(offset, end)
+    if (FORMULA_ENVIRONMENT.test(name))
+      this.#pending.push(
         ` $${body
           .replace(/\\label\{[^{}]{0,100}\}|\\nonumber|\\notag/g, '')
           .replace(/\s+/g, ' ')
@@ -193,8 +203,8 @@ class LatexReader {
       )
     else {
       this.#paragraph()
-      if (CODE.test(name)) this.#code(name, body)
-      else if (TABLE.test(name)) this.#table(name, body)
+      if (CODE_ENVIRONMENT.test(name)) this.#code(name, body)
+      else if (TABLE_ENVIRONMENT.test(name)) this.#table(name, body)
     }
     return end + name.length + 6
   }
@@ -205,7 +215,7 @@ class LatexReader {
       name === 'minted' ? /\{([\w+#-]{1,30})\}$/.exec(head)?.[1] : /language\s*=\s*\{?([\w+#-]{1,30})/.exec(head)?.[1]
     // Highlighted code consists of commands.
     const plain = (line: string): string =>
-      `${/^\s*/.exec(line)?.[0] ?? ''}${latexText(line.replaceAll('\\NormalTok', ''))}`
+      `${/^\s*/.exec(line)?.[0] ?? ''}${latexToText(line.replaceAll('\\NormalTok', ''))}`
     const text = body.slice(head.length)
     this.blocks.push({
       type: 'code',
@@ -224,22 +234,22 @@ class LatexReader {
         /\\(?:cline|cmidrule|cmidrule\([lr]{1,2}\)|addlinespace|specialrule)(?:\([lr]{1,2}\))?(?:\[[^\]]{0,40}\])?\{[^{}]{0,40}\}/g,
         '',
       )
-    const rows = withoutColumns(plain, name)
+    const rows = removeColumnSpec(plain, name)
       .split(/\\\\(?:\[[^\]\n]{0,30}\])?|\\tabularnewline/)
       .map((row) => row.split(/(?<!\\)&/).map((cell) => this.#text(cell)))
       .filter((row) => row.some((cell) => cell !== ''))
-    if (rows.length > 0) this.blocks.push(...tableBlocks(rows, rows.length > 1))
+    if (rows.length > 0) this.blocks.push(...buildTableBlocks(rows, rows.length > 1))
   }
 
-  #item(name: string, at: number): number {
+  #item(name: string, offset: number): number {
     this.#paragraph()
-    let next = at
+    let next = offset
     let label = ''
-    if (this.#source.charAt(at) === '[') {
-      const close = this.#source.slice(at, at + 300).indexOf(']')
+    if (this.#source.charAt(offset) === '[') {
+      const close = this.#source.slice(offset, offset + 300).indexOf(']')
       if (close !== -1) {
-        label = this.#source.slice(at + 1, at + close)
-        next = at + close + 1
+        label = this.#source.slice(offset + 1, offset + close)
+        next = offset + close + 1
       }
     }
     if (name === 'bibitem') {
@@ -249,14 +259,14 @@ class LatexReader {
     }
     const mark = this.#lists.at(-1) === true ? '1.' : '-'
     const words = name === 'bibitem' ? `[${label}]` : this.#text(label)
-    const before = label === '' ? '' : `${words}${name === 'bibitem' ? '' : ':'} `
-    this.#items.push(`${'  '.repeat(Math.max(0, Math.min(this.#lists.length, MAX_DEPTH) - 1))}${mark} ${before}`)
+    const prefix = label === '' ? '' : `${words}${name === 'bibitem' ? '' : ':'} `
+    this.#items.push(`${'  '.repeat(Math.max(0, Math.min(this.#lists.length, MAX_LIST_DEPTH) - 1))}${mark} ${prefix}`)
     return next
   }
 
   #paragraph(): void {
-    const text = this.#text(this.#held.join(''))
-    this.#held = []
+    const text = this.#text(this.#pending.join(''))
+    this.#pending = []
     const notes = this.#notes.map((note) => this.#text(note)).filter((note) => note !== '')
     this.#notes = []
     if (text !== '' && this.#lists.length > 0 && this.#items.length > 0)
@@ -280,24 +290,24 @@ class LatexReader {
 }
 
 /** A table without the description of its columns. */
-function withoutColumns(body: string, name: string): string {
-  let at = 0
+function removeColumnSpec(body: string, name: string): string {
+  let offset = 0
   // Width, then columns; each in braces that may be nested.
   for (
     let count = name.startsWith('tabularx') || name.startsWith('tabulary') || name.endsWith('*') ? 2 : 1;
     count > 0;
     count--
   ) {
-    at += /^\s*(?:\[[^\]]{0,40}\])?\s*/.exec(body.slice(at, at + 100))?.[0].length ?? 0
-    if (body.charAt(at) !== '{') break
+    offset += /^\s*(?:\[[^\]]{0,40}\])?\s*/.exec(body.slice(offset, offset + 100))?.[0].length ?? 0
+    if (body.charAt(offset) !== '{') break
     let depth = 0
-    for (let end = at; end < Math.min(body.length, at + 1000); end++) {
+    for (let end = offset; end < Math.min(body.length, offset + 1000); end++) {
       if (body.charAt(end) === '{') depth++
       else if (body.charAt(end) === '}' && --depth === 0) {
-        at = end + 1
+        offset = end + 1
         break
       }
     }
   }
-  return body.slice(at)
+  return body.slice(offset)
 }

@@ -1,15 +1,15 @@
 import type { Block, Parser } from '../parsed.js'
-import { lines } from './text.js'
+import { iterateLines } from './text.js'
 
 /** Bounds of a block, which consists of complete lines. */
-const BLOCK_LINES = 60
-const BLOCK_CHARACTERS = 6000
+const MAX_BLOCK_LINES = 60
+const MAX_BLOCK_CHARACTERS = 6000
 /** A longer line is truncated: a memory dump in a log is no text. */
-const MAX_LINE = 10_000
-const HEAD = 300
+const MAX_LINE_LENGTH = 10_000
+const TIME_SEARCH_LENGTH = 300
 
 /** Times of logs: ISO, with slashes, of Apache, of syslog, of Java, and a time without a date. */
-const TIMES: readonly RegExp[] = [
+const TIME_PATTERNS: readonly RegExp[] = [
   /(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2})/,
   /(\d{4}\/\d{2}\/\d{2}) (\d{2}:\d{2})/,
   /\[?(\d{1,2}\/[A-Z][a-z]{2}\/\d{4}):(\d{2}:\d{2})/,
@@ -25,8 +25,8 @@ export const logParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/x-log',
   parse(input) {
     const text = input.text()
-    const pattern = timePattern(text)
-    const { blocks, first, last } = logBlocks(text, pattern)
+    const pattern = findTimePattern(text)
+    const { blocks, first, last } = splitLog(text, pattern)
     return {
       parser: 'unstructured',
       contentType: 'text',
@@ -38,35 +38,35 @@ export const logParser: Parser = {
 
 /** Whether at least half of the first lines of a text begin with a time. */
 export function looksLikeLog(text: string): boolean {
-  return timePattern(text) !== undefined
+  return findTimePattern(text) !== undefined
 }
 
-function timePattern(text: string): RegExp | undefined {
-  const first: string[] = []
-  for (const line of lines(text.slice(0, 20_000))) {
-    if (line.trim() !== '') first.push(line.slice(0, 100))
-    if (first.length >= 60) break
+function findTimePattern(text: string): RegExp | undefined {
+  const firstLines: string[] = []
+  for (const line of iterateLines(text.slice(0, 20_000))) {
+    if (line.trim() !== '') firstLines.push(line.slice(0, 100))
+    if (firstLines.length >= 60) break
   }
-  if (first.length < 4) return undefined
-  return TIMES.find(
-    (pattern) => first.filter((line) => (line.search(pattern) + 1 || 100) <= 40).length >= first.length * 0.5,
+  if (firstLines.length < 4) return undefined
+  return TIME_PATTERNS.find(
+    (pattern) => firstLines.filter((line) => (line.search(pattern) + 1 || 100) <= 40).length >= firstLines.length * 0.5,
   )
 }
 
-function logBlocks(text: string, pattern: RegExp | undefined): { blocks: Block[]; first?: string; last?: string } {
+function splitLog(text: string, pattern: RegExp | undefined): { blocks: Block[]; first?: string; last?: string } {
   const blocks: Block[] = []
-  let held: string[] = []
+  let pendingLines: string[] = []
   let size = 0
   let section = ''
   let first: string | undefined
   let last: string | undefined
   const flush = (): void => {
-    if (held.length > 0) blocks.push({ type: 'list', text: held.join('\n') })
-    held = []
+    if (pendingLines.length > 0) blocks.push({ type: 'list', text: pendingLines.join('\n') })
+    pendingLines = []
     size = 0
   }
-  for (const line of lines(text)) {
-    const time = pattern?.exec(line.slice(0, HEAD))
+  for (const line of iterateLines(text)) {
+    const time = pattern?.exec(line.slice(0, TIME_SEARCH_LENGTH))
     if (time !== null && time !== undefined) {
       const [, day = '', clock = ''] = time
       const moment = `${day} ${clock}`.trim()
@@ -77,10 +77,10 @@ function logBlocks(text: string, pattern: RegExp | undefined): { blocks: Block[]
         flush()
         section = hour
         blocks.push({ type: 'heading', text: hour, level: 1, tocSource: 'time', silent: true })
-      } else if (held.length >= BLOCK_LINES || size > BLOCK_CHARACTERS) flush()
-    } else if (held.length >= BLOCK_LINES * 4 || size > BLOCK_CHARACTERS * 4) flush()
+      } else if (pendingLines.length >= MAX_BLOCK_LINES || size > MAX_BLOCK_CHARACTERS) flush()
+    } else if (pendingLines.length >= MAX_BLOCK_LINES * 4 || size > MAX_BLOCK_CHARACTERS * 4) flush()
     if (line.trim() === '') continue
-    held.push(line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line.trimEnd())
+    pendingLines.push(line.length > MAX_LINE_LENGTH ? `${line.slice(0, MAX_LINE_LENGTH)}…` : line.trimEnd())
     size += line.length
   }
   flush()

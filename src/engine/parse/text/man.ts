@@ -1,15 +1,15 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { looksLikeHeader, tableBlocks } from '../tables.js'
-import { lines } from './text.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { buildTableBlocks, looksLikeHeader } from '../tables.js'
+import { iterateLines } from './text.js'
 
 /** Requests that only affect the layout: breaks, indents, fonts, definitions. */
-const BREAKS = new Set('PP LP P HP sp br RS RE Pp in ti ce IP Bl El Bd Ed It TP TQ'.split(' '))
-const FONTS = new Set(
+const BREAK_REQUESTS = new Set('PP LP P HP sp br RS RE Pp in ti ce IP Bl El Bd Ed It TP TQ'.split(' '))
+const FONT_REQUESTS = new Set(
   'B I BR RB BI IB IR RI SM SB R Nm Fl Ar Cm Pa Ev Op Xr Sy Em Ic Li Va Vt Ft Fn Fa Dv Er Ql Dq Sq Pq Nd'.split(' '),
 )
-const SIGNS: Record<string, string> = {
+const NAMED_CHARACTERS: Record<string, string> = {
   '\\(bu': '•',
   '\\(em': '—',
   '\\(en': '–',
@@ -37,17 +37,17 @@ export const manParser: Parser = {
   parse: parseMan,
 }
 
-function parseMan(input: ParserInput): Parsed {
+function parseMan(input: ParserInput): ParsedDocument {
   const reader = new ManReader()
-  for (const line of lines(input.text())) reader.line(line)
+  for (const line of iterateLines(input.text())) reader.line(line)
   const blocks = reader.finish()
   if (blocks.length === 0) throw new ReadError('empty', `${input.filename} has no text`)
   return {
     parser: 'unstructured',
     contentType: 'text',
-    ...defined({ title: reader.title }),
+    ...omitUndefined({ title: reader.title }),
     blocks,
-    metadata: { ...defined({ created: reader.date }) },
+    metadata: { ...omitUndefined({ created: reader.date }) },
   }
 }
 
@@ -56,20 +56,20 @@ interface TroffTable {
   inFormat: boolean
   /** lines of a multi-line cell, after the cells before it in its row */
   cell: string[] | undefined
-  parts: string
+  separator: string
 }
 
 class ManReader {
   title: string | undefined
   date: string | undefined
   readonly #blocks: Block[] = []
-  #held: string[] = []
+  #pendingLines: string[] = []
   #code: string[] | undefined
   /** the next line is the term of an item */
   #term = false
   #item = ''
   /** skip lines up to this end of a definition */
-  #until = ''
+  #skipUntil = ''
   #table: TroffTable | undefined
 
   line(line: string): void {
@@ -77,16 +77,16 @@ class ManReader {
       this.#tableLine(this.#table, line)
       return
     }
-    if (this.#until !== '') {
-      if (line.startsWith(this.#until)) this.#until = ''
+    if (this.#skipUntil !== '') {
+      if (line.startsWith(this.#skipUntil)) this.#skipUntil = ''
       return
     }
     const request = /^[.']\s{0,20}(\w{1,8}|\\")\s?([\s\S]*)$/.exec(line)
     if (request !== null) this.#request(request[1] ?? '', request[2] ?? '')
     else if (/^[.']/.test(line)) return
-    else if (this.#code !== undefined) this.#code.push(plainTroff(line))
+    else if (this.#code !== undefined) this.#code.push(troffToText(line))
     else if (line.trim() === '') this.#flush()
-    else this.#words(plainTroff(line))
+    else this.#words(troffToText(line))
   }
 
   finish(): Block[] {
@@ -97,20 +97,21 @@ class ManReader {
 
   #request(name: string, rest: string): void {
     if (name === '\\"') return
-    if (name === 'TH' || name === 'Dt') this.#head(wordsOf(rest))
-    else if (name === 'Dd') this.date = plainTroff(rest)
+    if (name === 'TH' || name === 'Dt') this.#head(parseArguments(rest))
+    else if (name === 'Dd') this.date = troffToText(rest)
     else if (/^(?:SH|SS|Sh|Ss)$/.test(name)) {
       this.#endCode()
       this.#flush()
-      const text = wordsOf(rest).join(' ')
+      const text = parseArguments(rest).join(' ')
       if (text !== '') this.#blocks.push({ type: 'heading', text, level: /^S[Hh]$/.test(name) ? 1 : 2 })
     } else if (name === 'nf' || name === 'EX') this.#beginCode()
     else if (name === 'fi' || name === 'EE') this.#endCode()
-    else if (name === 'de' || name === 'ig' || name === 'am') this.#until = '..'
-    else if (name === 'TS') this.#table = { lines: [], inFormat: true, cell: undefined, parts: '\t' }
-    else if (FONTS.has(name)) this.#words(wordsOf(rest).join(/^(?:BR|RB|BI|IB|IR|RI)$/.test(name) ? '' : ' '))
-    else if (BREAKS.has(name)) this.#break(name, rest)
-    else if (name === 'UR' || name === 'MT' || name === 'Lk') this.#words(wordsOf(rest)[0] ?? '')
+    else if (name === 'de' || name === 'ig' || name === 'am') this.#skipUntil = '..'
+    else if (name === 'TS') this.#table = { lines: [], inFormat: true, cell: undefined, separator: '\t' }
+    else if (FONT_REQUESTS.has(name))
+      this.#words(parseArguments(rest).join(/^(?:BR|RB|BI|IB|IR|RI)$/.test(name) ? '' : ' '))
+    else if (BREAK_REQUESTS.has(name)) this.#break(name, rest)
+    else if (name === 'UR' || name === 'MT' || name === 'Lk') this.#words(parseArguments(rest)[0] ?? '')
   }
 
   /**
@@ -120,11 +121,11 @@ class ManReader {
   #tableLine(table: TroffTable, line: string): void {
     if (line.startsWith('.TE')) {
       this.#flush()
-      const rows = table.lines.map((row) => row.split(table.parts).map(plainTroff))
-      if (rows.length > 0) this.#blocks.push(...tableBlocks(rows, looksLikeHeader(rows)))
+      const rows = table.lines.map((row) => row.split(table.separator).map(troffToText))
+      if (rows.length > 0) this.#blocks.push(...buildTableBlocks(rows, looksLikeHeader(rows)))
       this.#table = undefined
     } else if (table.inFormat) {
-      table.parts = /tab\s?\((.)\)/.exec(line)?.[1] ?? table.parts
+      table.separator = /tab\s?\((.)\)/.exec(line)?.[1] ?? table.separator
       if (line.trimEnd().endsWith('.')) table.inFormat = false
     } else if (table.cell !== undefined) {
       if (line.startsWith('T}')) {
@@ -147,7 +148,7 @@ class ManReader {
     this.#flush()
     this.#term = name === 'TP' || name === 'TQ'
     if (name !== 'IP' && name !== 'It') return
-    const words = wordsOf(rest)
+    const words = parseArguments(rest)
     this.#item = (
       name === 'IP' ? (words[0] ?? '') : words.filter((word) => word.length > 2 || !/^[A-Z][a-z]$/.test(word)).join(' ')
     ).trim()
@@ -158,18 +159,18 @@ class ManReader {
     else if (this.#term) {
       this.#term = false
       this.#item = text
-    } else this.#held.push(text)
+    } else this.#pendingLines.push(text)
   }
 
   #flush(): void {
-    const text = this.#held.join(' ').replace(/\s+/g, ' ').trim()
-    this.#held = []
+    const text = this.#pendingLines.join(' ').replace(/\s+/g, ' ').trim()
+    this.#pendingLines = []
     const item = this.#item.trim()
     this.#item = ''
     if (text === '' && item === '') return
-    const bullet = /^[•*+-]$/.test(item)
-    const shown = item === '' || bullet ? text : text === '' ? item : `${item}: ${text}`
-    this.#blocks.push(item === '' ? { type: 'paragraph', text: shown } : { type: 'list', text: `- ${shown}` })
+    const isBullet = /^[•*+-]$/.test(item)
+    const itemText = item === '' || isBullet ? text : text === '' ? item : `${item}: ${text}`
+    this.#blocks.push(item === '' ? { type: 'paragraph', text: itemText } : { type: 'list', text: `- ${itemText}` })
   }
 
   #beginCode(): void {
@@ -185,14 +186,14 @@ class ManReader {
 }
 
 /** The arguments of a request; quoted ones may contain spaces. */
-function wordsOf(rest: string): string[] {
-  return [...rest.matchAll(/"((?:[^"]|""){0,2000})"|(\S+)/g)].map((found) =>
-    plainTroff((found[1] ?? found[2] ?? '').replaceAll('""', '"')),
+function parseArguments(rest: string): string[] {
+  return [...rest.matchAll(/"((?:[^"]|""){0,2000})"|(\S+)/g)].map((match) =>
+    troffToText((match[1] ?? match[2] ?? '').replaceAll('""', '"')),
   )
 }
 
 /** Removes changes of font and size, and replaces named characters. */
-function plainTroff(text: string): string {
+function troffToText(text: string): string {
   if (!text.includes('\\')) return text
   return text
     .replace(/\\"[\s\S]*$/, '')
@@ -200,8 +201,8 @@ function plainTroff(text: string): string {
       /\\f(?:\[\w{0,20}\]|\(\w{2}|\w)|\\s[+-]?\d{1,2}|\\[&|^/,:c%)]|\\[hvk]'[^'\n]{0,40}'|\\[mM]\[\w{0,20}\]/g,
       '',
     )
-    .replace(/\\\((?:..)/g, (sign) => SIGNS[sign] ?? '')
-    .replace(/\\\[([\w-]{1,20})\]/g, (_all, name: string) => SIGNS[`\\(${name.slice(0, 2)}`] ?? '')
+    .replace(/\\\((?:..)/g, (sign) => NAMED_CHARACTERS[sign] ?? '')
+    .replace(/\\\[([\w-]{1,20})\]/g, (_all, name: string) => NAMED_CHARACTERS[`\\(${name.slice(0, 2)}`] ?? '')
     .replace(/\\\*\(?(?:\[\w{0,20}\]|\w{1,2})/g, '')
     .replace(/\\-/g, '-')
     .replace(/\\[~ 0]/g, ' ')

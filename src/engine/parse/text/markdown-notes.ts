@@ -11,48 +11,48 @@ const REFERENCE = /\[\^([^\]\s]{1,100})\](?!:)/g
  * @param sourceOf returns the Markdown of a draft
  * @param read returns the blocks of a draft
  */
-export function withNotes<T extends { type: string; continues?: boolean }>(
+export function placeNotes<T extends { type: string; continues?: boolean }>(
   drafts: readonly T[],
   sourceOf: (draft: T) => string,
   read: (draft: T) => Block[],
 ): Block[] {
   const sources = drafts.map((draft) => (draft.type === 'code' ? '' : sourceOf(draft)))
-  const referred = new Set(sources.flatMap(referencesIn))
+  const referencedLabels = new Set(sources.flatMap(findReferences))
   const notes = new Map<string, number>()
-  for (const [place, source] of sources.entries()) {
-    const draft = drafts[place]
+  for (const [index, source] of sources.entries()) {
+    const draft = drafts[index]
     const label = draft?.type === 'paragraph' && draft.continues !== true ? NOTE.exec(source)?.[1] : undefined
-    if (label !== undefined && referred.has(label) && !notes.has(label)) notes.set(label, place)
+    if (label !== undefined && referencedLabels.has(label) && !notes.has(label)) notes.set(label, index)
   }
-  const waiting = new Set(notes.values())
+  const unplaced = new Set(notes.values())
   /** The drafts of the note at an index. */
-  const whole = (place: number): T[] => {
-    let end = place + 1
+  const getNoteDrafts = (index: number): T[] => {
+    let end = index + 1
     while (drafts[end]?.continues === true) end++
-    return drafts.slice(place, end)
+    return drafts.slice(index, end)
   }
-  const own = new Set([...waiting].flatMap((place) => whole(place)))
-  const placed: Block[] = []
-  const addNote = (place: number): void => {
-    for (const draft of whole(place)) placed.push(...read(draft).map(asNote))
+  const noteDrafts = new Set([...unplaced].flatMap((index) => getNoteDrafts(index)))
+  const blocks: Block[] = []
+  const addNote = (index: number): void => {
+    for (const draft of getNoteDrafts(index)) blocks.push(...read(draft).map(toNoteBlock))
   }
-  for (const [place, draft] of drafts.entries()) {
-    if (own.has(draft)) continue
-    placed.push(...read(draft))
-    for (const label of referencesIn(sources[place] ?? '')) {
+  for (const [index, draft] of drafts.entries()) {
+    if (noteDrafts.has(draft)) continue
+    blocks.push(...read(draft))
+    for (const label of findReferences(sources[index] ?? '')) {
       const note = notes.get(label)
-      if (note !== undefined && waiting.delete(note)) addNote(note)
+      if (note !== undefined && unplaced.delete(note)) addNote(note)
     }
   }
   // Notes that only other notes refer to.
-  for (const place of waiting) addNote(place)
-  return placed
+  for (const index of unplaced) addNote(index)
+  return blocks
 }
 
-function referencesIn(source: string): string[] {
+function findReferences(source: string): string[] {
   return [...source.matchAll(REFERENCE)].map(([, label = '']) => label)
 }
 
-function asNote(block: Block): Block {
+function toNoteBlock(block: Block): Block {
   return { ...block, metadata: { ...block.metadata, role: 'footnote' } }
 }

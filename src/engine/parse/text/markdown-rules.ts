@@ -1,19 +1,19 @@
 import MarkdownIt, { type StateBlock, type StateInline, type Token } from 'markdown-it'
-import { formula } from './markdown-math.js'
+import { formulaRule } from './markdown-math.js'
 
 /**
  * State of a document during parsing; the library adds link targets. It is one object with fields: there are many small
  * notes, and lookups in maps by object took a tenth of the time for each.
  */
-export interface Env {
+export interface MarkdownEnv {
   /** receives the tokens while they are parsed, so that a large document is never in memory as tokens */
-  take: ((tokens: Token[]) => void) | undefined
+  onTokens: ((tokens: Token[]) => void) | undefined
   /** the document may have notes (`[^1]: words`) */
   readonly hasNotes: boolean
   /** the last block was a note, which may continue in indented blocks */
   isAfterNote: boolean
   /** line from which on no end mark was found, by mark and last line */
-  endless: Map<string, number> | undefined
+  missingEnds: Map<string, number> | undefined
   /** number of picture descriptions around the current text */
   pictureDepth: number
 }
@@ -21,14 +21,14 @@ export interface Env {
 /** Maximum depth of blocks, as the library limits it; deeper content is text. */
 const MAX_NESTING = 100
 /** The deepest block, a list, takes two levels for itself and two for its content. */
-const DEEPEST = MAX_NESTING - 4
+const MAX_BLOCK_LEVEL = MAX_NESTING - 4
 /** Maximum depth of pictures in descriptions of pictures: each is parsed again. */
 const MAX_PICTURE_NESTING = 5
 
 const EXCLAMATION = 0x21
 
 /** HTML that is not displayed; without its end mark it is no markup. */
-const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
+const INVISIBLE_HTML: readonly (readonly [start: RegExp, end: string])[] = [
   [/<!--/y, '-->'],
   [/<script(?=[\s>]|$)/iy, '</script'],
   [/<style(?=[\s>]|$)/iy, '</style'],
@@ -37,35 +37,35 @@ const UNSEEN: readonly (readonly [start: RegExp, end: string])[] = [
 const NOTE = /^\[\^[^\]\s]{1,100}\]:/
 
 /** The library's own rule `reference`, which is not exported. */
-const reference = (() => {
+const referenceRule = (() => {
   const { ruler } = new MarkdownIt().block
   ruler.enableOnly('reference')
   return ruler.getRules('')[0]
 })()
 
-const picture = (() => {
+const pictureRule = (() => {
   const { ruler } = new MarkdownIt().inline
   ruler.enableOnly('image')
   return ruler.getRules('')[0]
 })()
 
-const md = createReader()
+const md = createMarkdownParser()
 
-function createReader() {
+function createMarkdownParser() {
   const reader = new MarkdownIt({ html: true })
   // Addresses stay as they are written: no browser displays them.
   reader.normalizeLink = (url) => url
   reader.normalizeLinkText = (url) => url
   reader.validateLink = () => true
   const { ruler } = reader.block
-  ruler.before('table', 'hand over', handOver, { alt: ['blockquote'] })
-  ruler.before('table', 'too deep', tooDeep)
-  ruler.before('code', 'rest of a note', restOfNote)
-  ruler.at('html_block', unseen, { alt: ['paragraph', 'reference', 'blockquote'] })
-  ruler.at('reference', definition)
-  reader.inline.ruler.before('escape', 'formula', formula)
+  ruler.before('table', 'hand over', handOverTokens, { alt: ['blockquote'] })
+  ruler.before('table', 'too deep', flattenDeepBlock)
+  ruler.before('code', 'rest of a note', continueNote)
+  ruler.at('html_block', skipInvisibleHtml, { alt: ['paragraph', 'reference', 'blockquote'] })
+  ruler.at('reference', linkDefinition)
+  reader.inline.ruler.before('escape', 'formula', formulaRule)
   reader.inline.ruler.before('link', 'wiki link', wikiLink)
-  reader.inline.ruler.at('image', boundedPicture)
+  reader.inline.ruler.at('image', limitedPicture)
   reader.inline.ruler.disable('linkify')
   return reader
 }
@@ -78,39 +78,39 @@ function createReader() {
  * @param hasNotes whether it may have notes
  * @returns the state that `readInline` needs
  */
-export function readBlocks(text: string, hasNotes: boolean, take: (tokens: Token[]) => void): Env {
-  const env: Env = { take, hasNotes, isAfterNote: false, endless: undefined, pictureDepth: 0 }
+export function readBlocks(text: string, hasNotes: boolean, onTokens: (tokens: Token[]) => void): MarkdownEnv {
+  const env: MarkdownEnv = { onTokens, hasNotes, isAfterNote: false, missingEnds: undefined, pictureDepth: 0 }
   const tokens: Token[] = []
   md.block.parse(text, md, env, tokens)
-  take(tokens)
-  env.take = undefined
+  onTokens(tokens)
+  env.onTokens = undefined
   return env
 }
 
 /** Parses the text of one block: emphasis, links, code, pictures. Takes linear time. */
-export function readInline(text: string, env: Env): Token[] {
+export function readInline(text: string, env: MarkdownEnv): Token[] {
   const tokens: Token[] = []
   md.inline.parse(text, md, env, tokens)
   return tokens
 }
 
 /** Never matches. It runs before every block and every table row, and passes on the tokens before them. */
-function handOver(state: StateBlock): boolean {
+function handOverTokens(state: StateBlock): boolean {
   if (state.tokens.length === 0) return false
-  const env: Env = state.env
+  const env: MarkdownEnv = state.env
   const tokens = state.tokens.splice(0)
-  if (env.hasNotes) env.isAfterNote = state.level === 0 && endWithNote(tokens)
-  env.take?.(tokens)
+  if (env.hasNotes) env.isAfterNote = state.level === 0 && endsWithNote(tokens)
+  env.onTokens?.(tokens)
   return false
 }
 
-function endWithNote(tokens: readonly Token[]): boolean {
+function endsWithNote(tokens: readonly Token[]): boolean {
   return tokens.at(-1)?.type === 'paragraph_close' && NOTE.test(tokens.at(-2)?.content ?? '')
 }
 
 /** Indented blocks after a note continue it; they are no code. */
-function restOfNote(state: StateBlock, start: number, end: number): boolean {
-  const env: Env = state.env
+function continueNote(state: StateBlock, start: number, end: number): boolean {
+  const env: MarkdownEnv = state.env
   if (!env.isAfterNote || state.level > 0 || (state.sCount[start] ?? 0) < 4) return false
   env.isAfterNote = false
   let line = start
@@ -125,8 +125,8 @@ function restOfNote(state: StateBlock, start: number, end: number): boolean {
 }
 
 /** The library drops what is nested too deeply; this rule makes one paragraph of it. */
-function tooDeep(state: StateBlock, start: number, end: number, silent: boolean): boolean {
-  if (state.level < DEEPEST || silent) return false
+function flattenDeepBlock(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+  if (state.level < MAX_BLOCK_LEVEL || silent) return false
   let line = start
   while (line < end && (state.isEmpty(line) || (state.sCount[line] ?? 0) >= state.blkIndent)) line++
   state.line = line
@@ -141,16 +141,16 @@ function tooDeep(state: StateBlock, start: number, end: number, silent: boolean)
  * Comments, scripts and styles over complete lines are removed with the blank lines in them. All other HTML is text
  * with tags, because it may contain Markdown.
  */
-function unseen(state: StateBlock, start: number, end: number, silent: boolean): boolean {
-  const from = textStart(state, start)
-  if (state.src.charAt(from) !== '<' || (state.sCount[start] ?? 0) - state.blkIndent >= 4) return false
-  for (const [opening, ending] of UNSEEN) {
-    opening.lastIndex = from
+function skipInvisibleHtml(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+  const offset = getTextStart(state, start)
+  if (state.src.charAt(offset) !== '<' || (state.sCount[start] ?? 0) - state.blkIndent >= 4) return false
+  for (const [opening, ending] of INVISIBLE_HTML) {
+    opening.lastIndex = offset
     if (!opening.test(state.src)) continue
-    const last = lineWith(state, ending, start, end)
+    const last = findLineWith(state, ending, start, end)
     if (last === undefined) return false
     if (silent) return true
-    const lastLine = state.src.slice(Math.max(from, state.bMarks[last] ?? 0), state.eMarks[last])
+    const lastLine = state.src.slice(Math.max(offset, state.bMarks[last] ?? 0), state.eMarks[last])
     const rest = lastLine.slice(lastLine.toLowerCase().indexOf(ending) + ending.length).replace(/^\s*>/, '')
     if (rest.trim() !== '') {
       state.push('paragraph_open', 'p', 1)
@@ -164,25 +164,25 @@ function unseen(state: StateBlock, start: number, end: number, silent: boolean):
 }
 
 /** The first line that contains a mark; lines that were searched without success are not searched again. */
-function lineWith(state: StateBlock, mark: string, start: number, end: number): number | undefined {
-  const env: Env = state.env
-  env.endless ??= new Map()
-  const vain = env.endless
+function findLineWith(state: StateBlock, mark: string, start: number, end: number): number | undefined {
+  const env: MarkdownEnv = state.env
+  env.missingEnds ??= new Map()
+  const missingEnds = env.missingEnds
   const key = `${mark} ${end}`
-  if (start >= (vain.get(key) ?? Number.POSITIVE_INFINITY)) return undefined
+  if (start >= (missingEnds.get(key) ?? Number.POSITIVE_INFINITY)) return undefined
   for (let line = start; line < end; line++) {
     if (state.src.slice(state.bMarks[line], state.eMarks[line]).toLowerCase().includes(mark)) return line
   }
-  vain.set(key, start)
+  missingEnds.set(key, start)
   return undefined
 }
 
 /** `[label]: address` defines a link, but `[^1]: words` is a footnote, whose text is kept. */
-function definition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
-  if (state.src.startsWith('[^', textStart(state, start)) || reference?.(state, start, end, silent) !== true)
+function linkDefinition(state: StateBlock, start: number, end: number, silent: boolean): boolean {
+  if (state.src.startsWith('[^', getTextStart(state, start)) || referenceRule?.(state, start, end, silent) !== true)
     return false
   if (!silent) {
-    const env: Env = state.env
+    const env: MarkdownEnv = state.env
     env.isAfterNote = false
   }
   return true
@@ -193,22 +193,22 @@ function wikiLink(state: StateInline, silent: boolean): boolean {
   if (!state.src.startsWith('[[', state.pos)) return false
   const link = /\[\[([^[\]\n]{1,500})\]\]/y
   link.lastIndex = state.pos
-  const inside = link.exec(state.src)?.[1]
-  if (inside === undefined) return false
-  if (!silent) state.push('text', '', 0).content = inside.slice(inside.lastIndexOf('|') + 1)
-  state.pos += inside.length + 4
+  const linkContent = link.exec(state.src)?.[1]
+  if (linkContent === undefined) return false
+  if (!silent) state.push('text', '', 0).content = linkContent.slice(linkContent.lastIndexOf('|') + 1)
+  state.pos += linkContent.length + 4
   return true
 }
 
-function boundedPicture(state: StateInline, silent: boolean): boolean {
-  const env: Env = state.env
+function limitedPicture(state: StateInline, silent: boolean): boolean {
+  const env: MarkdownEnv = state.env
   if (env.pictureDepth >= MAX_PICTURE_NESTING || state.src.charCodeAt(state.pos) !== EXCLAMATION) return false
   env.pictureDepth++
-  const found = picture?.(state, silent) ?? false
+  const found = pictureRule?.(state, silent) ?? false
   env.pictureDepth--
   return found
 }
 
-function textStart(state: StateBlock, line: number): number {
+function getTextStart(state: StateBlock, line: number): number {
   return (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0)
 }

@@ -1,12 +1,12 @@
 import type { Token } from 'markdown-it'
-import { defined } from '../../../lib/defined.js'
-import type { Block, Parsed, Parser, Picture } from '../parsed.js'
-import { pictureFrom } from '../pictures.js'
-import { tableBlocks } from '../tables.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
+import type { Block, ParsedDocument, Parser, Picture } from '../parsed.js'
+import { parsePictureSource } from '../pictures.js'
+import { buildTableBlocks } from '../tables.js'
 import { readFrontMatter } from './front-matter.js'
-import { inlineText } from './markdown-inline.js'
-import { withNotes } from './markdown-notes.js'
-import { type Env, readBlocks } from './markdown-rules.js'
+import { readInlineText } from './markdown-inline.js'
+import { placeNotes } from './markdown-notes.js'
+import { type MarkdownEnv, readBlocks } from './markdown-rules.js'
 
 /** Maximum depth of nested lists that is indented. */
 const MAX_INDENT = 8
@@ -16,7 +16,7 @@ const CALLOUT = /^\[![\w-]+\][+-]?[ \t]*/
 const ROW_START = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?[\s>]*\|?/
 
 /** A block whose texts are still Markdown; its link targets may be defined further down. */
-type Draft = (
+type MarkdownDraft = (
   | { type: 'heading' | 'paragraph'; source: string; level?: number }
   | { type: 'list'; lines: { before: string; source: string }[] }
   | { type: 'table'; rows: string[][] }
@@ -37,74 +37,75 @@ export const markdownParser: Parser = {
 }
 
 /** @param source decoded text with any line ends */
-export function parseMarkdown(source: string): Parsed {
+export function parseMarkdown(source: string): ParsedDocument {
   const text = source.includes('\r') ? source.replace(/\r\n?/g, '\n') : source
-  const front = readFrontMatter(text)
-  const parsed: Parsed = {
+  const frontMatter = readFrontMatter(text)
+  const parsed: ParsedDocument = {
     parser: 'native-markdown',
     contentType: 'text',
-    blocks: markdownBlocks(text.slice(front.length)),
-    metadata: front.data === undefined ? {} : { frontMatter: front.data },
+    blocks: readMarkdownBlocks(text.slice(frontMatter.length)),
+    metadata: frontMatter.data === undefined ? {} : { frontMatter: frontMatter.data },
   }
-  const { title, lang } = front.data ?? {}
+  const { title, lang } = frontMatter.data ?? {}
   if (typeof title === 'string' && title.trim() !== '') parsed.title = title
   if (typeof lang === 'string' && lang.trim() !== '') parsed.language = lang
   return parsed
 }
 
-function markdownBlocks(text: string): Block[] {
+function readMarkdownBlocks(text: string): Block[] {
   const hasNotes = text.includes('[^')
   const { drafts, env } = readDrafts(text, hasNotes)
-  const blocks = (draft: Draft): Block[] => {
+  const toBlocks = (draft: MarkdownDraft): Block[] => {
     if (draft.type === 'code') return [draft.block]
     if (draft.type === 'table') {
       // Changes the rows in place: long tables are the largest objects of a document.
-      for (const row of draft.rows) for (const [at, cell] of row.entries()) row[at] = inlineText(cell, env).text
-      return tableBlocks(draft.rows, true)
+      for (const row of draft.rows)
+        for (const [index, cell] of row.entries()) row[index] = readInlineText(cell, env).text
+      return buildTableBlocks(draft.rows, true)
     }
     const pictures: Picture[] = []
     if (draft.type === 'list') {
-      const lines = draft.lines.map(({ before, source }) => `${before}${inlineText(source, env, pictures).text}`)
-      return [{ type: 'list', text: lines.join('\n') }, ...pictureBlocks(pictures, '')]
+      const lines = draft.lines.map(({ before, source }) => `${before}${readInlineText(source, env, pictures).text}`)
+      return [{ type: 'list', text: lines.join('\n') }, ...toPictureBlocks(pictures, '')]
     }
-    const { text: words, isPicture } = inlineText(draft.source, env, pictures)
-    const alone = draft.type === 'paragraph' && isPicture ? pictureBlocks(pictures, words) : []
-    if (alone.length > 0) return alone
+    const { text: plainText, isPicture } = readInlineText(draft.source, env, pictures)
+    const pictureOnly = draft.type === 'paragraph' && isPicture ? toPictureBlocks(pictures, plainText) : []
+    if (pictureOnly.length > 0) return pictureOnly
     const { type, level } = draft
-    return [{ type, text: words, ...defined({ level }) }, ...pictureBlocks(pictures, '')]
+    return [{ type, text: plainText, ...omitUndefined({ level }) }, ...toPictureBlocks(pictures, '')]
   }
-  if (!hasNotes) return drafts.flatMap(blocks)
-  return withNotes(drafts.flatMap(noteByNote), sourceOf, blocks)
+  if (!hasNotes) return drafts.flatMap(toBlocks)
+  return placeNotes(drafts.flatMap(splitNotes), getSource, toBlocks)
 }
 
 /** CommonMark reads notes on consecutive lines as one paragraph. */
-function noteByNote(draft: Draft): Draft[] {
+function splitNotes(draft: MarkdownDraft): MarkdownDraft[] {
   if (draft.type !== 'paragraph' || draft.continues === true || !draft.source.startsWith('[^')) return [draft]
   return draft.source.split(/\n(?=\[\^[^\]\s]{1,100}\]:)/).map((source) => ({ type: 'paragraph', source }))
 }
 
-function sourceOf(draft: Draft): string {
+function getSource(draft: MarkdownDraft): string {
   if (draft.type === 'code') return ''
   if (draft.type === 'table') return draft.rows.flat().join(' ')
   return draft.type === 'list' ? draft.lines.map(({ source }) => source).join(' ') : draft.source
 }
 
-function readDrafts(text: string, hasNotes: boolean): { drafts: Draft[]; env: Env } {
+function readDrafts(text: string, hasNotes: boolean): { drafts: MarkdownDraft[]; env: MarkdownEnv } {
   const reader = new DraftReader(text)
-  const env = readBlocks(text, hasNotes, (tokens) => reader.take(tokens))
+  const env = readBlocks(text, hasNotes, (tokens) => reader.addTokens(tokens))
   return { drafts: reader.drafts, env }
 }
 
-function pictureBlocks(pictures: readonly Picture[], text: string): Block[] {
-  return pictures.flatMap((met) => {
-    const picture = 'uri' in met ? pictureFrom(met.uri) : met
+function toPictureBlocks(pictures: readonly Picture[], text: string): Block[] {
+  return pictures.flatMap((source) => {
+    const picture = 'uri' in source ? parsePictureSource(source.uri) : source
     return picture === undefined ? [] : [{ type: 'image', text, picture }]
   })
 }
 
 /** Builds drafts from tokens, in the order of the document. */
 class DraftReader {
-  readonly drafts: Draft[] = []
+  readonly drafts: MarkdownDraft[] = []
   readonly #text: string
   #lines: string[] | undefined
   #quotes = 0
@@ -112,7 +113,7 @@ class DraftReader {
   #opensQuote = false
   #lists = 0
   /** prefix of the next text of the list: the mark of its item, or indentation */
-  #before = ''
+  #prefix = ''
   #list: { before: string; source: string }[] = []
   #level: number | undefined
   #inNote = false
@@ -124,7 +125,7 @@ class DraftReader {
     this.#text = text
   }
 
-  take(tokens: readonly Token[]): void {
+  addTokens(tokens: readonly Token[]): void {
     for (const token of tokens) this.#token(token)
   }
 
@@ -140,9 +141,9 @@ class DraftReader {
     else if (type === 'bullet_list_open' || type === 'ordered_list_open') this.#lists++
     else if (type === 'bullet_list_close' || type === 'ordered_list_close') {
       if (--this.#lists === 0) this.#endList()
-      this.#before = this.#room(this.#lists)
+      this.#prefix = this.#indent(this.#lists)
     } else if (type === 'list_item_open') {
-      this.#before = `${this.#room(this.#lists - 1)}${token.info}${token.markup} `
+      this.#prefix = `${this.#indent(this.#lists - 1)}${token.info}${token.markup} `
     } else if (type === 'note_open' || type === 'note_close') this.#inNote = type === 'note_open'
     else if (type === 'fence' || type === 'code_block') this.#code(token)
     else if (type === 'tr_open') {
@@ -162,17 +163,17 @@ class DraftReader {
     const source = this.#opensQuote ? content.replace(CALLOUT, '') : content
     this.#opensQuote = false
     if (this.#lists > 0) {
-      this.#list.push({ before: this.#before, source })
-      this.#before = this.#room(this.#lists)
+      this.#list.push({ before: this.#prefix, source })
+      this.#prefix = this.#indent(this.#lists)
     } else if (this.#level === undefined || this.#quotes > 0) this.#add({ type: 'paragraph', source })
     else this.#add({ type: 'heading', source, level: this.#level })
   }
 
-  #add(draft: Draft): void {
+  #add(draft: MarkdownDraft): void {
     this.drafts.push(this.#inNote ? { ...draft, continues: true } : draft)
   }
 
-  #room(lists: number): string {
+  #indent(lists: number): string {
     return '  '.repeat(Math.min(MAX_INDENT, lists))
   }
 

@@ -1,23 +1,23 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { ReadError } from '../limits.js'
 import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
-import type { Block, Parsed, Parser, ParserInput } from '../parsed.js'
-import { wikiBlocks } from './mediawiki.js'
+import type { Block, ParsedDocument, Parser, ParserInput } from '../parsed.js'
+import { readWikiBlocks } from './mediawiki.js'
 
-const DUMP = 'application/x-mediawiki-export+xml'
+const DUMP_TYPE = 'application/x-mediawiki-export+xml'
 /** Maximum text of all pages of a dump, in characters. */
-const MAX_TEXT = 64 * 1024 * 1024
+const MAX_TEXT_LENGTH = 64 * 1024 * 1024
 const REDIRECT = /^\s*#(?:redirect|weiterleitung|redirection|redirección)/i
 
 /** Reads pages in MediaWiki markup, and dumps of pages, each of which is a section. */
 export const mediawikiParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-mediawiki' || mediaType === DUMP,
+  accepts: (mediaType) => mediaType === 'text/x-mediawiki' || mediaType === DUMP_TYPE,
   parse: parseWiki,
 }
 
-function parseWiki(input: ParserInput): Parsed {
-  if (input.mediaType === DUMP) return parseDump(input)
-  const { blocks, categories } = wikiBlocks(input.text())
+function parseWiki(input: ParserInput): ParsedDocument {
+  if (input.mediaType === DUMP_TYPE) return parseDump(input)
+  const { blocks, categories } = readWikiBlocks(input.text())
   return {
     parser: 'unstructured',
     contentType: 'text',
@@ -26,14 +26,14 @@ function parseWiki(input: ParserInput): Parsed {
   }
 }
 
-function parseDump(input: ParserInput): Parsed {
+function parseDump(input: ParserInput): ParsedDocument {
   const reader = new DumpReader(input.filename)
   readMarkup(input.text(), reader, true)
   if (reader.pages === 0) throw new ReadError('empty', `${input.filename} has no pages`)
   return {
     parser: 'native-structured',
     contentType: 'text',
-    ...defined({ title: reader.site, language: reader.language }),
+    ...omitUndefined({ title: reader.site, language: reader.language }),
     blocks: reader.blocks,
     metadata: { entryCount: reader.pages },
   }
@@ -46,8 +46,8 @@ class DumpReader implements MarkupHandler {
   site: string | undefined
   language: string | undefined
   readonly #filename: string
-  #inside = ''
-  #held: string[] = []
+  #openTag = ''
+  #textParts: string[] = []
   #page: { title: string; text: string; redirect: boolean } | undefined
   #characters = 0
 
@@ -59,24 +59,25 @@ class DumpReader implements MarkupHandler {
     if (name === 'mediawiki') this.language = attributes.get('xml:lang')
     else if (name === 'page') this.#page = { title: '', text: '', redirect: false }
     else if (name === 'redirect' && this.#page !== undefined) this.#page.redirect = true
-    this.#inside = name
-    this.#held = []
+    this.#openTag = name
+    this.#textParts = []
   }
 
   close(name: string): void {
-    const text = this.#held.join('')
-    if (name === this.#inside) {
+    const text = this.#textParts.join('')
+    if (name === this.#openTag) {
       if (name === 'sitename') this.site = text.trim()
       else if (this.#page !== undefined && name === 'title') this.#page.title = text.trim()
       else if (this.#page !== undefined && name === 'text') this.#page.text = text
     }
-    this.#inside = ''
-    this.#held = []
+    this.#openTag = ''
+    this.#textParts = []
     if (name === 'page') this.#endPage()
   }
 
   text(text: string): void {
-    if (this.#inside === 'text' || this.#inside === 'title' || this.#inside === 'sitename') this.#held.push(text)
+    if (this.#openTag === 'text' || this.#openTag === 'title' || this.#openTag === 'sitename')
+      this.#textParts.push(text)
   }
 
   #endPage(): void {
@@ -84,9 +85,9 @@ class DumpReader implements MarkupHandler {
     this.#page = undefined
     if (page === undefined || page.redirect || REDIRECT.test(page.text)) return
     this.#characters += page.text.length
-    if (this.#characters > MAX_TEXT)
+    if (this.#characters > MAX_TEXT_LENGTH)
       throw new ReadError('limit-exceeded', `${this.#filename} holds more text than the limit of 64 million characters`)
-    const { blocks } = wikiBlocks(page.text, 1)
+    const { blocks } = readWikiBlocks(page.text, 1)
     if (blocks.length === 0) return
     this.pages++
     this.blocks.push({ type: 'heading', text: page.title === '' ? `Page ${this.pages}` : page.title, level: 1 })

@@ -7,27 +7,27 @@ export interface WikiSource {
   fields: string[]
   categories: string[]
   /** The kept block for the line that is its placeholder. */
-  keptIn(line: string): Block | undefined
+  findKeptBlock(line: string): Block | undefined
 }
 
 const MAX_FIELDS = 200
-const MAX_FIELD = 500
+const MAX_FIELD_LENGTH = 500
 const MAX_CATEGORIES = 100
 /** Marks a placeholder in the text. */
-const KEPT = '\u0001'
+const PLACEHOLDER_MARK = '\u0001'
 
-const OPEN = 123
+const OPENING_BRACE = 123
 const BAR = 124
-const CLOSE = 125
+const CLOSING_BRACE = 125
 
 /** Elements whose content is not markup: code, formulas, displayed markup. */
-const RAW = /<(syntaxhighlight|source|pre|math|nowiki)(\s[^<>]{0,200})?>/gi
+const RAW_ELEMENT = /<(syntaxhighlight|source|pre|math|nowiki)(\s[^<>]{0,200})?>/gi
 
-export function wikiSource(source: string): WikiSource {
-  const kept: Block[] = []
+export function prepareWikiSource(source: string): WikiSource {
+  const keptBlocks: Block[] = []
   const categories: string[] = []
-  const plain = withoutElements(withoutComments(source.replaceAll(KEPT, '')), 'ref')
-  const { text, fields } = withoutTemplates(takeRaw(plain, kept))
+  const plain = removeElements(removeComments(source.replaceAll(PLACEHOLDER_MARK, '')), 'ref')
+  const { text, fields } = removeTemplates(extractRaw(plain, keptBlocks))
   const linked = text.replace(
     /\[\[(?:Category|Kategorie|Catégorie|Categoría):([^[\]|\n]{1,200})(?:\|[^[\]\n]{0,200})?\]\]/gi,
     (_all, name: string) => {
@@ -39,19 +39,19 @@ export function wikiSource(source: string): WikiSource {
     text: linked,
     fields,
     categories,
-    keptIn(line) {
-      const number = new RegExp(`^\\s*${KEPT}(\\d+)${KEPT}\\s*$`).exec(line)?.[1]
-      return number === undefined ? undefined : kept[Number(number)]
+    findKeptBlock(line) {
+      const number = new RegExp(`^\\s*${PLACEHOLDER_MARK}(\\d+)${PLACEHOLDER_MARK}\\s*$`).exec(line)?.[1]
+      return number === undefined ? undefined : keptBlocks[Number(number)]
     },
   }
 }
 
-function withoutComments(source: string): string {
+function removeComments(source: string): string {
   const parts: string[] = []
   let from = 0
-  for (let at = source.indexOf('<!--'); at !== -1; at = source.indexOf('<!--', from)) {
-    parts.push(source.slice(from, at))
-    const end = source.indexOf('-->', at)
+  for (let index = source.indexOf('<!--'); index !== -1; index = source.indexOf('<!--', from)) {
+    parts.push(source.slice(from, index))
+    const end = source.indexOf('-->', index)
     if (end === -1) return parts.join('')
     from = end + 3
   }
@@ -60,7 +60,7 @@ function withoutComments(source: string): string {
 }
 
 /** Removes the elements of a name with their content. */
-function withoutElements(text: string, name: string): string {
+function removeElements(text: string, name: string): string {
   const parts: string[] = []
   const start = new RegExp(`<${name}(?:\\s[^<>]{0,500})?>`, 'gi')
   let from = 0
@@ -80,60 +80,60 @@ function withoutElements(text: string, name: string): string {
 }
 
 /** Takes out code and formulas; short ones stay in their line. */
-function takeRaw(text: string, kept: Block[]): string {
+function extractRaw(text: string, keptBlocks: Block[]): string {
   const parts: string[] = []
-  const lost = new Set<string>()
+  const unclosed = new Set<string>()
   let from = 0
-  RAW.lastIndex = 0
-  for (let found = RAW.exec(text); found !== null; found = RAW.exec(text)) {
+  RAW_ELEMENT.lastIndex = 0
+  for (let found = RAW_ELEMENT.exec(text); found !== null; found = RAW_ELEMENT.exec(text)) {
     const name = (found[1] ?? '').toLowerCase()
     const start = found.index + found[0].length
-    const end = lost.has(name) || found[0].endsWith('/>') ? -1 : text.indexOf(`</${found[1]}>`, start)
+    const end = unclosed.has(name) || found[0].endsWith('/>') ? -1 : text.indexOf(`</${found[1]}>`, start)
     if (end === -1) {
-      lost.add(name)
+      unclosed.add(name)
       continue
     }
     parts.push(text.slice(from, found.index))
     const body = text.slice(start, end)
     from = end + name.length + 3
-    RAW.lastIndex = from
+    RAW_ELEMENT.lastIndex = from
     if (name === 'math' || name === 'nowiki' || !body.includes('\n')) {
       parts.push(name === 'math' ? `$${body.trim()}$` : body.replace(/[[\]{}|'<>=*#]/g, (char) => ` ${char} `))
       continue
     }
     const language = /lang\s*=\s*["']?([\w+#-]{1,30})/i.exec(found[2] ?? '')?.[1]
-    kept.push({ type: 'code', text: body, ...(language === undefined ? {} : { metadata: { language } }) })
-    parts.push(`\n${KEPT}${kept.length - 1}${KEPT}\n`)
+    keptBlocks.push({ type: 'code', text: body, ...(language === undefined ? {} : { metadata: { language } }) })
+    parts.push(`\n${PLACEHOLDER_MARK}${keptBlocks.length - 1}${PLACEHOLDER_MARK}\n`)
   }
   parts.push(text.slice(from))
   return parts.join('')
 }
 
 /** Removes templates in one pass, whatever their nesting; collects the fields of infoboxes. */
-function withoutTemplates(text: string): { text: string; fields: string[] } {
+function removeTemplates(text: string): { text: string; fields: string[] } {
   const parts: string[] = []
   const fields: string[] = []
   let depth = 0
   let from = 0
   let start = 0
-  for (let at = 0; at < text.length - 1; at++) {
-    const code = text.charCodeAt(at)
-    if (code !== OPEN && code !== BAR && code !== CLOSE) continue
-    const pair = text.slice(at, at + 2)
+  for (let index = 0; index < text.length - 1; index++) {
+    const code = text.charCodeAt(index)
+    if (code !== OPENING_BRACE && code !== BAR && code !== CLOSING_BRACE) continue
+    const pair = text.slice(index, index + 2)
     if (pair === '{{' || (pair === '{|' && depth > 0)) {
       if (depth === 0) {
-        parts.push(text.slice(from, at))
-        start = at
+        parts.push(text.slice(from, index))
+        start = index
       }
       depth++
-      at++
+      index++
     } else if (depth > 0 && (pair === '}}' || pair === '|}')) {
       // A table within a template ends with its own mark.
-      if (pair === '|}' && text.charAt(at + 2) === '}') continue
+      if (pair === '|}' && text.charAt(index + 2) === '}') continue
       depth--
-      at++
-      from = at + 1
-      if (depth === 0) parts.push(templateText(text.slice(start + 2, at - 1), fields))
+      index++
+      from = index + 1
+      if (depth === 0) parts.push(replaceTemplate(text.slice(start + 2, index - 1), fields))
     }
   }
   // Never closed: keep its text.
@@ -142,12 +142,15 @@ function withoutTemplates(text: string): { text: string; fields: string[] } {
 }
 
 /** The text that replaces a template: that of foreign words and quotes; most have none. */
-function templateText(body: string, fields: string[]): string {
+function replaceTemplate(body: string, fields: string[]): string {
   const name = /^[^|\n]{0,100}/.exec(body)?.[0].trim().toLowerCase() ?? ''
   if (name.startsWith('infobox') || name.startsWith('taxobox')) {
     for (const line of body.split(/\n\s*\|/).slice(1, MAX_FIELDS)) {
       const equals = line.indexOf('=')
-      const value = inlineWiki(line.slice(equals + 1).replace(/\{\{[^{}|]{0,60}\|?|\}\}/g, ' ')).slice(0, MAX_FIELD)
+      const value = wikiToText(line.slice(equals + 1).replace(/\{\{[^{}|]{0,60}\|?|\}\}/g, ' ')).slice(
+        0,
+        MAX_FIELD_LENGTH,
+      )
       if (equals > 0 && value !== '') fields.push(`${line.slice(0, equals).trim().replaceAll('_', ' ')}: ${value}`)
     }
     return ''
@@ -160,7 +163,7 @@ function templateText(body: string, fields: string[]): string {
 }
 
 /** Converts a line of markup to text: link text without marks of bold and italics and without tags. */
-export function inlineWiki(source: string): string {
+export function wikiToText(source: string): string {
   let text = source
   if (text.includes('[')) {
     text = text
@@ -188,7 +191,7 @@ export function inlineWiki(source: string): string {
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
-    .replaceAll(KEPT, '')
+    .replaceAll(PLACEHOLDER_MARK, '')
     .replace(/\s+/g, ' ')
     .trim()
 }

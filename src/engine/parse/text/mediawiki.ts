@@ -1,7 +1,7 @@
 import type { Block } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
-import { inlineWiki, type WikiSource, wikiSource } from './mediawiki-source.js'
-import { lines } from './text.js'
+import { buildTableBlocks } from '../tables.js'
+import { prepareWikiSource, type WikiSource, wikiToText } from './mediawiki-source.js'
+import { iterateLines } from './text.js'
 
 const HEADING = /^(={1,6})\s*([^=\n][^\n]{0,500}?)\s*={1,6}\s*$/
 
@@ -10,10 +10,10 @@ const HEADING = /^(={1,6})\s*([^=\n][^\n]{0,500}?)\s*={1,6}\s*$/
  *
  * @param above added to the levels of its headings
  */
-export function wikiBlocks(source: string, above = 0): { blocks: Block[]; categories: string[] } {
-  const prepared = wikiSource(source)
+export function readWikiBlocks(source: string, above = 0): { blocks: Block[]; categories: string[] } {
+  const prepared = prepareWikiSource(source)
   const reader = new WikiReader(prepared, above)
-  for (const line of lines(prepared.text)) reader.line(line)
+  for (const line of iterateLines(prepared.text)) reader.line(line)
   return { blocks: reader.finish(), categories: prepared.categories }
 }
 
@@ -21,12 +21,12 @@ class WikiReader {
   readonly #blocks: Block[] = []
   readonly #source: WikiSource
   readonly #above: number
-  #held: string[] = []
+  #pendingLines: string[] = []
   #items: string[] = []
   /** depth of open tables; nested tables are read as part of their cell */
-  #tables = 0
+  #tableDepth = 0
   #rows: string[][] = []
-  #headed = false
+  #hasHeader = false
   #caption = ''
 
   constructor(source: WikiSource, above: number) {
@@ -36,19 +36,19 @@ class WikiReader {
   }
 
   line(line: string): void {
-    const kept = this.#source.keptIn(line)
-    if (kept !== undefined) {
+    const keptBlock = this.#source.findKeptBlock(line)
+    if (keptBlock !== undefined) {
       this.#flush()
-      this.#blocks.push(kept)
+      this.#blocks.push(keptBlock)
     } else if (/^\s*:*\s*\{\|/.test(line)) {
-      if (this.#tables === 0) this.#flush()
-      this.#tables++
-    } else if (this.#tables > 0) this.#tableLine(line.trim())
+      if (this.#tableDepth === 0) this.#flush()
+      this.#tableDepth++
+    } else if (this.#tableDepth > 0) this.#tableLine(line.trim())
     else this.#textLine(line)
   }
 
   finish(): Block[] {
-    if (this.#tables > 0) this.#endTable()
+    if (this.#tableDepth > 0) this.#endTable()
     this.#flush()
     return this.#blocks
   }
@@ -58,43 +58,43 @@ class WikiReader {
     if (heading !== null) {
       this.#flush()
       const level = (heading[1]?.length ?? 1) + this.#above
-      this.#blocks.push({ type: 'heading', text: inlineWiki(heading[2] ?? ''), level })
+      this.#blocks.push({ type: 'heading', text: wikiToText(heading[2] ?? ''), level })
     } else if (/^[*#;:]/.test(line)) {
       this.#flushText()
       const marks = /^[*#;:]{1,20}/.exec(line)?.[0] ?? '*'
-      const text = inlineWiki(line.slice(marks.length))
+      const text = wikiToText(line.slice(marks.length))
       if (text !== '') this.#items.push(`${'  '.repeat(marks.length - 1)}${marks.endsWith('#') ? '1.' : '-'} ${text}`)
     } else if (line.trim() === '' || /^-{4,}\s*$/.test(line)) this.#flush()
     else {
       this.#flushItems()
-      this.#held.push(line)
+      this.#pendingLines.push(line)
     }
   }
 
   #tableLine(line: string): void {
     if (line.startsWith('|}')) {
-      this.#tables--
-      if (this.#tables === 0) this.#endTable()
-    } else if (this.#tables > 1) this.#addToCell(withoutFormat(line.replace(/^[|!]+[-+}]?/, '')))
-    else if (line.startsWith('|+')) this.#caption = inlineWiki(withoutFormat(line.slice(2)))
+      this.#tableDepth--
+      if (this.#tableDepth === 0) this.#endTable()
+    } else if (this.#tableDepth > 1) this.#addToCell(removeCellFormat(line.replace(/^[|!]+[-+}]?/, '')))
+    else if (line.startsWith('|+')) this.#caption = wikiToText(removeCellFormat(line.slice(2)))
     else if (line.startsWith('|-')) this.#rows.push([])
     else if (line.startsWith('|') || line.startsWith('!')) this.#cells(line)
     else this.#addToCell(line)
   }
 
   #cells(line: string): void {
-    const head = line.startsWith('!')
+    const isHeader = line.startsWith('!')
     if (this.#rows.length === 0) this.#rows.push([])
-    if (head && this.#rows.length === 1) this.#headed = true
+    if (isHeader && this.#rows.length === 1) this.#hasHeader = true
     const row = this.#rows.at(-1)
-    const cells = line.slice(1).split(head ? /!!|\|\|/ : '||')
-    for (const cell of cells) row?.push(inlineWiki(withoutFormat(cell)))
+    const cells = line.slice(1).split(isHeader ? /!!|\|\|/ : '||')
+    for (const cell of cells) row?.push(wikiToText(removeCellFormat(cell)))
   }
 
   #addToCell(line: string): void {
     const row = this.#rows.at(-1)
     const last = row?.at(-1)
-    const text = inlineWiki(line.replace(/^[*#:;]+/, ''))
+    const text = wikiToText(line.replace(/^[*#:;]+/, ''))
     if (row !== undefined && last !== undefined && text !== '') row[row.length - 1] = `${last} ${text}`.trim()
   }
 
@@ -103,10 +103,10 @@ class WikiReader {
     const caption = this.#caption === '' ? {} : { caption: this.#caption }
     if (this.#caption !== '')
       this.#blocks.push({ type: 'paragraph', text: this.#caption, metadata: { role: 'caption' } })
-    if (rows.length > 0) this.#blocks.push(...tableBlocks(rows, this.#headed, caption))
-    this.#tables = 0
+    if (rows.length > 0) this.#blocks.push(...buildTableBlocks(rows, this.#hasHeader, caption))
+    this.#tableDepth = 0
     this.#rows = []
-    this.#headed = false
+    this.#hasHeader = false
     this.#caption = ''
   }
 
@@ -116,8 +116,8 @@ class WikiReader {
   }
 
   #flushText(): void {
-    const text = inlineWiki(this.#held.join(' '))
-    this.#held = []
+    const text = wikiToText(this.#pendingLines.join(' '))
+    this.#pendingLines = []
     if (text !== '') this.#blocks.push({ type: 'paragraph', text })
   }
 
@@ -128,7 +128,7 @@ class WikiReader {
 }
 
 /** Removes the format of a cell, which precedes a bar: `style="x" | text`. */
-function withoutFormat(cell: string): string {
+function removeCellFormat(cell: string): string {
   const bar = cell.indexOf('|')
   return bar > 0 && /^[^[\]{}|]*=[^[\]{}|]*$/.test(cell.slice(0, bar)) ? cell.slice(bar + 1) : cell
 }

@@ -1,11 +1,11 @@
-import { defined } from '../../../lib/defined.js'
-import type { Block, Parsed, Parser } from '../parsed.js'
-import { tableBlocks } from '../tables.js'
-import { lines } from './text.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
+import type { Block, ParsedDocument, Parser } from '../parsed.js'
+import { buildTableBlocks } from '../tables.js'
+import { iterateLines } from './text.js'
 
 const HEADING = /^(\*{1,20})\s+(?:(?:TODO|DONE)\s+)?(?:\[#[A-Z]\]\s+)?([\s\S]*)$/
-const BEGIN = /^\s*#\+begin_(\w+)\s*(\S*)/i
-const ITEM = /^\s*(?:[-+]|\d+[.)])\s/
+const BLOCK_BEGIN = /^\s*#\+begin_(\w+)\s*(\S*)/i
+const LIST_ITEM = /^\s*(?:[-+]|\d+[.)])\s/
 
 /** Reads Org files: headings, blocks, tables, lists, inline markup as text. */
 export const orgParser: Parser = {
@@ -15,22 +15,22 @@ export const orgParser: Parser = {
 
 class OrgReader {
   readonly #blocks: Block[] = []
-  #held: string[] = []
+  #pendingLines: string[] = []
   #table: string[][] = []
   #block: { kind: string; language: string; lines: string[] } | undefined
-  #drawer = false
+  #inDrawer = false
   #title: string | undefined
   #author: string | undefined
 
-  read(text: string): Parsed {
-    for (const line of lines(text)) this.#line(line)
+  read(text: string): ParsedDocument {
+    for (const line of iterateLines(text)) this.#line(line)
     this.#closeBlock()
     this.#flush()
     return {
       parser: 'unstructured',
       contentType: 'text',
       blocks: this.#blocks,
-      ...defined({ title: this.#title }),
+      ...omitUndefined({ title: this.#title }),
       metadata: {},
       ...(this.#author === undefined ? {} : { declared: { authors: [this.#author] } }),
     }
@@ -42,20 +42,20 @@ class OrgReader {
       else this.#block.lines.push(line)
       return
     }
-    if (this.#drawer) {
-      this.#drawer = !/^\s*:END:\s*$/i.test(line)
+    if (this.#inDrawer) {
+      this.#inDrawer = !/^\s*:END:\s*$/i.test(line)
       return
     }
     const heading = HEADING.exec(line)
-    const begin = BEGIN.exec(line)
+    const begin = BLOCK_BEGIN.exec(line)
     if (heading !== null) {
       this.#flush()
       const text = (heading[2] ?? '').trimEnd().replace(/(?<=\s):[\w@:]+:$/, '')
-      this.#blocks.push({ type: 'heading', text: inline(text), level: heading[1]?.length ?? 1 })
+      this.#blocks.push({ type: 'heading', text: orgToText(text), level: heading[1]?.length ?? 1 })
     } else if (begin !== null) {
       this.#flush()
       this.#block = { kind: begin[1]?.toLowerCase() ?? '', language: begin[2] ?? '', lines: [] }
-    } else if (/^\s*:PROPERTIES:\s*$/i.test(line)) this.#drawer = true
+    } else if (/^\s*:PROPERTIES:\s*$/i.test(line)) this.#inDrawer = true
     else if (/^\s*#\+/.test(line)) this.#keyword(line)
     else if (/^\s*#(?:\s|$)/.test(line)) return
     else if (line.trim() === '') this.#flush()
@@ -70,49 +70,49 @@ class OrgReader {
     const caption = /^\s*#\+caption(?:\[[^\]]{0,200}\])?:\s*(\S[\s\S]*)$/i.exec(line)?.[1]
     if (caption === undefined) return
     this.#flush()
-    this.#blocks.push({ type: 'paragraph', text: inline(caption), metadata: { role: 'caption' } })
+    this.#blocks.push({ type: 'paragraph', text: orgToText(caption), metadata: { role: 'caption' } })
   }
 
   #content(line: string): void {
     if (/^\s*\|/.test(line)) {
-      if (this.#held.length > 0) this.#flush()
+      if (this.#pendingLines.length > 0) this.#flush()
       if (/^\s*\|[-+|:]+\s*$/.test(line)) return
       this.#table.push(
         line
           .trim()
           .replace(/^\||\|$/g, '')
           .split('|')
-          .map((cell) => inline(cell)),
+          .map((cell) => orgToText(cell)),
       )
       return
     }
     if (this.#table.length > 0) this.#flush()
-    this.#held.push(line)
+    this.#pendingLines.push(line)
   }
 
   #closeBlock(): void {
     const block = this.#block
     this.#block = undefined
     if (block === undefined || block.lines.length === 0) return
-    const code = block.kind === 'src' || block.kind === 'example'
+    const isCode = block.kind === 'src' || block.kind === 'example'
     const text = block.lines.join('\n')
-    const metadata = code && block.language !== '' ? { metadata: { language: block.language } } : {}
-    this.#blocks.push({ type: code ? 'code' : 'paragraph', text: code ? text : inline(text), ...metadata })
+    const metadata = isCode && block.language !== '' ? { metadata: { language: block.language } } : {}
+    this.#blocks.push({ type: isCode ? 'code' : 'paragraph', text: isCode ? text : orgToText(text), ...metadata })
   }
 
   #flush(): void {
-    if (this.#table.length > 0) this.#blocks.push(...tableBlocks(this.#table, true))
+    if (this.#table.length > 0) this.#blocks.push(...buildTableBlocks(this.#table, true))
     this.#table = []
-    const held = this.#held
-    this.#held = []
-    if (held.length === 0) return
-    const list = ITEM.test(held[0] ?? '')
-    const text = list ? held.join('\n') : held.map((line) => line.trim()).join(' ')
-    this.#blocks.push({ type: list ? 'list' : 'paragraph', text: inline(text) })
+    const pendingLines = this.#pendingLines
+    this.#pendingLines = []
+    if (pendingLines.length === 0) return
+    const isList = LIST_ITEM.test(pendingLines[0] ?? '')
+    const text = isList ? pendingLines.join('\n') : pendingLines.map((line) => line.trim()).join(' ')
+    this.#blocks.push({ type: isList ? 'list' : 'paragraph', text: orgToText(text) })
   }
 }
 
-function inline(text: string): string {
+function orgToText(text: string): string {
   return text
     .replace(/\[\[[^[\]]*\]\[([^[\]]*)\]\]/g, '$1')
     .replace(/\[\[([^[\]]*)\]\]/g, '$1')

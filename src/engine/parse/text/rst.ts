@@ -1,11 +1,11 @@
-import type { Block, Parsed, Parser } from '../parsed.js'
-import { pictureFrom } from '../pictures.js'
+import type { Block, ParsedDocument, Parser } from '../parsed.js'
+import { parsePictureSource } from '../pictures.js'
 
 const ADORNMENT = /^([!-/:-@[-`{-~])\1{2,}\s*$/
 const DIRECTIVE = /^\.\.\s+([\w:-]+)::\s*([\s\S]*)$/
 /** A footnote or a citation. */
 const NOTE = /^\.\.\s+\[(#?[\w.-]{0,60}|\*)\](?:\s+([\s\S]*))?$/
-const CODE = new Set(['code', 'code-block', 'sourcecode', 'parsed-literal', 'literalinclude', 'highlight'])
+const CODE_DIRECTIVES = new Set(['code', 'code-block', 'sourcecode', 'parsed-literal', 'literalinclude', 'highlight'])
 
 /** Reads reStructuredText: titles by their adornment, code and image directives, lists, inline markup as text. */
 export const rstParser: Parser = {
@@ -13,7 +13,7 @@ export const rstParser: Parser = {
   parse: (input) => parseRst(input.text()),
 }
 
-function parseRst(text: string): Parsed {
+function parseRst(text: string): ParsedDocument {
   return { parser: 'unstructured', contentType: 'text', blocks: new RstReader(text).read(), metadata: {} }
 }
 
@@ -42,15 +42,15 @@ class RstReader {
   }
 
   #title(): boolean {
-    const over = ADORNMENT.exec(this.#peek(0))
-    const text = over === null ? this.#peek(0) : this.#peek(1)
-    const under = ADORNMENT.exec(this.#peek(over === null ? 1 : 2))
-    if (under === null || text.trim() === '' || (over === null && /^\s/.test(text))) return false
-    if (over !== null && over[1] !== under[1]) return false
-    const style = `${over === null ? '' : 'over'}${under[1]}`
+    const overline = ADORNMENT.exec(this.#peek(0))
+    const text = overline === null ? this.#peek(0) : this.#peek(1)
+    const underline = ADORNMENT.exec(this.#peek(overline === null ? 1 : 2))
+    if (underline === null || text.trim() === '' || (overline === null && /^\s/.test(text))) return false
+    if (overline !== null && overline[1] !== underline[1]) return false
+    const style = `${overline === null ? '' : 'over'}${underline[1]}`
     if (!this.#levels.includes(style)) this.#levels.push(style)
-    this.#blocks.push({ type: 'heading', text: inline(text), level: this.#levels.indexOf(style) + 1 })
-    this.#next += over === null ? 2 : 3
+    this.#blocks.push({ type: 'heading', text: rstToText(text), level: this.#levels.indexOf(style) + 1 })
+    this.#next += overline === null ? 2 : 3
     return true
   }
 
@@ -64,7 +64,7 @@ class RstReader {
     if (note !== null) {
       this.#next++
       const text = [note[2] ?? '', ...this.#indented()].map((part) => part.trim()).join(' ')
-      this.#blocks.push({ type: 'paragraph', text: inline(`[${note[1] ?? ''}] ${text}`) })
+      this.#blocks.push({ type: 'paragraph', text: rstToText(`[${note[1] ?? ''}] ${text}`) })
       return
     }
     if (/^\.\.(?:\s|$)/.test(line)) {
@@ -84,11 +84,11 @@ class RstReader {
   #directive(name: string, argument: string): void {
     this.#next++
     const body = this.#indented()
-    if (CODE.has(name)) {
+    if (CODE_DIRECTIVES.has(name)) {
       const metadata = argument === '' ? {} : { metadata: { language: argument } }
-      this.#blocks.push({ type: 'code', text: withoutOptions(body).join('\n'), ...metadata })
+      this.#blocks.push({ type: 'code', text: removeOptions(body).join('\n'), ...metadata })
     } else if (name === 'image' || name === 'figure') {
-      const picture = pictureFrom(argument)
+      const picture = parsePictureSource(argument)
       const alt =
         body
           .find((line) => line.trim().startsWith(':alt:'))
@@ -96,48 +96,53 @@ class RstReader {
           .slice(5)
           .trim() ?? ''
       if (picture !== undefined) this.#blocks.push({ type: 'image', text: alt, picture })
-      const caption = withoutOptions(body).join(' ').trim()
-      if (caption !== '') this.#blocks.push({ type: 'paragraph', text: inline(caption) })
+      const caption = removeOptions(body).join(' ').trim()
+      if (caption !== '') this.#blocks.push({ type: 'paragraph', text: rstToText(caption) })
     } else {
-      const text = [argument, ...withoutOptions(body)].join('\n').trim()
-      if (text !== '') this.#blocks.push({ type: 'paragraph', text: inline(text) })
+      const text = [argument, ...removeOptions(body)].join('\n').trim()
+      if (text !== '') this.#blocks.push({ type: 'paragraph', text: rstToText(text) })
     }
   }
 
   #paragraph(): void {
-    const held: string[] = []
+    const pendingLines: string[] = []
     while (this.#peek(0).trim() !== '') {
-      if (held.length > 0 && ADORNMENT.test(this.#peek(1)) && !/^\s/.test(this.#peek(0))) break
-      held.push(this.#peek(0))
+      if (pendingLines.length > 0 && ADORNMENT.test(this.#peek(1)) && !/^\s/.test(this.#peek(0))) break
+      pendingLines.push(this.#peek(0))
       this.#next++
     }
-    const literal = held[held.length - 1]?.trimEnd().endsWith('::') === true
-    const list = /^\s*(?:[-*+•]|\(?(?:\d+|#)[.)])\s/.test(held[0] ?? '')
-    const text = list ? held.join('\n') : held.map((line) => line.trim()).join(' ')
-    this.#blocks.push({ type: list ? 'list' : 'paragraph', text: inline(literal ? text.replace(/::\s*$/, ':') : text) })
-    if (!literal) return
+    const isLiteral = pendingLines[pendingLines.length - 1]?.trimEnd().endsWith('::') === true
+    const isList = /^\s*(?:[-*+•]|\(?(?:\d+|#)[.)])\s/.test(pendingLines[0] ?? '')
+    const text = isList ? pendingLines.join('\n') : pendingLines.map((line) => line.trim()).join(' ')
+    this.#blocks.push({
+      type: isList ? 'list' : 'paragraph',
+      text: rstToText(isLiteral ? text.replace(/::\s*$/, ':') : text),
+    })
+    if (!isLiteral) return
     const code = this.#indented()
     if (code.length > 0) this.#blocks.push({ type: 'code', text: code.join('\n') })
   }
 
   /** The indented lines that follow, without their common indent. */
   #indented(): string[] {
-    const held: string[] = []
+    const pendingLines: string[] = []
     while (this.#next < this.#lines.length && (this.#peek(0).trim() === '' || /^\s/.test(this.#peek(0)))) {
-      held.push(this.#peek(0))
+      pendingLines.push(this.#peek(0))
       this.#next++
     }
-    const indents = held.filter((line) => line.trim() !== '').map((line) => line.length - line.trimStart().length)
-    const common = indents.reduce((least, indent) => Math.min(least, indent), Number.POSITIVE_INFINITY)
-    return held.map((line) => line.slice(Number.isFinite(common) ? common : 0))
+    const indents = pendingLines
+      .filter((line) => line.trim() !== '')
+      .map((line) => line.length - line.trimStart().length)
+    const common = indents.reduce((min, indent) => Math.min(min, indent), Number.POSITIVE_INFINITY)
+    return pendingLines.map((line) => line.slice(Number.isFinite(common) ? common : 0))
   }
 }
 
-function withoutOptions(body: string[]): string[] {
+function removeOptions(body: string[]): string[] {
   return body.filter((line) => !/^\s*:[\w-]+:/.test(line))
 }
 
-function inline(text: string): string {
+function rstToText(text: string): string {
   return text
     .replace(/:[\w:+.-]{1,40}:`([^`]*)`/g, '`$1`')
     .replace(/`([^`<]*)<[^>`]*>`_{0,2}/g, (_whole, label: string) => label.trim())

@@ -1,19 +1,19 @@
 import type { Block, Parser } from '../parsed.js'
-import { lines } from './text.js'
+import { iterateLines } from './text.js'
 
 /** Cues are joined to paragraphs of about this many characters, then up to the end of a sentence. */
-const PARAGRAPH = 400
-const LONGEST_PARAGRAPH = 900
+const TARGET_PARAGRAPH_LENGTH = 400
+const MAX_PARAGRAPH_LENGTH = 900
 /** A pause this long ends a paragraph. */
-const PAUSE_MS = 4000
+const MIN_PAUSE_MS = 4000
 /** Duration of a section, which is named in citations. */
 const SECTION_MS = 120_000
 const MAX_HOURS = 10_000
 
-const TIMES = /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
+const CUE_TIMES = /^\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})\s*-->\s*((?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3})/
 const VOICE = /<v(?:\.[^\s>]{0,60})?\s([^>]{1,80})>/g
 
-export interface Cue {
+export interface SubtitleCue {
   start: number
   end: number
   text: string
@@ -23,35 +23,35 @@ export interface Cue {
 export const subtitlesParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/vtt' || mediaType === 'application/x-subrip',
   parse(input) {
-    const cues = cuesOf(input.text())
+    const cues = parseCues(input.text())
     const duration = cues.reduce((last, cue) => Math.max(last, cue.end), 0)
     return {
       parser: 'unstructured',
       contentType: 'text',
-      blocks: transcriptBlocks(cues),
-      metadata: { cueCount: cues.length, duration: clock(duration) },
+      blocks: toTranscriptBlocks(cues),
+      metadata: { cueCount: cues.length, duration: formatClockTime(duration) },
     }
   },
 }
 
 /** Parses the cues of subtitles. */
-export function cuesOf(text: string): Cue[] {
-  const cues: Cue[] = []
-  let cue: Cue | undefined
-  for (const line of lines(text)) {
-    const times = TIMES.exec(line)
+export function parseCues(text: string): SubtitleCue[] {
+  const cues: SubtitleCue[] = []
+  let cue: SubtitleCue | undefined
+  for (const line of iterateLines(text)) {
+    const times = CUE_TIMES.exec(line)
     if (times !== null) {
-      cue = { start: milliseconds(times[1] ?? ''), end: milliseconds(times[2] ?? ''), text: '' }
+      cue = { start: parseClockTime(times[1] ?? ''), end: parseClockTime(times[2] ?? ''), text: '' }
       cues.push(cue)
     } else if (line.trim() === '') cue = undefined
-    else if (cue !== undefined) cue.text = `${cue.text} ${spoken(line)}`.trim()
+    else if (cue !== undefined) cue.text = `${cue.text} ${toSpokenText(line)}`.trim()
   }
   // Live subtitles repeat a text over several cues: keep it once.
-  return cues.filter((one, index) => one.text !== '' && one.text !== cues[index - 1]?.text)
+  return cues.filter((candidate, index) => candidate.text !== '' && candidate.text !== cues[index - 1]?.text)
 }
 
 /** A line without its tags, with the speaker before it. */
-function spoken(line: string): string {
+function toSpokenText(line: string): string {
   return line
     .replace(VOICE, '$1: ')
     .replace(/<[^<>]{0,200}>|\{\\[^{}]{0,100}\}/g, '')
@@ -62,37 +62,38 @@ function spoken(line: string): string {
     .trim()
 }
 
-export function milliseconds(time: string): number {
+export function parseClockTime(time: string): number {
   const [seconds = 0, minutes = 0, hours = 0] = time.replace(',', '.').split(':').map(Number).reverse()
   return Math.round(((Math.min(hours, MAX_HOURS) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
 /** Joins cues to paragraphs with their times, in sections. */
-export function transcriptBlocks(cues: readonly Cue[]): Block[] {
+export function toTranscriptBlocks(cues: readonly SubtitleCue[]): Block[] {
   const blocks: Block[] = []
   let section = Number.POSITIVE_INFINITY
-  let held: Cue[] = []
+  let pendingCues: SubtitleCue[] = []
   let size = 0
   const flush = (): void => {
-    const [first] = held
-    const end = held.reduce((last, cue) => Math.max(last, cue.end), 0)
+    const [first] = pendingCues
+    const end = pendingCues.reduce((last, cue) => Math.max(last, cue.end), 0)
     if (first === undefined) return
     if (Math.floor(first.start / SECTION_MS) !== section) {
       section = Math.floor(first.start / SECTION_MS)
-      const text = `${clock(section * SECTION_MS)} – ${clock((section + 1) * SECTION_MS)}`
+      const text = `${formatClockTime(section * SECTION_MS)} – ${formatClockTime((section + 1) * SECTION_MS)}`
       blocks.push({ type: 'heading', text, level: 1, tocSource: 'time', silent: true })
     }
-    const metadata = { startTime: clock(first.start), endTime: clock(end) }
-    blocks.push({ type: 'paragraph', text: held.map(({ text }) => text).join(' '), metadata })
-    held = []
+    const metadata = { startTime: formatClockTime(first.start), endTime: formatClockTime(end) }
+    blocks.push({ type: 'paragraph', text: pendingCues.map(({ text }) => text).join(' '), metadata })
+    pendingCues = []
     size = 0
   }
   for (const cue of cues) {
-    const last = held.at(-1)
-    const pause = last !== undefined && cue.start - last.end > PAUSE_MS
-    const full = size > LONGEST_PARAGRAPH || (size > PARAGRAPH && /[.!?。！？…]["'”’)]?$/.test(last?.text ?? ''))
-    if (pause || full) flush()
-    held.push(cue)
+    const last = pendingCues.at(-1)
+    const afterPause = last !== undefined && cue.start - last.end > MIN_PAUSE_MS
+    const isFull =
+      size > MAX_PARAGRAPH_LENGTH || (size > TARGET_PARAGRAPH_LENGTH && /[.!?。！？…]["'”’)]?$/.test(last?.text ?? ''))
+    if (afterPause || isFull) flush()
+    pendingCues.push(cue)
     size += cue.text.length
   }
   flush()
@@ -100,7 +101,7 @@ export function transcriptBlocks(cues: readonly Cue[]): Block[] {
 }
 
 /** `01:02:03` */
-export function clock(ms: number): string {
+export function formatClockTime(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   return [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
     .map((part) => String(part).padStart(2, '0'))

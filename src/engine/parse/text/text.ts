@@ -1,41 +1,46 @@
 import type { Block, Parser } from '../parsed.js'
 
 /** A paragraph of this length without a blank line is split at a line end: logs and lists have none. */
-const MAX_PARAGRAPH = 12_000
+const MAX_PARAGRAPH_LENGTH = 12_000
 
 /** Headings of plain text are short separate lines. */
-const MAX_HEADING = 80
+const MAX_HEADING_LENGTH = 80
 
 /** Reads plain text: paragraphs between blank lines, and the few unmistakable headings. */
 export const textParser: Parser = {
   accepts: (mediaType) => mediaType === 'text/plain',
-  parse: (input) => ({ parser: 'unstructured', contentType: 'text', blocks: proseBlocks(input.text()), metadata: {} }),
+  parse: (input) => ({
+    parser: 'unstructured',
+    contentType: 'text',
+    blocks: readProseBlocks(input.text()),
+    metadata: {},
+  }),
 }
 
 /** Splits a text into paragraphs and headings. Lines do not change. */
-export function proseBlocks(text: string): Block[] {
+export function readProseBlocks(text: string): Block[] {
   const blocks: Block[] = []
-  let held: string[] = []
+  let pendingLines: string[] = []
   let size = 0
   const flush = (): void => {
-    if (held.length > 0) blocks.push(...paragraphBlocks(held))
-    held = []
+    if (pendingLines.length > 0) blocks.push(...toParagraphBlocks(pendingLines))
+    pendingLines = []
     size = 0
   }
-  for (const line of lines(text)) {
+  for (const line of iterateLines(text)) {
     if (line.trim() === '') {
       flush()
       continue
     }
-    if (size + line.length > MAX_PARAGRAPH) flush()
-    held.push(line.trimEnd())
+    if (size + line.length > MAX_PARAGRAPH_LENGTH) flush()
+    pendingLines.push(line.trimEnd())
     size += line.length
   }
   flush()
   return blocks
 }
 
-function paragraphBlocks(paragraph: string[]): Block[] {
+function toParagraphBlocks(paragraph: string[]): Block[] {
   const [first = '', second = '', ...rest] = paragraph
   if (isUnderline(second, first)) {
     const level = second.trim().startsWith('=') ? 1 : 2
@@ -43,7 +48,7 @@ function paragraphBlocks(paragraph: string[]): Block[] {
     return rest.length === 0 ? [heading] : [heading, { type: 'paragraph', text: rest.join('\n') }]
   }
   if (paragraph.length === 1) {
-    const level = headingLevel(first.trim())
+    const level = getHeadingLevel(first.trim())
     if (level > 0) return [{ type: 'heading', text: first, level }]
   }
   return [{ type: 'paragraph', text: paragraph.join('\n') }]
@@ -52,13 +57,13 @@ function paragraphBlocks(paragraph: string[]): Block[] {
 /** Whether a line is `=====` or `-----`, about as long as the line above. */
 function isUnderline(line: string, above: string): boolean {
   const mark = line.trim()
-  if (mark.length < 3 || above.trim().length > MAX_HEADING || !/^(?:=+|-+)$/.test(mark)) return false
+  if (mark.length < 3 || above.trim().length > MAX_HEADING_LENGTH || !/^(?:=+|-+)$/.test(mark)) return false
   return Math.abs(mark.length - above.trim().length) <= 3
 }
 
 /** `CHAPTER IV`, `Part 2: The Sea` are level 1; a line in capitals level 2; anything else is no heading (0). */
-function headingLevel(line: string): number {
-  if (line.length > MAX_HEADING || /[.,;!?]$/.test(line)) return 0
+function getHeadingLevel(line: string): number {
+  if (line.length > MAX_HEADING_LENGTH || /[.,;!?]$/.test(line)) return 0
   if (/^(?:chapter|part|book|appendix|kapitel|teil|chapitre|partie)\s+(?:[\dIVXLC]+|[A-Z])\b/i.test(line)) return 1
   const letters = line.replace(/[^\p{L}]/gu, '')
   if (letters.length < 4 || letters !== letters.toUpperCase() || letters === letters.toLowerCase()) return 0
@@ -66,7 +71,7 @@ function headingLevel(line: string): number {
 }
 
 /** Iterates over the lines of a text without an array of all of them. */
-export function* lines(text: string): Generator<string> {
+export function* iterateLines(text: string): Generator<string> {
   let start = 0
   for (;;) {
     const end = text.indexOf('\n', start)

@@ -1,26 +1,26 @@
 import { isRecord } from '../../../lib/json/values.js'
 import type { RecordedSpeech } from '../compiled.js'
 import { ReadError } from '../limits.js'
-import type { Block, Parsed, ParserInput } from '../parsed.js'
-import { type Cue, clock, cuesOf, milliseconds, transcriptBlocks } from './subtitles.js'
-import { lines } from './text.js'
+import type { Block, ParsedDocument, ParserInput } from '../parsed.js'
+import { formatClockTime, parseClockTime, parseCues, type SubtitleCue, toTranscriptBlocks } from './subtitles.js'
+import { iterateLines } from './text.js'
 
 const TIME = '((?:\\d{1,4}:)?\\d{1,2}:\\d{2}[.,]\\d{1,3})'
 /** lines of the output of Whisper programs: `[00:01.000 --> 00:04.500] Good morning.` */
 const TIMED_LINE = new RegExp(`^\\s{0,20}\\[${TIME}\\s{0,5}-->\\s{0,5}${TIME}\\](.*)$`)
 /** maximum duration of a recording in seconds; longer times are invalid */
-const LONGEST = 10_000 * 3600
+const MAX_DURATION_S = 10_000 * 3600
 
 /** A parser for the transcript of a recording: like subtitles, with times where there are some. */
-export function transcriptParser(speech: RecordedSpeech): { parse(input: ParserInput): Parsed } {
+export function createTranscriptParser(speech: RecordedSpeech): { parse(input: ParserInput): ParsedDocument } {
   return {
     parse({ filename }) {
-      const { cues, text } = said(speech)
-      const blocks = cues.length > 0 ? transcriptBlocks(cues) : paragraphs(text)
+      const { cues, text } = parseTranscript(speech)
+      const blocks = cues.length > 0 ? toTranscriptBlocks(cues) : splitParagraphs(text)
       if (blocks.length === 0)
         throw new ReadError('empty', `${filename}: ${speech.by} found no speech that could be transcribed`)
       const duration = cues.reduce((last, { end }) => Math.max(last, end), 0)
-      const times = cues.length === 0 ? {} : { cueCount: cues.length, duration: clock(duration) }
+      const times = cues.length === 0 ? {} : { cueCount: cues.length, duration: formatClockTime(duration) }
       return {
         parser: 'unstructured',
         contentType: 'text',
@@ -32,61 +32,66 @@ export function transcriptParser(speech: RecordedSpeech): { parse(input: ParserI
 }
 
 /** Parses a transcript to cues, or to text where it has no times. */
-function said({ text, segments = [] }: RecordedSpeech): { cues: Cue[]; text: string } {
-  const timed = cuesOfSegments(segments)
-  if (timed.length > 0) return { cues: timed, text: '' }
-  const json = /^\s*[{[]/.test(text) ? cuesOfJson(text) : undefined
-  if (json !== undefined) return json
-  const lined = cuesOfLines(text)
-  return { cues: lined.length > 0 ? lined : cuesOf(text), text: text.replace(/^\uFEFF?WEBVTT.*$/m, '') }
+function parseTranscript({ text, segments = [] }: RecordedSpeech): { cues: SubtitleCue[]; text: string } {
+  const segmentCues = parseSegmentCues(segments)
+  if (segmentCues.length > 0) return { cues: segmentCues, text: '' }
+  const jsonCues = /^\s*[{[]/.test(text) ? parseJsonCues(text) : undefined
+  if (jsonCues !== undefined) return jsonCues
+  const lineCues = parseLineCues(text)
+  return { cues: lineCues.length > 0 ? lineCues : parseCues(text), text: text.replace(/^\uFEFF?WEBVTT.*$/m, '') }
 }
 
-function cuesOfLines(text: string): Cue[] {
-  const cues: Cue[] = []
-  for (const line of lines(text)) {
+function parseLineCues(text: string): SubtitleCue[] {
+  const cues: SubtitleCue[] = []
+  for (const line of iterateLines(text)) {
     const [, start, end, words = ''] = TIMED_LINE.exec(line) ?? []
     if (start === undefined || end === undefined) continue
-    if (words.trim() !== '') cues.push({ start: milliseconds(start), end: milliseconds(end), text: words.trim() })
+    if (words.trim() !== '') cues.push({ start: parseClockTime(start), end: parseClockTime(end), text: words.trim() })
   }
   return cues
 }
 
 /** Parses JSON of Whisper and whisper.cpp; `undefined` for text that only begins like JSON. */
-function cuesOfJson(text: string): { cues: Cue[]; text: string } | undefined {
-  let json: unknown
+function parseJsonCues(text: string): { cues: SubtitleCue[]; text: string } | undefined {
+  let value: unknown
   try {
-    json = JSON.parse(text)
+    value = JSON.parse(text)
   } catch {
     return undefined
   }
-  if (Array.isArray(json)) return { cues: cuesOfSegments(json), text: '' }
-  if (!isRecord(json)) return undefined
-  const cues = cuesOfSegments(json.segments ?? json.transcription)
-  const whole = typeof json.text === 'string' ? json.text : ''
-  return { cues, text: whole }
+  if (Array.isArray(value)) return { cues: parseSegmentCues(value), text: '' }
+  if (!isRecord(value)) return undefined
+  const cues = parseSegmentCues(value.segments ?? value.transcription)
+  const fullText = typeof value.text === 'string' ? value.text : ''
+  return { cues, text: fullText }
 }
 
-function cuesOfSegments(segments: unknown): Cue[] {
+function parseSegmentCues(segments: unknown): SubtitleCue[] {
   if (!Array.isArray(segments)) return []
-  return segments.flatMap((one): Cue[] => {
-    if (!isRecord(one) || typeof one.text !== 'string' || one.text.trim() === '') return []
+  return segments.flatMap((segment): SubtitleCue[] => {
+    if (!isRecord(segment) || typeof segment.text !== 'string' || segment.text.trim() === '') return []
     // whisper.cpp counts milliseconds in a separate object.
-    const { from, to } = isRecord(one.offsets) ? one.offsets : { from: of(one.start), to: of(one.end) }
-    const start = within(from)
-    const speaker = typeof one.speaker === 'string' && one.speaker !== '' ? `${one.speaker.slice(0, 80)}: ` : ''
-    return [{ start, end: Math.max(start, within(to)), text: speaker + one.text.trim() }]
+    const { from, to } = isRecord(segment.offsets)
+      ? segment.offsets
+      : { from: toMilliseconds(segment.start), to: toMilliseconds(segment.end) }
+    const start = clampTime(from)
+    const speaker =
+      typeof segment.speaker === 'string' && segment.speaker !== '' ? `${segment.speaker.slice(0, 80)}: ` : ''
+    return [{ start, end: Math.max(start, clampTime(to)), text: speaker + segment.text.trim() }]
   })
 }
 
-function of(seconds: unknown): number {
+function toMilliseconds(seconds: unknown): number {
   return typeof seconds === 'number' ? seconds * 1000 : 0
 }
 
-function within(ms: unknown): number {
-  return typeof ms === 'number' && Number.isFinite(ms) ? Math.round(Math.min(Math.max(0, ms), LONGEST * 1000)) : 0
+function clampTime(ms: unknown): number {
+  return typeof ms === 'number' && Number.isFinite(ms)
+    ? Math.round(Math.min(Math.max(0, ms), MAX_DURATION_S * 1000))
+    : 0
 }
 
-function paragraphs(text: string): Block[] {
+function splitParagraphs(text: string): Block[] {
   return text.split(/\n[ \t]*\n/).flatMap((part): Block[] => {
     const words = part.replace(/\s+/g, ' ').trim()
     return words === '' ? [] : [{ type: 'paragraph', text: words }]

@@ -4,7 +4,7 @@
  *
  * @returns pairs of runs of indexes, both nonempty
  */
-export function replacedRuns(one: readonly string[], two: readonly string[]): [number[], number[]][] {
+export function findReplacedRuns(one: readonly string[], two: readonly string[]): [number[], number[]][] {
   const width = two.length + 1
   const lengths = new Uint16Array((one.length + 1) * width)
   const at = (i: number, j: number): number => lengths[i * width + j] ?? 0

@@ -1,8 +1,8 @@
 import { analyzeCommon } from '../../../lib/text/analyze.js'
 import { answerType } from '../answer-type.js'
 import { sentenceTerms } from '../sentence-terms.js'
-import { type AskedOf, type Relation, relationOf } from './compare.js'
-import { type Unit, unitsOf } from './passage-units.js'
+import { compareStatements, type QuestionFocus, type StatementRelation } from './compare.js'
+import { type PassageUnit, splitPassage } from './passage-units.js'
 import { contentStems, readStatements, type Statement } from './statements.js'
 import { areTitlesOfThings } from './titles.js'
 
@@ -22,7 +22,7 @@ export interface Difference extends Contradiction {
   newer?: number
 }
 
-export interface Compared {
+export interface ComparablePassage {
   title: string
   text: string
   /** id of its document; items of one document are not compared */
@@ -33,19 +33,19 @@ export interface Compared {
   replaces?: boolean
 }
 
-export interface Findings {
+export interface ConflictFindings {
   conflicts: Contradiction[]
   differences: Difference[]
 }
 
 /** Minimum fraction of the question that a unit and its title contain; other units are not read. */
-const CONCERNS = 0.4
+const MIN_UNIT_COVERAGE = 0.4
 /**
  * The same for scripts without spaces: the question has character pairs across two words, which no sentence contains.
  */
-const CONCERNS_UNSPACED = 0.33
+const MIN_UNSPACED_COVERAGE = 0.33
 /** Maximum units of an item that are read: those that contain most of the question. */
-const UNITS = 4
+const MAX_UNITS = 4
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const DAY_LENGTH = 'yyyy-mm-dd'.length
 
@@ -56,35 +56,35 @@ const DAY_LENGTH = 'yyyy-mm-dd'.length
  *
  * @param terms terms of the question, weighed by `idf`
  */
-export function contradictions(
+export function findContradictions(
   query: string,
   terms: readonly string[],
   idf: (term: string) => number,
-  items: readonly Compared[],
-): Findings {
-  const findings: Findings = { conflicts: [], differences: [] }
+  items: readonly ComparablePassage[],
+): ConflictFindings {
+  const findings: ConflictFindings = { conflicts: [], differences: [] }
   if (items.length < 2) return findings
-  const weights = weightsOf(query, terms, idf)
+  const weights = computeStemWeights(query, terms, idf)
   const type = answerType(query)
-  const asked: AskedOf = {
+  const focus: QuestionFocus = {
     stems: new Set([...weights.keys(), ...contentStems(query)]),
     asksWhen: type === 'time',
-    asksOne: type === 'person' || ASKS_ONE.test(query),
+    asksOne: type === 'person' || SINGLE_VALUE_QUESTION.test(query),
   }
   // A word that no item contains does not separate items: `how long`.
-  const held = new Set(items.flatMap(({ title, text }) => [...sentenceTerms(title), ...sentenceTerms(text)]))
-  const weighed = new Map([...weights].filter(([stem]) => held.has(stem)))
+  const heldStems = new Set(items.flatMap(({ title, text }) => [...sentenceTerms(title), ...sentenceTerms(text)]))
+  const weighed = new Map([...weights].filter(([stem]) => heldStems.has(stem)))
   const read = items.map((item) => readItem(item, weighed))
   for (const [item, one] of read.entries())
     for (let other = item + 1; other < read.length; other++) {
       const [left, right, two] = [items[item], items[other], read[other]]
       if (left === undefined || right === undefined || two === undefined) continue
       if (left.document !== undefined && left.document === right.document) continue
-      const found = compareItems(one, two, asked)
+      const found = compareItems(one, two, focus)
       if (found === undefined) continue
       const { relation, says } = found
       const pair = { item, other, says, reason: relation.reason }
-      const side = relation.kind === 'other' ? undefined : (laterOf(left, right) ?? relation.newer)
+      const side = relation.kind === 'other' ? undefined : (findLater(left, right) ?? relation.newer)
       const newer = side === undefined ? {} : { newer: side === 0 ? item : other }
       if (relation.kind === 'conflict' && side === undefined) findings.conflicts.push(pair)
       else findings.differences.push({ ...pair, kind: relation.kind === 'other' ? 'other' : 'newer', ...newer })
@@ -93,11 +93,15 @@ export function contradictions(
 }
 
 /** Questions for a single value: `where`, `what is the …`, `which room`; not `which offices`. */
-const ASKS_ONE =
+const SINGLE_VALUE_QUESTION =
   /(?<!\p{L})(?:where|wo|où|dónde)(?!\p{L})|(?<!\p{L})(?:what|which) (?:is|was|\p{L}+[^s\W](?!\p{L}))|(?<!\p{L})(?:welche[rsmn]|quel(?:le)?|cuál)(?!\p{L})|(?<!\p{L})(?:was|wie) (?:ist|heißt|lautet)(?!\p{L})/iu
 
 /** Weight of each of the question's stems. */
-function weightsOf(query: string, terms: readonly string[], idf: (term: string) => number): Map<string, number> {
+function computeStemWeights(
+  query: string,
+  terms: readonly string[],
+  idf: (term: string) => number,
+): Map<string, number> {
   const common = analyzeCommon(query)
   const isSame = common.length === terms.length
   return new Map(
@@ -106,25 +110,25 @@ function weightsOf(query: string, terms: readonly string[], idf: (term: string) 
 }
 
 /** Which of two documents is valid, when one replaces the other or their days differ. */
-function laterOf(one: Compared, two: Compared): 0 | 1 | undefined {
+function findLater(one: ComparablePassage, two: ComparablePassage): 0 | 1 | undefined {
   const [a, b] = [one, two].map(({ day }) => day?.slice(0, DAY_LENGTH))
   if (a !== undefined && b !== undefined && a !== b) return a > b ? 0 : 1
   if ((one.replaces === true) === (two.replaces === true)) return undefined
   return one.replaces === true ? 0 : 1
 }
 
-interface ReadItem {
+interface ParsedItem {
   title: string
   heads: ReadonlySet<string>
   /** units that concern the question */
-  units: readonly Unit[]
+  units: readonly PassageUnit[]
   statements: () => Statement[]
 }
 
-function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number>): ReadItem {
+function readItem({ title, text }: ComparablePassage, weights: ReadonlyMap<string, number>): ParsedItem {
   const heads = new Set(sentenceTerms(title))
   const total = [...weights.values()].reduce((sum, weight) => sum + weight, 0)
-  const held = unitsOf(text).flatMap((unit) => {
+  const scored = splitPassage(text).flatMap((unit) => {
     const stems = new Set(sentenceTerms(`${unit.label ?? ''} ${unit.text}`))
     const before = new Set(unit.before === '' ? [] : sentenceTerms(unit.before))
     let [own, all] = [0, 0]
@@ -132,12 +136,12 @@ function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number
       if (stems.has(stem)) own += weight
       if (stems.has(stem) || heads.has(stem) || before.has(stem)) all += weight
     }
-    const min = UNSPACED.test(unit.text) ? CONCERNS_UNSPACED : CONCERNS
+    const min = UNSPACED.test(unit.text) ? MIN_UNSPACED_COVERAGE : MIN_UNIT_COVERAGE
     return own > 0 && all >= min * total ? [{ unit, own }] : []
   })
-  const units = held
+  const units = scored
     .sort((a, b) => b.own - a.own)
-    .slice(0, UNITS)
+    .slice(0, MAX_UNITS)
     .map(({ unit }) => unit)
   let statements: Statement[] | undefined
   return {
@@ -153,15 +157,15 @@ function readItem({ title, text }: Compared, weights: ReadonlyMap<string, number
 
 /** The first contradiction of two items, or else the first difference; undefined when they agree. */
 function compareItems(
-  one: ReadItem,
-  two: ReadItem,
-  asked: AskedOf,
-): { relation: Relation; says: [string, string] } | undefined {
+  one: ParsedItem,
+  two: ParsedItem,
+  focus: QuestionFocus,
+): { relation: StatementRelation; says: [string, string] } | undefined {
   if (one.units.length === 0 || two.units.length === 0) return undefined
-  let difference: { relation: Relation; says: [string, string] } | undefined
+  let difference: { relation: StatementRelation; says: [string, string] } | undefined
   for (const left of one.statements())
     for (const right of two.statements()) {
-      const relation = relationOf(left, right, { asked, heads: [one.heads, two.heads] })
+      const relation = compareStatements(left, right, { asked: focus, heads: [one.heads, two.heads] })
       if (relation === undefined) continue
       const found = { relation, says: [left.sentence, right.sentence] satisfies [string, string] }
       if (relation.kind !== 'conflict') difference ??= found
@@ -169,7 +173,7 @@ function compareItems(
         !areTitlesOfThings(
           one.title,
           two.title,
-          (stem) => asked.stems.has(stem) || left.stems.has(stem) || right.stems.has(stem),
+          (stem) => focus.stems.has(stem) || left.stems.has(stem) || right.stems.has(stem),
         )
       )
         return found

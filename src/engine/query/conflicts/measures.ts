@@ -1,8 +1,8 @@
-import { once } from '../../../lib/once.js'
+import { lazy } from '../../../lib/lazy.js'
 import { NAMED_LANGUAGES } from '../../../lib/text/calendar-names.js'
 
 /** A unit of measurement: its measure, and its factor to the measure's base unit. */
-export interface Unit {
+export interface MeasureUnit {
   measure: string
   factor: number
   /** added after the factor: degrees Fahrenheit */
@@ -45,7 +45,7 @@ const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
 const FAHRENHEIT_OFFSET = (-32 * 5) / 9
 const CURRENCIES = ['EUR', 'USD', 'GBP', 'JPY', 'CHF', 'CNY'] as const
 /** Names that locale data lack: British spellings, symbols, and short names of currencies. */
-const FURTHER: readonly (readonly [string, string, number])[] = [
+const EXTRA_UNITS: readonly (readonly [string, string, number])[] = [
   ['time', 'hrs stunden', 3600],
   ['time', 'mins', 60],
   ['time', 'secs', 1],
@@ -83,11 +83,11 @@ const FURTHER: readonly (readonly [string, string, number])[] = [
 /** Short forms of units that are also prepositions or articles. */
 const PREPOSITIONS = new Set(['in', 'a', 'an', 'de', 'd'])
 
-const units = once((): Map<string, Unit> => {
-  const known = new Map<string, Unit>()
-  const add = (name: string, unit: Unit): void => {
+const getUnits = lazy((): Map<string, MeasureUnit> => {
+  const unitByName = new Map<string, MeasureUnit>()
+  const add = (name: string, unit: MeasureUnit): void => {
     const key = name.toLowerCase().replace(/\.$/u, '')
-    if (key !== '' && !known.has(key)) known.set(key, unit)
+    if (key !== '' && !unitByName.has(key)) unitByName.set(key, unit)
   }
   for (const display of ['long', 'short'] as const)
     for (const language of NAMED_LANGUAGES)
@@ -95,19 +95,20 @@ const units = once((): Map<string, Unit> => {
         for (const [name, factor] of Object.entries(factors)) {
           const unit = { measure, factor, ...(name === 'fahrenheit' ? { offset: FAHRENHEIT_OFFSET } : {}) }
           const format = new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: display })
-          for (const number of [1, 2, 5]) add(partOf(format, 'unit', number), unit)
+          for (const number of [1, 2, 5]) add(formatPart(format, 'unit', number), unit)
         }
   for (const measure of CURRENCIES)
     for (const language of ['en', 'de', 'fr', 'es'])
       for (const currencyDisplay of ['name', 'narrowSymbol', 'code'] as const) {
         const format = new Intl.NumberFormat(language, { style: 'currency', currency: measure, currencyDisplay })
-        for (const number of [1, 2]) add(partOf(format, 'currency', number), { measure, factor: 1 })
+        for (const number of [1, 2]) add(formatPart(format, 'currency', number), { measure, factor: 1 })
       }
-  for (const [measure, names, factor] of FURTHER) for (const name of names.split(' ')) add(name, { measure, factor })
-  return known
+  for (const [measure, names, factor] of EXTRA_UNITS)
+    for (const name of names.split(' ')) add(name, { measure, factor })
+  return unitByName
 })
 
-function partOf(format: Intl.NumberFormat, type: string, number: number): string {
+function formatPart(format: Intl.NumberFormat, type: string, number: number): string {
   return format
     .formatToParts(number)
     .filter((part) => part.type === type)
@@ -116,9 +117,9 @@ function partOf(format: Intl.NumberFormat, type: string, number: number): string
 }
 
 /** Finds the unit that a word in lower case names in any of the languages; a German dative too. */
-export function unitNamed(word: string): Unit | undefined {
+export function findUnit(word: string): MeasureUnit | undefined {
   if (PREPOSITIONS.has(word)) return undefined
-  return units().get(word) ?? (/\p{L}{3}en$/u.test(word) ? units().get(word.slice(0, -1)) : undefined)
+  return getUnits().get(word) ?? (/\p{L}{3}en$/u.test(word) ? getUnits().get(word.slice(0, -1)) : undefined)
 }
 
 export function isMoney({ measure }: { measure: string }): boolean {

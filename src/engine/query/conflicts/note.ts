@@ -1,21 +1,21 @@
 import type { EvidenceItem } from '../../../contract/gateway/queries.js'
-import type { Verdict } from '../answerability.js'
+import type { EvidenceVerdict } from '../answerability.js'
 
-type Note = EvidenceItem['conflicts'][number]
+type ConflictNote = EvidenceItem['conflicts'][number]
 
 /** Sentences that a conflict note compares; evidence does not list them. */
-interface Compared {
+interface NotedSentences {
   /** sentences of the item and of the other */
   says: readonly [string, string]
   /** whether the item is valid and the other was valid earlier; undefined when the two contradict each other */
   isNewer?: boolean
 }
 
-const COMPARED = new WeakMap<object, Compared>()
+const SENTENCES_BY_NOTE = new WeakMap<object, NotedSentences>()
 
 /** @returns undefined for a note that the rules did not make */
-export function comparedIn(note: object): Compared | undefined {
-  return COMPARED.get(note)
+export function getNotedSentences(note: object): NotedSentences | undefined {
+  return SENTENCES_BY_NOTE.get(note)
 }
 
 /**
@@ -24,9 +24,9 @@ export function comparedIn(note: object): Compared | undefined {
  */
 export function noteConflicts(
   items: readonly EvidenceItem[],
-  { conflicts, differences }: Pick<Verdict, 'conflicts' | 'differences'>,
+  { conflicts, differences }: Pick<EvidenceVerdict, 'conflicts' | 'differences'>,
 ): void {
-  const both = (
+  const noteBothItems = (
     { item: one, other: two, says: [left, right] }: { item: number; other: number; says: [string, string] },
     note: (item: EvidenceItem, other: EvidenceItem, index: number) => object,
     newer?: number,
@@ -34,18 +34,18 @@ export function noteConflicts(
     const [item, other] = [items[one], items[two]]
     if (item === undefined || other === undefined) return
     const order = (index: number) => (newer === undefined ? {} : { isNewer: newer === index })
-    COMPARED.set(note(item, other, one), { says: [left, right], ...order(one) })
-    COMPARED.set(note(other, item, two), { says: [right, left], ...order(two) })
+    SENTENCES_BY_NOTE.set(note(item, other, one), { says: [left, right], ...order(one) })
+    SENTENCES_BY_NOTE.set(note(other, item, two), { says: [right, left], ...order(two) })
   }
   for (const conflict of conflicts)
-    both(conflict, (item, other) => {
-      const note: Note = { nodeId: other.nodeId, reason: conflict.reason, severity: 'medium' }
+    noteBothItems(conflict, (item, other) => {
+      const note: ConflictNote = { nodeId: other.nodeId, reason: conflict.reason, severity: 'medium' }
       item.conflicts.push(note)
       return note
     })
   for (const difference of differences) {
     const { kind, reason, newer } = difference
-    both(
+    noteBothItems(
       difference,
       (item, other) => {
         const known = Array.isArray(item.metadata.differs) ? item.metadata.differs : []

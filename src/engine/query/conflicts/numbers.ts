@@ -9,9 +9,9 @@ const SMALL = new Map<string, number>(
   ].flatMap((line) => line.split(' ').map((word, value): [string, number] => [word, value])),
 )
 const TENS = 'thirty forty fifty sixty seventy eighty ninety'.split(' ')
-for (const [place, word] of TENS.entries()) SMALL.set(word, 30 + 10 * place)
-for (const [place, word] of 'dreißig vierzig fünfzig sechzig siebzig achtzig neunzig'.split(' ').entries())
-  SMALL.set(word, 30 + 10 * place)
+for (const [index, word] of TENS.entries()) SMALL.set(word, 30 + 10 * index)
+for (const [index, word] of 'dreißig vierzig fünfzig sechzig siebzig achtzig neunzig'.split(' ').entries())
+  SMALL.set(word, 30 + 10 * index)
 SMALL.set('dozen', 12)
 SMALL.set('half', 0.5)
 SMALL.set('eine', 1)
@@ -47,7 +47,7 @@ const GERMAN_GROUPS = /^\d{1,3}(?:\.\d{3})+(?:,\d+)?$/
 const GROUPS = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/
 const DECIMAL_COMMA = /^\d+,\d+$/
 
-export interface ReadNumber {
+export interface ParsedNumber {
   value: number
   /** significant digits: `1,200` has two, `1,212` four */
   digits: number
@@ -59,10 +59,10 @@ export interface ReadNumber {
 }
 
 /** Parses the number that begins at a token, in digits or words, with the words that multiply it. */
-export function numberAt(tokens: readonly string[], at: number, isGerman: boolean): ReadNumber | undefined {
+export function parseNumberAt(tokens: readonly string[], at: number, isGerman: boolean): ParsedNumber | undefined {
   const first = tokens[at]
   if (first === undefined) return undefined
-  const simple = DIGITS.test(first) ? ofDigits(first, isGerman) : ofWords(tokens, at)
+  const simple = DIGITS.test(first) ? parseDigits(first, isGerman) : parseNumberWords(tokens, at)
   if (simple === undefined) return undefined
   let { value, taken } = simple
   let isPlain = simple.isPlain
@@ -76,7 +76,7 @@ export function numberAt(tokens: readonly string[], at: number, isGerman: boolea
   return { ...simple, value, taken, isPlain }
 }
 
-function ofDigits(text: string, isGerman: boolean): ReadNumber | undefined {
+function parseDigits(text: string, isGerman: boolean): ParsedNumber | undefined {
   let plain = text
   if (isGerman && GERMAN_GROUPS.test(text)) plain = text.replaceAll('.', '').replace(',', '.')
   else if (GROUPS.test(text)) plain = text.replaceAll(',', '')
@@ -84,12 +84,12 @@ function ofDigits(text: string, isGerman: boolean): ReadNumber | undefined {
   const value = Number(plain)
   if (!Number.isFinite(value)) return undefined
   const hasFraction = plain.includes('.')
-  const said = plain.replace('.', '').replace(/^0+/, '')
-  const digits = Math.max(1, (hasFraction ? said : said.replace(/0+$/, '')).length)
+  const significant = plain.replace('.', '').replace(/^0+/, '')
+  const digits = Math.max(1, (hasFraction ? significant : significant.replace(/0+$/, '')).length)
   return { value, digits, hasFraction, taken: 1, isPlain: text === plain && !hasFraction }
 }
 
-function ofWords(tokens: readonly string[], at: number): ReadNumber | undefined {
+function parseNumberWords(tokens: readonly string[], at: number): ParsedNumber | undefined {
   const word = tokens[at] ?? ''
   const isOne = (word === 'a' || word === 'an') && SCALES.has(tokens[at + 1] ?? '')
   const value = isOne ? 1 : SMALL.get(word)

@@ -1,8 +1,8 @@
 import { splitSentences } from '../../../lib/text/sentences.js'
-import { CELL_SEPARATOR, cellsOfLine } from '../../../lib/text/table-lines.js'
+import { CELL_SEPARATOR, splitCells } from '../../../lib/text/table-lines.js'
 
 /** A part of a passage that states something: a sentence, a labelled value, or a cell with its headers. */
-export interface Unit {
+export interface PassageUnit {
   /** sentence, or value of the label */
   text: string
   /** label of the value: of a list entry, or the headers of a cell */
@@ -23,8 +23,8 @@ const RULE = /^[\s|:+-]+$/u
 const QUESTION = /[?？]["'”’)]*\s*$/u
 
 /** Splits a passage into units, in order. Questions state nothing and are dropped. */
-export function unitsOf(text: string): Unit[] {
-  const units: Unit[] = []
+export function splitPassage(text: string): PassageUnit[] {
+  const units: PassageUnit[] = []
   let prose: string[] = []
   let heads: string[] | undefined
   const flush = (): void => {
@@ -40,10 +40,10 @@ export function unitsOf(text: string): Unit[] {
   for (const line of text.split('\n')) {
     if (line.includes(CELL_SEPARATOR) || /^\s*\|.*\|\s*$/u.test(line)) {
       flush()
-      const cells = cellsOfLine(line.replace(/^\s*\||\|\s*$/gu, ''))
+      const cells = splitCells(line.replace(/^\s*\||\|\s*$/gu, ''))
       if (RULE.test(line)) continue
       if (heads === undefined) heads = cells
-      else units.push(...rowUnits(heads, cells, line))
+      else units.push(...buildRowUnits(heads, cells, line))
       continue
     }
     heads = undefined
@@ -51,8 +51,8 @@ export function unitsOf(text: string): Unit[] {
     if (
       label !== undefined &&
       value !== undefined &&
-      wordsIn(label) <= MAX_LABEL_WORDS &&
-      wordsIn(value) <= MAX_VALUE_WORDS &&
+      countWords(label) <= MAX_LABEL_WORDS &&
+      countWords(value) <= MAX_VALUE_WORDS &&
       !/[.!?]\s/u.test(label)
     ) {
       flush()
@@ -64,21 +64,21 @@ export function unitsOf(text: string): Unit[] {
 }
 
 /** A cell is labelled by the first cell of its row and the header of its column. */
-function rowUnits(heads: readonly string[], cells: readonly string[], line: string): Unit[] {
+function buildRowUnits(heads: readonly string[], cells: readonly string[], line: string): PassageUnit[] {
   const [row = ''] = cells
   return cells.slice(1).flatMap((cell, index) => {
     const head = heads[index + 1] ?? ''
     return cell === '' || row === ''
       ? []
-      : [{ text: cell, label: `${row} ${head}`.trim(), quote: quoteOf(heads, cells, line), before: '' }]
+      : [{ text: cell, label: `${row} ${head}`.trim(), quote: formatRow(heads, cells, line), before: '' }]
   })
 }
 
-function quoteOf(heads: readonly string[], cells: readonly string[], line: string): string {
+function formatRow(heads: readonly string[], cells: readonly string[], line: string): string {
   const named = cells.flatMap((cell, index) => (cell === '' ? [] : [`${heads[index] ?? ''}: ${cell}`]))
   return heads.length === cells.length ? named.join('; ') : line.trim()
 }
 
-function wordsIn(text: string): number {
+function countWords(text: string): number {
   return text.trim().split(/\s+/u).length
 }

@@ -38,18 +38,18 @@ const NEGATORS = new Set(
   ),
 )
 /** Prefixes that negate an adjective: suitable, unsuitable. */
-const TURNING = /^(?:un|in|im|ir|il|dis|non)(?=\p{L}{4})/u
+const NEGATING_PREFIX = /^(?:un|in|im|ir|il|dis|non)(?=\p{L}{4})/u
 
-export interface End {
+export interface ScaleEnd {
   scale: number
   end: 1 | -1
 }
 
-let known: Map<string, End> | undefined
+let endByStem: Map<string, ScaleEnd> | undefined
 
 /** Finds the scale that a stem belongs to, and its end. */
-export function endOf(stem: string): End | undefined {
-  known ??= new Map(
+export function findScaleEnd(stem: string): ScaleEnd | undefined {
+  endByStem ??= new Map(
     OPPOSITES.trim()
       .split('\n')
       .flatMap((line, scale) =>
@@ -57,22 +57,22 @@ export function endOf(stem: string): End | undefined {
           words
             .trim()
             .split(' ')
-            .map((word): [string, End] => [stemOf(word), { scale, end: side === 0 ? 1 : -1 }]),
+            .map((word): [string, ScaleEnd] => [stemOf(word), { scale, end: side === 0 ? 1 : -1 }]),
         ),
       ),
   )
-  return known.get(stem)
+  return endByStem.get(stem)
 }
 
 /** Scale of permission. */
-export const PERMISSION = (): number => endOf(stemOf('allowed'))?.scale ?? 0
+export const getPermissionScale = (): number => findScaleEnd(stemOf('allowed'))?.scale ?? 0
 
 export function isNegator(token: string): boolean {
   return NEGATORS.has(token) || /n['’]t$/u.test(token)
 }
 
 /** Whether one word is the other with a negating prefix. */
-export function areTurned(one: string, two: string): boolean {
+export function differByNegatingPrefix(one: string, two: string): boolean {
   const [long, short] = one.length > two.length ? [one, two] : [two, one]
-  return TURNING.test(long) && stemOf(long.replace(TURNING, '')) === stemOf(short)
+  return NEGATING_PREFIX.test(long) && stemOf(long.replace(NEGATING_PREFIX, '')) === stemOf(short)
 }

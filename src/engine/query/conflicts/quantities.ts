@@ -1,5 +1,5 @@
-import { isCurrencySign, type Unit, unitNamed } from './measures.js'
-import { numberAt, type ReadNumber } from './numbers.js'
+import { findUnit, isCurrencySign, type MeasureUnit } from './measures.js'
+import { type ParsedNumber, parseNumberAt } from './numbers.js'
 
 export type Bound = 'exact' | 'about' | 'at most' | 'at least' | 'over' | 'range'
 
@@ -17,7 +17,7 @@ export interface Quantity {
   per: string
   /** as written in the text */
   shown: string
-  precision: Pick<ReadNumber, 'digits' | 'hasFraction'>
+  precision: Pick<ParsedNumber, 'digits' | 'hasFraction'>
   /** unit as written: conversion from other units rounds */
   unit: string
   /** index of its first token */
@@ -25,7 +25,7 @@ export interface Quantity {
 }
 
 /** Tokens of a clause in lower case, with a flag for those that belong to a number or date. */
-export interface Reading {
+export interface ClauseTokens {
   tokens: readonly string[]
   taken: boolean[]
   /** whether a point groups thousands and a comma starts the fraction */
@@ -44,17 +44,17 @@ const OVER =
   /(?<!\p{L})(?:more than|over|above|exceeds?|exceeding|beyond|über|mehr als|plus de|más de)(?: (?:the|a))*$/u
 const ABOUT =
   /(?<!\p{L})(?:about|around|approximately|roughly|nearly|almost|some|circa|ca|close to|an estimated|etwa|rund|ungefähr|fast|knapp|environ|unos|unas|aproximadamente|cerca de)(?: (?:the|a))*$/u
-const TO = new Set(['to', '-', '–', '—', 'bis', 'à', 'a'])
-const EACH = new Set(['per', 'a', 'an', 'each', 'every', 'pro', 'je', 'par', 'por', 'im', 'in', 'the', 'al'])
-const EVERY = new Set(['every', 'each', 'alle', 'jede', 'jeden', 'jedes', 'chaque', 'cada'])
-const TIMES = new Map([
+const RANGE_WORDS = new Set(['to', '-', '–', '—', 'bis', 'à', 'a'])
+const PER_WORDS = new Set(['per', 'a', 'an', 'each', 'every', 'pro', 'je', 'par', 'por', 'im', 'in', 'the', 'al'])
+const EVERY_WORDS = new Set(['every', 'each', 'alle', 'jede', 'jeden', 'jedes', 'chaque', 'cada'])
+const TIMES_WORDS = new Map([
   ['once', 1],
   ['twice', 2],
   ['einmal', 1],
   ['zweimal', 2],
 ])
 /** Frequency adverbs, with their interval in days. */
-const OFTEN = new Map([
+const INTERVAL_DAYS = new Map([
   ['hourly', 1 / 24],
   ['daily', 1],
   ['nightly', 1],
@@ -72,16 +72,16 @@ const OFTEN = new Map([
 const DAY = 86_400
 const CLOCK = /^(\d{1,2}):(\d{2})$/
 const CLOCK_AFTER = /^(?:uhr|o['’]clock|h|heures?)$/u
-const LOOKED_BACK = 4
+const MAX_TOKENS_BEFORE = 4
 /** Maximum words between a number and its unit: `28 vacation days`, `three working days`. */
-const UNIT_WITHIN = 3
+const MAX_WORDS_BEFORE_UNIT = 3
 const NOON = 12 * 60
 
-export function readQuantities(reading: Reading): Quantity[] {
+export function readQuantities(reading: ClauseTokens): Quantity[] {
   const found: Quantity[] = []
   for (let at = 0; at < reading.tokens.length; at++) {
     if (reading.taken[at] === true || reading.isIdentifier(at)) continue
-    const next = intervalAt(reading, at) ?? clockAt(reading, at) ?? amountAt(reading, at)
+    const next = matchIntervalAt(reading, at) ?? matchClockAt(reading, at) ?? matchAmountAt(reading, at)
     if (next === undefined) continue
     for (let index = at; index < at + next.length; index++) reading.taken[index] = true
     found.push({ ...next.quantity, at })
@@ -90,13 +90,13 @@ export function readQuantities(reading: Reading): Quantity[] {
   return found
 }
 
-interface Found {
+interface QuantityMatch {
   quantity: Quantity
   /** number of tokens */
   length: number
 }
 
-const EXACT: Pick<Quantity, 'at' | 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
+const EXACT_DEFAULTS: Pick<Quantity, 'at' | 'bound' | 'counted' | 'per' | 'precision' | 'unit'> = {
   at: 0,
   bound: 'exact',
   counted: '',
@@ -106,40 +106,40 @@ const EXACT: Pick<Quantity, 'at' | 'bound' | 'counted' | 'per' | 'precision' | '
 }
 
 /** `every 6 months`, `twice a day`, `three times a week`, `daily`. */
-function intervalAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
-  const found = (seconds: number, length: number): Found => {
+function matchIntervalAt({ tokens, isGerman }: ClauseTokens, at: number): QuantityMatch | undefined {
+  const found = (seconds: number, length: number): QuantityMatch => {
     const shown = tokens.slice(at, at + length).join(' ')
-    return { quantity: { ...EXACT, measure: 'interval', low: seconds, high: seconds, shown }, length }
+    return { quantity: { ...EXACT_DEFAULTS, measure: 'interval', low: seconds, high: seconds, shown }, length }
   }
   const word = tokens[at] ?? ''
-  if (EVERY.has(word)) {
-    const number = numberAt(tokens, at + 1, isGerman)
-    const unit = unitNamed(tokens[at + 1 + (number?.taken ?? 0)] ?? '')
+  if (EVERY_WORDS.has(word)) {
+    const number = parseNumberAt(tokens, at + 1, isGerman)
+    const unit = findUnit(tokens[at + 1 + (number?.taken ?? 0)] ?? '')
     if (unit?.measure === 'time') return found((number?.value ?? 1) * unit.factor, 2 + (number?.taken ?? 0))
   }
-  const number = TIMES.has(word) ? undefined : numberAt(tokens, at, isGerman)
+  const number = TIMES_WORDS.has(word) ? undefined : parseNumberAt(tokens, at, isGerman)
   const isTimes = number !== undefined && /^(?:times|mal|fois|veces)$/u.test(tokens[at + number.taken] ?? '')
-  const times = TIMES.get(word) ?? (isTimes ? number.value : undefined)
+  const times = TIMES_WORDS.get(word) ?? (isTimes ? number.value : undefined)
   if (times !== undefined) {
     const next = at + (isTimes ? number.taken + 1 : 1)
-    const unit = EACH.has(tokens[next] ?? '') ? unitNamed(tokens[next + 1] ?? '') : undefined
+    const unit = PER_WORDS.has(tokens[next] ?? '') ? findUnit(tokens[next + 1] ?? '') : undefined
     if (unit?.measure === 'time') return found(unit.factor / times, next + 2 - at)
   }
-  const often = OFTEN.get(word)
+  const often = INTERVAL_DAYS.get(word)
   // Before a noun it is part of a name: `the daily report`.
   const isAdverb = at > 1 && !/^\p{L}{4,}/u.test(tokens[at + 1] ?? '')
   return often !== undefined && isAdverb ? found(often * DAY, 1) : undefined
 }
 
 /** `8 pm`, `10:30`, `9 o'clock`, `7 Uhr`, `noon`; of `6–22 h` also the first hour. */
-function clockAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
+function matchClockAt({ tokens, isGerman }: ClauseTokens, at: number): QuantityMatch | undefined {
   const word = tokens[at] ?? ''
   const written = CLOCK.exec(word)
-  const number = written === null ? numberAt(tokens, at, isGerman) : undefined
+  const number = written === null ? parseNumberAt(tokens, at, isGerman) : undefined
   const after = at + (number?.taken ?? 1)
   const half = /^(am|pm)$/.exec(tokens[after] ?? '')?.[1] ?? /^([ap])$/.exec(tokens[after] ?? '')?.[1]?.concat('m')
   const isClock = half !== undefined || CLOCK_AFTER.test(tokens[after] ?? '')
-  const end = TO.has(tokens[after] ?? '') ? numberAt(tokens, after + 1, isGerman) : undefined
+  const end = RANGE_WORDS.has(tokens[after] ?? '') ? parseNumberAt(tokens, after + 1, isGerman) : undefined
   const isRange = end !== undefined && CLOCK_AFTER.test(tokens[after + 1 + end.taken] ?? '')
   const named = word === 'noon' ? NOON : word === 'midnight' ? 2 * NOON : undefined
   if (named === undefined && written === null && (number === undefined || !(isClock || isRange))) return undefined
@@ -149,35 +149,35 @@ function clockAt({ tokens, isGerman }: Reading, at: number): Found | undefined {
     named ?? 60 * (half === undefined ? hour : (hour % 12) + (half === 'pm' ? 12 : 0)) + Number(written?.[2] ?? 0)
   const length = named === undefined && isClock ? after + 1 - at : after - at
   const shown = tokens.slice(at, at + length).join(' ')
-  return { quantity: { ...EXACT, measure: 'clock', low: minutes, high: minutes, shown }, length }
+  return { quantity: { ...EXACT_DEFAULTS, measure: 'clock', low: minutes, high: minutes, shown }, length }
 }
 
-function amountAt(reading: Reading, at: number): Found | undefined {
+function matchAmountAt(reading: ClauseTokens, at: number): QuantityMatch | undefined {
   const { tokens, isGerman } = reading
   const sign = isCurrencySign(tokens[at] ?? '') ? (tokens[at] ?? '') : ''
   const from = sign === '' ? at : at + 1
   const isMinus = tokens[from] === '-' && tokens[from - 1] !== undefined && !/^\d/.test(tokens[from - 1] ?? '')
   const start = isMinus ? from + 1 : from
-  const first = numberAt(tokens, start, isGerman)
+  const first = parseNumberAt(tokens, start, isGerman)
   if (first === undefined) return undefined
   let end = start + first.taken
-  const inner = unitNamed(tokens[end] ?? '')
-  const mayRange = TO.has(tokens[end] ?? '') || (tokens[end] === 'and' && tokens[at - 1] === 'between')
-  const second = mayRange ? numberAt(tokens, end + 1, isGerman) : undefined
+  const inner = findUnit(tokens[end] ?? '')
+  const mayRange = RANGE_WORDS.has(tokens[end] ?? '') || (tokens[end] === 'and' && tokens[at - 1] === 'between')
+  const second = mayRange ? parseNumberAt(tokens, end + 1, isGerman) : undefined
   const laterSecond =
-    second === undefined && inner !== undefined && TO.has(tokens[end + 1] ?? '')
-      ? numberAt(tokens, end + 2, isGerman)
+    second === undefined && inner !== undefined && RANGE_WORDS.has(tokens[end + 1] ?? '')
+      ? parseNumberAt(tokens, end + 2, isGerman)
       : undefined
   if (second !== undefined) end += 1 + second.taken
   if (laterSecond !== undefined) end += 2 + laterSecond.taken
-  const unit = sign === '' ? unitAfter(reading, end) : { unit: unitNamed(sign), end }
-  const counted = unit.unit === undefined ? countedAfter(reading, end) : undefined
-  const per = perAfter(reading, counted?.end ?? unit.end)
+  const unit = sign === '' ? findUnitAfter(reading, end) : { unit: findUnit(sign), end }
+  const counted = unit.unit === undefined ? findCountedAfter(reading, end) : undefined
+  const per = findPerAfter(reading, counted?.end ?? unit.end)
   const signed = isMinus ? -1 : 1
-  const low = inBase(signed * first.value, unit.unit)
+  const low = toBaseUnit(signed * first.value, unit.unit)
   const last = second ?? laterSecond
-  const high = last === undefined ? low : inBase(last.value, unit.unit)
-  const bound = last === undefined ? boundOf(tokens, at) : 'range'
+  const high = last === undefined ? low : toBaseUnit(last.value, unit.unit)
+  const bound = last === undefined ? parseBound(tokens, at) : 'range'
   const length = Math.max(end, unit.end, per.end) - at
   return {
     quantity: {
@@ -187,7 +187,7 @@ function amountAt(reading: Reading, at: number): Found | undefined {
       bound,
       per: per.per,
       counted: counted?.stem ?? '',
-      shown: shownAs(tokens.slice(at, Math.max(at + length, counted?.end ?? 0))),
+      shown: joinTokens(tokens.slice(at, Math.max(at + length, counted?.end ?? 0))),
       precision: first,
       at,
       unit: sign === '' ? (tokens[unit.end - 1] ?? '') : sign,
@@ -196,107 +196,111 @@ function amountAt(reading: Reading, at: number): Found | undefined {
   }
 }
 
-function shownAs(tokens: readonly string[]): string {
+function joinTokens(tokens: readonly string[]): string {
   return tokens
     .join(' ')
     .replace(/([€$£¥]) /gu, '$1')
     .replace(/^- (?=\d)/, '-')
 }
 
-function inBase(value: number, unit: Unit | undefined): number {
+function toBaseUnit(value: number, unit: MeasureUnit | undefined): number {
   return unit === undefined ? value : value * unit.factor + (unit.offset ?? 0)
 }
 
 /** Finds the unit of a number; one or two words may precede it. `end` is the index after it. */
-function unitAfter({ tokens, taken, stemAt }: Reading, at: number): { unit: Unit | undefined; end: number } {
-  let place = at
-  if (tokens[place] === '-') place++
-  for (const joined of [`${tokens[place]} ${tokens[place + 1]}`, `${tokens[place]}${tokens[place + 1]}`]) {
-    const unit = unitNamed(joined)
-    if (unit !== undefined) return { unit, end: place + 2 }
+function findUnitAfter(
+  { tokens, taken, stemAt }: ClauseTokens,
+  at: number,
+): { unit: MeasureUnit | undefined; end: number } {
+  let start = at
+  if (tokens[start] === '-') start++
+  for (const joined of [`${tokens[start]} ${tokens[start + 1]}`, `${tokens[start]}${tokens[start + 1]}`]) {
+    const unit = findUnit(joined)
+    if (unit !== undefined) return { unit, end: start + 2 }
   }
-  for (let skipped = 0; skipped < UNIT_WITHIN; skipped++) {
-    const word = tokens[place + skipped] ?? ''
-    const unit = unitNamed(word)
+  for (let skipped = 0; skipped < MAX_WORDS_BEFORE_UNIT; skipped++) {
+    const word = tokens[start + skipped] ?? ''
+    const unit = findUnit(word)
     if (unit !== undefined && !(skipped > 0 && word.length < 4)) {
-      for (let within = place; within < place + skipped; within++) taken[within] = false
-      return skipped === 0 ? { unit, end: place + 1 } : { unit, end: at }
+      for (let within = start; within < start + skipped; within++) taken[within] = false
+      return skipped === 0 ? { unit, end: start + 1 } : { unit, end: at }
     }
-    if (stemAt(place + skipped) === undefined) break
+    if (stemAt(start + skipped) === undefined) break
   }
   return { unit: undefined, end: at }
 }
 
 /** The counted thing: the first content word after the number, which remains a word of the statement. */
-function countedAfter({ tokens, stemAt }: Reading, at: number): { stem: string; end: number } | undefined {
-  const place = tokens[at] === '-' || tokens[at] === 'of' ? at + 1 : at
-  const stem = stemAt(place)
-  return stem === undefined ? undefined : { stem, end: place + 1 }
+function findCountedAfter({ tokens, stemAt }: ClauseTokens, at: number): { stem: string; end: number } | undefined {
+  const index = tokens[at] === '-' || tokens[at] === 'of' ? at + 1 : at
+  const stem = stemAt(index)
+  return stem === undefined ? undefined : { stem, end: index + 1 }
 }
 
-function perAfter({ tokens, stemAt }: Reading, at: number): { per: string; end: number } {
+function findPerAfter({ tokens, stemAt }: ClauseTokens, at: number): { per: string; end: number } {
   const next = tokens[at + 1] ?? ''
-  if (!EACH.has(tokens[at] ?? '')) return { per: '', end: at }
-  const unit = unitNamed(next)
+  if (!PER_WORDS.has(tokens[at] ?? '')) return { per: '', end: at }
+  const unit = findUnit(next)
   if (unit !== undefined) return { per: `${unit.measure} ${unit.factor}`, end: at + 2 }
   const stem = stemAt(at + 1)
   return tokens[at] === 'per' && stem !== undefined ? { per: stem, end: at } : { per: '', end: at }
 }
 
-function boundOf(tokens: readonly string[], at: number): Bound {
-  const before = tokens.slice(Math.max(0, at - LOOKED_BACK), at).join(' ')
+function parseBound(tokens: readonly string[], at: number): Bound {
+  const before = tokens.slice(Math.max(0, at - MAX_TOKENS_BEFORE), at).join(' ')
   if (AT_MOST.test(before)) return 'at most'
   if (AT_LEAST.test(before)) return 'at least'
   if (OVER.test(before)) return 'over'
   if (ABOUT.test(before)) return 'about'
-  const said = tokens.join(' ')
-  if (/\b(?:minimum|mindest\p{L}*)\b/u.test(said)) return 'at least'
-  if (/\b(?:maximum|limit|limits|limited|höchst\p{L}*|maximal)\b/u.test(said)) return 'at most'
+  const sentence = tokens.join(' ')
+  if (/\b(?:minimum|mindest\p{L}*)\b/u.test(sentence)) return 'at least'
+  if (/\b(?:maximum|limit|limits|limited|höchst\p{L}*|maximal)\b/u.test(sentence)) return 'at most'
   return 'exact'
 }
 
 /** Maximum relative difference of rounded numbers and converted units that agree. */
-const ROUNDED = 0.05
-const CONVERTED = 0.05
-const ABOUT_SHARE = 0.1
+const ROUNDING_TOLERANCE = 0.05
+const CONVERSION_TOLERANCE = 0.05
+const ABOUT_TOLERANCE = 0.1
 /** Smaller whole numbers are counts and limits, which are not rounded. */
-const ROUNDED_FROM = 1000
+const MIN_ROUNDED = 1000
 /** Ranges that share at most this fraction of the narrower one differ. */
 const RANGE_OVERLAP = 0.25
 
 /** Whether two quantities of one fact exclude each other; undefined when they measure different things. */
-export function exclude(one: Quantity, two: Quantity): boolean | undefined {
+export function areExclusive(one: Quantity, two: Quantity): boolean | undefined {
   if (one.measure !== two.measure) return undefined
   if (one.per !== '' && two.per !== '' && one.per !== two.per) return undefined
   if (one.bound === 'over' && two.bound === 'over') return false
-  if (isSide(one) && one.bound === two.bound) return !near(one, two, one.low, two.low)
-  const [low, high] = [Math.max(lowest(one), lowest(two)), Math.min(highest(one), highest(two))]
+  if (isLimit(one) && one.bound === two.bound) return !isNear(one, two, one.low, two.low)
+  const [low, high] = [Math.max(getMinimum(one), getMinimum(two)), Math.min(getMaximum(one), getMaximum(two))]
   if (one.bound === 'range' && two.bound === 'range') {
     const narrower = Math.min(one.high - one.low, two.high - two.low)
     return high - low <= RANGE_OVERLAP * narrower
   }
-  return low > high && !near(one, two, low, high)
+  return low > high && !isNear(one, two, low, high)
 }
 
-function isSide({ bound }: Quantity): boolean {
+function isLimit({ bound }: Quantity): boolean {
   return bound === 'at most' || bound === 'at least'
 }
 
-function lowest({ bound, low }: Quantity): number {
+function getMinimum({ bound, low }: Quantity): number {
   return bound === 'at most' ? Math.min(0, low) : low
 }
 
-function highest({ bound, high }: Quantity): number {
+function getMaximum({ bound, high }: Quantity): number {
   return bound === 'at least' || bound === 'over' ? Number.POSITIVE_INFINITY : high
 }
 
-function near(one: Quantity, two: Quantity, a: number, b: number): boolean {
+function isNear(one: Quantity, two: Quantity, a: number, b: number): boolean {
   if (a === b) return true
   const apart = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b))
-  if (one.bound === 'about' || two.bound === 'about') return apart <= ABOUT_SHARE
-  if (one.unit !== two.unit && one.measure !== 'count' && one.measure !== 'clock' && apart <= CONVERTED) return true
-  const isRounded = one.precision.hasFraction || two.precision.hasFraction || Math.max(a, b) >= ROUNDED_FROM
-  if (!isRounded || apart > ROUNDED) return false
+  if (one.bound === 'about' || two.bound === 'about') return apart <= ABOUT_TOLERANCE
+  if (one.unit !== two.unit && one.measure !== 'count' && one.measure !== 'clock' && apart <= CONVERSION_TOLERANCE)
+    return true
+  const isRounded = one.precision.hasFraction || two.precision.hasFraction || Math.max(a, b) >= MIN_ROUNDED
+  if (!isRounded || apart > ROUNDING_TOLERANCE) return false
   const digits = Math.min(one.precision.digits, two.precision.digits)
   return (
     one.precision.digits !== two.precision.digits && Number(a.toPrecision(digits)) === Number(b.toPrecision(digits))

@@ -1,17 +1,17 @@
 import { languageOfQuestion } from '../../../lib/text/analyze.js'
-import { datesIn, type WrittenDate } from '../../../lib/text/dates.js'
+import { findDates, type WrittenDate } from '../../../lib/text/dates.js'
 import type { Language } from '../../../lib/text/languages.js'
-import { questionStopWords } from '../../../lib/text/stop-words.js'
-import { timeOrder } from '../question/asked-time.js'
-import { unitNamed } from './measures.js'
-import { numberAt } from './numbers.js'
-import type { Unit } from './passage-units.js'
-import { type End, endOf, isNegator, PERMISSION } from './polarity.js'
+import { getQuestionStopWords } from '../../../lib/text/stop-words.js'
+import { findTimeOrder } from '../question/requested-time.js'
+import { findUnit } from './measures.js'
+import { parseNumberAt } from './numbers.js'
+import type { PassageUnit } from './passage-units.js'
+import { findScaleEnd, getPermissionScale, isNegator, type ScaleEnd } from './polarity.js'
 import { type Quantity, readQuantities } from './quantities.js'
 import { stemOf } from './stem.js'
 
 /** A content word of a statement; tokens of numbers and dates are excluded. */
-export interface Word {
+export interface StatementWord {
   stem: string
   shown: string
   /** capitalised within a sentence, in languages where capitals mark names */
@@ -24,7 +24,7 @@ export interface Word {
 }
 
 /** End of a scale that a statement asserts, inverted when it is denied; `isWeak` for a modal verb. */
-interface StatedEnd extends End {
+interface StatedEnd extends ScaleEnd {
   shown: string
   isWeak: boolean
 }
@@ -38,7 +38,7 @@ export interface Moment extends WrittenDate {
 export interface Statement {
   /** the text that is quoted */
   sentence: string
-  words: readonly Word[]
+  words: readonly StatementWord[]
   stems: ReadonlySet<string>
   quantities: readonly Quantity[]
   /** number of quantities that narrow the subject: `trainees under 18 work …` */
@@ -91,7 +91,7 @@ const AUXILIARIES = new Map(
 const MODALS = new Set('may can darf dürfen kann können peut peuvent puede pueden'.split(' '))
 const GENITIVES = new Set('of de du des der del della von la le el los las les d'.split(' '))
 /** Function words without their own meaning; stop lists of questions lack some of them. */
-const FURTHER_STOPS = new Set(
+const EXTRA_STOP_WORDS = new Set(
   'behind beside near around above inside outside until within per every once twice up at least away another further without toward onto off out after before since via still now all longer uhr h'.split(
     ' ',
   ),
@@ -99,7 +99,7 @@ const FURTHER_STOPS = new Set(
 const PARTICIPLE = /\p{L}{3}ed$/u
 
 /** Reads the statements of one unit of a passage; those of a sentence are its clauses. */
-export function readStatements(unit: Unit): Statement[] {
+export function readStatements(unit: PassageUnit): Statement[] {
   const { text, label, quote } = unit
   if (label !== undefined) {
     const read = readClause(`${label}: ${text}`, quote, label.length)
@@ -118,26 +118,26 @@ export function readStatements(unit: Unit): Statement[] {
 
 /** Stems of the content words of a text, as in statements. */
 export function contentStems(text: string): string[] {
-  const stops = questionStopWords(languageOfQuestion(text))
-  return tokensOf(spaced(text)).flatMap((token) => (isContent(token, stops) ? [stemAt(token)] : []))
+  const stops = getQuestionStopWords(languageOfQuestion(text))
+  return tokenize(addWordSpaces(text)).flatMap((token) => (isContent(token, stops) ? [stemAt(token)] : []))
 }
 
-function tokensOf(text: string): Token[] {
+function tokenize(text: string): StatementToken[] {
   return [...text.matchAll(TOKEN)].flatMap(({ 0: shown, index }) =>
     /^s$/iu.test(shown) ? [] : [{ shown, lower: shown.toLowerCase().replace(/[\s\u00a0\u202f]/gu, ''), at: index }],
   )
 }
 
-function isContent({ lower }: Token, stops: ReadonlySet<string>): boolean {
-  return /^\p{L}/u.test(lower) && !stops.has(lower) && !FURTHER_STOPS.has(lower) && !isNegator(lower)
+function isContent({ lower }: StatementToken, stops: ReadonlySet<string>): boolean {
+  return /^\p{L}/u.test(lower) && !stops.has(lower) && !EXTRA_STOP_WORDS.has(lower) && !isNegator(lower)
 }
 
 /** Puts spaces between the words of Chinese and Japanese. */
-function spaced(text: string): string {
+function addWordSpaces(text: string): string {
   return text.replace(CJK_RUN, (run) => ` ${[...segmenter.segment(run)].map(({ segment }) => segment).join(' ')} `)
 }
 
-interface Token {
+interface StatementToken {
   shown: string
   lower: string
   at: number
@@ -145,16 +145,18 @@ interface Token {
 
 /** @param labelEnd offset where the value starts; undefined for a clause */
 function readClause(written: string, quote: string, labelEnd: number | undefined): Statement | undefined {
-  const text = spaced(written)
-  const tokens = tokensOf(text)
+  const text = addWordSpaces(written)
+  const tokens = tokenize(text)
   if (tokens.length < 2 || tokens.length > MAX_TOKENS) return undefined
   const language = languageOfQuestion(text)
-  const stops = questionStopWords(language)
+  const stops = getQuestionStopWords(language)
   const lowers = tokens.map(({ lower }) => lower)
-  const content = tokens.map((token, index) => isContent(token, stops) && numberAt(lowers, index, false) === undefined)
+  const content = tokens.map(
+    (token, index) => isContent(token, stops) && parseNumberAt(lowers, index, false) === undefined,
+  )
   const taken = tokens.map(() => false)
-  const moments = momentsOf(text, tokens, taken, content)
-  const verbAt = labelEnd === undefined ? verbOf(tokens, content, taken, language) : undefined
+  const moments = findMoments(text, tokens, taken, content)
+  const verbAt = labelEnd === undefined ? findVerb(tokens, content, taken, language) : undefined
   const quantities = readQuantities({
     tokens: lowers,
     taken,
@@ -165,17 +167,22 @@ function readClause(written: string, quote: string, labelEnd: number | undefined
   const denials = tokens.filter(({ lower }) => isNegator(lower)).length
   // `ne … pas` is one denial
   const isDenied = denials > 0 && !(denials === 2 && language !== 'fr')
-  const words: Word[] = []
+  const words: StatementWord[] = []
   const ends = new Map<number, StatedEnd>()
   for (const [index, token] of tokens.entries()) {
     // A modal verb counts as permission, unless the clause has its own word for it.
-    if (MODALS.has(token.lower) && content[index] !== true && !ends.has(PERMISSION()))
-      ends.set(PERMISSION(), { scale: PERMISSION(), end: isDenied ? -1 : 1, shown: token.shown, isWeak: true })
+    if (MODALS.has(token.lower) && content[index] !== true && !ends.has(getPermissionScale()))
+      ends.set(getPermissionScale(), {
+        scale: getPermissionScale(),
+        end: isDenied ? -1 : 1,
+        shown: token.shown,
+        isWeak: true,
+      })
     if (taken[index] === true || (content[index] !== true && !/^\d/u.test(token.lower))) continue
     const stem = stemAt(token)
-    const end = endOf(stem)
+    const end = findScaleEnd(stem)
     if (end !== undefined && ends.get(end.scale)?.isWeak !== false)
-      ends.set(end.scale, { ...end, end: isDenied ? turned(end.end) : end.end, shown: token.shown, isWeak: false })
+      ends.set(end.scale, { ...end, end: isDenied ? invertEnd(end.end) : end.end, shown: token.shown, isWeak: false })
     const isVerbal = verbAt !== undefined && isVerbAt(tokens, index, verbAt, language)
     const isSubject = labelEnd === undefined ? verbAt !== undefined && index < verbAt : token.at < labelEnd
     words.push({ stem, shown: token.shown, isName: isNameAt(tokens, index, language), isSubject, isVerbal, index })
@@ -194,7 +201,7 @@ function readClause(written: string, quote: string, labelEnd: number | undefined
     value: labelEnd === undefined ? undefined : new Set(inValue),
     isStaged: STAGED.test(text),
     isHedged: CONDITION.test(text) || REPORTED.test(text),
-    order: timeOrder(text),
+    order: findTimeOrder(text),
     line: tokens.map((token, index) =>
       taken[index] === true ? '#' : content[index] === true ? stemAt(token) : token.lower,
     ),
@@ -202,22 +209,27 @@ function readClause(written: string, quote: string, labelEnd: number | undefined
 }
 
 /** `HTTP` and `HTTPS` are two names. */
-function stemAt({ shown, lower }: Token): string {
+function stemAt({ shown, lower }: StatementToken): string {
   return /^\p{Lu}{2,}$/u.test(shown) ? lower : stemOf(lower)
 }
 
 /** Finds dates and marks their tokens. A bare year before a counted noun is a number. */
-function momentsOf(text: string, tokens: readonly Token[], taken: boolean[], content: readonly boolean[]): Moment[] {
-  return datesIn(text).flatMap((date) => {
+function findMoments(
+  text: string,
+  tokens: readonly StatementToken[],
+  taken: boolean[],
+  content: readonly boolean[],
+): Moment[] {
+  return findDates(text).flatMap((date) => {
     const within = tokens.flatMap(({ at }, index) => (at >= date.start && at < date.end ? [index] : []))
     const [first = 0] = within
     const next = tokens[(within.at(-1) ?? 0) + 1]
     const isYearAlone = date.year !== undefined && date.month === undefined && date.quarter === undefined
     const isAfterWord = first > 0 && content[first - 1] !== true && /^\p{L}/u.test(tokens[first - 1]?.lower ?? '')
-    const counts =
+    const isCount =
       next !== undefined &&
-      (unitNamed(next.lower) !== undefined || (content[first + within.length] === true && !isAfterWord))
-    if (isYearAlone && counts) return []
+      (findUnit(next.lower) !== undefined || (content[first + within.length] === true && !isAfterWord))
+    if (isYearAlone && isCount) return []
     for (const index of within) taken[index] = true
     return [{ ...date, shown: text.slice(date.start, date.end).trim() }]
   })
@@ -226,16 +238,21 @@ function momentsOf(text: string, tokens: readonly Token[], taken: boolean[], con
 /**
  * A number after a noun of the subject identifies one of its kind: `version 2 uses`, `since release 6.0 the editor`.
  */
-function isIdentifier(tokens: readonly Token[], content: readonly boolean[], index: number, verbAt = 0): boolean {
+function isIdentifier(
+  tokens: readonly StatementToken[],
+  content: readonly boolean[],
+  index: number,
+  verbAt = 0,
+): boolean {
   const isNumber = /^\d{1,4}(?:\.\d+)*$/u.test(tokens[index]?.lower ?? '')
   return (
-    isNumber && index < verbAt && content[index - 1] === true && unitNamed(tokens[index + 1]?.lower ?? '') === undefined
+    isNumber && index < verbAt && content[index - 1] === true && findUnit(tokens[index + 1]?.lower ?? '') === undefined
   )
 }
 
 /** Index of the verb: an auxiliary, or else the content word before the first phrase that follows the subject. */
-function verbOf(
-  tokens: readonly Token[],
+function findVerb(
+  tokens: readonly StatementToken[],
   content: readonly boolean[],
   taken: readonly boolean[],
   language: Language,
@@ -260,7 +277,7 @@ function verbOf(
   return end < 0 ? undefined : end - (isObject ? 2 : 1)
 }
 
-function isVerbAt(tokens: readonly Token[], index: number, verbAt: number, language: Language): boolean {
+function isVerbAt(tokens: readonly StatementToken[], index: number, verbAt: number, language: Language): boolean {
   if (index === verbAt) return true
   const { shown = '', lower = '' } = tokens[index] ?? {}
   if (language === 'de') return index > verbAt && /^\p{Ll}/u.test(shown)
@@ -275,7 +292,7 @@ function isVerbAt(tokens: readonly Token[], index: number, verbAt: number, langu
   )
 }
 
-function isNameAt(tokens: readonly Token[], index: number, language: Language): boolean {
+function isNameAt(tokens: readonly StatementToken[], index: number, language: Language): boolean {
   const { shown = '' } = tokens[index] ?? {}
   if (/^\d/u.test(shown)) return true
   if (language === 'de' || !/^\p{Lu}/u.test(shown)) return false
@@ -283,6 +300,6 @@ function isNameAt(tokens: readonly Token[], index: number, language: Language): 
   return !isStart || /^\p{Lu}{2}/u.test(shown) || /^\p{Lu}\p{Ll}/u.test(tokens[index + 1]?.shown ?? '')
 }
 
-function turned(end: 1 | -1): 1 | -1 {
+function invertEnd(end: 1 | -1): 1 | -1 {
   return end === 1 ? -1 : 1
 }

@@ -6,7 +6,7 @@ const SEPARATOR = /^[:：–—/|]$/u
 const COUNTER = /^(?:\d{1,2}|\p{L})$/u
 
 /** A longer word before the differing one is not a preposition. */
-const MAX_PREPOSITION = 3
+const MAX_PREPOSITION_LENGTH = 3
 
 /**
  * Whether two titles name two things of one kind, that is, differ in one word: `Manual of Atlas` and `Manual of
@@ -23,6 +23,6 @@ export function areTitlesOfThings(one: string, two: string, isTopic: (stem: stri
   const words = [a[index] ?? '', b[index] ?? '']
   if (SEPARATOR.test(a[index - 1] ?? '')) return false
   if (words.some((word) => COUNTER.test(word) || isTopic(stemOf(word)))) return false
-  const isAfterKind = index === a.length - 1 && (a[index - 1]?.length ?? 0) > MAX_PREPOSITION
+  const isAfterKind = index === a.length - 1 && (a[index - 1]?.length ?? 0) > MAX_PREPOSITION_LENGTH
   return !isAfterKind || a.slice(0, index).some((word) => isTopic(stemOf(word)))
 }

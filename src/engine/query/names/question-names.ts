@@ -29,23 +29,23 @@ const GERMAN =
 /** Capitalised words that are joined by these words are one name: `Bank of England`. */
 const JOINS = /^(?:of|the|de|la|le|du|des|del|di|da|do|dos|van|von|der|den|&)$/u
 /** With a higher fraction of capitalised words, capitals do not mark names (a title, a heading, a text in capitals). */
-const MOST_CAPITALS = 0.6
+const MAX_CAPITALS_FRACTION = 0.6
 
 /** A question with more names is a text, not a question. */
-const MOST_NAMES = 12
+const MAX_NAMES = 12
 /** Maximum words of a quoted title. */
-const LONGEST_TITLE = 6
+const MAX_TITLE_WORDS = 6
 const HAN = /\p{Script=Han}/u
 /** A question, by its mark or its words. A claim may use names that passages do not use. */
-const ASKS =
+const QUESTION_START =
   /[?？؟]|^\s*(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|has|have|can|could|should|will|compare|list|name|give|tell|explain|describe|show|find|calculate)\b/iu
 
 /** Whether a text is a question, with or without a question mark. */
-export function asks(text: string): boolean {
-  return ASKS.test(text)
+export function isQuestionText(text: string): boolean {
+  return QUESTION_START.test(text)
 }
 
-interface Token {
+interface NameToken {
   text: string
   at: number
   end: number
@@ -57,36 +57,36 @@ interface Token {
  * words, possessives, and Chinese transliterations. A capitalised word at the beginning of a sentence is not a name,
  * nor is one in German, where all nouns are capitalised. Doubtful words are not names.
  */
-export function namesIn(question: string): QuestionName[] {
+export function findNames(question: string): QuestionName[] {
   const names: QuestionName[] = []
-  for (const match of question.matchAll(QUOTED)) add(names, match[1] ?? match[2] ?? match[3] ?? '', true)
+  for (const match of question.matchAll(QUOTED)) addName(names, match[1] ?? match[2] ?? match[3] ?? '', true)
   for (const [name, ...sides] of question.matchAll(HAN_NAME)) names.push({ name, distinctive: sides })
   const rest = question.replace(QUOTED, (found) => ' '.repeat(found.length))
-  const tokens = tokensOf(rest)
-  const isTelling = capitalsTell(tokens)
+  const tokens = tokenizeWords(rest)
+  const isTelling = doCapitalsMarkNames(tokens)
   const isGerman = (rest.match(GERMAN)?.length ?? 0) > 0
-  const isQuestion = asks(question)
+  const isQuestion = isQuestionText(question)
   // Chinese has its own words for most abbreviations.
   const codesTell = isQuestion && !HAN.test(question)
-  for (const found of runsOf(rest, tokens, isTelling, !isGerman)) {
+  for (const found of findRuns(rest, tokens, isTelling, !isGerman)) {
     // The first word of a claim is capitalised in any case.
-    const run = !isQuestion && found[0]?.isFirst === true ? withoutFirst(found) : found
+    const run = !isQuestion && found[0]?.isFirst === true ? dropFirstWord(found) : found
     const [only] = run
     if (only === undefined) continue
     const text = rest.slice(only.at, run.at(-1)?.end).replace(SUFFIX, '')
     if (run.length > 1 || (isNameAlone(rest, only, isTelling, isGerman) && (codesTell || !isCode(only))))
-      add(names, text, false)
+      addName(names, text, false)
   }
   const seen = new Set<string>()
-  return names.filter(({ name }) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).slice(0, MOST_NAMES)
+  return names.filter(({ name }) => !seen.has(name.toLowerCase()) && seen.add(name.toLowerCase())).slice(0, MAX_NAMES)
 }
 
-function withoutFirst(run: Token[]): Token[] {
-  const next = run.findIndex(({ text }, place) => place > 0 && !JOINS.test(text))
+function dropFirstWord(run: NameToken[]): NameToken[] {
+  const next = run.findIndex(({ text }, index) => index > 0 && !JOINS.test(text))
   return next < 0 ? run : run.slice(next)
 }
 
-function tokensOf(text: string): Token[] {
+function tokenizeWords(text: string): NameToken[] {
   let end = -1
   return [...text.matchAll(WORD)].map((match) => {
     const at = match.index
@@ -98,39 +98,39 @@ function tokensOf(text: string): Token[] {
   })
 }
 
-function capitalsTell(tokens: readonly Token[]): boolean {
+function doCapitalsMarkNames(tokens: readonly NameToken[]): boolean {
   const inner = tokens.filter(({ text, isFirst }) => !isFirst && /^\p{L}{2}/u.test(text))
   const capitalised = inner.filter(({ text }) => CAPITAL.test(text)).length
-  return inner.length < 4 || capitalised < MOST_CAPITALS * inner.length
+  return inner.length < 4 || capitalised < MAX_CAPITALS_FRACTION * inner.length
 }
 
 /**
  * Runs of tokens that form a name. @param canJoin whether link words join them; between German nouns they would join
  * any two
  */
-function runsOf(text: string, tokens: readonly Token[], isTelling: boolean, canJoin: boolean): Token[][] {
-  const runs: Token[][] = []
-  let run: Token[] = []
+function findRuns(text: string, tokens: readonly NameToken[], isTelling: boolean, canJoin: boolean): NameToken[][] {
+  const runs: NameToken[][] = []
+  let run: NameToken[] = []
   const close = (): void => {
     while (run.length > 0 && JOINS.test(run.at(-1)?.text ?? '')) run.pop()
     if (run.length > 0) runs.push(run)
     run = []
   }
-  for (const [place, token] of tokens.entries()) {
-    const before = tokens[place - 1]
+  for (const [index, token] of tokens.entries()) {
+    const before = tokens[index - 1]
     const isApart = before !== undefined && !/^\s(?:&\s)?$/u.test(text.slice(before.end, token.at))
     // A possessive ends a name: the next word is what it possesses.
     if (isApart || token.isFirst || (before !== undefined && SUFFIX.test(before.text))) close()
     const canBegin = isNameWord(token, isTelling) && !(token.isFirst && FIRST_WORDS.has(token.text.toLowerCase()))
-    const joins = canJoin && run.length > 0 && JOINS.test(token.text) && isNameWord(tokens[place + 1], isTelling)
-    if (canBegin || joins || isPossessor(token, tokens[place - 1])) run.push(token)
+    const joins = canJoin && run.length > 0 && JOINS.test(token.text) && isNameWord(tokens[index + 1], isTelling)
+    if (canBegin || joins || isPossessor(token, tokens[index - 1])) run.push(token)
     else close()
   }
   close()
   return runs
 }
 
-function isNameWord(token: Token | undefined, isTelling: boolean): boolean {
+function isNameWord(token: NameToken | undefined, isTelling: boolean): boolean {
   if (token === undefined) return false
   const word = token.text.replace(SUFFIX, '')
   if (TIME.test(word)) return false
@@ -138,19 +138,19 @@ function isNameWord(token: Token | undefined, isTelling: boolean): boolean {
 }
 
 /** A lower-case possessive is a name unless an article makes it a noun: `boeing's margin`. */
-function isPossessor({ text }: Token, before: Token | undefined): boolean {
+function isPossessor({ text }: NameToken, before: NameToken | undefined): boolean {
   if (!/^\p{Ll}{4,}['’]s$/u.test(text)) return false
   const word = text.replace(SUFFIX, '')
   if (NOT_POSSESSORS.has(word) || GENERIC_WORDS.has(word)) return false
   return before !== undefined && FIRST_WORDS.has(before.text.toLowerCase()) && !DETERMINER.test(before.text)
 }
 
-function isCode({ text }: Token): boolean {
+function isCode({ text }: NameToken): boolean {
   const word = text.replace(SUFFIX, '')
   return MIXED.test(word) || ACRONYM.test(word)
 }
 
-function isNameAlone(text: string, token: Token, isTelling: boolean, isGerman: boolean): boolean {
+function isNameAlone(text: string, token: NameToken, isTelling: boolean, isGerman: boolean): boolean {
   const word = token.text.replace(SUFFIX, '')
   if (MIXED.test(word)) return true
   if (ACRONYM.test(word)) return isTelling && !COMMON_ACRONYMS.has(word.replace(/\./g, '').replace(/s$/u, ''))
@@ -168,20 +168,20 @@ const DETERMINER =
 const MONTHS_AND_DAYS =
   /^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)$/u
 
-function add(names: QuestionName[], name: string, isQuoted: boolean): void {
+function addName(names: QuestionName[], name: string, isQuoted: boolean): void {
   if (isQuoted && HAN.test(name)) names.push({ name, distinctive: [name] })
   // in `French-language` the capitalised half is the name
   const words = (name.match(WORD) ?? []).flatMap((word) => {
-    const whole = word.replace(SUFFIX, '').replace(/\.$/u, '')
-    return /^\p{Lu}[^-–]*[-–]\p{Ll}/u.test(whole) ? whole.split(/[-–]/u).slice(0, 1) : [whole]
+    const trimmed = word.replace(SUFFIX, '').replace(/\.$/u, '')
+    return /^\p{Lu}[^-–]*[-–]\p{Ll}/u.test(trimmed) ? trimmed.split(/[-–]/u).slice(0, 1) : [trimmed]
   })
-  const telling = words.filter((word) => isTellingWord(word))
+  const distinctive = words.filter((word) => isDistinctiveWord(word))
   // A name of generic words is not distinctive; a longer quotation is a sentence.
-  if (telling.length === 0 || (isQuoted && words.length > LONGEST_TITLE)) return
-  names.push({ name, distinctive: telling })
+  if (distinctive.length === 0 || (isQuoted && words.length > MAX_TITLE_WORDS)) return
+  names.push({ name, distinctive: distinctive })
 }
 
-function isTellingWord(word: string): boolean {
+function isDistinctiveWord(word: string): boolean {
   const plain = word.toLowerCase()
   if (JOINS.test(plain) || TIME.test(word)) return false
   return plain.length > 1 && !GENERIC_WORDS.has(plain) && !FIRST_WORDS.has(plain)

@@ -1,20 +1,20 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { lookUpTerm, readProfile } from '../../derived/page-index/build.js'
-import type { AskedTerm } from '../../derived/page-index/terms.js'
-import { type SummaryRow, summariesBefore, summariesOf } from '../../rows/page-indexes.js'
+import { lookUpTerm, parseProfile } from '../../derived/page-index/build.js'
+import type { WeightedQueryTerm } from '../../derived/page-index/terms.js'
+import { listSummaries, listSummariesBefore, type PageIndexSummaryRow } from '../../rows/page-indexes.js'
 import type { Snapshot } from '../../spaces/snapshot.js'
 import type { Driver } from '../../storage/driver.js'
 
 /** Maximum document summaries that are read for one question, newest first: some 60 ms. */
-const MAX_SCANNED = 20_000
+const MAX_SCANNED_DOCUMENTS = 20_000
 /** Summaries that are read before yielding to other work. */
-const BATCH = 1000
+const BATCH_SIZE = 1000
 /** Maximum documents that are opened. */
-const MAX_CHOSEN = 16
+const MAX_CHOSEN_DOCUMENTS = 16
 /** Maximum ranges of the documents that are opened. */
 const MAX_RANGES = 6000
 /** Minimum score of a document, as a fraction of the best one's. */
-const KEEP_FROM = 0.5
+const MIN_SCORE_FRACTION = 0.5
 /** Occurrences in 10,000 terms at which a term reaches half of its weight. */
 const HALF_DENSITY = 5
 /** Bonus of a term in the document's own name; the questions of the development sets name their document. */
@@ -29,7 +29,7 @@ export interface ChosenDocument {
   named: ReadonlySet<number>
 }
 
-export interface Choice {
+export interface DocumentChoice {
   /** best first */
   chosen: ChosenDocument[]
   /** documents whose summary was compared */
@@ -45,13 +45,13 @@ export interface Choice {
 }
 
 /** Terms to look for, and the documents (row keys) to skip. */
-interface Wanted {
-  terms: readonly AskedTerm[]
+interface SummarySearch {
+  terms: readonly WeightedQueryTerm[]
   except: ReadonlySet<number>
 }
 
-interface Matched {
-  row: Pick<SummaryRow, 'version_key' | 'doc_key' | 'length' | 'range_count'>
+interface MatchedSummary {
+  row: Pick<PageIndexSummaryRow, 'version_key' | 'doc_key' | 'length' | 'range_count'>
   counts: number[]
   named: boolean[]
 }
@@ -69,37 +69,37 @@ export async function chooseDocuments(
   spaceKey: number,
   snapshot: Snapshot,
   request: {
-    terms: readonly AskedTerm[]
+    terms: readonly WeightedQueryTerm[]
     known: ReadonlyMap<string, number> | undefined
     docs?: number[]
     except: ReadonlySet<number>
   },
   signal: AbortSignal,
-): Promise<Choice> {
+): Promise<DocumentChoice> {
   const { terms, known, docs, except } = request
-  const found: Matched[] = []
+  const found: MatchedSummary[] = []
   const scan =
     docs === undefined
       ? await scanAll(db, spaceKey, snapshot, { terms, except }, found, signal)
-      : scanSome(await db.read(summariesOf(spaceKey, snapshot, docs)), { terms, except }, found)
+      : scanSome(await db.read(listSummaries(spaceKey, snapshot, docs)), { terms, except }, found)
   const frequencies = terms.map(
     (_, index) => found.filter(({ counts, named }) => (counts[index] ?? 0) > 0 || named[index] === true).length,
   )
-  const weights = terms.map(({ term }, place) => {
-    const held = frequencies[place] ?? 0
-    return known?.get(term) ?? Math.log(1 + (scan.scanned - held + 0.5) / (held + 0.5))
+  const weights = terms.map(({ term }, index) => {
+    const containing = frequencies[index] ?? 0
+    return known?.get(term) ?? Math.log(1 + (scan.scanned - containing + 0.5) / (containing + 0.5))
   })
-  const scored = found.map((one) => ({ one, score: scoreOf(one, terms, weights) }))
+  const scored = found.map((one) => ({ one, score: scoreDocument(one, terms, weights) }))
   scored.sort((a, b) => b.score - a.score || b.one.row.version_key - a.one.row.version_key)
   const top = scored[0]?.score ?? 0
   // Documents that the caller named are all opened.
-  const near = docs === undefined ? scored.filter(({ score }) => score >= KEEP_FROM * top) : scored
+  const near = docs === undefined ? scored.filter(({ score }) => score >= MIN_SCORE_FRACTION * top) : scored
   const chosen: ChosenDocument[] = []
   let ranges = 0
   for (const { one, score } of near) {
-    if (chosen.length >= MAX_CHOSEN || (chosen.length > 0 && ranges + one.row.range_count > MAX_RANGES)) break
+    if (chosen.length >= MAX_CHOSEN_DOCUMENTS || (chosen.length > 0 && ranges + one.row.range_count > MAX_RANGES)) break
     ranges += one.row.range_count
-    const named = new Set(terms.flatMap(({ hash }, place) => (one.named[place] === true ? [hash] : [])))
+    const named = new Set(terms.flatMap(({ hash }, index) => (one.named[index] === true ? [hash] : [])))
     chosen.push({
       versionKey: one.row.version_key,
       docKey: one.row.doc_key,
@@ -115,20 +115,20 @@ async function scanAll(
   db: Driver,
   spaceKey: number,
   snapshot: Snapshot,
-  wanted: Wanted,
-  found: Matched[],
+  search: SummarySearch,
+  found: MatchedSummary[],
   signal: AbortSignal,
 ): Promise<{ scanned: number; truncated: boolean }> {
   let before = Number.MAX_SAFE_INTEGER
   let scanned = 0
   let read = 0
   for (;;) {
-    const rows = await db.read(summariesBefore(spaceKey, snapshot, before, BATCH))
-    scanned += scanSome(rows, wanted, found).scanned
+    const rows = await db.read(listSummariesBefore(spaceKey, snapshot, before, BATCH_SIZE))
+    scanned += scanSome(rows, search, found).scanned
     read += rows.length
     const last = rows.at(-1)
-    if (last === undefined || rows.length < BATCH) return { scanned, truncated: false }
-    if (read >= MAX_SCANNED) return { scanned, truncated: true }
+    if (last === undefined || rows.length < BATCH_SIZE) return { scanned, truncated: false }
+    if (read >= MAX_SCANNED_DOCUMENTS) return { scanned, truncated: true }
     before = last.version_key
     await turn()
     signal.throwIfAborted()
@@ -136,26 +136,30 @@ async function scanAll(
 }
 
 function scanSome(
-  rows: readonly SummaryRow[],
-  { terms, except }: Wanted,
-  found: Matched[],
+  rows: readonly PageIndexSummaryRow[],
+  { terms, except }: SummarySearch,
+  found: MatchedSummary[],
 ): { scanned: number; truncated: boolean } {
-  const asked = except.size === 0 ? rows : rows.filter(({ doc_key }) => !except.has(doc_key))
-  for (const { terms: bytes, ...row } of asked) {
-    const profile = readProfile(bytes)
-    const looked = terms.map(({ hash }) => lookUpTerm(profile, hash))
-    if (looked.some(({ count, named }) => count > 0 || named))
-      found.push({ row, counts: looked.map(({ count }) => count), named: looked.map(({ named }) => named) })
+  const selected = except.size === 0 ? rows : rows.filter(({ doc_key }) => !except.has(doc_key))
+  for (const { terms: bytes, ...row } of selected) {
+    const profile = parseProfile(bytes)
+    const lookups = terms.map(({ hash }) => lookUpTerm(profile, hash))
+    if (lookups.some(({ count, named }) => count > 0 || named))
+      found.push({ row, counts: lookups.map(({ count }) => count), named: lookups.map(({ named }) => named) })
   }
-  return { scanned: asked.length, truncated: false }
+  return { scanned: selected.length, truncated: false }
 }
 
-function scoreOf({ row, counts, named }: Matched, terms: readonly AskedTerm[], weights: readonly number[]): number {
+function scoreDocument(
+  { row, counts, named }: MatchedSummary,
+  terms: readonly WeightedQueryTerm[],
+  weights: readonly number[],
+): number {
   let score = 0
-  for (const [place, { weight }] of terms.entries()) {
-    const density = (10_000 * (counts[place] ?? 0)) / Math.max(1, row.length)
-    const held = density / (density + HALF_DENSITY) + (named[place] === true ? NAME_WEIGHT : 0)
-    score += weight * (weights[place] ?? 0) * held
+  for (const [index, { weight }] of terms.entries()) {
+    const density = (10_000 * (counts[index] ?? 0)) / Math.max(1, row.length)
+    const match = density / (density + HALF_DENSITY) + (named[index] === true ? NAME_WEIGHT : 0)
+    score += weight * (weights[index] ?? 0) * match
   }
   return score
 }

@@ -1,9 +1,9 @@
 import { languageOfQuestion } from '../../../lib/text/analyze.js'
 import { answerType } from '../answer-type.js'
-import { kindAskedFor } from './asked-kind.js'
-import { facetsOf } from './facets.js'
-import { partsOf } from './parts.js'
-import { statementOf, type ToldIn, WANTED_BY_TYPE, type Wanted } from './statements.js'
+import { ANSWER_KIND_BY_TYPE, type AnswerKind, formatStatement, type StatementLanguage } from './expected-statements.js'
+import { findFacets } from './facets.js'
+import { splitQuestions } from './parts.js'
+import { findRequestedKind } from './requested-kind.js'
 
 /** A text that would answer a question, described for a person who could write it or add a document. */
 export interface ExpectedEvidence {
@@ -12,14 +12,14 @@ export interface ExpectedEvidence {
   /** what the question is about, in its own words */
   subject: string
   /** kind of answer; absent when the question does not show it */
-  kind?: Exclude<Wanted, 'any'>
+  kind?: Exclude<AnswerKind, 'any'>
 }
 
 /** A query with more questions was pasted from elsewhere. */
-const MOST_PARTS = 5
+const MAX_QUESTIONS = 5
 /** Expected evidence of a question without a subject. */
-const NOTHING_NAMED = 'a text'
-const COLON: Readonly<Record<ToldIn, string>> = { en: ': ', de: ': ', fr: ' : ', es: ': ', zh: '：' }
+const NO_SUBJECT_TEXT = 'a text'
+const COLON: Readonly<Record<StatementLanguage, string>> = { en: ': ', de: ': ', fr: ' : ', es: ': ', zh: '：' }
 
 /** Openings of English questions that are not part of the subject, longest first. */
 const OPENINGS =
@@ -27,56 +27,56 @@ const OPENINGS =
 const AUXILIARY =
   /^(?:is|are|was|were|am|be|do|does|did|can|could|may|might|must|should|shall|will|would|has|have|had)\b\s*(?:there\b\s*)?(?:(?:i|we|you|one|it)\b\s*)?(?:(?:the|a|an)\s+(?=(?:price|cost|fee|number|amount|date|name|reason|location|address|duration|length)\s+(?:of|for|to)\b))?/iu
 /** `price of`, `steps for`: the statement already contains it. */
-const WANTED =
+const KIND_PREFIX =
   /^(?:the\s+)?(?:price|cost|fee|number|amount|date|time|year|day|name|reason|location|place|address|duration|length|steps?|procedure|process|phone number|telephone number|e-?mail(?: address)?)\s+(?:of|for|to|at which|in which)\s+/iu
-const LONGEST_SUBJECT = 160
+const MAX_SUBJECT_LENGTH = 160
 
 /**
  * Describes what would answer a question, for the entry of missing evidence: the kind of answer and its subject. The
  * text is in the question's language if that is English, German, French, Spanish or Chinese, otherwise in English. A
  * query of several questions has one entry for each.
  */
-export function expectedEvidence(query: string): ExpectedEvidence[] {
-  const language = toldIn(query)
-  return partsOf(query)
-    .slice(0, MOST_PARTS)
+export function describeExpectedEvidence(query: string): ExpectedEvidence[] {
+  const language = getStatementLanguage(query)
+  return splitQuestions(query)
+    .slice(0, MAX_QUESTIONS)
     .map((part) => {
-      const wanted = wantedBy(part, language)
-      const subject = subjectOf(part, language)
-      const text = subject === '' ? NOTHING_NAMED : `${statementOf(wanted, language)}${COLON[language]}${subject}`
-      return { text, subject, ...(wanted === 'any' ? {} : { kind: wanted }) }
+      const kind = findAnswerKind(part, language)
+      const subject = extractSubject(part, language)
+      const text = subject === '' ? NO_SUBJECT_TEXT : `${formatStatement(kind, language)}${COLON[language]}${subject}`
+      return { text, subject, ...(kind === 'any' ? {} : { kind: kind }) }
     })
 }
 
-function toldIn(query: string): ToldIn {
+function getStatementLanguage(query: string): StatementLanguage {
   if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(query)) return 'en'
   if (/\p{Script=Han}/u.test(query)) return 'zh'
   const language = languageOfQuestion(query)
   return language === 'de' || language === 'fr' || language === 'es' ? language : 'en'
 }
 
-function wantedBy(question: string, language: ToldIn): Wanted {
-  const byType = WANTED_BY_TYPE[answerType(question)]
+function findAnswerKind(question: string, language: StatementLanguage): AnswerKind {
+  const byType = ANSWER_KIND_BY_TYPE[answerType(question)]
   if (language !== 'en') return byType
-  if (kindAskedFor(question) === 'contact') return 'contact'
-  const [facet] = facetsOf(question)
+  if (findRequestedKind(question) === 'contact') return 'contact'
+  const [facet] = findFacets(question)
   return facet ?? byType
 }
 
 /**
  * Subject of a question: its text without the question words. In languages other than English, the complete question.
  */
-function subjectOf(question: string, language: ToldIn): string {
+function extractSubject(question: string, language: StatementLanguage): string {
   const plain = question
     .replace(/^[\s¿¡]+/u, '')
     .replace(/(?:\s+(?:are|is) there)?[\s?？!.。]+$/iu, '')
     .trim()
-  if (language !== 'en') return cutAt(plain)
+  if (language !== 'en') return truncateSubject(plain)
   const opened = plain.replace(OPENINGS, '')
-  const subject = opened.replace(AUXILIARY, '').replace(WANTED, '').trim()
-  return cutAt(subject === '' ? plain : subject)
+  const subject = opened.replace(AUXILIARY, '').replace(KIND_PREFIX, '').trim()
+  return truncateSubject(subject === '' ? plain : subject)
 }
 
-function cutAt(text: string): string {
-  return text.length <= LONGEST_SUBJECT ? text : `${text.slice(0, LONGEST_SUBJECT).trimEnd()}…`
+function truncateSubject(text: string): string {
+  return text.length <= MAX_SUBJECT_LENGTH ? text : `${text.slice(0, MAX_SUBJECT_LENGTH).trimEnd()}…`
 }

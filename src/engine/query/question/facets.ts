@@ -70,11 +70,11 @@ const PATTERNS: readonly (readonly [readonly Facet[], RegExp])[] = [
 ]
 
 /** Finds the facets that a question may ask for; none when its words do not show it. */
-export function facetsOf(question: string): readonly Facet[] {
+export function findFacets(question: string): readonly Facet[] {
   const english = PATTERNS.find(([, pattern]) => pattern.test(question))?.[0]
   if (english !== undefined) return english
-  const told = OF_ANSWERS[answerType(question)]
-  return told.length > 0 ? told : (KEYWORDS.find(([, pattern]) => pattern.test(question))?.[0] ?? [])
+  const byAnswerType = FACETS_BY_ANSWER_TYPE[answerType(question)]
+  return byAnswerType.length > 0 ? byAnswerType : (KEYWORDS.find(([, pattern]) => pattern.test(question))?.[0] ?? [])
 }
 
 /** Facets by keywords of other languages: German, French, Spanish, Chinese and Japanese. */
@@ -112,7 +112,7 @@ const KEYWORDS: readonly (readonly [readonly Facet[], RegExp])[] = [
 ]
 
 /** Facets of questions in other languages, by the kind of answer. */
-const OF_ANSWERS: Record<AnswerType, readonly Facet[]> = {
+const FACETS_BY_ANSWER_TYPE: Record<AnswerType, readonly Facet[]> = {
   person: ['person'],
   time: ['time', 'frequency'],
   money: ['price', 'count'],
@@ -128,6 +128,6 @@ const OF_ANSWERS: Record<AnswerType, readonly Facet[]> = {
 }
 
 /** Whether two questions may ask for the same facet; a question with unknown facets is compatible with all. */
-export function facetsAgree(one: readonly Facet[], other: readonly Facet[]): boolean {
+export function doFacetsAgree(one: readonly Facet[], other: readonly Facet[]): boolean {
   return one.length === 0 || other.length === 0 || one.some((facet) => other.includes(facet))
 }

@@ -11,7 +11,7 @@ const QUESTION = /[?？؟]["'”’»)\]]*\s*$/u
  * paragraph weigh less: such sentences mostly state how to answer. A paragraph without a question is a previous
  * question or a list of search terms.
  */
-export function instructionWeights(query: string): (term: string) => number {
+export function computeInstructionWeights(query: string): (term: string) => number {
   const paragraphs = query
     .split(PARAGRAPH)
     .map((paragraph) => splitSentences(paragraph).map(({ start, end }) => paragraph.slice(start, end)))

@@ -8,14 +8,14 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * @returns a function that gives the words of the question that contain any of some terms, each once, in question
  * order; in scripts without spaces, the matching ranges
  */
-export function questionWords(query: string): (terms: ReadonlySet<string>) => string[] {
+export function parseQuestionWords(query: string): (terms: ReadonlySet<string>) => string[] {
   const words = [...query.matchAll(/[\p{L}\p{M}\p{N}_'’]+/gu)].map(([word]) => ({ word, terms: analyzeQuery(word) }))
-  return (wanted) => {
+  return (selected) => {
     const found = new Set<string>()
     for (const { word, terms } of words) {
-      const own = terms.filter((term) => wanted.has(term))
+      const own = terms.filter((term) => selected.has(term))
       if (own.length === 0) continue
-      if (UNSPACED.test(word)) for (const stretch of joined(word, own)) found.add(stretch)
+      if (UNSPACED.test(word)) for (const stretch of mergePairs(word, own)) found.add(stretch)
       else found.add(word)
     }
     return [...found]
@@ -23,7 +23,7 @@ export function questionWords(query: string): (terms: ReadonlySet<string>) => st
 }
 
 /** Merges overlapping character pairs to the ranges of text that they cover. */
-function joined(word: string, pairs: readonly string[]): string[] {
+function mergePairs(word: string, pairs: readonly string[]): string[] {
   const covered = new Set<number>()
   for (const pair of pairs) {
     const at = word.toLowerCase().indexOf(pair)

@@ -1,8 +1,8 @@
-import { signOf } from '../answer-signs.js'
-import { type MentionWords, mentions, wordsOf } from '../names/names-missing.js'
+import { computeSignStrength } from '../answer-signs.js'
+import { type MentionWords, mentions, toMentionWords } from '../names/missing-names.js'
 import { sentenceTerms } from '../sentence-terms.js'
-import { matchedAmong, matchedTerms, type Question, shareOf } from './question.js'
-import { cellsOf, type Unit, unitsOf } from './units.js'
+import { computeWeightFraction, findMatchedTerms, type PreparedQuestion, selectMatchedTerms } from './question.js'
+import { type QuotationUnit, splitCells, splitUnits } from './units.js'
 
 /** A passage from which quotations are chosen. */
 export interface QuotablePassage {
@@ -73,27 +73,27 @@ export const FEATURES = [
   'singleRow',
 ] as const
 export type Feature = (typeof FEATURES)[number]
-type Features = Record<Feature, number>
+type UnitFeatures = Record<Feature, number>
 
 /** A unit with its features. */
-export interface Candidate {
+export interface QuotationCandidate {
   /** index of its passage */
   passage: number
-  unit: Unit
-  features: Features
+  unit: QuotationUnit
+  features: UnitFeatures
 }
 
 /** Types of answers that are numbers or times. */
 export const EXACT_TYPES: ReadonlySet<string> = new Set(['time', 'number', 'percent', 'money', 'duration'])
-const NAME: ReadonlySet<string> = new Set(['person', 'place'])
-const UNTYPED: ReadonlySet<string> = new Set(['any', 'truth'])
+const NAME_TYPES: ReadonlySet<string> = new Set(['person', 'place'])
+const UNTYPED_TYPES: ReadonlySet<string> = new Set(['any', 'truth'])
 const MENTIONED_YEAR = /(?<!\d)(?:19|20)\d\d(?!\d)/gu
 const MIN_TERMS = 3
 const SIMILAR_LETTERS = 4
-const USUAL_LENGTH = 150
+const AVERAGE_LENGTH = 150
 const MIN_LENGTH = 20
 /** A row with this fraction of a table's matches has all of them; sums of weights are inexact. */
-const ALL_IN_ROW = 0.999
+const ALL_IN_ROW_FRACTION = 0.999
 
 /** Values that the units of a passage share. */
 interface PassageContext {
@@ -106,97 +106,109 @@ interface PassageContext {
 }
 
 /** Compares all units of some passages with a question. @param passages best first */
-export function candidatesOf(question: Question, passages: readonly QuotablePassage[]): Candidate[] {
+export function buildCandidates(
+  question: PreparedQuestion,
+  passages: readonly QuotablePassage[],
+): QuotationCandidate[] {
   const candidates = passages.flatMap((passage, index) => {
-    const context = contextOf(question, passage, index)
-    return unitsOf(passage.text).map((unit) => ({
+    const context = buildPassageContext(question, passage, index)
+    return splitUnits(passage.text).map((unit) => ({
       passage: index,
       unit,
-      features: featuresOf(question, context, unit),
+      features: computeFeatures(question, context, unit),
     }))
   })
-  const matched = ({ features }: Candidate): number => features.inUnit + features.inLead + features.inHeading
+  const matched = ({ features }: QuotationCandidate): number => features.inUnit + features.inLead + features.inHeading
   const best = Math.max(0, ...candidates.map(matched))
   for (const candidate of candidates) candidate.features.behindBest = best - matched(candidate)
   compareRows(candidates)
-  return question.wantsList ? candidates : candidates.filter(({ features }) => features.singleRow < ALL_IN_ROW)
+  return question.wantsList ? candidates : candidates.filter(({ features }) => features.singleRow < ALL_IN_ROW_FRACTION)
 }
 
-function contextOf(question: Question, passage: QuotablePassage, index: number): PassageContext {
+function buildPassageContext(question: PreparedQuestion, passage: QuotablePassage, index: number): PassageContext {
   const { title, source, text, matched } = passage
-  const inTitle = matchedTerms(question, title)
-  const inSource = matchedTerms(question, source.replace(/[/._-]+/gu, ' '))
+  const inTitle = findMatchedTerms(question, title)
+  const inSource = findMatchedTerms(question, source.replace(/[/._-]+/gu, ' '))
   return {
     index,
     passage,
     title: new Set([...inTitle, ...inSource]),
-    body: matched === undefined ? matchedTerms(question, text) : new Set(matched),
-    titleMatch: overlap(question, sentenceTerms(title), inTitle),
-    titleWords: wordsOf({ text: '', title, source }),
+    body: matched === undefined ? findMatchedTerms(question, text) : new Set(matched),
+    titleMatch: computeTextOverlap(question, sentenceTerms(title), inTitle),
+    titleWords: toMentionWords({ text: '', title, source }),
   }
 }
 
 /** Fraction of the question's weight that the matched terms have, times their fraction of the text. */
-function overlap(question: Question, terms: readonly string[], matched: ReadonlySet<string>): number {
-  return matched.size === 0 ? 0 : (shareOf(question, matched) * matched.size) / new Set(terms).size
+function computeTextOverlap(
+  question: PreparedQuestion,
+  terms: readonly string[],
+  matched: ReadonlySet<string>,
+): number {
+  return matched.size === 0 ? 0 : (computeWeightFraction(question, matched) * matched.size) / new Set(terms).size
 }
 
-function featuresOf(question: Question, context: PassageContext, unit: Unit): Features {
+function computeFeatures(question: PreparedQuestion, context: PassageContext, unit: QuotationUnit): UnitFeatures {
   const { passage, index } = context
   const { kind, text, heading, lead } = unit
   const terms = sentenceTerms(text)
   const headingTerms = sentenceTerms(heading)
-  const inUnit = matchedAmong(question, terms)
-  const inLead = without(matchedTerms(question, lead), inUnit)
-  const inHeading = matchedAmong(question, headingTerms)
-  const onlyHeading = without(inHeading, inUnit, inLead)
-  const inTitle = without(context.title, inUnit, inLead, inHeading)
+  const inUnit = selectMatchedTerms(question, terms)
+  const inLead = subtractTerms(findMatchedTerms(question, lead), inUnit)
+  const inHeading = selectMatchedTerms(question, headingTerms)
+  const onlyHeading = subtractTerms(inHeading, inUnit, inLead)
+  const inTitle = subtractTerms(context.title, inUnit, inLead, inHeading)
   const found = new Set([...inUnit, ...inLead, ...inHeading, ...inTitle])
-  const missing = without(new Set(question.weights.keys()), found)
+  const missing = subtractTerms(new Set(question.weights.keys()), found)
   return {
-    inUnit: shareOf(question, inUnit),
-    inLead: shareOf(question, inLead),
-    inHeading: shareOf(question, onlyHeading),
-    inTitle: shareOf(question, inTitle),
-    elsewhere: shareOf(question, without(context.body, found)),
-    missing: shareOf(question, missing),
-    similar: shareOf(question, similarTerms(missing, [...terms, ...headingTerms])),
-    ...closeness(question, terms, inUnit),
-    headingMatch: overlap(question, headingTerms, inHeading),
+    inUnit: computeWeightFraction(question, inUnit),
+    inLead: computeWeightFraction(question, inLead),
+    inHeading: computeWeightFraction(question, onlyHeading),
+    inTitle: computeWeightFraction(question, inTitle),
+    elsewhere: computeWeightFraction(question, subtractTerms(context.body, found)),
+    missing: computeWeightFraction(question, missing),
+    similar: computeWeightFraction(question, findSimilarTerms(missing, [...terms, ...headingTerms])),
+    ...computeCloseness(question, terms, inUnit),
+    headingMatch: computeTextOverlap(question, headingTerms, inHeading),
     titleMatch: context.titleMatch,
     isFirst: Number(index === 0),
     reciprocalRank: 1 / (1 + index),
     passageScore: passage.score,
-    ...typeFeatures(question, unit),
-    ...nameFeatures(question, context, unit),
-    ...numberFeatures(question, `${passage.title}\n${passage.source}\n${heading}\n${lead}\n${text}`),
+    ...computeTypeFeatures(question, unit),
+    ...computeNameFeatures(question, context, unit),
+    ...computeNumberFeatures(question, `${passage.title}\n${passage.source}\n${heading}\n${lead}\n${text}`),
     isList: Number(kind === 'list'),
     isRow: Number(kind === 'row'),
     isTable: Number(kind === 'table'),
     wantedList: Number(question.wantsList && kind === 'list'),
     wantedParagraph: Number(question.wantsList && kind === 'paragraph'),
-    length: Math.log(Math.max(MIN_LENGTH, text.length) / USUAL_LENGTH),
+    length: Math.log(Math.max(MIN_LENGTH, text.length) / AVERAGE_LENGTH),
     isStart: Number(unit.start === 0),
     hasHeading: Number(heading !== ''),
     behindBest: 0,
     isScrap: Number(terms.length < MIN_TERMS),
-    inFirstCell: kind === 'row' ? shareOf(question, matchedTerms(question, cellsOf(text)[0] ?? '')) : 0,
+    inFirstCell:
+      kind === 'row' ? computeWeightFraction(question, findMatchedTerms(question, splitCells(text)[0] ?? '')) : 0,
     rowMargin: 0,
     singleRow: 0,
   }
 }
 
-function without(terms: ReadonlySet<string>, ...others: ReadonlySet<string>[]): ReadonlySet<string> {
+function subtractTerms(terms: ReadonlySet<string>, ...others: ReadonlySet<string>[]): ReadonlySet<string> {
   return new Set([...terms].filter((term) => !others.some((other) => other.has(term))))
 }
 
-function similarTerms(missing: ReadonlySet<string>, terms: readonly string[]): string[] {
+function findSimilarTerms(missing: ReadonlySet<string>, terms: readonly string[]): string[] {
   const beginning = (term: string): string => term.slice(0, SIMILAR_LETTERS)
   const beginnings = new Set(terms.filter((term) => term.length >= SIMILAR_LETTERS).map(beginning))
   return [...missing].filter((term) => term.length >= SIMILAR_LETTERS && beginnings.has(beginning(term)))
 }
 
-function closeness({ weights, pairs }: Question, terms: readonly string[], matched: ReadonlySet<string>) {
+function computeCloseness(
+  { weights, pairs }: PreparedQuestion,
+  terms: readonly string[],
+  matched: ReadonlySet<string>,
+) {
   let adjacent = 0
   let previous = ''
   for (const term of terms) {
@@ -209,11 +221,11 @@ function closeness({ weights, pairs }: Question, terms: readonly string[], match
   return { pairs: Math.min(1, adjacent / 2), density }
 }
 
-function typeFeatures({ type, text }: Question, unit: Unit) {
-  const sign = signOf(type, unit.text, text)
+function computeTypeFeatures({ type, text }: PreparedQuestion, unit: QuotationUnit) {
+  const sign = computeSignStrength(type, unit.text, text)
   const isExact = EXACT_TYPES.has(type)
-  const isName = NAME.has(type)
-  const isUntyped = UNTYPED.has(type)
+  const isName = NAME_TYPES.has(type)
+  const isUntyped = UNTYPED_TYPES.has(type)
   return {
     containsExact: isExact ? sign : 0,
     containsName: isName ? sign : 0,
@@ -223,31 +235,35 @@ function typeFeatures({ type, text }: Question, unit: Unit) {
   }
 }
 
-function nameFeatures({ names }: Question, { titleWords }: PassageContext, { heading, lead, text }: Unit) {
+function computeNameFeatures(
+  { names }: PreparedQuestion,
+  { titleWords }: PassageContext,
+  { heading, lead, text }: QuotationUnit,
+) {
   if (names.length === 0) return { namesInUnit: 0, namesInTitle: 0, namesMissing: 0 }
-  const words = wordsOf({ text: `${heading}\n${lead}\n${text}`, title: '' })
+  const words = toMentionWords({ text: `${heading}\n${lead}\n${text}`, title: '' })
   const inUnit = names.filter((name) => mentions(words, name)).length / names.length
   const anywhere = names.filter((name) => mentions(words, name) || mentions(titleWords, name)).length / names.length
   return { namesInUnit: inUnit, namesInTitle: anywhere - inUnit, namesMissing: 1 - anywhere }
 }
 
-function numberFeatures({ years, numbers }: Question, text: string) {
+function computeNumberFeatures({ years, numbers }: PreparedQuestion, text: string) {
   const mentioned = new Set(text.match(MENTIONED_YEAR))
-  const yearFound = shareFound(years, (year) => mentioned.has(year))
+  const yearFound = computeFoundFraction(years, (year) => mentioned.has(year))
   return {
     yearFound,
     otherYear: Number(years.length > 0 && yearFound === 0 && mentioned.size > 0),
-    numbersFound: shareFound(numbers, (number) => text.includes(number)),
+    numbersFound: computeFoundFraction(numbers, (number) => text.includes(number)),
   }
 }
 
-function shareFound(wanted: readonly string[], isFound: (one: string) => boolean): number {
-  return wanted.length === 0 ? 0 : wanted.filter(isFound).length / wanted.length
+function computeFoundFraction(expected: readonly string[], isFound: (one: string) => boolean): number {
+  return expected.length === 0 ? 0 : expected.filter(isFound).length / expected.length
 }
 
 /** Compares the rows of each table with each other. */
-function compareRows(candidates: readonly Candidate[]): void {
-  const tables = new Map<string, Candidate[]>()
+function compareRows(candidates: readonly QuotationCandidate[]): void {
+  const tables = new Map<string, QuotationCandidate[]>()
   for (const candidate of candidates) {
     const { kind, block } = candidate.unit
     if (kind !== 'row' && kind !== 'table') continue

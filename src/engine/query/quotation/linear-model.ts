@@ -5,13 +5,13 @@ export interface LinearModel {
 }
 
 /** Computes the logarithm of the odds. @param values one for each weight */
-export function logitOf({ weights, bias }: LinearModel, values: readonly number[]): number {
+export function computeLogit({ weights, bias }: LinearModel, values: readonly number[]): number {
   return values.reduce((sum, value, index) => sum + value * (weights[index] ?? 0), bias)
 }
 
 /** Computes the probability, 0 to 1. @param values one for each weight */
-export function probabilityOf(model: LinearModel, values: readonly number[]): number {
-  return 1 / (1 + Math.exp(-logitOf(model, values)))
+export function computeProbability(model: LinearModel, values: readonly number[]): number {
+  return 1 / (1 + Math.exp(-computeLogit(model, values)))
 }
 
 /** A model with its weights by name. */
@@ -21,6 +21,6 @@ export interface NamedModel<Name extends string> {
 }
 
 /** Puts the weights in the order of their names. */
-export function orderedModel<Name extends string>(names: readonly Name[], model: NamedModel<Name>): LinearModel {
+export function toOrderedModel<Name extends string>(names: readonly Name[], model: NamedModel<Name>): LinearModel {
   return { bias: model.bias, weights: names.map((name) => model.weights[name]) }
 }

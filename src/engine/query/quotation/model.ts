@@ -1,6 +1,6 @@
-import { type Candidate, EXACT_TYPES, FEATURES } from './candidates.js'
-import { type LinearModel, logitOf } from './linear-model.js'
-import type { Question } from './question.js'
+import { EXACT_TYPES, FEATURES, type QuotationCandidate } from './candidates.js'
+import { computeLogit, type LinearModel } from './linear-model.js'
+import type { PreparedQuestion } from './question.js'
 
 /** Features that estimate whether a quotation contains the answer; some are features of its best unit. */
 export const ANSWER_FEATURES = [
@@ -37,13 +37,13 @@ export type AnswerFeature = (typeof ANSWER_FEATURES)[number]
 const MAX_AHEAD = 3
 
 /** Returns the values of a unit in the order of `FEATURES`. */
-export function unitValues({ features }: Candidate): number[] {
+export function toUnitValues({ features }: QuotationCandidate): number[] {
   return FEATURES.map((name) => features[name])
 }
 
 /** Estimates how well a unit answers, as the logarithm of the odds; comparable between the units of one question. */
-export function unitLogit(model: LinearModel, candidate: Candidate): number {
-  return logitOf(model, unitValues(candidate))
+export function computeUnitLogit(model: LinearModel, candidate: QuotationCandidate): number {
+  return computeLogit(model, toUnitValues(candidate))
 }
 
 /**
@@ -54,9 +54,9 @@ export function unitLogit(model: LinearModel, candidate: Candidate): number {
  * @param rival logit of the best unit that is not quoted
  * @param topScore relevance of the best passage, 0 to 1
  */
-export function answerFeatures(
-  { weights, totalWeight, type, wantsList }: Question,
-  { features }: Candidate,
+export function computeAnswerFeatures(
+  { weights, totalWeight, type, wantsList }: PreparedQuestion,
+  { features }: QuotationCandidate,
   { logit, rival = logit - MAX_AHEAD, topScore }: { logit: number; rival?: number | undefined; topScore: number },
 ): Record<AnswerFeature, number> {
   return {
@@ -75,6 +75,6 @@ export function answerFeatures(
 }
 
 /** Returns the values of a quotation in the order of `ANSWER_FEATURES`. */
-export function answerValues(features: Record<AnswerFeature, number>): number[] {
+export function toAnswerValues(features: Record<AnswerFeature, number>): number[] {
   return ANSWER_FEATURES.map((name) => features[name])
 }

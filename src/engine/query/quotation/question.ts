@@ -1,11 +1,11 @@
 import { analyzeQuery } from '../../../lib/text/analyze.js'
-import { type Rewording, withReworded } from '../../../lib/text/compounds.js'
+import { addReworded, type Rewording } from '../../../lib/text/compounds.js'
 import { type AnswerType, answerType } from '../answer-type.js'
-import { namesIn, type QuestionName } from '../names/question-names.js'
+import { findNames, type QuestionName } from '../names/question-names.js'
 import { sentenceTerms } from '../sentence-terms.js'
 
 /** A question, prepared for comparison with the units of passages. */
-export interface Question {
+export interface PreparedQuestion {
   /** lower case */
   text: string
   type: AnswerType
@@ -24,7 +24,7 @@ export interface Question {
 }
 
 /** A question that several things or steps answer: a plural after its question word, or a request for a list. */
-const WANTS_LIST = new RegExp(
+const LIST_QUESTION = new RegExp(
   [
     String.raw`^\s*(?:please )?(?:list|name|enumerate|give)\b|\b(?:what|which|who) (?:\p{L}+ ){0,3}?(?:are|were)\b`,
     String.raw`\b(?:what|which) (?:\p{L}+ ){0,2}?\p{L}{3,}(?<![su])s\b|\bhow (?:do|can|should|to)\b|\bsteps\b`,
@@ -43,7 +43,7 @@ export function prepareQuestion(
   query: string,
   idf: (term: string) => number,
   rewordings: readonly Rewording[] = [],
-): Question {
+): PreparedQuestion {
   const terms = analyzeQuery(query)
   const weights = new Map(terms.map((term) => [term, Math.max(0, idf(term))]))
   const numbers = [...new Set(query.match(NUMBER))]
@@ -51,42 +51,45 @@ export function prepareQuestion(
     text: query.toLowerCase(),
     type: answerType(query),
     weights,
-    totalWeight: sumOf(weights.values()),
+    totalWeight: sumValues(weights.values()),
     pairs: new Set(terms.slice(1).map((term, index) => `${terms[index]} ${term}`)),
     rewordings,
-    names: namesIn(query),
+    names: findNames(query),
     years: numbers.filter((number) => YEAR.test(number)),
     numbers: numbers.filter((number) => !YEAR.test(number)),
-    wantsList: WANTS_LIST.test(query),
+    wantsList: LIST_QUESTION.test(query),
   }
 }
 
 /** Returns the terms of the question that a text contains. */
-export function matchedTerms(question: Question, text: string): ReadonlySet<string> {
-  return text === '' ? NONE : matchedAmong(question, sentenceTerms(text))
+export function findMatchedTerms(question: PreparedQuestion, text: string): ReadonlySet<string> {
+  return text === '' ? NO_TERMS : selectMatchedTerms(question, sentenceTerms(text))
 }
 
 /** Returns the terms of the question that are among the terms of a text. */
-export function matchedAmong({ weights, rewordings }: Question, terms: readonly string[]): ReadonlySet<string> {
+export function selectMatchedTerms(
+  { weights, rewordings }: PreparedQuestion,
+  terms: readonly string[],
+): ReadonlySet<string> {
   if (rewordings.length === 0) return new Set(terms.filter((term) => weights.has(term)))
   const found = new Set(terms)
-  withReworded(found, rewordings)
+  addReworded(found, rewordings)
   for (const term of found) if (!weights.has(term)) found.delete(term)
   return found
 }
 
 /** Fraction of the question's weight that some of its terms have, 0 to 1. */
-export function shareOf({ weights, totalWeight }: Question, terms: Iterable<string>): number {
+export function computeWeightFraction({ weights, totalWeight }: PreparedQuestion, terms: Iterable<string>): number {
   if (totalWeight === 0) return 0
   let sum = 0
   for (const term of terms) sum += weights.get(term) ?? 0
   return sum / totalWeight
 }
 
-function sumOf(values: Iterable<number>): number {
+function sumValues(values: Iterable<number>): number {
   let sum = 0
   for (const value of values) sum += value
   return sum
 }
 
-const NONE: ReadonlySet<string> = new Set()
+const NO_TERMS: ReadonlySet<string> = new Set()

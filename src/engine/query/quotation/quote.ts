@@ -1,27 +1,27 @@
-import type { EvidenceItem, SearchedFor } from '../../../contract/gateway/queries.js'
+import type { EvidenceItem, TermCorrection } from '../../../contract/gateway/queries.js'
 import { analyzeContent, analyzeQuery } from '../../../lib/text/analyze.js'
 import type { Rewording } from '../../../lib/text/compounds.js'
-import { holdsAnswerOf } from '../answer-signs.js'
+import { hasAnswerSign } from '../answer-signs.js'
 import { answerType } from '../answer-type.js'
 import type { FollowUp } from '../follow-up.js'
 import { sentenceTerms } from '../sentence-terms.js'
-import { type Candidate, candidatesOf, FEATURES, type QuotablePassage } from './candidates.js'
-import { quotationFeatures, type ScoredCandidate, scoreCandidates, selectUnits } from './choose.js'
-import { orderedModel, probabilityOf } from './linear-model.js'
-import { ANSWER_FEATURES, answerValues } from './model.js'
-import { prepareQuestion, type Question, shareOf } from './question.js'
+import { buildCandidates, FEATURES, type QuotablePassage, type QuotationCandidate } from './candidates.js'
+import { computeQuotationFeatures, type ScoredCandidate, scoreCandidates, selectUnits } from './choose.js'
+import { computeProbability, toOrderedModel } from './linear-model.js'
+import { ANSWER_FEATURES, toAnswerValues } from './model.js'
+import { computeWeightFraction, type PreparedQuestion, prepareQuestion } from './question.js'
 import { ANSWER_WEIGHTS, UNIT_WEIGHTS } from './weights.js'
 
-const UNIT_MODEL = orderedModel(FEATURES, UNIT_WEIGHTS)
-const ANSWER_MODEL = orderedModel(ANSWER_FEATURES, ANSWER_WEIGHTS)
+const UNIT_MODEL = toOrderedModel(FEATURES, UNIT_WEIGHTS)
+const ANSWER_MODEL = toOrderedModel(ANSWER_FEATURES, ANSWER_WEIGHTS)
 /** Penalty of the probability, times the fraction of corrected words in the question: a different word may be meant. */
-const CORRECTED = 0.5
+const CORRECTION_PENALTY = 0.5
 
 /** Complete blocks of the evidence that probably answer a question. */
 export interface Quotation {
-  question: Question
+  question: PreparedQuestion
   /** one to three, plus one of each further version; by passage and in reading order */
-  units: Candidate[]
+  units: QuotationCandidate[]
   /** passages that state one fact at different times, the requested one first; empty if no unit belongs to one */
   versions: readonly PassageVersion[]
   /** probability that they contain the answer, 0 to 1 */
@@ -45,7 +45,7 @@ export interface QuotationRequest {
   idf: (term: string) => number
   rewordings?: readonly Rewording[] | undefined
   /** words of the question that no passage contains, with the other forms that were searched for */
-  searchedFor?: readonly SearchedFor[]
+  searchedFor?: readonly TermCorrection[]
   /** absent: the question is complete */
   followUp?: FollowUp | undefined
   /** passages that state one fact at different times, the requested one first */
@@ -68,42 +68,43 @@ const OPEN_TYPES: ReadonlySet<string> = new Set(['any', 'definition', 'name', 't
  *
  * @returns undefined if there is nothing to quote
  */
-export function quote({ versions = [], ...request }: QuotationRequest): Quotation | undefined {
-  const chosen = chosenUnits(request)
+export function chooseQuotation({ versions = [], ...request }: QuotationRequest): Quotation | undefined {
+  const chosen = getChosenUnits(request)
   if (chosen === undefined) return undefined
   const { scored, units, ...rest } = chosen
-  const isOfVersion = ({ passage }: Candidate): boolean => versions.some((version) => version.passage === passage)
-  if (!units.some(isOfVersion)) return { ...rest, units: [...units].sort(byPosition), versions: [] }
+  const isOfVersion = ({ passage }: QuotationCandidate): boolean =>
+    versions.some((version) => version.passage === passage)
+  if (!units.some(isOfVersion)) return { ...rest, units: [...units].sort(compareByPosition), versions: [] }
   const missing = versions.flatMap(({ passage }) => {
     if (units.some((unit) => unit.passage === passage)) return []
     return scored.find(({ candidate }) => candidate.passage === passage)?.candidate ?? []
   })
-  const ofVersions = versions.flatMap(({ passage }) =>
-    [...units, ...missing].filter((unit) => unit.passage === passage).sort(byPosition),
+  const versionUnits = versions.flatMap(({ passage }) =>
+    [...units, ...missing].filter((unit) => unit.passage === passage).sort(compareByPosition),
   )
-  const others = units.filter((unit) => !isOfVersion(unit)).sort(byPosition)
-  return { ...rest, units: [...ofVersions, ...others], versions }
+  const others = units.filter((unit) => !isOfVersion(unit)).sort(compareByPosition)
+  return { ...rest, units: [...versionUnits, ...others], versions }
 }
 
-function byPosition(a: Candidate, b: Candidate): number {
+function compareByPosition(a: QuotationCandidate, b: QuotationCandidate): number {
   return a.passage - b.passage || a.unit.start - b.unit.start
 }
 
-type ChosenUnits = Omit<Quotation, 'versions'> & { scored: readonly ScoredCandidate[] }
+type QuotationChoice = Omit<Quotation, 'versions'> & { scored: readonly ScoredCandidate[] }
 
 /**
  * The last quotation of each search, by its `idf`: judging the evidence and writing the answer request the same one.
  */
-const lastQuotations = new WeakMap<
+const lastChoices = new WeakMap<
   QuotationRequest['idf'],
-  { request: QuotationRequest; chosen: ChosenUnits | undefined }
+  { request: QuotationRequest; chosen: QuotationChoice | undefined }
 >()
 
-function chosenUnits(request: QuotationRequest): ChosenUnits | undefined {
-  const known = lastQuotations.get(request.idf)
-  if (known !== undefined && isSameRequest(known.request, request)) return known.chosen
+function getChosenUnits(request: QuotationRequest): QuotationChoice | undefined {
+  const cached = lastChoices.get(request.idf)
+  if (cached !== undefined && isSameRequest(cached.request, request)) return cached.chosen
   const chosen = chooseUnits(request)
-  lastQuotations.set(request.idf, { request, chosen })
+  lastChoices.set(request.idf, { request, chosen })
   return chosen
 }
 
@@ -121,47 +122,50 @@ function isSameRequest(one: QuotationRequest, other: QuotationRequest): boolean 
   )
 }
 
-function chooseUnits(request: QuotationRequest): ChosenUnits | undefined {
-  const chosen = unitsFor(request)
+function chooseUnits(request: QuotationRequest): QuotationChoice | undefined {
+  const chosen = chooseUnitsOfQuestion(request)
   if (chosen === undefined) return undefined
   const { question } = chosen
   const corrected = (request.searchedFor ?? []).flatMap(({ asked }) => analyzeQuery(asked))
-  return { ...chosen, probability: chosen.probability * (1 - CORRECTED * shareOf(question, new Set(corrected))) }
+  return {
+    ...chosen,
+    probability: chosen.probability * (1 - CORRECTION_PENALTY * computeWeightFraction(question, new Set(corrected))),
+  }
 }
 
-function unitsFor({ followUp, ...request }: QuotationRequest): ChosenUnits | undefined {
+function chooseUnitsOfQuestion({ followUp, ...request }: QuotationRequest): QuotationChoice | undefined {
   const { query, idf, rewordings } = request
   const passages = request.passages.slice(0, MAX_PASSAGES)
-  if (followUp === undefined) return quoteFrom(prepareQuestion(query, idf, rewordings), passages)
+  if (followUp === undefined) return buildQuotation(prepareQuestion(query, idf, rewordings), passages)
   const { anchor, ownTerms, isShort } = followUp
   // `matched` lists terms of the searched query; a follow-up is compared by its own terms.
   const compared = passages.map(({ matched, ...passage }): QuotablePassage => passage)
   const type = answerType(query)
   if (ownTerms.length === 0) {
     if (OPEN_TYPES.has(type)) return undefined
-    const isOfType = ({ unit }: Candidate): boolean => holdsAnswerOf(type, unit.text, anchor)
-    return quoteFrom({ ...prepareQuestion(anchor, idf, rewordings), type }, compared, isOfType)
+    const isOfType = ({ unit }: QuotationCandidate): boolean => hasAnswerSign(type, unit.text, anchor)
+    return buildQuotation({ ...prepareQuestion(anchor, idf, rewordings), type }, compared, isOfType)
   }
   const anchorTerms = new Set(analyzeContent(anchor))
   const related = passages.map(({ title, text }) => containsAny(anchorTerms, `${title}\n${text}`))
   const own = new Set(ownTerms)
-  return quoteFrom(prepareQuestion(query, idf, rewordings), compared, ({ passage, unit }) => {
+  return buildQuotation(prepareQuestion(query, idf, rewordings), compared, ({ passage, unit }) => {
     const { title = '' } = passages[passage] ?? {}
     if (!containsAny(own, `${title}\n${unit.heading}\n${unit.lead}\n${unit.text}`)) return false
     return related[passage] === true || (!related.includes(true) && !isShort)
   })
 }
 
-function quoteFrom(
-  question: Question,
+function buildQuotation(
+  question: PreparedQuestion,
   passages: readonly QuotablePassage[],
-  isWanted: (candidate: Candidate) => boolean = () => true,
-): ChosenUnits | undefined {
-  const scored = scoreCandidates(UNIT_MODEL, candidatesOf(question, passages).filter(isWanted))
+  isWanted: (candidate: QuotationCandidate) => boolean = () => true,
+): QuotationChoice | undefined {
+  const scored = scoreCandidates(UNIT_MODEL, buildCandidates(question, passages).filter(isWanted))
   const units = selectUnits(scored)
-  const features = quotationFeatures(question, passages, scored, units)
+  const features = computeQuotationFeatures(question, passages, scored, units)
   if (features === undefined) return undefined
-  const probability = probabilityOf(ANSWER_MODEL, answerValues(features))
+  const probability = computeProbability(ANSWER_MODEL, toAnswerValues(features))
   return { question, units, probability, scored }
 }
 

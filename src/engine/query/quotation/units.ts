@@ -2,7 +2,7 @@ import { splitSentences } from '../../../lib/text/sentences.js'
 import { looksLikeHeader } from '../../parse/tables.js'
 
 /** A part of a passage that can be quoted with its layout. Offsets are UTF-16 units in the passage. */
-export interface Unit {
+export interface QuotationUnit {
   kind: 'paragraph' | 'list' | 'row' | 'table'
   /** index of its block in the passage; the rows of one table and the windows of one paragraph share it */
   block: number
@@ -17,7 +17,7 @@ export interface Unit {
   lead: string
 }
 
-interface Block {
+interface PassageBlock {
   kind: 'paragraph' | 'list' | 'table' | 'heading'
   start: number
   end: number
@@ -25,15 +25,15 @@ interface Block {
 }
 
 /** A longer paragraph is quoted in windows of complete sentences. */
-const MAX_PARAGRAPH = 800
+const MAX_PARAGRAPH_CHARACTERS = 800
 /** A longer table is quoted by its rows only. */
-const MAX_TABLE = 420
-const COMPLETE = { before: false, after: false }
-const MAX_HEADING = 110
-const MAX_LEAD = 200
+const MAX_TABLE_CHARACTERS = 420
+const NOT_CUT = { before: false, after: false }
+const MAX_HEADING_CHARACTERS = 110
+const MAX_LEAD_CHARACTERS = 200
 /** Minimum fraction of a block's lines with several cells for the block to be a table. */
-const TABLE_SHARE = 0.6
-const LIST_SHARE = 0.5
+const MIN_TABLE_FRACTION = 0.6
+const MIN_LIST_FRACTION = 0.5
 const CELL_BAR = /(?<=^|\s)\|(?=\s|$)/u
 const RULE = /^[\s|:+=-]+$/u
 const LIST_ENTRY = /^[ \t]*(?:[-*•‣–]|\d{1,3}[.)]|\([a-z\d]\))[ \t]+\S/u
@@ -46,31 +46,31 @@ const BLANK_LINES = /\n[ \t]*\n\s*/gu
 const YEAR = /^(?:1[5-9]|20)\d\d$/u
 
 /** Splits a passage into its quotable units, in reading order. */
-export function unitsOf(passage: string): Unit[] {
-  const units: Unit[] = []
+export function splitUnits(passage: string): QuotationUnit[] {
+  const units: QuotationUnit[] = []
   let heading = ''
-  let previous: Block | undefined
-  for (const [index, block] of blocksOf(passage).entries()) {
+  let previous: PassageBlock | undefined
+  for (const [index, block] of splitBlocks(passage).entries()) {
     if (block.kind === 'heading') {
       heading = previous?.kind === 'heading' ? `${heading} › ${block.text}` : block.text
     } else {
-      const lead = previous !== undefined && introduces(previous) ? previous.text : ''
-      units.push(...unitsIn(block, { block: index, heading, lead }))
+      const lead = previous !== undefined && isLead(previous) ? previous.text : ''
+      units.push(...splitBlock(block, { block: index, heading, lead }))
     }
     previous = block
   }
   return units
 }
 
-function introduces({ kind, text }: Block): boolean {
-  return kind === 'paragraph' && text.length <= MAX_LEAD && COLON.test(text)
+function isLead({ kind, text }: PassageBlock): boolean {
+  return kind === 'paragraph' && text.length <= MAX_LEAD_CHARACTERS && COLON.test(text)
 }
 
-function unitsIn(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lead'>): Unit[] {
+function splitBlock(block: PassageBlock, context: Pick<QuotationUnit, 'block' | 'heading' | 'lead'>): QuotationUnit[] {
   const { kind, start, end, text } = block
-  if (kind === 'table') return tableUnits(block, context)
-  if (kind === 'list') return [{ ...context, kind: 'list', start, end, text, isCut: COMPLETE }]
-  return windowsOf(text).map((window) => ({
+  if (kind === 'table') return buildTableUnits(block, context)
+  if (kind === 'list') return [{ ...context, kind: 'list', start, end, text, isCut: NOT_CUT }]
+  return buildWindows(text).map((window) => ({
     ...context,
     kind: 'paragraph',
     start: start + window.start,
@@ -81,15 +81,15 @@ function unitsIn(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lead'>
 }
 
 /** Returns the complete text if it is short, else one window of consecutive sentences for each starting sentence. */
-function windowsOf(text: string): { start: number; end: number }[] {
-  if (text.length <= MAX_PARAGRAPH) return [{ start: 0, end: text.length }]
+function buildWindows(text: string): { start: number; end: number }[] {
+  if (text.length <= MAX_PARAGRAPH_CHARACTERS) return [{ start: 0, end: text.length }]
   const sentences = splitSentences(text)
   const windows: { start: number; end: number }[] = []
   for (const [index, { start, end: firstEnd }] of sentences.entries()) {
     // A longer sentence is not cut.
     const fitting = Math.max(
       0,
-      sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH),
+      sentences.slice(index).findLastIndex(({ end }) => end - start <= MAX_PARAGRAPH_CHARACTERS),
     )
     windows.push({ start, end: sentences[index + fitting]?.end ?? firstEnd })
     if (index + fitting + 1 >= sentences.length) break
@@ -97,39 +97,42 @@ function windowsOf(text: string): { start: number; end: number }[] {
   return windows
 }
 
-function tableUnits(block: Block, context: Pick<Unit, 'block' | 'heading' | 'lead'>): Unit[] {
-  const lines = linesOf(block)
-  const cells = lines.map(({ text }) => cellsOf(text).map((cell) => (YEAR.test(cell) ? 'year' : cell)))
+function buildTableUnits(
+  block: PassageBlock,
+  context: Pick<QuotationUnit, 'block' | 'heading' | 'lead'>,
+): QuotationUnit[] {
+  const lines = splitTableLines(block)
+  const cells = lines.map(({ text }) => splitCells(text).map((cell) => (YEAR.test(cell) ? 'year' : cell)))
   const header = looksLikeHeader(cells) ? lines[0] : undefined
   const rows = (header === undefined ? lines : lines.slice(1)).map(
-    (line): Unit => ({ ...context, kind: 'row', ...line, lead: header?.text ?? context.lead, isCut: COMPLETE }),
+    (line): QuotationUnit => ({ ...context, kind: 'row', ...line, lead: header?.text ?? context.lead, isCut: NOT_CUT }),
   )
   const { start, end, text } = block
-  const isQuotable = text.length <= MAX_TABLE && rows.length > 1
-  return isQuotable ? [...rows, { ...context, kind: 'table', start, end, text, isCut: COMPLETE }] : rows
+  const isQuotable = text.length <= MAX_TABLE_CHARACTERS && rows.length > 1
+  return isQuotable ? [...rows, { ...context, kind: 'table', start, end, text, isCut: NOT_CUT }] : rows
 }
 
-function linesOf({ text, start }: Block): Pick<Unit, 'start' | 'end' | 'text'>[] {
+function splitTableLines({ text, start }: PassageBlock): Pick<QuotationUnit, 'start' | 'end' | 'text'>[] {
   return [...text.matchAll(/[^\n]+/gu)]
     .filter(([line]) => line.trim() !== '' && !RULE.test(line))
     .map(({ 0: line, index }) => ({ text: line, start: start + index, end: start + index + line.length }))
 }
 
 /** Returns the cells of a line of a table. */
-export function cellsOf(line: string): string[] {
+export function splitCells(line: string): string[] {
   const trimmed = line.trim()
   const isFramed = trimmed.startsWith('|') && trimmed.endsWith('|') && trimmed.length > 1
   return (isFramed ? trimmed.slice(1, -1) : line).split(CELL_BAR).map((cell) => cell.trim())
 }
 
-function blocksOf(passage: string): Block[] {
-  const blocks: Block[] = []
+function splitBlocks(passage: string): PassageBlock[] {
+  const blocks: PassageBlock[] = []
   let from = 0
   const push = (to: number): void => {
     const raw = passage.slice(from, to)
     const text = raw.trim()
     const start = from + raw.indexOf(text)
-    if (text !== '') blocks.push({ kind: kindOf(text), start, end: start + text.length, text })
+    if (text !== '') blocks.push({ kind: detectBlockKind(text), start, end: start + text.length, text })
   }
   for (const { 0: gap, index } of passage.matchAll(BLANK_LINES)) {
     push(index)
@@ -142,15 +145,16 @@ function blocksOf(passage: string): Block[] {
   return blocks
 }
 
-function kindOf(text: string): 'paragraph' | 'list' | 'table' {
+function detectBlockKind(text: string): 'paragraph' | 'list' | 'table' {
   const lines = text.split('\n').filter((line) => line.trim() !== '' && !RULE.test(line))
   if (lines.length < 2) return 'paragraph'
-  const widths = lines.map((line) => cellsOf(line).length)
-  if ((widths[0] ?? 0) > 1 && widths.filter((width) => width > 1).length >= TABLE_SHARE * lines.length) return 'table'
-  return lines.filter((line) => LIST_ENTRY.test(line)).length >= LIST_SHARE * lines.length ? 'list' : 'paragraph'
+  const widths = lines.map((line) => splitCells(line).length)
+  if ((widths[0] ?? 0) > 1 && widths.filter((width) => width > 1).length >= MIN_TABLE_FRACTION * lines.length)
+    return 'table'
+  return lines.filter((line) => LIST_ENTRY.test(line)).length >= MIN_LIST_FRACTION * lines.length ? 'list' : 'paragraph'
 }
 
 function looksLikeHeading(text: string): boolean {
-  if (text.includes('\n') || text.length > MAX_HEADING || NO_STOPS.test(text)) return false
+  if (text.includes('\n') || text.length > MAX_HEADING_CHARACTERS || NO_STOPS.test(text)) return false
   return QUESTION.test(text) || !(CLOSED.test(text) || COLON.test(text))
 }

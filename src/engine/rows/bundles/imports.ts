@@ -11,7 +11,7 @@ import type { SpaceRow } from '../spaces.js'
 export type ImportedSpace = Omit<SpaceRow, 'key' | 'deleted_at'>
 
 /** The space with this id, of any tenant, deleted ones included: search indexes identify spaces by id alone. */
-export function* spaceWithId(id: string): Read<{ tenant: string; isDeleted: number } | undefined> {
+export function* findSpaceOfAnyTenant(id: string): Read<{ tenant: string; isDeleted: number } | undefined> {
   return yield* sql.get<{ tenant: string; isDeleted: number }>(
     'SELECT tenant, deleted_at IS NOT NULL isDeleted FROM spaces WHERE id = ? LIMIT 1',
     [id],
@@ -54,7 +54,7 @@ export function* beginImport(space: ImportedSpace, gateway: string, now: number)
 }
 
 /** Whether a gateway still has the claim on its import: a gateway that was taken for dead must not write any more. */
-export function* holdsImport(spaceKey: number, gateway: string): Read<boolean> {
+export function* hasImportClaim(spaceKey: number, gateway: string): Read<boolean> {
   return (
     (yield* sql.get('SELECT 1 one FROM spaces WHERE key = ? AND imported_by = ? AND deleted_at IS NOT NULL', [
       spaceKey,
@@ -64,7 +64,7 @@ export function* holdsImport(spaceKey: number, gateway: string): Read<boolean> {
 }
 
 /** Makes an imported space visible, inside the caller's transaction. @returns whether it still existed */
-export function* showImported(spaceKey: number, gateway: string): Write<boolean> {
+export function* revealImport(spaceKey: number, gateway: string): Write<boolean> {
   const { changes } = yield* sql.run(
     'UPDATE spaces SET deleted_at = NULL, imported_by = NULL WHERE key = ? AND imported_by = ? AND deleted_at IS NOT NULL',
     [spaceKey, gateway],
@@ -73,22 +73,22 @@ export function* showImported(spaceKey: number, gateway: string): Write<boolean>
 }
 
 /** marks a space for immediate purge: no reader has ever seen it */
-const NEVER_SEEN = 'imported_by = NULL, deleted_at = 0'
+const PURGE_AT_ONCE = 'imported_by = NULL, deleted_at = 0'
 
 /** Releases a failed import to the purge. */
-export function* dropImport(spaceKey: number, gateway: string): Write<void> {
-  yield* sql.run(`UPDATE spaces SET ${NEVER_SEEN} WHERE key = ? AND imported_by = ?`, [spaceKey, gateway])
+export function* abandonImport(spaceKey: number, gateway: string): Write<void> {
+  yield* sql.run(`UPDATE spaces SET ${PURGE_AT_ONCE} WHERE key = ? AND imported_by = ?`, [spaceKey, gateway])
 }
 
 /** Releases all imports of lost gateways to the purge. @returns their number */
-export function* dropLeftImports(): Write<number> {
+export function* abandonOrphanedImports(): Write<number> {
   return (yield* sql.run(
-    `UPDATE spaces SET ${NEVER_SEEN} WHERE imported_by IS NOT NULL AND imported_by NOT IN (SELECT id FROM gateways)`,
+    `UPDATE spaces SET ${PURGE_AT_ONCE} WHERE imported_by IS NOT NULL AND imported_by NOT IN (SELECT id FROM gateways)`,
   )).changes
 }
 
 /** Marks as due the missing vectors of the current versions of an imported space. */
-export function* oweImported(spaceKey: number, vectorSpace: number | undefined): Write<void> {
+export function* markImportedVectorsDue(spaceKey: number, vectorSpace: number | undefined): Write<void> {
   yield* sql.run(
     `INSERT INTO vectors_due (version_key, space_key, due)
      SELECT v.key, v.space_key, count(*) - count(x.node_key) FROM versions v

@@ -5,12 +5,12 @@ import { type Read, sql } from '../../storage/program.js'
  * attach to rows of another space.
  */
 
-interface Owner {
+interface BundleSpace {
   tenant: string
   spaceKey: number
 }
 
-const OWNERS = [
+const OWNER_TABLES = [
   ['missing_reviews', 'trace_id', 'traces'],
   ['missing_review_history', 'review_id', 'missing_reviews'],
   ['research_steps', 'task_id', 'research_tasks'],
@@ -21,46 +21,53 @@ const OWNERS = [
   ['snapshot_queries', 'snapshot_id', 'workspace_snapshots'],
 ] as const
 
-const OTHERS: Readonly<Record<string, string>> = { quoted_sources: 'owner', evidence_bundles: 'trace_id' }
+const OTHER_OWNER_COLUMNS: Readonly<Record<string, string>> = { quoted_sources: 'owner', evidence_bundles: 'trace_id' }
 
 /** The column of a table that contains the id of a row's owner, if the owner is not a document. */
-export function ownerColumn(wanted: string): string | undefined {
-  return OWNERS.find(([table]) => table === wanted)?.[1] ?? OTHERS[wanted]
+export function getOwnerColumn(requestedTable: string): string | undefined {
+  return OWNER_TABLES.find(([table]) => table === requestedTable)?.[1] ?? OTHER_OWNER_COLUMNS[requestedTable]
 }
 
 /** Of the owner ids in rows of a table, one that the space does not have. */
-export function* missingOwner(owner: Owner, wanted: string, ids: readonly string[]): Read<string | undefined> {
-  const { tenant, spaceKey } = owner
+export function* findMissingOwner(
+  space: BundleSpace,
+  requestedTable: string,
+  ids: readonly string[],
+): Read<string | undefined> {
+  const { tenant, spaceKey } = space
   const list = JSON.stringify(ids)
-  for (const [table, , named] of OWNERS)
-    if (table === wanted)
+  for (const [table, , ownerTable] of OWNER_TABLES)
+    if (table === requestedTable)
       return (yield* sql.get<{ id: string }>(
         `SELECT wanted.value id FROM json_each(?) wanted WHERE NOT EXISTS (
-           SELECT 1 FROM ${named} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
+           SELECT 1 FROM ${ownerTable} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
         [list, tenant, spaceKey],
       ))?.id
-  if (wanted === 'quoted_sources') return yield* inNeither('golden_questions', 'failed_queries', list, owner)
-  return wanted === 'evidence_bundles' ? yield* inNeither('traces', 'research_tasks', list, owner) : undefined
+  if (requestedTable === 'quoted_sources')
+    return yield* findInNeither('golden_questions', 'failed_queries', list, space)
+  return requestedTable === 'evidence_bundles'
+    ? yield* findInNeither('traces', 'research_tasks', list, space)
+    : undefined
 }
 
 /** Of some ids, one that is in neither of two tables of the space. */
-function* inNeither(
-  one: 'golden_questions' | 'traces',
-  other: 'failed_queries' | 'research_tasks',
+function* findInNeither(
+  firstTable: 'golden_questions' | 'traces',
+  secondTable: 'failed_queries' | 'research_tasks',
   list: string,
-  { tenant, spaceKey }: Owner,
+  { tenant, spaceKey }: BundleSpace,
 ): Read<string | undefined> {
   return (yield* sql.get<{ id: string }>(
     `SELECT wanted.value id FROM json_each(?) wanted
-     WHERE NOT EXISTS (SELECT 1 FROM ${one} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?)
-       AND NOT EXISTS (SELECT 1 FROM ${other} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
+     WHERE NOT EXISTS (SELECT 1 FROM ${firstTable} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?)
+       AND NOT EXISTS (SELECT 1 FROM ${secondTable} o WHERE o.tenant = ? AND o.id = wanted.value AND o.space_key = ?) LIMIT 1`,
     [list, tenant, spaceKey, tenant, spaceKey],
   ))?.id
 }
 
 /** A trace whose evidence, or a failed query whose trace, belongs to another space. */
-export function* strayAnswer({ tenant, spaceKey }: Owner): Read<string | undefined> {
-  const stray =
+export function* findForeignReference({ tenant, spaceKey }: BundleSpace): Read<string | undefined> {
+  const row =
     (yield* sql.get<{ id: string }>(
       `SELECT t.id FROM traces t CROSS JOIN evidence_bundles e ON e.tenant = t.tenant AND e.id = t.bundle_id
        WHERE t.tenant = ? AND t.space_key = ? AND e.space_key <> t.space_key LIMIT 1`,
@@ -71,14 +78,14 @@ export function* strayAnswer({ tenant, spaceKey }: Owner): Read<string | undefin
        WHERE f.tenant = ? AND f.space_key = ? AND t.space_key <> f.space_key LIMIT 1`,
       [tenant, spaceKey],
     ))
-  return stray?.id
+  return row?.id
 }
 
 /** Whether the current publication of a space is among its publications. */
-export function* hasHead({ tenant, spaceKey }: Owner, id: string, revision: number): Read<boolean> {
-  const found = yield* sql.get(
+export function* hasHeadPublication({ tenant, spaceKey }: BundleSpace, id: string, revision: number): Read<boolean> {
+  const row = yield* sql.get(
     'SELECT 1 one FROM publications WHERE tenant = ? AND id = ? AND space_key = ? AND revision = ?',
     [tenant, id, spaceKey, revision],
   )
-  return found !== undefined
+  return row !== undefined
 }

@@ -4,7 +4,7 @@
  */
 
 /** SQL: the rows `t` of a space, by its tenant and its row key. */
-const OWN = 't.tenant = ? AND t.space_key = ?'
+const OF_TENANT_AND_SPACE = 't.tenant = ? AND t.space_key = ?'
 const OF_SPACE = 't.space_key = (SELECT key FROM spaces WHERE tenant = ? AND key = ?)'
 const OF_TASK = `EXISTS (SELECT 1 FROM research_tasks task WHERE task.tenant = t.tenant AND task.id = t.task_id
   AND task.tenant = ? AND task.space_key = ? AND task.completed_at IS NOT NULL)`
@@ -23,22 +23,22 @@ const OF_ANSWER = `t.tenant = ? AND t.space_key = ? AND (
  * Tables that are exported for a space as one list: the condition on their rows, the columns that order them, and the
  * number of rows per read. The order uses public ids and positions, so that two stores give the same order.
  */
-export const READS = [
+export const SPACE_TABLES = [
   ['retrieval_profiles', OF_SPACE, ['revision'], 1],
-  ['publications', OWN, ['revision'], 500],
+  ['publications', OF_TENANT_AND_SPACE, ['revision'], 500],
   ['vector_spaces', `${OF_SPACE} AND t.state = 'active'`, ['id'], 1],
   ['source_readers', OF_SPACE, ['source_id', 'subject'], 500],
-  ['sources', `${OWN} AND t.deleted_at IS NULL`, ['id'], 200],
-  ['retention_policies', OWN, ['id'], 1],
+  ['sources', `${OF_TENANT_AND_SPACE} AND t.deleted_at IS NULL`, ['id'], 200],
+  ['retention_policies', OF_TENANT_AND_SPACE, ['id'], 1],
   ['conflict_verdicts', OF_SPACE, ['pair'], 500],
   ['semantic_views', `${OF_SPACE} AND t.kind = 'topic' AND t.named = 1`, ['slug'], 200],
-  ['golden_questions', OWN, ['id'], 200],
-  ['failed_queries', OWN, ['id'], 200],
+  ['golden_questions', OF_TENANT_AND_SPACE, ['id'], 200],
+  ['failed_queries', OF_TENANT_AND_SPACE, ['id'], 200],
   ['quoted_sources', OF_OWNER, ['owner', 'source_id'], 500],
-  ['traces', OWN, ['id'], 50],
-  ['missing_reviews', OWN, ['id'], 200],
-  ['missing_review_history', OWN, ['id'], 200],
-  ['research_tasks', `${OWN} AND t.completed_at IS NOT NULL`, ['id'], 50],
+  ['traces', OF_TENANT_AND_SPACE, ['id'], 50],
+  ['missing_reviews', OF_TENANT_AND_SPACE, ['id'], 200],
+  ['missing_review_history', OF_TENANT_AND_SPACE, ['id'], 200],
+  ['research_tasks', `${OF_TENANT_AND_SPACE} AND t.completed_at IS NOT NULL`, ['id'], 50],
   ['research_steps', OF_TASK, ['task_id', 'step'], 50],
   ['research_partials', OF_TASK, ['task_id', 'sequence'], 50],
   ['research_costs', OF_TASK, ['task_id', 'sequence'], 200],
@@ -46,7 +46,7 @@ export const READS = [
   ['evidence_bundles', OF_ANSWER, ['id'], 50],
   ['workspace_changes', OF_SPACE, ['seq'], 1],
   ['workspace_files', `${OF_SPACE} AND t.removed = 0 AND t.until_seq IS NULL`, ['id', 'from_seq'], 32],
-  ['workspace_snapshots', `${OWN} AND t.deleted_at IS NULL`, ['id'], 200],
+  ['workspace_snapshots', `${OF_TENANT_AND_SPACE} AND t.deleted_at IS NULL`, ['id'], 200],
   ['snapshot_files', OF_SNAPSHOT, ['snapshot_id', 'path'], 32],
   ['snapshot_queries', OF_SNAPSHOT, ['snapshot_id', 'place'], 50],
 ] as const
@@ -54,7 +54,7 @@ export const READS = [
 /**
  * The columns that an import writes, by table. Those in `STORE_COLUMNS` are not in the bundle: the store computes them.
  */
-export const COLUMNS = [
+export const IMPORT_COLUMNS = [
   ['retrieval_profiles', 'space_key, revision, body', '?, ?, ?'],
   ['publications', 'tenant, space_key, id, revision, fingerprint, created_at', '?, ?, ?, ?, ?, ?'],
   [
@@ -175,11 +175,11 @@ export const COLUMNS = [
   ['snapshot_queries', 'tenant, space_key, snapshot_id, place, body', '?, ?, ?, ?, ?'],
 ] as const
 
-export type RowTable = (typeof COLUMNS)[number][0]
-export type WholeTable = (typeof READS)[number][0]
+export type ImportTable = (typeof IMPORT_COLUMNS)[number][0]
+export type SpaceTable = (typeof SPACE_TABLES)[number][0]
 
 /** Columns that an import computes, of any table and of single ones. */
-const MADE: ReadonlySet<string> = new Set([
+const STORE_COLUMNS: ReadonlySet<string> = new Set([
   'tenant',
   'space_key',
   'doc_key',
@@ -189,23 +189,24 @@ const MADE: ReadonlySet<string> = new Set([
   ...['semantic_views.created_at', 'semantic_views.revision', 'semantic_views.total'],
 ])
 
-const isCarried = (table: RowTable, column: string) => !MADE.has(column) && !MADE.has(`${table}.${column}`)
+const isInBundle = (table: ImportTable, column: string) =>
+  !STORE_COLUMNS.has(column) && !STORE_COLUMNS.has(`${table}.${column}`)
 
-const WRITTEN: ReadonlyMap<string, readonly string[]> = new Map(
-  COLUMNS.map(([table, columns]): [RowTable, string[]] => [table, columns.split(/,\s+/)]),
+const IMPORT_COLUMNS_BY_TABLE: ReadonlyMap<string, readonly string[]> = new Map(
+  IMPORT_COLUMNS.map(([table, columns]): [ImportTable, string[]] => [table, columns.split(/,\s+/)]),
 )
-const CARRIED: ReadonlyMap<string, readonly string[]> = new Map(
-  COLUMNS.map(([table]) => [table, writtenColumns(table).filter((column) => isCarried(table, column))]),
+const BUNDLE_COLUMNS_BY_TABLE: ReadonlyMap<string, readonly string[]> = new Map(
+  IMPORT_COLUMNS.map(([table]) => [table, listImportColumns(table).filter((column) => isInBundle(table, column))]),
 )
 
 /** The columns of a table that an import writes. */
-export function writtenColumns(table: RowTable): readonly string[] {
-  return WRITTEN.get(table) ?? []
+export function listImportColumns(table: ImportTable): readonly string[] {
+  return IMPORT_COLUMNS_BY_TABLE.get(table) ?? []
 }
 
 /** The columns of a table that a bundle contains unchanged. */
-export function carriedColumns(table: RowTable): readonly string[] {
-  return CARRIED.get(table) ?? []
+export function listBundleColumns(table: ImportTable): readonly string[] {
+  return BUNDLE_COLUMNS_BY_TABLE.get(table) ?? []
 }
 
 /** The columns of a space's own row that a bundle contains. */

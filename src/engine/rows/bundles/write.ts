@@ -1,20 +1,20 @@
 import type { Bindable } from '../../base/statements.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { COLUMNS, type RowTable } from './tables.js'
+import { IMPORT_COLUMNS, type ImportTable } from './tables.js'
 
 /** Inserts a row of a bundle, inside the caller's transaction. @param cells in the order of `listImportColumns` */
-export function* insertRow(wanted: RowTable, cells: readonly Bindable[]): Write<void> {
-  for (const [table, columns, marks] of COLUMNS)
-    if (table === wanted) yield* sql.run(`INSERT INTO ${table} (${columns}) VALUES (${marks})`, cells)
+export function* insertBundledRow(requestedTable: ImportTable, cells: readonly Bindable[]): Write<void> {
+  for (const [table, columns, marks] of IMPORT_COLUMNS)
+    if (table === requestedTable) yield* sql.run(`INSERT INTO ${table} (${columns}) VALUES (${marks})`, cells)
 }
 
-/** Like `insertRow`, for tables whose rows have keys. @returns the row key */
-export function* insertKeyed(
-  wanted: 'documents' | 'versions' | 'vector_spaces',
+/** Like `insertBundledRow`, for tables whose rows have keys. @returns the row key */
+export function* insertRowWithKey(
+  requestedTable: 'documents' | 'versions' | 'vector_spaces',
   cells: readonly Bindable[],
 ): Write<number> {
-  for (const [table, columns, marks] of COLUMNS)
-    if (table === wanted)
+  for (const [table, columns, marks] of IMPORT_COLUMNS)
+    if (table === requestedTable)
       return yield* sql.inserted(`INSERT INTO ${table} (${columns}) VALUES (${marks}) RETURNING key`, cells)
   return 0
 }
@@ -50,7 +50,7 @@ export function* insertModelRead(
 }
 
 /** Of some node ids, one that already exists in any space. Node ids are unique in the store. */
-export function* takenNode(ids: readonly string[]): Read<string | undefined> {
+export function* findTakenNode(ids: readonly string[]): Read<string | undefined> {
   return (yield* sql.get<{ id: string }>(
     'SELECT n.id FROM json_each(?) wanted CROSS JOIN nodes n ON n.id = wanted.value LIMIT 1',
     [JSON.stringify(ids)],
@@ -66,22 +66,22 @@ export function* isVectorSpaceTaken(id: string): Read<boolean> {
  * Of some source ids, one that exists in another space of any tenant: readers of a source are looked up by its id
  * alone, so an imported id must be new.
  */
-export function* takenSource(spaceKey: number, ids: readonly string[]): Read<string | undefined> {
-  const wanted = JSON.stringify(ids)
-  const found =
+export function* findTakenSource(spaceKey: number, ids: readonly string[]): Read<string | undefined> {
+  const requestedTable = JSON.stringify(ids)
+  const row =
     (yield* sql.get<{ id: string }>(
       `SELECT s.id FROM json_each(?) wanted CROSS JOIN sources s ON s.id = wanted.value WHERE s.space_key <> ? LIMIT 1`,
-      [wanted, spaceKey],
+      [requestedTable, spaceKey],
     )) ??
     (yield* sql.get<{ id: string }>(
       `SELECT r.source_id id FROM json_each(?) wanted CROSS JOIN source_readers r ON r.source_id = wanted.value
        WHERE r.space_key <> ? LIMIT 1`,
-      [wanted, spaceKey],
+      [requestedTable, spaceKey],
     ))
-  return found?.id
+  return row?.id
 }
 
-const IDS = [
+const UNIQUE_IDS = [
   ['publications', 'id'],
   ['documents', 'id'],
   ['golden_questions', 'id'],
@@ -96,9 +96,9 @@ const IDS = [
 ] as const
 
 /** Of some ids, one that the tenant already has in a table whose ids are unique per tenant. */
-export function* takenId(tenant: string, wanted: string, ids: readonly string[]): Read<string | undefined> {
-  for (const [table, column] of IDS)
-    if (table === wanted)
+export function* findTakenId(tenant: string, requestedTable: string, ids: readonly string[]): Read<string | undefined> {
+  for (const [table, column] of UNIQUE_IDS)
+    if (table === requestedTable)
       return (yield* sql.get<{ id: string }>(
         `SELECT t.${column} id FROM json_each(?) wanted CROSS JOIN ${table} t ON t.${column} = wanted.value
          WHERE t.tenant = ? LIMIT 1`,

@@ -1,8 +1,8 @@
 import type { AnnotationJob } from '../../../contract/chat/annotations.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { OF_THE_GONE } from '../gateways.js'
-import type { OfApp } from './apps.js'
+import { OF_LOST_GATEWAYS } from '../gateways.js'
+import type { AppScope } from './apps.js'
 
 /** A row of `chat_annotation_jobs`. */
 export interface AnnotationJobRow {
@@ -12,15 +12,18 @@ export interface AnnotationJobRow {
 }
 
 /** Marks jobs of lost gateways as failed. @returns their number */
-export function* failLeftJobs(): Write<number> {
+export function* failOrphanedAnnotationJobs(): Write<number> {
   return (yield* sql.run(
     `UPDATE chat_annotation_jobs SET status = 'error', error = 'the service stopped before the job was done'
-     WHERE status IN ('waiting', 'processing') AND ${OF_THE_GONE}`,
+     WHERE status IN ('waiting', 'processing') AND ${OF_LOST_GATEWAYS}`,
   )).changes
 }
 
 /** The running or waiting job of a kind. */
-export function* openJob({ tenant, appId }: OfApp, action: string): Read<Pick<AnnotationJobRow, 'id'> | undefined> {
+export function* findOpenAnnotationJob(
+  { tenant, appId }: AppScope,
+  action: string,
+): Read<Pick<AnnotationJobRow, 'id'> | undefined> {
   return yield* sql.get<Pick<AnnotationJobRow, 'id'>>(
     `SELECT id FROM chat_annotation_jobs
      WHERE tenant = ? AND app_id = ? AND action = ? AND status IN ('waiting', 'processing') LIMIT 1`,
@@ -29,8 +32,8 @@ export function* openJob({ tenant, appId }: OfApp, action: string): Read<Pick<An
 }
 
 /** Inserts a waiting job, to be run by the gateway, inside the caller's transaction. @returns its id */
-export function* insertJob(
-  { tenant, appId }: OfApp,
+export function* insertAnnotationJob(
+  { tenant, appId }: AppScope,
   action: string,
   threshold: number | null,
   gateway: string,
@@ -46,7 +49,7 @@ export function* insertJob(
 }
 
 export function* findAnnotationJob(
-  { tenant, appId }: OfApp,
+  { tenant, appId }: AppScope,
   action: string,
   id: string,
 ): Read<AnnotationJobRow | undefined> {
@@ -57,8 +60,8 @@ export function* findAnnotationJob(
 }
 
 /** Sets the status of a job that has not ended, inside the caller's transaction. @returns whether it had not ended */
-export function* moveAnnotationJob(
-  { tenant }: OfApp,
+export function* setAnnotationJobStatus(
+  { tenant }: AppScope,
   id: string,
   status: AnnotationJobRow['status'],
   error = '',

@@ -3,7 +3,7 @@ import type { Caller } from '../../base/caller.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
 /** Identifies a chat application: all rows of an application are looked up by both. */
-export interface OfApp {
+export interface AppScope {
   tenant: string
   appId: string
 }
@@ -21,7 +21,7 @@ export interface AppRow {
 }
 
 /** A row of `chat_keys`, without the hash. */
-export interface KeyRow {
+export interface ChatKeyRow {
   id: string
   hint: string
   created_at: number
@@ -48,11 +48,11 @@ export function* insertApp(
 }
 
 /** The applications that a subject created. */
-export function* ownApps({ tenant, subject }: Caller): Read<AppRow[]> {
+export function* listOwnApps({ tenant, subject }: Caller): Read<AppRow[]> {
   return yield* sql.all<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? ORDER BY id', [tenant, subject])
 }
 
-export function* ownApp({ tenant, subject }: Caller, id: string): Read<AppRow | undefined> {
+export function* findOwnApp({ tenant, subject }: Caller, id: string): Read<AppRow | undefined> {
   if (!isUuid(id)) return undefined
   return yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [
     tenant,
@@ -62,7 +62,7 @@ export function* ownApp({ tenant, subject }: Caller, id: string): Read<AppRow | 
 }
 
 /** Inside the caller's transaction. */
-export function* writeApp({ tenant, subject }: Caller, id: string, fields: object, now: number): Write<void> {
+export function* updateAppRow({ tenant, subject }: Caller, id: string, fields: object, now: number): Write<void> {
   yield* sql.run('UPDATE chat_apps SET body = ?, updated_at = ? WHERE tenant = ? AND owner = ? AND id = ?', [
     JSON.stringify(fields),
     now,
@@ -73,23 +73,23 @@ export function* writeApp({ tenant, subject }: Caller, id: string, fields: objec
 }
 
 /** Inside the caller's transaction. */
-export function* removeApp({ tenant, subject }: Caller, id: string): Write<void> {
+export function* deleteAppRow({ tenant, subject }: Caller, id: string): Write<void> {
   yield* sql.run('DELETE FROM chat_apps WHERE tenant = ? AND owner = ? AND id = ?', [tenant, subject, id])
 }
 
 /** The application of a key that is not revoked. */
-export function* appOfKey(hash: Uint8Array): Read<AppRow | undefined> {
+export function* findAppByKey(hash: Uint8Array): Read<AppRow | undefined> {
   return yield* sql.get<AppRow>(
     `SELECT a.* FROM chat_keys k JOIN chat_apps a ON a.tenant = k.tenant AND a.id = k.app_id WHERE k.hash = ? AND k.revoked_at IS NULL`,
     [hash],
   )
 }
 
-export function* appById({ tenant, appId }: OfApp): Read<AppRow | undefined> {
+export function* findAppById({ tenant, appId }: AppScope): Read<AppRow | undefined> {
   return yield* sql.get<AppRow>('SELECT * FROM chat_apps WHERE tenant = ? AND id = ?', [tenant, appId])
 }
 
-export function* countKeys({ tenant, appId }: OfApp): Read<number> {
+export function* countKeys({ tenant, appId }: AppScope): Read<number> {
   return (
     (yield* sql.get<{ n: number }>('SELECT count(*) n FROM chat_keys WHERE tenant = ? AND app_id = ?', [tenant, appId]))
       ?.n ?? 0
@@ -97,7 +97,7 @@ export function* countKeys({ tenant, appId }: OfApp): Read<number> {
 }
 
 /** Inside the caller's transaction. */
-export function* insertKey({ tenant, appId }: OfApp, row: KeyRow, hash: Uint8Array): Write<void> {
+export function* insertKey({ tenant, appId }: AppScope, row: ChatKeyRow, hash: Uint8Array): Write<void> {
   yield* sql.run('INSERT INTO chat_keys (tenant, id, app_id, hash, hint, created_at) VALUES (?, ?, ?, ?, ?, ?)', [
     tenant,
     row.id,
@@ -108,12 +108,15 @@ export function* insertKey({ tenant, appId }: OfApp, row: KeyRow, hash: Uint8Arr
   ])
 }
 
-export function* keysOf({ tenant, appId }: OfApp): Read<KeyRow[]> {
-  return yield* sql.all<KeyRow>('SELECT * FROM chat_keys WHERE tenant = ? AND app_id = ? ORDER BY id', [tenant, appId])
+export function* listChatKeys({ tenant, appId }: AppScope): Read<ChatKeyRow[]> {
+  return yield* sql.all<ChatKeyRow>('SELECT * FROM chat_keys WHERE tenant = ? AND app_id = ? ORDER BY id', [
+    tenant,
+    appId,
+  ])
 }
 
 /** Revokes a key, or leaves it revoked, inside the caller's transaction. @returns whether the key exists */
-export function* markRevoked({ tenant, appId }: OfApp, keyId: string, now: number): Write<boolean> {
+export function* revokeChatKey({ tenant, appId }: AppScope, keyId: string, now: number): Write<boolean> {
   const { changes } = yield* sql.run(
     'UPDATE chat_keys SET revoked_at = coalesce(revoked_at, ?) WHERE tenant = ? AND app_id = ? AND id = ?',
     [now, tenant, appId, keyId],

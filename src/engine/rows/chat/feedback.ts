@@ -1,7 +1,7 @@
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OfApp } from './apps.js'
-import type { MessageRow, Who } from './conversations.js'
+import type { AppScope } from './apps.js'
+import type { EndUserScope, MessageRow } from './conversations.js'
 
 /** A row of `chat_feedback`. */
 export interface FeedbackRow {
@@ -17,25 +17,25 @@ export interface FeedbackRow {
 }
 
 /** The rating that an end user gave an answer. */
-export function* ratingOf(who: Who, messageId: string): Read<FeedbackRow['rating'] | undefined> {
+export function* findRating(endUser: EndUserScope, messageId: string): Read<FeedbackRow['rating'] | undefined> {
   return (yield* sql.get<Pick<FeedbackRow, 'rating'>>(
     'SELECT rating FROM chat_feedback WHERE tenant = ? AND message_id = ? AND end_user_id = ?',
-    [who.tenant, messageId, who.userId],
+    [endUser.tenant, messageId, endUser.userId],
   ))?.rating
 }
 
 /** Removes a rating, if there is one, inside the caller's transaction. */
-export function* removeRating(who: Who, messageId: string): Write<void> {
+export function* removeRating(endUser: EndUserScope, messageId: string): Write<void> {
   yield* sql.run('DELETE FROM chat_feedback WHERE tenant = ? AND message_id = ? AND end_user_id = ?', [
-    who.tenant,
+    endUser.tenant,
     messageId,
-    who.userId,
+    endUser.userId,
   ])
 }
 
 /** Rates an answer, once for each end user, inside the caller's transaction. */
-export function* writeRating(
-  who: Who,
+export function* setRating(
+  endUser: EndUserScope,
   message: MessageRow,
   { rating, content }: Pick<FeedbackRow, 'rating' | 'content'>,
   now: number,
@@ -46,12 +46,23 @@ export function* writeRating(
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (tenant, message_id, end_user_id) DO UPDATE SET
        rating = excluded.rating, content = excluded.content, updated_at = excluded.updated_at`,
-    [who.tenant, newId(), who.appId, who.userId, message.conversation_id, message.id, rating, content, now, now],
+    [
+      endUser.tenant,
+      newId(),
+      endUser.appId,
+      endUser.userId,
+      message.conversation_id,
+      message.id,
+      rating,
+      content,
+      now,
+      now,
+    ],
   )
 }
 
 /** A page of the ratings of an application, newest first. */
-export function* ratingsOfApp({ tenant, appId }: OfApp, page: number, limit: number): Read<FeedbackRow[]> {
+export function* listRatings({ tenant, appId }: AppScope, page: number, limit: number): Read<FeedbackRow[]> {
   return yield* sql.all<FeedbackRow>(
     'SELECT * FROM chat_feedback WHERE tenant = ? AND app_id = ? ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?',
     [tenant, appId, limit, (page - 1) * limit],

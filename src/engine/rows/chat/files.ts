@@ -2,10 +2,10 @@ import type { MessageFile } from '../../../contract/chat/messages.js'
 import { newId } from '../../../lib/ids.js'
 import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OfApp } from './apps.js'
-import type { Who } from './conversations.js'
+import type { AppScope } from './apps.js'
+import type { EndUserScope } from './conversations.js'
 
-export interface FileRow {
+export interface ChatFileRow {
   id: string
   tenant: string
   app_id: string
@@ -20,7 +20,7 @@ export interface FileRow {
 }
 
 /** A file as part of a message. */
-export interface AttachedRow extends FileRow {
+export interface AttachedFileRow extends ChatFileRow {
   link_id: string
   belongs_to: 'user' | 'assistant'
   transfer_method: 'remote_url' | 'local_file'
@@ -38,7 +38,7 @@ const FILE_COLUMNS = `f.id, f.tenant, f.app_id, f.end_user_id, f.name, f.extensi
   f.object_key, f.created_at`
 
 /** Inserts a file before its bytes are stored; it expires at `expiresAt` unless it becomes ready. */
-export function* insertFile(row: FileRow, expiresAt: number): Write<void> {
+export function* insertFile(row: ChatFileRow, expiresAt: number): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_files (id, tenant, app_id, end_user_id, name, extension, mime_type, size_bytes, sha256, object_key,
        expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -59,16 +59,16 @@ export function* insertFile(row: FileRow, expiresAt: number): Write<void> {
   )
 }
 
-export function* readyFile({ tenant, id }: Pick<FileRow, 'tenant' | 'id'>, expiresAt: number): Write<void> {
+export function* markFileReady({ tenant, id }: Pick<ChatFileRow, 'tenant' | 'id'>, expiresAt: number): Write<void> {
   yield* sql.run('UPDATE chat_files SET ready = 1, expires_at = ? WHERE tenant = ? AND id = ?', [expiresAt, tenant, id])
 }
 
 /** A file that this end user uploaded to the application and that has not expired. */
-export function* ownFile(who: Who, id: string, now: number): Read<FileRow | undefined> {
-  return yield* sql.get<FileRow>(
+export function* findOwnFile(endUser: EndUserScope, id: string, now: number): Read<ChatFileRow | undefined> {
+  return yield* sql.get<ChatFileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE tenant = ? AND id = ? AND app_id = ? AND end_user_id = ? AND ready = 1
        AND (expires_at IS NULL OR expires_at > ?)`,
-    [who.tenant, id, who.appId, who.userId, now],
+    [endUser.tenant, id, endUser.appId, endUser.userId, now],
   )
 }
 
@@ -76,37 +76,37 @@ export function* ownFile(who: Who, id: string, now: number): Read<FileRow | unde
  * Uploads that are not expired and not part of a message: number of the end user's files, and bytes of the whole
  * application.
  */
-export function* unusedUploads(who: Who, now: number): Read<{ files: number; bytes: number }> {
-  const found = yield* sql.get<{ files: number; bytes: number }>(
+export function* countUnusedUploads(endUser: EndUserScope, now: number): Read<{ files: number; bytes: number }> {
+  const counts = yield* sql.get<{ files: number; bytes: number }>(
     `SELECT count(*) FILTER (WHERE end_user_id = ?) files, coalesce(sum(size_bytes), 0) bytes FROM chat_files
      WHERE tenant = ? AND app_id = ? AND expires_at > ?`,
-    [who.userId, who.tenant, who.appId, now],
+    [endUser.userId, endUser.tenant, endUser.appId, now],
   )
-  return found ?? { files: 0, bytes: 0 }
+  return counts ?? { files: 0, bytes: 0 }
 }
 
 /** Binds files to a message, inside the caller's transaction. @returns the id of a file that has expired meanwhile */
 export function* attachFiles(
-  who: Who,
+  endUser: EndUserScope,
   messageId: string,
   attachments: Attachment[],
   now: number,
 ): Write<string | undefined> {
-  for (const [place, { fileId, url }] of attachments.entries()) {
-    if ((yield* ownFile(who, fileId, now)) === undefined) return fileId
-    yield* sql.run('UPDATE chat_files SET expires_at = NULL WHERE tenant = ? AND id = ?', [who.tenant, fileId])
+  for (const [index, { fileId, url }] of attachments.entries()) {
+    if ((yield* findOwnFile(endUser, fileId, now)) === undefined) return fileId
+    yield* sql.run('UPDATE chat_files SET expires_at = NULL WHERE tenant = ? AND id = ?', [endUser.tenant, fileId])
     yield* sql.run(
       `INSERT INTO chat_message_files (tenant, id, message_id, place, file_id, belongs_to, transfer_method, url)
        VALUES (?, ?, ?, ?, ?, 'user', ?, ?)`,
-      [who.tenant, newId(), messageId, place, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
+      [endUser.tenant, newId(), messageId, index, fileId, url === undefined ? 'local_file' : 'remote_url', url ?? null],
     )
   }
   return undefined
 }
 
 /** The files of a message, in the order they were sent. */
-export function* filesOfMessage({ tenant }: OfApp, messageId: string): Read<AttachedRow[]> {
-  return yield* sql.all<AttachedRow>(
+export function* listMessageFiles({ tenant }: AppScope, messageId: string): Read<AttachedFileRow[]> {
+  return yield* sql.all<AttachedFileRow>(
     `SELECT ${FILE_COLUMNS}, m.id link_id, m.belongs_to, m.transfer_method, m.url
      FROM chat_message_files m JOIN chat_files f ON f.tenant = m.tenant AND f.id = m.file_id
      WHERE m.tenant = ? AND m.message_id = ? ORDER BY m.place`,
@@ -115,19 +115,23 @@ export function* filesOfMessage({ tenant }: OfApp, messageId: string): Read<Atta
 }
 
 /** The files of the newest message with files, of those in a range of positions. */
-export function* newestFiles(who: Who, conversationId: string, places: { after: number; to: number }) {
+export function* listNewestFiles(
+  endUser: EndUserScope,
+  conversationId: string,
+  positions: { after: number; to: number },
+) {
   const message = yield* sql.get<{ id: string }>(
     `SELECT id FROM chat_messages c
      WHERE tenant = ? AND app_id = ? AND end_user_id = ? AND conversation_id = ? AND place > ? AND place <= ?
        AND EXISTS (SELECT 1 FROM chat_message_files f WHERE f.tenant = c.tenant AND f.message_id = c.id) ORDER BY place DESC LIMIT 1`,
-    [who.tenant, who.appId, who.userId, conversationId, places.after, places.to],
+    [endUser.tenant, endUser.appId, endUser.userId, conversationId, positions.after, positions.to],
   )
-  return message === undefined ? [] : yield* filesOfMessage(who, message.id)
+  return message === undefined ? [] : yield* listMessageFiles(endUser, message.id)
 }
 
 /** A file of a tenant by its own id or by its id in a message, and whether it is part of a message. */
-export function* fileNamed(tenant: string, id: string): Read<(FileRow & { attached: 0 | 1 }) | undefined> {
-  return yield* sql.get<FileRow & { attached: 0 | 1 }>(
+export function* findChatFile(tenant: string, id: string): Read<(ChatFileRow & { attached: 0 | 1 }) | undefined> {
+  return yield* sql.get<ChatFileRow & { attached: 0 | 1 }>(
     `SELECT ${FILE_COLUMNS},
        EXISTS (SELECT 1 FROM chat_message_files m WHERE m.tenant = f.tenant AND m.file_id = f.id) attached
      FROM chat_files f WHERE f.tenant = ? AND f.ready = 1
@@ -140,8 +144,8 @@ export function* fileNamed(tenant: string, id: string): Read<(FileRow & { attach
  * The application of a file, by the file's own id or by its id in a message. The caller has checked the signed address,
  * which contains no tenant.
  */
-export function* appOfFile(id: string): Read<OfApp | undefined> {
-  return yield* sql.get<OfApp>(
+export function* findAppByFile(id: string): Read<AppScope | undefined> {
+  return yield* sql.get<AppScope>(
     `SELECT f.tenant, f.app_id appId FROM chat_files f WHERE f.id = ? AND f.ready = 1 UNION ALL
      SELECT f.tenant, f.app_id appId FROM chat_message_files m JOIN chat_files f ON f.tenant = m.tenant AND f.id = m.file_id
      WHERE m.id = ? AND f.ready = 1 LIMIT 1`,
@@ -150,8 +154,8 @@ export function* appOfFile(id: string): Read<OfApp | undefined> {
 }
 
 /** Deletes and returns the next file that has expired, inside the caller's transaction. */
-export function* takeExpired(now: number): Write<FileRow | undefined> {
-  const row = yield* sql.get<FileRow>(
+export function* takeExpiredFile(now: number): Write<ChatFileRow | undefined> {
+  const row = yield* sql.get<ChatFileRow>(
     `SELECT ${FILE_COLUMNS} FROM chat_files f WHERE expires_at <= ? AND ${holdsTime('expires_at')}
      ORDER BY expires_at LIMIT 1`,
     [now],
@@ -161,7 +165,7 @@ export function* takeExpired(now: number): Write<FileRow | undefined> {
 }
 
 /** @param linkTo returns the address that opens a file without a key */
-export function toMessageFile(row: AttachedRow, linkTo: (id: string) => string): MessageFile {
+export function toMessageFile(row: AttachedFileRow, linkTo: (id: string) => string): MessageFile {
   return {
     id: row.link_id,
     type: 'image',

@@ -1,7 +1,7 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { DATABASE_NOW } from '../gateways.js'
-import type { OfApp } from './apps.js'
-import { findMessage, type MessageRow, type Who } from './conversations.js'
+import type { AppScope } from './apps.js'
+import { type EndUserScope, findMessage, type MessageRow } from './conversations.js'
 
 /*
  * Turns of conversations across gateways: a running message is a turn that is running or waiting, and turns run in the
@@ -9,25 +9,29 @@ import { findMessage, type MessageRow, type Who } from './conversations.js'
  */
 
 /** a follower repeats its request more often; after this time without one it is gone */
-const FOLLOWED_MS = 15_000
+const FOLLOW_EXPIRY_MS = 15_000
 /** maximum time between creation of a task's id and of its message's id */
-const ID_GAP_MS = 1000
+const MAX_ID_GAP_MS = 1000
 /** the timestamp part of an id */
-const ID_TIME = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
+const ID_TIMESTAMP = /^([0-9a-f]{8})-([0-9a-f]{4})-7/
 
 /** Whether a turn of another gateway comes first in a conversation. */
-export function* isBehindOthers(who: Who, turn: { messageId: string; conversationId: string }, gateway: string) {
-  const found = yield* sql.get(
+export function* isBehindOtherGateways(
+  endUser: EndUserScope,
+  turn: { messageId: string; conversationId: string },
+  gateway: string,
+) {
+  const row = yield* sql.get(
     `SELECT 1 one FROM chat_messages
      WHERE tenant = ? AND conversation_id = ? AND status = 'running' AND claimed_by <> ?
        AND place < (SELECT place FROM chat_messages WHERE tenant = ? AND id = ?) LIMIT 1`,
-    [who.tenant, turn.conversationId, gateway, who.tenant, turn.messageId],
+    [endUser.tenant, turn.conversationId, gateway, endUser.tenant, turn.messageId],
   )
-  return found !== undefined
+  return row !== undefined
 }
 
 /** Number of running answers of an application, at all gateways. */
-export function* countRunning({ tenant, appId }: OfApp): Read<number> {
+export function* countRunningMessages({ tenant, appId }: AppScope): Read<number> {
   const row = yield* sql.get<{ n: number }>(
     "SELECT count(*) n FROM chat_messages WHERE tenant = ? AND app_id = ? AND status = 'running'",
     [tenant, appId],
@@ -36,7 +40,10 @@ export function* countRunning({ tenant, appId }: OfApp): Read<number> {
 }
 
 /** The end user who sent a message, and its variables. */
-export function* senderOf({ tenant, appId }: OfApp, id: string): Read<{ userId: string; inputs: string } | undefined> {
+export function* findSender(
+  { tenant, appId }: AppScope,
+  id: string,
+): Read<{ userId: string; inputs: string } | undefined> {
   const row = yield* sql.get<{ end_user_id: string; inputs: string }>(
     'SELECT end_user_id, inputs FROM chat_messages WHERE tenant = ? AND app_id = ? AND id = ?',
     [tenant, appId, id],
@@ -45,19 +52,19 @@ export function* senderOf({ tenant, appId }: OfApp, id: string): Read<{ userId: 
 }
 
 /** A message of an end user by its task, and the gateway that answers it. */
-export function* messageOfTask(
-  who: Who,
+export function* findMessageByTask(
+  endUser: EndUserScope,
   taskId: string,
 ): Read<{ row: MessageRow; gateway: string | null } | undefined> {
-  const [, high, low] = ID_TIME.exec(taskId) ?? []
+  const [, high, low] = ID_TIMESTAMP.exec(taskId) ?? []
   if (high === undefined || low === undefined) return undefined
-  const until = (Number.parseInt(high + low, 16) + ID_GAP_MS).toString(16).padStart(12, '0')
+  const until = (Number.parseInt(high + low, 16) + MAX_ID_GAP_MS).toString(16).padStart(12, '0')
   const found = yield* sql.get<{ id: string; claimed_by: string | null }>(
     `SELECT id, claimed_by FROM chat_messages
      WHERE tenant = ? AND id > ? AND id < ? AND task_id = ? AND app_id = ? AND end_user_id = ?`,
-    [who.tenant, taskId, `${until.slice(0, 8)}-${until.slice(8)}`, taskId, who.appId, who.userId],
+    [endUser.tenant, taskId, `${until.slice(0, 8)}-${until.slice(8)}`, taskId, endUser.appId, endUser.userId],
   )
-  const row = found === undefined ? undefined : yield* findMessage(who, found.id)
+  const row = found === undefined ? undefined : yield* findMessage(endUser, found.id)
   return row === undefined || found === undefined ? undefined : { row, gateway: found.claimed_by }
 }
 
@@ -72,7 +79,7 @@ export interface TurnRequest {
 }
 
 /** Requests the gateway of a message to stop. */
-export function* askToStop({ tenant }: OfApp, messageId: string, gateway: string): Write<void> {
+export function* requestStop({ tenant }: AppScope, messageId: string, gateway: string): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_turn_requests (tenant, message_id, gateway, stop) VALUES (?, ?, ?, 1)
      ON CONFLICT (tenant, message_id) DO UPDATE SET stop = 1`,
@@ -81,7 +88,7 @@ export function* askToStop({ tenant }: OfApp, messageId: string, gateway: string
 }
 
 /** Requests the frames of a message from its gateway, or renews the request. */
-export function* askToFollow({ tenant }: OfApp, messageId: string, gateway: string): Write<void> {
+export function* requestFrames({ tenant }: AppScope, messageId: string, gateway: string): Write<void> {
   yield* sql.run(
     `INSERT INTO chat_turn_requests (tenant, message_id, gateway, followed_at) VALUES (?, ?, ?, ${DATABASE_NOW})
      ON CONFLICT (tenant, message_id) DO UPDATE SET followed_at = excluded.followed_at`,
@@ -90,16 +97,16 @@ export function* askToFollow({ tenant }: OfApp, messageId: string, gateway: stri
 }
 
 /** The requests to a gateway. */
-export function* requestsTo(gateway: string): Read<TurnRequest[]> {
+export function* listTurnRequests(gateway: string): Read<TurnRequest[]> {
   return yield* sql.all<TurnRequest>(
-    `SELECT tenant, message_id, stop, CASE WHEN followed_at > ${DATABASE_NOW} - ${FOLLOWED_MS} THEN 1 ELSE 0 END is_followed
+    `SELECT tenant, message_id, stop, CASE WHEN followed_at > ${DATABASE_NOW} - ${FOLLOW_EXPIRY_MS} THEN 1 ELSE 0 END is_followed
      FROM chat_turn_requests WHERE gateway = ?`,
     [gateway],
   )
 }
 
 /** Ids of the messages that a gateway is answering. */
-export function* answeredBy(gateway: string): Read<string[]> {
+export function* listRunningMessages(gateway: string): Read<string[]> {
   const rows = yield* sql.all<{ id: string }>(
     "SELECT id FROM chat_messages WHERE status = 'running' AND claimed_by = ?",
     [gateway],
@@ -108,12 +115,12 @@ export function* answeredBy(gateway: string): Read<string[]> {
 }
 
 /** Removes a request, and with it the frames that were stored for it. */
-export function* removeRequest({ tenant, message_id }: Pick<TurnRequest, 'tenant' | 'message_id'>): Write<void> {
+export function* removeTurnRequest({ tenant, message_id }: Pick<TurnRequest, 'tenant' | 'message_id'>): Write<void> {
   yield* sql.run('DELETE FROM chat_turn_requests WHERE tenant = ? AND message_id = ?', [tenant, message_id])
 }
 
 /** Removes requests to lost gateways. @returns always 0: no work is left to resume */
-export function* dropRequests(): Write<number> {
+export function* removeOrphanedTurnRequests(): Write<number> {
   yield* sql.run('DELETE FROM chat_turn_requests WHERE gateway NOT IN (SELECT id FROM gateways)')
   return 0
 }
@@ -143,7 +150,7 @@ export function* storeFrames(
 }
 
 /** Frames from the one with this number on. */
-export function* framesFrom({ tenant }: OfApp, messageId: string, next: number): Read<FrameBatch[]> {
+export function* listFramesFrom({ tenant }: AppScope, messageId: string, next: number): Read<FrameBatch[]> {
   return yield* sql.all<FrameBatch>(
     `SELECT first, frames, last FROM chat_turn_frames
      WHERE tenant = ? AND message_id = ? AND (first + frame_count > ? OR last = 1) ORDER BY first`,

@@ -1,10 +1,15 @@
 import type { ChatApp } from '../../../contract/chat/apps.js'
-import { EMPTY_VALUES, readDefault, readValue, type ValueType } from '../../../contract/chat/values.js'
+import {
+  EMPTY_VALUES,
+  parseVariableDefault,
+  parseVariableValue,
+  type ValueType,
+} from '../../../contract/chat/values.js'
 import type { ConversationVariable } from '../../../contract/chat/variables.js'
 import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OfApp } from './apps.js'
-import type { Who } from './conversations.js'
+import type { AppScope } from './apps.js'
+import type { EndUserScope } from './conversations.js'
 
 export interface VariableRow {
   key: number
@@ -18,7 +23,7 @@ export interface VariableRow {
   updated_at: number
 }
 
-type Declares = Pick<ChatApp, 'conversationVariables'>
+type VariableDeclarations = Pick<ChatApp, 'conversationVariables'>
 
 const COLUMNS = 'v.key, v.id, v.name, v.description, v.value_type, v.value, v.created_at, v.updated_at'
 const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversations c
@@ -29,9 +34,14 @@ const OF_CONVERSATION = `FROM chat_conversation_variables v JOIN chat_conversati
  * variables get their default, and so do those whose value does not fit their current type. Variables that are no
  * longer declared stay.
  */
-export function* alignVariables({ conversationVariables }: Declares, who: Who, id: string, now: number) {
+export function* alignVariables(
+  { conversationVariables }: VariableDeclarations,
+  endUser: EndUserScope,
+  id: string,
+  now: number,
+) {
   if (conversationVariables.length === 0) return
-  const rows = new Map((yield* variablesOf(who, id)).map((row) => [row.name, row]))
+  const rows = new Map((yield* listConversationVariables(endUser, id)).map((row) => [row.name, row]))
   for (const variable of conversationVariables) {
     const { name, description, valueType } = variable
     const row = rows.get(name)
@@ -40,19 +50,19 @@ export function* alignVariables({ conversationVariables }: Declares, who: Who, i
         `INSERT INTO chat_conversation_variables
            (tenant, id, conversation_id, name, description, value_type, value, created_at, updated_at)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-        [who.tenant, newId(), id, name, description, valueType, firstValue(variable), now, now],
+        [endUser.tenant, newId(), id, name, description, valueType, getInitialValue(variable), now, now],
       )
     else if (row.value_type !== valueType || row.description !== description) {
-      const read = readValue(valueType, row.value)
+      const parsed = parseVariableValue(valueType, row.value)
       yield* sql.run(
         `UPDATE chat_conversation_variables SET description = ?, value_type = ?, value = ?, updated_at = ?
          WHERE tenant = ? AND conversation_id = ? AND key = ?`,
         [
           description,
           valueType,
-          'text' in read ? read.text : firstValue(variable),
+          'text' in parsed ? parsed.text : getInitialValue(variable),
           row.value_type === valueType ? row.updated_at : Math.max(now, row.updated_at),
-          who.tenant,
+          endUser.tenant,
           id,
           row.key,
         ],
@@ -61,38 +71,42 @@ export function* alignVariables({ conversationVariables }: Declares, who: Who, i
   }
 }
 
-function firstValue({ valueType, default: value }: ConversationVariable): string {
+function getInitialValue({ valueType, default: value }: ConversationVariable): string {
   if (value === undefined) return EMPTY_VALUES[valueType]
-  const read = readDefault(valueType, value)
-  return 'text' in read ? read.text : EMPTY_VALUES[valueType]
+  const parsed = parseVariableDefault(valueType, value)
+  return 'text' in parsed ? parsed.text : EMPTY_VALUES[valueType]
 }
 
-export function* variablesOf(who: Who, conversationId: string): Read<VariableRow[]> {
+export function* listConversationVariables(endUser: EndUserScope, conversationId: string): Read<VariableRow[]> {
   return yield* sql.all<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION}`, [
-    who.tenant,
-    who.appId,
-    who.userId,
+    endUser.tenant,
+    endUser.appId,
+    endUser.userId,
     conversationId,
   ])
 }
 
 /** The values of the variables that the application declares now. */
-export function* currentValues(
-  { conversationVariables }: Declares,
-  who: Who,
+export function* getCurrentValues(
+  { conversationVariables }: VariableDeclarations,
+  endUser: EndUserScope,
   id: string,
 ): Read<Record<string, string>> {
   if (conversationVariables.length === 0) return {}
   const names = new Set(conversationVariables.map(({ name }) => name))
-  const rows = (yield* variablesOf(who, id)).filter(({ name }) => names.has(name))
+  const rows = (yield* listConversationVariables(endUser, id)).filter(({ name }) => names.has(name))
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]))
 }
 
-export function* findVariable(who: Who, conversationId: string, id: string): Read<VariableRow | undefined> {
+export function* findVariable(
+  endUser: EndUserScope,
+  conversationId: string,
+  id: string,
+): Read<VariableRow | undefined> {
   return yield* sql.get<VariableRow>(`SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.id = ?`, [
-    who.tenant,
-    who.appId,
-    who.userId,
+    endUser.tenant,
+    endUser.appId,
+    endUser.userId,
     conversationId,
     id,
   ])
@@ -100,18 +114,18 @@ export function* findVariable(who: Who, conversationId: string, id: string): Rea
 
 /** Variables after one of them, in creation order. @param part of the name, case-insensitive; empty for all */
 export function* variablesAfter(
-  who: Who,
+  endUser: EndUserScope,
   conversationId: string,
   { after, part, limit }: { after: number; part: string; limit: number },
 ): Read<VariableRow[]> {
   return yield* sql.all<VariableRow>(
     `SELECT ${COLUMNS} ${OF_CONVERSATION} AND v.key > ? AND instr(lower(v.name), ?) > 0 ORDER BY v.key LIMIT ?`,
-    [who.tenant, who.appId, who.userId, conversationId, after, part.toLowerCase(), limit],
+    [endUser.tenant, endUser.appId, endUser.userId, conversationId, after, part.toLowerCase(), limit],
   )
 }
 
 /** Sets a value that was parsed before, inside the caller's transaction. @returns the updated row */
-export function* writeValue({ tenant }: OfApp, row: VariableRow, value: string): Write<VariableRow> {
+export function* setVariableValue({ tenant }: AppScope, row: VariableRow, value: string): Write<VariableRow> {
   const updated_at = Math.max(Date.now(), row.updated_at)
   yield* sql.run('UPDATE chat_conversation_variables SET value = ?, updated_at = ? WHERE tenant = ? AND key = ?', [
     value,

@@ -5,7 +5,7 @@ import { type Read, sql } from '../../storage/program.js'
  *
  * @param denied ids of sources that the reader may not read
  */
-function isKnown(column: string, denied: readonly string[]): { text: string; values: string[] } {
+function readableNodeSql(column: string, denied: readonly string[]): { text: string; values: string[] } {
   if (denied.length === 0) return { text: '', values: [] }
   const text = `AND NOT EXISTS (SELECT 1 FROM nodes kept CROSS JOIN documents owner ON owner.key = kept.doc_key
     WHERE kept.key = ${column} AND owner.source_id IN (SELECT value FROM json_each(?)))`
@@ -13,9 +13,9 @@ function isKnown(column: string, denied: readonly string[]): { text: string; val
 }
 
 /** SQL condition that a passage which the reader may read states the relation in a column, and its parameters. */
-function isStatedTo(column: string, denied: readonly string[]): { text: string; values: string[] } {
+function statedToReaderSql(column: string, denied: readonly string[]): { text: string; values: string[] } {
   if (denied.length === 0) return { text: '', values: [] }
-  const { text, values } = isKnown('stated.node_key', denied)
+  const { text, values } = readableNodeSql('stated.node_key', denied)
   return {
     text: `AND EXISTS (SELECT 1 FROM graph_relation_nodes stated WHERE stated.relation_key = ${column} ${text})`,
     values,
@@ -23,12 +23,12 @@ function isStatedTo(column: string, denied: readonly string[]): { text: string; 
 }
 
 /** Of some entities, those that a readable passage mentions and that have one of some names. */
-export function* knownEntities(
+export function* filterReadableEntities(
   entities: readonly number[],
   names: readonly string[],
   denied: readonly string[],
 ): Read<number[]> {
-  const mention = isKnown('m.node_key', denied)
+  const mention = readableNodeSql('m.node_key', denied)
   const rows = yield* sql.all<{ key: number }>(
     `SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e ON e.key = wanted.value
      WHERE EXISTS (SELECT 1 FROM graph_mentions m WHERE m.entity_key = e.key ${mention.text})
@@ -43,7 +43,7 @@ export function* knownEntities(
 }
 
 /** The entity with an id or a canonical key. */
-export function* entityCalled(spaceKey: number, id: string, canonicalKey: string): Read<number | undefined> {
+export function* findEntityKey(spaceKey: number, id: string, canonicalKey: string): Read<number | undefined> {
   return (yield* sql.get<{ key: number }>(
     'SELECT key FROM graph_entities WHERE space_key = ? AND (id = ? OR canonical_key = ?) LIMIT 1',
     [spaceKey, id, canonicalKey],
@@ -51,7 +51,7 @@ export function* entityCalled(spaceKey: number, id: string, canonicalKey: string
 }
 
 /** Entities whose canonical key or other name is one of some keys; at most `limit` by each. */
-export function* entitiesNamed(spaceKey: number, keys: readonly string[], limit: number): Read<number[]> {
+export function* listEntitiesByName(spaceKey: number, keys: readonly string[], limit: number): Read<number[]> {
   const wanted = JSON.stringify(keys)
   const rows = yield* sql.all<{ key: number }>(
     `SELECT key FROM (SELECT e.key FROM json_each(?) wanted CROSS JOIN graph_entities e
@@ -64,51 +64,59 @@ export function* entitiesNamed(spaceKey: number, keys: readonly string[], limit:
 }
 
 /** The entities that each of some nodes mentions. */
-export function* mentionedBy(nodes: readonly number[], limit: number): Read<number[][]> {
+export function* listMentionedEntities(nodes: readonly number[], limit: number): Read<number[][]> {
   const rows = yield* sql.allEach<{ key: number }>(
     'SELECT entity_key key FROM graph_mentions WHERE node_key = ? LIMIT +?',
     nodes.map((node) => [node, limit]),
   )
-  return rows.map((of) => of.map(({ key }) => key))
+  return rows.map((group) => group.map(({ key }) => key))
 }
 
 /** The other ends of the relations of each of some entities, highest confidence first. */
-export function* neighboursOf(
+export function* listNeighbours(
   entities: readonly number[],
   limit: number,
   denied: readonly string[],
 ): Read<{ other: number; isStated: boolean }[][]> {
-  const known = isStatedTo('graph_relations.key', denied)
+  const condition = statedToReaderSql('graph_relations.key', denied)
   const rows = yield* sql.allEach<{ other: number; type: string; predicate: string }>(
     `SELECT other, type, predicate FROM (
        SELECT object_key other, type, predicate, confidence, key FROM graph_relations
-         WHERE subject_key = ? ${known.text}
+         WHERE subject_key = ? ${condition.text}
        UNION ALL SELECT subject_key, type, predicate, confidence, key FROM graph_relations
-         WHERE object_key = ? ${known.text})
+         WHERE object_key = ? ${condition.text})
      ORDER BY confidence DESC, key LIMIT +?`,
-    entities.map((entity) => [entity, ...known.values, entity, ...known.values, limit]),
+    entities.map((entity) => [entity, ...condition.values, entity, ...condition.values, limit]),
   )
-  return rows.map((of) =>
-    of.map(({ other, type, predicate }) => ({ other, isStated: type !== 'mentions' || predicate !== '' })),
+  return rows.map((group) =>
+    group.map(({ other, type, predicate }) => ({ other, isStated: type !== 'mentions' || predicate !== '' })),
   )
 }
 
 /** Readable nodes that mention each of some entities, newest first. @param denied see `readableNodeSql` */
-export function* nodesOf(entities: readonly number[], limit: number, denied: readonly string[]): Read<number[][]> {
-  const known = isKnown('graph_mentions.node_key', denied)
+export function* listMentioningNodes(
+  entities: readonly number[],
+  limit: number,
+  denied: readonly string[],
+): Read<number[][]> {
+  const condition = readableNodeSql('graph_mentions.node_key', denied)
   const rows = yield* sql.allEach<{ key: number }>(
-    `SELECT node_key key FROM graph_mentions WHERE entity_key = ? ${known.text} ORDER BY node_key DESC LIMIT +?`,
-    entities.map((entity) => [entity, ...known.values, limit]),
+    `SELECT node_key key FROM graph_mentions WHERE entity_key = ? ${condition.text} ORDER BY node_key DESC LIMIT +?`,
+    entities.map((entity) => [entity, ...condition.values, limit]),
   )
-  return rows.map((of) => of.map(({ key }) => key))
+  return rows.map((group) => group.map(({ key }) => key))
 }
 
 /** Number of readable nodes that mention each of some entities, counted up to `maxCount`. */
-export function* mentionsUpTo(entities: readonly number[], most: number, denied: readonly string[]): Read<number[]> {
-  const known = isKnown('graph_mentions.node_key', denied)
+export function* countMentionsUpTo(
+  entities: readonly number[],
+  maxCount: number,
+  denied: readonly string[],
+): Read<number[]> {
+  const condition = readableNodeSql('graph_mentions.node_key', denied)
   const rows = yield* sql.getEach<{ n: number }>(
-    `SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? ${known.text} LIMIT +?) counted`,
-    entities.map((entity) => [entity, ...known.values, most]),
+    `SELECT count(*) n FROM (SELECT 1 FROM graph_mentions WHERE entity_key = ? ${condition.text} LIMIT +?) counted`,
+    entities.map((entity) => [entity, ...condition.values, maxCount]),
   )
   return rows.map((row) => row?.n ?? 0)
 }

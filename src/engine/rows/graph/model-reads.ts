@@ -2,15 +2,15 @@ import type { ModelReference } from '../../base/model-reference.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
 /** A model's reply about a text of the space, as JSON; undefined if the model was not asked. */
-export function* storedReply(spaceKey: number, model: ModelReference, textHash: string): Read<string | undefined> {
+export function* findModelReply(spaceKey: number, model: ModelReference, textHash: string): Read<string | undefined> {
   return (yield* sql.get<{ said: string }>(
     'SELECT said FROM graph_model_reads WHERE space_key = ? AND model = ? AND text_hash = ? LIMIT 1',
-    [spaceKey, nameOf(model), textHash],
+    [spaceKey, toModelCell(model), textHash],
   ))?.said
 }
 
 /** Stores a model's reply about a node, which the graph contains now, inside the caller's transaction. */
-export function* storeReply(
+export function* storeModelReply(
   spaceKey: number,
   model: ModelReference,
   node: number,
@@ -23,7 +23,7 @@ export function* storeReply(
   yield* sql.run(
     `INSERT OR REPLACE INTO graph_model_reads (node_key, model, space_key, text_hash, said, is_current)
      VALUES (?, ?, ?, ?, ?, 1)`,
-    [node, nameOf(model), spaceKey, textHash, said],
+    [node, toModelCell(model), spaceKey, textHash, said],
   )
 }
 
@@ -48,15 +48,15 @@ export function* passagesAfter(
      CROSS JOIN documents d ON d.key = v.doc_key
      WHERE n.space_key = ? AND n.key > ? AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
        AND d.deleted_at IS NULL ORDER BY n.key LIMIT +?`,
-    [nameOf(model), spaceKey, after, limit],
+    [toModelCell(model), spaceKey, after, limit],
   )
 }
 
-export function* textOf(spaceKey: number, node: number): Read<string | undefined> {
+export function* findNodeText(spaceKey: number, node: number): Read<string | undefined> {
   return (yield* sql.get<{ text: string }>('SELECT text FROM nodes WHERE key = ? AND space_key = ?', [node, spaceKey]))
     ?.text
 }
 
-function nameOf({ pluginId, provider, model }: ModelReference): string {
+function toModelCell({ pluginId, provider, model }: ModelReference): string {
   return `${pluginId}/${provider}/${model}`
 }

@@ -1,9 +1,9 @@
 import { newId } from '../../../lib/ids.js'
 import type { ModelReference } from '../../base/model-reference.js'
-import type { ProviderTrouble } from '../../models/trouble.js'
+import type { ProviderProblem } from '../../models/provider-problem.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { fromCell } from '../../storage/readable.js'
-import { type SpaceWork, workTable } from '../space-work.js'
+import { parseJsonCell } from '../../storage/readable.js'
+import { createWorkTable, type SpaceWork } from '../space-work.js'
 import type { SpaceRow } from '../spaces.js'
 
 /** A reading of all passages of a space for its graph. */
@@ -22,22 +22,22 @@ export interface ReadingRow extends SpaceWork {
 }
 
 /** number of readings of a space that are kept */
-const KEPT = 20
+const MAX_READING_COUNT = 20
 
-export const readingRows = workTable<ReadingRow>('graph_readings', 'graph reading')
+export const readingRows = createWorkTable<ReadingRow>('graph_readings', 'graph reading')
 
 /** The most recent readings of a space, newest first. */
-export function* lastReadings(space: SpaceRow): Read<ReadingRow[]> {
+export function* listRecentReadings(space: SpaceRow): Read<ReadingRow[]> {
   return yield* sql.all<ReadingRow>('SELECT * FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?', [
     space.key,
-    KEPT,
+    MAX_READING_COUNT,
   ])
 }
 
 /** Starts a reading, or sets the budget of the one that is running, inside the caller's transaction. */
 export function* beginReading(space: SpaceRow, model: ModelReference | undefined, budget: number): Write<ReadingRow> {
   const now = Date.now()
-  const open = yield* readingRows.openOf(space)
+  const open = yield* readingRows.findOpenOfSpace(space)
   if (open !== undefined) {
     yield* sql.run('UPDATE graph_readings SET budget = ?, next_at = 0, updated_at = ? WHERE key = ?', [
       budget,
@@ -49,7 +49,7 @@ export function* beginReading(space: SpaceRow, model: ModelReference | undefined
   yield* sql.run(
     `DELETE FROM graph_readings WHERE space_key = ? AND key NOT IN
        (SELECT key FROM graph_readings WHERE space_key = ? ORDER BY key DESC LIMIT ?)`,
-    [space.key, space.key, KEPT - 1],
+    [space.key, space.key, MAX_READING_COUNT - 1],
   )
   const id = newId()
   yield* sql.run(
@@ -61,7 +61,7 @@ export function* beginReading(space: SpaceRow, model: ModelReference | undefined
 }
 
 /** Progress of a reading since the previous report. */
-export interface Progress {
+export interface GraphReadingProgress {
   /** last passage that the model has read */
   place: number
   done: number
@@ -70,7 +70,10 @@ export interface Progress {
   tokens: number
 }
 
-export function* noteProgress(key: number, { place, done, asked, unusable, tokens }: Progress): Write<void> {
+export function* addReadingProgress(
+  key: number,
+  { place, done, asked, unusable, tokens }: GraphReadingProgress,
+): Write<void> {
   yield* sql.run(
     `UPDATE graph_readings SET node_key = max(node_key, ?), done = done + ?, asked = asked + ?, unusable = unusable + ?,
        tokens = tokens + ?, updated_at = ? WHERE key = ?`,
@@ -79,7 +82,7 @@ export function* noteProgress(key: number, { place, done, asked, unusable, token
 }
 
 /** Resets the retries: the model responds again. */
-export function* noteAnswer(key: number): Write<void> {
+export function* resetReadingRetries(key: number): Write<void> {
   yield* sql.run(
     'UPDATE graph_readings SET attempts = 0, next_at = 0, error = NULL, error_class = NULL WHERE key = ? AND attempts > 0',
     [key],
@@ -87,7 +90,7 @@ export function* noteAnswer(key: number): Write<void> {
 }
 
 /** Sets the number of passages of a space and, after a recount, of those that were read. */
-export function* noteCounts(key: number, { total, done }: { total: number; done?: number }): Write<void> {
+export function* setReadingCounts(key: number, { total, done }: { total: number; done?: number }): Write<void> {
   yield* sql.run(
     'UPDATE graph_readings SET total = ?, done = coalesce(?, done), updated_at = ? WHERE key = ? AND completed_at IS NULL',
     [total, done ?? null, Date.now(), key],
@@ -98,16 +101,16 @@ export function* noteCounts(key: number, { total, done }: { total: number; done?
 export function* endReading(
   key: number,
   state: Exclude<ReadingRow['state'], 'reading'>,
-  why?: Pick<ProviderTrouble, 'class' | 'message'>,
+  failure?: Pick<ProviderProblem, 'class' | 'message'>,
 ): Write<void> {
   const now = Date.now()
   yield* sql.run(
     `UPDATE graph_readings SET state = ?, error = ?, error_class = ?, updated_at = ?, completed_at = ?
      WHERE key = ? AND completed_at IS NULL`,
-    [state, why?.message ?? null, why?.class ?? null, now, now, key],
+    [state, failure?.message ?? null, failure?.class ?? null, now, now, key],
   )
 }
 
-export function modelOf({ model }: Pick<ReadingRow, 'model'>): ModelReference | undefined {
-  return model === null ? undefined : fromCell<ModelReference>(model)
+export function parseReadingModel({ model }: Pick<ReadingRow, 'model'>): ModelReference | undefined {
+  return model === null ? undefined : parseJsonCell<ModelReference>(model)
 }

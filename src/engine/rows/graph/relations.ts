@@ -11,13 +11,13 @@ export interface RelationEnds {
 }
 
 /** Relations of an entity, stated ones first; at most `maxPerDirection` in each direction. */
-export function* relationEnds(entity: number, most: number): Read<RelationEnds[]> {
+export function* listRelationEnds(entity: number, maxPerDirection: number): Read<RelationEnds[]> {
   return yield* sql.all<RelationEnds>(
     `SELECT key, subject_key, object_key, type, predicate FROM (
        SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
        UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?))
      ORDER BY type = 'mentions' AND predicate = '', confidence DESC, key`,
-    [entity, most, entity, most],
+    [entity, maxPerDirection, entity, maxPerDirection],
   )
 }
 
@@ -45,13 +45,16 @@ export function* relationsAfter(
  *
  * @param maxPerDirection relations that are read in each direction; `cut` reports that there may be more
  */
-export function* surestRelations(entity: number, most: number): Read<{ rows: RelationRow[]; cut: boolean }> {
+export function* listRelationsByConfidence(
+  entity: number,
+  maxPerDirection: number,
+): Read<{ rows: RelationRow[]; cut: boolean }> {
   const rows = yield* sql.all<RelationRow>(
     `SELECT * FROM (SELECT * FROM graph_relations WHERE subject_key = ? LIMIT +?)
      UNION ALL SELECT * FROM (SELECT * FROM graph_relations WHERE object_key = ? LIMIT +?)`,
-    [entity, most, entity, most],
+    [entity, maxPerDirection, entity, maxPerDirection],
   )
   const intact = rows.filter((row) => !isDamaged(row))
   intact.sort((a, b) => b.confidence - a.confidence || a.key - b.key)
-  return { rows: intact, cut: rows.length >= most }
+  return { rows: intact, cut: rows.length >= maxPerDirection }
 }

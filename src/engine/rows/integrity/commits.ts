@@ -1,6 +1,6 @@
 import type { StagedCommit, StagedCommitStatus } from '../../../contract/gateway/integrity.js'
 import { type Bindable, type Read, sql } from '../../storage/program.js'
-import { askerOf, mayKnow, type Reader } from '../permissions.js'
+import { type Reader, sqlCanRead, toReaderParameter } from '../permissions.js'
 
 /** A row of `staged_commits`. */
 export interface CommitRow {
@@ -24,28 +24,28 @@ export interface CommitRow {
 }
 
 /** Staged commits of a space that the reader may read, oldest first; of one status if it is given. */
-export function* commitsAfter(
+export function* listCommitsAfter(
   reader: Reader,
   spaceKey: number,
   { after, status }: { after: string; status: StagedCommitStatus | undefined },
-  most: number,
+  limit: number,
 ): Read<CommitRow[]> {
-  const place: Bindable[] = [spaceKey, after]
+  const parameters: Bindable[] = [spaceKey, after]
   return status === undefined
     ? yield* sql.all<CommitRow>(
         `SELECT * FROM staged_commits INDEXED BY staged_commits_listed WHERE space_key = ? AND id > ?
-             AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
-        [...place, askerOf(reader), most],
+             AND ${sqlCanRead('staged_commits.source_id')} ORDER BY id LIMIT ?`,
+        [...parameters, toReaderParameter(reader), limit],
       )
     : yield* sql.all<CommitRow>(
         `SELECT * FROM staged_commits WHERE space_key = ? AND id > ? AND status = ?
-             AND ${mayKnow('staged_commits.source_id')} ORDER BY id LIMIT ?`,
-        [...place, status, askerOf(reader), most],
+             AND ${sqlCanRead('staged_commits.source_id')} ORDER BY id LIMIT ?`,
+        [...parameters, status, toReaderParameter(reader), limit],
       )
 }
 
 /** number of ids that differ in their last digit only */
-const SIBLINGS = 16
+const SIBLING_COUNT = 16
 
 export interface CollectableCommit {
   id: string
@@ -59,11 +59,11 @@ export interface CollectableCommit {
  * Failed commits past their expiry, and those whose collection was interrupted. A job that will be retried keeps its
  * commit.
  */
-export function* collectableCommits(
+export function* listCollectableCommits(
   spaceKey: number,
   after: string,
   now: number,
-  most: number,
+  limit: number,
 ): Read<CollectableCommit[]> {
   return yield* sql.allAsStored<CollectableCommit>(
     `SELECT id, status, document_id, published_object_key, updated_at FROM staged_commits INDEXED BY staged_commits_listed
@@ -72,15 +72,15 @@ export function* collectableCommits(
        OR status = 'failed-retryable' AND expires_at < ?
           AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = staged_commits.job_id AND completed_at IS NULL))
      ORDER BY id LIMIT ?`,
-    [spaceKey, after, now, now, most],
+    [spaceKey, after, now, now, limit],
   )
 }
 
 /** The collectable commit with this id. */
-export function* collectableCommit(spaceKey: number, id: string, now: number): Read<CollectableCommit | undefined> {
+export function* findCollectableCommit(spaceKey: number, id: string, now: number): Read<CollectableCommit | undefined> {
   // sorts just before the id
   const before = id.slice(0, -1)
-  return (yield* collectableCommits(spaceKey, before, now, SIBLINGS)).find((row) => row.id === id)
+  return (yield* listCollectableCommits(spaceKey, before, now, SIBLING_COUNT)).find((row) => row.id === id)
 }
 
 /** Whether an upload of the space has ended; false if it has no row. */

@@ -14,11 +14,11 @@ export interface HashedNode {
 }
 
 /** A space's passages, by key. */
-export function* hashedNodes(spaceKey: number, after: number, most: number): Read<HashedNode[]> {
+export function* listHashedNodes(spaceKey: number, after: number, limit: number): Read<HashedNode[]> {
   return yield* sql.allAsStored<HashedNode>(
     `SELECT key, id, version_key, title, text, start_offset, end_offset, row_hash FROM nodes INDEXED BY nodes_place
      WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
@@ -31,31 +31,31 @@ export interface NodeReferences {
 }
 
 /** The references of the passages of a version, in their order. */
-export function* nodeReferences(versionKey: number, after: number, most: number): Read<NodeReferences[]> {
+export function* listNodeReferences(versionKey: number, after: number, limit: number): Read<NodeReferences[]> {
   return yield* sql.allAsStored<NodeReferences>(
     'SELECT key, id, ordinal, outline_node, elements FROM nodes WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?',
-    [versionKey, after, most],
+    [versionKey, after, limit],
   )
 }
 
 /** The same for some versions, by their keys; undefined if there are `limit` passages or more. */
-export function* referencesOf(
+export function* listReferencesByVersion(
   versionKeys: readonly number[],
-  most: number,
+  limit: number,
 ): Read<Map<number, NodeReferences[]> | undefined> {
   const rows = yield* sql.allAsStored<NodeReferences & { version_key: number }>(
     `SELECT nodes.key, nodes.version_key, nodes.id, ordinal, outline_node, elements FROM json_each(?) wanted
      CROSS JOIN nodes INDEXED BY nodes_version ON nodes.version_key = wanted.value
      ORDER BY wanted.key, ordinal LIMIT +?`,
-    [JSON.stringify(versionKeys), most],
+    [JSON.stringify(versionKeys), limit],
   )
-  if (rows.length >= most) return undefined
-  const found = new Map(versionKeys.map((key): [number, NodeReferences[]] => [key, []]))
-  for (const row of rows) found.get(row.version_key)?.push(row)
-  return found
+  if (rows.length >= limit) return undefined
+  const byVersion = new Map(versionKeys.map((key): [number, NodeReferences[]] => [key, []]))
+  for (const row of rows) byVersion.get(row.version_key)?.push(row)
+  return byVersion
 }
 
-export interface PlacedNode {
+export interface NodePresence {
   key: number
   id: string
   /** 1 if its version does not exist: no read shows it */
@@ -64,16 +64,16 @@ export interface PlacedNode {
 }
 
 /** A space's passages, by key, and whether their versions exist. */
-export function* placedNodes(spaceKey: number, after: number, most: number): Read<PlacedNode[]> {
-  return yield* sql.allAsStored<PlacedNode>(
+export function* listNodePresence(spaceKey: number, after: number, limit: number): Read<NodePresence[]> {
+  return yield* sql.allAsStored<NodePresence>(
     `SELECT key, id, NOT EXISTS (SELECT 1 FROM versions WHERE versions.key = nodes.version_key) stray,
        octet_length(text) bytes
      FROM nodes INDEXED BY nodes_place WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
-export function* nodeKeyOf(spaceKey: number, id: string): Read<number | undefined> {
+export function* findNodeKeyById(spaceKey: number, id: string): Read<number | undefined> {
   const node = yield* sql.getAsStored<{ key: number }>('SELECT key FROM nodes WHERE space_key = ? AND id = ?', [
     spaceKey,
     id,
@@ -98,7 +98,7 @@ export interface StoredNode {
   row_hash: Uint8Array
 }
 
-export function* storedNodes(versionKey: number): Read<StoredNode[]> {
+export function* listStoredNodes(versionKey: number): Read<StoredNode[]> {
   return yield* sql.allAsStored<StoredNode>('SELECT * FROM nodes WHERE version_key = ? ORDER BY ordinal', [versionKey])
 }
 
@@ -114,11 +114,11 @@ export interface IndexedNode {
 }
 
 /** @param vectorSpaceKey if undefined, no passage has a vector */
-export function* indexedNodes(
+export function* listIndexedNodes(
   spaceKey: number,
   vectorSpaceKey: number | undefined,
   after: number,
-  most: number,
+  limit: number,
 ): Read<IndexedNode[]> {
   return yield* sql.allAsStored<IndexedNode>(
     `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
@@ -127,7 +127,7 @@ export function* indexedNodes(
      LEFT JOIN vectors ON vectors.vector_space = ? AND vectors.node_key = nodes.key
      WHERE nodes.space_key = ? AND nodes.key > ? AND versions.until_revision IS NULL AND versions.from_revision IS NOT NULL
      ORDER BY nodes.key LIMIT ?`,
-    [vectorSpaceKey ?? -1, spaceKey, after, most],
+    [vectorSpaceKey ?? -1, spaceKey, after, limit],
   )
 }
 

@@ -2,7 +2,7 @@ import { type Read, sql } from '../../storage/program.js'
 import type { SpaceRow } from '../spaces.js'
 
 /** Location of stored bytes, and their hash and size at upload. */
-export interface ReceivedBytes {
+export interface UploadedBytes {
   id: string
   name: string
   object_key: string
@@ -11,15 +11,15 @@ export interface ReceivedBytes {
 }
 
 /** The bytes of a space's documents, by id. */
-export function* documentBytes(spaceKey: number, after: string, most: number): Read<ReceivedBytes[]> {
-  return yield* sql.allAsStored<ReceivedBytes>(
+export function* listDocumentBytes(spaceKey: number, after: string, limit: number): Read<UploadedBytes[]> {
+  return yield* sql.allAsStored<UploadedBytes>(
     `SELECT id, filename name, object_key, sha256, size_bytes FROM documents
      WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
-export function* isDocumentThere(spaceKey: number, id: string): Read<boolean> {
+export function* hasDocument(spaceKey: number, id: string): Read<boolean> {
   return (
     (yield* sql.get<{ one: number }>(
       'SELECT 1 one FROM documents WHERE space_key = ? AND id = ? AND deleted_at IS NULL',
@@ -29,17 +29,17 @@ export function* isDocumentThere(spaceKey: number, id: string): Read<boolean> {
 }
 
 /** The bytes of files in a tenant's chats, by id. */
-export function* chatFileBytes(tenant: string, after: string, most: number): Read<ReceivedBytes[]> {
-  return yield* sql.allAsStored<ReceivedBytes>(
+export function* listChatFileBytes(tenant: string, after: string, limit: number): Read<UploadedBytes[]> {
+  return yield* sql.allAsStored<UploadedBytes>(
     `SELECT id, name, object_key, sha256, size_bytes FROM chat_files
      WHERE tenant = ? AND id > ? AND ready = 1 ORDER BY id LIMIT ?`,
-    [tenant, after, most],
+    [tenant, after, limit],
   )
 }
 
-export function* isChatFileThere(tenant: string, id: string): Read<boolean> {
-  const found = yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE tenant = ? AND id = ?', [tenant, id])
-  return found !== undefined
+export function* hasChatFile(tenant: string, id: string): Read<boolean> {
+  const row = yield* sql.get<{ id: string }>('SELECT id FROM chat_files WHERE tenant = ? AND id = ?', [tenant, id])
+  return row !== undefined
 }
 
 /** The bytes of a file that an agent wrote. */
@@ -53,28 +53,28 @@ export interface WrittenBytes {
 }
 
 /** The bytes of the current files in a space's workspaces, by key. */
-export function* workspaceFileBytes(spaceKey: number, after: number, most: number): Read<WrittenBytes[]> {
+export function* listWorkspaceFileBytes(spaceKey: number, after: number, limit: number): Read<WrittenBytes[]> {
   return yield* sql.allAsStored<WrittenBytes>(
     `SELECT key, id, '/workspaces/' || replace(folder, char(1), '/') || base path, object_key, sha256, size_bytes
      FROM workspace_files WHERE space_key = ? AND key > ? AND until_seq IS NULL ORDER BY key LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
-export function* isWorkspaceFileThere(key: number): Read<boolean> {
+export function* hasWorkspaceFile(key: number): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM workspace_files WHERE key = ? AND removed = 0', [key])) !== undefined
 }
 
 /** The bytes of the files in a space's snapshots, by key. */
-export function* snapshotFileBytes(spaceKey: number, after: number, most: number): Read<WrittenBytes[]> {
+export function* listSnapshotFileBytes(spaceKey: number, after: number, limit: number): Read<WrittenBytes[]> {
   return yield* sql.allAsStored<WrittenBytes>(
     `SELECT key, snapshot_id id, path, object_key, sha256, size_bytes FROM snapshot_files
      WHERE space_key = ? AND key > ? ORDER BY key LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
-export function* isSnapshotFileThere(key: number): Read<boolean> {
+export function* hasSnapshotFile(key: number): Read<boolean> {
   return (yield* sql.get('SELECT 1 one FROM snapshot_files WHERE key = ?', [key])) !== undefined
 }
 
@@ -82,8 +82,8 @@ export function* isSnapshotFileThere(key: number): Read<boolean> {
  * Whether a space is the one of its tenant that reports an unreferenced object: the space of the last upload that
  * brought the object, else the tenant's oldest space.
  */
-export function* isShownBy(space: Pick<SpaceRow, 'key' | 'tenant'>, objectKey: string): Read<boolean> {
-  const shown = yield* sql.get<{ key: number }>(
+export function* isReportedBy(space: Pick<SpaceRow, 'key' | 'tenant'>, objectKey: string): Read<boolean> {
+  const row = yield* sql.get<{ key: number }>(
     `SELECT coalesce(
        (SELECT space_key FROM staged_commits JOIN spaces ON spaces.key = space_key
         WHERE published_object_key = ? AND spaces.tenant = ? AND spaces.deleted_at IS NULL
@@ -91,5 +91,5 @@ export function* isShownBy(space: Pick<SpaceRow, 'key' | 'tenant'>, objectKey: s
        (SELECT key FROM spaces WHERE tenant = ? AND deleted_at IS NULL ORDER BY id LIMIT 1)) key`,
     [objectKey, space.tenant, space.tenant],
   )
-  return shown?.key === space.key
+  return row?.key === space.key
 }

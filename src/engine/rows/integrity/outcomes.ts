@@ -1,38 +1,43 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 
 /** A requested collection, and its idempotency key. */
-export interface Collection {
+export interface CollectionRequest {
   spaceKey: number
   idempotencyKey: string
   target: string
 }
 
-export type OutcomeState = 'deleting' | 'deleted'
+export type CollectionState = 'deleting' | 'deleted'
 
-const placeOf = ({ spaceKey, idempotencyKey, target }: Collection) => [spaceKey, idempotencyKey, target]
+const toKeyCells = ({ spaceKey, idempotencyKey, target }: CollectionRequest) => [spaceKey, idempotencyKey, target]
 
-export function* outcomeOf(collection: Collection): Read<OutcomeState | undefined> {
-  const row = yield* sql.getAsStored<{ state: OutcomeState }>(
+export function* findCollectionState(collection: CollectionRequest): Read<CollectionState | undefined> {
+  const row = yield* sql.getAsStored<{ state: CollectionState }>(
     'SELECT state FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?',
-    placeOf(collection),
+    toKeyCells(collection),
   )
   return row?.state
 }
 
-export function* putOutcome(collection: Collection, state: OutcomeState, objectKey: string, now: number): Write<void> {
+export function* setCollectionState(
+  collection: CollectionRequest,
+  state: CollectionState,
+  objectKey: string,
+  now: number,
+): Write<void> {
   yield* sql.run(
     'INSERT OR REPLACE INTO gc_outcomes (space_key, idempotency_key, target, state, object_key, created_at) VALUES (?, ?, ?, ?, ?, ?)',
-    [...placeOf(collection), state, objectKey, now],
+    [...toKeyCells(collection), state, objectKey, now],
   )
 }
 
-export function* removeOutcome(collection: Collection): Write<void> {
+export function* removeCollectionState(collection: CollectionRequest): Write<void> {
   yield* sql.run(
     'DELETE FROM gc_outcomes WHERE space_key = ? AND idempotency_key = ? AND target = ?',
-    placeOf(collection),
+    toKeyCells(collection),
   )
 }
 
-export function* removeOutcomesBefore(time: number): Write<void> {
+export function* removeCollectionStatesBefore(time: number): Write<void> {
   yield* sql.run('DELETE FROM gc_outcomes WHERE created_at < ?', [time])
 }

@@ -2,11 +2,11 @@ import { newId } from '../../../lib/ids.js'
 import type { PreparedNode } from '../../parse/compiled.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { DocumentRow } from '../documents.js'
-import { contentCells } from '../nodes.js'
+import { toContentCells } from '../nodes.js'
 import { logRemoved } from '../projection-log.js'
 import { removeNode } from '../purge/parts.js'
-import { withParts } from '../version-parts.js'
-import { type StoredNode, storedNodes } from './nodes.js'
+import { loadPackedVersion } from '../version-parts.js'
+import { listStoredNodes, type StoredNode } from './nodes.js'
 import type { ScannedVersion } from './versions.js'
 
 /** A version of a live document with everything stored for it, damaged or not. */
@@ -16,7 +16,7 @@ export interface StoredVersion {
   nodes: StoredNode[]
 }
 
-export function* storedVersion(spaceKey: number, versionKey: number): Read<StoredVersion | undefined> {
+export function* findStoredVersion(spaceKey: number, versionKey: number): Read<StoredVersion | undefined> {
   const row = yield* sql.getAsStored<ScannedVersion>(
     `SELECT versions.*, documents.id document_id, documents.filename FROM versions JOIN documents ON documents.key = versions.doc_key
      WHERE versions.key = ? AND versions.space_key = ? AND documents.deleted_at IS NULL`,
@@ -24,18 +24,18 @@ export function* storedVersion(spaceKey: number, versionKey: number): Read<Store
   )
   const document = row && (yield* sql.getAsStored<DocumentRow>('SELECT * FROM documents WHERE key = ?', [row.doc_key]))
   if (row === undefined || document === undefined) return undefined
-  const nodes = yield* storedNodes(versionKey)
-  return { row: yield* withParts(row), document, nodes }
+  const nodes = yield* listStoredNodes(versionKey)
+  return { row: yield* loadPackedVersion(row), document, nodes }
 }
 
 /** Whether a version exists, and whether it is superseded. */
-export function* stateOfVersion(key: number): Read<'gone' | 'live' | 'superseded'> {
-  const there = yield* sql.getAsStored<{ until_revision: number | null }>(
+export function* getVersionState(key: number): Read<'gone' | 'live' | 'superseded'> {
+  const row = yield* sql.getAsStored<{ until_revision: number | null }>(
     'SELECT until_revision FROM versions WHERE key = ?',
     [key],
   )
-  if (there === undefined) return 'gone'
-  return there.until_revision === null ? 'live' : 'superseded'
+  if (row === undefined) return 'gone'
+  return row.until_revision === null ? 'live' : 'superseded'
 }
 
 export function* setArtifactHash(versionKey: number, hash: string): Write<void> {
@@ -53,13 +53,14 @@ export function* setRestoredHash(versionKey: number, hash: string): Write<void> 
 }
 
 /** @returns whether the passage's row was missing or different */
-export function* writeNode(row: ScannedVersion, old: StoredNode | undefined, node: PreparedNode): Write<boolean> {
+export function* restoreNode(row: ScannedVersion, old: StoredNode | undefined, node: PreparedNode): Write<boolean> {
   const { hash } = node
-  const values = contentCells(node)
+  const values = toContentCells(node)
   if (old !== undefined) {
-    const places = [old.start_offset, old.end_offset, old.page, old.kind]
-    const before = [old.title, old.text, old.section, old.outline_node, old.elements, ...places]
-    const isSame = before.every((value, place) => value === values[place]) && Buffer.compare(old.row_hash, hash) === 0
+    const location = [old.start_offset, old.end_offset, old.page, old.kind]
+    const oldValues = [old.title, old.text, old.section, old.outline_node, old.elements, ...location]
+    const isSame =
+      oldValues.every((value, index) => value === values[index]) && Buffer.compare(old.row_hash, hash) === 0
     if (isSame) return false
     yield* sql.run(
       `UPDATE nodes SET title = ?, text = ?, section = ?, outline_node = ?, elements = ?, start_offset = ?, end_offset = ?,
@@ -100,6 +101,6 @@ export function* removeStrayNodes(
 }
 
 /** A document that is not deleted, by the key of its row. */
-export function* liveDocument(docKey: number): Read<DocumentRow | undefined> {
+export function* findLiveDocument(docKey: number): Read<DocumentRow | undefined> {
   return yield* sql.get<DocumentRow>('SELECT * FROM documents WHERE key = ? AND deleted_at IS NULL', [docKey])
 }

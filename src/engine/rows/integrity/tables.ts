@@ -1,22 +1,22 @@
 import type { TableFormat } from '../../storage/formats.js'
 import { type Bindable, type Read, sql } from '../../storage/program.js'
-import { askerOf, mayKnow, type Reader } from '../permissions.js'
-import { quotesKnown } from '../quotes.js'
+import { type Reader, sqlCanRead, toReaderParameter } from '../permissions.js'
+import { sqlCanReadQuotes } from '../quotes.js'
 
 /** tables whose rows quote documents */
-const QUOTING: ReadonlySet<string> = new Set(['golden_questions', 'failed_queries'])
+const QUOTING_TABLES: ReadonlySet<string> = new Set(['golden_questions', 'failed_queries'])
 
 export type AnyRow = Record<string, unknown>
 
 /** A table, and the columns to read. */
-export interface TableReading {
+export interface TableColumns {
   name: string
   table: TableFormat
   columns: readonly string[]
 }
 
 /** The columns that order a table's rows: `rowid`, or the primary key of a table without it. */
-export function* orderOf(name: string): Read<string[]> {
+export function* getOrderColumns(name: string): Read<string[]> {
   const [kind] = yield* sql.allAsStored<{ wr: number }>('SELECT wr FROM pragma_table_list(?)', [name])
   if (kind?.wr !== 1) return ['rowid']
   return (yield* sql.allAsStored<{ name: string }>('SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk', [
@@ -36,35 +36,40 @@ export interface TableRows {
  *
  * @param after values of `order` in the previous row; undefined for the first rows
  */
-export function* rowsOfTable(
+export function* listTableRows(
   { space, reader }: { space: { key: number; tenant: string }; reader: Reader },
-  { name, table, columns }: TableReading,
+  { name, table, columns }: TableColumns,
   order: readonly string[],
-  from: readonly Bindable[] | undefined,
-  most: number,
+  after: readonly Bindable[] | undefined,
+  limit: number,
 ): Read<TableRows> {
   const names = [...new Set([...order, ...columns])]
-  const wanted = names.map((column) => (column === 'rowid' ? 'rowid AS rowid' : column))
-  const inOrder = `(${order.join(', ')})`
-  const known = knownSql(name, table)
+  const selected = names.map((column) => (column === 'rowid' ? 'rowid AS rowid' : column))
+  const orderTuple = `(${order.join(', ')})`
+  const readableCondition = toReadableCondition(name, table)
   const rows = yield* sql.cellsAsStored(
     `WITH here AS (SELECT CAST(? AS INTEGER) space, ? tenant)
-     SELECT t.*, (${table.owned}) IS TRUE is_own, (${known}) is_known
-     FROM (SELECT ${wanted.join(', ')} FROM ${name}
-           ${from === undefined ? '' : `WHERE ${inOrder} > (${order.map(() => '?').join(', ')})`}
-           ORDER BY ${order.join(', ')} LIMIT ${most}) t CROSS JOIN here ORDER BY ${order.map((c) => `t.${c}`).join(', ')}`,
-    [space.key, space.tenant, ...(known.includes('?') ? [askerOf(reader)] : []), ...(from ?? [])],
+     SELECT t.*, (${table.owned}) IS TRUE is_own, (${readableCondition}) is_known
+     FROM (SELECT ${selected.join(', ')} FROM ${name}
+           ${after === undefined ? '' : `WHERE ${orderTuple} > (${order.map(() => '?').join(', ')})`}
+           ORDER BY ${order.join(', ')} LIMIT ${limit}) t CROSS JOIN here ORDER BY ${order.map((c) => `t.${c}`).join(', ')}`,
+    [
+      space.key,
+      space.tenant,
+      ...(readableCondition.includes('?') ? [toReaderParameter(reader)] : []),
+      ...(after ?? []),
+    ],
   )
   return { names: [...names, 'is_own', 'is_known'], rows }
 }
 
-function knownSql(name: string, { source }: TableFormat): string {
-  if (QUOTING.has(name)) return quotesKnown('t')
-  return source === undefined ? '1' : mayKnow(`t.${source}`)
+function toReadableCondition(name: string, { source }: TableFormat): string {
+  if (QUOTING_TABLES.has(name)) return sqlCanReadQuotes('t')
+  return source === undefined ? '1' : sqlCanRead(`t.${source}`)
 }
 
 /** The id of a document, deleted or not. */
-export function* documentIdOf(docKey: number): Read<string | undefined> {
+export function* findDocumentId(docKey: number): Read<string | undefined> {
   const [document] = yield* sql.allAsStored<{ id: string }>('SELECT id FROM documents WHERE key = ?', [docKey])
   return document?.id
 }

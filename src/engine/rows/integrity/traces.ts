@@ -1,16 +1,16 @@
 import { type Read, sql } from '../../storage/program.js'
 
 /** Answer traces from before a time, by id. */
-export function* oldTraces(
+export function* listOldTraces(
   spaceKey: number,
   before: number,
   after: string,
-  most: number,
+  limit: number,
 ): Read<{ tenant: string; id: string; bytes: number }[]> {
   return yield* sql.allAsStored<{ tenant: string; id: string; bytes: number }>(
     `SELECT tenant, id, octet_length(query) + octet_length(steps) bytes FROM traces
      WHERE space_key = ? AND created_at < ? AND id > ? ORDER BY id LIMIT ?`,
-    [spaceKey, before, after, most],
+    [spaceKey, before, after, limit],
   )
 }
 

@@ -11,7 +11,7 @@ export interface OwnedVector {
 }
 
 /** The vectors of a space's active vector space, by passage. */
-export function* vectorsInUse(spaceKey: number, after: number, most: number): Read<OwnedVector[]> {
+export function* listActiveVectors(spaceKey: number, after: number, limit: number): Read<OwnedVector[]> {
   return yield* sql.allAsStored<OwnedVector>(
     `SELECT vectors.vector_space, node_key, vector, vector_spaces.dimension, nodes.id node, documents.id document
      FROM spaces JOIN vector_spaces ON vector_spaces.id = spaces.vector_space
@@ -19,7 +19,7 @@ export function* vectorsInUse(spaceKey: number, after: number, most: number): Re
      LEFT JOIN nodes ON nodes.key = vectors.node_key LEFT JOIN documents ON documents.key = nodes.doc_key
      WHERE spaces.key = ? AND vector_spaces.state = 'active' AND node_key > ?
      ORDER BY node_key LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
@@ -32,11 +32,11 @@ export interface NodeWithoutVector {
 }
 
 /** Live passages that have no vector and are not due to get one, by key. */
-export function* nodesWithoutVector(
+export function* listNodesWithoutVector(
   spaceKey: number,
   vectorSpaceKey: number,
   after: number,
-  most: number,
+  limit: number,
 ): Read<NodeWithoutVector[]> {
   return yield* sql.allAsStored<NodeWithoutVector>(
     `SELECT nodes.key, nodes.id, documents.id document, nodes.title, nodes.text
@@ -47,7 +47,7 @@ export function* nodesWithoutVector(
        AND vectors.node_key IS NULL
        AND NOT EXISTS (SELECT 1 FROM vectors_due WHERE version_key = versions.key)
      ORDER BY nodes.key LIMIT ?`,
-    [vectorSpaceKey, spaceKey, after, most],
+    [vectorSpaceKey, spaceKey, after, limit],
   )
 }
 
@@ -70,7 +70,7 @@ export function* countLiveVectors(vectorSpaceKey: number): Read<number> {
   return row?.n ?? 0
 }
 
-export interface OldVectorSpace {
+export interface SupersededVectorSpace {
   key: number
   id: string
   vectors: number
@@ -78,8 +78,8 @@ export interface OldVectorSpace {
 }
 
 /** Superseded vector spaces. None while a new one is built: its migration still needs the old ones. */
-export function* supersededVectorSpaces(spaceKey: number): Read<OldVectorSpace[]> {
-  return yield* sql.allAsStored<OldVectorSpace>(
+export function* listSupersededVectorSpaces(spaceKey: number): Read<SupersededVectorSpace[]> {
+  return yield* sql.allAsStored<SupersededVectorSpace>(
     `SELECT key, id, dimension, (SELECT count(*) FROM vectors WHERE vector_space = vector_spaces.key) vectors
      FROM vector_spaces WHERE space_key = ? AND state = 'superseded'
        AND NOT EXISTS (SELECT 1 FROM vector_spaces other WHERE other.space_key = vector_spaces.space_key AND other.state = 'building')

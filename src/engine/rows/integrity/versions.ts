@@ -1,8 +1,8 @@
 import { type Read, sql } from '../../storage/program.js'
-import type { Packed } from '../version-parts.js'
+import type { PackedVersion } from '../version-parts.js'
 
 /** A version and its document. */
-export interface ScannedVersion extends Packed {
+export interface ScannedVersion extends PackedVersion {
   key: number
   doc_key: number
   space_key: number
@@ -22,23 +22,27 @@ const BEING_STORED = `(versions.from_revision IS NULL AND EXISTS (SELECT 1 FROM 
   AND jobs.version = versions.version AND jobs.completed_at IS NULL))`
 
 /** The key range of the next versions of a space: as many as fit into `maxBytes`, and at least one. */
-function* nextKeys(spaceKey: number, after: number, { most, bytes }: Slice): Read<{ last: number; full: boolean }> {
+function* findNextRange(
+  spaceKey: number,
+  after: number,
+  { most, bytes }: VersionReadLimits,
+): Read<{ last: number; full: boolean }> {
   const sizes = yield* sql.allAsStored<{ key: number; bytes: number }>(
     `SELECT key, octet_length(outline) + octet_length(items) + octet_length(artifact) bytes FROM versions NOT INDEXED
      WHERE key > ? AND space_key = ? ORDER BY key LIMIT +?`,
     [after, spaceKey, most],
   )
   let sum = 0
-  const over = sizes.findIndex((row) => {
+  const overflowIndex = sizes.findIndex((row) => {
     sum += row.bytes
     return sum > bytes
   })
-  const taken = over < 0 ? sizes.length : Math.max(1, over)
-  return { last: sizes[taken - 1]?.key ?? after, full: taken < sizes.length || sizes.length === most }
+  const takenCount = overflowIndex < 0 ? sizes.length : Math.max(1, overflowIndex)
+  return { last: sizes[takenCount - 1]?.key ?? after, full: takenCount < sizes.length || sizes.length === most }
 }
 
 /** The limits of one read. */
-export interface Slice {
+export interface VersionReadLimits {
   most: number
   bytes: number
 }
@@ -49,12 +53,12 @@ export interface Slice {
  *
  * @returns also the key to continue after, if there are more
  */
-export function* versionsAfter(
+export function* listScannedVersions(
   spaceKey: number,
   after: number,
-  slice: Slice,
+  limits: VersionReadLimits,
 ): Read<{ rows: ScannedVersion[]; next?: number }> {
-  const { last, full } = yield* nextKeys(spaceKey, after, slice)
+  const { last, full: hasMore } = yield* findNextRange(spaceKey, after, limits)
   const rows = yield* sql.allAsStored<ScannedVersion>(
     `SELECT versions.key, versions.doc_key, versions.space_key, versions.version, versions.title, versions.artifact_id,
        versions.artifact_hash, versions.node_count, versions.first_node, versions.until_revision, versions.outline,
@@ -65,17 +69,17 @@ export function* versionsAfter(
      ORDER BY versions.key`,
     [after, last, spaceKey],
   )
-  return full ? { rows, next: last } : { rows }
+  return hasMore ? { rows, next: last } : { rows }
 }
 
-export interface VersionOwner {
+export interface RetainedVersionOwner {
   artifact_id: string
   document: string
 }
 
 /** The owner of a version that is not being purged: rows that were read before may be in the process of removal. */
-export function* ownerOfKept(versionKey: number): Read<VersionOwner | undefined> {
-  return yield* sql.get<VersionOwner>(
+export function* findRetainedOwner(versionKey: number): Read<RetainedVersionOwner | undefined> {
+  return yield* sql.get<RetainedVersionOwner>(
     `SELECT artifact_id, documents.id document FROM versions JOIN documents ON documents.key = versions.doc_key
        WHERE versions.key = ? AND versions.obsolete_at IS NULL AND documents.deleted_at IS NULL`,
     [versionKey],
@@ -83,12 +87,12 @@ export function* ownerOfKept(versionKey: number): Read<VersionOwner | undefined>
 }
 
 /** The bytes of a picture of a version. */
-export function* itemBytes(versionKey: number, itemId: string): Read<Uint8Array | undefined> {
-  const stored = yield* sql.get<{ bytes: Uint8Array }>(
+export function* findItemBytes(versionKey: number, itemId: string): Read<Uint8Array | undefined> {
+  const row = yield* sql.get<{ bytes: Uint8Array }>(
     'SELECT bytes FROM item_assets WHERE version_key = ? AND item_id = ?',
     [versionKey, itemId],
   )
-  return stored?.bytes
+  return row?.bytes
 }
 
 export interface DocumentState {
@@ -101,12 +105,12 @@ export interface DocumentState {
 }
 
 /** A space's documents, by id. */
-export function* documentStates(spaceKey: number, after: string, most: number): Read<DocumentState[]> {
+export function* listDocumentStates(spaceKey: number, after: string, limit: number): Read<DocumentState[]> {
   return yield* sql.allAsStored<DocumentState>(
     `SELECT key, id, filename, parser_status, EXISTS (SELECT 1 FROM versions WHERE doc_key = documents.key
        AND from_revision IS NOT NULL AND until_revision IS NULL) published
      FROM documents WHERE space_key = ? AND id > ? AND deleted_at IS NULL ORDER BY id LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
@@ -121,7 +125,7 @@ export interface AbandonedVersion {
 }
 
 /** Versions that were built and never published, whose job has ended. */
-export function* abandonedVersions(spaceKey: number, after: number, most: number): Read<AbandonedVersion[]> {
+export function* listAbandonedVersions(spaceKey: number, after: number, limit: number): Read<AbandonedVersion[]> {
   return yield* sql.allAsStored<AbandonedVersion>(
     `SELECT versions.key, doc_key, versions.version, artifact_id, documents.id document_id, node_count,
        length(outline) + length(items) + length(artifact) bytes
@@ -131,15 +135,15 @@ export function* abandonedVersions(spaceKey: number, after: number, most: number
        AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.doc_key = versions.doc_key AND jobs.version = versions.version
                        AND completed_at IS NULL)
      ORDER BY versions.key LIMIT ?`,
-    [spaceKey, after, most],
+    [spaceKey, after, limit],
   )
 }
 
 /** The abandoned version with an artifact. */
-export function* abandonedVersion(spaceKey: number, artifactId: string): Read<AbandonedVersion | undefined> {
+export function* findAbandonedVersion(spaceKey: number, artifactId: string): Read<AbandonedVersion | undefined> {
   const row = yield* sql.getAsStored<{ key: number }>(
     'SELECT key FROM versions WHERE space_key = ? AND until_revision IS NULL AND from_revision IS NULL AND artifact_id = ?',
     [spaceKey, artifactId],
   )
-  return row && (yield* abandonedVersions(spaceKey, row.key - 1, 1)).find(({ key }) => key === row.key)
+  return row && (yield* listAbandonedVersions(spaceKey, row.key - 1, 1)).find(({ key }) => key === row.key)
 }

@@ -1,21 +1,21 @@
 import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { loosen } from '../objects.js'
-import { forgetPictures } from '../pictures.js'
+import { markUnreferenced } from '../objects.js'
+import { removePictureDescriptions } from '../pictures.js'
 import { removeNode } from './parts.js'
 
 /** parts of documents, and pictures in them, have hundreds of kilobytes each */
-const LARGE_ROWS = 8
+const LARGE_ROWS_PER_SLICE = 8
 /** a page that was read by OCR has some kilobytes */
-const OCR_PAGES = 100
-const ROWS = 500 // limits the time that a slice blocks the event loop to milliseconds
+const OCR_PAGES_PER_SLICE = 100
+const ROWS_PER_SLICE = 500 // limits the time that a slice blocks the event loop to milliseconds
 
 /** Tables with rows of one version, their keys, and the number of rows in a slice. */
-const OF_A_VERSION = [
-  ['version_parts', 'part, place', LARGE_ROWS],
-  ['item_assets', 'item_id', LARGE_ROWS],
-  ['graph_relation_nodes', 'relation_key, node_key', ROWS],
-  ['graph_mentions', 'entity_key, node_key', ROWS],
+const VERSION_TABLES = [
+  ['version_parts', 'part, place', LARGE_ROWS_PER_SLICE],
+  ['item_assets', 'item_id', LARGE_ROWS_PER_SLICE],
+  ['graph_relation_nodes', 'relation_key, node_key', ROWS_PER_SLICE],
+  ['graph_mentions', 'entity_key, node_key', ROWS_PER_SLICE],
 ] as const
 
 export interface DeletedDocument {
@@ -28,29 +28,29 @@ export interface DeletedDocument {
 /**
  * @param readers see `listReadersSince`: a query that began before the deletion may still load the passages it found
  */
-export function* deletedDocument(readers: string): Read<DeletedDocument | undefined> {
+export function* findDocumentToPurge(readers: string): Read<DeletedDocument | undefined> {
   return yield* sql.get<DeletedDocument>(
     `SELECT key, object_key, space_key,
        coalesce((SELECT tenant FROM spaces WHERE spaces.key = space_key), '') tenant FROM documents
-     WHERE ${holdsTime('deleted_at')} AND ${notRead('deleted_at')}
+     WHERE ${holdsTime('deleted_at')} AND ${sqlIsNotRead('deleted_at')}
      ORDER BY deleted_at LIMIT 1`,
     [readers],
   )
 }
 
 /** Removes a slice of a deleted document, and with the last one its row. @returns whether there may be more */
-export function* removeSomeOfDocument({ key, space_key, tenant, object_key }: DeletedDocument): Write<boolean> {
-  if (yield* removeNodes(space_key, 'doc_key', key)) return true
+export function* purgeDocumentSlice({ key, space_key, tenant, object_key }: DeletedDocument): Write<boolean> {
+  if (yield* removeNodeSlice(space_key, 'doc_key', key)) return true
   for (const version of yield* sql.all<{ key: number }>('SELECT key FROM versions WHERE doc_key = ?', [key]))
-    if (yield* removeVersion(version.key)) return true
+    if (yield* removeVersionSlice(version.key)) return true
   const { changes } = yield* sql.run(
     'DELETE FROM ocr_pages WHERE doc_key = ? AND page IN (SELECT page FROM ocr_pages WHERE doc_key = ? LIMIT ?)',
-    [key, key, OCR_PAGES],
+    [key, key, OCR_PAGES_PER_SLICE],
   )
-  if (changes === OCR_PAGES) return true
-  yield* forgetPictures(key)
+  if (changes === OCR_PAGES_PER_SLICE) return true
+  yield* removePictureDescriptions(key)
   yield* sql.run(`DELETE FROM documents WHERE key = ? AND ${holdsTime('deleted_at')}`, [key])
-  yield* loosen(tenant, [object_key], Date.now())
+  yield* markUnreferenced(tenant, [object_key], Date.now())
   return false
 }
 
@@ -64,37 +64,37 @@ export interface ObsoleteVersion {
  * The version that has been obsolete for the longest time, of those that no query may read. @param readers see
  * `listReadersSince`
  */
-export function* obsoleteVersion(readers: string): Read<ObsoleteVersion | undefined> {
+export function* findObsoleteVersion(readers: string): Read<ObsoleteVersion | undefined> {
   return yield* sql.get<ObsoleteVersion>(
     `SELECT key, space_key, obsolete_at FROM versions WHERE ${holdsTime('obsolete_at')} AND until_revision IS NOT NULL
-       AND ${notRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
+       AND ${sqlIsNotRead('obsolete_at')} ORDER BY obsolete_at LIMIT 1`,
     [readers],
   )
 }
 
 /** Removes a slice of an obsolete version, and with the last one its row. */
-export function* removeSomeOfVersion({ key, space_key }: ObsoleteVersion): Write<void> {
-  if (yield* removeNodes(space_key, 'key', key)) return
-  yield* removeVersion(key)
+export function* purgeVersionSlice({ key, space_key }: ObsoleteVersion): Write<void> {
+  if (yield* removeNodeSlice(space_key, 'key', key)) return
+  yield* removeVersionSlice(key)
 }
 
 /**
  * SQL: no query has been reading the space since before the time in `column`. Takes `listReadersSince` as its
  * parameter.
  */
-function notRead(column: 'deleted_at' | 'obsolete_at'): string {
+function sqlIsNotRead(column: 'deleted_at' | 'obsolete_at'): string {
   return `NOT EXISTS (SELECT 1 FROM json_each(?) reader
     WHERE CAST(reader.value ->> 0 AS INTEGER) IN (space_key, 0) AND CAST(reader.value ->> 1 AS INTEGER) <= ${column})`
 }
 
 /** Removes a slice of nodes with their vectors. @returns whether there may be more */
-function* removeNodes(spaceKey: number, of: 'doc_key' | 'key', owner: number): Write<boolean> {
+function* removeNodeSlice(spaceKey: number, column: 'doc_key' | 'key', owner: number): Write<boolean> {
   const nodes = yield* sql.all<{ key: number }>(
-    `SELECT nodes.key FROM versions CROSS JOIN nodes ON nodes.version_key = versions.key WHERE versions.${of} = ? LIMIT ?`,
-    [owner, ROWS],
+    `SELECT nodes.key FROM versions CROSS JOIN nodes ON nodes.version_key = versions.key WHERE versions.${column} = ? LIMIT ?`,
+    [owner, ROWS_PER_SLICE],
   )
   for (const { key } of nodes) yield* removeNode(spaceKey, key)
-  return nodes.length === ROWS
+  return nodes.length === ROWS_PER_SLICE
 }
 
 /**
@@ -103,8 +103,8 @@ function* removeNodes(spaceKey: number, of: 'doc_key' | 'key', owner: number): W
  *
  * @returns whether there may be more
  */
-function* removeVersion(versionKey: number): Write<boolean> {
-  for (const [table, key, rows] of OF_A_VERSION) {
+function* removeVersionSlice(versionKey: number): Write<boolean> {
+  for (const [table, key, rows] of VERSION_TABLES) {
     const { changes } = yield* sql.run(
       `DELETE FROM ${table} WHERE version_key = ? AND (${key}) IN (SELECT ${key} FROM ${table} WHERE version_key = ? LIMIT ?)`,
       [versionKey, versionKey, rows],

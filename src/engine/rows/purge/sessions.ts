@@ -1,11 +1,11 @@
 import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql } from '../../storage/program.js'
-import type { OwnedSession } from '../sessions.js'
+import type { SessionKey } from '../sessions.js'
 
-export function* expiredSessions(now: number, most: number): Read<OwnedSession[]> {
-  return yield* sql.all<OwnedSession>(
+export function* listExpiredSessions(now: number, limit: number): Read<SessionKey[]> {
+  return yield* sql.all<SessionKey>(
     `SELECT tenant, id FROM sessions WHERE expires_at < ? AND ${holdsTime('expires_at')} LIMIT ?`,
-    [now, most],
+    [now, limit],
   )
 }
 

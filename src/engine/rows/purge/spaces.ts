@@ -3,10 +3,10 @@ import { type Read, sql, type Write } from '../../storage/program.js'
 import { removeTrace } from './parts.js'
 
 /** a research task has some thirty bundles */
-const TASKS = 5
+const TASKS_PER_SLICE = 5
 /** a trace and its bundle are some thirty kilobytes */
-const TRACES = 50
-const ROWS = 500 // limits the time that a slice blocks the event loop to milliseconds
+const TRACES_PER_SLICE = 50
+const ROWS_PER_SLICE = 500 // limits the time that a slice blocks the event loop to milliseconds
 
 export interface DeletedSpace {
   key: number
@@ -16,31 +16,31 @@ export interface DeletedSpace {
 }
 
 /** A deleted space; without those that a gateway is importing. */
-export function* deletedSpace(): Read<DeletedSpace | undefined> {
+export function* findDeletedSpace(): Read<DeletedSpace | undefined> {
   return yield* sql.get<DeletedSpace>(
     `SELECT key, id, tenant, deleted_at FROM spaces WHERE ${holdsTime('deleted_at')} AND imported_by IS NULL LIMIT 1`,
   )
 }
 
 /** Deletes a slice of a deleted space's documents. @returns their number */
-export function* deleteSomeDocuments(space: DeletedSpace): Write<number> {
+export function* deleteDocumentSlice(space: DeletedSpace): Write<number> {
   return (yield* sql.run(
     `UPDATE documents SET deleted_at = ? WHERE key IN
            (SELECT key FROM documents WHERE space_key = ? AND deleted_at IS NULL LIMIT ?)`,
-    [space.deleted_at, space.key, ROWS],
+    [space.deleted_at, space.key, ROWS_PER_SLICE],
   )).changes
 }
 
 /** Removes a slice of the tables that grow with the use of a space. @returns whether there may be more */
-export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
+export function* purgeSpaceSlice(spaceKey: number): Write<boolean> {
   const traces = yield* sql.all<{ tenant: string; id: string }>(
     'SELECT tenant, id FROM traces WHERE space_key = ? LIMIT ?',
-    [spaceKey, TRACES],
+    [spaceKey, TRACES_PER_SLICE],
   )
   for (const trace of traces) yield* removeTrace(trace)
   if (traces.length > 0) return true
-  if ((yield* removeSomeOfLog(spaceKey)) > 0) return true
-  for (const [table, key, rows] of LONG) {
+  if ((yield* removeLogSlice(spaceKey)) > 0) return true
+  for (const [table, key, rows] of GROWING_TABLES) {
     const { changes } = yield* sql.run(
       `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE space_key = ? LIMIT ?)`,
       [spaceKey, rows],
@@ -51,30 +51,30 @@ export function* removeSomeOfSpace(spaceKey: number): Write<boolean> {
 }
 
 /** Removes the oldest entries of the index log: its key starts with the space's. */
-function* removeSomeOfLog(spaceKey: number): Write<number> {
+function* removeLogSlice(spaceKey: number): Write<number> {
   return (yield* sql.run(
     `DELETE FROM projection_log WHERE space_key = ? AND seq IN
        (SELECT seq FROM projection_log WHERE space_key = ? ORDER BY seq LIMIT ?)`,
-    [spaceKey, spaceKey, ROWS],
+    [spaceKey, spaceKey, ROWS_PER_SLICE],
   )).changes
 }
 
 /** Removes the remaining rows of a space, and its own row last. */
-export function* removeSpace(spaceKey: number): Write<void> {
-  for (const statement of OF_A_SPACE) yield* sql.run(statement, [spaceKey])
+export function* removeSpaceRows(spaceKey: number): Write<void> {
+  for (const statement of REMAINING_ROW_DELETIONS) yield* sql.run(statement, [spaceKey])
 }
 
 /** Tables with a row for every upload, publication or task, their keys, and the number of rows in a slice. */
-const LONG = [
-  ['staged_commits', 'tenant, id', ROWS],
-  ['jobs', 'key', ROWS],
-  ['publications', 'tenant, id', ROWS],
-  ['research_tasks', 'tenant, id', TASKS],
-  ['local_files', 'key', ROWS],
+const GROWING_TABLES = [
+  ['staged_commits', 'tenant, id', ROWS_PER_SLICE],
+  ['jobs', 'key', ROWS_PER_SLICE],
+  ['publications', 'tenant, id', ROWS_PER_SLICE],
+  ['research_tasks', 'tenant, id', TASKS_PER_SLICE],
+  ['local_files', 'key', ROWS_PER_SLICE],
 ] as const
 
 /** The remaining rows of a space without documents, children before their parents. */
-const OF_A_SPACE = [
+const REMAINING_ROW_DELETIONS = [
   'DELETE FROM session_turns WHERE (tenant, session_id) IN (SELECT tenant, id FROM sessions WHERE space_key = ?)',
   'DELETE FROM sessions WHERE space_key = ?',
   'DELETE FROM missing_reviews WHERE space_key = ?',

@@ -2,7 +2,7 @@ import { LIMITS } from '../../../contract/limits.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 
 /** Whether a trace is stored, of a space that exists. */
-export function* isTraceKept(tenant: string, spaceKey: number, traceId: string): Read<boolean> {
+export function* isTraceStored(tenant: string, spaceKey: number, traceId: string): Read<boolean> {
   const trace = yield* sql.get<{ one: number }>(
     `SELECT 1 one FROM traces t CROSS JOIN spaces s ON s.key = t.space_key
      WHERE t.id = ? AND t.tenant = ? AND t.space_key = ? AND s.tenant = t.tenant AND s.deleted_at IS NULL`,
@@ -26,17 +26,17 @@ export interface NewFailedQuery {
 }
 
 /** Rows that count repeats of a query and quote the same restricted sources, newest first. */
-export function* openRepeats(
+export function* listOpenRepeats(
   { tenant, spaceKey, queryKey }: Pick<NewFailedQuery, 'tenant' | 'spaceKey' | 'queryKey'>,
   quotes: readonly string[],
-  most: number,
+  limit: number,
 ): Read<{ id: string; status: string }[]> {
   return yield* sql.all<{ id: string; status: string }>(
     `SELECT id, status FROM failed_queries WHERE tenant = ? AND space_key = ? AND query_key = ?
        AND status NOT IN ('annotated', 'promoted')
        AND coalesce((SELECT json_group_array(source_id) FROM (SELECT source_id FROM quoted_sources q
          WHERE q.tenant = failed_queries.tenant AND q.owner = failed_queries.id ORDER BY source_id)), '[]') = ? ORDER BY id DESC LIMIT ?`,
-    [tenant, spaceKey, queryKey, JSON.stringify(quotes), most],
+    [tenant, spaceKey, queryKey, JSON.stringify(quotes), limit],
   )
 }
 
@@ -53,8 +53,8 @@ export function* countRepeat(
 }
 
 /** Inserts a failed query before its triage and clustering, inside the caller's transaction. */
-export function* insertFailed(failed: NewFailedQuery, now: number): Write<void> {
-  const { id, tenant, spaceKey, query, queryKey, clusterKey, mode, trigger, traceId } = failed
+export function* insertFailedQuery(failedQuery: NewFailedQuery, now: number): Write<void> {
+  const { id, tenant, spaceKey, query, queryKey, clusterKey, mode, trigger, traceId } = failedQuery
   yield* sql.run(
     `INSERT INTO failed_queries (id, tenant, space_key, query, query_key, cluster_key, unclustered, mode, trigger, status,
        occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at)
@@ -65,23 +65,23 @@ export function* insertFailed(failed: NewFailedQuery, now: number): Write<void> 
 
 /** Whether a cluster has this key. */
 export function* isClusterKeyTaken(tenant: string, spaceKey: number, key: string): Read<boolean> {
-  const taken = yield* sql.get<{ one: number }>(
+  const row = yield* sql.get<{ one: number }>(
     'SELECT 1 one FROM failed_queries WHERE tenant = ? AND space_key = ? AND cluster_key = ? LIMIT 1',
     [tenant, spaceKey, key],
   )
-  return taken !== undefined
+  return row !== undefined
 }
 
 /**
  * In a full space, removes the row that was settled longest ago; open rows are never removed. @returns whether a row
  * can be inserted
  */
-export function* makeRoomForFailed(tenant: string, spaceKey: number): Write<boolean> {
-  const held = yield* sql.get<{ n: number }>(
+export function* evictSettledFailedQuery(tenant: string, spaceKey: number): Write<boolean> {
+  const existing = yield* sql.get<{ n: number }>(
     'SELECT count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?',
     [tenant, spaceKey],
   )
-  if ((held?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
+  if ((existing?.n ?? 0) < LIMITS.failedQueriesPerSpace) return true
   const removed = yield* sql.run(
     `DELETE FROM failed_queries WHERE (tenant, id) = (SELECT tenant, id FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND status IN ('dismissed', 'annotated', 'promoted') ORDER BY updated_at, id LIMIT 1)`,

@@ -1,8 +1,8 @@
 import type { FailedQueryStatus } from '../../../contract/gateway/failed-queries.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { jsonAt, readable } from '../../storage/readable.js'
-import { askerOf, type Reader } from '../permissions.js'
-import { quotesKnown } from '../quotes.js'
+import { jsonPathSql, mapReadable } from '../../storage/readable.js'
+import { type Reader, toReaderParameter } from '../permissions.js'
+import { sqlCanReadQuotes } from '../quotes.js'
 import type { SpaceRow } from '../spaces.js'
 
 /** A failed query that is not clustered yet. */
@@ -22,7 +22,7 @@ export interface MemberRow {
 }
 
 /** The cluster scope of a failed query. */
-export interface FailedPlace {
+export interface FailedQueryScope {
   tenant: string
   spaceKey: number
   /**
@@ -33,7 +33,7 @@ export interface FailedPlace {
 }
 
 /** Clusters of a space, the largest first. */
-export function* largestClusters(
+export function* listLargestClusters(
   reader: Reader,
   space: SpaceRow,
   status: FailedQueryStatus | undefined,
@@ -41,14 +41,14 @@ export function* largestClusters(
 ): Read<{ cluster_key: string; n: number }[]> {
   return yield* sql.all<{ cluster_key: string; n: number }>(
     `SELECT cluster_key, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
-       AND ${quotesKnown('failed_queries')}
+       AND ${sqlCanReadQuotes('failed_queries')}
      GROUP BY cluster_key ORDER BY n DESC, sum(occurrences) DESC, max(asked_at) DESC, cluster_key LIMIT ?`,
-    [space.tenant, space.key, status ?? null, status ?? null, askerOf(reader), limit],
+    [space.tenant, space.key, status ?? null, status ?? null, toReaderParameter(reader), limit],
   )
 }
 
 /** Ids of each cluster's queries, the most frequent first. */
-export function* membersOfClusters(
+export function* listClusterMembers(
   reader: Reader,
   space: SpaceRow,
   status: FailedQueryStatus | undefined,
@@ -56,11 +56,11 @@ export function* membersOfClusters(
 ): Read<Map<string, string[]>> {
   const rows = yield* sql.all<{ id: string; cluster_key: string }>(
     `SELECT id, cluster_key FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR status = ?)
-       AND ${quotesKnown('failed_queries')} AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
-    [space.tenant, space.key, status ?? null, status ?? null, askerOf(reader), JSON.stringify(keys)],
+       AND ${sqlCanReadQuotes('failed_queries')} AND cluster_key IN (SELECT value FROM json_each(?)) ORDER BY occurrences DESC, id`,
+    [space.tenant, space.key, status ?? null, status ?? null, toReaderParameter(reader), JSON.stringify(keys)],
   )
   const members = new Map<string, string[]>()
-  for (const { id, cluster_key } of readable(rows, (row) => ({ id: row.id, cluster_key: row.cluster_key }))) {
+  for (const { id, cluster_key } of mapReadable(rows, (row) => ({ id: row.id, cluster_key: row.cluster_key }))) {
     const ids = members.get(cluster_key)
     if (ids === undefined) members.set(cluster_key, [id])
     else ids.push(id)
@@ -78,16 +78,19 @@ const QUOTES_THESE = `coalesce((SELECT json_group_array(source_id) FROM (SELECT 
          WHERE q.tenant = failed_queries.tenant AND q.owner = failed_queries.id ORDER BY source_id)), '[]') = ?`
 
 /** Clustered failed queries that quote the same restricted sources, newest first. */
-export function* clusteredBeside({ tenant, spaceKey, quotes }: FailedPlace, most: number): Read<MemberRow[]> {
+export function* listClusteredQueries(
+  { tenant, spaceKey, quotes }: FailedQueryScope,
+  limit: number,
+): Read<MemberRow[]> {
   return yield* sql.all<MemberRow>(
-    `SELECT cluster_key, query, ${jsonAt('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
+    `SELECT cluster_key, query, ${jsonPathSql('metadata', '$.pointed')} pointed FROM failed_queries WHERE tenant = ? AND space_key = ?
        AND unclustered = 0 AND ${quotes.length === 0 ? QUOTES_NONE : QUOTES_THESE} ORDER BY id DESC LIMIT ?`,
-    [tenant, spaceKey, ...(quotes.length === 0 ? [] : [JSON.stringify(quotes)]), most],
+    [tenant, spaceKey, ...(quotes.length === 0 ? [] : [JSON.stringify(quotes)]), limit],
   )
 }
 
 /** Keys of the spaces with failed queries that are not clustered yet. */
-export function* unclusteredSpaces(): Read<number[]> {
+export function* listUnclusteredSpaces(): Read<number[]> {
   const rows = yield* sql.all<{ space_key: number }>(
     'SELECT DISTINCT space_key FROM failed_queries WHERE unclustered = 1',
   )
@@ -95,20 +98,20 @@ export function* unclusteredSpaces(): Read<number[]> {
 }
 
 /** Failed queries of a space that are not clustered yet, oldest first. */
-export function* unclusteredOf(spaceKey: number, most: number): Read<UnclusteredRow[]> {
+export function* listUnclusteredQueries(spaceKey: number, limit: number): Read<UnclusteredRow[]> {
   return yield* sql.all<UnclusteredRow>(
     `SELECT id, query, tenant, answer_trace_id FROM failed_queries INDEXED BY failed_queries_unclustered
      WHERE space_key = ? AND unclustered = 1 ORDER BY id LIMIT ?`,
-    [spaceKey, most],
+    [spaceKey, limit],
   )
 }
 
 export function* hasUnclustered(spaceKey: number): Read<boolean> {
-  const left = yield* sql.get<{ one: number }>(
+  const row = yield* sql.get<{ one: number }>(
     'SELECT 1 one FROM failed_queries WHERE space_key = ? AND unclustered = 1 LIMIT 1',
     [spaceKey],
   )
-  return left !== undefined
+  return row !== undefined
 }
 
 /**
@@ -117,7 +120,7 @@ export function* hasUnclustered(spaceKey: number): Read<boolean> {
  * @param cluster the key of the cluster that it joins; if absent, it stays in its own
  * @param pointed JSON of the sentences that it refers to, if any
  */
-export function* settleCluster(
+export function* assignCluster(
   { id, tenant }: UnclusteredRow,
   { cluster, pointed }: { cluster?: string | undefined; pointed?: string | undefined } = {},
 ): Write<void> {

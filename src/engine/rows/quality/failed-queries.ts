@@ -1,14 +1,14 @@
 import type { FailedQuery, FailedQueryStatus, FailedQueryTrigger } from '../../../contract/gateway/failed-queries.js'
-import { defined } from '../../../lib/defined.js'
 import { isUuid } from '../../../lib/ids.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { fromCell } from '../../storage/readable.js'
-import { askerOf, type Reader } from '../permissions.js'
-import { quotesKnown } from '../quotes.js'
+import { parseJsonCell } from '../../storage/readable.js'
+import { type Reader, toReaderParameter } from '../permissions.js'
+import { sqlCanReadQuotes } from '../quotes.js'
 import type { SpaceRow } from '../spaces.js'
 
 /** A row of `failed_queries`. */
-export interface FailedRow {
+export interface FailedQueryRow {
   id: string
   query: string
   mode: FailedQuery['mode']
@@ -27,43 +27,55 @@ export interface FailedRow {
 const COLUMNS =
   'id, query, mode, trigger, status, occurrences, asked_at, metadata, answer_trace_id, created_at, updated_at'
 
-export function* lookupFailed(reader: Reader, space: SpaceRow, id: string): Read<FailedRow | undefined> {
+export function* lookupFailedQuery(reader: Reader, space: SpaceRow, id: string): Read<FailedQueryRow | undefined> {
   if (!isUuid(id)) return undefined
-  return yield* sql.get<FailedRow>(
+  return yield* sql.get<FailedQueryRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND id = ?
-       AND ${quotesKnown('failed_queries')}`,
-    [space.tenant, space.key, id, askerOf(reader)],
+       AND ${sqlCanReadQuotes('failed_queries')}`,
+    [space.tenant, space.key, id, toReaderParameter(reader)],
   )
 }
 
 /** Rows before an id (or all), newest first. */
-export function* failedBefore(
+export function* listFailedQueriesBefore(
   reader: Reader,
   space: SpaceRow,
   filter: { before: string | undefined; status: FailedQueryStatus | undefined; limit: number },
-): Read<FailedRow[]> {
+): Read<FailedQueryRow[]> {
   const { before, status, limit } = filter
-  return yield* sql.all<FailedRow>(
+  return yield* sql.all<FailedQueryRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND (? IS NULL OR id < ?) AND (? IS NULL OR status = ?)
-       AND ${quotesKnown('failed_queries')} ORDER BY id DESC LIMIT ?`,
-    [space.tenant, space.key, before ?? null, before ?? null, status ?? null, status ?? null, askerOf(reader), limit],
+       AND ${sqlCanReadQuotes('failed_queries')} ORDER BY id DESC LIMIT ?`,
+    [
+      space.tenant,
+      space.key,
+      before ?? null,
+      before ?? null,
+      status ?? null,
+      status ?? null,
+      toReaderParameter(reader),
+      limit,
+    ],
   )
 }
 
 /** Rows before triage, oldest first. */
-export function* failedToTriage(reader: Reader, space: SpaceRow, limit: number): Read<FailedRow[]> {
-  return yield* sql.all<FailedRow>(
+export function* listFailedQueriesToTriage(reader: Reader, space: SpaceRow, limit: number): Read<FailedQueryRow[]> {
+  return yield* sql.all<FailedQueryRow>(
     `SELECT ${COLUMNS} FROM failed_queries WHERE tenant = ? AND space_key = ? AND status = 'pending-triage'
-       AND ${quotesKnown('failed_queries')} ORDER BY id LIMIT ?`,
-    [space.tenant, space.key, askerOf(reader), limit],
+       AND ${sqlCanReadQuotes('failed_queries')} ORDER BY id LIMIT ?`,
+    [space.tenant, space.key, toReaderParameter(reader), limit],
   )
 }
 
-export function* failedCounts(reader: Reader, space: SpaceRow): Read<{ status: FailedQueryStatus; n: number }[]> {
+export function* countFailedQueriesByStatus(
+  reader: Reader,
+  space: SpaceRow,
+): Read<{ status: FailedQueryStatus; n: number }[]> {
   return yield* sql.all<{ status: FailedQueryStatus; n: number }>(
     `SELECT status, count(*) n FROM failed_queries WHERE tenant = ? AND space_key = ?
-       AND ${quotesKnown('failed_queries')} GROUP BY status`,
-    [space.tenant, space.key, askerOf(reader)],
+       AND ${sqlCanReadQuotes('failed_queries')} GROUP BY status`,
+    [space.tenant, space.key, toReaderParameter(reader)],
   )
 }
 
@@ -73,13 +85,13 @@ export function* failedCounts(reader: Reader, space: SpaceRow): Read<{ status: F
  *
  * @returns whether one of the moves applied
  */
-export function* moveFailed(
+export function* moveFailedQuery(
   space: SpaceRow,
   id: string,
-  allowed: readonly { from: FailedQueryStatus; to: FailedQueryStatus }[],
+  allowedMoves: readonly { from: FailedQueryStatus; to: FailedQueryStatus }[],
   notes: { key: 'triage' | 'verdict'; value: Record<string, unknown> },
 ): Write<boolean> {
-  const moves = JSON.stringify(allowed)
+  const moves = JSON.stringify(allowedMoves)
   return (
     (yield* sql.run(
       `UPDATE failed_queries SET updated_at = ?, metadata = json_set(metadata, '$.' || ?, json(?)),
@@ -90,9 +102,9 @@ export function* moveFailed(
   )
 }
 
-export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
+export function toFailedQuery(space: SpaceRow, row: FailedQueryRow): FailedQuery {
   // `pointed` is internal to clustering
-  const { pointed: _, ...metadata }: Record<string, unknown> = fromCell(row.metadata)
+  const { pointed: _, ...metadata }: Record<string, unknown> = parseJsonCell(row.metadata)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,
@@ -101,7 +113,7 @@ export function toFailedQuery(space: SpaceRow, row: FailedRow): FailedQuery {
     trigger: row.trigger,
     status: row.status,
     metadata: { ...metadata, occurrences: row.occurrences, lastAskedAt: new Date(row.asked_at).toISOString() },
-    ...defined({ answerTraceId: row.answer_trace_id ?? undefined }),
+    ...omitUndefined({ answerTraceId: row.answer_trace_id ?? undefined }),
     createdAt: new Date(row.created_at).toISOString(),
     updatedAt: new Date(row.updated_at).toISOString(),
   }

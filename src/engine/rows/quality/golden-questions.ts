@@ -1,17 +1,17 @@
-import { KsError, notFound } from '../../../contract/errors.js'
+import { KsError, notFoundError } from '../../../contract/errors.js'
 import type { ExpectedAnswer, GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import { LIMITS } from '../../../contract/limits.js'
 import { EVIDENCE_STATES } from '../../../contract/values.js'
-import { defined } from '../../../lib/defined.js'
 import { isUuid, newId } from '../../../lib/ids.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { fromCell } from '../../storage/readable.js'
-import { askerOf, type Reader } from '../permissions.js'
-import { quotesKnown, recordQuotes, restrictedSources } from '../quotes.js'
+import { parseJsonCell } from '../../storage/readable.js'
+import { type Reader, toReaderParameter } from '../permissions.js'
+import { addQuotes, listRestrictedSources, sqlCanReadQuotes } from '../quotes.js'
 import type { SpaceRow } from '../spaces.js'
 
 /** A row of `golden_questions`. */
-interface GoldenRow {
+interface GoldenQuestionRow {
   id: string
   question: string
   /** JSON: ids of nodes */
@@ -32,11 +32,11 @@ const COLUMNS = 'id, question, expected_evidence, expected_answer, tags, metadat
 
 /** Adds a golden question, inside the caller's transaction. @throws KsError `capacity-exceeded` */
 export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenContent): Write<GoldenQuestion> {
-  const held = yield* sql.get<{ n: number }>(
+  const existing = yield* sql.get<{ n: number }>(
     'SELECT count(*) n FROM golden_questions WHERE tenant = ? AND space_key = ?',
     [space.tenant, space.key],
   )
-  if ((held?.n ?? 0) >= LIMITS.goldenPerSpace)
+  if ((existing?.n ?? 0) >= LIMITS.goldenPerSpace)
     throw new KsError('capacity-exceeded', `a knowledge space holds at most ${LIMITS.goldenPerSpace} golden questions`)
   const id = newId()
   const now = Date.now()
@@ -44,9 +44,9 @@ export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenCo
     `INSERT INTO golden_questions
        (id, tenant, space_key, question, expected_evidence, expected_answer, tags, metadata, created_at, updated_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    [id, space.tenant, space.key, ...encoded(content), now, now],
+    [id, space.tenant, space.key, ...encodeContent(content), now, now],
   )
-  yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(reader, content.expectedEvidenceIds))
+  yield* addQuotes({ tenant: space.tenant, id }, yield* listRestrictedSources(reader, content.expectedEvidenceIds))
   return yield* findGolden(reader, space, id)
 }
 
@@ -55,27 +55,32 @@ export function* insertGolden(reader: Reader, space: SpaceRow, content: GoldenCo
  * not read
  */
 export function* findGolden(reader: Reader, space: SpaceRow, id: string): Read<GoldenQuestion> {
-  const found = yield* lookupGolden(reader, space, id)
-  if (found === undefined) throw notFound('golden question', id)
-  return found
+  const golden = yield* lookupGolden(reader, space, id)
+  if (golden === undefined) throw notFoundError('golden question', id)
+  return golden
 }
 
 export function* lookupGolden(reader: Reader, space: SpaceRow, id: string): Read<GoldenQuestion | undefined> {
   if (!isUuid(id)) return undefined
-  const row = yield* sql.get<GoldenRow>(
+  const row = yield* sql.get<GoldenQuestionRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
-       AND ${quotesKnown('golden_questions')}`,
-    [space.tenant, space.key, id, askerOf(reader)],
+       AND ${sqlCanReadQuotes('golden_questions')}`,
+    [space.tenant, space.key, id, toReaderParameter(reader)],
   )
   return row === undefined ? undefined : toGolden(space, row)
 }
 
 /** Questions after an id, oldest first. */
-export function* goldenAfter(reader: Reader, space: SpaceRow, after: string, limit: number): Read<GoldenRow[]> {
-  return yield* sql.all<GoldenRow>(
+export function* listGoldenAfter(
+  reader: Reader,
+  space: SpaceRow,
+  after: string,
+  limit: number,
+): Read<GoldenQuestionRow[]> {
+  return yield* sql.all<GoldenQuestionRow>(
     `SELECT ${COLUMNS} FROM golden_questions WHERE tenant = ? AND space_key = ? AND id > ?
-       AND ${quotesKnown('golden_questions')} ORDER BY id LIMIT ?`,
-    [space.tenant, space.key, after, askerOf(reader), limit],
+       AND ${sqlCanReadQuotes('golden_questions')} ORDER BY id LIMIT ?`,
+    [space.tenant, space.key, after, toReaderParameter(reader), limit],
   )
 }
 
@@ -90,9 +95,9 @@ export function* updateGolden(
     `UPDATE golden_questions SET question = ?, expected_evidence = ?, expected_answer = ?, tags = ?, metadata = ?,
        updated_at = ?
      WHERE tenant = ? AND space_key = ? AND id = ?`,
-    [...encoded(content), Date.now(), space.tenant, space.key, id],
+    [...encodeContent(content), Date.now(), space.tenant, space.key, id],
   )
-  yield* recordQuotes({ tenant: space.tenant, id }, yield* restrictedSources(reader, content.expectedEvidenceIds))
+  yield* addQuotes({ tenant: space.tenant, id }, yield* listRestrictedSources(reader, content.expectedEvidenceIds))
   return yield* findGolden(reader, space, id)
 }
 
@@ -102,13 +107,13 @@ export function* removeGolden(reader: Reader, space: SpaceRow, id: string): Writ
   return (
     (yield* sql.run(
       `DELETE FROM golden_questions WHERE tenant = ? AND space_key = ? AND id = ?
-         AND ${quotesKnown('golden_questions')}`,
-      [space.tenant, space.key, id, askerOf(reader)],
+         AND ${sqlCanReadQuotes('golden_questions')}`,
+      [space.tenant, space.key, id, toReaderParameter(reader)],
     )).changes > 0
   )
 }
 
-function encoded(content: GoldenContent): [string, string, string | null, string, string] {
+function encodeContent(content: GoldenContent): [string, string, string | null, string, string] {
   return [
     content.question,
     JSON.stringify(content.expectedEvidenceIds),
@@ -127,18 +132,18 @@ export function* findExpectation(
   space: Pick<SpaceRow, 'tenant' | 'key'>,
   question: string,
 ): Read<{ questionId: string; expect: ExpectedAnswer } | undefined> {
-  const row = yield* sql.get<Pick<GoldenRow, 'id' | 'expected_answer'>>(
+  const row = yield* sql.get<Pick<GoldenQuestionRow, 'id' | 'expected_answer'>>(
     `SELECT id, expected_answer FROM golden_questions INDEXED BY golden_questions_answer WHERE tenant = ? AND space_key = ?
        AND substr(question, 1, 200) = substr(CAST(? AS TEXT), 1, 200) AND question = ?
-       AND expected_answer IS NOT NULL AND ${quotesKnown('golden_questions')} ORDER BY id DESC LIMIT 1`,
-    [space.tenant, space.key, question, question, askerOf(reader)],
+       AND expected_answer IS NOT NULL AND ${sqlCanReadQuotes('golden_questions')} ORDER BY id DESC LIMIT 1`,
+    [space.tenant, space.key, question, question, toReaderParameter(reader)],
   )
-  const expect = row === undefined ? undefined : expectedOf(row)
+  const expect = row === undefined ? undefined : parseExpectation(row)
   return row === undefined || expect === undefined ? undefined : { questionId: row.id, expect }
 }
 
-function expectedOf({ expected_answer }: Pick<GoldenRow, 'expected_answer'>): ExpectedAnswer | undefined {
-  const value: unknown = expected_answer === null ? undefined : fromCell(expected_answer)
+function parseExpectation({ expected_answer }: Pick<GoldenQuestionRow, 'expected_answer'>): ExpectedAnswer | undefined {
+  const value: unknown = expected_answer === null ? undefined : parseJsonCell(expected_answer)
   return isExpectation(value) ? value : undefined
 }
 
@@ -148,23 +153,23 @@ const STATES: readonly unknown[] = EVIDENCE_STATES
 function isExpectation(value: unknown): value is ExpectedAnswer {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const { answer, not, state, ...rest }: { [name: string]: unknown } = { ...value }
-  const isTextList = (one: unknown): boolean =>
-    one === undefined || (Array.isArray(one) && one.every((text) => typeof text === 'string' && text !== ''))
-  const isEmpty = state === undefined && [answer, not].every((one) => !Array.isArray(one) || one.length === 0)
+  const isTextList = (entry: unknown): boolean =>
+    entry === undefined || (Array.isArray(entry) && entry.every((text) => typeof text === 'string' && text !== ''))
+  const isEmpty = state === undefined && [answer, not].every((entry) => !Array.isArray(entry) || entry.length === 0)
   const isState = state === undefined || STATES.includes(state)
   return isTextList(answer) && isTextList(not) && isState && !isEmpty && Object.keys(rest).length === 0
 }
 
-export function toGolden(space: SpaceRow, row: GoldenRow): GoldenQuestion {
-  const expectedEvidenceIds: string[] = fromCell(row.expected_evidence)
-  const tags: string[] = fromCell(row.tags)
-  const metadata: Record<string, unknown> = fromCell(row.metadata)
+export function toGolden(space: SpaceRow, row: GoldenQuestionRow): GoldenQuestion {
+  const expectedEvidenceIds: string[] = parseJsonCell(row.expected_evidence)
+  const tags: string[] = parseJsonCell(row.tags)
+  const metadata: Record<string, unknown> = parseJsonCell(row.metadata)
   return {
     id: row.id,
     knowledgeSpaceId: space.id,
     question: row.question,
     expectedEvidenceIds,
-    ...defined({ expect: expectedOf(row) }),
+    ...omitUndefined({ expect: parseExpectation(row) }),
     tags,
     metadata,
     createdAt: new Date(row.created_at).toISOString(),

@@ -3,10 +3,10 @@ import { newId } from '../../../lib/ids.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import type { SpaceRow } from '../spaces.js'
 
-type Status = MissingEvidenceReview['status']
+type ReviewStatus = MissingEvidenceReview['status']
 
 /** A missing piece of evidence, by the trace that lacked it. */
-export interface MissingItem {
+export interface MissingEvidenceItem {
   traceId: string
   itemKey: string
 }
@@ -15,7 +15,7 @@ export interface MissingItem {
 export interface ReviewRow {
   id: string
   item_key: string
-  status: Status
+  status: ReviewStatus
   reason: string | null
   revision: number
   actor: string
@@ -24,17 +24,17 @@ export interface ReviewRow {
 }
 
 /** A row of `missing_review_history`. */
-interface HistoryRow {
+interface ReviewHistoryRow {
   id: string
   actor: string
-  from_status: Status | null
-  to_status: Status
+  from_status: ReviewStatus | null
+  to_status: ReviewStatus
   reason: string | null
   revision: number
   created_at: number
 }
 
-export function* lookupReview(space: SpaceRow, item: MissingItem): Read<ReviewRow | undefined> {
+export function* lookupReview(space: SpaceRow, item: MissingEvidenceItem): Read<ReviewRow | undefined> {
   return yield* sql.get<ReviewRow>(
     `SELECT id, item_key, status, reason, revision, actor, created_at, updated_at FROM missing_reviews
      WHERE tenant = ? AND space_key = ? AND trace_id = ? AND item_key = ?`,
@@ -43,11 +43,11 @@ export function* lookupReview(space: SpaceRow, item: MissingItem): Read<ReviewRo
 }
 
 /** @param current the result of `lookupReview` */
-export function* writeReview(
+export function* storeReview(
   space: SpaceRow,
-  item: MissingItem,
+  item: MissingEvidenceItem,
   current: ReviewRow | undefined,
-  next: { status: Status; reason: string | undefined; actor: string; now: number },
+  next: { status: ReviewStatus; reason: string | undefined; actor: string; now: number },
 ): Write<void> {
   const { status, reason = null, actor, now } = next
   const id = current?.id ?? newId()
@@ -73,8 +73,8 @@ export function* writeReview(
 }
 
 /** The decisions about an item, oldest first. */
-export function* reviewHistory(space: SpaceRow, item: MissingItem): Read<HistoryRow[]> {
-  return yield* sql.all<HistoryRow>(
+export function* listReviewHistory(space: SpaceRow, item: MissingEvidenceItem): Read<ReviewHistoryRow[]> {
+  return yield* sql.all<ReviewHistoryRow>(
     `SELECT history.id, history.actor, history.from_status, history.to_status, history.reason, history.revision, history.created_at
      FROM missing_reviews review JOIN missing_review_history history
        ON history.tenant = review.tenant AND history.review_id = review.id

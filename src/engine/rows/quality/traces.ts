@@ -2,11 +2,11 @@ import type { QualityTraceSummary } from '../../../contract/gateway/quality.js'
 import type { EvidenceState, TraceStep } from '../../../contract/gateway/queries.js'
 import type { Caller } from '../../base/caller.js'
 import { type Read, sql } from '../../storage/program.js'
-import { fromCell } from '../../storage/readable.js'
+import { parseJsonCell } from '../../storage/readable.js'
 import type { SpaceRow } from '../spaces.js'
 
 /** A row of `traces` without the large columns. */
-export interface SummarisedRow {
+export interface TraceSummaryRow {
   id: string
   query: string
   mode: QualityTraceSummary['mode']
@@ -17,7 +17,7 @@ export interface SummarisedRow {
 }
 
 /** A filter of traces; times in milliseconds, the end exclusive. */
-export interface WantedTraces {
+export interface TraceFilter {
   from: number
   to: number
   mode: string | undefined
@@ -26,15 +26,15 @@ export interface WantedTraces {
 }
 
 /** The caller's own traces of a space before a position, newest first. */
-export function* tracesBefore(
+export function* listTracesBefore(
   caller: Caller,
   space: SpaceRow,
-  { from, to, mode, status }: WantedTraces,
+  { from, to, mode, status }: TraceFilter,
   before: { createdAt: number; id: string },
-  most: number,
-): Read<SummarisedRow[]> {
+  limit: number,
+): Read<TraceSummaryRow[]> {
   // most steps contain no error; testing the text is faster than parsing the JSON
-  return yield* sql.all<SummarisedRow>(
+  return yield* sql.all<TraceSummaryRow>(
     `SELECT id, query, mode, completed, bundle_id, evidence_state, created_at FROM traces
      WHERE tenant = ? AND space_key = ? AND subject = ? AND created_at >= ? AND created_at < ? AND (created_at, id) < (?, ?)
        AND (? IS NULL OR mode = ?)
@@ -54,22 +54,22 @@ export function* tracesBefore(
       mode ?? null,
       mode ?? null,
       status ?? null,
-      most,
+      limit,
     ],
   )
 }
 
 /** The steps of a trace of the caller; none if it is removed. */
-export function* stepsOfOwn(caller: Caller, space: SpaceRow, id: string): Read<TraceStep[]> {
-  const stored = yield* sql.get<{ steps: string }>(
+export function* findOwnTraceSteps(caller: Caller, space: SpaceRow, id: string): Read<TraceStep[]> {
+  const row = yield* sql.get<{ steps: string }>(
     'SELECT steps FROM traces WHERE tenant = ? AND space_key = ? AND subject = ? AND id = ?',
     [caller.tenant, space.key, caller.subject, id],
   )
-  return stored === undefined ? [] : fromCell(stored.steps)
+  return row === undefined ? [] : parseJsonCell(row.steps)
 }
 
 /** The steps of a trace of the tenant; none if it is removed. */
-export function* stepsOf(tenant: string, id: string): Read<TraceStep[]> {
-  const stored = yield* sql.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', [id, tenant])
-  return stored === undefined ? [] : fromCell(stored.steps)
+export function* findTraceSteps(tenant: string, id: string): Read<TraceStep[]> {
+  const row = yield* sql.get<{ steps: string }>('SELECT steps FROM traces WHERE id = ? AND tenant = ?', [id, tenant])
+  return row === undefined ? [] : parseJsonCell(row.steps)
 }

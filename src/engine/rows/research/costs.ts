@@ -1,11 +1,11 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { appendEvent } from './events.js'
-import type { OwnTask } from './own-task.js'
+import type { ResearchTaskKey } from './task-key.js'
 
 export type StepName = 'plan' | 'retrieve' | 'inspect' | 'analyze' | 'generate'
 
 /** The usage and cost of a model call, as its provider counted it. */
-export interface Spent {
+export interface ModelCallCost {
   provider: string
   model: string
   inputTokens: number
@@ -22,14 +22,14 @@ export interface CostRow {
 }
 
 /** The costs of a task's model calls, in order. */
-export function* costsOf({ tenant, id }: OwnTask): Read<CostRow[]> {
+export function* listTaskCosts({ tenant, id }: ResearchTaskKey): Read<CostRow[]> {
   return yield* sql.all<CostRow>('SELECT * FROM research_costs WHERE tenant = ? AND task_id = ? ORDER BY sequence', [
     tenant,
     id,
   ])
 }
 
-export function* costOf({ tenant, id }: OwnTask): Read<number> {
+export function* getTaskCostUsd({ tenant, id }: ResearchTaskKey): Read<number> {
   const row = yield* sql.get<{ usd: number | null }>(
     'SELECT sum(cost_usd) usd FROM research_costs WHERE tenant = ? AND task_id = ?',
     [tenant, id],
@@ -38,14 +38,14 @@ export function* costOf({ tenant, id }: OwnTask): Read<number> {
 }
 
 /** Records the cost of a model call and reports the new total as an event, inside the caller's transaction. */
-export function* writeCost(task: OwnTask, step: StepName, spent: Spent, now: number): Write<void> {
-  const { provider, costUsd, ...usage } = spent
+export function* insertTaskCost(task: ResearchTaskKey, step: StepName, call: ModelCallCost, now: number): Write<void> {
+  const { provider, costUsd, ...usage } = call
   yield* sql.run(
     `INSERT INTO research_costs (tenant, task_id, sequence, step, provider, cost_usd, usage, recorded_at)
      VALUES (?, ?, (SELECT coalesce(max(sequence), 0) + 1 FROM research_costs WHERE tenant = ? AND task_id = ?), ?, ?, ?, ?, ?)`,
     [task.tenant, task.id, task.tenant, task.id, step, provider, costUsd, JSON.stringify(usage), now],
   )
-  yield* appendEvent(task, 'research.cost', { totalUsd: yield* costOf(task), step })
+  yield* appendEvent(task, 'research.cost', { totalUsd: yield* getTaskCostUsd(task), step })
 }
 
 /** Rounds to a ten-thousandth of a cent: sums of prices per token would show the digits of binary fractions. */

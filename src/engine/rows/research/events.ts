@@ -1,13 +1,13 @@
 import type { ResearchEventData, ResearchEventName } from '../../../contract/gateway/research.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OwnTask } from './own-task.js'
+import type { ResearchTaskKey } from './task-key.js'
 
 /**
  * Appends an event, inside the caller's transaction. Its number is taken from the task's row, which is locked until the
  * commit: a reader of the events after a number never gets an earlier one later.
  */
 export function* appendEvent<N extends ResearchEventName>(
-  { tenant, id }: OwnTask,
+  { tenant, id }: ResearchTaskKey,
   event: N,
   data: ResearchEventData<N>,
 ): Write<void> {
@@ -25,14 +25,18 @@ export function* appendEvent<N extends ResearchEventName>(
   ])
 }
 
-export interface EventRow {
+export interface ResearchEventRow {
   sequence: number
   event: ResearchEventName
   data: string
 }
 
-export function* eventsAfter({ tenant, id }: OwnTask, after: number, limit: number): Read<EventRow[]> {
-  return yield* sql.all<EventRow>(
+export function* listEventsAfter(
+  { tenant, id }: ResearchTaskKey,
+  after: number,
+  limit: number,
+): Read<ResearchEventRow[]> {
+  return yield* sql.all<ResearchEventRow>(
     `SELECT sequence, event, data FROM research_events WHERE tenant = ? AND task_id = ? AND sequence > ?
      ORDER BY sequence LIMIT ?`,
     [tenant, id, after, limit],

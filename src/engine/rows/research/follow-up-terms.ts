@@ -1,14 +1,18 @@
 import { type Read, sql } from '../../storage/program.js'
-import { type Asker, askerOf, deniedSources, mayKnow } from '../permissions.js'
+import { listDeniedSources, type ReaderIdentity, sqlCanRead, toReaderParameter } from '../permissions.js'
 
 /** The heading paths (JSON) in the published versions of documents. */
-export function* sectionsOf(spaceKey: number, documents: readonly string[], most: number): Read<{ section: string }[]> {
+export function* listSections(
+  spaceKey: number,
+  documents: readonly string[],
+  limit: number,
+): Read<{ section: string }[]> {
   return yield* sql.all<{ section: string }>(
     `SELECT DISTINCT n.section FROM json_each(?) wanted
      CROSS JOIN documents d ON d.id = wanted.value AND d.space_key = ? AND d.deleted_at IS NULL
      CROSS JOIN versions v ON v.doc_key = d.key AND v.from_revision IS NOT NULL AND v.until_revision IS NULL
      CROSS JOIN nodes n ON n.version_key = v.key LIMIT ?`,
-    [JSON.stringify(documents), spaceKey, most],
+    [JSON.stringify(documents), spaceKey, limit],
   )
 }
 
@@ -17,19 +21,19 @@ export function* sectionsOf(spaceKey: number, documents: readonly string[], most
  *
  * @param common entities with at least this many mentions are left out as too general
  */
-export function* namesBeside(
+export function* listRelatedNames(
   spaceKey: number,
-  reader: Asker,
+  reader: ReaderIdentity,
   nodes: readonly string[],
   { most, common }: { most: number; common: number },
 ): Read<{ name: string; confidence: number }[]> {
-  const denied = yield* deniedSources(spaceKey, reader)
+  const denied = yield* listDeniedSources(spaceKey, reader)
   // related by a passage that the reader may read
   const stated = `AND EXISTS (SELECT 1 FROM graph_relation_nodes s CROSS JOIN nodes sn ON sn.key = s.node_key
          CROSS JOIN documents sd ON sd.key = sn.doc_key WHERE s.relation_key = r.key
            AND (sd.source_id IS NULL OR sd.source_id NOT IN (SELECT value FROM json_each(?))))`
   // an entity's name is the longest of its names: a reader gets one from a document that the reader may read
-  const known = `(SELECT n.name FROM graph_names n CROSS JOIN versions v ON v.key = n.version_key
+  const readableName = `(SELECT n.name FROM graph_names n CROSS JOIN versions v ON v.key = n.version_key
          CROSS JOIN documents d ON d.key = v.doc_key WHERE n.entity_key = e.key
            AND (d.source_id IS NULL OR d.source_id NOT IN (SELECT value FROM json_each(?))) ORDER BY n.name LIMIT 1)`
   const values = denied.length === 0 ? [] : [JSON.stringify(denied)]
@@ -38,7 +42,7 @@ export function* namesBeside(
        SELECT DISTINCT m.entity_key key FROM json_each(?) wanted
        CROSS JOIN nodes n ON n.id = wanted.value AND n.space_key = ?
        CROSS JOIN graph_mentions m ON m.node_key = n.key LIMIT ?)
-     SELECT ${denied.length === 0 ? 'e.name' : known} name, max(r.confidence) confidence FROM found f
+     SELECT ${denied.length === 0 ? 'e.name' : readableName} name, max(r.confidence) confidence FROM found f
      CROSS JOIN graph_relations r ON f.key IN (r.subject_key, r.object_key)
      CROSS JOIN graph_entities e ON e.key = CASE WHEN r.subject_key = f.key THEN r.object_key ELSE r.subject_key END
      WHERE e.key NOT IN (SELECT key FROM found) AND e.type <> 'date'
@@ -51,19 +55,19 @@ export function* namesBeside(
 }
 
 /** The live documents of a space that a reader may read, with their names, newest first. @param before row key */
-export function* documentNamesBefore(
+export function* listDocumentNamesBefore(
   spaceKey: number,
-  reader: Asker,
+  reader: ReaderIdentity,
   before: number,
   limit: number,
 ): Read<{ key: number; filename: string; title: string | null }[]> {
   return yield* sql.all<{ key: number; filename: string; title: string | null }>(
     `SELECT d.key, d.filename, v.title FROM
          (SELECT key, filename FROM documents
-          WHERE space_key = ? AND deleted_at IS NULL AND key < ? AND ${mayKnow('documents.source_id')}
+          WHERE space_key = ? AND deleted_at IS NULL AND key < ? AND ${sqlCanRead('documents.source_id')}
           ORDER BY key DESC LIMIT +?) d
        LEFT JOIN versions v ON v.doc_key = d.key AND v.until_revision IS NULL AND v.from_revision IS NOT NULL
        ORDER BY d.key DESC`,
-    [spaceKey, before, askerOf(reader), limit],
+    [spaceKey, before, toReaderParameter(reader), limit],
   )
 }

@@ -1,5 +1,5 @@
 import type { ResearchStage } from '../../../contract/gateway/research.js'
-import { transitions } from '../../base/transitions.js'
+import { defineTransitions } from '../../base/transitions.js'
 
 /**
  * The moves of a research task (decisions.md section 4): queued → planning → retrieving → analyzing → generating →
@@ -10,7 +10,7 @@ export const {
   may: mayMove,
   assert: assertMove,
   isTerminal,
-} = transitions<ResearchStage>('research task', {
+} = defineTransitions<ResearchStage>('research task', {
   queued: ['planning', 'failed', 'canceled'],
   planning: ['retrieving', 'failed', 'canceled'],
   retrieving: ['analyzing', 'failed', 'canceled'],

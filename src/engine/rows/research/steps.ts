@@ -1,12 +1,12 @@
 import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { costOf, type Spent, type StepName, writeCost } from './costs.js'
+import { getTaskCostUsd, insertTaskCost, type ModelCallCost, type StepName } from './costs.js'
 import { appendEvent } from './events.js'
-import type { OwnTask } from './own-task.js'
-import type { TaskRow } from './tasks.js'
+import type { ResearchTaskKey } from './task-key.js'
+import type { ResearchTaskRow } from './tasks.js'
 
 /** A finished step of a research task. */
-export interface DoneStep {
+export interface FinishedStep {
   /** unique in the task: `retrieve-3` */
   key: string
   name: StepName
@@ -16,20 +16,20 @@ export interface DoneStep {
   /** number of passages read */
   scanned: number
   latencyMs: number
-  spent?: Spent
+  cost?: ModelCallCost
   /** evidence that the step found */
   partial?: EvidenceBundle
 }
 
 /** Total usage of the steps of a task. */
-export interface Used {
+export interface TaskUsage {
   retrievalSteps: number
   scannedResources: number
   toolCalls: number
   costUsd: number
 }
 
-export function* stepBody({ tenant, id }: OwnTask, key: string): Read<string | undefined> {
+export function* findStepBody({ tenant, id }: ResearchTaskKey, key: string): Read<string | undefined> {
   return (yield* sql.get<{ body: string }>(
     'SELECT body FROM research_steps WHERE tenant = ? AND task_id = ? AND step = ?',
     [tenant, id, key],
@@ -37,7 +37,7 @@ export function* stepBody({ tenant, id }: OwnTask, key: string): Read<string | u
 }
 
 /** Bodies of a task's steps with one name, in order. */
-export function* bodiesOf({ tenant, id }: OwnTask, name: StepName): Read<string[]> {
+export function* listStepBodies({ tenant, id }: ResearchTaskKey, name: StepName): Read<string[]> {
   const rows = yield* sql.all<{ body: string }>(
     'SELECT body FROM research_steps WHERE tenant = ? AND task_id = ? AND name = ? ORDER BY step',
     [tenant, id, name],
@@ -45,7 +45,7 @@ export function* bodiesOf({ tenant, id }: OwnTask, name: StepName): Read<string[
   return rows.map(({ body }) => body)
 }
 
-export function* usedBy(task: OwnTask): Read<Used> {
+export function* getTaskUsage(task: ResearchTaskKey): Read<TaskUsage> {
   const steps = yield* sql.get<{ retrievals: number; scanned: number; calls: number }>(
     `SELECT count(*) FILTER (WHERE name = 'retrieve') retrievals, coalesce(sum(scanned), 0) scanned,
        coalesce(sum(tool_calls), 0) calls FROM research_steps WHERE tenant = ? AND task_id = ?`,
@@ -55,7 +55,7 @@ export function* usedBy(task: OwnTask): Read<Used> {
     retrievalSteps: steps?.retrievals ?? 0,
     scannedResources: steps?.scanned ?? 0,
     toolCalls: steps?.calls ?? 0,
-    costUsd: yield* costOf(task),
+    costUsd: yield* getTaskCostUsd(task),
   }
 }
 
@@ -66,10 +66,14 @@ export function* usedBy(task: OwnTask): Read<Used> {
  * @param timing the time, and how long the task has been active
  * @returns false, with nothing written, when the task was moved, ended or taken over meanwhile
  */
-export function* writeStep(task: TaskRow, step: DoneStep, at: { now: number; activeMs: number }): Write<boolean> {
+export function* insertStep(
+  task: ResearchTaskRow,
+  step: FinishedStep,
+  timing: { now: number; activeMs: number },
+): Write<boolean> {
   const { changes } = yield* sql.run(
     'UPDATE research_tasks SET updated_at = ?, active_ms = ?, attempts = 0 WHERE tenant = ? AND id = ? AND stage = ? AND claimed_by = ? AND fence = ?',
-    [at.now, at.activeMs, task.tenant, task.id, task.stage, task.claimed_by, task.fence],
+    [timing.now, timing.activeMs, task.tenant, task.id, task.stage, task.claimed_by, task.fence],
   )
   if (changes !== 1) return false
   yield* sql.run(
@@ -84,18 +88,18 @@ export function* writeStep(task: TaskRow, step: DoneStep, at: { now: number; act
       JSON.stringify(step.body),
       step.toolCalls,
       step.scanned,
-      step.spent?.inputTokens ?? 0,
-      step.spent?.outputTokens ?? 0,
+      step.cost?.inputTokens ?? 0,
+      step.cost?.outputTokens ?? 0,
       step.latencyMs,
-      at.now,
+      timing.now,
     ],
   )
-  if (step.partial !== undefined) yield* writePartial(task, step.partial)
-  if (step.spent !== undefined) yield* writeCost(task, step.name, step.spent, at.now)
+  if (step.partial !== undefined) yield* insertPartial(task, step.partial)
+  if (step.cost !== undefined) yield* insertTaskCost(task, step.name, step.cost, timing.now)
   return true
 }
 
-function* writePartial(task: TaskRow, bundle: EvidenceBundle): Write<void> {
+function* insertPartial(task: ResearchTaskRow, bundle: EvidenceBundle): Write<void> {
   const sequence =
     ((yield* sql.get<{ n: number | null }>(
       'SELECT max(sequence) n FROM research_partials WHERE tenant = ? AND task_id = ?',
@@ -121,7 +125,7 @@ export interface PartialRow {
   body: string
 }
 
-export function* partialsAfter({ tenant, id }: OwnTask, after: number, limit: number): Read<PartialRow[]> {
+export function* listPartialsAfter({ tenant, id }: ResearchTaskKey, after: number, limit: number): Read<PartialRow[]> {
   return yield* sql.all<PartialRow>(
     'SELECT sequence, body FROM research_partials WHERE tenant = ? AND task_id = ? AND sequence > ? ORDER BY sequence LIMIT ?',
     [tenant, id, after, limit],
@@ -129,7 +133,7 @@ export function* partialsAfter({ tenant, id }: OwnTask, after: number, limit: nu
 }
 
 /** All evidence that a task has found, latest first. */
-export function* partialBodies({ tenant, id }: OwnTask): Read<string[]> {
+export function* listPartialBodies({ tenant, id }: ResearchTaskKey): Read<string[]> {
   const rows = yield* sql.all<{ body: string }>(
     'SELECT body FROM research_partials WHERE tenant = ? AND task_id = ? ORDER BY sequence DESC',
     [tenant, id],

@@ -1,14 +1,14 @@
-import { notFound } from '../../../contract/errors.js'
-import type { ResearchStage, ResearchStop } from '../../../contract/gateway/research.js'
+import { notFoundError } from '../../../contract/errors.js'
+import type { ReachedResearchLimit, ResearchStage } from '../../../contract/gateway/research.js'
 import { isUuid } from '../../../lib/ids.js'
 import type { Caller } from '../../base/caller.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { appendEvent } from './events.js'
-import type { OwnTask } from './own-task.js'
 import { assertMove, isTerminal } from './stages.js'
+import type { ResearchTaskKey } from './task-key.js'
 
 /** A row of `research_tasks`, with the id of its space. */
-export interface TaskRow {
+export interface ResearchTaskRow {
   id: string
   tenant: string
   subject: string
@@ -37,36 +37,36 @@ export interface TaskRow {
   completed_at: number | null
 }
 
-const TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL`
+const SELECT_TASK = `SELECT t.*, s.id space_id FROM research_tasks t JOIN spaces s ON s.key = t.space_key AND s.deleted_at IS NULL`
 
 /**
  * A task of the caller. @throws KsError `not-found`, also for a task of another subject: it quotes documents that only
  * that subject may read
  */
-export function* findTask(caller: Caller, id: string): Read<TaskRow> {
+export function* findTask(caller: Caller, id: string): Read<ResearchTaskRow> {
   const row = isUuid(id)
-    ? yield* sql.get<TaskRow>(`${TASK} WHERE t.tenant = ? AND t.id = ? AND t.subject = ?`, [
+    ? yield* sql.get<ResearchTaskRow>(`${SELECT_TASK} WHERE t.tenant = ? AND t.id = ? AND t.subject = ?`, [
         caller.tenant,
         id,
         caller.subject,
       ])
     : undefined
-  if (row === undefined) throw notFound('research task', id)
+  if (row === undefined) throw notFoundError('research task', id)
   return row
 }
 
-export function* taskById({ tenant, id }: OwnTask): Read<TaskRow | undefined> {
-  return yield* sql.get<TaskRow>(`${TASK} WHERE t.tenant = ? AND t.id = ?`, [tenant, id])
+export function* findTaskByKey({ tenant, id }: ResearchTaskKey): Read<ResearchTaskRow | undefined> {
+  return yield* sql.get<ResearchTaskRow>(`${SELECT_TASK} WHERE t.tenant = ? AND t.id = ?`, [tenant, id])
 }
 
 /** Tasks of a caller, newest first. @param filter `before`: last id of the previous page */
-export function* tasksOf(
+export function* listResearchTasks(
   caller: Caller,
   filter: { spaceId?: string | undefined; stage?: ResearchStage | undefined; before?: string | undefined },
   limit: number,
-): Read<TaskRow[]> {
-  return yield* sql.all<TaskRow>(
-    `${TASK} WHERE t.tenant = ? AND t.subject = ? AND (? IS NULL OR s.id = ?) AND (? IS NULL OR t.stage = ?)
+): Read<ResearchTaskRow[]> {
+  return yield* sql.all<ResearchTaskRow>(
+    `${SELECT_TASK} WHERE t.tenant = ? AND t.subject = ? AND (? IS NULL OR s.id = ?) AND (? IS NULL OR t.stage = ?)
        AND (? IS NULL OR t.id < ?) ORDER BY t.id DESC LIMIT ?`,
     [
       caller.tenant,
@@ -83,20 +83,20 @@ export function* tasksOf(
 }
 
 /** Number of tasks of a space that have not ended. */
-export function* openTasks(spaceKey: number): Read<number> {
+export function* countOpenTasks(spaceKey: number): Read<number> {
   const text = 'SELECT count(*) n FROM research_tasks WHERE space_key = ? AND completed_at IS NULL'
   return (yield* sql.get<{ n: number }>(text, [spaceKey]))?.n ?? 0
 }
 
 /** Number of tasks of all spaces that have not ended. */
-export function* allOpenTasks(): Read<number> {
+export function* countAllOpenTasks(): Read<number> {
   return (yield* sql.get<{ n: number }>('SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL'))?.n ?? 0
 }
 
 /** A task to be inserted; JSON columns as text. */
-export interface NewTask
+export interface NewResearchTask
   extends Pick<
-    TaskRow,
+    ResearchTaskRow,
     | 'id'
     | 'tenant'
     | 'subject'
@@ -116,11 +116,11 @@ export interface NewTask
 }
 
 /** A gateway's claim on a task. */
-export type TaskClaim = Pick<TaskRow, 'claimed_by' | 'fence'>
+export type TaskClaim = Pick<ResearchTaskRow, 'claimed_by' | 'fence'>
 
 /** Inserts a queued task with its event, inside the caller's transaction. */
-export function* insertTask(task: NewTask): Write<void> {
-  const { id, created_at: at } = task
+export function* insertTask(task: NewResearchTask): Write<void> {
+  const { id, created_at: createdAt } = task
   yield* sql.run(
     `INSERT INTO research_tasks (id, tenant, subject, space_key, queue_id, query, mode, route, snapshot, profile, limits,
        budget_usd, metadata, permission_scope, stage, created_at, updated_at)
@@ -140,11 +140,15 @@ export function* insertTask(task: NewTask): Write<void> {
       task.budget_usd,
       task.metadata,
       task.permission_scope,
-      at,
-      at,
+      createdAt,
+      createdAt,
     ],
   )
-  yield* appendEvent(task, 'research.stage', { researchTaskId: id, stage: 'queued', at: new Date(at).toISOString() })
+  yield* appendEvent(task, 'research.stage', {
+    researchTaskId: id,
+    stage: 'queued',
+    at: new Date(createdAt).toISOString(),
+  })
 }
 
 /**
@@ -155,13 +159,13 @@ export function* insertTask(task: NewTask): Write<void> {
  * @returns whether this call moved it; false if another caller moved it or took it over
  */
 export function* moveTask(
-  task: OwnTask,
+  task: ResearchTaskKey,
   move: { from: ResearchStage; to: ResearchStage; now: number; error?: string; claim?: TaskClaim },
 ): Write<boolean> {
   const { tenant, id } = task
   const { from, to, now, error, claim } = move
   assertMove(from, to)
-  const ended = isTerminal(to)
+  const isEnded = isTerminal(to)
   const { changes } = yield* sql.run(
     `UPDATE research_tasks SET stage = ?, error = ?, updated_at = ?, completed_at = ?, attempts = 0,
        claimed_by = CASE WHEN ? THEN NULL ELSE claimed_by END
@@ -170,8 +174,8 @@ export function* moveTask(
       to,
       error ?? null,
       now,
-      ended ? now : null,
-      ended ? 1 : 0,
+      isEnded ? now : null,
+      isEnded ? 1 : 0,
       tenant,
       id,
       from,
@@ -189,11 +193,11 @@ export function* moveTask(
 }
 
 /** Moves a task like `moveTask`, and stores its active time and the limit that ended its stage. */
-export function* moveOn(
-  task: OwnTask,
+export function* advanceTask(
+  task: ResearchTaskKey,
   move: { from: ResearchStage; to: ResearchStage; now: number; claim: TaskClaim },
   activeMs: number,
-  stoppedBy: ResearchStop | undefined,
+  stoppedBy: ReachedResearchLimit | undefined,
 ): Write<boolean> {
   if (!(yield* moveTask(task, move))) return false
   yield* sql.run('UPDATE research_tasks SET active_ms = ? WHERE tenant = ? AND id = ?', [
@@ -211,7 +215,7 @@ export function* moveOn(
 }
 
 /** Records that the budget prevented part of the work; only with a valid claim. */
-export function* noteBudget({ tenant, id, claimed_by, fence }: TaskRow): Write<void> {
+export function* markBudgetExceeded({ tenant, id, claimed_by, fence }: ResearchTaskRow): Write<void> {
   yield* sql.run(
     'UPDATE research_tasks SET budget_exceeded = 1 WHERE tenant = ? AND id = ? AND claimed_by = ? AND fence = ?',
     [tenant, id, claimed_by, fence],

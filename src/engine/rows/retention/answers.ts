@@ -1,26 +1,30 @@
 import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { OwnTask } from '../research/own-task.js'
+import type { ResearchTaskKey } from '../research/task-key.js'
 
 /** Answer traces from before a time, oldest first. */
-export function* tracesBefore(spaceKey: number, before: number, most: number): Read<{ tenant: string; id: string }[]> {
+export function* listExpiredTraces(
+  spaceKey: number,
+  before: number,
+  limit: number,
+): Read<{ tenant: string; id: string }[]> {
   return yield* sql.all<{ tenant: string; id: string }>(
     `SELECT tenant, id FROM traces WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')}
      ORDER BY created_at LIMIT ?`,
-    [spaceKey, before, most],
+    [spaceKey, before, limit],
   )
 }
 
 /** Research tasks that ended before a time, oldest first. */
-export function* tasksEndedBefore(spaceKey: number, before: number, most: number): Read<OwnTask[]> {
-  return yield* sql.all<OwnTask>(
+export function* listTasksEndedBefore(spaceKey: number, before: number, limit: number): Read<ResearchTaskKey[]> {
+  return yield* sql.all<ResearchTaskKey>(
     `SELECT tenant, id FROM research_tasks WHERE space_key = ? AND completed_at < ? AND ${holdsTime('completed_at')}
      ORDER BY completed_at LIMIT ?`,
-    [spaceKey, before, most],
+    [spaceKey, before, limit],
   )
 }
 
-export function* removeTask({ tenant, id }: OwnTask): Write<void> {
+export function* removeResearchTask({ tenant, id }: ResearchTaskKey): Write<void> {
   yield* sql.run('DELETE FROM research_tasks WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
@@ -33,14 +37,14 @@ interface StepEvidence {
 /**
  * Evidence of the steps of research tasks that ended before a time, without the last piece: it belongs to the report.
  */
-export function* stepEvidenceBefore(spaceKey: number, before: number, most: number): Read<StepEvidence[]> {
+export function* listStepEvidenceBefore(spaceKey: number, before: number, limit: number): Read<StepEvidence[]> {
   return yield* sql.all<StepEvidence>(
     `SELECT p.tenant, p.task_id, p.sequence FROM research_tasks t
      CROSS JOIN research_partials p ON p.tenant = t.tenant AND p.task_id = t.id
      WHERE t.space_key = ? AND t.completed_at < ? AND ${holdsTime('t.completed_at')}
        AND p.sequence < (SELECT max(sequence) FROM research_partials last
                          WHERE last.tenant = t.tenant AND last.task_id = t.id) LIMIT ?`,
-    [spaceKey, before, most],
+    [spaceKey, before, limit],
   )
 }
 

@@ -1,23 +1,23 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
 
 /** Key of a row of a tenant. */
-interface Owned {
+interface TenantRowKey {
   tenant: string
   id: string
 }
 
 /** Bulk jobs from before a time whose items all ended before it. */
-export function* bulkJobsEndedBefore(spaceKey: number, before: number, most: number): Read<Owned[]> {
-  return yield* sql.all<Owned>(
+export function* listBulkJobsEndedBefore(spaceKey: number, before: number, limit: number): Read<TenantRowKey[]> {
+  return yield* sql.all<TenantRowKey>(
     `SELECT tenant, id FROM bulk_jobs WHERE space_key = ? AND created_at < ?
        AND NOT EXISTS (SELECT 1 FROM bulk_items i JOIN jobs ON jobs.tenant = i.tenant AND jobs.id = i.job_id
                        WHERE i.tenant = bulk_jobs.tenant AND i.bulk_id = bulk_jobs.id AND (completed_at IS NULL OR completed_at >= ?))
      ORDER BY created_at LIMIT ?`,
-    [spaceKey, before, before, most],
+    [spaceKey, before, before, limit],
   )
 }
 
-export function* removeBulkJob({ tenant, id }: Owned): Write<void> {
+export function* removeBulkJob({ tenant, id }: TenantRowKey): Write<void> {
   yield* sql.run('DELETE FROM bulk_items WHERE tenant = ? AND bulk_id = ?', [tenant, id])
   yield* sql.run('DELETE FROM bulk_jobs WHERE tenant = ? AND id = ?', [tenant, id])
 }
@@ -32,11 +32,11 @@ export interface EndedJob {
 }
 
 /** A page of jobs that ended before a time, in order of their end. */
-export function* jobsEndedBefore(
+export function* listJobsEndedBefore(
   spaceKey: number,
   before: number,
   after: Pick<EndedJob, 'completed_at' | 'key'>,
-  most: number,
+  limit: number,
 ): Read<EndedJob[]> {
   return yield* sql.all<EndedJob>(
     `SELECT key, tenant, id, completed_at,
@@ -48,7 +48,7 @@ export function* jobsEndedBefore(
                          AND status NOT IN ('published', 'gc-complete')) ends
        FROM jobs INDEXED BY jobs_ended
        WHERE space_key = ? AND (completed_at, key) > (?, ?) AND completed_at < ? ORDER BY completed_at, key LIMIT ?`,
-    [spaceKey, after.completed_at, after.key, before, most],
+    [spaceKey, after.completed_at, after.key, before, limit],
   )
 }
 
@@ -59,19 +59,19 @@ export function* removeJob({ key, tenant, id }: Pick<EndedJob, 'key' | 'tenant' 
 }
 
 /** Commits without a job that were collected before a time. */
-export function* commitsCollectedBefore(spaceKey: number, before: number, most: number): Read<Owned[]> {
-  return yield* sql.all<Owned>(
+export function* listCommitsCollectedBefore(spaceKey: number, before: number, limit: number): Read<TenantRowKey[]> {
+  return yield* sql.all<TenantRowKey>(
     `SELECT tenant, id FROM staged_commits WHERE space_key = ? AND status = 'gc-complete' AND job_id IS NULL AND updated_at < ?
      LIMIT ?`,
-    [spaceKey, before, most],
+    [spaceKey, before, limit],
   )
 }
 
-export function* removeCommit({ tenant, id }: Owned): Write<void> {
+export function* removeCommit({ tenant, id }: TenantRowKey): Write<void> {
   yield* sql.run('DELETE FROM staged_commits WHERE tenant = ? AND id = ?', [tenant, id])
 }
 
-export interface ExpiredCommit extends Owned {
+export interface ExpiredCommit extends TenantRowKey {
   status: 'failed-retryable' | 'failed-terminal' | 'canceled' | 'gc-pending'
   raw_object_key: string | null
   published_object_key: string | null
@@ -80,7 +80,12 @@ export interface ExpiredCommit extends Owned {
 /**
  * Failed and canceled commits past their retention. @param retentionMs of commits without an expiry, in milliseconds
  */
-export function* expiredCommits(spaceKey: number, kept: number, now: number, most: number): Read<ExpiredCommit[]> {
+export function* listExpiredCommits(
+  spaceKey: number,
+  retentionMs: number,
+  now: number,
+  limit: number,
+): Read<ExpiredCommit[]> {
   return yield* sql.all<ExpiredCommit>(
     `SELECT tenant, id, status, raw_object_key, published_object_key FROM staged_commits
      WHERE space_key = ? AND (status = 'gc-pending'
@@ -89,6 +94,6 @@ export function* expiredCommits(spaceKey: number, kept: number, now: number, mos
           AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.tenant = staged_commits.tenant AND jobs.id = staged_commits.job_id
                           AND completed_at IS NULL))
      LIMIT ?`,
-    [spaceKey, kept, now, now, most],
+    [spaceKey, retentionMs, now, now, limit],
   )
 }

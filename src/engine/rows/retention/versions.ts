@@ -1,18 +1,18 @@
 import { holdsTime } from '../../storage/formats.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { takeInTime } from '../../storage/slices.js'
+import { removeWithinTime } from '../../storage/slices.js'
 import { removeNode } from '../purge/parts.js'
 
 /** tables derived from a version's nodes, without their vectors */
-const MADE_OF_NODES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions', 'page_index']
+const NODE_DERIVED_TABLES = ['graph_relation_nodes', 'graph_mentions', 'graph_versions', 'page_index']
 
 /** Documents from before a time, oldest first. */
-export function* documentsBefore(spaceKey: number, before: number, most: number): Read<{ id: string }[]> {
+export function* listDocumentsBefore(spaceKey: number, before: number, limit: number): Read<{ id: string }[]> {
   return yield* sql.all<{ id: string }>(
     `SELECT id FROM documents
      WHERE space_key = ? AND created_at < ? AND ${holdsTime('created_at')} AND deleted_at IS NULL
      ORDER BY created_at LIMIT ?`,
-    [spaceKey, before, most],
+    [spaceKey, before, limit],
   )
 }
 
@@ -25,10 +25,10 @@ export interface SupersededVersion {
 }
 
 /** A page of superseded versions that are not obsolete, by document and number. */
-export function* supersededVersions(
+export function* listSupersededVersions(
   spaceKey: number,
   after: Pick<SupersededVersion, 'doc_key' | 'version'>,
-  most: number,
+  limit: number,
 ): Read<SupersededVersion[]> {
   return yield* sql.all<SupersededVersion>(
     `SELECT v.key, v.doc_key, v.version, (SELECT count(*) FROM versions n WHERE n.doc_key = v.doc_key
@@ -36,20 +36,20 @@ export function* supersededVersions(
        FROM versions v INDEXED BY versions_superseded
        WHERE v.space_key = ? AND (v.doc_key, v.version) > (?, ?) AND v.until_revision IS NOT NULL AND v.obsolete_at IS NULL
        ORDER BY v.doc_key, v.version LIMIT ?`,
-    [spaceKey, after.doc_key, after.version, most],
+    [spaceKey, after.doc_key, after.version, limit],
   )
 }
 
 /** Marks versions as obsolete: the purge may remove them from now on. */
-export function* markObsolete(versions: readonly { key: number }[], now: number): Write<void> {
+export function* markVersionsObsolete(versions: readonly { key: number }[], now: number): Write<void> {
   for (const { key } of versions) yield* sql.run('UPDATE versions SET obsolete_at = ? WHERE key = ?', [now, key])
 }
 
 /** The first superseded version that still has nodes, if it was superseded before a time, with some of its nodes. */
-export function* inactiveNodes(
+export function* findInactiveNodes(
   spaceKey: number,
   before: number,
-  most: number,
+  limit: number,
 ): Read<{ versionKey: number; nodes: { key: number }[] } | undefined> {
   const version = yield* sql.get<{ key: number }>(
     `SELECT v.key FROM versions v INDEXED BY versions_inactive
@@ -61,7 +61,7 @@ export function* inactiveNodes(
   if (version === undefined) return undefined
   const nodes = yield* sql.all<{ key: number }>(
     'SELECT key FROM nodes WHERE version_key = ? ORDER BY ordinal LIMIT ?',
-    [version.key, most],
+    [version.key, limit],
   )
   return { versionKey: version.key, nodes }
 }
@@ -77,63 +77,70 @@ export function* removeInactiveNodes(
   { versionKey, nodes }: { versionKey: number; nodes: readonly { key: number }[] },
   areLast: boolean,
 ): Write<number> {
-  const done = yield* takeInTime(nodes, ({ key }) => removeNode(spaceKey, key))
-  yield* sql.run('UPDATE versions SET node_count = max(0, node_count - ?) WHERE key = ?', [done, versionKey])
-  if (areLast && done === nodes.length) yield* emptyVersion(versionKey)
-  return done
+  const removedCount = yield* removeWithinTime(nodes, ({ key }) => removeNode(spaceKey, key))
+  yield* sql.run('UPDATE versions SET node_count = max(0, node_count - ?) WHERE key = ?', [removedCount, versionKey])
+  if (areLast && removedCount === nodes.length) yield* clearVersion(versionKey)
+  return removedCount
 }
 
 /** Removes the data derived from the nodes of a version that has no nodes left. */
-function* emptyVersion(versionKey: number): Write<void> {
-  for (const table of MADE_OF_NODES) yield* sql.run(`DELETE FROM ${table} WHERE version_key = ?`, [versionKey])
+function* clearVersion(versionKey: number): Write<void> {
+  for (const table of NODE_DERIVED_TABLES) yield* sql.run(`DELETE FROM ${table} WHERE version_key = ?`, [versionKey])
   yield* sql.run('UPDATE versions SET first_node = NULL, last_node = NULL, node_count = 0 WHERE key = ?', [versionKey])
 }
 
-export interface SupersededModel {
+export interface ReplacedVectorSpace {
   key: number
   id: string
   vectors: { node_key: number }[]
 }
 
 /** A vector space that was replaced before a time, with some of its vectors. */
-export function* supersededModel(spaceKey: number, before: number, most: number): Read<SupersededModel | undefined> {
-  const model = yield* sql.get<{ key: number; id: string }>(
+export function* findReplacedVectorSpace(
+  spaceKey: number,
+  before: number,
+  limit: number,
+): Read<ReplacedVectorSpace | undefined> {
+  const vectorSpace = yield* sql.get<{ key: number; id: string }>(
     `SELECT key, id FROM vector_spaces old WHERE space_key = ? AND state = 'superseded'
        AND (SELECT min(created_at) FROM vector_spaces newer
             WHERE newer.space_key = old.space_key AND newer.revision > old.revision) < ? LIMIT 1`,
     [spaceKey, before],
   )
-  if (model === undefined) return undefined
+  if (vectorSpace === undefined) return undefined
   const vectors = yield* sql.all<{ node_key: number }>(
     'SELECT node_key FROM vectors WHERE vector_space = ? ORDER BY node_key LIMIT ?',
-    [model.key, most],
+    [vectorSpace.key, limit],
   )
-  return { ...model, vectors }
+  return { ...vectorSpace, vectors }
 }
 
 export function* removeVector(vectorSpaceKey: number, nodeKey: number): Write<void> {
   yield* sql.run('DELETE FROM vectors WHERE vector_space = ? AND node_key = ?', [vectorSpaceKey, nodeKey])
 }
 
-export function* removeSupersededModel(key: number): Write<void> {
+export function* removeReplacedVectorSpace(key: number): Write<void> {
   yield* sql.run("DELETE FROM vector_spaces WHERE key = ? AND state = 'superseded'", [key])
 }
 
-interface Replaced {
+interface ReplacedPublication {
   tenant: string
   id: string
   replaced_at: number | null
 }
 
 /** The oldest replaced publications of a space, and when they were replaced. */
-export function* replacedPublications(space: { key: number; head_revision: number }, most: number): Read<Replaced[]> {
-  return yield* sql.all<Replaced>(
+export function* listReplacedPublications(
+  space: { key: number; head_revision: number },
+  limit: number,
+): Read<ReplacedPublication[]> {
+  return yield* sql.all<ReplacedPublication>(
     `SELECT p.tenant, p.id, (SELECT n.created_at FROM publications n WHERE n.space_key = p.space_key AND n.revision = p.revision + 1) replaced_at
      FROM publications p WHERE p.space_key = ? AND p.revision < ? ORDER BY p.revision LIMIT ?`,
-    [space.key, space.head_revision, most],
+    [space.key, space.head_revision, limit],
   )
 }
 
-export function* removePublication({ tenant, id }: Omit<Replaced, 'replaced_at'>): Write<void> {
+export function* removePublication({ tenant, id }: Omit<ReplacedPublication, 'replaced_at'>): Write<void> {
   yield* sql.run('DELETE FROM publications WHERE tenant = ? AND id = ?', [tenant, id])
 }

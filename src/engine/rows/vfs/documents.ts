@@ -1,13 +1,13 @@
 import { isDamaged } from '../../storage/guarded-rows.js'
 import { type Read, sql } from '../../storage/program.js'
-import { jsonAt } from '../../storage/readable.js'
+import { jsonPathSql } from '../../storage/readable.js'
 import type { SpaceRow } from '../spaces.js'
 
 // `LIMIT +?`, not `LIMIT ?`: SQLite reads a bare parameter when it plans, and then plans again at every run, which
 // takes ten times as long as a lookup.
 
 /** A space at a revision. */
-export interface Seen {
+export interface SpaceRevision {
   space: Pick<SpaceRow, 'key' | 'tenant'>
   revision: number
 }
@@ -46,14 +46,14 @@ export interface FileEntry extends DocumentEntry {
 }
 
 /** Position of a document within a source. */
-export type SourceKey = readonly [folder: string, base: string, id: string]
+export type SourcePosition = readonly [folder: string, base: string, id: string]
 /** Position of a document by name within its space. */
-export type NameKey = readonly [base: string, id: string]
+export type NamePosition = readonly [base: string, id: string]
 
 const COLUMNS = `d.key, d.id, d.source_id, d.filename, coalesce(d.path_name, d.filename) path_name, d.folder, d.base, d.mime_type, d.size_bytes, d.parser_status,
   d.metadata, d.error, d.created_at, d.updated_at, coalesce(v.version, d.version) version, v.key version_key,
-  ${jsonAt('v.metadata', '$.documentDate')} document_date, ${jsonAt('v.metadata', '$.author')} author,
-  ${jsonAt('v.metadata', '$.language')} language`
+  ${jsonPathSql('v.metadata', '$.documentDate')} document_date, ${jsonPathSql('v.metadata', '$.author')} author,
+  ${jsonPathSql('v.metadata', '$.language')} language`
 const NAME_TAKEN = `EXISTS (SELECT 1 FROM documents f WHERE f.space_key = d.space_key AND f.source_id IS d.source_id
   AND f.deleted_at IS NULL AND f.folder >= d.folder || d.base || char(1) AND f.folder < d.folder || d.base || char(2))
   name_taken`
@@ -74,17 +74,17 @@ const OF_SOURCES = `SELECT ${COLUMNS} ${FROM} AND (d.source_id, d.folder, d.base
   ORDER BY d.source_id, d.folder, d.base, d.id LIMIT +?`
 
 /** A range between two positions, both exclusive. */
-export interface Between<Key> {
+export interface PositionRange<Key> {
   after: Key
   before: Key
   backwards?: true
 }
 
 /** Documents of a source (null: uploads) in order, including those without a visible version. */
-export function* filesBetween(
-  { space, revision }: Seen,
+export function* listSourceFiles(
+  { space, revision }: SpaceRevision,
   source: string | null,
-  { after, before, backwards }: Between<SourceKey>,
+  { after, before, backwards }: PositionRange<SourcePosition>,
   limit: number,
 ): Read<FileEntry[]> {
   const values = [revision, revision, space.key, source, ...after, ...before, limit]
@@ -92,9 +92,9 @@ export function* filesBetween(
 }
 
 /** Documents of the space by name, including those without a visible version. */
-export function* documentsBetween(
-  { space, revision }: Seen,
-  { after, before, backwards }: Between<NameKey>,
+export function* listDocumentsByName(
+  { space, revision }: SpaceRevision,
+  { after, before, backwards }: PositionRange<NamePosition>,
   limit: number,
 ): Read<DocumentEntry[]> {
   const values = [revision, revision, space.key, ...after, ...before, limit]
@@ -102,16 +102,19 @@ export function* documentsBetween(
 }
 
 /** Documents that came from sources, source by source, after a position. */
-export function* documentsOfSources(
-  { space, revision }: Seen,
-  after: readonly [source: string, ...SourceKey],
+export function* listDocumentsOfSources(
+  { space, revision }: SpaceRevision,
+  after: readonly [source: string, ...SourcePosition],
   limit: number,
 ): Read<DocumentEntry[]> {
   return yield* sql.all<DocumentEntry>(OF_SOURCES, [revision, revision, space.key, ...after, limit])
 }
 
 /** Documents by row key, in the order of the keys. */
-export function* documentsByKey({ space, revision }: Seen, keys: readonly number[]): Read<DocumentEntry[]> {
+export function* listDocumentsByKey(
+  { space, revision }: SpaceRevision,
+  keys: readonly number[],
+): Read<DocumentEntry[]> {
   return yield* sql.all<DocumentEntry>(
     `SELECT ${COLUMNS} FROM json_each(?) wanted CROSS JOIN documents d ON d.key = wanted.value
      LEFT JOIN versions v ON v.doc_key = d.key AND v.from_revision <= ? AND (v.until_revision IS NULL OR v.until_revision > ?)
@@ -121,8 +124,8 @@ export function* documentsByKey({ space, revision }: Seen, keys: readonly number
 }
 
 /** The location of a document; it may be deleted. */
-export function* placeOf(
-  space: Seen['space'],
+export function* findDocumentLocation(
+  space: SpaceRevision['space'],
   id: string,
 ): Read<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'> | undefined> {
   return yield* sql.get<Pick<DocumentEntry, 'id' | 'source_id' | 'folder' | 'base'>>(
@@ -132,7 +135,7 @@ export function* placeOf(
 }
 
 /** Sources with a name, the oldest first. */
-export function* sourcesNamed({ space }: Seen, name: string): Read<string[]> {
+export function* listSourcesByName({ space }: SpaceRevision, name: string): Read<string[]> {
   return (yield* sql.all<{ id: string }>(
     'SELECT id FROM sources WHERE tenant = ? AND space_key = ? AND name = ? AND deleted_at IS NULL ORDER BY id',
     [space.tenant, space.key, name],
@@ -140,7 +143,10 @@ export function* sourcesNamed({ space }: Seen, name: string): Read<string[]> {
 }
 
 /** Name and type of a source; undefined for a deleted one, and for a damaged row. */
-export function* aboutSource({ space }: Seen, id: string): Read<{ name: string; type: string } | undefined> {
+export function* findSourceLabel(
+  { space }: SpaceRevision,
+  id: string,
+): Read<{ name: string; type: string } | undefined> {
   const row = yield* sql.get<{ name: string; type: string }>(
     'SELECT name, type FROM sources WHERE tenant = ? AND space_key = ? AND id = ? AND deleted_at IS NULL',
     [space.tenant, space.key, id],

@@ -1,5 +1,5 @@
 import { type Read, sql } from '../../storage/program.js'
-import { packedOf } from '../version-parts.js'
+import { loadPackedColumn } from '../version-parts.js'
 
 /** A passage without its text. */
 export interface NodeEntry {
@@ -14,7 +14,7 @@ export interface NodeEntry {
   kind: string
 }
 
-export function* nodesAfter(versionKey: number, ordinal: number, limit: number): Read<NodeEntry[]> {
+export function* listNodeEntriesAfter(versionKey: number, ordinal: number, limit: number): Read<NodeEntry[]> {
   return yield* sql.all<NodeEntry>(
     `SELECT id, ordinal, title, section, outline_node, start_offset, end_offset, page, kind FROM nodes
      WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
@@ -32,7 +32,7 @@ export interface NodeText {
   end_offset: number
 }
 
-export function* nodeTextsAfter(versionKey: number, ordinal: number, limit: number): Read<NodeText[]> {
+export function* listNodeTextsAfter(versionKey: number, ordinal: number, limit: number): Read<NodeText[]> {
   return yield* sql.all<NodeText>(
     `SELECT id, ordinal, title, text, start_offset, end_offset, row_hash FROM nodes
      WHERE version_key = ? AND ordinal > ? ORDER BY ordinal LIMIT +?`,
@@ -40,12 +40,12 @@ export function* nodeTextsAfter(versionKey: number, ordinal: number, limit: numb
   )
 }
 
-export function* storedOutline(versionKey: number): Read<Uint8Array | undefined> {
+export function* findOutlineBytes(versionKey: number): Read<Uint8Array | undefined> {
   const row = yield* sql.get<{ outline: Uint8Array }>('SELECT outline FROM versions WHERE key = ?', [versionKey])
-  return row === undefined ? undefined : yield* packedOf(versionKey, 'outline', row.outline)
+  return row === undefined ? undefined : yield* loadPackedColumn(versionKey, 'outline', row.outline)
 }
 
-export function* storedArtifact(versionKey: number): Read<Uint8Array | undefined> {
+export function* findArtifactBytes(versionKey: number): Read<Uint8Array | undefined> {
   const row = yield* sql.get<{ artifact: Uint8Array }>('SELECT artifact FROM versions WHERE key = ?', [versionKey])
-  return row === undefined ? undefined : yield* packedOf(versionKey, 'artifact', row.artifact)
+  return row === undefined ? undefined : yield* loadPackedColumn(versionKey, 'artifact', row.artifact)
 }

@@ -5,11 +5,11 @@ export interface PublicationRow {
   created_at: number
 }
 
-export function* publicationById(spaceKey: number, id: string): Read<PublicationRow | undefined> {
+export function* findPublicationById(spaceKey: number, id: string): Read<PublicationRow | undefined> {
   return yield* sql.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND id = ?', [spaceKey, id])
 }
 
-export function* publicationOf(spaceKey: number, revision: number): Read<PublicationRow | undefined> {
+export function* findPublicationByRevision(spaceKey: number, revision: number): Read<PublicationRow | undefined> {
   return yield* sql.get('SELECT revision, created_at FROM publications WHERE space_key = ? AND revision = ?', [
     spaceKey,
     revision,
@@ -17,7 +17,7 @@ export function* publicationOf(spaceKey: number, revision: number): Read<Publica
 }
 
 /** Number of unfinished compilations. */
-export function* openJobCount(spaceKey: number): Read<number> {
+export function* countOpenJobsOfSpace(spaceKey: number): Read<number> {
   const row = yield* sql.get<{ open: number }>(
     'SELECT count(*) open FROM jobs WHERE space_key = ? AND completed_at IS NULL',
     [spaceKey],

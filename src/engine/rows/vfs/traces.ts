@@ -12,17 +12,17 @@ export interface TraceEntry {
   body: string | null
 }
 
-interface Asked {
+interface TraceOwner {
   caller: Caller
   space: { key: number }
 }
 
-const TRACES = `SELECT t.id, t.query, t.mode, t.evidence_state, t.created_at, b.body FROM traces t
+const SELECT_TRACES = `SELECT t.id, t.query, t.mode, t.evidence_state, t.created_at, b.body FROM traces t
   LEFT JOIN evidence_bundles b ON b.id = t.bundle_id AND b.tenant = t.tenant AND b.space_key = t.space_key
   WHERE t.tenant = ? AND t.space_key = ? AND t.subject = ?`
 
-export function* tracesAfter({ caller, space }: Asked, id: string, limit: number): Read<TraceEntry[]> {
-  return yield* sql.all<TraceEntry>(`${TRACES} AND t.id > ? ORDER BY t.id LIMIT +?`, [
+export function* listTraceEntriesAfter({ caller, space }: TraceOwner, id: string, limit: number): Read<TraceEntry[]> {
+  return yield* sql.all<TraceEntry>(`${SELECT_TRACES} AND t.id > ? ORDER BY t.id LIMIT +?`, [
     caller.tenant,
     space.key,
     caller.subject,
@@ -31,6 +31,6 @@ export function* tracesAfter({ caller, space }: Asked, id: string, limit: number
   ])
 }
 
-export function* traceById({ caller, space }: Asked, id: string): Read<TraceEntry | undefined> {
-  return yield* sql.get<TraceEntry>(`${TRACES} AND t.id = ?`, [caller.tenant, space.key, caller.subject, id])
+export function* findTraceEntry({ caller, space }: TraceOwner, id: string): Read<TraceEntry | undefined> {
+  return yield* sql.get<TraceEntry>(`${SELECT_TRACES} AND t.id = ?`, [caller.tenant, space.key, caller.subject, id])
 }

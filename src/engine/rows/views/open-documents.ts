@@ -3,7 +3,7 @@ import { PAGE_INDEX_FORMAT } from '../page-indexes.js'
 import type { SpaceRow } from '../spaces.js'
 import { LIVE, OPEN } from './open.js'
 
-export interface ProfileRow {
+export interface OpenProfileRow {
   version_key: number
   doc_key: number
   terms: Uint8Array
@@ -12,12 +12,12 @@ export interface ProfileRow {
 }
 
 /** Terms of open documents that a publication shows, newest first, before a version. */
-export function* openProfiles(
+export function* listOpenProfiles(
   { key: spaceKey, head_revision: revision }: Pick<SpaceRow, 'key' | 'head_revision'>,
   before: number,
   limit: number,
-): Read<ProfileRow[]> {
-  return yield* sql.all<ProfileRow>(
+): Read<OpenProfileRow[]> {
+  return yield* sql.all<OpenProfileRow>(
     `SELECT p.version_key, p.doc_key, p.terms, p.range_count, v.node_count FROM page_index p INDEXED BY page_index_space
      CROSS JOIN versions v ON v.key = p.version_key CROSS JOIN documents d ON d.key = p.doc_key
      WHERE p.space_key = ? AND p.version_key < ? AND p.format = ${PAGE_INDEX_FORMAT}
@@ -27,7 +27,7 @@ export function* openProfiles(
 }
 
 /** The open document of each published node; other nodes are left out. */
-export function* openDocumentOf(spaceKey: number, nodes: readonly number[]): Read<Map<number, number>> {
+export function* findOpenDocuments(spaceKey: number, nodes: readonly number[]): Read<Map<number, number>> {
   const rows = yield* sql.all<{ key: number; doc_key: number }>(
     `SELECT n.key, n.doc_key FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value
      CROSS JOIN versions v ON v.key = n.version_key CROSS JOIN documents d ON d.key = n.doc_key
@@ -38,7 +38,7 @@ export function* openDocumentOf(spaceKey: number, nodes: readonly number[]): Rea
 }
 
 /** Open documents of a space, by id. */
-export function* openDocumentsAfter(
+export function* listOpenDocumentsAfter(
   spaceKey: number,
   after: string,
   limit: number,
@@ -51,7 +51,7 @@ export function* openDocumentsAfter(
 }
 
 /** Titles, first headings and beginnings of documents' texts, for topic terms. */
-export function* beginnings(
+export function* listBeginnings(
   docs: readonly number[],
   nodes: number,
 ): Read<{ title: string; headings: string[]; texts: string[] }[]> {
@@ -61,12 +61,12 @@ export function* beginnings(
      CROSS JOIN nodes n ON n.version_key = v.key WHERE ${LIVE} AND n.ordinal < ? ORDER BY wanted.key, n.ordinal`,
     [JSON.stringify(docs), nodes],
   )
-  const found = new Map<number, { title: string; headings: string[]; texts: string[] }>()
+  const byDocument = new Map<number, { title: string; headings: string[]; texts: string[] }>()
   for (const { doc, title, heading, text } of rows) {
-    const entry = found.get(doc) ?? { title, headings: [], texts: [] }
+    const entry = byDocument.get(doc) ?? { title, headings: [], texts: [] }
     entry.headings.push(heading)
     entry.texts.push(text)
-    found.set(doc, entry)
+    byDocument.set(doc, entry)
   }
-  return [...found.values()]
+  return [...byDocument.values()]
 }

@@ -13,7 +13,7 @@ export interface OpenRelation {
 }
 
 /** Relations that open, published passages state, newest first, between named entities (no dates and metrics). */
-export function* openRelations(spaceKey: number, before: number, limit: number): Read<OpenRelation[]> {
+export function* listOpenRelations(spaceKey: number, before: number, limit: number): Read<OpenRelation[]> {
   return yield* sql.all<OpenRelation>(
     `SELECT r.key, r.subject_key, r.object_key, r.type, r.predicate, r.confidence, (
        SELECT count(*) FROM (SELECT 1 FROM graph_relation_nodes m CROSS JOIN versions v ON v.key = m.version_key
@@ -26,7 +26,7 @@ export function* openRelations(spaceKey: number, before: number, limit: number):
 }
 
 /** The key from which on a space has at most `count` relations; 0 if it has no more in total. */
-export function* oldestOfNewest(spaceKey: number, count: number): Read<number> {
+export function* findOldestRecentRelation(spaceKey: number, count: number): Read<number> {
   const rows = yield* sql.all<{ key: number }>(
     'SELECT key FROM graph_relations WHERE space_key = ? ORDER BY key DESC LIMIT 2 OFFSET ?',
     [spaceKey, count - 1],
@@ -34,7 +34,7 @@ export function* oldestOfNewest(spaceKey: number, count: number): Read<number> {
   return rows.length < 2 ? 0 : (rows[0]?.key ?? 0)
 }
 
-export function* lowestRelation(spaceKey: number, before: number, limit: number): Read<number | undefined> {
+export function* findLastRelationOfSlice(spaceKey: number, before: number, limit: number): Read<number | undefined> {
   const rows = yield* sql.all<{ key: number }>(
     'SELECT key FROM graph_relations WHERE space_key = ? AND key < ? ORDER BY key DESC LIMIT +?',
     [spaceKey, before, limit],
@@ -46,7 +46,7 @@ export function* lowestRelation(spaceKey: number, before: number, limit: number)
  * Open documents by their number of mentions in a slice of an entity's mentions; `last` is the slice's end, null if it
  * is the last slice.
  */
-export function* openMentions(
+export function* listOpenMentions(
   entity: number,
   after: number,
   limit: number,
@@ -67,7 +67,7 @@ export function* openMentions(
 }
 
 /** Names of entities as open, published documents write them. */
-export function* openNames(keys: readonly number[]): Read<Map<number, string>> {
+export function* listOpenNames(keys: readonly number[]): Read<Map<number, string>> {
   const rows = yield* sql.all<{ key: number; name: string | null }>(
     `SELECT wanted.value key, (SELECT m.name FROM graph_names m CROSS JOIN versions v ON v.key = m.version_key
        CROSS JOIN documents d ON d.key = v.doc_key WHERE m.entity_key = wanted.value AND ${LIVE} AND ${OPEN} LIMIT 1) name

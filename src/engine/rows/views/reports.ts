@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ModelReference } from '../../base/model-reference.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { fromCell, unlessDamaged } from '../../storage/readable.js'
+import { parseJsonCell, unlessDamaged } from '../../storage/readable.js'
 
 /** A member of a community, with its spellings in the passages. */
 export interface ReportMember {
@@ -18,13 +18,13 @@ export interface ReportInput {
 }
 
 /** A sentence of a passage that names members. */
-export interface Evidence {
+export interface ReportEvidence {
   text: string
   node: number
 }
 
 /** A model's report about a community's evidence; `from` are indexes of evidence sentences. */
-export interface Written {
+export interface WrittenReport {
   title: string
   statements: { text: string; from: number[] }[]
 }
@@ -42,44 +42,44 @@ export interface ReportRow {
 }
 
 /** Number of sentences in a report without a model. */
-export const TOLD = 5
+export const MAX_EXTRACTED_SENTENCES = 5
 /** An existing report about the same evidence, of any view of the space. */
-export function* keptWriting(
+export function* findWrittenReport(
   spaceKey: number,
-  evidence: readonly Evidence[],
+  evidence: readonly ReportEvidence[],
 ): Read<Pick<ReportRow, 'model' | 'written'>> {
   const row = yield* sql.get<Pick<ReportRow, 'model' | 'written'>>(
     `SELECT model, written FROM semantic_reports WHERE space_key = ? AND evidence_hash = ? AND written IS NOT NULL
      ORDER BY view_key DESC LIMIT 1`,
-    [spaceKey, evidenceHash(evidence)],
+    [spaceKey, hashEvidence(evidence)],
   )
   return row ?? { model: null, written: null }
 }
 
 /** Stores the evidence of a view, with an existing report about it, inside the caller's transaction. */
-export function* writeReport(
-  of: { spaceKey: number; viewKey: number },
-  evidence: readonly Evidence[],
+export function* storeReport(
+  view: { spaceKey: number; viewKey: number },
+  evidence: readonly ReportEvidence[],
   { model, written }: Pick<ReportRow, 'model' | 'written'>,
 ): Write<void> {
   yield* sql.run(
     `INSERT OR REPLACE INTO semantic_reports (view_key, space_key, evidence, evidence_hash, model, written)
      VALUES (?, ?, ?, ?, ?, ?)`,
-    [of.viewKey, of.spaceKey, JSON.stringify(evidence), evidenceHash(evidence), model, written],
+    [view.viewKey, view.spaceKey, JSON.stringify(evidence), hashEvidence(evidence), model, written],
   )
 }
 
 /** Stores a model's report for all views with the same evidence, inside the caller's transaction. */
-export function* writeWritten(row: ReportRow, model: ModelReference, written: Written): Write<void> {
+export function* storeWrittenReport(row: ReportRow, model: ModelReference, written: WrittenReport): Write<void> {
   yield* sql.run('UPDATE semantic_reports SET model = ?, written = ? WHERE space_key = ? AND evidence_hash = ?', [
-    nameOf(model),
+    toModelName(model),
     JSON.stringify(written),
     row.space_key,
     row.evidence_hash,
   ])
 }
 
-export function* reportOf(spaceKey: number, viewKey: number): Read<ReportRow | undefined> {
+export function* findReport(spaceKey: number, viewKey: number): Read<ReportRow | undefined> {
   return yield* sql.get<ReportRow>('SELECT * FROM semantic_reports WHERE view_key = ? AND space_key = ?', [
     viewKey,
     spaceKey,
@@ -87,35 +87,35 @@ export function* reportOf(spaceKey: number, viewKey: number): Read<ReportRow | u
 }
 
 /** Reports of the largest communities that the model has not written. */
-export function* unwritten(spaceKey: number, model: ModelReference, limit: number): Read<ReportRow[]> {
+export function* listUnwrittenReports(spaceKey: number, model: ModelReference, limit: number): Read<ReportRow[]> {
   return yield* sql.all<ReportRow>(
     `SELECT r.* FROM semantic_reports r CROSS JOIN semantic_views v ON v.key = r.view_key
      WHERE r.space_key = ? AND (r.model IS NULL OR r.model <> ?) AND json_array_length(r.evidence) > 1
      ORDER BY v.document_count DESC, v.key LIMIT ?`,
-    [spaceKey, nameOf(model), limit],
+    [spaceKey, toModelName(model), limit],
   )
 }
 
-export function evidenceOf({ evidence }: ReportRow): Evidence[] {
-  return unlessDamaged(() => fromCell<Evidence[]>(evidence)) ?? []
+export function parseReportEvidence({ evidence }: ReportRow): ReportEvidence[] {
+  return unlessDamaged(() => parseJsonCell<ReportEvidence[]>(evidence)) ?? []
 }
 
-export function writtenOf({ written }: ReportRow): Written | undefined {
-  return written === null ? undefined : unlessDamaged(() => fromCell<Written>(written))
+export function parseWrittenReport({ written }: ReportRow): WrittenReport | undefined {
+  return written === null ? undefined : unlessDamaged(() => parseJsonCell<WrittenReport>(written))
 }
 
-function evidenceHash(evidence: readonly Evidence[]): string {
+function hashEvidence(evidence: readonly ReportEvidence[]): string {
   return createHash('sha256')
     .update(JSON.stringify(evidence.map(({ text }) => text)))
     .digest('hex')
 }
 
-function nameOf({ pluginId, provider, model }: ModelReference): string {
+function toModelName({ pluginId, provider, model }: ModelReference): string {
   return `${pluginId}/${provider}/${model}`
 }
 
 /** The location of each passage that a reader may read at a revision. */
-export function* shownPassages(
+export function* listReportPassages(
   { space, revision, denied }: { space: { key: number }; revision: number; denied: readonly string[] },
   nodes: readonly number[],
 ): Read<{ key: number; id: string; document: string; filename: string; title: string; page: number | null }[]> {

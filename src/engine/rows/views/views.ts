@@ -1,6 +1,6 @@
 import { isDamaged } from '../../storage/guarded-rows.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import type { Evidence } from './reports.js'
+import type { ReportEvidence } from './reports.js'
 
 export type ViewKind = 'topic' | 'community'
 
@@ -28,7 +28,7 @@ export interface ViewRow {
 }
 
 /** The part of a publication that a view was built from. */
-export type Made = Pick<ViewRow, 'revision' | 'covered' | 'total'>
+export type ViewBuildCoverage = Pick<ViewRow, 'revision' | 'covered' | 'total'>
 
 /** A view to be stored; members are row keys, best first. */
 export interface NewView {
@@ -41,18 +41,18 @@ export interface NewView {
   documentCount: number
   /** of a derived topic: number of its passages, and of those of all topics */
   passages?: { count: number; total: number }
-  documents: Member[]
-  entities: Member[]
+  documents: ViewMember[]
+  entities: ViewMember[]
   /** of a community: the evidence of its report, the most significant first */
-  evidence?: Evidence[]
+  evidence?: ReportEvidence[]
 }
 
-export interface Member {
+export interface ViewMember {
   key: number
   score: number
 }
 
-export interface Build extends Made {
+export interface ViewBuild extends ViewBuildCoverage {
   generated_version: string
   /** number of documents that were not extracted when it began, open or not */
   unread: number
@@ -61,12 +61,12 @@ export interface Build extends Made {
 
 /** Stores a view in place of one with the same slug, inside the caller's transaction. @returns its row key */
 export function* writeView(
-  of: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: Made },
+  build: { spaceKey: number; kind: ViewKind; generatedVersion: string; made: ViewBuildCoverage },
   view: NewView,
 ): Write<number> {
   yield* sql.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', [
-    of.spaceKey,
-    of.kind,
+    build.spaceKey,
+    build.kind,
     view.slug,
   ])
   const key = yield* sql.inserted(
@@ -74,55 +74,55 @@ export function* writeView(
        revision, covered, total, document_count, passage_count, passage_total)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key`,
     [
-      of.spaceKey,
-      of.kind,
+      build.spaceKey,
+      build.kind,
       view.slug,
       view.name,
       JSON.stringify(view.terms),
       view.named ? 1 : 0,
       view.memberLimit,
-      of.generatedVersion,
+      build.generatedVersion,
       Date.now(),
-      of.made.revision,
-      of.made.covered,
-      of.made.total,
+      build.made.revision,
+      build.made.covered,
+      build.made.total,
       view.documentCount,
       view.passages?.count ?? 0,
       view.passages?.total ?? 0,
     ],
   )
   for (const kind of ['document', 'entity'] as const)
-    for (const [place, member] of view[kind === 'document' ? 'documents' : 'entities'].entries())
+    for (const [position, member] of view[kind === 'document' ? 'documents' : 'entities'].entries())
       yield* sql.run(
         'INSERT INTO semantic_view_members (view_key, kind, place, member_key, score) VALUES (?, ?, ?, ?, ?)',
-        [key, kind, place, member.key, member.score],
+        [key, kind, position, member.key, member.score],
       )
   return key
 }
 
 /** Removes the derived views of an earlier build, inside the caller's transaction; views that clients named stay. */
-export function* dropDerived(of: { spaceKey: number; kind: ViewKind; upTo: number }): Write<void> {
+export function* removeDerivedViews(build: { spaceKey: number; kind: ViewKind; upTo: number }): Write<void> {
   yield* sql.run('DELETE FROM semantic_views WHERE space_key = ? AND kind = ? AND named = 0 AND key <= ?', [
-    of.spaceKey,
-    of.kind,
-    of.upTo,
+    build.spaceKey,
+    build.kind,
+    build.upTo,
   ])
 }
 
 /** Number of deleted documents of a space so far. If it rises during a build, the build may contain deleted content. */
-export function* deletionsOf(spaceKey: number): Read<number> {
+export function* countDeletions(spaceKey: number): Read<number> {
   return (
     (yield* sql.get<{ deletions: number }>('SELECT deletions FROM space_deletions WHERE space_key = ?', [spaceKey]))
       ?.deletions ?? 0
   )
 }
 
-export function* lastViewKey(): Read<number> {
+export function* getLastViewKey(): Read<number> {
   return (yield* sql.get<{ key: number | null }>('SELECT max(key) key FROM semantic_views'))?.key ?? 0
 }
 
 /** Number of topics that clients named. */
-export function* namedCount(spaceKey: number): Read<number> {
+export function* countNamedTopics(spaceKey: number): Read<number> {
   return (
     (yield* sql.get<{ n: number }>(
       "SELECT count(*) n FROM semantic_views WHERE space_key = ? AND kind = 'topic' AND named = 1",
@@ -131,7 +131,7 @@ export function* namedCount(spaceKey: number): Read<number> {
   )
 }
 
-export function* viewsOf(spaceKey: number, kind: ViewKind): Read<ViewRow[]> {
+export function* listViews(spaceKey: number, kind: ViewKind): Read<ViewRow[]> {
   const rows = yield* sql.all<ViewRow>('SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? ORDER BY slug', [
     spaceKey,
     kind,
@@ -139,7 +139,7 @@ export function* viewsOf(spaceKey: number, kind: ViewKind): Read<ViewRow[]> {
   return rows.filter((row) => !isDamaged(row))
 }
 
-export function* viewNamed(spaceKey: number, kind: ViewKind, slug: string): Read<ViewRow | undefined> {
+export function* findView(spaceKey: number, kind: ViewKind, slug: string): Read<ViewRow | undefined> {
   return yield* sql.get<ViewRow>('SELECT * FROM semantic_views WHERE space_key = ? AND kind = ? AND slug = ?', [
     spaceKey,
     kind,
@@ -148,19 +148,22 @@ export function* viewNamed(spaceKey: number, kind: ViewKind, slug: string): Read
 }
 
 /** Row keys of a view's members, best first. */
-export function* membersOf(viewKey: number, kind: 'document' | 'entity'): Read<Member[]> {
-  return yield* sql.all<Member>(
+export function* listViewMembers(viewKey: number, kind: 'document' | 'entity'): Read<ViewMember[]> {
+  return yield* sql.all<ViewMember>(
     'SELECT member_key key, score FROM semantic_view_members WHERE view_key = ? AND kind = ? ORDER BY place',
     [viewKey, kind],
   )
 }
 
-export function* lastBuild(spaceKey: number, kind: ViewKind): Read<Build | undefined> {
-  const row = yield* sql.get<Build>('SELECT * FROM semantic_builds WHERE space_key = ? AND kind = ?', [spaceKey, kind])
+export function* findLastBuild(spaceKey: number, kind: ViewKind): Read<ViewBuild | undefined> {
+  const row = yield* sql.get<ViewBuild>('SELECT * FROM semantic_builds WHERE space_key = ? AND kind = ?', [
+    spaceKey,
+    kind,
+  ])
   return row === undefined || isDamaged(row) ? undefined : row
 }
 
-export function* recordBuild(spaceKey: number, kind: ViewKind, build: Omit<Build, 'built_at'>): Write<void> {
+export function* recordBuild(spaceKey: number, kind: ViewKind, build: Omit<ViewBuild, 'built_at'>): Write<void> {
   yield* sql.run(
     `INSERT OR REPLACE INTO semantic_builds (space_key, kind, revision, generated_version, built_at, covered, total, unread)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,

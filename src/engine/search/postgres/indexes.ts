@@ -1,11 +1,12 @@
 import { KsError } from '../../../contract/errors.js'
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
 import type { Driver } from '../../storage/driver.js'
 import { abortable } from '../abortable.js'
 import { CountAudit } from '../count-audit.js'
-import { FollowQueue, type Wanted } from '../follow-queue.js'
-import { CATCHING_UP } from '../notes.js'
+import { CATCHING_UP } from '../degraded-reasons.js'
+import { FollowQueue, type FollowRequest } from '../follow-queue.js'
+import { KnownLogPositions } from '../known-log-positions.js'
 import type {
   FreshBatch,
   IndexStatus,
@@ -15,25 +16,32 @@ import type {
   SearchRequest,
   VectorBatch,
 } from '../ports.js'
-import { toMessage } from '../search-messages.js'
+import { toSearchMessage } from '../search-messages.js'
 import { checkBatch, checkVectorBatch } from '../slices.js'
-import { ToldEntries } from '../told-entries.js'
-import { answer } from './answer.js'
-import { Graphs, type GraphsOptions } from './graphs.js'
+import { VectorGraphs, type VectorGraphsOptions } from './graphs.js'
 import { countNodes } from './node-rows.js'
 import { prepareTables } from './schema.js'
-import { lockOf, makeSpaceRow, removeSpaceRow, spaceRow, watermarks } from './space-rows.js'
+import { searchSpace } from './search-space.js'
+import { ensureSpaceRow, findSpaceRow, listWatermarks, removeSpaceRow, spaceLock } from './space-rows.js'
 import { SpaceState } from './space-state.js'
 import {
+  removeTextRows,
+  replayLog,
+  SpaceTablesDropped,
+  type SpaceTablesWriter,
+  toOrderedBatches,
+  writePreparedBatches,
+  writeVectors,
+} from './space-tables.js'
+import {
   countVectors,
-  removeSomeOfVectorSpace,
+  findVectorSpaceRow,
+  listVectorSpaces,
+  removeSomeVectors,
   type VectorSpaceRow,
-  vectorSpaceRow,
-  vectorSpacesOf,
 } from './vector-rows.js'
-import { clear, inOrder, replay, ShelfGone, type Writing, writeReady, writeVectors } from './writing.js'
 
-export interface PostgresIndexesOptions extends Pick<GraphsOptions, 'graphFrom' | 'settleMs'> {
+export interface PostgresIndexesOptions extends Pick<VectorGraphsOptions, 'graphFrom' | 'settleMs'> {
   /** the engine's own driver */
   db: Driver
   address: DatabaseAddress
@@ -41,7 +49,7 @@ export interface PostgresIndexesOptions extends Pick<GraphsOptions, 'graphFrom' 
   /** id of this gateway */
   gateway: string
   log?: (message: string) => void
-  giveWay?: () => Promise<void>
+  yieldToQueries?: () => Promise<void>
   /** maximal wait of the first searches of a space for its replay, default 500 ms */
   graceMs?: number
   /** the same where only vectors still load, default 4 s */
@@ -66,29 +74,29 @@ export async function createPostgresIndexes(options: PostgresIndexesOptions): Pr
 class PostgresIndexes implements SearchIndexes {
   readonly #options: PostgresIndexesOptions
   readonly #db: Driver
-  readonly #writing: Writing
-  readonly #graphs: Graphs
+  readonly #writing: SpaceTablesWriter
+  readonly #graphs: VectorGraphs
   readonly #stop = new AbortController()
   readonly #states = new Map<string, Promise<SpaceState>>()
   /** those that are open */
   readonly #open = new Map<string, SpaceState>()
   readonly #queues = new Map<string, FollowQueue>()
   /** newest log entry of each space that this process knows of */
-  readonly #told = new ToldEntries()
+  readonly #knownPositions = new KnownLogPositions()
   readonly #audit: CountAudit
 
   constructor(options: PostgresIndexesOptions, vectorType: number) {
-    const { db, address, source, gateway, giveWay, graphFrom, settleMs } = options
+    const { db, address, source, gateway, yieldToQueries: giveWay, graphFrom, settleMs } = options
     const log = (message: string) => options.log?.(message)
     this.#options = options
     this.#db = db
-    this.#writing = { db, source, gateway, vectorType, stop: this.#stop.signal, ...defined({ giveWay }) }
-    this.#graphs = new Graphs({ address, db, log, ...defined({ graphFrom, settleMs }) })
+    this.#writing = { db, source, gateway, vectorType, stop: this.#stop.signal, ...omitUndefined({ giveWay }) }
+    this.#graphs = new VectorGraphs({ address, db, log, ...omitUndefined({ graphFrom, settleMs }) })
     this.#audit = new CountAudit({
       current: (space) => this.#open.get(space),
-      renew: async (space, found) => {
+      replace: async (space, found) => {
         const state = this.#open.get(space)
-        if (state === found) await this.#queue(space).alone(() => state.reconcile())
+        if (state === found) await this.#getQueue(space).runExclusive(() => state.reconcile())
       },
       log,
     })
@@ -96,60 +104,62 @@ class PostgresIndexes implements SearchIndexes {
 
   async follow(space: string, seq: number, fresh?: FreshBatch): Promise<void> {
     if (fresh !== undefined) checkBatch(fresh)
-    if (seq <= this.#at(space)) return
-    this.underWay(space, seq)
-    await this.#options.source.inSpace(space, () => this.#queue(space).push({ seq, ...defined({ fresh }) }))
+    if (seq <= this.#appliedPosition(space)) return
+    this.announce(space, seq)
+    await this.#options.source.inSpace(space, () => this.#getQueue(space).push({ seq, ...omitUndefined({ fresh }) }))
   }
 
-  underWay(space: string, seq: number): void {
-    this.#told.note(space, seq)
+  announce(space: string, seq: number): void {
+    this.#knownPositions.note(space, seq)
   }
 
   async addVectors(space: string, batch: VectorBatch): Promise<void> {
     checkVectorBatch(batch)
-    await this.#withState(space, async ({ shelf }) => {
+    await this.#withState(space, async ({ tables: shelf }) => {
       await writeVectors(this.#writing, shelf, batch)
       await this.#considerGraph(shelf.key, batch.vectorSpace)
     })
-    this.#audit.changed(space)
+    this.#audit.noteChange(space)
   }
 
   async activateVectors(space: string, vectorSpace: string): Promise<void> {
     await this.#withState(space, async (state) => {
-      await this.#queue(space).alone(() => state.fillVectors())
-      const others = (await this.#db.read(vectorSpacesOf(state.shelf.key))).filter(({ name }) => name !== vectorSpace)
+      await this.#getQueue(space).runExclusive(() => state.fillVectors())
+      const others = (await this.#db.read(listVectorSpaces(state.tables.key))).filter(
+        ({ name }) => name !== vectorSpace,
+      )
       await this.#removeVectorSpaces(space, others)
     })
   }
 
   async search(space: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchHits> {
-    const message = toMessage(space, request)
+    const message = toSearchMessage(space, request)
     signal?.throwIfAborted()
     const found = this.#withState(space, async (state) => {
       const { graceMs = GRACE_MS, vectorsGraceMs = VECTORS_GRACE_MS } = this.#options
       const withVectors = message.vectorSpace !== undefined
       await state.wait(withVectors, graceMs, vectorsGraceMs)
-      const behind = await this.#untilSeen(space, request.seq ?? 0)
-      const { at } = state
-      const { watermark, ...hits } = await answer(this.#db, state.shelf, message, this.#graphs.from)
+      const lagReasons = await this.#waitFor(space, request.seq ?? 0)
+      const { position: at } = state
+      const { watermark, ...hits } = await searchSpace(this.#db, state.tables, message, this.#graphs.minVectors)
       // another gateway is rewriting the rows
       if (watermark < at) {
-        behind.push(CATCHING_UP)
-        state.at = watermark
+        lagReasons.push(CATCHING_UP)
+        state.position = watermark
       }
-      return { ...hits, degraded: [...new Set([...state.notes(withVectors), ...behind, ...hits.degraded])] }
+      return { ...hits, degraded: [...new Set([...state.notes(withVectors), ...lagReasons, ...hits.degraded])] }
     })
     return await (signal === undefined ? found : abortable(found, signal))
   }
 
   async status(space: string): Promise<IndexStatus> {
     return await this.#withState(space, async (state) => {
-      const { shelf } = state
+      const { tables: shelf } = state
       const { vectorSpace } = await this.#options.source.head(space)
       return await this.#db.read(
         (function* () {
-          const row = yield* spaceRow(space)
-          const rows = yield* vectorSpacesOf(shelf.key)
+          const row = yield* findSpaceRow(space)
+          const rows = yield* listVectorSpaces(shelf.key)
           const vectors = rows.find(({ name }) => name === vectorSpace) ?? rows[0]
           const vectorCount = vectors === undefined ? 0 : yield* countVectors(vectors.key)
           return {
@@ -167,7 +177,7 @@ class PostgresIndexes implements SearchIndexes {
     })
   }
 
-  async degraded(space: string): Promise<string[]> {
+  async degradedReasons(space: string): Promise<string[]> {
     if ((await this.#options.source.head(space)).seq === 0) return []
     return await this.#withState(space, async (state) => {
       const { graceMs = GRACE_MS } = this.#options
@@ -177,14 +187,14 @@ class PostgresIndexes implements SearchIndexes {
   }
 
   async settle(space: string): Promise<void> {
-    const state = await this.#options.source.inSpace(space, () => this.#state(space))
-    await Promise.allSettled([state.text, state.whole])
+    const state = await this.#options.source.inSpace(space, () => this.#getState(space))
+    await Promise.allSettled([state.text, state.vectors])
     const { seq } = await this.#options.source.head(space)
     await this.follow(space, seq).catch((error: unknown) => this.#options.log?.(String(error)))
   }
 
   async rebuild(space: string): Promise<void> {
-    await this.#withState(space, (state) => this.#queue(space).alone(() => state.rebuild()))
+    await this.#withState(space, (state) => this.#getQueue(space).runExclusive(() => state.rebuild()))
   }
 
   async drop(space: string): Promise<void> {
@@ -195,18 +205,20 @@ class PostgresIndexes implements SearchIndexes {
     this.#audit.forget(space)
     await this.#queues.get(space)?.clear(new KsError('unavailable', `the indexes of space ${space} are being removed`))
     this.#forget(space)
-    this.#told.forget(space)
-    const row = await this.#db.read(spaceRow(space))
+    this.#knownPositions.forget(space)
+    const row = await this.#db.read(findSpaceRow(space))
     if (row === undefined) return
     const shelf = { space, key: row.key }
-    await clear(this.#writing, shelf)
-    await this.#removeVectorSpaces(space, await this.#db.read(vectorSpacesOf(row.key)))
-    await this.#db.write(() => removeSpaceRow(row.key), lockOf(space))
+    await removeTextRows(this.#writing, shelf)
+    await this.#removeVectorSpaces(space, await this.#db.read(listVectorSpaces(row.key)))
+    await this.#db.write(() => removeSpaceRow(row.key), spaceLock(space))
   }
 
   async applied(): Promise<Map<string, number>> {
     // other gateways write, too
-    return new Map((await this.#db.read(watermarks([...this.#open.keys()]))).map((row) => [row.space, row.watermark]))
+    return new Map(
+      (await this.#db.read(listWatermarks([...this.#open.keys()]))).map((row) => [row.space, row.watermark]),
+    )
   }
 
   isRunning(): boolean {
@@ -217,12 +229,12 @@ class PostgresIndexes implements SearchIndexes {
     return undefined
   }
 
-  builds(): number {
+  countBuilds(): number {
     return this.#graphs.building
   }
 
   /** Nothing to do: writes happen in short slices, and `close` stops before the next one. */
-  hurry(): void {}
+  beginShutdown(): void {}
 
   async close(): Promise<void> {
     this.#stop.abort()
@@ -232,42 +244,43 @@ class PostgresIndexes implements SearchIndexes {
   }
 
   /** The log entry of a space up to which searches see everything now; 0 = unknown. */
-  #at(space: string): number {
+  #appliedPosition(space: string): number {
     const state = this.#open.get(space)
-    return state === undefined || state.failed ? 0 : state.at
+    return state === undefined || state.failed ? 0 : state.position
   }
 
-  #untilSeen(space: string, seq: number): Promise<string[]> {
-    return this.#told.untilSeen(space, seq, {
-      at: this.#at(space),
+  #waitFor(space: string, seq: number): Promise<string[]> {
+    return this.#knownPositions.waitFor(space, seq, {
+      applied: this.#appliedPosition(space),
       follow: () => this.follow(space, seq),
       graceMs: this.#options.graceMs ?? GRACE_MS,
     })
   }
 
-  #queue(space: string): FollowQueue {
+  #getQueue(space: string): FollowQueue {
     let queue = this.#queues.get(space)
     if (queue === undefined) {
-      queue = new FollowQueue((wanted) => this.#commit(space, wanted))
+      queue = new FollowQueue((requests) => this.#commit(space, requests))
       this.#queues.set(space, queue)
     }
     return queue
   }
 
-  async #commit(space: string, wanted: readonly Wanted[]): Promise<void> {
-    const state = await this.#state(space, 0)
+  async #commit(space: string, requests: readonly FollowRequest[]): Promise<void> {
+    const state = await this.#getState(space, 0)
     try {
       await state.text
-      const to = Math.max(...wanted.map(({ seq }) => seq))
-      const row = await this.#db.read(spaceRow(space))
-      state.at = row?.key === state.shelf.key ? row.watermark : 0
+      const to = Math.max(...requests.map(({ seq }) => seq))
+      const row = await this.#db.read(findSpaceRow(space))
+      state.position = row?.key === state.tables.key ? row.watermark : 0
       // entries that other gateways wrote meanwhile need no analysis here
-      const next = inOrder(wanted).filter(({ first }) => first > state.at)
-      if (state.at < to && next.length > 0) state.at = await writeReady(this.#writing, state.shelf, next)
-      if (state.at < to) state.at = await replay(this.#writing, state.shelf, to)
-      const names = wanted.flatMap(({ fresh }) => fresh?.vectorSpace ?? [])
-      for (const name of new Set(names)) await this.#considerGraph(state.shelf.key, name)
-      this.#audit.changed(space)
+      const next = toOrderedBatches(requests).filter(({ first }) => first > state.position)
+      if (state.position < to && next.length > 0)
+        state.position = await writePreparedBatches(this.#writing, state.tables, next)
+      if (state.position < to) state.position = await replayLog(this.#writing, state.tables, to)
+      const names = requests.flatMap(({ fresh }) => fresh?.vectorSpace ?? [])
+      for (const name of new Set(names)) await this.#considerGraph(state.tables.key, name)
+      this.#audit.noteChange(space)
     } catch (error) {
       if (this.#open.get(space) === state) this.#forget(space)
       throw error
@@ -280,30 +293,31 @@ class PostgresIndexes implements SearchIndexes {
   }
 
   /** @param maxFailedAgeMs time for which a failed state is kept; searches use what it has */
-  async #state(space: string, patienceMs = RETRY_MS): Promise<SpaceState> {
+  async #getState(space: string, maxFailedAgeMs = RETRY_MS): Promise<SpaceState> {
     if (this.#stop.signal.aborted) throw new KsError('unavailable', 'the search rows are closed')
     const open = this.#open.get(space)
-    if (open?.failed === true && performance.now() - open.since >= patienceMs) this.#forget(space)
-    const known = this.#states.get(space)
-    if (known !== undefined) return await known
-    const begun = this.#begin(space)
-    this.#states.set(space, begun)
-    begun.catch(() => this.#states.delete(space))
-    return await begun
+    if (open?.failed === true && performance.now() - open.createdAt >= maxFailedAgeMs) this.#forget(space)
+    const existing = this.#states.get(space)
+    if (existing !== undefined) return await existing
+    const opening = this.#openState(space)
+    this.#states.set(space, opening)
+    opening.catch(() => this.#states.delete(space))
+    return await opening
   }
 
-  async #begin(space: string): Promise<SpaceState> {
+  async #openState(space: string): Promise<SpaceState> {
     const row =
-      (await this.#db.read(spaceRow(space))) ?? (await this.#db.write(() => makeSpaceRow(space), lockOf(space)))
+      (await this.#db.read(findSpaceRow(space))) ??
+      (await this.#db.write(() => ensureSpaceRow(space), spaceLock(space)))
     const shelf = { space, key: row.key }
     const state = new SpaceState({
-      shelf,
+      tables: shelf,
       writing: this.#writing,
       log: (message) => this.#options.log?.(message),
       onVectors: (vectorSpace) => this.#considerGraph(row.key, vectorSpace),
     })
     this.#open.set(space, state)
-    state.begin()
+    state.start()
     return state
   }
 
@@ -311,23 +325,24 @@ class PostgresIndexes implements SearchIndexes {
   async #withState<T>(space: string, work: (state: SpaceState) => Promise<T>): Promise<T> {
     return await this.#options.source.inSpace(space, async () => {
       try {
-        return await work(await this.#state(space))
+        return await work(await this.#getState(space))
       } catch (error) {
-        if (!(error instanceof ShelfGone)) throw error
+        if (!(error instanceof SpaceTablesDropped)) throw error
         this.#forget(space)
-        return await work(await this.#state(space))
+        return await work(await this.#getState(space))
       }
     })
   }
 
   async #considerGraph(space: number, vectorSpace: string): Promise<void> {
-    const row = await this.#db.read(vectorSpaceRow(space, vectorSpace))
+    const row = await this.#db.read(findVectorSpaceRow(space, vectorSpace))
     if (row !== undefined) this.#graphs.consider(row)
   }
 
   async #removeVectorSpaces(space: string, rows: readonly VectorSpaceRow[]): Promise<void> {
     for (const { key } of rows)
-      while (await this.#db.write(() => removeSomeOfVectorSpace(key), lockOf(space))) await this.#options.giveWay?.()
+      while (await this.#db.write(() => removeSomeVectors(key), spaceLock(space)))
+        await this.#options.yieldToQueries?.()
     await this.#graphs.remove(rows)
   }
 }

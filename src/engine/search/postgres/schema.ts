@@ -1,9 +1,9 @@
 import { KsError } from '../../../contract/errors.js'
 import { ANALYZER_VERSION } from '../../../lib/text/analyze.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
-import { EXPIRES_AFTER_MS } from '../../base/leases.js'
+import { LEASE_LIFETIME_MS } from '../../base/leases.js'
 import { connectOnce } from '../../storage/postgres/connections.js'
-import { told } from '../../storage/postgres/errors.js'
+import { toCallerError } from '../../storage/postgres/errors.js'
 
 /*
  * The tables of the search adapter. They contain nothing that the rows of spaces do not, so they are not part of the
@@ -14,37 +14,37 @@ import { told } from '../../storage/postgres/errors.js'
 /** Increased when tables or their meaning change. */
 const LAYOUT_VERSION = 2
 /** Start of the schema's name. */
-const PREFIX = 'search_'
-const NUMBER = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
-export const IN = `${PREFIX}${NUMBER}`
+const SCHEMA_PREFIX = 'search_'
+const SCHEMA_VERSION = LAYOUT_VERSION * 1_000 + ANALYZER_VERSION
+export const SEARCH_SCHEMA = `${SCHEMA_PREFIX}${SCHEMA_VERSION}`
 
 /** Transaction setting with the query that rows of `nodes` must match; without it, all rows are visible. */
-export const WORDS_SETTING = 'ks.words'
+export const TERMS_QUERY_SETTING = 'ks.words'
 /** A query that every row matches: each lexeme starts with the prefix of its space. */
-const ANY_WORDS = "!''ks''"
+const MATCH_ALL_QUERY = "!''ks''"
 
 const EXTENSION = 'vector'
 /** Earlier versions of pgvector return too few hits of a graph when a filter excludes some. */
-const LEAST_MAJOR = 0
-const LEAST_MINOR = 8
+const MIN_MAJOR = 0
+const MIN_MINOR = 8
 /** Name of the lock under which one gateway creates the tables. */
 const TABLES_LOCK = 'search tables'
 
 /** Rows up to this size are stored inline: terms and vectors are nearly always read with their rows. */
-const INLINE = 'toast_tuple_target = 8160'
+const INLINE_STORAGE = 'toast_tuple_target = 8160'
 
 /** Number of groups that nodes are hashed into, independent of their content. */
-export const SAMPLES = 1_024
+export const SAMPLE_GROUPS = 1_024
 
 /** SQL expression of a node's group; one group is a sample. */
-export function sampleOf(column: string): string {
-  return `hashint8(${column}) & ${SAMPLES - 1}`
+export function sampleGroupSql(column: string): string {
+  return `hashint8(${column}) & ${SAMPLE_GROUPS - 1}`
 }
 
 const TABLE_NAMES = ['spaces', 'nodes', 'terms', 'vector_spaces', 'vectors']
-const TABLES = `
-CREATE SCHEMA IF NOT EXISTS ${IN};
-CREATE TABLE IF NOT EXISTS ${IN}.spaces (
+const CREATE_TABLES_SQL = `
+CREATE SCHEMA IF NOT EXISTS ${SEARCH_SCHEMA};
+CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.spaces (
   key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   -- as the engine names it
   space text NOT NULL UNIQUE,
@@ -57,7 +57,7 @@ CREATE TABLE IF NOT EXISTS ${IN}.spaces (
   writer text,
   writing_until timestamptz
 ) WITH (fillfactor = 50);
-CREATE TABLE IF NOT EXISTS ${IN}.nodes (
+CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.nodes (
   space bigint NOT NULL,
   node bigint NOT NULL,
   doc bigint NOT NULL,
@@ -66,18 +66,18 @@ CREATE TABLE IF NOT EXISTS ${IN}.nodes (
   -- each with as many places as it stands in the node; its lexeme begins with the space
   terms tsvector NOT NULL,
   PRIMARY KEY (space, node)
-) WITH (${INLINE});
-ALTER TABLE ${IN}.nodes ALTER COLUMN terms SET STORAGE MAIN;
-CREATE INDEX IF NOT EXISTS nodes_doc ON ${IN}.nodes (space, doc);
-CREATE INDEX IF NOT EXISTS nodes_terms ON ${IN}.nodes USING gin (terms) WITH (gin_pending_list_limit = 512);
-CREATE TABLE IF NOT EXISTS ${IN}.terms (
+) WITH (${INLINE_STORAGE});
+ALTER TABLE ${SEARCH_SCHEMA}.nodes ALTER COLUMN terms SET STORAGE MAIN;
+CREATE INDEX IF NOT EXISTS nodes_doc ON ${SEARCH_SCHEMA}.nodes (space, doc);
+CREATE INDEX IF NOT EXISTS nodes_terms ON ${SEARCH_SCHEMA}.nodes USING gin (terms) WITH (gin_pending_list_limit = 512);
+CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.terms (
   space bigint NOT NULL,
   lexeme text NOT NULL,
   -- nodes that hold it
   df bigint NOT NULL,
   PRIMARY KEY (space, lexeme)
 ) WITH (fillfactor = 80);
-CREATE TABLE IF NOT EXISTS ${IN}.vector_spaces (
+CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.vector_spaces (
   key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   space bigint NOT NULL,
   name text NOT NULL,
@@ -87,28 +87,28 @@ CREATE TABLE IF NOT EXISTS ${IN}.vector_spaces (
   has_graph boolean NOT NULL DEFAULT false,
   UNIQUE (space, name)
 ) WITH (fillfactor = 50);
-CREATE TABLE IF NOT EXISTS ${IN}.vectors (
+CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.vectors (
   vector_space bigint NOT NULL,
   node bigint NOT NULL,
   doc bigint NOT NULL,
   v halfvec NOT NULL,
   PRIMARY KEY (vector_space, node)
-) WITH (${INLINE});
-ALTER TABLE ${IN}.vectors ALTER COLUMN v SET STORAGE MAIN;
-CREATE INDEX IF NOT EXISTS vectors_doc ON ${IN}.vectors (vector_space, doc);
-CREATE INDEX IF NOT EXISTS vectors_sample ON ${IN}.vectors (vector_space, (${sampleOf('node')}));
-${TABLE_NAMES.map((name) => `SELECT isolate('${IN}.${name}');`).join('\n')}
+) WITH (${INLINE_STORAGE});
+ALTER TABLE ${SEARCH_SCHEMA}.vectors ALTER COLUMN v SET STORAGE MAIN;
+CREATE INDEX IF NOT EXISTS vectors_doc ON ${SEARCH_SCHEMA}.vectors (vector_space, doc);
+CREATE INDEX IF NOT EXISTS vectors_sample ON ${SEARCH_SCHEMA}.vectors (vector_space, (${sampleGroupSql('node')}));
+${TABLE_NAMES.map((name) => `SELECT isolate('${SEARCH_SCHEMA}.${name}');`).join('\n')}
 -- An operator that is not leakproof, as @@, uses no index in a statement, where it runs only after the policies of the
 -- table. In a policy it does.
-CREATE POLICY of_words ON ${IN}.nodes AS RESTRICTIVE FOR SELECT
-  USING (terms @@ coalesce(nullif(current_setting('${WORDS_SETTING}', true), ''), '${ANY_WORDS}')::tsquery);
+CREATE POLICY of_words ON ${SEARCH_SCHEMA}.nodes AS RESTRICTIVE FOR SELECT
+  USING (terms @@ coalesce(nullif(current_setting('${TERMS_QUERY_SETTING}', true), ''), '${MATCH_ALL_QUERY}')::tsquery);
 `
 
-const EXTENSION_STATE = `SELECT (SELECT extversion FROM pg_extension WHERE extname = '${EXTENSION}') installed,
+const EXTENSION_STATE_SQL = `SELECT (SELECT extversion FROM pg_extension WHERE extname = '${EXTENSION}') installed,
   EXISTS (SELECT 1 FROM pg_available_extensions WHERE name = '${EXTENSION}') available,
-  to_regtype('halfvec')::oid::bigint halfvec, to_regclass('${IN}.vectors') IS NOT NULL has_tables`
+  to_regtype('halfvec')::oid::bigint halfvec, to_regclass('${SEARCH_SCHEMA}.vectors') IS NOT NULL has_tables`
 
-interface State {
+interface ExtensionState {
   installed: string | null
   available: boolean
   halfvec: string | null
@@ -116,11 +116,11 @@ interface State {
 }
 
 /** Schemas of earlier layouts and analysers, unless another gateway is alive, which may search in them. */
-const EARLIER = `SELECT nspname name FROM pg_namespace
-  WHERE CASE WHEN nspname ~ '^${PREFIX}[0-9]+$' THEN substr(nspname, ${PREFIX.length + 1})::numeric < ${NUMBER} END
+const EARLIER_SCHEMAS_SQL = `SELECT nspname name FROM pg_namespace
+  WHERE CASE WHEN nspname ~ '^${SCHEMA_PREFIX}[0-9]+$' THEN substr(nspname, ${SCHEMA_PREFIX.length + 1})::numeric < ${SCHEMA_VERSION} END
     AND nspowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)
     AND NOT EXISTS (SELECT 1 FROM gateways
-      WHERE id <> $1 AND beat_at > extract(epoch FROM clock_timestamp()) * 1000 - ${EXPIRES_AFTER_MS})`
+      WHERE id <> $1 AND beat_at > extract(epoch FROM clock_timestamp()) * 1000 - ${LEASE_LIFETIME_MS})`
 
 /**
  * Creates missing tables and removes those of earlier versions, which contain terms of all tenants without policies.
@@ -131,15 +131,15 @@ const EARLIER = `SELECT nspname name FROM pg_namespace
  * @throws KsError that states what the database lacks
  */
 export async function prepareTables(address: DatabaseAddress, gateway: string): Promise<number> {
-  return await withClient(address, async (client) => {
-    const vectorType = checked(await stateOf(client), address)
+  return await withSeparateClient(address, async (client) => {
+    const vectorType = checkExtension(await loadExtensionState(client), address)
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [TABLES_LOCK])
-    if (!(await stateOf(client)).has_tables)
-      await client.query(TABLES).catch((error: unknown) => {
-        throw refused(error, address)
+    if (!(await loadExtensionState(client)).has_tables)
+      await client.query(CREATE_TABLES_SQL).catch((error: unknown) => {
+        throw toPermissionError(error, address)
       })
-    const { rows } = await client.query<{ name: string }>(EARLIER, [gateway])
+    const { rows } = await client.query<{ name: string }>(EARLIER_SCHEMAS_SQL, [gateway])
     for (const { name } of rows) await client.query(`DROP SCHEMA ${name} CASCADE`)
     await client.query('COMMIT')
     return vectorType
@@ -147,41 +147,47 @@ export async function prepareTables(address: DatabaseAddress, gateway: string): 
 }
 
 /** A separate connection to the server, outside of the pool for programs. */
-export type Client = Awaited<ReturnType<typeof connectOnce>>
+export type SeparateClient = Awaited<ReturnType<typeof connectOnce>>
 
 /** Runs work on a separate connection, which is closed afterwards. */
-export async function withClient<T>(address: DatabaseAddress, work: (client: Client) => Promise<T>): Promise<T> {
-  let client: Client | undefined
+export async function withSeparateClient<T>(
+  address: DatabaseAddress,
+  work: (client: SeparateClient) => Promise<T>,
+): Promise<T> {
+  let client: SeparateClient | undefined
   try {
     client = await connectOnce(address)
     return await work(client)
   } catch (error) {
-    throw told(error)
+    throw toCallerError(error)
   } finally {
     await client?.end().catch(() => undefined)
   }
 }
 
-async function stateOf(client: Client): Promise<State> {
-  const { rows } = await client.query<State>(EXTENSION_STATE)
+async function loadExtensionState(client: SeparateClient): Promise<ExtensionState> {
+  const { rows } = await client.query<ExtensionState>(EXTENSION_STATE_SQL)
   const [state] = rows
   if (state === undefined) throw new KsError('unavailable', 'the database did not report its extensions')
   return state
 }
 
-function checked({ installed, available, halfvec }: State, { shown }: DatabaseAddress): number {
+function checkExtension(
+  { installed, available, halfvec }: ExtensionState,
+  { displayText: shown }: DatabaseAddress,
+): number {
   if (installed === null)
     throw new KsError(
       'unavailable',
       available
         ? `--search postgres needs the extension ${EXTENSION} in the database ${shown}: run CREATE EXTENSION ${EXTENSION} there, as a role with that permission`
-        : `--search postgres needs the extension ${EXTENSION} (pgvector), which the server of ${shown} does not have: install pgvector ${LEAST_MAJOR}.${LEAST_MINOR} or newer there and run CREATE EXTENSION ${EXTENSION} in the database, or start without --search postgres`,
+        : `--search postgres needs the extension ${EXTENSION} (pgvector), which the server of ${shown} does not have: install pgvector ${MIN_MAJOR}.${MIN_MINOR} or newer there and run CREATE EXTENSION ${EXTENSION} in the database, or start without --search postgres`,
     )
   const [major = 0, minor = 0] = installed.split('.').map(Number)
-  if (major === LEAST_MAJOR && minor < LEAST_MINOR)
+  if (major === MIN_MAJOR && minor < MIN_MINOR)
     throw new KsError(
       'unavailable',
-      `--search postgres needs the extension ${EXTENSION} ${LEAST_MAJOR}.${LEAST_MINOR} or newer, ${shown} has ${installed}: install a newer pgvector and run ALTER EXTENSION ${EXTENSION} UPDATE`,
+      `--search postgres needs the extension ${EXTENSION} ${MIN_MAJOR}.${MIN_MINOR} or newer, ${shown} has ${installed}: install a newer pgvector and run ALTER EXTENSION ${EXTENSION} UPDATE`,
     )
   if (halfvec === null)
     throw new KsError(
@@ -191,7 +197,7 @@ function checked({ installed, available, halfvec }: State, { shown }: DatabaseAd
   return Number(halfvec)
 }
 
-function refused(error: unknown, { shown }: DatabaseAddress): unknown {
+function toPermissionError(error: unknown, { displayText: shown }: DatabaseAddress): unknown {
   const isDenied = error instanceof Error && 'code' in error && error.code === '42501'
   if (!isDenied) return error
   return new KsError(

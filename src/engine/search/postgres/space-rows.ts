@@ -1,17 +1,17 @@
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { textArray } from './literals.js'
-import { IN } from './schema.js'
+import { toTextArray } from './literals.js'
+import { SEARCH_SCHEMA } from './schema.js'
 
 /*
  * The adapter's rows of spaces, and which gateway writes them. Every write here runs under the lock of the space
- * (`lockOf`).
+ * (`spaceLock`).
  */
 
 /** Lease of the gateway that reads the log, by the clock of the database. */
-const WRITING_SECONDS = 30
+const CLAIM_SECONDS = 30
 
 /** Lock under which one gateway at a time writes the rows of a space. */
-export function lockOf(space: string): { lockName: string } {
+export function spaceLock(space: string): { lockName: string } {
   return { lockName: `search ${space}` }
 }
 
@@ -22,22 +22,24 @@ export interface SpaceRow {
   length: number
 }
 
-export function* spaceRow(space: string): Read<SpaceRow | undefined> {
-  return yield* sql.get<SpaceRow>(`SELECT key, watermark, nodes, length FROM ${IN}.spaces WHERE space = ?`, [space])
+export function* findSpaceRow(space: string): Read<SpaceRow | undefined> {
+  return yield* sql.get<SpaceRow>(`SELECT key, watermark, nodes, length FROM ${SEARCH_SCHEMA}.spaces WHERE space = ?`, [
+    space,
+  ])
 }
 
 /** Watermarks of the rows of some spaces. */
-export function* watermarks(spaces: readonly string[]): Read<{ space: string; watermark: number }[]> {
+export function* listWatermarks(spaces: readonly string[]): Read<{ space: string; watermark: number }[]> {
   return yield* sql.all<{ space: string; watermark: number }>(
-    `SELECT space, watermark FROM ${IN}.spaces WHERE space = ANY(?::text[])`,
-    [textArray(spaces)],
+    `SELECT space, watermark FROM ${SEARCH_SCHEMA}.spaces WHERE space = ANY(?::text[])`,
+    [toTextArray(spaces)],
   )
 }
 
 /** The row of a space; created if missing. */
-export function* makeSpaceRow(space: string): Write<SpaceRow> {
-  yield* sql.run(`INSERT INTO ${IN}.spaces (space) VALUES (?) ON CONFLICT (space) DO NOTHING`, [space])
-  const row = yield* spaceRow(space)
+export function* ensureSpaceRow(space: string): Write<SpaceRow> {
+  yield* sql.run(`INSERT INTO ${SEARCH_SCHEMA}.spaces (space) VALUES (?) ON CONFLICT (space) DO NOTHING`, [space])
+  const row = yield* findSpaceRow(space)
   if (row === undefined) throw new Error(`the row of space ${space} was not made`)
   return row
 }
@@ -46,43 +48,49 @@ export function* makeSpaceRow(space: string): Write<SpaceRow> {
  * Claims the log of a space for reading unless another gateway has it. @returns the watermark, and whether the claim
  * succeeded; undefined without a row
  */
-export function* claim(key: number, writer: string): Write<{ watermark: number; isMine: boolean } | undefined> {
-  const [mine] = yield* sql.returning<{ watermark: number }>(
-    `UPDATE ${IN}.spaces SET writer = ?, writing_until = now() + interval '${WRITING_SECONDS} seconds'
+export function* claimLog(key: number, writer: string): Write<{ watermark: number; isMine: boolean } | undefined> {
+  const [claimed] = yield* sql.returning<{ watermark: number }>(
+    `UPDATE ${SEARCH_SCHEMA}.spaces SET writer = ?, writing_until = now() + interval '${CLAIM_SECONDS} seconds'
      WHERE key = ? AND (writer IS NULL OR writer = ? OR writing_until < now()) RETURNING watermark`,
     [writer, key, writer],
   )
-  if (mine !== undefined) return { watermark: mine.watermark, isMine: true }
-  const other = yield* sql.get<{ watermark: number }>(`SELECT watermark FROM ${IN}.spaces WHERE key = ?`, [key])
+  if (claimed !== undefined) return { watermark: claimed.watermark, isMine: true }
+  const other = yield* sql.get<{ watermark: number }>(`SELECT watermark FROM ${SEARCH_SCHEMA}.spaces WHERE key = ?`, [
+    key,
+  ])
   return other === undefined ? undefined : { watermark: other.watermark, isMine: false }
 }
 
 /** Renews the claim. @returns whether it is still valid */
-export function* holds(key: number, writer: string): Write<boolean> {
+export function* renewClaim(key: number, writer: string): Write<boolean> {
   const { changes } = yield* sql.run(
-    `UPDATE ${IN}.spaces SET writing_until = now() + interval '${WRITING_SECONDS} seconds' WHERE key = ? AND writer = ?`,
+    `UPDATE ${SEARCH_SCHEMA}.spaces SET writing_until = now() + interval '${CLAIM_SECONDS} seconds' WHERE key = ? AND writer = ?`,
     [key, writer],
   )
   return changes > 0
 }
 
-export function* release(key: number, writer: string): Write<void> {
-  yield* sql.run(`UPDATE ${IN}.spaces SET writer = NULL, writing_until = NULL WHERE key = ? AND writer = ?`, [
-    key,
-    writer,
-  ])
+export function* releaseClaim(key: number, writer: string): Write<void> {
+  yield* sql.run(
+    `UPDATE ${SEARCH_SCHEMA}.spaces SET writer = NULL, writing_until = NULL WHERE key = ? AND writer = ?`,
+    [key, writer],
+  )
 }
 
 /** Raises the watermark; it never decreases. */
-export function* moveTo(key: number, watermark: number): Write<void> {
-  yield* sql.run(`UPDATE ${IN}.spaces SET watermark = ? WHERE key = ? AND watermark < ?`, [watermark, key, watermark])
+export function* raiseWatermark(key: number, watermark: number): Write<void> {
+  yield* sql.run(`UPDATE ${SEARCH_SCHEMA}.spaces SET watermark = ? WHERE key = ? AND watermark < ?`, [
+    watermark,
+    key,
+    watermark,
+  ])
 }
 
 /** Resets the watermark: the only way to lower it. Existing rows no longer count. */
-export function* beginAnew(key: number): Write<void> {
-  yield* sql.run(`UPDATE ${IN}.spaces SET watermark = 0 WHERE key = ?`, [key])
+export function* resetWatermark(key: number): Write<void> {
+  yield* sql.run(`UPDATE ${SEARCH_SCHEMA}.spaces SET watermark = 0 WHERE key = ?`, [key])
 }
 
 export function* removeSpaceRow(key: number): Write<void> {
-  yield* sql.run(`DELETE FROM ${IN}.spaces WHERE key = ?`, [key])
+  yield* sql.run(`DELETE FROM ${SEARCH_SCHEMA}.spaces WHERE key = ?`, [key])
 }

@@ -1,23 +1,23 @@
 import { type Bindable, type Read, sql } from '../../storage/program.js'
-import { BACKGROUND_SAMPLES, type Background, backgroundOf } from '../background.js'
+import { BACKGROUND_SAMPLES, type CosineBackground, computeBackground } from '../background.js'
 import type { ScopeMessage, SearchMessage } from '../protocol.js'
-import { halfvec, isInScope, numberArray } from './literals.js'
-import { IN, sampleOf } from './schema.js'
+import { scopeCondition, toHalfvec, toNumberArray } from './literals.js'
+import { SEARCH_SCHEMA, sampleGroupSql } from './schema.js'
 import type { VectorSpaceRow } from './vector-rows.js'
 
 /** Vectors up to which all of a vector space, or those of a filter's documents, are compared. */
-export const EXACT_VECTORS = 20_000
+export const MAX_EXACT_VECTORS = 20_000
 /** Bounds of the candidates that a graph search keeps. */
-const LEAST_WALKED = 100
-const MOST_WALKED = 1_000
+const MIN_GRAPH_CANDIDATES = 100
+const MAX_GRAPH_CANDIDATES = 1_000
 
-export interface VectorAnswer {
+export interface VectorSearchResult {
   /** keys of the nearest vectors */
   keys: number[]
   method: 'exact' | 'hnsw'
   /** of these and of the other requested nodes */
   cosines: Map<number, number>
-  background: Background | undefined
+  background: CosineBackground | undefined
 }
 
 /**
@@ -31,115 +31,126 @@ export function* searchVectors(
   { vectorK, docs, scope, wantsBackground }: Pick<SearchMessage, 'vectorK' | 'docs' | 'scope' | 'wantsBackground'>,
   vector: Float32Array,
   others: readonly number[],
-  graphFrom: number,
-): Read<VectorAnswer> {
-  const query = halfvec(vector)
-  const limits = limitsOf(docs, scope)
-  const byGraph = row.has_graph === 1 && (yield* isLarge(row, limits, graphFrom))
-  if (byGraph) yield* walkFar(vectorK)
-  const nearest = byGraph ? nearestByGraph(row, query, vectorK, limits) : nearestOfAll(row, query, vectorK, limits)
-  const rows = [...(docs?.length === 0 ? [] : yield* asked(nearest))]
+  minGraphVectors: number,
+): Read<VectorSearchResult> {
+  const query = toHalfvec(vector)
+  const limits = toConditions(docs, scope)
+  const byGraph = row.has_graph === 1 && (yield* hasManyMatches(row, limits, minGraphVectors))
+  if (byGraph) yield* setGraphSearchWidth(vectorK)
+  const nearest = byGraph
+    ? nearestByGraphQuery(row, query, vectorK, limits)
+    : nearestExactQuery(row, query, vectorK, limits)
+  const rows = [...(docs?.length === 0 ? [] : yield* runQuery(nearest))]
   const keys = rows.map(({ node }) => node)
-  const known = new Set(keys)
-  const lacking = others.filter((node) => !known.has(node))
-  if (lacking.length > 0) rows.push(...(yield* asked(cosinesOf(row, query, lacking))))
+  const returned = new Set(keys)
+  const missing = others.filter((node) => !returned.has(node))
+  if (missing.length > 0) rows.push(...(yield* runQuery(cosinesQuery(row, query, missing))))
   return {
     keys,
     method: byGraph ? 'hnsw' : 'exact',
-    cosines: new Map(rows.map(({ node, cosine }) => [node, clamped(cosine)])),
-    background: wantsBackground === true ? yield* background(row, query, limitsOf(undefined, scope)) : undefined,
+    cosines: new Map(rows.map(({ node, cosine }) => [node, clampCosine(cosine)])),
+    background:
+      wantsBackground === true ? yield* sampleBackground(row, query, toConditions(undefined, scope)) : undefined,
   }
 }
 
 /** SQL conditions on the documents of vectors, with their parameters. */
-interface Limits {
+interface VectorConditions {
   text: string
   values: Bindable[]
 }
 
-function limitsOf(docs: Float64Array | undefined, scope: ScopeMessage | undefined): Limits {
+function toConditions(docs: Float64Array | undefined, scope: ScopeMessage | undefined): VectorConditions {
   const all = [...(docs === undefined ? [] : [{ docs, isExcluded: false }]), ...(scope === undefined ? [] : [scope])]
   return {
-    text: all.map((one) => ` AND ${isInScope('doc', one)}`).join(''),
-    values: all.map((one) => numberArray(one.docs)),
+    text: all.map((one) => ` AND ${scopeCondition('doc', one)}`).join(''),
+    values: all.map((one) => toNumberArray(one.docs)),
   }
 }
 
-interface Cosine {
+interface NodeCosine {
   node: number
   cosine: number
 }
 
-interface Asked {
+interface VectorQuery {
   text: string
   values: Bindable[]
 }
 
-function* asked({ text, values }: Asked): Read<Cosine[]> {
-  return yield* sql.all<Cosine>(text, values)
+function* runQuery({ text, values }: VectorQuery): Read<NodeCosine[]> {
+  return yield* sql.all<NodeCosine>(text, values)
 }
 
 /** Whether so many vectors match that a graph is faster. */
-function* isLarge({ key, vectors }: VectorSpaceRow, { text, values }: Limits, graphFrom: number): Read<boolean> {
-  if (vectors < graphFrom) return false
+function* hasManyMatches(
+  { key, vectors }: VectorSpaceRow,
+  { text, values }: VectorConditions,
+  minGraphVectors: number,
+): Read<boolean> {
+  if (vectors < minGraphVectors) return false
   if (values.length === 0) return true
   const row = yield* sql.get<{ n: number }>(
-    `SELECT count(*) n FROM (SELECT 1 FROM ${IN}.vectors WHERE vector_space = ?${text} LIMIT ${graphFrom}) counted`,
+    `SELECT count(*) n FROM (SELECT 1 FROM ${SEARCH_SCHEMA}.vectors WHERE vector_space = ?${text} LIMIT ${minGraphVectors}) counted`,
     [key, ...values],
   )
-  return (row?.n ?? 0) >= graphFrom
+  return (row?.n ?? 0) >= minGraphVectors
 }
 
 /** Makes the graph search continue until there are enough hits despite filters; until the end of the transaction. */
-function* walkFar(k: number): Read<void> {
-  const walked = Math.min(MOST_WALKED, Math.max(LEAST_WALKED, k))
+function* setGraphSearchWidth(k: number): Read<void> {
+  const width = Math.min(MAX_GRAPH_CANDIDATES, Math.max(MIN_GRAPH_CANDIDATES, k))
   yield* sql.get(
     "SELECT set_config('hnsw.ef_search', ?, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-    [String(walked)],
+    [String(width)],
   )
 }
 
 /** The indexed expression of a vector space's graph; a query must use the same expression. */
-export function indexedAs({ dimension }: Pick<VectorSpaceRow, 'dimension'>): string {
+export function indexedExpression({ dimension }: Pick<VectorSpaceRow, 'dimension'>): string {
   return `v::halfvec(${dimension})`
 }
 
-function nearestByGraph(row: VectorSpaceRow, query: Buffer, k: number, limits: Limits): Asked {
-  const distance = `(${indexedAs(row)}) <#> ?::halfvec(${row.dimension})`
+function nearestByGraphQuery(row: VectorSpaceRow, query: Buffer, k: number, limits: VectorConditions): VectorQuery {
+  const distance = `(${indexedExpression(row)}) <#> ?::halfvec(${row.dimension})`
   // the key is part of the text: PostgreSQL uses a partial index only where the condition is a constant
   return {
-    text: `SELECT node, -(${distance}) cosine FROM ${IN}.vectors WHERE vector_space = ${row.key}
+    text: `SELECT node, -(${distance}) cosine FROM ${SEARCH_SCHEMA}.vectors WHERE vector_space = ${row.key}
        ${limits.text} ORDER BY ${distance} LIMIT ${k}`,
     values: [query, ...limits.values, query],
   }
 }
 
-function nearestOfAll({ key }: VectorSpaceRow, query: Buffer, k: number, limits: Limits): Asked {
+function nearestExactQuery({ key }: VectorSpaceRow, query: Buffer, k: number, limits: VectorConditions): VectorQuery {
   return {
-    text: `SELECT node, -distance cosine FROM (SELECT node, v <#> ?::halfvec distance FROM ${IN}.vectors WHERE vector_space = ?
+    text: `SELECT node, -distance cosine FROM (SELECT node, v <#> ?::halfvec distance FROM ${SEARCH_SCHEMA}.vectors WHERE vector_space = ?
        ${limits.text} ORDER BY distance, node LIMIT ${k}) nearest`,
     values: [query, key, ...limits.values],
   }
 }
 
-function cosinesOf({ key }: VectorSpaceRow, query: Buffer, nodes: readonly number[]): Asked {
+function cosinesQuery({ key }: VectorSpaceRow, query: Buffer, nodes: readonly number[]): VectorQuery {
   return {
-    text: `SELECT node, -(v <#> ?::halfvec) cosine FROM ${IN}.vectors WHERE vector_space = ? AND node = ANY(?::bigint[])`,
-    values: [query, key, numberArray(nodes)],
+    text: `SELECT node, -(v <#> ?::halfvec) cosine FROM ${SEARCH_SCHEMA}.vectors WHERE vector_space = ? AND node = ANY(?::bigint[])`,
+    values: [query, key, toNumberArray(nodes)],
   }
 }
 
 /** Cosines with a sample of vectors: the first ones in an index over hashed keys. */
-function* background({ key }: VectorSpaceRow, query: Buffer, { text, values }: Limits): Read<Background | undefined> {
+function* sampleBackground(
+  { key }: VectorSpaceRow,
+  query: Buffer,
+  { text, values }: VectorConditions,
+): Read<CosineBackground | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
-    `SELECT -(v <#> ?::halfvec) cosine FROM ${IN}.vectors
-     WHERE vector_space = ?${text} ORDER BY ${sampleOf('node')} LIMIT ${BACKGROUND_SAMPLES}`,
+    `SELECT -(v <#> ?::halfvec) cosine FROM ${SEARCH_SCHEMA}.vectors
+     WHERE vector_space = ?${text} ORDER BY ${sampleGroupSql('node')} LIMIT ${BACKGROUND_SAMPLES}`,
     [query, key, ...values],
   )
-  return backgroundOf(rows.map(({ cosine }) => cosine))
+  return computeBackground(rows.map(({ cosine }) => cosine))
 }
 
 /** Rounding to float16 can make a unit vector longer than 1 by a ten-thousandth. */
-function clamped(cosine: number): number {
+function clampCosine(cosine: number): number {
   return Math.max(-1, Math.min(1, cosine))
 }

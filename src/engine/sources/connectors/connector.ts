@@ -13,7 +13,7 @@ import type { Credentials } from '../credentials.js'
  */
 
 /** The location of a source and how to access it. */
-export interface Place {
+export interface SourceLocation {
   uri: string
   /** `metadata.parameters` */
   parameters: ReadonlyMap<string, unknown>
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** The resources of a connection. */
-export interface Access {
+export interface ConnectorAccess {
   /** the only way to send requests */
   fetch: SafeFetch
   /** aborts all running requests */
@@ -32,7 +32,7 @@ export interface Access {
   maxFileBytes: number
 }
 
-export interface Connection {
+export interface ConnectorConnection {
   /** Resolves when the location can be reached and accepts the credentials. */
   test(): Promise<void>
   close(): Promise<void>
@@ -46,7 +46,7 @@ export interface PageRef {
   name?: string | undefined
 }
 
-export interface Page {
+export interface ConnectorPage {
   pageName: string
   /** last edit before the content was read, or later */
   lastEditedTime?: string
@@ -58,9 +58,9 @@ export interface Page {
   isUnique: boolean
 }
 
-export interface PageConnection extends Connection {
+export interface PageConnection extends ConnectorConnection {
   list(): Promise<OnlineDocumentPages['workspaces']>
-  read(page: PageRef): Promise<Page>
+  read(page: PageRef): Promise<ConnectorPage>
 }
 
 export interface FileRef {
@@ -81,7 +81,7 @@ export interface DriveFile {
   content: Readable
 }
 
-export interface DriveConnection extends Connection {
+export interface DriveConnection extends ConnectorConnection {
   /**
    * The bucket of a file, where there are buckets; optional if the source itself names one.
    *
@@ -94,10 +94,10 @@ export interface DriveConnection extends Connection {
   open(file: FileRef, kept?: Validators): Promise<DriveFile | undefined>
 }
 
-export interface ConnectorModule<C extends Connection> {
+export interface ConnectorModule<C extends ConnectorConnection> {
   /** @throws KsError `invalid-request` when the location can never be read */
-  check(place: Place): void
-  connect(place: Place, access: Access): C
+  check(location: SourceLocation): void
+  connect(location: SourceLocation, access: ConnectorAccess): C
 }
 
 /** One page or file that cannot be read, while the location works. */

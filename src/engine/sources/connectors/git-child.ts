@@ -8,19 +8,19 @@
 import '../../../lib/no-debugger.js'
 import fs from 'node:fs'
 import { join } from 'node:path'
-import { switchOffNetwork } from '../../parse/no-network.js'
+import { disableNetwork } from '../../parse/no-network.js'
 import { BLOBS, type FromGit, type GitPlan, type GitProblem, type GitReading, type ToGit } from './git-messages.js'
-import { pagesOf, TooMany } from './git-tree.js'
+import { listMarkdownPages, RepositoryTooLarge } from './git-tree.js'
 
-switchOffNetwork()
+disableNetwork()
 const git = await import('isomorphic-git')
 
 /** Number of commits in which the last edit of a page is searched. */
-const HISTORY = 50
+const MAX_COMMITS = 50
 const MAX_PAGE_BYTES = 20 * 1024 * 1024
 const MAX_TOTAL_BYTES = 256 * 1024 * 1024
 
-class Problem extends Error {
+class GitReadError extends Error {
   readonly reason: GitProblem
   constructor(reason: GitProblem) {
     super(reason)
@@ -28,27 +28,27 @@ class Problem extends Error {
   }
 }
 
-type Reply = Extract<ToGit, { kind: 'answer' | 'refused' }>
-const asked = new Map<number, (reply: Reply) => void>()
-let requests = 0
+type GitHttpReply = Extract<ToGit, { kind: 'answer' | 'refused' }>
+const pendingRequests = new Map<number, (reply: GitHttpReply) => void>()
+let requestCount = 0
 
 process.on('message', (message: ToGit) => {
-  if (message.kind !== 'plan') return asked.get(message.id)?.(message)
+  if (message.kind !== 'plan') return pendingRequests.get(message.id)?.(message)
   read(message.plan).then(
-    (reading) => tell({ kind: 'done', reading }),
-    (error: unknown) => tell({ kind: 'failed', reason: reasonOf(error) }),
+    (reading) => send({ kind: 'done', reading }),
+    (error: unknown) => send({ kind: 'failed', reason: toGitProblem(error) }),
   )
 })
 process.on('disconnect', () => process.exit(0))
-tell({ kind: 'ready' })
+send({ kind: 'ready' })
 
-function tell(message: FromGit): void {
+function send(message: FromGit): void {
   process.send?.(message)
 }
 
-function reasonOf(error: unknown): GitProblem {
-  if (error instanceof Problem) return error.reason
-  if (error instanceof TooMany) return 'too-many'
+function toGitProblem(error: unknown): GitProblem {
+  if (error instanceof GitReadError) return error.reason
+  if (error instanceof RepositoryTooLarge) return 'too-many'
   return error instanceof git.Errors.NotFoundError ? 'branch' : 'unreadable'
 }
 
@@ -66,10 +66,10 @@ async function read({ url, branch, folder, workDir, withContent }: GitPlan): Pro
     remote: 'origin',
     singleBranch: true,
     tags: false,
-    depth: HISTORY,
+    depth: MAX_COMMITS,
     ...(branch === undefined ? {} : { ref: branch, remoteRef: `refs/heads/${branch}` }),
   })
-  if (fetchHead === null) throw new Problem('empty')
+  if (fetchHead === null) throw new GitReadError('empty')
   const objects = {
     tree: async (oid: string) => (await git.readTree({ fs, gitdir, cache, oid })).tree,
     async commit(oid: string) {
@@ -82,15 +82,15 @@ async function read({ url, branch, folder, workDir, withContent }: GitPlan): Pro
       }
     },
   }
-  const pages = await pagesOf(objects, fetchHead, folder)
+  const pages = await listMarkdownPages(objects, fetchHead, folder)
   if (withContent) {
-    let room = MAX_TOTAL_BYTES
+    let remainingBytes = MAX_TOTAL_BYTES
     for (const oid of new Set(pages.map((page) => page.oid))) {
       const { blob } = await git.readBlob({ fs, gitdir, cache, oid })
       // a page that is too large is omitted; reading it reports that
       if (blob.length > MAX_PAGE_BYTES) continue
-      room -= blob.length
-      if (room < 0) throw new Problem('too-many')
+      remainingBytes -= blob.length
+      if (remainingBytes < 0) throw new GitReadError('too-many')
       fs.writeFileSync(join(workDir, BLOBS, oid), blob)
     }
   }
@@ -109,13 +109,13 @@ const http = {
   async request({ url, method = 'GET', headers = {}, body }: GitRequest) {
     const parts: Uint8Array[] = []
     for await (const part of body ?? []) parts.push(part)
-    const id = requests++
-    const reply = await new Promise<Reply>((resolve) => {
-      asked.set(id, resolve)
-      tell({ kind: 'request', id, url, method, headers, body: Buffer.concat(parts) })
+    const id = requestCount++
+    const reply = await new Promise<GitHttpReply>((resolve) => {
+      pendingRequests.set(id, resolve)
+      send({ kind: 'request', id, url, method, headers, body: Buffer.concat(parts) })
     })
-    asked.delete(id)
-    if (reply.kind === 'refused') throw new Problem('request')
+    pendingRequests.delete(id)
+    if (reply.kind === 'refused') throw new GitReadError('request')
     return {
       url,
       method,

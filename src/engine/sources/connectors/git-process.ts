@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises'
 import { linkAbort } from '../../../lib/abort.js'
 import { entryUrl } from '../../../lib/entry.js'
 import { killAtExit } from '../../../lib/kill-at-exit.js'
-import { residentBytes } from '../../../lib/resident-bytes.js'
+import { readResidentBytes } from '../../../lib/resident-bytes.js'
 import { EgressFailure } from '../../egress/failure.js'
-import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
+import type { OpenedResource, SafeFetch } from '../../egress/safe-fetch.js'
 import { forkReader } from '../../parse/child-handle.js'
 import {
   ANSWERS,
@@ -19,19 +19,19 @@ import {
   type GitReading,
   type ToGit,
 } from './git-messages.js'
-import { placeProblem } from './place.js'
+import { toLocationFailure } from './location.js'
 
 const TIMEOUT_MS = 5 * 60_000
 const REFS_TIMEOUT_MS = 30_000
 const MAX_PACK_BYTES = 128 * 1024 * 1024
-const MEMORY_BYTES = 768 * 1024 * 1024
+const MAX_MEMORY_BYTES = 768 * 1024 * 1024
 const HEAP_MIB = 384
-const WATCH_MS = 250
+const MEMORY_CHECK_MS = 250
 
-const REFS = '/info/refs?service=git-upload-pack'
-const PACK = '/git-upload-pack'
+const REFS_PATH = '/info/refs?service=git-upload-pack'
+const PACK_PATH = '/git-upload-pack'
 
-const TEXTS: Record<GitProblem, string> = {
+const PROBLEM_TEXTS: Record<GitProblem, string> = {
   request: 'the repository could not be fetched',
   branch: 'the branch does not exist',
   'too-many': 'the repository exceeds the size limit',
@@ -40,7 +40,7 @@ const TEXTS: Record<GitProblem, string> = {
 }
 
 /** Access for the two requests of a repository. */
-export interface GitWay {
+export interface GitAccess {
   fetch: SafeFetch
   credentials: Record<string, string>
   signal: AbortSignal
@@ -52,16 +52,16 @@ export interface GitWay {
  *
  * @throws EgressFailure; the signal's reason
  */
-export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitReading> {
+export async function readRepository(plan: GitPlan, access: GitAccess): Promise<GitReading> {
   for (const part of [BLOBS, ANSWERS]) await mkdir(join(plan.workDir, part), { recursive: true, mode: 0o700 })
-  const deadline = linkAbort(way.signal)
+  const deadline = linkAbort(access.signal)
   const timer = setTimeout(
     () => deadline.abort(new EgressFailure(`the repository was not read within ${TIMEOUT_MS} ms`)),
     TIMEOUT_MS,
   )
   let child: ChildProcess | undefined
   try {
-    const repository = await openRepository(plan, { ...way, signal: deadline.signal })
+    const repository = await openRepository(plan, { ...access, signal: deadline.signal })
     child = forkReader(entryUrl(import.meta.url, './git-child.js'), {
       heapMib: HEAP_MIB,
       stderr: 'ignore',
@@ -69,7 +69,7 @@ export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitRea
       flags: [`--allow-fs-write=${join(plan.workDir, '*')}`],
     })
     killAtExit(child)
-    return await converse(child, plan, repository, deadline.signal)
+    return await runPlan(child, plan, repository, deadline.signal)
   } finally {
     clearTimeout(timer)
     deadline.dispose()
@@ -77,75 +77,84 @@ export async function readRepository(plan: GitPlan, way: GitWay): Promise<GitRea
   }
 }
 
-function converse(child: ChildProcess, plan: GitPlan, answer: Repository, signal: AbortSignal): Promise<GitReading> {
+function runPlan(
+  child: ChildProcess,
+  plan: GitPlan,
+  handle: GitRequestHandler,
+  signal: AbortSignal,
+): Promise<GitReading> {
   return new Promise((resolve, reject) => {
     let refusal: unknown
     const memory = setInterval(() => {
-      if (residentBytes(child.pid) > MEMORY_BYTES) end(new EgressFailure(TEXTS['too-many']))
-    }, WATCH_MS)
-    const stop = () => end(signal.reason)
-    const end = (error: unknown, reading?: GitReading) => {
+      if (readResidentBytes(child.pid) > MAX_MEMORY_BYTES) finish(new EgressFailure(PROBLEM_TEXTS['too-many']))
+    }, MEMORY_CHECK_MS)
+    const stop = () => finish(signal.reason)
+    const finish = (error: unknown, reading?: GitReading) => {
       clearInterval(memory)
       signal.removeEventListener('abort', stop)
       if (reading === undefined) reject(error)
       else resolve(reading)
     }
     signal.addEventListener('abort', stop, { once: true })
-    const tell = (message: ToGit) => child.connected && child.send(message, () => undefined)
-    child.on('error', () => end(new EgressFailure(TEXTS.unreadable)))
-    child.on('exit', () => end(new EgressFailure(TEXTS.unreadable)))
+    const send = (message: ToGit) => child.connected && child.send(message, () => undefined)
+    child.on('error', () => finish(new EgressFailure(PROBLEM_TEXTS.unreadable)))
+    child.on('exit', () => finish(new EgressFailure(PROBLEM_TEXTS.unreadable)))
     child.on('message', (message: FromGit) => {
-      if (message.kind === 'ready') tell({ kind: 'plan', plan })
-      else if (message.kind === 'done') end(undefined, message.reading)
-      else if (message.kind === 'failed') end(refusal ?? new EgressFailure(TEXTS[message.reason]))
+      if (message.kind === 'ready') send({ kind: 'plan', plan })
+      else if (message.kind === 'done') finish(undefined, message.reading)
+      else if (message.kind === 'failed') finish(refusal ?? new EgressFailure(PROBLEM_TEXTS[message.reason]))
       else
-        answer(message).then(tell, (error: unknown) => {
+        handle(message).then(send, (error: unknown) => {
           // the error of the guard is the result; the process only learns that its request failed
           refusal = error
-          tell({ kind: 'refused', id: message.id })
+          send({ kind: 'refused', id: message.id })
         })
     })
   })
 }
 
 /** Handles the requests of a process. */
-type Repository = (request: Extract<FromGit, { kind: 'request' }>) => Promise<ToGit>
+type GitRequestHandler = (request: Extract<FromGit, { kind: 'request' }>) => Promise<ToGit>
 
 /**
  * Fetches the branches, before a process is started for an invalid location, and then handles the requests of the
  * process; each response is stored in a file. Follows a repository that has moved as git does.
  */
-async function openRepository({ url, workDir }: GitPlan, { fetch, credentials, signal }: GitWay): Promise<Repository> {
-  const keep = async (answer: Opened, id: string) => {
-    const problem = answer.status === 200 ? undefined : placeProblem(answer.status)
+async function openRepository(
+  { url, workDir }: GitPlan,
+  { fetch, credentials, signal }: GitAccess,
+): Promise<GitRequestHandler> {
+  const store = async (answer: OpenedResource, id: string) => {
+    const problem = answer.status === 200 ? undefined : toLocationFailure(answer.status)
     if (problem !== undefined || answer.status !== 200) {
       answer.body.destroy()
-      throw problem ?? new EgressFailure(TEXTS.unreadable)
+      throw problem ?? new EgressFailure(PROBLEM_TEXTS.unreadable)
     }
     const file = join(workDir, ANSWERS, id)
     await pipeline(answer.body, createWriteStream(file, { mode: 0o600 }))
     return { status: answer.status, headers: answer.headers, file }
   }
-  const branches = await fetch.open(`${url}${REFS}`, { credentials, signal, timeoutMs: REFS_TIMEOUT_MS })
-  const base = branches.url.endsWith(REFS) ? branches.url.slice(0, -REFS.length) : url
-  const refs = await keep(branches, 'refs')
-  return async ({ id, method, url: asked, headers, body }) => {
-    if (method === 'GET' && asked === `${url}${REFS}`) return { kind: 'answer', id, ...refs }
-    if (method !== 'POST' || asked !== `${url}${PACK}`) throw new EgressFailure('a request that git does not send')
-    const pack = await fetch.open(`${base}${PACK}`, {
+  const branches = await fetch.open(`${url}${REFS_PATH}`, { credentials, signal, timeoutMs: REFS_TIMEOUT_MS })
+  const base = branches.url.endsWith(REFS_PATH) ? branches.url.slice(0, -REFS_PATH.length) : url
+  const refs = await store(branches, 'refs')
+  return async ({ id, method, url: requestUrl, headers, body }) => {
+    if (method === 'GET' && requestUrl === `${url}${REFS_PATH}`) return { kind: 'answer', id, ...refs }
+    if (method !== 'POST' || requestUrl !== `${url}${PACK_PATH}`)
+      throw new EgressFailure('a request that git does not send')
+    const pack = await fetch.open(`${base}${PACK_PATH}`, {
       method: 'POST',
       body,
       signal,
       maxBytes: MAX_PACK_BYTES,
-      headers: typed(headers),
+      headers: pickHeaders(headers),
       ...(new URL(base).origin === new URL(url).origin ? { credentials } : {}),
     })
-    return { kind: 'answer', id, ...(await keep(pack, `pack-${id}`)) }
+    return { kind: 'answer', id, ...(await store(pack, `pack-${id}`)) }
   }
 }
 
 /** Only these two of the process's headers are sent. */
-function typed(headers: Record<string, string>): Record<string, string> {
-  const lower = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
-  return Object.fromEntries(lower.filter(([name]) => name === 'content-type' || name === 'accept'))
+function pickHeaders(headers: Record<string, string>): Record<string, string> {
+  const lowerCased = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return Object.fromEntries(lowerCased.filter(([name]) => name === 'content-type' || name === 'accept'))
 }

@@ -22,7 +22,7 @@ export interface GitCommit {
 }
 
 /** The repository exceeds the limits. */
-export class TooMany extends Error {}
+export class RepositoryTooLarge extends Error {}
 
 const MAX_PAGES = 10_000
 const MAX_ENTRIES = 200_000
@@ -36,13 +36,13 @@ const MARKDOWN = /\.(?:md|markdown)$/i
  * @param folder with a slash at its end; '' for the complete tree
  * @throws RepositoryTooLarge
  */
-export async function pagesOf(objects: GitObjects, head: string, folder: string): Promise<GitPage[]> {
+export async function listMarkdownPages(objects: GitObjects, head: string, folder: string): Promise<GitPage[]> {
   const first = await objects.commit(head)
   if (first === undefined) return []
   const budget = { entries: MAX_ENTRIES }
   const files = new Map<string, string>()
-  await collect(objects, first.tree, undefined, { folder, budget, found: files })
-  if (files.size > MAX_PAGES) throw new TooMany()
+  await collectChangedFiles(objects, first.tree, undefined, { folder, budget, found: files })
+  if (files.size > MAX_PAGES) throw new RepositoryTooLarge()
   const undated = new Set(files.keys())
   const times = new Map<string, number>()
   let commit: GitCommit | undefined = first
@@ -50,7 +50,8 @@ export async function pagesOf(objects: GitObjects, head: string, folder: string)
     const before: GitCommit | undefined =
       commit.parent[0] === undefined ? undefined : await objects.commit(commit.parent[0])
     const changed = new Map<string, string>()
-    if (before !== undefined) await collect(objects, commit.tree, before.tree, { folder, budget, found: changed })
+    if (before !== undefined)
+      await collectChangedFiles(objects, commit.tree, before.tree, { folder, budget, found: changed })
     for (const path of before === undefined ? [...undated] : changed.keys())
       if (undated.delete(path)) times.set(path, commit.time)
     commit = before
@@ -60,7 +61,7 @@ export async function pagesOf(objects: GitObjects, head: string, folder: string)
     .sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
-interface Walk {
+interface TreeWalk {
   folder: string
   budget: { entries: number }
   /** object ids by path */
@@ -68,22 +69,28 @@ interface Walk {
 }
 
 /** Collects the files of a tree that differ from another tree. */
-async function collect(objects: GitObjects, tree: string, other: string | undefined, walk: Walk): Promise<void> {
-  const waiting = [{ tree, other, path: '', depth: 0 }]
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+async function collectChangedFiles(
+  objects: GitObjects,
+  tree: string,
+  other: string | undefined,
+  walk: TreeWalk,
+): Promise<void> {
+  const pending = [{ tree, other, path: '', depth: 0 }]
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     const { path, depth } = next
-    const known = new Map<string, string>()
+    const otherEntries = new Map<string, string>()
     if (next.other !== undefined)
-      for (const entry of await objects.tree(next.other)) known.set(`${entry.mode} ${entry.path}`, entry.oid)
+      for (const entry of await objects.tree(next.other)) otherEntries.set(`${entry.mode} ${entry.path}`, entry.oid)
     for (const entry of await objects.tree(next.tree)) {
-      if (walk.budget.entries-- <= 0) throw new TooMany()
-      const before = known.get(`${entry.mode} ${entry.path}`)
+      if (walk.budget.entries-- <= 0) throw new RepositoryTooLarge()
+      const before = otherEntries.get(`${entry.mode} ${entry.path}`)
       if (before === entry.oid) continue
       const full = path + entry.path
       if (isFolder(entry)) {
         const below = `${full}/`
-        const wanted = below.startsWith(walk.folder) || walk.folder.startsWith(below)
-        if (wanted && depth < MAX_DEPTH) waiting.push({ tree: entry.oid, other: before, path: below, depth: depth + 1 })
+        const isRelevant = below.startsWith(walk.folder) || walk.folder.startsWith(below)
+        if (isRelevant && depth < MAX_DEPTH)
+          pending.push({ tree: entry.oid, other: before, path: below, depth: depth + 1 })
       } else if (isFile(entry) && MARKDOWN.test(full) && full.startsWith(walk.folder)) walk.found.set(full, entry.oid)
     }
   }

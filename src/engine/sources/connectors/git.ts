@@ -1,12 +1,25 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { EgressFailure } from '../../egress/failure.js'
-import { type Access, type ConnectorModule, ItemFailure, type PageConnection, type Place } from './connector.js'
+import {
+  type ConnectorAccess,
+  type ConnectorModule,
+  ItemFailure,
+  type PageConnection,
+  type SourceLocation,
+} from './connector.js'
 import { BLOBS, type GitReading } from './git-messages.js'
-import { type GitWay, readRepository } from './git-process.js'
-import { httpUrl, onlyParameters, onlySecrets, placeProblem, secretText, textParameter } from './place.js'
+import { type GitAccess, readRepository } from './git-process.js'
+import {
+  assertCredentialKeys,
+  assertParameters,
+  getCredentialText,
+  getTextParameter,
+  parseHttpUrl,
+  toLocationFailure,
+} from './location.js'
 
-const WHAT = 'a git source'
+const SOURCE_NAME = 'a git source'
 const BRANCH = /^(?![-/.])(?!.*(?:\.\.|\/\/|@\{))[^\u0000-\u0020\u007f~^:?*[\\]{1,200}$/
 /** a relative folder: no `.` or `..` part, no slash at either end */
 const FOLDER = /^(?!\.{1,2}(?:\/|$))[^/\u0000]+(?:\/(?!\.{1,2}(?:\/|$))[^/\u0000]+)*$/
@@ -14,30 +27,37 @@ const PAGE = 'page'
 
 /** The Markdown files of a branch of a git repository. Page ids are their paths, workspace ids the branch. */
 export const gitConnector: ConnectorModule<PageConnection> = {
-  check(place) {
-    planOf(place)
-    signIn(place)
+  check(location) {
+    parsePlan(location)
+    createAuthHeaders(location)
   },
-  connect(place, access) {
-    const plan = planOf(place)
-    const way: GitWay = { fetch: access.fetch, credentials: signIn(place), signal: access.signal }
+  connect(location, access) {
+    const plan = parsePlan(location)
+    const gitAccess: GitAccess = {
+      fetch: access.fetch,
+      credentials: createAuthHeaders(location),
+      signal: access.signal,
+    }
     let reading: Promise<GitReading> | undefined
     const read = () => {
-      reading ??= readRepository({ ...plan, workDir: access.workDir, withContent: true }, way)
+      reading ??= readRepository({ ...plan, workDir: access.workDir, withContent: true }, gitAccess)
       return reading
     }
     return {
-      test: () => test(plan.url, way),
+      test: () => testRepository(plan.url, gitAccess),
       async list() {
-        const { branch, pages } = await readRepository({ ...plan, workDir: access.workDir, withContent: false }, way)
-        const found = pages.map(({ path, lastEditedTime }) => ({
+        const { branch, pages } = await readRepository(
+          { ...plan, workDir: access.workDir, withContent: false },
+          gitAccess,
+        )
+        const listedPages = pages.map(({ path, lastEditedTime }) => ({
           pageId: path,
           pageName: posix.basename(path),
           type: PAGE,
           lastEditedTime,
         }))
         const workspaceName = posix.basename(plan.url).replace(/\.git$/, '')
-        return [{ workspaceId: branch, workspaceName, total: found.length, pages: found }]
+        return [{ workspaceId: branch, workspaceName, total: listedPages.length, pages: listedPages }]
       },
       async read({ pageId, workspaceId, type }) {
         const { branch, pages } = await read()
@@ -50,7 +70,7 @@ export const gitConnector: ConnectorModule<PageConnection> = {
           path: page.path,
           isUnique: true,
           mimeType: 'text/markdown',
-          content: await contentOf(access, page.oid),
+          content: await readPageContent(access, page.oid),
         }
       },
       async close() {
@@ -61,33 +81,33 @@ export const gitConnector: ConnectorModule<PageConnection> = {
   },
 }
 
-function planOf(place: Place) {
-  onlyParameters(place, ['branch', 'folder'], WHAT)
-  const branch = textParameter(place, 'branch', BRANCH)
-  const folder = textParameter(place, 'folder', FOLDER)
-  const url = httpUrl(place.uri, WHAT).href.replace(/\/+$/, '')
+function parsePlan(location: SourceLocation) {
+  assertParameters(location, ['branch', 'folder'], SOURCE_NAME)
+  const branch = getTextParameter(location, 'branch', BRANCH)
+  const folder = getTextParameter(location, 'folder', FOLDER)
+  const url = parseHttpUrl(location.uri, SOURCE_NAME).href.replace(/\/+$/, '')
   return { url, branch, folder: folder === undefined ? '' : `${folder}/` }
 }
 
 /** Servers that support tokens accept them as a password with any name. */
-function signIn({ credentials }: Place): Record<string, string> {
-  onlySecrets(credentials, ['token', 'username', 'password'], WHAT)
-  const token = secretText(credentials, 'token')
-  const username = secretText(credentials, 'username') ?? (token === undefined ? undefined : 'x-access-token')
-  const password = secretText(credentials, 'password') ?? token ?? ''
+function createAuthHeaders({ credentials }: SourceLocation): Record<string, string> {
+  assertCredentialKeys(credentials, ['token', 'username', 'password'], SOURCE_NAME)
+  const token = getCredentialText(credentials, 'token')
+  const username = getCredentialText(credentials, 'username') ?? (token === undefined ? undefined : 'x-access-token')
+  const password = getCredentialText(credentials, 'password') ?? token ?? ''
   if (username === undefined) return {}
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
 }
 
-async function test(url: string, { fetch, credentials, signal }: GitWay): Promise<void> {
+async function testRepository(url: string, { fetch, credentials, signal }: GitAccess): Promise<void> {
   const answer = await fetch.get(`${url}/info/refs?service=git-upload-pack`, { credentials, signal })
-  const problem = placeProblem(answer.status)
+  const problem = toLocationFailure(answer.status)
   if (problem !== undefined) throw problem
   if (answer.mediaType !== 'application/x-git-upload-pack-advertisement')
     throw new EgressFailure('a response that is not from git')
 }
 
-async function contentOf({ workDir }: Access, oid: string): Promise<Buffer> {
+async function readPageContent({ workDir }: ConnectorAccess, oid: string): Promise<Buffer> {
   try {
     return await readFile(join(workDir, BLOBS, oid))
   } catch {

@@ -18,7 +18,7 @@ export function blocksToMarkdown(blocks: readonly NotionBlock[]): string {
   let last = ''
   for (const block of blocks) {
     number = block.type === 'numbered_list_item' ? number + 1 : 0
-    const text = blockText(block, number)
+    const text = formatBlock(block, number)
     if (text === '') continue
     // items of one list are not separated by blank lines
     const listed = block.type === last && isListItem(block.type)
@@ -32,73 +32,73 @@ function isListItem(type: string): boolean {
   return type === 'bulleted_list_item' || type === 'numbered_list_item' || type === 'to_do'
 }
 
-function blockText({ type, value, children }: NotionBlock, number: number): string {
+function formatBlock({ type, value, children }: NotionBlock, number: number): string {
   const about = isRecord(value) ? value : {}
-  const text = richText(about.rich_text)
+  const text = formatRichText(about.rich_text)
   const below = () => blocksToMarkdown(children)
   const heading = HEADINGS[type]
-  if (heading !== undefined) return joined(text === '' ? '' : `${heading} ${oneLine(text)}`, below())
-  if (FILES.has(type)) return fileText(about)
-  if (LINKS.has(type)) return linkText(richText(about.caption), about.url)
+  if (heading !== undefined) return joinParts(text === '' ? '' : `${heading} ${toOneLine(text)}`, below())
+  if (FILES.has(type)) return formatFile(about)
+  if (LINKS.has(type)) return formatLink(formatRichText(about.caption), about.url)
   switch (type) {
     case 'bulleted_list_item':
-      return item('- ', text, below())
+      return formatListItem('- ', text, below())
     case 'numbered_list_item':
-      return item(`${number}. `, text, below())
+      return formatListItem(`${number}. `, text, below())
     case 'to_do':
-      return item(about.checked === true ? '- [x] ' : '- [ ] ', text, below())
+      return formatListItem(about.checked === true ? '- [x] ' : '- [ ] ', text, below())
     case 'quote':
     case 'callout':
-      return joined(text, below()).replace(/^/gm, '> ')
+      return joinParts(text, below()).replace(/^/gm, '> ')
     case 'code':
-      return fenced(plainOf(about.rich_text), typeof about.language === 'string' ? about.language : '')
+      return fenceCode(toPlainText(about.rich_text), typeof about.language === 'string' ? about.language : '')
     case 'equation':
       return typeof about.expression === 'string' ? `$$\n${about.expression}\n$$` : ''
     case 'divider':
       return '---'
     case 'table':
-      return tableText(children)
+      return formatTable(children)
     case 'child_page':
     case 'child_database':
-      return typeof about.title === 'string' ? plainText(about.title) : ''
+      return typeof about.title === 'string' ? escapeMarkdown(about.title) : ''
     default:
-      return joined(text, below())
+      return joinParts(text, below())
   }
 }
 
-function joined(...parts: string[]): string {
+function joinParts(...parts: string[]): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-function item(mark: string, text: string, below: string): string {
+function formatListItem(mark: string, text: string, below: string): string {
   const lines = below === '' ? text : `${text}\n${below}`
   return mark + lines.replace(/\n(?=.)/g, `\n${' '.repeat(mark.length > 3 ? 2 : mark.length)}`)
 }
 
-function fenced(code: string, language: string): string {
-  let longest = 2
-  for (const [run] of code.matchAll(/`+/g)) longest = Math.max(longest, run.length)
-  const fence = '`'.repeat(longest + 1)
+function fenceCode(code: string, language: string): string {
+  let maxBackticks = 2
+  for (const [run] of code.matchAll(/`+/g)) maxBackticks = Math.max(maxBackticks, run.length)
+  const fence = '`'.repeat(maxBackticks + 1)
   return `${fence}${language.replace(/[^\w+#-]/g, '')}\n${code}\n${fence}`
 }
 
 /** Addresses of files in Notion change with every request and expire within an hour: only their names are kept. */
-function fileText(about: Record<string, unknown>): string {
-  const caption = richText(about.caption)
+function formatFile(about: Record<string, unknown>): string {
+  const caption = formatRichText(about.caption)
   const external = isRecord(about.external) ? about.external.url : undefined
-  const name = typeof about.name === 'string' ? plainText(about.name) : ''
-  return linkText(caption === '' ? name : caption, external)
+  const name = typeof about.name === 'string' ? escapeMarkdown(about.name) : ''
+  return formatLink(caption === '' ? name : caption, external)
 }
 
-function linkText(label: string, url: unknown): string {
+function formatLink(label: string, url: unknown): string {
   if (typeof url !== 'string' || !/^https?:\/\/[^\s<>]+$/.test(url)) return label
   return label === '' ? `<${url}>` : `[${label}](<${url}>)`
 }
 
-function tableText(rows: readonly NotionBlock[]): string {
+function formatTable(rows: readonly NotionBlock[]): string {
   const cells = rows.map(({ value }) => {
     const row = isRecord(value) && Array.isArray(value.cells) ? value.cells : []
-    return row.map((cell) => oneLine(richText(cell)).replaceAll('|', '\\|'))
+    return row.map((cell) => toOneLine(formatRichText(cell)).replaceAll('|', '\\|'))
   })
   const [head] = cells
   if (head === undefined) return ''
@@ -107,39 +107,39 @@ function tableText(rows: readonly NotionBlock[]): string {
 }
 
 /** Texts with their emphasis and links. */
-function richText(parts: unknown): string {
-  return textParts(parts)
+function formatRichText(parts: unknown): string {
+  return parseTextParts(parts)
     .map(({ text, marks, href }) => {
       const core = text.trim()
       if (core === '') return text
       const start = text.length - text.trimStart().length
       const [before, after] = [text.slice(0, start), text.slice(start + core.length)]
-      let shown = marks.code === true ? codeSpan(core) : plainText(core)
-      if (marks.bold === true) shown = `**${shown}**`
-      if (marks.italic === true) shown = `*${shown}*`
-      if (marks.strikethrough === true) shown = `~~${shown}~~`
-      return `${before}${href === undefined ? shown : linkText(shown, href)}${after}`
+      let formatted = marks.code === true ? formatCodeSpan(core) : escapeMarkdown(core)
+      if (marks.bold === true) formatted = `**${formatted}**`
+      if (marks.italic === true) formatted = `*${formatted}*`
+      if (marks.strikethrough === true) formatted = `~~${formatted}~~`
+      return `${before}${href === undefined ? formatted : formatLink(formatted, href)}${after}`
     })
     .join('')
 }
 
-function codeSpan(text: string): string {
+function formatCodeSpan(text: string): string {
   return text.includes('`') ? `\`\` ${text} \`\`` : `\`${text}\``
 }
 
-function plainOf(parts: unknown): string {
-  return textParts(parts)
+function toPlainText(parts: unknown): string {
+  return parseTextParts(parts)
     .map(({ text }) => text)
     .join('')
 }
 
-interface TextPart {
+interface NotionText {
   text: string
   marks: Record<string, unknown>
   href: unknown
 }
 
-function textParts(parts: unknown): TextPart[] {
+function parseTextParts(parts: unknown): NotionText[] {
   if (!Array.isArray(parts)) return []
   return parts.flatMap((part: unknown) => {
     if (!isRecord(part) || typeof part.plain_text !== 'string') return []
@@ -150,9 +150,9 @@ function textParts(parts: unknown): TextPart[] {
 
 /** A page as Markdown: its title, its columns where it is a row of a database, and its blocks. */
 export function pageToMarkdown(properties: unknown, blocks: readonly NotionBlock[]): { title: string; text: string } {
-  const title = titleOf(properties)
+  const title = getTitle(properties)
   const parts = [
-    title === '' ? '' : `# ${plainText(title)}`,
+    title === '' ? '' : `# ${escapeMarkdown(title)}`,
     propertiesToMarkdown(properties),
     blocksToMarkdown(blocks),
   ]
@@ -163,7 +163,7 @@ export function pageToMarkdown(properties: unknown, blocks: readonly NotionBlock
 const AT_LINE_START = /^([^\S\n\r\u2028\u2029]*)(?:(\d{1,9})([.)])|(#{1,6}|\+|-+|=+))(?=\s|$)/gm
 
 /** Escapes a text for Markdown. A digit cannot be escaped, so the character after a number is. */
-export function plainText(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text
     .replace(/([\\`*_[\]<>])/g, '\\$1')
     .replaceAll('~~', '\\~\\~')
@@ -172,7 +172,7 @@ export function plainText(text: string): string {
     )
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   // no pattern: one for white space around line ends takes quadratic time on long runs of blanks
   const lines = text.split('\n')
   const last = lines.length - 1
@@ -184,10 +184,10 @@ function oneLine(text: string): string {
 }
 
 /** The title of a page; '' for a page without one. */
-export function titleOf(properties: unknown): string {
+export function getTitle(properties: unknown): string {
   if (!isRecord(properties)) return ''
   const title = Object.values(properties).find((property) => isRecord(property) && property.type === 'title')
-  return isRecord(title) ? oneLine(plainOf(title.title)).trim().slice(0, 200).toWellFormed() : ''
+  return isRecord(title) ? toOneLine(toPlainText(title.title)).trim().slice(0, 200).toWellFormed() : ''
 }
 
 /** The columns of a database row, as a list. */
@@ -195,30 +195,30 @@ export function propertiesToMarkdown(properties: unknown): string {
   if (!isRecord(properties)) return ''
   return Object.entries(properties)
     .flatMap(([name, property]) => {
-      const value = isRecord(property) ? propertyText(property) : ''
-      return value === '' ? [] : [`- ${plainText(oneLine(name))}: ${oneLine(value)}`]
+      const text = isRecord(property) ? formatProperty(property) : ''
+      return text === '' ? [] : [`- ${escapeMarkdown(toOneLine(name))}: ${toOneLine(text)}`]
     })
     .join('\n')
 }
 
-function propertyText(property: Record<string, unknown>): string {
+function formatProperty(property: Record<string, unknown>): string {
   const value = typeof property.type === 'string' ? property[property.type] : undefined
   switch (property.type) {
     case 'rich_text':
-      return richText(value)
+      return formatRichText(value)
     case 'number':
     case 'checkbox':
       return value === null || value === undefined ? '' : String(value)
     case 'url':
     case 'email':
     case 'phone_number':
-      return typeof value === 'string' ? plainText(value) : ''
+      return typeof value === 'string' ? escapeMarkdown(value) : ''
     case 'select':
     case 'status':
-      return nameOf(value)
+      return getName(value)
     case 'multi_select':
     case 'people':
-      return Array.isArray(value) ? value.map(nameOf).filter(Boolean).join(', ') : ''
+      return Array.isArray(value) ? value.map(getName).filter(Boolean).join(', ') : ''
     case 'date': {
       const { start, end } = isRecord(value) ? value : {}
       return [start, end].filter((time) => typeof time === 'string').join(' – ')
@@ -228,6 +228,6 @@ function propertyText(property: Record<string, unknown>): string {
   }
 }
 
-function nameOf(value: unknown): string {
-  return isRecord(value) && typeof value.name === 'string' ? plainText(value.name) : ''
+function getName(value: unknown): string {
+  return isRecord(value) && typeof value.name === 'string' ? escapeMarkdown(value.name) : ''
 }

@@ -1,18 +1,31 @@
 import type { Client } from '@notionhq/client'
 import { KsError } from '../../../contract/errors.js'
 import { sleep } from '../../../lib/abort.js'
-import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { EgressFailure } from '../../egress/failure.js'
 import type { SafeFetch } from '../../egress/safe-fetch.js'
-import { openReading } from '../reading.js'
+import { openReadingThread } from '../reading.js'
 import type { ReadingCalls } from '../reading-calls.js'
-import type { Thread } from '../thread.js'
-import { type Access, type ConnectorModule, ItemFailure, type PageConnection, type Place } from './connector.js'
-import { type NotionBlock, titleOf } from './notion-markdown.js'
-import { httpUrl, itemProblem, onlyParameters, onlySecrets, placeProblem, secretText } from './place.js'
+import type { ReadingThread } from '../thread.js'
+import {
+  type ConnectorAccess,
+  type ConnectorModule,
+  ItemFailure,
+  type PageConnection,
+  type SourceLocation,
+} from './connector.js'
+import {
+  assertCredentialKeys,
+  assertParameters,
+  getCredentialText,
+  parseHttpUrl,
+  toItemFailure,
+  toLocationFailure,
+} from './location.js'
+import { getTitle, type NotionBlock } from './notion-markdown.js'
 
-const WHAT = 'a notion source'
+const SOURCE_NAME = 'a notion source'
 const API = 'https://api.notion.com'
 const SITES = /^(?:www\.|api\.)?notion\.(?:so|com|site)$/
 const PAGE = 'page'
@@ -21,44 +34,44 @@ const MAX_PAGES = 10_000
 const MAX_BLOCKS = 20_000
 const MAX_DEPTH = 12
 /** limits of one response, and of all responses for a page, which are parsed in one call */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024
 const MAX_PAGE_BYTES = 32 * 1024 * 1024
 /** the API asks clients to wait with 429 and 529, mostly for a few seconds */
-const TRIES = 5
+const MAX_ATTEMPTS = 5
 const MAX_WAIT_MS = 60_000
 const DEFAULT_WAIT_MS = 1000
 
 /** The pages of a Notion workspace that are shared with an integration; rows of databases are pages too. */
 export const notionConnector: ConnectorModule<PageConnection> = {
-  check(place) {
-    apiOf(place)
-    tokenOf(place)
+  check(location) {
+    getApiUrl(location)
+    getToken(location)
   },
-  connect(place, access) {
+  connect(location, access) {
     let loading: Promise<Client> | undefined
     const client = () => {
-      loading ??= load(place, access)
+      loading ??= createClient(location, access)
       return loading
     }
-    let reading: Thread<ReadingCalls> | undefined
+    let reading: ReadingThread<ReadingCalls> | undefined
     const thread = () => {
-      reading ??= openReading()
+      reading ??= openReadingThread()
       return reading
     }
     let workspace: Promise<{ workspaceId: string; workspaceName?: string }> | undefined
-    const ours = () => {
-      workspace ??= client().then(workspaceOf)
+    const getWorkspace = () => {
+      workspace ??= client().then(readWorkspace)
       return workspace
     }
     return {
-      test: async () => void (await ours()),
+      test: async () => void (await getWorkspace()),
       async list() {
-        const about = await ours()
+        const about = await getWorkspace()
         const pages = await listPages(await client())
         return [{ ...about, total: pages.length, pages }]
       },
       async read({ pageId, workspaceId, type, name }) {
-        if (workspaceId !== (await ours()).workspaceId || type !== PAGE)
+        if (workspaceId !== (await getWorkspace()).workspaceId || type !== PAGE)
           throw new ItemFailure('belongs to another workspace or type')
         return readPage(await client(), thread(), pageId, name)
       },
@@ -68,28 +81,28 @@ export const notionConnector: ConnectorModule<PageConnection> = {
 }
 
 /** The address of the API; addresses of workspaces and pages are replaced by it. */
-function apiOf(place: Place): string {
-  onlyParameters(place, [], WHAT)
-  const url = httpUrl(place.uri, WHAT)
+function getApiUrl(location: SourceLocation): string {
+  assertParameters(location, [], SOURCE_NAME)
+  const url = parseHttpUrl(location.uri, SOURCE_NAME)
   return SITES.test(url.hostname) || url.hostname.endsWith('.notion.site') ? API : url.href.replace(/\/+$/, '')
 }
 
 /** A source may be created before its credentials are known. */
-function tokenOf({ credentials }: Place): string | undefined {
-  onlySecrets(credentials, ['token'], WHAT)
-  return secretText(credentials, 'token')
+function getToken({ credentials }: SourceLocation): string | undefined {
+  assertCredentialKeys(credentials, ['token'], SOURCE_NAME)
+  return getCredentialText(credentials, 'token')
 }
 
-async function load(place: Place, access: Access): Promise<Client> {
-  const auth = tokenOf(place)
+async function createClient(location: SourceLocation, access: ConnectorAccess): Promise<Client> {
+  const auth = getToken(location)
   if (auth === undefined)
     throw new KsError('not-configured', 'a notion source needs metadata.credentials with the token of an integration')
   const { Client: NotionClient } = await import('@notionhq/client')
   return new NotionClient({
     auth,
-    baseUrl: apiOf(place),
+    baseUrl: getApiUrl(location),
     retry: false,
-    timeoutMs: MAX_WAIT_MS * TRIES,
+    timeoutMs: MAX_WAIT_MS * MAX_ATTEMPTS,
     logger: () => undefined,
     fetch: guardedFetch(access.fetch, access.signal),
   })
@@ -106,43 +119,46 @@ function guardedFetch(fetch: SafeFetch, signal: AbortSignal) {
   return async (url: string, { method = 'GET', headers = {}, body }: SentRequest = {}) => {
     if ((method !== 'GET' && method !== 'POST') || (body !== undefined && typeof body !== 'string'))
       throw new EgressFailure('a request that only reads')
-    for (let tried = 1; ; tried++) {
-      const answer = await fetch.get(url, {
+    for (let attempt = 1; ; attempt++) {
+      const response = await fetch.get(url, {
         method,
         headers: lowerCase(headers),
         signal,
         maxRedirects: 0,
-        maxBytes: MAX_ANSWER_BYTES,
-        ...defined({ body }),
+        maxBytes: MAX_RESPONSE_BYTES,
+        ...omitUndefined({ body }),
       })
-      const patience = answer.status === 429 || answer.status === 529 || answer.status === 503
-      if (!patience || tried === TRIES) {
-        const text = answer.body.toString('utf8')
+      const mustWait = response.status === 429 || response.status === 529 || response.status === 503
+      if (!mustWait || attempt === MAX_ATTEMPTS) {
+        const text = response.body.toString('utf8')
         return {
-          ok: answer.status >= 200 && answer.status < 300,
-          status: answer.status,
-          headers: new Headers(answer.headers),
+          ok: response.status >= 200 && response.status < 300,
+          status: response.status,
+          headers: new Headers(response.headers),
           text: async () => text,
         }
       }
-      await sleep(waitOf(answer.headers['retry-after'], tried), signal)
+      await sleep(computeWaitMs(response.headers['retry-after'], attempt), signal)
     }
   }
 }
 
 /** Seconds or a date (RFC 9110, 10.2.3); doubles with each attempt where the server gives none. */
-function waitOf(retryAfter: string | undefined, tried: number): number {
+function computeWaitMs(retryAfter: string | undefined, attempt: number): number {
   const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter)
-  const asked = Number.isNaN(seconds) ? Date.parse(retryAfter ?? '') - Date.now() : seconds * 1000
-  return Math.min(Number.isNaN(asked) ? DEFAULT_WAIT_MS * 2 ** (tried - 1) : Math.max(asked, 0), MAX_WAIT_MS)
+  const requestedMs = Number.isNaN(seconds) ? Date.parse(retryAfter ?? '') - Date.now() : seconds * 1000
+  return Math.min(
+    Number.isNaN(requestedMs) ? DEFAULT_WAIT_MS * 2 ** (attempt - 1) : Math.max(requestedMs, 0),
+    MAX_WAIT_MS,
+  )
 }
 
 function lowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-async function workspaceOf(client: Client): Promise<{ workspaceId: string; workspaceName?: string }> {
-  const me: unknown = await asked(placeProblem, () => client.users.me({}))
+async function readWorkspace(client: Client): Promise<{ workspaceId: string; workspaceName?: string }> {
+  const me: unknown = await callApi(toLocationFailure, () => client.users.me({}))
   const bot = isRecord(me) && isRecord(me.bot) ? me.bot : {}
   const id = typeof bot.workspace_id === 'string' ? bot.workspace_id : isRecord(me) ? me.id : undefined
   if (typeof id !== 'string') throw new EgressFailure('a response that is not from Notion')
@@ -158,17 +174,17 @@ async function listPages(client: Client) {
     client.search({
       filter: { property: 'object', value: PAGE },
       page_size: PAGE_SIZE,
-      ...defined({ start_cursor: cursor }),
+      ...omitUndefined({ start_cursor: cursor }),
     })
-  for await (const found of pagesOf(placeProblem, ask)) {
+  for await (const found of listAll(toLocationFailure, ask)) {
     if (!isRecord(found) || found.object !== PAGE || typeof found.id !== 'string') continue
     if (found.archived === true || found.in_trash === true) continue
     const edited = found.last_edited_time
     pages.set(found.id, {
       pageId: found.id,
-      pageName: titleOf(found.properties),
+      pageName: getTitle(found.properties),
       type: PAGE,
-      ...parentOf(found.parent),
+      ...toParentId(found.parent),
       ...(typeof edited === 'string' ? { lastEditedTime: edited } : {}),
     })
     if (pages.size >= MAX_PAGES) break
@@ -176,19 +192,19 @@ async function listPages(client: Client) {
   return [...pages.values()]
 }
 
-function parentOf(parent: unknown): { parentId?: string } {
+function toParentId(parent: unknown): { parentId?: string } {
   if (!isRecord(parent)) return {}
   const id = parent.page_id ?? parent.data_source_id ?? parent.database_id ?? parent.block_id
   return typeof id === 'string' ? { parentId: id } : {}
 }
 
-async function readPage(client: Client, thread: Thread<ReadingCalls>, pageId: string, name: string | undefined) {
+async function readPage(client: Client, thread: ReadingThread<ReadingCalls>, pageId: string, name: string | undefined) {
   // ids become part of the URL
   if (!/^[0-9a-fA-F-]{32,36}$/.test(pageId)) throw new ItemFailure('does not exist')
-  const page: unknown = await asked(itemProblem, () => client.pages.retrieve({ page_id: pageId }))
+  const page: unknown = await callApi(toItemFailure, () => client.pages.retrieve({ page_id: pageId }))
   if (!isRecord(page) || page.object !== PAGE) throw new EgressFailure('a response that is not from Notion')
   const blocks = await readBlocks(client, pageId, { blocks: MAX_BLOCKS, bytes: MAX_PAGE_BYTES }, 0)
-  const { title, text } = await thread.ask('notionPage', page.properties, blocks)
+  const { title, text } = await thread.call('notionPage', page.properties, blocks)
   const edited = page.last_edited_time
   return {
     pageName: title,
@@ -212,9 +228,9 @@ async function readBlocks(
     client.blocks.children.list({
       block_id: id,
       page_size: PAGE_SIZE,
-      ...defined({ start_cursor: cursor }),
+      ...omitUndefined({ start_cursor: cursor }),
     })
-  for await (const block of pagesOf(itemProblem, ask)) {
+  for await (const block of listAll(toItemFailure, ask)) {
     if (!isRecord(block) || typeof block.type !== 'string' || typeof block.id !== 'string') continue
     budget.bytes -= JSON.stringify(block).length
     if (budget.blocks-- <= 0 || budget.bytes <= 0) throw new ItemFailure('has too many blocks')
@@ -226,21 +242,21 @@ async function readBlocks(
   return blocks
 }
 
-interface List {
+interface NotionList {
   results: unknown[]
   next_cursor: string | null
   has_more: boolean
 }
 
 /** Every item of a list, page by page; stops at a server that repeats cursors. */
-async function* pagesOf(
+async function* listAll(
   problem: (status: number) => Error | undefined,
-  ask: (cursor: string | undefined) => Promise<List>,
+  ask: (cursor: string | undefined) => Promise<NotionList>,
 ) {
   const seen = new Set<string>()
   let cursor: string | undefined
   do {
-    const { results, has_more: more, next_cursor: next } = await asked(problem, () => ask(cursor))
+    const { results, has_more: more, next_cursor: next } = await callApi(problem, () => ask(cursor))
     yield* results
     cursor = more && next !== null && !seen.has(next) ? next : undefined
     if (cursor !== undefined) seen.add(cursor)
@@ -248,12 +264,14 @@ async function* pagesOf(
 }
 
 /** Converts errors of the client to our texts. */
-async function asked<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
+async function callApi<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
     if (error instanceof EgressFailure || error instanceof KsError) throw error
     const status = isRecord(error) && typeof error.status === 'number' ? error.status : undefined
-    throw (status === undefined ? undefined : problem(status)) ?? new EgressFailure('a response that is not from Notion')
+    throw (
+      (status === undefined ? undefined : problem(status)) ?? new EgressFailure('a response that is not from Notion')
+    )
   }
 }

@@ -1,51 +1,51 @@
 import { KsError } from '../../../contract/errors.js'
 import type { AddressRule } from '../../egress/addresses.js'
-import { isOwnCrawl, type SourceType } from '../content.js'
-import type { ConnectorModule, DriveConnection, PageConnection, Place } from './connector.js'
+import { isBuiltinCrawl, type SourceType } from '../content.js'
+import type { ConnectorModule, DriveConnection, PageConnection, SourceLocation } from './connector.js'
 import { gitConnector } from './git.js'
 import { notionConnector } from './notion.js'
 import { s3Connector } from './s3.js'
 import { webdavConnector } from './webdav.js'
 
 /** Connectors by `metadata.provider`. */
-const PAGES = new Map<unknown, ConnectorModule<PageConnection>>([
+const PAGE_CONNECTORS = new Map<unknown, ConnectorModule<PageConnection>>([
   ['notion', notionConnector],
   ['git', gitConnector],
 ])
-const DRIVES = new Map<unknown, ConnectorModule<DriveConnection>>([
+const DRIVE_CONNECTORS = new Map<unknown, ConnectorModule<DriveConnection>>([
   ['s3', s3Connector],
   ['webdav', webdavConnector],
 ])
 
-type Metadata = Readonly<Record<string, unknown>>
+type SourceMetadata = Readonly<Record<string, unknown>>
 
 export type Connector =
   | { kind: 'pages'; module: ConnectorModule<PageConnection> }
   | { kind: 'files'; module: ConnectorModule<DriveConnection> }
 
 /** The connector of a source: its `metadata.provider`, of the plugin `builtin`; undefined where there is none. */
-export function connectorOf(type: SourceType, metadata: Metadata): Connector | undefined {
+export function findConnector(type: SourceType, metadata: SourceMetadata): Connector | undefined {
   const { pluginId = 'builtin', provider } = metadata
   if (pluginId !== 'builtin') return undefined
-  const pages = type === 'connector' ? PAGES.get(provider) : undefined
+  const pages = type === 'connector' ? PAGE_CONNECTORS.get(provider) : undefined
   if (pages !== undefined) return { kind: 'pages', module: pages }
-  const files = type === 'object-storage' ? DRIVES.get(provider) : undefined
+  const files = type === 'object-storage' ? DRIVE_CONNECTORS.get(provider) : undefined
   return files === undefined ? undefined : { kind: 'files', module: files }
 }
 
 /** Whether the daemon can read the source. */
-export function isSynced(type: SourceType, metadata: Metadata): boolean {
-  return type === 'web' ? isOwnCrawl(metadata) : connectorOf(type, metadata) !== undefined
+export function isSynced(type: SourceType, metadata: SourceMetadata): boolean {
+  return type === 'web' ? isBuiltinCrawl(metadata) : findConnector(type, metadata) !== undefined
 }
 
 /** @throws KsError `not-configured` that lists the available ones */
-export function noConnector(type: SourceType, id: string): KsError {
+export function noConnectorError(type: SourceType, id: string): KsError {
   if (type === 'web')
     return new KsError(
       'not-configured',
       `source ${id} has a crawler that this daemon does not support: metadata.pluginId must be builtin, metadata.provider web`,
     )
-  const known = [...(type === 'connector' ? PAGES : DRIVES).keys()].join(', ')
+  const known = [...(type === 'connector' ? PAGE_CONNECTORS : DRIVE_CONNECTORS).keys()].join(', ')
   return new KsError(
     'not-configured',
     `source ${id} has no connector that this daemon supports: metadata.provider must be one of ${known}`,
@@ -53,7 +53,7 @@ export function noConnector(type: SourceType, id: string): KsError {
 }
 
 /** `metadata.parameters`. @throws KsError `invalid-request` */
-export function parametersOf(metadata: Metadata): ReadonlyMap<string, unknown> {
+export function parseParameters(metadata: SourceMetadata): ReadonlyMap<string, unknown> {
   const value = metadata.parameters ?? {}
   if (typeof value !== 'object' || Array.isArray(value))
     throw new KsError('invalid-request', 'metadata.parameters must be an object')
@@ -67,13 +67,13 @@ export function parametersOf(metadata: Metadata): ReadonlyMap<string, unknown> {
  */
 export function checkConnector(
   type: SourceType,
-  metadata: Metadata,
-  { uri, credentials }: Pick<Place, 'uri' | 'credentials'>,
+  metadata: SourceMetadata,
+  { uri, credentials }: Pick<SourceLocation, 'uri' | 'credentials'>,
   mayDial: AddressRule,
 ): void {
-  const connector = connectorOf(type, metadata)
+  const connector = findConnector(type, metadata)
   if (connector === undefined) return
-  connector.module.check({ uri, credentials, parameters: parametersOf(metadata) })
+  connector.module.check({ uri, credentials, parameters: parseParameters(metadata) })
   const { hostname } = new URL(uri)
   if (/^\[|^[\d.]+$/.test(hostname) && !mayDial(hostname))
     throw new KsError(

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { EgressFailure } from '../../egress/failure.js'
-import type { Opened, SafeFetch } from '../../egress/safe-fetch.js'
-import { readOnce } from '../reading.js'
-import { ownBytes } from '../thread.js'
+import type { OpenedResource, SafeFetch } from '../../egress/safe-fetch.js'
+import { callReadingThread } from '../reading.js'
+import { copyBytes } from '../thread.js'
 
 const LIST_TIMEOUT_MS = 30_000
 
@@ -30,7 +30,7 @@ export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; 
     async handle(request: SdkRequest, { abortSignal }: SdkOptions = {}) {
       if (request.method !== 'GET' && request.method !== 'HEAD') throw new EgressFailure('a request that only reads')
       const port = request.port === undefined ? '' : `:${request.port}`
-      const query = queryText(request.query ?? {})
+      const query = formatQuery(request.query ?? {})
       const address = `${request.protocol}//${request.hostname}${port}${request.path}${query}`
       // a URL resolves dots in a key, which would address another object
       if (!URL.canParse(address) || new URL(address).pathname !== request.path)
@@ -46,7 +46,7 @@ export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; 
         ...(isObject ? { maxBytes: limits.maxBytes } : { timeoutMs: LIST_TIMEOUT_MS }),
         signal: abortSignal ?? limits.signal,
       })
-      const body = isObject && answer.status < 300 ? answer.body : await reduced(answer)
+      const body = isObject && answer.status < 300 ? answer.body : await reduceBody(answer)
       return { response: { statusCode: answer.status, headers: answer.headers, body } }
     },
     updateHttpClientConfig: () => undefined,
@@ -56,26 +56,26 @@ export function guardedHandler(fetch: SafeFetch, limits: { signal: AbortSignal; 
 }
 
 /** Another thread reduces the XML before the client parses it on the event loop. */
-async function reduced({ body, headers }: Opened): Promise<Readable> {
+async function reduceBody({ body, headers }: OpenedResource): Promise<Readable> {
   const chunks: Buffer[] = []
   for await (const chunk of body) chunks.push(chunk)
-  const bytes = ownBytes(Buffer.concat(chunks))
+  const bytes = copyBytes(Buffer.concat(chunks))
   if (bytes.byteLength === 0) return Readable.from([])
-  const text = await readOnce((thread) => thread.ask('s3Answer', bytes))
+  const text = await callReadingThread((thread) => thread.call('s3Answer', bytes))
   delete headers['content-length']
   return Readable.from([Buffer.from(text)])
 }
 
 /** RFC 3986, in the order of the signed request. */
-function queryText(query: Record<string, string | string[] | null>): string {
+function formatQuery(query: Record<string, string | string[] | null>): string {
   const pairs = Object.entries(query).flatMap(([name, value]) =>
-    (Array.isArray(value) ? value : [value]).map((one) =>
-      one === null ? escaped(name) : `${escaped(name)}=${escaped(one)}`,
+    (Array.isArray(value) ? value : [value]).map((item) =>
+      item === null ? escapeQuery(name) : `${escapeQuery(name)}=${escapeQuery(item)}`,
     ),
   )
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`
 }
 
-function escaped(text: string): string {
+function escapeQuery(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -2,7 +2,7 @@ import { EgressFailure } from '../../egress/failure.js'
 import { readMarkup } from '../../parse/markup/markup-events.js'
 
 /** Elements that are read from listings and errors. */
-const KEPT = new Set([
+const KEPT_ELEMENTS = new Set([
   'ListBucketResult',
   'Contents',
   'Key',
@@ -22,7 +22,7 @@ const KEPT = new Set([
 ])
 /** An account has at most ten thousand buckets, a listing a thousand keys. */
 const MAX_ELEMENTS = 25_000
-const MAX_TEXT = 4 * 1024 * 1024
+const MAX_TEXT_LENGTH = 4 * 1024 * 1024
 const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '\r': '&#13;' }
 
 /**
@@ -31,20 +31,20 @@ const ESCAPED: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;'
  *
  * @throws EgressFailure for a response larger than those of S3
  */
-export function reduceS3Answer(xml: string): string {
+export function reduceS3Response(xml: string): string {
   const out: string[] = []
   /** open elements that are kept */
   const open: string[] = []
   /** count of open elements within one that is not kept */
-  let left = 0
+  let skippedDepth = 0
   let elements = 0
   let characters = 0
   readMarkup(
     xml,
     {
       open(name) {
-        if (left > 0 || !KEPT.has(name)) {
-          left++
+        if (skippedDepth > 0 || !KEPT_ELEMENTS.has(name)) {
+          skippedDepth++
           return
         }
         if (++elements > MAX_ELEMENTS) throw new EgressFailure('a response that is not from S3')
@@ -52,8 +52,8 @@ export function reduceS3Answer(xml: string): string {
         out.push(`<${name}>`)
       },
       close(name) {
-        if (left > 0) {
-          left--
+        if (skippedDepth > 0) {
+          skippedDepth--
           return
         }
         if (open.at(-1) !== name) return
@@ -61,9 +61,9 @@ export function reduceS3Answer(xml: string): string {
         out.push(`</${name}>`)
       },
       text(text) {
-        if (left > 0 || open.length === 0) return
+        if (skippedDepth > 0 || open.length === 0) return
         characters += text.length
-        if (characters > MAX_TEXT) throw new EgressFailure('a response that is not from S3')
+        if (characters > MAX_TEXT_LENGTH) throw new EgressFailure('a response that is not from S3')
         out.push(text.replace(/[&<>\r]/g, (char) => ESCAPED[char] ?? ''))
       },
     },

@@ -3,55 +3,55 @@ import { Readable } from 'node:stream'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { KsError } from '../../../contract/errors.js'
 import type { OnlineDriveFiles } from '../../../contract/gateway/sources.js'
-import { defined } from '../../../lib/defined.js'
 import { isRecord } from '../../../lib/json/values.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { EgressFailure } from '../../egress/failure.js'
-import { validatorsOf } from '../../egress/validators.js'
+import { extractValidators } from '../../egress/validators.js'
 import {
-  type Access,
+  type ConnectorAccess,
   type ConnectorModule,
   type DriveConnection,
   type DriveQuery,
   ItemFailure,
-  type Place,
+  type SourceLocation,
 } from './connector.js'
 import {
-  decodedPath,
-  httpUrl,
-  itemProblem,
-  onlyParameters,
-  onlySecrets,
-  placeProblem,
-  secretText,
-  textParameter,
-} from './place.js'
+  assertCredentialKeys,
+  assertParameters,
+  decodePath,
+  getCredentialText,
+  getTextParameter,
+  parseHttpUrl,
+  toItemFailure,
+  toLocationFailure,
+} from './location.js'
 import { guardedHandler } from './s3-handler.js'
 
 /** No ARN, no access point, no express bucket: with those names the client uses other hosts. */
 const BUCKET = /^(?!.*--)[A-Za-z0-9][A-Za-z0-9._-]{1,62}$/
 const REGION = /^[a-z0-9-]{1,64}$/
 const DEFAULT_REGION = 'us-east-1'
-const ATTEMPTS = 3
+const MAX_ATTEMPTS = 3
 
-type Folder = OnlineDriveFiles['buckets'][number]
+type S3Folder = OnlineDriveFiles['buckets'][number]
 
 /** S3 and compatible servers, with path-style addresses. */
 export const s3Connector: ConnectorModule<DriveConnection> = {
-  check(place) {
-    addressOf(place)
-    keysOf(place)
+  check(location) {
+    parseAddress(location)
+    getKeys(location)
   },
-  connect(place, access) {
-    const address = addressOf(place)
-    let loading: Promise<Loaded> | undefined
-    const loaded = () => {
-      loading ??= load(place, address, access)
+  connect(location, access) {
+    const address = parseAddress(location)
+    let loading: Promise<LoadedS3Client> | undefined
+    const getClient = () => {
+      loading ??= loadS3Client(location, address, access)
       return loading
     }
     return {
       async test() {
-        const { client, sdk } = await loaded()
-        await asked(placeProblem, () =>
+        const { client, sdk } = await getClient()
+        await callS3(toLocationFailure, () =>
           address.bucket === undefined
             ? client.send(new sdk.ListBucketsCommand({}))
             : // a complete page, like listings: also works with a server without partial pages
@@ -61,62 +61,62 @@ export const s3Connector: ConnectorModule<DriveConnection> = {
         )
       },
       bucketOf({ bucket: named }) {
-        const bucket = bucketOf(address, named)
-        return { ...defined({ bucket }), isNamedBySource: address.bucket !== undefined }
+        const bucket = resolveBucket(address, named)
+        return { ...omitUndefined({ bucket }), isNamedBySource: address.bucket !== undefined }
       },
       async list(query) {
-        const bucket = bucketOf(address, query.bucket)
+        const bucket = resolveBucket(address, query.bucket)
         return bucket === undefined
-          ? listBuckets(await loaded())
-          : [await listKeys(await loaded(), address, bucket, query)]
+          ? listBuckets(await getClient())
+          : [await listKeys(await getClient(), address, bucket, query)]
       },
       async open({ id, bucket: named }, kept) {
-        const bucket = bucketOf(address, named)
+        const bucket = resolveBucket(address, named)
         if (bucket === undefined) throw new ItemFailure('has no bucket')
         if (!id.startsWith(address.prefix)) throw new ItemFailure('is outside the location of the source')
-        const { client, sdk } = await loaded()
+        const { client, sdk } = await getClient()
         // every object of S3 has a tag
         const condition = kept?.etag === undefined ? {} : { IfNoneMatch: kept.etag }
-        const found = await asked(itemProblem, () =>
+        const found = await callS3(toItemFailure, () =>
           client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key: id, ...condition })).catch(unlessNotModified),
         )
         if (found === undefined) return undefined
         const { Body: body, ContentType: type, ETag: etag = '' } = found
         if (!(body instanceof Readable)) throw new ItemFailure('has no content')
-        const validators = validatorsOf({ etag })
-        return { content: wholeOf(body), validators, ...defined({ mimeType: type }) }
+        const validators = extractValidators({ etag })
+        return { content: checkComplete(body), validators, ...omitUndefined({ mimeType: type }) }
       },
       close: async () => (await loading)?.client.destroy(),
     }
   },
 }
 
-interface Address {
+interface S3Address {
   endpoint: string
   region: string
   bucket: string | undefined
   prefix: string
 }
 
-interface Loaded {
+interface LoadedS3Client {
   sdk: typeof Sdk
   client: Sdk.S3Client
 }
 
 /** `s3://bucket/prefix` of AWS, or an endpoint's URL with the bucket and prefix as its path. @throws KsError */
-function addressOf(place: Place): Address {
-  onlyParameters(place, ['region'], 'an s3 source')
-  const region = textParameter(place, 'region', REGION) ?? DEFAULT_REGION
-  const short = /^s3:\/\/([^/?#]*)\/?(.*)$/s.exec(place.uri)
+function parseAddress(location: SourceLocation): S3Address {
+  assertParameters(location, ['region'], 'an s3 source')
+  const region = getTextParameter(location, 'region', REGION) ?? DEFAULT_REGION
+  const short = /^s3:\/\/([^/?#]*)\/?(.*)$/s.exec(location.uri)
   if (short !== null)
     return inBucket({ endpoint: `https://s3.${region}.amazonaws.com`, region, prefix: short[2] ?? '' }, short[1] ?? '')
-  const url = httpUrl(place.uri, 'an s3 source')
-  const [bucket = '', ...rest] = decodedPath(url).slice(1).split('/')
-  const named = place.uri.endsWith('/') ? rest.join('/') : rest.join('/').slice(0, -1)
-  return inBucket({ endpoint: url.origin, region, prefix: named }, bucket)
+  const url = parseHttpUrl(location.uri, 'an s3 source')
+  const [bucket = '', ...rest] = decodePath(url).slice(1).split('/')
+  const prefix = location.uri.endsWith('/') ? rest.join('/') : rest.join('/').slice(0, -1)
+  return inBucket({ endpoint: url.origin, region, prefix: prefix }, bucket)
 }
 
-function inBucket(address: Omit<Address, 'bucket'>, bucket: string): Address {
+function inBucket(address: Omit<S3Address, 'bucket'>, bucket: string): S3Address {
   if (bucket === '') return { ...address, bucket: undefined, prefix: '' }
   if (!BUCKET.test(bucket))
     throw new KsError(
@@ -126,27 +126,27 @@ function inBucket(address: Omit<Address, 'bucket'>, bucket: string): Address {
   return { ...address, bucket }
 }
 
-function keysOf({ credentials }: Place) {
-  onlySecrets(credentials, ['accessKeyId', 'secretAccessKey', 'sessionToken'], 'an s3 source')
-  const accessKeyId = secretText(credentials, 'accessKeyId')
-  const secretAccessKey = secretText(credentials, 'secretAccessKey')
-  const sessionToken = secretText(credentials, 'sessionToken')
+function getKeys({ credentials }: SourceLocation) {
+  assertCredentialKeys(credentials, ['accessKeyId', 'secretAccessKey', 'sessionToken'], 'an s3 source')
+  const accessKeyId = getCredentialText(credentials, 'accessKeyId')
+  const secretAccessKey = getCredentialText(credentials, 'secretAccessKey')
+  const sessionToken = getCredentialText(credentials, 'sessionToken')
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
     throw new KsError('invalid-request', 'metadata.credentials of an s3 source must be {accessKeyId, secretAccessKey}')
   if (accessKeyId === undefined || secretAccessKey === undefined) return undefined
-  return { accessKeyId, secretAccessKey, ...defined({ sessionToken }) }
+  return { accessKeyId, secretAccessKey, ...omitUndefined({ sessionToken }) }
 }
 
 /** All settings are explicit: otherwise the client would look for them in the environment of the daemon. */
-async function load(
-  place: Place,
-  { endpoint, region }: Address,
-  { fetch, signal, maxFileBytes }: Access,
-): Promise<Loaded> {
+async function loadS3Client(
+  location: SourceLocation,
+  { endpoint, region }: S3Address,
+  { fetch, signal, maxFileBytes }: ConnectorAccess,
+): Promise<LoadedS3Client> {
   // the operator chooses the version of Node; no warning on the terminal
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-s3')
-  const keys = keysOf(place)
+  const keys = getKeys(location)
   const client = new sdk.S3Client({
     endpoint,
     region,
@@ -154,7 +154,7 @@ async function load(
     credentials: keys ?? { accessKeyId: 'anonymous', secretAccessKey: 'anonymous' },
     ...(keys === undefined ? { signer: { sign: async (request) => request } } : {}),
     requestHandler: guardedHandler(fetch, { signal, maxBytes: maxFileBytes }),
-    maxAttempts: ATTEMPTS,
+    maxAttempts: MAX_ATTEMPTS,
     retryMode: 'standard',
     defaultsMode: 'standard',
     useDualstackEndpoint: false,
@@ -170,28 +170,33 @@ async function load(
 }
 
 /** @throws KsError `invalid-request` for a bucket outside of the source */
-function bucketOf({ bucket: own }: Address, named: string | undefined): string | undefined {
+function resolveBucket({ bucket: own }: S3Address, named: string | undefined): string | undefined {
   if (named === undefined || named === '' || named === own) return own
   if (own === undefined && BUCKET.test(named)) return named
   const rule = own === undefined ? 'the name of a bucket' : JSON.stringify(own)
   throw new KsError('invalid-request', `bucket must be ${rule}, received ${JSON.stringify(named.slice(0, 100))}`)
 }
 
-async function listBuckets({ client, sdk }: Loaded): Promise<Folder[]> {
-  const { Buckets: buckets = [] } = await asked(placeProblem, () => client.send(new sdk.ListBucketsCommand({})))
+async function listBuckets({ client, sdk }: LoadedS3Client): Promise<S3Folder[]> {
+  const { Buckets: buckets = [] } = await callS3(toLocationFailure, () => client.send(new sdk.ListBucketsCommand({})))
   return buckets.flatMap(({ Name: bucket }) =>
     bucket === undefined ? [] : [{ bucket, isTruncated: false, files: [] }],
   )
 }
 
-async function listKeys({ client, sdk }: Loaded, address: Address, bucket: string, query: DriveQuery): Promise<Folder> {
+async function listKeys(
+  { client, sdk }: LoadedS3Client,
+  address: S3Address,
+  bucket: string,
+  query: DriveQuery,
+): Promise<S3Folder> {
   const prefix = query.prefix || address.prefix
   if (!prefix.startsWith(address.prefix))
     throw new KsError(
       'invalid-request',
       `prefix must begin with ${JSON.stringify(address.prefix)}, the location of the source`,
     )
-  const found = await asked(placeProblem, () =>
+  const found = await callS3(toLocationFailure, () =>
     client.send(
       new sdk.ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, Delimiter: '/', MaxKeys: query.maxKeys }),
     ),
@@ -201,7 +206,9 @@ async function listKeys({ client, sdk }: Loaded, address: Address, bucket: strin
   )
   const files = (found.Contents ?? []).flatMap(({ Key: id, Size: size }) =>
     // the marker object that some tools create for a folder is not a file
-    id === undefined || id.endsWith('/') ? [] : [{ id, name: posix.basename(id), type: 'file', ...defined({ size }) }],
+    id === undefined || id.endsWith('/')
+      ? []
+      : [{ id, name: posix.basename(id), type: 'file', ...omitUndefined({ size }) }],
   )
   const entries = [...folders, ...files]
   // some servers do not count folders
@@ -210,7 +217,7 @@ async function listKeys({ client, sdk }: Loaded, address: Address, bucket: strin
 }
 
 /** Fails if the end or checksum of a body is missing. */
-function wholeOf(body: Readable): Readable {
+function checkComplete(body: Readable): Readable {
   const content = Readable.from(
     (async function* () {
       try {
@@ -226,25 +233,25 @@ function wholeOf(body: Readable): Readable {
 }
 
 /** Converts errors of the SDK to our texts. */
-async function asked<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
+async function callS3<T>(problem: (status: number) => Error | undefined, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
     if (error instanceof EgressFailure || error instanceof KsError) throw error
-    const status = statusOf(error)
+    const status = getHttpStatus(error)
     // other errors concern the account or the bucket, not one file
-    const isOfItem = error instanceof Error && ['AccessDenied', 'NoSuchKey', 'NotFound'].includes(error.name)
-    const told = status === undefined ? undefined : (isOfItem ? problem : placeProblem)(status)
-    throw told ?? new EgressFailure('a response that is not from S3')
+    const isItemError = error instanceof Error && ['AccessDenied', 'NoSuchKey', 'NotFound'].includes(error.name)
+    const failure = status === undefined ? undefined : (isItemError ? problem : toLocationFailure)(status)
+    throw failure ?? new EgressFailure('a response that is not from S3')
   }
 }
 
 /** The SDK throws for a 304 response to a condition. */
 function unlessNotModified(error: unknown): undefined {
-  if (statusOf(error) !== 304) throw error
+  if (getHttpStatus(error) !== 304) throw error
 }
 
-function statusOf(error: unknown): number | undefined {
+function getHttpStatus(error: unknown): number | undefined {
   const about = isRecord(error) ? error.$metadata : undefined
   return isRecord(about) && typeof about.httpStatusCode === 'number' ? about.httpStatusCode : undefined
 }

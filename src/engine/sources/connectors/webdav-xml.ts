@@ -22,7 +22,7 @@ export interface DavFolder {
   most: number
 }
 
-interface Listed {
+interface DavListItem {
   id: string
   name: string
   type: string
@@ -30,11 +30,11 @@ interface Listed {
 }
 
 /** Lists the direct entries of a folder from a PROPFIND response; ids of folders end in a slash. */
-export function listDavFolder(xml: string, { base, asked, folder, prefix, most }: DavFolder): Listed[] {
+export function listDavFolder(xml: string, { base, asked, folder, prefix, most }: DavFolder): DavListItem[] {
   const [root, url] = [new URL(base), new URL(asked)]
   return parseMultistatus(xml)
-    .flatMap(({ href, isFolder, size }): Listed[] => {
-      const id = idOf(root, url, href)
+    .flatMap(({ href, isFolder, size }): DavListItem[] => {
+      const id = toItemId(root, url, href)
       if (id === undefined || id === folder || !id.startsWith(prefix)) return []
       const name = id.slice(folder.length).replace(/\/$/, '')
       if (name === '' || name.includes('/')) return []
@@ -46,7 +46,7 @@ export function listDavFolder(xml: string, { base, asked, folder, prefix, most }
 }
 
 /** The path below the source's folder for a server's `href`; undefined for one outside of it. */
-function idOf(base: URL, asked: URL, href: string): string | undefined {
+function toItemId(base: URL, asked: URL, href: string): string | undefined {
   if (!URL.canParse(href, asked.href)) return undefined
   const url = new URL(href, asked)
   if (url.origin !== base.origin || !url.pathname.startsWith(base.pathname)) return undefined
@@ -60,15 +60,15 @@ function idOf(base: URL, asked: URL, href: string): string | undefined {
 /** Parses a `multistatus` (RFC 4918, 14.16); any other document is empty. Ignores the prefixes of names. */
 export function parseMultistatus(xml: string): DavEntry[] {
   const entries: DavEntry[] = []
-  const fresh = () => ({ href: '', isFolder: false, size: '' })
-  let entry = fresh()
+  const createEntry = () => ({ href: '', isFolder: false, size: '' })
+  let entry = createEntry()
   let text: string | undefined
   readMarkup(
     xml,
     {
       open(name) {
         const local = localName(name)
-        if (local === 'response') entry = fresh()
+        if (local === 'response') entry = createEntry()
         if (local === 'collection') entry.isFolder = true
         text = local === 'href' || local === 'getcontentlength' ? '' : undefined
       },

@@ -1,106 +1,110 @@
 import { posix } from 'node:path'
 import { KsError } from '../../../contract/errors.js'
 import { EgressFailure } from '../../egress/failure.js'
-import type { Opened } from '../../egress/safe-fetch.js'
-import { conditionOf, confirms, type Validators, validatorsOf } from '../../egress/validators.js'
-import { webHeaders } from '../content.js'
-import { readOnce } from '../reading.js'
-import { ownBytes } from '../thread.js'
+import type { OpenedResource } from '../../egress/safe-fetch.js'
+import { confirmsState, extractValidators, toConditionHeaders, type Validators } from '../../egress/validators.js'
+import { createAuthHeaders } from '../content.js'
+import { callReadingThread } from '../reading.js'
+import { copyBytes } from '../thread.js'
 import {
-  type Access,
+  type ConnectorAccess,
   type ConnectorModule,
   type DriveConnection,
   type DriveFile,
   type DriveQuery,
   ItemFailure,
 } from './connector.js'
-import { httpUrl, itemProblem, onlyParameters, placeProblem } from './place.js'
+import { assertParameters, parseHttpUrl, toItemFailure, toLocationFailure } from './location.js'
 
 const PROPERTIES =
   '<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/></prop></propfind>'
 
 /** A folder of a WebDAV server (RFC 4918). Ids are paths below it. */
 export const webdavConnector: ConnectorModule<DriveConnection> = {
-  check(place) {
-    httpUrl(place.uri, 'a webdav source')
-    onlyParameters(place, [], 'a webdav source')
-    webHeaders(place.credentials)
+  check(location) {
+    parseHttpUrl(location.uri, 'a webdav source')
+    assertParameters(location, [], 'a webdav source')
+    createAuthHeaders(location.credentials)
   },
-  connect(place, access) {
-    const base = httpUrl(place.uri, 'a webdav source')
-    const credentials = webHeaders(place.credentials)
-    const ask = { base, credentials, access }
+  connect(location, access) {
+    const base = parseHttpUrl(location.uri, 'a webdav source')
+    const credentials = createAuthHeaders(location.credentials)
+    const davAccess = { base, credentials, access }
     return {
-      test: async () => void (await propfind(ask, base, '0')),
+      test: async () => void (await propfind(davAccess, base, '0')),
       bucketOf({ bucket }) {
-        noBucket(bucket)
+        assertNoBucket(bucket)
         return { isNamedBySource: true }
       },
       async list(query) {
-        noBucket(query.bucket)
-        return [await listFolder(ask, query)]
+        assertNoBucket(query.bucket)
+        return [await listFolder(davAccess, query)]
       },
       async open({ id, bucket }, kept) {
-        noBucket(bucket)
-        const state = kept === undefined ? 'unknown' : await openUnlessKept(ask, id, kept)
+        assertNoBucket(bucket)
+        const state = kept === undefined ? 'unknown' : await openIfChanged(davAccess, id, kept)
         if (state === 'kept') return undefined
-        return state === 'unknown' ? fileOf(await request(ask, id)) : fileOf(state)
+        return state === 'unknown' ? toDriveFile(await requestItem(davAccess, id)) : toDriveFile(state)
       },
       close: async () => undefined,
     }
   },
 }
 
-interface Ask {
+interface DavAccess {
   base: URL
   credentials: Record<string, string>
-  access: Access
+  access: ConnectorAccess
 }
 
 /** @returns `kept` when the server confirms it, and `unknown` when its response says nothing about the stored file */
-async function openUnlessKept(ask: Ask, id: string, kept: Validators): Promise<Asked | 'kept' | 'unknown'> {
-  const asked = await request(ask, id, conditionOf(kept))
-  const { status, headers, body } = asked.answer
-  if (status !== 304 && status !== 412) return asked
+async function openIfChanged(
+  davAccess: DavAccess,
+  id: string,
+  kept: Validators,
+): Promise<DavResponse | 'kept' | 'unknown'> {
+  const response = await requestItem(davAccess, id, toConditionHeaders(kept))
+  const { status, headers, body } = response.answer
+  if (status !== 304 && status !== 412) return response
   body.destroy()
-  return status === 304 && !asked.isRedirected && confirms(kept, headers) ? 'kept' : 'unknown'
+  return status === 304 && !response.isRedirected && confirmsState(kept, headers) ? 'kept' : 'unknown'
 }
 
-interface Asked {
-  answer: Opened
+interface DavResponse {
+  answer: OpenedResource
   isRedirected: boolean
 }
 
-async function request({ base, credentials, access }: Ask, id: string, condition = {}): Promise<Asked> {
+async function requestItem({ base, credentials, access }: DavAccess, id: string, condition = {}): Promise<DavResponse> {
   const { fetch, signal, maxFileBytes: maxBytes } = access
-  const { href } = urlOf(base, id)
+  const { href } = toItemUrl(base, id)
   const answer = await fetch.open(href, { credentials, signal, maxBytes, condition })
   return { answer, isRedirected: answer.url !== href }
 }
 
 /** @throws ItemFailure, EgressFailure for a response that is not the file */
-function fileOf({ answer: { status, headers, mediaType, body }, isRedirected }: Asked): DriveFile {
-  const problem = itemProblem(status)
+function toDriveFile({ answer: { status, headers, mediaType, body }, isRedirected }: DavResponse): DriveFile {
+  const problem = toItemFailure(status)
   if (problem !== undefined) {
     body.destroy()
     throw problem
   }
   // validators of another address do not apply to this one
-  const validators = isRedirected ? undefined : validatorsOf(headers)
+  const validators = isRedirected ? undefined : extractValidators(headers)
   return { content: body, validators, ...(mediaType === '' ? {} : { mimeType: mediaType }) }
 }
 
-async function listFolder(ask: Ask, { prefix = '', maxKeys }: DriveQuery) {
+async function listFolder(davAccess: DavAccess, { prefix = '', maxKeys }: DriveQuery) {
   const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
-  const url = folderUrl(ask.base, folder)
-  const body = ownBytes(await propfind(ask, url, '1'))
+  const url = toFolderUrl(davAccess.base, folder)
+  const body = copyBytes(await propfind(davAccess, url, '1'))
   // one more than requested shows whether there are more
-  const listing = { base: ask.base.href, asked: url.href, folder, prefix, most: maxKeys + 1 }
-  const entries = await readOnce((thread) => thread.ask('davFolder', body, listing))
+  const listing = { base: davAccess.base.href, asked: url.href, folder, prefix, most: maxKeys + 1 }
+  const entries = await callReadingThread((thread) => thread.call('davFolder', body, listing))
   return { isTruncated: entries.length > maxKeys, files: entries.slice(0, maxKeys) }
 }
 
-async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'): Promise<Buffer> {
+async function propfind({ credentials, access }: DavAccess, url: URL, depth: '0' | '1'): Promise<Buffer> {
   const { fetch, signal } = access
   const answer = await fetch.get(url.href, {
     method: 'PROPFIND',
@@ -109,20 +113,20 @@ async function propfind({ credentials, access }: Ask, url: URL, depth: '0' | '1'
     credentials,
     signal,
   })
-  const problem = placeProblem(answer.status)
+  const problem = toLocationFailure(answer.status)
   if (problem !== undefined) throw problem
   if (answer.status !== 207) throw new EgressFailure('a response that is not from WebDAV')
   return answer.body
 }
 
-function noBucket(bucket: string | undefined): void {
+function assertNoBucket(bucket: string | undefined): void {
   if (bucket !== undefined && bucket !== '')
     throw new KsError('invalid-request', 'a webdav source has no buckets: omit bucket')
 }
 
-function folderUrl(base: URL, folder: string): URL {
+function toFolderUrl(base: URL, folder: string): URL {
   try {
-    return urlOf(base, folder)
+    return toItemUrl(base, folder)
   } catch (error) {
     if (!(error instanceof ItemFailure)) throw error
     throw new KsError(
@@ -133,7 +137,7 @@ function folderUrl(base: URL, folder: string): URL {
 }
 
 /** The URL of an id, never outside the folder of the source. @throws ItemFailure */
-function urlOf(base: URL, id: string): URL {
+function toItemUrl(base: URL, id: string): URL {
   const path = id.split('/').map((part) => encodeURIComponent(part.toWellFormed()))
   const url = new URL(base)
   url.pathname = base.pathname + path.join('/')

@@ -1,20 +1,20 @@
 import type { Validators } from '../../egress/validators.js'
-import { openReading } from '../reading.js'
+import { openReadingThread } from '../reading.js'
 import type { ReadingCalls } from '../reading-calls.js'
-import { ownBytes, type Thread } from '../thread.js'
-import type { PagesKnown } from '../vanished-pages.js'
+import { copyBytes, type ReadingThread } from '../thread.js'
+import type { CrawledAddresses } from '../vanished-pages.js'
 import { SCANNED_BYTES } from './page.js'
-import { addressOf, createScope } from './scope.js'
+import { createScope, toAddress } from './scope.js'
 import { readRobots, readSitemaps } from './seeds.js'
-import type { TakenPage } from './site.js'
-import { type SiteAccess, type Visit, visitor } from './visit.js'
+import type { ExtractedPage } from './site.js'
+import { createVisitor, type PageVisit, type SiteAccess } from './visit.js'
 
 /** pages whose bodies are in memory together: 8 of 20 MiB at worst */
-const BATCH = 8
+const MAX_BATCH_PAGES = 8
 /** fetches that give no page (redirects, copies, pictures), for each allowed page */
 const FETCHES_PER_PAGE = 4
 
-export interface SitePlan {
+export interface CrawlPlan {
   uri: string
   maxPages: number
   maxDepth: number
@@ -22,7 +22,7 @@ export interface SitePlan {
   known: readonly string[]
 }
 
-export type SitePage = TakenPage & {
+export type CrawledSitePage = ExtractedPage & {
   body: Buffer
   /** unchanged since the last crawl, so that it was not sent again */
   isKept: boolean
@@ -36,7 +36,7 @@ export interface PageFailure {
   error: string
 }
 
-export interface CrawlEnd extends PagesKnown {
+export interface CrawlResult extends CrawledAddresses {
   /** pages that could not be read */
   failures: PageFailure[]
 }
@@ -49,71 +49,75 @@ export interface CrawlEnd extends PagesKnown {
  * @throws EgressFailure when robots.txt cannot be read, or forbids the first page
  */
 export async function crawlSite(
-  plan: SitePlan,
+  plan: CrawlPlan,
   access: SiteAccess,
-  take: (page: SitePage) => Promise<void>,
-): Promise<CrawlEnd> {
-  const site = openReading()
+  take: (page: CrawledSitePage) => Promise<void>,
+): Promise<CrawlResult> {
+  const site = openReadingThread()
   try {
-    return await walk(plan, access, site, take)
+    return await crawl(plan, access, site, take)
   } finally {
     await site.close()
   }
 }
 
-async function walk(
-  { uri, maxPages, maxDepth, known }: SitePlan,
+async function crawl(
+  { uri, maxPages, maxDepth, known }: CrawlPlan,
   access: SiteAccess,
-  site: Thread<ReadingCalls>,
-  take: (page: SitePage) => Promise<void>,
-): Promise<CrawlEnd> {
+  site: ReadingThread<ReadingCalls>,
+  take: (page: CrawledSitePage) => Promise<void>,
+): Promise<CrawlResult> {
   const { start } = createScope(uri)
-  await site.ask('openSite', { uri, maxDepth })
+  await site.call('openSite', { uri, maxDepth })
   const { sitemaps, delayMs } = await readRobots(start, site, access)
   await readSitemaps(start, sitemaps, site, access)
-  const visit = visitor(access, delayMs)
-  const notes = createNotes()
-  let taken = 0
+  const visit = createVisitor(access, delayMs)
+  const notes = createCrawlNotes()
+  let pageCount = 0
   let fetches = 0
 
-  const arrive = async (visited: Visit, isLinked: boolean) => {
+  const arrive = async (visited: PageVisit, isLinked: boolean) => {
     notes.visited(visited, isLinked)
     if ('failure' in visited) return
     const { address, depth, fetched } = visited
     const { url, mediaType, body, isKept, validators } = fetched
-    const arrival = { url, mediaType, body: ownBytes(body, SCANNED_BYTES) }
-    const recognized = await site.ask('arrive', arrival, { address, depth })
-    if (recognized.kind === 'copy') notes.copy(addressOf(new URL(url)) ?? address, recognized.original)
+    const arrival = { url, mediaType, body: copyBytes(body, SCANNED_BYTES) }
+    const recognized = await site.call('arrive', arrival, { address, depth })
+    if (recognized.kind === 'copy') notes.copy(toAddress(new URL(url)) ?? address, recognized.original)
     else if (recognized.kind === 'no-page') notes.notFound(address)
     if (recognized.kind !== 'page') return
     const { page } = recognized
-    if (isLinked) taken++
+    if (isLinked) pageCount++
     notes.seen.add(page.address)
     await take({ ...page, body, isKept, validators, isLinked })
   }
-  const takeFound = async () => {
+  const takeFoundPages = async () => {
     for (;;) {
-      const room = Math.min(BATCH, maxPages - taken - notes.failures.length, maxPages * FETCHES_PER_PAGE - fetches)
-      const batch = await site.ask('next', room)
+      const capacity = Math.min(
+        MAX_BATCH_PAGES,
+        maxPages - pageCount - notes.failures.length,
+        maxPages * FETCHES_PER_PAGE - fetches,
+      )
+      const batch = await site.call('next', capacity)
       if (batch.length === 0) return
       fetches += batch.length
       for (const visited of await visit(batch)) await arrive(visited, true)
     }
   }
-  await takeFound()
-  const unmet = known.filter((address) => !notes.asked.has(address) && !notes.seen.has(address)).slice(0, maxPages)
-  const allowed = await site.ask('allowed', unmet)
-  for (let start = 0; start < allowed.length; start += BATCH) {
-    const batch = allowed.slice(start, start + BATCH).map((address) => ({ address, depth: maxDepth }))
+  await takeFoundPages()
+  const unvisited = known.filter((address) => !notes.asked.has(address) && !notes.seen.has(address)).slice(0, maxPages)
+  const allowed = await site.call('allowed', unvisited)
+  for (let start = 0; start < allowed.length; start += MAX_BATCH_PAGES) {
+    const batch = allowed.slice(start, start + MAX_BATCH_PAGES).map((address) => ({ address, depth: maxDepth }))
     for (const visited of await visit(batch)) await arrive(visited, false)
   }
   // the originals of pages that have become copies
-  await takeFound()
+  await takeFoundPages()
   return notes.end()
 }
 
 /** Collects results about addresses, except for their pages. */
-function createNotes() {
+function createCrawlNotes() {
   const failures: PageFailure[] = []
   const seen = new Set<string>()
   const asked = new Set<string>()
@@ -121,10 +125,14 @@ function createNotes() {
   const originals = new Map<string, string>()
   /** Whether the original of a copy, at the end of a chain of copies, was found. */
   const hasOriginal = (address: string) => {
-    const passed = new Set<string>()
-    for (let at = originals.get(address); at !== undefined && !passed.has(at); at = originals.get(at)) {
-      if (seen.has(at)) return true
-      passed.add(at)
+    const visitedCopies = new Set<string>()
+    for (
+      let next = originals.get(address);
+      next !== undefined && !visitedCopies.has(next);
+      next = originals.get(next)
+    ) {
+      if (seen.has(next)) return true
+      visitedCopies.add(next)
     }
     return false
   }
@@ -132,12 +140,12 @@ function createNotes() {
     failures,
     seen,
     asked,
-    visited(visited: Visit, isLinked: boolean) {
+    visited(visited: PageVisit, isLinked: boolean) {
       const { address } = visited
       asked.add(address)
       if ('fetched' in visited) {
         // a redirect target is a separate page, or none
-        if (addressOf(new URL(visited.fetched.url)) !== address) gone.set(address, false)
+        if (toAddress(new URL(visited.fetched.url)) !== address) gone.set(address, false)
         return
       }
       const { failure: error, status } = visited
@@ -146,7 +154,7 @@ function createNotes() {
     },
     notFound: (address: string) => void gone.set(address, false),
     copy: (address: string, original: string) => void originals.set(address, original),
-    end(): CrawlEnd {
+    end(): CrawlResult {
       // a copy is kept if its original cannot be read
       for (const address of originals.keys()) if (hasOriginal(address)) gone.set(address, false)
       return { failures, seen: [...seen], gone: [...gone].map(([url, forGood]) => ({ url, forGood })) }

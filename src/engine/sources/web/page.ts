@@ -1,4 +1,4 @@
-import { defined } from '../../../lib/defined.js'
+import { omitUndefined } from '../../../lib/omit-undefined.js'
 import { decodeText } from '../../parse/charset.js'
 import { type Attributes, readMarkup } from '../../parse/markup/markup-events.js'
 
@@ -16,28 +16,28 @@ export interface PageFacts {
 /** Links after this many bytes of a page are ignored. */
 export const SCANNED_BYTES = 2 * 1024 * 1024
 const MAX_LINKS = 5000
-const MAX_TEXT = 64 * 1024
-const MAX_TITLE = 1000
+const MAX_TEXT_LENGTH = 64 * 1024
+const MAX_TITLE_LENGTH = 1000
 /** Longer ones are not addresses of pages; a long base would be repeated in every link. */
-const MAX_ADDRESS = 4096
-const UNREAD = new Set(['script', 'style', 'template', 'noscript', 'svg'])
+const MAX_ADDRESS_LENGTH = 4096
+const IGNORED_ELEMENTS = new Set(['script', 'style', 'template', 'noscript', 'svg'])
 
 /** Extracts the links and description of a page. The document itself is read by the document parser. */
-export function readPage(body: Buffer, address: URL): PageFacts {
-  const reader = new PageReader(address)
+export function extractPageFacts(body: Buffer, address: URL): PageFacts {
+  const reader = new PageFactsReader(address)
   readMarkup(decodeText(body.subarray(0, SCANNED_BYTES)).text, reader)
   return reader.facts()
 }
 
 /** The text of a plain text file; other kinds of files have none here. */
-export function plainFacts(body: Buffer, mediaType: string): PageFacts {
+export function extractTextFacts(body: Buffer, mediaType: string): PageFacts {
   const text = mediaType.startsWith('text/') ? decodeText(body.subarray(0, SCANNED_BYTES)).text : ''
-  return { links: [], text: text.slice(0, MAX_TEXT).toWellFormed() }
+  return { links: [], text: text.slice(0, MAX_TEXT_LENGTH).toWellFormed() }
 }
 
-class PageReader {
+class PageFactsReader {
   #base: URL
-  #unread = ''
+  #ignoredElement = ''
   #inTitle = false
   #title = ''
   #description: string | undefined
@@ -51,11 +51,12 @@ class PageReader {
   }
 
   open(name: string, attributes: Attributes): void {
-    if (this.#unread !== '') return
-    if (UNREAD.has(name)) this.#unread = name
+    if (this.#ignoredElement !== '') return
+    if (IGNORED_ELEMENTS.has(name)) this.#ignoredElement = name
     else if (name === 'title') this.#inTitle = this.#title === ''
-    else if (name === 'base') this.#base = resolve(attributes.get('href'), this.#base) ?? this.#base
-    else if (name === 'link' && relations(attributes).includes('canonical')) this.#canonical ??= attributes.get('href')
+    else if (name === 'base') this.#base = resolveHref(attributes.get('href'), this.#base) ?? this.#base
+    else if (name === 'link' && getRelations(attributes).includes('canonical'))
+      this.#canonical ??= attributes.get('href')
     else if (name === 'meta' && attributes.get('name')?.toLowerCase() === 'description')
       this.#description ??= attributes.get('content')
     else if ((name === 'a' || name === 'area') && this.#hrefs.size < MAX_LINKS) {
@@ -65,42 +66,42 @@ class PageReader {
   }
 
   close(name: string): void {
-    if (name === this.#unread) this.#unread = ''
+    if (name === this.#ignoredElement) this.#ignoredElement = ''
     if (name === 'title') this.#inTitle = false
   }
 
   text(text: string): void {
-    if (this.#unread !== '') return
-    if (this.#inTitle) this.#title = `${this.#title}${text}`.slice(0, MAX_TITLE)
-    else if (this.#length < MAX_TEXT) {
+    if (this.#ignoredElement !== '') return
+    if (this.#inTitle) this.#title = `${this.#title}${text}`.slice(0, MAX_TITLE_LENGTH)
+    else if (this.#length < MAX_TEXT_LENGTH) {
       this.#words.push(text)
       this.#length += text.length
     }
   }
 
   facts(): PageFacts {
-    const title = tidy(this.#title)
-    const description = tidy(this.#description ?? '').slice(0, MAX_TITLE)
-    const canonical = resolve(this.#canonical, this.#base)
+    const title = collapseSpaces(this.#title)
+    const description = collapseSpaces(this.#description ?? '').slice(0, MAX_TITLE_LENGTH)
+    const canonical = resolveHref(this.#canonical, this.#base)
     return {
       ...(title === '' ? {} : { title }),
       ...(description === '' ? {} : { description }),
-      ...defined({ canonical }),
-      links: [...this.#hrefs].flatMap((href) => resolve(href, this.#base) ?? []),
-      text: tidy(this.#words.join(' ')).slice(0, MAX_TEXT).toWellFormed(),
+      ...omitUndefined({ canonical }),
+      links: [...this.#hrefs].flatMap((href) => resolveHref(href, this.#base) ?? []),
+      text: collapseSpaces(this.#words.join(' ')).slice(0, MAX_TEXT_LENGTH).toWellFormed(),
     }
   }
 }
 
-function relations(attributes: Attributes): string[] {
+function getRelations(attributes: Attributes): string[] {
   return (attributes.get('rel') ?? '').toLowerCase().split(/\s+/)
 }
 
-function resolve(href: string | undefined, base: URL): URL | undefined {
-  if (href === undefined || href.length > MAX_ADDRESS || !URL.canParse(href, base.href)) return undefined
+function resolveHref(href: string | undefined, base: URL): URL | undefined {
+  if (href === undefined || href.length > MAX_ADDRESS_LENGTH || !URL.canParse(href, base.href)) return undefined
   return new URL(href, base)
 }
 
-function tidy(text: string): string {
+function collapseSpaces(text: string): string {
   return text.replace(/\s+/g, ' ').trim()
 }

@@ -1,20 +1,20 @@
 /** The rules of a robots.txt for this crawler (RFC 9309). */
-export interface Robots {
+export interface RobotsRules {
   allows(url: URL): boolean
   sitemaps: string[]
   /** requested delay between two requests (not in the standard, but widely used); 0 for none */
   delayMs: number
 }
 
-interface Rule {
+interface RobotsRule {
   allow: boolean
   /** normalized by `normalizePath`; a longer path is more specific */
   path: string
 }
 
-interface Group {
+interface RobotsGroup {
   agents: string[]
-  rules: Rule[]
+  rules: RobotsRule[]
   delaySeconds: number
   /** a user-agent line after this starts another group */
   isFull: boolean
@@ -25,26 +25,26 @@ export const ROBOTS_BYTES = 512 * 1024
 /** A site may slow a crawl down, but not stop it. */
 const MAX_DELAY_SECONDS = 10
 
-export const ALLOW_ALL: Robots = { allows: () => true, sitemaps: [], delayMs: 0 }
+export const ALLOW_ALL: RobotsRules = { allows: () => true, sitemaps: [], delayMs: 0 }
 
 /** Parses a robots.txt for one crawler; the most specific group with its name applies, otherwise the group for all. */
-export function parseRobots(text: string, agent: string): Robots {
-  const { groups, sitemaps } = readGroups(text)
-  const named = groups.filter(({ agents }) => agents.includes(agent))
-  const chosen = named.length > 0 ? named : groups.filter(({ agents }) => agents.includes('*'))
-  const decide = compileRules(chosen.flatMap((group) => group.rules))
-  const delaySeconds = chosen.reduce((longest, group) => Math.max(longest, group.delaySeconds), 0)
+export function parseRobots(text: string, agent: string): RobotsRules {
+  const { groups, sitemaps } = parseGroups(text)
+  const namedGroups = groups.filter(({ agents }) => agents.includes(agent))
+  const selectedGroups = namedGroups.length > 0 ? namedGroups : groups.filter(({ agents }) => agents.includes('*'))
+  const decide = compileRules(selectedGroups.flatMap((group) => group.rules))
+  const delaySeconds = selectedGroups.reduce((maxSeconds, group) => Math.max(maxSeconds, group.delaySeconds), 0)
   return {
-    allows: (url) => url.pathname === '/robots.txt' || decide(comparable(url.pathname + url.search, false)),
+    allows: (url) => url.pathname === '/robots.txt' || decide(normalizePath(url.pathname + url.search, false)),
     sitemaps,
     delayMs: Math.min(delaySeconds, MAX_DELAY_SECONDS) * 1000,
   }
 }
 
-function readGroups(text: string): { groups: Group[]; sitemaps: string[] } {
-  const groups: Group[] = []
+function parseGroups(text: string): { groups: RobotsGroup[]; sitemaps: string[] } {
+  const groups: RobotsGroup[] = []
   const sitemaps: string[] = []
-  let current: Group | undefined
+  let current: RobotsGroup | undefined
   for (const line of text.split(/\r\n|\r|\n/)) {
     const clean = line.replace(/#.*/, '')
     const colon = clean.indexOf(':')
@@ -60,15 +60,15 @@ function readGroups(text: string): { groups: Group[]; sitemaps: string[] } {
       }
       // the product token, without a version or anything else after it (RFC 9309, 2.2.1)
       current.agents.push(/^(?:\*|[a-z_-]+)/.exec(value.toLowerCase())?.[0] ?? value)
-    } else if (current !== undefined) take(current, name, value)
+    } else if (current !== undefined) addDirective(current, name, value)
   }
   return { groups, sitemaps }
 }
 
-function take(group: Group, name: string, value: string): void {
+function addDirective(group: RobotsGroup, name: string, value: string): void {
   if (name === 'allow' || name === 'disallow') {
     group.isFull = true
-    if (value !== '') group.rules.push({ allow: name === 'allow', path: comparable(value, true) })
+    if (value !== '') group.rules.push({ allow: name === 'allow', path: normalizePath(value, true) })
   } else if (name === 'crawl-delay') {
     // not in the standard, so it does not end the list of agents either (2.2.4)
     const seconds = Number(value)
@@ -77,7 +77,7 @@ function take(group: Group, name: string, value: string): void {
 }
 
 /** The longest matching rule decides; of two with equal length the allowing one. */
-function outranks(one: Rule, other: Rule | undefined): boolean {
+function outranks(one: RobotsRule, other: RobotsRule | undefined): boolean {
   if (other === undefined || one.path.length !== other.path.length) return one.path.length > (other?.path.length ?? -1)
   return one.allow && !other.allow
 }
@@ -86,12 +86,12 @@ function outranks(one: Rule, other: Rule | undefined): boolean {
  * Compiles rules to a function of a path. Plain prefixes, which most rules are, cost one binary search together; those
  * with `*` or `$` are tried from the most specific one on, each in time linear in the path.
  */
-function compileRules(rules: readonly Rule[]): (path: string) => boolean {
-  const isWild = ({ path }: Rule) => path.includes('*') || path.endsWith('$')
+function compileRules(rules: readonly RobotsRule[]): (path: string) => boolean {
+  const isWild = ({ path }: RobotsRule) => path.includes('*') || path.endsWith('$')
   const longestPrefix = compilePrefixes(rules.filter((rule) => !isWild(rule)))
   const wild = rules
     .filter(isWild)
-    .map((rule) => ({ rule, matches: compilePattern(rule.path) }))
+    .map((rule) => ({ rule, matches: compileWildcardRule(rule.path) }))
     .sort((one, other) => (outranks(one.rule, other.rule) ? -1 : outranks(other.rule, one.rule) ? 1 : 0))
   return (path) => {
     const plain = longestPrefix(path)
@@ -108,11 +108,11 @@ interface PrefixNode {
   /** the longest other rule that is a prefix of this one */
   parent: PrefixNode | undefined
   /** the rule that decides where this path is the longest match */
-  best: Rule
+  best: RobotsRule
 }
 
 /** @returns a function that finds the deciding rule of a path, for prefix rules */
-function compilePrefixes(rules: readonly Rule[]): (path: string) => Rule | undefined {
+function compilePrefixes(rules: readonly RobotsRule[]): (path: string) => RobotsRule | undefined {
   const nodes: PrefixNode[] = []
   for (const rule of [...rules].sort((one, other) => (one.path < other.path ? -1 : one.path > other.path ? 1 : 0))) {
     let parent: PrefixNode | undefined = nodes.at(-1)
@@ -139,36 +139,36 @@ function compilePrefixes(rules: readonly Rule[]): (path: string) => Rule | undef
 }
 
 /** Compiles a rule in which `*` matches anything and a final `$` the end. Linear in the path for any rule. */
-function compilePattern(rule: string): (path: string) => boolean {
+function compileWildcardRule(rule: string): (path: string) => boolean {
   const anchored = rule.endsWith('$')
   const parts = (anchored ? rule.slice(0, -1) : rule).split('*')
   const first = parts.shift() ?? ''
-  const isWhole = anchored && parts.length === 0
+  const isExact = anchored && parts.length === 0
   const last = anchored ? (parts.pop() ?? '') : ''
   const inner = parts.filter((part) => part !== '')
   return (path) => {
     if (!path.startsWith(first)) return false
-    if (isWhole) return path === first
-    let at = first.length
+    if (isExact) return path === first
+    let offset = first.length
     for (const part of inner) {
-      const found = path.indexOf(part, at)
+      const found = path.indexOf(part, offset)
       if (found === -1) return false
-      at = found + part.length
+      offset = found + part.length
     }
-    return !anchored || (path.length - last.length >= at && path.endsWith(last))
+    return !anchored || (path.length - last.length >= offset && path.endsWith(last))
   }
 }
 
 /** Characters that are not part of an address, and escapes of those that are. */
-const UNLIKE = /%[0-9a-f]{2}|[^!#$&-;=?@A-Z[\]_a-z~\p{Surrogate}]/giu
+const NOT_NORMAL = /%[0-9a-f]{2}|[^!#$&-;=?@A-Z[\]_a-z~\p{Surrogate}]/giu
 
 /**
  * Normalizes a path or a rule for comparison (RFC 9309, 2.2.2): characters that are not part of an address are
  * percent-encoded, in capitals, and unreserved ones are not. So `%7e` is `~`, `ü` is `%C3%BC`, and `%2F` is not `/`.
  * Rules write the characters `*` and `$` as `%2A` and `%24`, so paths do, too.
  */
-function comparable(text: string, isRule: boolean): string {
-  const escaped = text.replace(UNLIKE, (found) => {
+function normalizePath(text: string, isRule: boolean): string {
+  const escaped = text.replace(NOT_NORMAL, (found) => {
     if (found.length !== 3) return encodeURIComponent(found)
     const character = String.fromCharCode(Number.parseInt(found.slice(1), 16))
     return /[\w.~-]/.test(character) ? character : found.toUpperCase()

@@ -1,6 +1,6 @@
 import { EgressFailure } from '../../egress/failure.js'
 import type { ReadingCalls } from '../reading-calls.js'
-import { ownBytes, type Thread } from '../thread.js'
+import { copyBytes, type ReadingThread } from '../thread.js'
 import { ROBOTS_BYTES } from './robots.js'
 import type { SiteAccess } from './visit.js'
 
@@ -15,32 +15,32 @@ const MAX_SITEMAPS = 10
  */
 export async function readRobots(
   start: string,
-  site: Thread<ReadingCalls>,
+  site: ReadingThread<ReadingCalls>,
   { fetch, credentials, signal }: SiteAccess,
 ): Promise<{ sitemaps: string[]; delayMs: number }> {
   const { status, body } = await fetch.get(new URL('/robots.txt', start).href, { credentials, signal })
   if (status >= 500 || status === 429) throw new EgressFailure(`robots.txt answered ${status}`)
   if (status >= 300) return { sitemaps: [], delayMs: 0 }
-  const { startAllowed, ...told } = await site.ask('robots', ownBytes(body, ROBOTS_BYTES))
+  const { startAllowed, ...rules } = await site.call('robots', copyBytes(body, ROBOTS_BYTES))
   if (!startAllowed) throw new EgressFailure('robots.txt does not allow its address')
-  return told
+  return rules
 }
 
 /** Adds the pages in the site maps. A missing or malformed map has none. */
 export async function readSitemaps(
   start: string,
-  named: readonly string[],
-  site: Thread<ReadingCalls>,
+  listed: readonly string[],
+  site: ReadingThread<ReadingCalls>,
   access: SiteAccess,
 ): Promise<void> {
-  const maps = named.length > 0 ? [...named] : [new URL('/sitemap.xml', start).href]
+  const maps = listed.length > 0 ? [...listed] : [new URL('/sitemap.xml', start).href]
   const seen = new Set<string>()
   for (const map of maps) {
     if (seen.size >= MAX_SITEMAPS) return
     if (seen.has(map)) continue
     seen.add(map)
     const body = await fetchMap(map, access)
-    if (body !== undefined) for (const further of await site.ask('sitemap', ownBytes(body))) maps.push(further)
+    if (body !== undefined) for (const further of await site.call('sitemap', copyBytes(body))) maps.push(further)
   }
 }
 

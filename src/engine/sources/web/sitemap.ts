@@ -1,18 +1,18 @@
 import { readMarkup } from '../../parse/markup/markup-events.js'
 
-export interface Located {
+export interface SitemapEntry {
   kind: 'page' | 'map'
   url: URL
 }
 
 /** The maximum of the standard for one map. */
-const MAX_LOCATED = 50_000
-const MAX_ADDRESS = 4096
+const MAX_ENTRIES = 50_000
+const MAX_ADDRESS_LENGTH = 4096
 
 /** The addresses in a `urlset` or `sitemapindex`. */
-export function parseSitemap(xml: string): Located[] {
-  const found: Located[] = []
-  let kind: Located['kind'] = 'page'
+export function parseSitemap(xml: string): SitemapEntry[] {
+  const entries: SitemapEntry[] = []
+  let kind: SitemapEntry['kind'] = 'page'
   let text: string | undefined
   readMarkup(
     xml,
@@ -23,17 +23,17 @@ export function parseSitemap(xml: string): Located[] {
         if (name === 'loc') text = ''
       },
       text(part) {
-        if (text !== undefined && text.length <= MAX_ADDRESS) text += part
+        if (text !== undefined && text.length <= MAX_ADDRESS_LENGTH) text += part
       },
       close(name) {
         if (name !== 'loc' || text === undefined) return
         const address = text.trim()
         text = undefined
-        if (found.length < MAX_LOCATED && address.length <= MAX_ADDRESS && URL.canParse(address))
-          found.push({ kind, url: new URL(address) })
+        if (entries.length < MAX_ENTRIES && address.length <= MAX_ADDRESS_LENGTH && URL.canParse(address))
+          entries.push({ kind, url: new URL(address) })
       },
     },
     true,
   )
-  return found
+  return entries
 }

@@ -44,7 +44,7 @@ CREATE TABLE documents_next (
   base TEXT GENERATED ALWAYS AS
     (substr(coalesce(path_name, filename),
       length(rtrim(coalesce(path_name, filename), replace(coalesce(path_name, filename), '/', ''))) + 1)) VIRTUAL,
-  -- JSON, see Kept in engine/sources/kept.ts
+  -- JSON, see Kept in engine/sources/stored-validators.ts
   validators TEXT,
   UNIQUE (tenant, id)
 ) STRICT;

@@ -1,6 +1,6 @@
 import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from 'pg'
 import type { DatabaseAddress } from '../../../local/database-address.js'
-import { isAway } from './errors.js'
+import { isConnectionFailure } from './errors.js'
 import { AS_SQLITE } from './values.js'
 
 export interface PostgresOptions {
@@ -9,23 +9,23 @@ export interface PostgresOptions {
   application: string
   connections?: number
   /** maximum wait for a row that another transaction has locked, in milliseconds */
-  lockMs?: number
+  lockTimeoutMs?: number
 }
 
-const CONNECTIONS = 10
+const DEFAULT_CONNECTIONS = 10
 /** reserved for heartbeats: a gateway whose requests use all other connections must not look dead */
 const URGENT_CONNECTIONS = 2
 /** maximum wait for a connection */
-const WAIT_MS = 2000
-const LOCK_MS = 15_000
+const CONNECT_TIMEOUT_MS = 2000
+const LOCK_TIMEOUT_MS = 15_000
 /**
  * Maximum duration of a statement. All are designed to be short, so a server that does not reply by then has stopped.
  */
-const ANSWER_MS = 30_000
+const QUERY_TIMEOUT_MS = 30_000
 /** Maximum idle time of a transaction on the server; then it releases its locks. */
-const HELD_MS = 30_000
+const IDLE_TRANSACTION_TIMEOUT_MS = 30_000
 /** A commit returns when it is durable, also on a standby where there is one. A stricter setting is left alone. */
-const DURABLE = `SELECT CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') THEN NULL
+const ENSURE_SYNCHRONOUS_COMMIT = `SELECT CASE WHEN current_setting('synchronous_commit') IN ('on', 'remote_apply') THEN NULL
   ELSE set_config('synchronous_commit', 'on', false) END`
 /** the server is a standby; the class of this code asks for another connection */
 const NOT_WRITABLE = '25006'
@@ -40,8 +40,8 @@ export class Connections {
     this.#urgent = urgent
   }
 
-  static async make({ connections = CONNECTIONS, ...options }: PostgresOptions): Promise<Connections> {
-    const servers = new Servers(options.address)
+  static async open({ connections = DEFAULT_CONNECTIONS, ...options }: PostgresOptions): Promise<Connections> {
+    const servers = new PostgresHosts(options.address)
     return new Connections(
       await makePool(options, servers, connections),
       await makePool(options, servers, URGENT_CONNECTIONS),
@@ -57,12 +57,12 @@ export class Connections {
   }
 }
 
-type Done = ((error: Error) => void) | ((error: null, client: Client) => void)
+type ConnectCallback = ((error: Error) => void) | ((error: null, client: Client) => void)
 
 /** The hosts of one database, and the one that accepts writes, as far as known. */
-class Servers {
+class PostgresHosts {
   readonly #address: DatabaseAddress
-  #at = 0
+  #index = 0
 
   constructor(address: DatabaseAddress) {
     this.#address = address
@@ -73,44 +73,44 @@ class Servers {
   }
 
   get current(): string {
-    return this.#address.hosts[this.#at] ?? this.#address.hosts[0]
+    return this.#address.hosts[this.#index] ?? this.#address.hosts[0]
   }
 
   /** Moves on to the next host, unless another connection has already moved on from `tried`. */
-  leave(tried: string): void {
-    if (tried === this.current) this.#at = (this.#at + 1) % this.#address.hosts.length
+  skip(tried: string): void {
+    if (tried === this.current) this.#index = (this.#index + 1) % this.#address.hosts.length
   }
 }
 
 async function makePool(
-  { address, application, lockMs = LOCK_MS }: PostgresOptions,
-  servers: Servers,
+  { address, application, lockTimeoutMs = LOCK_TIMEOUT_MS }: PostgresOptions,
+  servers: PostgresHosts,
   max: number,
 ): Promise<Pool> {
   // an embedded daemon never loads it
   const { default: pg } = await import('pg')
   /** connects to the host that last accepted writes */
-  class OneOfHosts extends pg.Client {
+  class HostClient extends pg.Client {
     readonly #host: string
 
     constructor(config?: ClientConfig) {
       const host = servers.current
       super({ ...config, connectionString: host })
       this.#host = host
-      givePassword(this, address)
+      setPassword(this, address)
       // the next statement reports a broken connection
       this.on('error', () => undefined)
     }
 
     override connect(): Promise<Client>
-    override connect(done: Done): void
-    override connect(done?: Done): Promise<Client> | undefined {
+    override connect(done: ConnectCallback): void
+    override connect(done?: ConnectCallback): Promise<Client> | undefined {
       if (done === undefined) return super.connect()
       super.connect((error: Error | null) => {
-        if (error !== null && error !== undefined) servers.leave(this.#host)
+        if (error !== null && error !== undefined) servers.skip(this.#host)
         // the declared type has a function for either outcome, but `pg` calls one with both
-        const tell = done as (error: Error | null) => void
-        tell(error)
+        const callback = done as (error: Error | null) => void
+        callback(error)
       })
       return undefined
     }
@@ -118,26 +118,26 @@ async function makePool(
     async ready(): Promise<void> {
       try {
         if (servers.areSeveral) await refuseStandby(this)
-        await this.query(DURABLE)
+        await this.query(ENSURE_SYNCHRONOUS_COMMIT)
       } catch (error) {
-        servers.leave(this.#host)
+        servers.skip(this.#host)
         throw error
       }
     }
   }
   const pool = new pg.Pool({
-    Client: OneOfHosts,
+    Client: HostClient,
     application_name: application,
     max,
-    connectionTimeoutMillis: WAIT_MS,
-    query_timeout: ANSWER_MS,
-    lock_timeout: lockMs,
-    idle_in_transaction_session_timeout: HELD_MS,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
     keepAlive: true,
     pipeline: true,
     types: AS_SQLITE,
     onConnect: async (client) => {
-      if (client instanceof OneOfHosts) await client.ready()
+      if (client instanceof HostClient) await client.ready()
     },
   })
   // a broken idle connection is replaced
@@ -151,8 +151,8 @@ export async function connectOnce(address: DatabaseAddress): Promise<Client> {
   const { hosts } = address
   let failure: unknown
   for (const connectionString of hosts) {
-    const client = new pg.Client({ connectionString, connectionTimeoutMillis: WAIT_MS })
-    givePassword(client, address)
+    const client = new pg.Client({ connectionString, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+    setPassword(client, address)
     client.on('error', () => undefined)
     try {
       await client.connect()
@@ -160,7 +160,7 @@ export async function connectOnce(address: DatabaseAddress): Promise<Client> {
       return client
     } catch (error) {
       // of several hosts, an error with a reason is worth more than silence
-      if (failure === undefined || isAway(failure)) failure = error
+      if (failure === undefined || isConnectionFailure(failure)) failure = error
       await client.end().catch(() => undefined)
     }
   }
@@ -168,7 +168,7 @@ export async function connectOnce(address: DatabaseAddress): Promise<Client> {
 }
 
 /** `pg` takes the empty password of a URL without one for the intended password. */
-function givePassword(client: ClientBase, { password }: DatabaseAddress): void {
+function setPassword(client: ClientBase, { password }: DatabaseAddress): void {
   if (password !== undefined) Object.assign(client, { password })
 }
 

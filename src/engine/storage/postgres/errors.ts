@@ -4,40 +4,40 @@ import { KsError } from '../../../contract/errors.js'
 const RETRY_SECONDS = 2
 
 /** A failure as PostgreSQL, or its socket, reports it. */
-interface Said {
+interface PostgresFailure {
   code: string
   message: string
 }
 
 /** Another transaction conflicted: the same program may succeed when it runs again. */
-const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
+const CONFLICT_CODES: ReadonlySet<string> = new Set(['40001', '40P01'])
 /**
  * A unique or foreign key is violated by rows that this transaction cannot see: another one has inserted the key, or
  * removed the parent, since this program read. The next run sees them and returns the same result as without a race.
  */
-const OVERTAKEN: ReadonlySet<string> = new Set(['23505', '23503'])
+const RACE_CODES: ReadonlySet<string> = new Set(['23505', '23503'])
 const MAX_RUNS = 10
 /** a key that is violated repeatedly is no race */
-const MAX_RUNS_OVERTAKEN = 3
+const MAX_RUNS_AFTER_RACE = 3
 /** connection failures, shutdown and start of the server, too many connections, a standby that is not promoted yet */
-const AWAY = /^(08...|57P0[123]|53300|25006|E[A-Z]+)$/
+const UNAVAILABLE_CODE = /^(08...|57P0[123]|53300|25006|E[A-Z]+)$/
 /** `lock_timeout`, and `idle_in_transaction_session_timeout` of a blocked program */
-const TOO_LONG: ReadonlySet<string> = new Set(['55P03', '25P03', '57014'])
+const TIMEOUT_CODES: ReadonlySet<string> = new Set(['55P03', '25P03', '57014'])
 /** wrong name or password, no such database; these messages contain only the names */
-const NOT_LET_IN = /^(28...|3D000)$/
+const ACCESS_DENIED_CODE = /^(28...|3D000)$/
 const NO_PASSWORD = /password must be a (non-empty )?string/
 const DISK_FULL = '53100'
 const SQLSTATE = /^[0-9A-Z]{5}$/
 /** messages of `pg` and its pool without a code */
-const ENDED =
+const CONNECTION_ENDED_MESSAGE =
   /^(Connection terminated|Client (was closed|has encountered)|Query read timeout|timeout expired|Cannot use a pool)/
-const NO_ROOM = 'timeout exceeded when trying to connect'
+const POOL_TIMEOUT_MESSAGE = 'timeout exceeded when trying to connect'
 
 /** A statement that PostgreSQL refused. Contains neither values nor details of rows, so that it may be logged. */
 export class StatementRefused extends Error {
   readonly code: string
 
-  constructor({ code, message }: Said) {
+  constructor({ code, message }: PostgresFailure) {
     super(`PostgreSQL refused a statement (${code}): ${message}`)
     this.name = 'StatementRefused'
     this.code = code
@@ -58,49 +58,49 @@ export class CommitUnknown extends KsError {
 /** Maximum number of runs of a program that fails with an error, the first included; 1 where a retry cannot succeed. */
 export function maxRunsAfter(error: unknown): number {
   if (isConflict(error)) return MAX_RUNS
-  return OVERTAKEN.has(said(error).code) ? MAX_RUNS_OVERTAKEN : 1
+  return RACE_CODES.has(describeFailure(error).code) ? MAX_RUNS_AFTER_RACE : 1
 }
 
 function isConflict(error: unknown): boolean {
-  return CONFLICTS.has(said(error).code) || isOutdated(error)
+  return CONFLICT_CODES.has(describeFailure(error).code) || isOutdated(error)
 }
 
 /** Whether the connection, and not the statement, has failed. */
-export function isAway(error: unknown): boolean {
-  const { code, message } = said(error)
-  return AWAY.test(code) || ENDED.test(message)
+export function isConnectionFailure(error: unknown): boolean {
+  const { code, message } = describeFailure(error)
+  return UNAVAILABLE_CODE.test(code) || CONNECTION_ENDED_MESSAGE.test(message)
 }
 
 /** Converts an error while a database is opened, including denied access, which no retry fixes. */
-export function notOpened(error: unknown): unknown {
+export function toOpenError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof KsError) return error
-  const { code, message } = said(error)
-  if (NOT_LET_IN.test(code) || NO_PASSWORD.test(message))
+  const { code, message } = describeFailure(error)
+  if (ACCESS_DENIED_CODE.test(code) || NO_PASSWORD.test(message))
     return new KsError(
       'unavailable',
       NO_PASSWORD.test(message)
         ? 'the database requires a password, but none was given'
         : `the database denies access: ${message}`,
     )
-  return told(error)
+  return toCallerError(error)
 }
 
 /** Whether a connection must be closed: it is broken, or has statements prepared for an earlier schema. */
-export function isSpent(error: unknown): boolean {
-  return isAway(error) || isOutdated(error)
+export function isConnectionUnusable(error: unknown): boolean {
+  return isConnectionFailure(error) || isOutdated(error)
 }
 
 function isOutdated(error: unknown): boolean {
-  const { code, message } = said(error)
+  const { code, message } = describeFailure(error)
   return code === '0A000' && message.startsWith('cached plan')
 }
 
 /** Converts an error for the caller of a program: an error of `pg` may contain the address or cells of a row. */
-export function told(error: unknown): unknown {
+export function toCallerError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof KsError || error instanceof StatementRefused) return error
-  const { code, message } = said(error)
-  if (isAway(error)) return unavailable('the database does not answer')
-  if (TOO_LONG.has(code)) return unavailable('the database was blocked by other work for too long')
+  const { code, message } = describeFailure(error)
+  if (isConnectionFailure(error)) return unavailable('the database does not answer')
+  if (TIMEOUT_CODES.has(code)) return unavailable('the database was blocked by other work for too long')
   if (isConflict(error)) return unavailable('the database was changed by another transaction at the same time')
   if (code === DISK_FULL)
     return new KsError('storage-full', 'the disk of the database is full', { retryAfter: RETRY_SECONDS })
@@ -117,15 +117,17 @@ export class NotConnected extends KsError {
 }
 
 /** Converts an error while a connection was requested. */
-export function notConnected(error: unknown): KsError {
-  return said(error).message === NO_ROOM ? unavailable('all connections to the database are busy') : new NotConnected()
+export function toConnectError(error: unknown): KsError {
+  return describeFailure(error).message === POOL_TIMEOUT_MESSAGE
+    ? unavailable('all connections to the database are busy')
+    : new NotConnected()
 }
 
 function unavailable(message: string): KsError {
   return new KsError('unavailable', message, { retryAfter: RETRY_SECONDS })
 }
 
-function said(error: unknown): Said {
+function describeFailure(error: unknown): PostgresFailure {
   if (!(error instanceof Error)) return { code: '', message: '' }
   return { code: 'code' in error && typeof error.code === 'string' ? error.code : '', message: error.message }
 }

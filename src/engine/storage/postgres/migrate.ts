@@ -2,18 +2,18 @@ import type { Client, ClientBase } from 'pg'
 import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
-import { EXPIRES_AFTER_MS } from '../../base/leases.js'
+import { LEASE_LIFETIME_MS } from '../../base/leases.js'
 import { MIGRATIONS, postgresMigrations } from '../schema.js'
 import { connectOnce } from './connections.js'
-import { notOpened } from './errors.js'
+import { toOpenError } from './errors.js'
 import { BASELINE, BASELINE_SCHEMA } from './schema/baseline.js'
 import { DEPLOYMENT_SETTING } from './schema/isolation.js'
 
-const LEAST_VERSION = 150_000
+const MIN_SERVER_VERSION = 150_000
 /** advisory lock of migrations: an arbitrary number that no other program should use */
 const MIGRATION_LOCK = 0x6b73_6d67
 
-interface Server {
+interface PostgresServerInfo {
   version: number
   encoding: string
   locale: string
@@ -22,12 +22,12 @@ interface Server {
   seesAll: boolean
 }
 
-const SERVER = `SELECT current_setting('server_version_num')::int version, pg_encoding_to_char(encoding) encoding,
+const SERVER_INFO = `SELECT current_setting('server_version_num')::int version, pg_encoding_to_char(encoding) encoding,
   datcollate locale, to_regclass('schema_version')::text schema, rolname role, rolsuper OR rolbypassrls "seesAll"
   FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user`
 
 /** Result of a migration. */
-export interface Migrated {
+export interface MigrationResult {
   /** schema numbers before and after; before is undefined for a new database */
   from: number | undefined
   to: number
@@ -39,17 +39,17 @@ export interface Migrated {
  * @param newKeys let the next gateway to start define the keys of all gateways
  * @throws KsError for a database with unsuitable settings, of a later version, or in use by gateways of an earlier one
  */
-export async function migratePostgres(address: DatabaseAddress, { newKeys = false } = {}): Promise<Migrated> {
+export async function migratePostgres(address: DatabaseAddress, { newKeys = false } = {}): Promise<MigrationResult> {
   let client: Client | undefined
   try {
     client = await connectOnce(address)
-    await refuseOthers(client)
+    await readSuitableServer(client)
     await client.query('BEGIN')
     await client.query('SELECT set_config($1, $2, true)', [DEPLOYMENT_SETTING, 'on'])
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
-    const from = await schemaOf(client)
-    const current = from ?? (await begin(client))
+    const from = await readSchemaVersion(client)
+    const current = from ?? (await createBaseline(client))
     const steps = postgresMigrations(current)
     if (from !== undefined && steps.length > 0) await refuseWhileInUse(client)
     for (const step of steps) await client.query(step)
@@ -59,13 +59,13 @@ export async function migratePostgres(address: DatabaseAddress, { newKeys = fals
     await client.query('COMMIT')
     return { from, to: MIGRATIONS.length }
   } catch (error) {
-    throw notOpened(error)
+    throw toOpenError(error)
   } finally {
     await client?.end().catch(() => undefined)
   }
 }
 
-async function begin(client: ClientBase): Promise<number> {
+async function createBaseline(client: ClientBase): Promise<number> {
   await client.query(BASELINE)
   await client.query('INSERT INTO schema_version VALUES ($1)', [BASELINE_SCHEMA])
   return BASELINE_SCHEMA
@@ -75,7 +75,7 @@ async function begin(client: ClientBase): Promise<number> {
 async function refuseWhileInUse(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ open: number }>(
     'SELECT count(*)::int open FROM gateways WHERE beat_at > extract(epoch FROM clock_timestamp()) * 1000 - $1',
-    [EXPIRES_AFTER_MS],
+    [LEASE_LIFETIME_MS],
   )
   const open = rows[0]?.open ?? 0
   if (open > 0)
@@ -87,8 +87,8 @@ async function refuseWhileInUse(client: ClientBase): Promise<void> {
 
 /** Checks that this version can use a database. @throws KsError where it cannot */
 export async function checkServer(client: ClientBase): Promise<void> {
-  const { schema } = await refuseOthers(client)
-  const version = schema === null ? undefined : await schemaOf(client)
+  const { schema } = await readSuitableServer(client)
+  const version = schema === null ? undefined : await readSchemaVersion(client)
   if (version === MIGRATIONS.length) return
   const found = version === undefined ? 'no schema' : `schema ${version}`
   throw new KsError(
@@ -97,11 +97,11 @@ export async function checkServer(client: ClientBase): Promise<void> {
   )
 }
 
-async function refuseOthers(client: ClientBase): Promise<Server> {
-  const { rows } = await client.query<Server>(SERVER)
+async function readSuitableServer(client: ClientBase): Promise<PostgresServerInfo> {
+  const { rows } = await client.query<PostgresServerInfo>(SERVER_INFO)
   const [server] = rows
   if (server === undefined) throw new KsError('unavailable', 'the database did not return its settings')
-  if (server.version < LEAST_VERSION) throw new KsError('unavailable', 'the database needs PostgreSQL 15 or newer')
+  if (server.version < MIN_SERVER_VERSION) throw new KsError('unavailable', 'the database needs PostgreSQL 15 or newer')
   // such a role sees the rows of all tenants, despite the policies of the tables
   if (server.seesAll)
     throw new KsError(
@@ -117,7 +117,7 @@ async function refuseOthers(client: ClientBase): Promise<Server> {
   return server
 }
 
-async function schemaOf(client: ClientBase): Promise<number | undefined> {
+async function readSchemaVersion(client: ClientBase): Promise<number | undefined> {
   const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version')
   const version = rows[0]?.version
   if (version !== undefined && version > MIGRATIONS.length)

@@ -3,135 +3,144 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { PoolClient } from 'pg'
 import { KsError } from '../../../contract/errors.js'
 import { asDeployment } from '../../base/tenant-scope.js'
-import { postgresDialect } from '../dialect.js'
+import { createPostgresDialect } from '../dialect.js'
 import type { DatabaseCounts, Driver, Snapshot, WriteOptions } from '../driver.js'
-import { type Asked, isProgram, type Read, sql, type Write } from '../program.js'
+import { isProgram, type ProgramStatement, type Read, sql, type Write } from '../program.js'
 import { Connections, type PostgresOptions } from './connections.js'
-import { CommitUnknown, isAway, isSpent, maxRunsAfter, NotConnected, notConnected, notOpened, told } from './errors.js'
+import {
+  CommitUnknown,
+  isConnectionFailure,
+  isConnectionUnusable,
+  maxRunsAfter,
+  NotConnected,
+  toCallerError,
+  toConnectError,
+  toOpenError,
+} from './errors.js'
 import { checkServer } from './migrate.js'
-import { Prepared } from './prepared.js'
+import { PreparedStatements } from './prepared.js'
 import { Session } from './session.js'
 
 /** Counts of a driver. */
-export interface Statements {
+export interface StatementCounts {
   /** statements of programs, and locks, by the number of awaited replies; without begin and end of transactions */
   statements: number
   /** programs that ran again after a conflict */
   again: number
 }
 
-const FIRST_PAUSE_MS = 4
-const LONGEST_PAUSE_MS = 200
+const MIN_BACKOFF_MS = 4
+const MAX_BACKOFF_MS = 200
 /** How long a write, and a read, wait for a lost server: another one takes over, or the same starts again. */
-const WRITE_PATIENCE_MS = 15_000
-const READ_PATIENCE_MS = 2000
+const WRITE_RETRY_MS = 15_000
+const READ_RETRY_MS = 2000
 /** age after which settings of the server are queried again */
-const SETTINGS_MS = 10_000
+const SETTINGS_MAX_AGE_MS = 10_000
 
 /** for a snapshot, whose reader may wait for a client */
-const HELD_LONG = "SET LOCAL idle_in_transaction_session_timeout = '10min'"
+const SET_LONG_IDLE_TIMEOUT = "SET LOCAL idle_in_transaction_session_timeout = '10min'"
 
-const READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
-const WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
+const BEGIN_READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
+const BEGIN_WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 /** under a lock each statement sees everything committed before the lock was taken */
-const WRITE_LOCKED = 'BEGIN ISOLATION LEVEL READ COMMITTED'
-const LOCK = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
-const LOCK_NAMED = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
-const LOCK_OF_JOB = LOCK.replace('$1', '(SELECT space_key FROM jobs WHERE tenant = $1 AND id = $2)')
+const BEGIN_LOCKED_WRITE = 'BEGIN ISOLATION LEVEL READ COMMITTED'
+const LOCK_SPACE_BY_KEY = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
+const LOCK_SPACE_BY_ID = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
+const LOCK_SPACE_OF_JOB = LOCK_SPACE_BY_KEY.replace('$1', '(SELECT space_key FROM jobs WHERE tenant = $1 AND id = $2)')
 const LOCK_APP = 'SELECT 1 FROM chat_apps WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
 const LOCK_NAME = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
 
-export interface OpenOptions extends PostgresOptions {
+export interface PostgresOpenOptions extends PostgresOptions {
   /** how long a write waits for a lost server, in milliseconds */
-  patienceMs?: number
+  retryMs?: number
 }
 
 /** The result of a statement. */
-type Outcome = { answer: unknown } | { error: unknown }
+type StatementOutcome = { answer: unknown } | { error: unknown }
 
 /** Runs programs on a server, each in its own transaction on a connection of a pool. */
 export class Postgres implements Driver {
   readonly #connections: Connections
   readonly #patienceMs: number
-  readonly #prepared = new Prepared(postgresDialect())
-  readonly #done: Statements = { statements: 0, again: 0 }
-  readonly #operation = new AsyncLocalStorage<Statements>()
+  readonly #prepared = new PreparedStatements(createPostgresDialect())
+  readonly #statementCounts: StatementCounts = { statements: 0, again: 0 }
+  readonly #operation = new AsyncLocalStorage<StatementCounts>()
   readonly #counts = { commits: 0, writes: 0, get: 0, all: 0, run: 0 }
   /** programs that recover rows, in their order, until they are committed */
-  readonly #owed: (() => Write<unknown>)[] = []
+  readonly #pendingRecovery: (() => Write<unknown>)[] = []
   #recovering: Promise<void> | undefined
   #waitingWrites = 0
   #isAway = false
   #isClosed = false
   #standby: { asked: number; has: boolean } | undefined
 
-  private constructor(connections: Connections, patienceMs: number) {
+  private constructor(connections: Connections, retryMs: number) {
     this.#connections = connections
-    this.#patienceMs = patienceMs
+    this.#patienceMs = retryMs
   }
 
   /** @throws KsError where the server does not respond, is too old, or its database is not one of ours */
-  static async open({ patienceMs = WRITE_PATIENCE_MS, ...options }: OpenOptions): Promise<Postgres> {
-    const driver = new Postgres(await Connections.make(options), patienceMs)
+  static async open({ retryMs = WRITE_RETRY_MS, ...options }: PostgresOpenOptions): Promise<Postgres> {
+    const driver = new Postgres(await Connections.open(options), retryMs)
     // each failure moves on to the next host
     let triesLeft = options.address.hosts.length
     for (;;) {
       try {
-        await driver.#with((client) => checkServer(client))
+        await driver.#withClient((client) => checkServer(client))
         return driver
       } catch (error) {
         if (--triesLeft > 0 && !(error instanceof KsError)) continue
         await driver.close()
-        throw notOpened(error)
+        throw toOpenError(error)
       }
     }
   }
 
   async read<T>(program: Read<T>): Promise<T> {
-    if (this.#owed.length > 0) await this.#recoverOwed()
+    if (this.#pendingRecovery.length > 0) await this.#recoverFirst()
     try {
       const first = program.next()
       if (first.done === true) return first.value
-      const { session, outcome } = await this.#begun(first.value)
+      const { session, outcome } = await this.#startRead(first.value)
       try {
         const value = await this.#run(session, program, outcome)
-        session.leave()
+        session.rollback()
         return value
       } catch (error) {
-        if (isSpent(error)) session.drop()
-        else session.leave()
+        if (isConnectionUnusable(error)) session.discard()
+        else session.rollback()
         throw error
       }
     } catch (error) {
-      throw this.#failure(error)
+      throw this.#toCallerError(error)
     }
   }
 
   /** Runs the first statement of a read. It may run again, since the program only continues with its result. */
-  async #begun(first: Asked): Promise<{ session: Session; outcome: Outcome }> {
-    const until = performance.now() + Math.min(READ_PATIENCE_MS, this.#patienceMs)
+  async #startRead(first: ProgramStatement): Promise<{ session: Session; outcome: StatementOutcome }> {
+    const deadline = performance.now() + Math.min(READ_RETRY_MS, this.#patienceMs)
     for (let run = 1; ; run++) {
       try {
-        const session = await this.#session()
-        session.begin(READ)
-        const outcome = await this.#outcome(session, first)
-        if ('error' in outcome && isSpent(outcome.error)) {
-          session.drop()
+        const session = await this.#openSession()
+        session.begin(BEGIN_READ)
+        const outcome = await this.#execute(session, first)
+        if ('error' in outcome && isConnectionUnusable(outcome.error)) {
+          session.discard()
           throw outcome.error
         }
         this.#isAway = false
         return { session, outcome }
       } catch (error) {
-        await this.#again(error, run, until)
+        await this.#waitForRetry(error, run, deadline)
       }
     }
   }
 
   async snapshot(): Promise<Snapshot> {
-    if (this.#owed.length > 0) await this.#recoverOwed()
-    const session = await this.#session()
-    session.begin(READ)
-    session.ahead(HELD_LONG)
+    if (this.#pendingRecovery.length > 0) await this.#recoverFirst()
+    const session = await this.#openSession()
+    session.begin(BEGIN_READ)
+    session.sendAhead(SET_LONG_IDLE_TIMEOUT)
     let isOpen = true
     return {
       read: async (program) => {
@@ -139,47 +148,47 @@ export class Postgres implements Driver {
         try {
           const first = program.next()
           if (first.done === true) return first.value
-          return await this.#run(session, program, await this.#outcome(session, first.value))
+          return await this.#run(session, program, await this.#execute(session, first.value))
         } catch (error) {
-          throw this.#failure(error)
+          throw this.#toCallerError(error)
         }
       },
       close: () => {
-        if (isOpen) session.leave()
+        if (isOpen) session.rollback()
         isOpen = false
       },
     }
   }
 
   async write<T>(work: () => Write<T> | T, options: WriteOptions = {}): Promise<T> {
-    if (this.#owed.length > 0) await this.#recoverOwed()
+    if (this.#pendingRecovery.length > 0) await this.#recoverFirst()
     return await this.#write(work, options, this.#patienceMs)
   }
 
-  async #write<T>(work: () => Write<T> | T, options: WriteOptions, patienceMs: number): Promise<T> {
+  async #write<T>(work: () => Write<T> | T, options: WriteOptions, retryMs: number): Promise<T> {
     this.#counts.writes++
-    const until = performance.now() + patienceMs
+    const deadline = performance.now() + retryMs
     for (let run = 1; ; run++) {
       try {
-        const made = work()
-        return isProgram(made) ? await this.#transaction(made, options) : made
+        const program = work()
+        return isProgram(program) ? await this.#transaction(program, options) : program
       } catch (error) {
-        await this.#again(error, run, until).catch((told: unknown) => {
-          throw this.#failure(told)
+        await this.#waitForRetry(error, run, deadline).catch((finalError: unknown) => {
+          throw this.#toCallerError(finalError)
         })
       }
     }
   }
 
   /** Waits until a program may run again. @throws the error where it may not, or no longer */
-  async #again(error: unknown, run: number, until: number): Promise<void> {
+  async #waitForRetry(error: unknown, run: number, deadline: number): Promise<void> {
     // the caller, which knows the changes of the program, checks whether it has committed
     if (error instanceof CommitUnknown || this.#isClosed) throw error
-    const mayBeBack = (isAway(error) || error instanceof NotConnected) && performance.now() < until
+    const mayBeBack = (isConnectionFailure(error) || error instanceof NotConnected) && performance.now() < deadline
     if (mayBeBack) this.#isAway = true
     if (!mayBeBack && run >= maxRunsAfter(error)) throw error
     this.#count('again')
-    await sleep(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
+    await sleep(Math.random() * Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** run))
   }
 
   /** On a server nothing is visible before it is durable, so a record is a normal write. */
@@ -192,22 +201,22 @@ export class Postgres implements Driver {
 
   /** If the server does not respond now, the next program runs the recovery first. */
   recover(work: () => Write<unknown>): void {
-    this.#owed.push(work)
-    this.#recoverOwed().catch(() => undefined)
+    this.#pendingRecovery.push(work)
+    this.#recoverFirst().catch(() => undefined)
   }
 
-  #recoverOwed(): Promise<void> {
-    this.#recovering ??= this.#runOwed().finally(() => {
+  #recoverFirst(): Promise<void> {
+    this.#recovering ??= this.#runRecovery().finally(() => {
       this.#recovering = undefined
     })
     return this.#recovering
   }
 
-  async #runOwed(): Promise<void> {
-    for (let work = this.#owed[0]; work !== undefined; work = this.#owed[0]) {
+  async #runRecovery(): Promise<void> {
+    for (let work = this.#pendingRecovery[0]; work !== undefined; work = this.#pendingRecovery[0]) {
       // the recovery belongs to the deployment, whichever tenant triggers it
       await asDeployment(() => this.#write(work, {}, 0))
-      this.#owed.shift()
+      this.#pendingRecovery.shift()
     }
   }
 
@@ -226,20 +235,20 @@ export class Postgres implements Driver {
   }
 
   /** Counts since the driver was opened. */
-  get done(): Readonly<Statements> {
-    return this.#done
+  get statementCounts(): Readonly<StatementCounts> {
+    return this.#statementCounts
   }
 
   /** Counts the statements of an operation, over all its programs. */
-  async counting<T>(operation: () => Promise<T>): Promise<{ value: T } & Statements> {
-    const done: Statements = { statements: 0, again: 0 }
+  async counting<T>(operation: () => Promise<T>): Promise<{ value: T } & StatementCounts> {
+    const done: StatementCounts = { statements: 0, again: 0 }
     const value = await this.#operation.run(done, operation)
     return { value, ...done }
   }
 
   async hasStandby(): Promise<boolean> {
-    const { asked, has } = this.#standby ?? { asked: -SETTINGS_MS, has: false }
-    if (performance.now() - asked < SETTINGS_MS) return has
+    const { asked: request, has } = this.#standby ?? { asked: -SETTINGS_MAX_AGE_MS, has: false }
+    if (performance.now() - request < SETTINGS_MAX_AGE_MS) return has
     const row = await this.read(sql.get<{ names: string }>("SELECT current_setting('synchronous_standby_names') names"))
     this.#standby = { asked: performance.now(), has: row?.names !== undefined && row.names !== '' }
     return this.#standby.has
@@ -256,21 +265,21 @@ export class Postgres implements Driver {
     const first = program.next()
     if (first.done === true) return first.value
     this.#waitingWrites++
-    const session = await this.#session(isUrgent).finally(() => {
+    const session = await this.#openSession(isUrgent).finally(() => {
       this.#waitingWrites--
     })
     let value: T
     try {
-      session.begin(lock === undefined && lockName === undefined ? WRITE : WRITE_LOCKED)
-      if (typeof lock === 'number') this.#lock(session, LOCK, [lock])
+      session.begin(lock === undefined && lockName === undefined ? BEGIN_WRITE : BEGIN_LOCKED_WRITE)
+      if (typeof lock === 'number') this.#lock(session, LOCK_SPACE_BY_KEY, [lock])
       else if (lock !== undefined && 'appId' in lock) this.#lock(session, LOCK_APP, [lock.tenant, lock.appId])
-      else if (lock !== undefined && 'jobId' in lock) this.#lock(session, LOCK_OF_JOB, [lock.tenant, lock.jobId])
-      else if (lock !== undefined) this.#lock(session, LOCK_NAMED, [lock.tenant, lock.id])
+      else if (lock !== undefined && 'jobId' in lock) this.#lock(session, LOCK_SPACE_OF_JOB, [lock.tenant, lock.jobId])
+      else if (lock !== undefined) this.#lock(session, LOCK_SPACE_BY_ID, [lock.tenant, lock.id])
       if (lockName !== undefined) this.#lock(session, LOCK_NAME, [lockName])
-      value = await this.#run(session, program, await this.#outcome(session, first.value))
+      value = await this.#run(session, program, await this.#execute(session, first.value))
     } catch (error) {
-      if (isSpent(error)) session.drop()
-      else session.leave()
+      if (isConnectionUnusable(error)) session.discard()
+      else session.rollback()
       throw error
     }
     await commit(session)
@@ -279,10 +288,10 @@ export class Postgres implements Driver {
     return value
   }
 
-  async #outcome(session: Session, asked: Asked): Promise<Outcome> {
-    this.#counts[asked.verb] += 'lists' in asked ? asked.lists.length : 1
+  async #execute(session: Session, request: ProgramStatement): Promise<StatementOutcome> {
+    this.#counts[request.verb] += 'lists' in request ? request.lists.length : 1
     try {
-      return { answer: await session.run(asked) }
+      return { answer: await session.run(request) }
     } catch (error) {
       return { error }
     }
@@ -290,34 +299,35 @@ export class Postgres implements Driver {
 
   #lock(session: Session, text: string, locked: readonly (number | string)[]): void {
     this.#count('statements')
-    session.ahead(text, locked)
+    session.sendAhead(text, locked)
   }
 
   /** Runs a program to its end. @param outcome of its first statement */
-  async #run<T>(session: Session, program: Write<T>, outcome: Outcome): Promise<T> {
+  async #run<T>(session: Session, program: Write<T>, outcome: StatementOutcome): Promise<T> {
     let step = 'error' in outcome ? program.throw(outcome.error) : program.next(outcome.answer)
     while (step.done !== true) {
-      const next = await this.#outcome(session, step.value)
+      const next = await this.#execute(session, step.value)
       step = 'error' in next ? program.throw(next.error) : program.next(next.answer)
     }
     return step.value
   }
 
   /** Converts an error for the caller, and notes an unavailable server. */
-  #failure(error: unknown): unknown {
-    if (error instanceof CommitUnknown || error instanceof NotConnected || isAway(error)) this.#isAway = true
-    return told(error)
+  #toCallerError(error: unknown): unknown {
+    if (error instanceof CommitUnknown || error instanceof NotConnected || isConnectionFailure(error))
+      this.#isAway = true
+    return toCallerError(error)
   }
 
-  async #session(isUrgent = false): Promise<Session> {
+  async #openSession(isUrgent = false): Promise<Session> {
     try {
       return new Session(await this.#connections.take(isUrgent), this.#prepared, () => this.#count('statements'))
     } catch (error) {
-      throw notConnected(error)
+      throw toConnectError(error)
     }
   }
 
-  async #with<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connections.take(false)
     try {
       return await work(client)
@@ -326,8 +336,8 @@ export class Postgres implements Driver {
     }
   }
 
-  #count(what: keyof Statements): void {
-    this.#done[what] += 1
+  #count(what: keyof StatementCounts): void {
+    this.#statementCounts[what] += 1
     const operation = this.#operation.getStore()
     if (operation !== undefined) operation[what] += 1
   }
@@ -338,8 +348,8 @@ async function commit(session: Session): Promise<void> {
   try {
     isCommitted = await session.commit()
   } catch (error) {
-    session.drop()
-    throw isAway(error) ? new CommitUnknown() : error
+    session.discard()
+    throw isConnectionFailure(error) ? new CommitUnknown() : error
   }
   session.release()
   if (!isCommitted) throw new KsError('internal', 'a program continued after one of its statements had failed')

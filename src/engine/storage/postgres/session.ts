@@ -1,15 +1,15 @@
 import type { PoolClient, QueryResult } from 'pg'
-import { tenantScope } from '../../base/tenant-scope.js'
-import type { Asked, Bindable } from '../program.js'
-import { storable } from '../storable.js'
-import type { Named, Prepared } from './prepared.js'
+import { getTenantScope } from '../../base/tenant-scope.js'
+import type { Bindable, ProgramStatement } from '../program.js'
+import { toStorable } from '../storable.js'
+import type { PreparedStatements, ServerStatement } from './prepared.js'
 import { DEPLOYMENT_SETTING, TENANT_SETTING } from './schema/isolation.js'
 
-const FOR_TENANT = `SELECT set_config('${TENANT_SETTING}', ?, true)`
-const FOR_DEPLOYMENT = `SELECT set_config('${DEPLOYMENT_SETTING}', 'on', true)`
+const SET_TENANT = `SELECT set_config('${TENANT_SETTING}', ?, true)`
+const SET_DEPLOYMENT = `SELECT set_config('${DEPLOYMENT_SETTING}', 'on', true)`
 
 /** lists of values that are sent without waiting */
-const LISTS_AT_ONCE = 500
+const MAX_CONCURRENT_LISTS = 500
 
 /**
  * A connection for the duration of one program. Statements that are sent together are executed in order, in one round
@@ -17,17 +17,17 @@ const LISTS_AT_ONCE = 500
  */
 export class Session {
   readonly #client: PoolClient
-  readonly #prepared: Prepared
-  readonly #counted: () => void
+  readonly #prepared: PreparedStatements
+  readonly #onStatement: () => void
   #isOpen = false
   /** error of a statement that was sent without waiting; it is the cause of later failures */
   #failed: unknown
 
   /** @param onStatement called for each statement */
-  constructor(client: PoolClient, prepared: Prepared, counted: () => void) {
+  constructor(client: PoolClient, prepared: PreparedStatements, onStatement: () => void) {
     this.#client = client
     this.#prepared = prepared
-    this.#counted = counted
+    this.#onStatement = onStatement
   }
 
   /**
@@ -36,17 +36,17 @@ export class Session {
    */
   begin(text: string): void {
     this.#isOpen = true
-    this.ahead(text)
-    const scope = tenantScope()
-    if (scope === 'deployment') this.ahead(this.#prepared.of(FOR_DEPLOYMENT))
-    else if (scope !== undefined) this.ahead(this.#prepared.of(FOR_TENANT), [scope.tenant])
+    this.sendAhead(text)
+    const scope = getTenantScope()
+    if (scope === 'deployment') this.sendAhead(this.#prepared.get(SET_DEPLOYMENT))
+    else if (scope !== undefined) this.sendAhead(this.#prepared.get(SET_TENANT), [scope.tenant])
   }
 
   /**
    * Sends a statement without waiting for its result: if it fails, the next statement of its transaction fails with its
    * error.
    */
-  ahead(statement: string | Named, values: readonly unknown[] = []): void {
+  sendAhead(statement: string | ServerStatement, values: readonly unknown[] = []): void {
     const named = typeof statement === 'string' ? { text: statement } : statement
     this.#client.query({ ...named, values: [...values] }).catch((error: unknown) => {
       this.#failed ??= error
@@ -54,15 +54,17 @@ export class Session {
   }
 
   /** Runs a statement of a program. @returns the same as the driver of SQLite */
-  async run(asked: Asked): Promise<unknown> {
-    if (!('lists' in asked)) {
-      this.#counted()
-      return await this.#one(asked, asked.values)
+  async run(request: ProgramStatement): Promise<unknown> {
+    if (!('lists' in request)) {
+      this.#onStatement()
+      return await this.#sendOne(request, request.values)
     }
     const all: unknown[] = []
-    for (let from = 0; from < asked.lists.length; from += LISTS_AT_ONCE) {
-      this.#counted()
-      const sent = asked.lists.slice(from, from + LISTS_AT_ONCE).map((values) => this.#one(asked, values))
+    for (let start = 0; start < request.lists.length; start += MAX_CONCURRENT_LISTS) {
+      this.#onStatement()
+      const sent = request.lists
+        .slice(start, start + MAX_CONCURRENT_LISTS)
+        .map((values) => this.#sendOne(request, values))
       // the first failure caused the others
       for (const outcome of await Promise.allSettled(sent)) {
         if (outcome.status === 'rejected') throw outcome.reason
@@ -73,10 +75,10 @@ export class Session {
   }
 
   /** Sends a statement. @returns its rows, or the count of changed rows */
-  async #one({ verb, sql, ...rest }: Asked, values: readonly Bindable[]): Promise<unknown> {
+  async #sendOne({ verb, sql, ...rest }: ProgramStatement, values: readonly Bindable[]): Promise<unknown> {
     const isLists = 'cells' in rest && rest.cells === true
     const { rows, rowCount } = await this.#client
-      .query({ ...this.#prepared.of(sql), values: [...storable(values)], ...(isLists ? { rowMode: 'array' } : {}) })
+      .query({ ...this.#prepared.get(sql), values: [...toStorable(values)], ...(isLists ? { rowMode: 'array' } : {}) })
       .catch((error: unknown) => {
         throw this.#failed ?? error
       })
@@ -94,14 +96,14 @@ export class Session {
   }
 
   /** Rolls back a transaction without changes, and releases the connection afterwards. */
-  leave(): void {
+  rollback(): void {
     if (!this.#isOpen) {
       this.#client.release()
       return
     }
     this.#client.query('ROLLBACK').then(
       () => this.#client.release(),
-      () => this.drop(),
+      () => this.discard(),
     )
   }
 
@@ -111,7 +113,7 @@ export class Session {
   }
 
   /** Closes the connection. */
-  drop(): void {
+  discard(): void {
     this.#client.release(true)
   }
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
+import { GraphExtractor } from '../../../../src/engine/derived/graph/extract.js'
 
 /** Names of each entity, by key. */
 function namesIn(text: string): Record<string, string[]> {
-  const reader = new GraphReader('Notes')
+  const reader = new GraphExtractor('Notes')
   reader.add({ key: 1, text, section: ['Notes'] })
   return Object.fromEntries([...reader.finish().entities].map(([key, { names }]) => [key, [...names].sort()]))
 }

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { canonicalKey, findEntities } from '../../../../src/engine/derived/graph/entities.js'
-import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
-import { graphRoom, storeExtraction } from '../../../../src/engine/derived/graph/store.js'
+import { GraphExtractor } from '../../../../src/engine/derived/graph/extract.js'
+import { loadGraphCapacity, storeExtraction } from '../../../../src/engine/derived/graph/store.js'
 import { Database } from '../../../../src/engine/storage/database.js'
 import { sql } from '../../../../src/engine/storage/program.js'
 import { processorMsSince } from '../../../helpers/processor-time.js'
@@ -14,7 +14,7 @@ const TEXT =
   'Project Falcon is led by Maria Keller, the head of Northern Yard Ltd. Project Falcon depends on the Data Retention Policy. The operating margin fell on 3 March 2024. See section Billing.'
 
 function extract(text: string, key = 1) {
-  const reader = new GraphReader('Plans')
+  const reader = new GraphExtractor('Plans')
   reader.add({ key, text, section: ['Falcon Plan'] })
   return reader.finish()
 }
@@ -92,7 +92,7 @@ describe('the stored graph', () => {
   }
   const of = async (versionKey: number, text: string): Promise<void> => {
     version(versionKey)
-    const room = db.now(graphRoom(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
+    const room = db.now(loadGraphCapacity(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
     await storeExtraction(db, { spaceKey: 1, versionKey }, extract(text, versionKey), room)
   }
   const dump = (): unknown => [
@@ -129,14 +129,14 @@ describe('the stored graph', () => {
   })
 
   it('stores nothing for a version that was purged while it was read', async () => {
-    const room = db.now(graphRoom(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
+    const room = db.now(loadGraphCapacity(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 9 }, extract(TEXT), room)
     expect(db.now(sql.all('SELECT 1 FROM graph_entities'))).toEqual([])
   })
 
   it('stays within the quota', async () => {
     version(7)
-    const room = db.now(graphRoom(1, { maxGraphEntityCount: 2, maxGraphRelationCount: 1 }))
+    const room = db.now(loadGraphCapacity(1, { maxGraphEntityCount: 2, maxGraphRelationCount: 1 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 7 }, extract(TEXT), room)
     expect(db.now(sql.all('SELECT key FROM graph_entities'))).toHaveLength(2)
     expect(db.now(sql.all('SELECT key FROM graph_relations')).length).toBeLessThanOrEqual(1)

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { isShortFor } from '../../../../src/engine/derived/graph/aliases.js'
 import { canonicalKey, findEntities } from '../../../../src/engine/derived/graph/entities.js'
-import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
+import { GraphExtractor } from '../../../../src/engine/derived/graph/extract.js'
 
 const names = (text: string): string[] => findEntities(text).map(({ name }) => name)
 
 function entities(...passages: string[]) {
-  const reader = new GraphReader('')
+  const reader = new GraphExtractor('')
   for (const [key, text] of passages.entries()) reader.add({ key: key + 1, text, section: [] })
   return reader.finish().entities
 }

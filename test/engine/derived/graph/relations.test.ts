@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { GraphReader } from '../../../../src/engine/derived/graph/extract.js'
+import { GraphExtractor } from '../../../../src/engine/derived/graph/extract.js'
 
 /** `subject predicate object` of what a text states. */
 function stated(text: string): string[] {
-  const reader = new GraphReader('')
+  const reader = new GraphExtractor('')
   reader.add({ key: 1, text, section: [] })
   return [...reader.finish().relations.values()].flatMap(({ subject, predicate, object }) =>
     predicate === '' ? [] : [`${subject} ${predicate} ${object}`],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lookUpTerm, PageIndexBuilder, readProfile } from '../../../../src/engine/derived/page-index/build.js'
+import { lookUpTerm, PageIndexBuilder, parseProfile } from '../../../../src/engine/derived/page-index/build.js'
 import { termHash } from '../../../../src/engine/derived/passage.js'
 import { amongOthers } from '../../../helpers/bytes.js'
 
@@ -9,7 +9,7 @@ describe('the profile of a document', () => {
     builder.add({ key: 1, text: 'oil and oil', section: [], outlineNode: 's1', page: null })
     const { profile } = builder.finish()
     for (const bytes of [profile, amongOthers(profile)]) {
-      const read = readProfile(bytes)
+      const read = parseProfile(bytes)
       expect(lookUpTerm(read, termHash('oil'))).toEqual({ count: 2, named: false })
       expect(lookUpTerm(read, termHash('brass'))).toEqual({ count: 0, named: false })
     }

@@ -82,7 +82,9 @@ describe('pictures with a vision model', () => {
     expect(server.requests.length).toBe(before)
   })
 
-  it('wait for a failing model, show that in the status, and resume after a restart', { timeout: 120_000 }, async () => {
+  it('wait for a failing model, show that in the status, and resume after a restart', {
+    timeout: 120_000,
+  }, async () => {
     server.always({ kind: 'status', status: 503 })
     const { space, id } = await spaceWith({ 'a.html': page(inline(picture(500, 400, 5))) }, 'failing')
     await until(
@@ -138,7 +140,7 @@ describe('the variants of a picture', () => {
       thumbnail: { contentType: 'image/jpeg', width: 256, height: 144 },
       preview: { contentType: 'image/jpeg', width: 1024, height: 576 },
     })
-    const { sizeOfPicture } = await import('../../../../src/engine/parse/picture/size.js')
+    const { readPixelSize: sizeOfPicture } = await import('../../../../src/engine/parse/picture/size.js')
     for (const [name, { width, height }] of Object.entries(variants)) {
       const asset = await test.engine.documents.itemAsset(ADA, space.id, id, 'image-1', name)
       expect(sizeOfPicture(asset.bytes), name).toEqual({ width, height })

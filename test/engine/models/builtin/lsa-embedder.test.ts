@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { LsaEmbedding } from '../../../../src/engine/models/builtin/lsa-embedder.js'
+import { LsaEmbedder } from '../../../../src/engine/models/builtin/lsa-embedder.js'
 import { trainLsa } from '../../../../src/engine/models/builtin/lsa-trainer.js'
 import { topicTexts } from './texts.js'
 
@@ -45,7 +45,7 @@ describe('the training thread', () => {
 })
 
 describe('the embedding thread', () => {
-  const embedding = new LsaEmbedding()
+  const embedding = new LsaEmbedder()
   afterAll(() => embedding.close())
 
   it('embeds documents and queries of a loaded model, in order', async () => {
@@ -89,7 +89,7 @@ describe('the embedding thread', () => {
   })
 
   it('rejects waiting requests when it is closed', async () => {
-    const other = new LsaEmbedding()
+    const other = new LsaEmbedder()
     await other.load('a', await trainedBytes(40))
     const asked = other.embed('a', topicTexts(3000), 'document')
     await Promise.all([expect(asked).rejects.toMatchObject({ code: 'unavailable' }), other.close()])
@@ -98,11 +98,11 @@ describe('the embedding thread', () => {
 })
 
 describe('the embedding in several threads', () => {
-  const embedding = new LsaEmbedding(2)
+  const embedding = new LsaEmbedder(2)
   afterAll(() => embedding.close())
 
   it('gives the same vectors as one thread, in the configured number of threads', async () => {
-    const one = new LsaEmbedding()
+    const one = new LsaEmbedder()
     const bytes = await trainedBytes(60)
     const texts = topicTexts(40)
     const threads = () => process.getActiveResourcesInfo().filter((name) => name === 'MessagePort').length

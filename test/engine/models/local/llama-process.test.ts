@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, expect, it } from 'vitest'
 import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { type LlamaOptions, LlamaProcess } from '../../../../src/local/models/llama-process.js'
-import { modelPaths } from '../../../../src/local/models/pulled.js'
-import { runtimeEntry, runtimeFolder } from '../../../../src/local/models/runtime.js'
+import { getModelPaths } from '../../../../src/local/models/pulled.js'
+import { getRuntimeEntry, getRuntimeFolder } from '../../../../src/local/models/runtime.js'
 import { pulledModelOf } from '../../../helpers/fake-llama.js'
 import { until } from '../../../helpers/until.js'
 
@@ -18,8 +18,8 @@ afterAll(() => removeFolder(models))
 
 function llama(more: Partial<LlamaOptions> = {}): LlamaProcess {
   const { task = 'embedding' } = more
-  const { weights } = modelPaths(models, pulledModelOf(models, task))
-  const entry = runtimeEntry(runtimeFolder(models))
+  const { weights } = getModelPaths(models, pulledModelOf(models, task))
+  const entry = getRuntimeEntry(getRuntimeFolder(models))
   const one = new LlamaProcess({ entry, weights, bytes: 1024, task, ...more })
   started.push(one)
   return one
@@ -36,7 +36,7 @@ it('starts the process of a model with the first request and reports the window 
 })
 
 it('returns vectors of unit length, also for an empty text and for one that is longer than the window', async () => {
-  const reply = await llama().ask(embed(['a', '', 'b'.repeat(9000)]))
+  const reply = await llama().sendRequest(embed(['a', '', 'b'.repeat(9000)]))
   const lengths = reply.op === 'embed' ? reply.vectors.map((vector) => Math.hypot(...vector).toFixed(3)) : []
   expect(lengths).toEqual(['1.000', '1.000', '1.000'])
 })
@@ -45,8 +45,8 @@ it('embeds an urgent text before the rest of a batch that was sent earlier', asy
   const one = llama()
   await one.load()
   const order: string[] = []
-  const batch = one.ask(embed(new Array(64).fill('text'), false)).then(() => order.push('batch'))
-  await one.ask(embed(['question'])).then(() => order.push('question'))
+  const batch = one.sendRequest(embed(new Array(64).fill('text'), false)).then(() => order.push('batch'))
+  await one.sendRequest(embed(['question'])).then(() => order.push('question'))
   await batch
   expect(order).toEqual(['question', 'batch'])
 })
@@ -55,14 +55,14 @@ it('fails the requests of a process that dies, and starts another one for the ne
   const one = llama()
   await one.load()
   const dead = one.pid()
-  await expect(one.ask(embed(['DIE']))).rejects.toMatchObject({ fault: 'gone' })
-  await expect(one.ask(embed(['alive']))).resolves.toMatchObject({ op: 'embed' })
+  await expect(one.sendRequest(embed(['DIE']))).rejects.toMatchObject({ fault: 'gone' })
+  await expect(one.sendRequest(embed(['alive']))).resolves.toMatchObject({ op: 'embed' })
   expect(one.pid()).not.toBe(dead)
 })
 
 it.runIf(process.platform === 'linux')('ends the process of a model above its memory limit', async () => {
   const one = llama({ memoryBytes: 200 * 1024 * 1024 })
-  await expect(one.ask(embed(['GROW']))).rejects.toThrow('took more than 200 MiB of memory')
+  await expect(one.sendRequest(embed(['GROW']))).rejects.toThrow('took more than 200 MiB of memory')
 })
 
 it('ends the process of a model that does not end a canceled request', async () => {
@@ -71,27 +71,27 @@ it('ends the process of a model that does not end a canceled request', async () 
   const pid = one.pid()
   const abort = new AbortController()
   // The first piece is sent before the process hangs.
-  const hanging = one.ask(chat('HANG'), abort.signal, () => abort.abort(new Error('too slow')))
+  const hanging = one.sendRequest(chat('HANG'), abort.signal, () => abort.abort(new Error('too slow')))
   await expect(hanging).rejects.toThrow('too slow')
   await until(() => one.pid() === undefined)
-  await one.ask(chat('next'))
+  await one.sendRequest(chat('next'))
   expect(one.pid()).not.toBe(pid)
 })
 
 it('drops a request that is canceled before its model is loaded, and keeps the process', async () => {
   const one = llama()
   const abort = new AbortController()
-  const canceled = one.ask(embed(['HANG']), abort.signal)
+  const canceled = one.sendRequest(embed(['HANG']), abort.signal)
   const pid = one.pid()
   abort.abort(new Error('too late'))
   await expect(canceled).rejects.toThrow('too late')
-  await one.ask(embed(['next']))
+  await one.sendRequest(embed(['next']))
   expect(one.pid()).toBe(pid)
 })
 
 it('ends the idle process of a model', async () => {
   const one = llama({ idleMs: 1 })
-  await one.ask(embed(['a']))
+  await one.sendRequest(embed(['a']))
   await until(() => one.pid() === undefined)
 })
 
@@ -101,6 +101,6 @@ it('ends a process that does not load its model in time', async () => {
 
 it('reports a model that the runtime cannot load', async () => {
   const id = pulledModelOf(models, 'rerank', {}, Buffer.from('UNLOADABLE'))
-  const one = llama({ weights: modelPaths(models, id).weights })
+  const one = llama({ weights: getModelPaths(models, id).weights })
   await expect(one.load()).rejects.toMatchObject({ fault: 'unloadable', message: 'unknown model architecture' })
 })

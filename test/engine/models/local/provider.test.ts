@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { removeFolder } from '../../../../bench/lib/removed-folder.js'
 import { createModelRegistry, type ModelRegistry } from '../../../../src/engine/models/registry.js'
 import type { GenerationEvent } from '../../../../src/engine/models/types.js'
-import { modelPaths } from '../../../../src/local/models/pulled.js'
+import { getModelPaths } from '../../../../src/local/models/pulled.js'
 import { pulledModelOf } from '../../../helpers/fake-llama.js'
 
 let models: string
@@ -27,7 +27,7 @@ it('offers a pulled model until it is removed, without a restart', () => {
   const id = pulledModelOf(models, 'embedding')
   expect([registry.has(reference, 'embedding'), registry.has(reference, 'generation')]).toEqual([true, false])
   expect(registry.describe()).toMatchObject([{ pluginId: 'local', provider: 'llama', credential: 'none' }])
-  rmSync(modelPaths(models, id).path, { recursive: true })
+  rmSync(getModelPaths(models, id).path, { recursive: true })
   expect(registry.has(reference, 'embedding')).toBe(false)
   expect(() => registry.embedder(reference)).toThrow('`ks models pull` fetches models to this machine')
 })

@@ -1,11 +1,11 @@
 import { afterAll, expect, it } from 'vitest'
 import { createModelRegistry } from '../../../../src/engine/models/registry.js'
-import { type ModelTask, pulledModels } from '../../../../src/local/models/pulled.js'
+import { listPulledModels, type ModelTask } from '../../../../src/local/models/pulled.js'
 import { isRuntimeInstalled } from '../../../../src/local/models/runtime.js'
 
 /** A folder as `ks models pull` fills it: `models/` of a data directory. */
 const folder = process.env.KS_TEST_MODELS ?? ''
-const models = folder !== '' && isRuntimeInstalled(folder) ? pulledModels(folder) : []
+const models = folder !== '' && isRuntimeInstalled(folder) ? listPulledModels(folder) : []
 const registry = createModelRegistry([], { modelsFolder: folder })
 afterAll(() => registry.close())
 

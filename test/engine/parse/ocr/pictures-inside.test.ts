@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_LIMITS } from '../../../../src/engine/parse/limits.js'
 import { DEFAULT_OCR } from '../../../../src/engine/parse/ocr/budget.js'
-import type { OcrRequest } from '../../../../src/engine/parse/ocr/pages-read.js'
+import type { OcrRequest } from '../../../../src/engine/parse/ocr/ocr-types.js'
 import { compileBytes } from '../../../../src/engine/parse/read-document.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { encodePng } from '../../../../src/engine/parse/render/png.js'

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../../../../bench/lib/words.js'
-import { withoutSemblance } from '../../../../src/engine/parse/ocr/pages.js'
-import type { RecognisedLine } from '../../../../src/engine/parse/ocr/pages-read.js'
+import type { RecognisedLine } from '../../../../src/engine/parse/ocr/ocr-types.js'
+import { removeFalseText } from '../../../../src/engine/parse/ocr/pages.js'
 import { isTexture } from '../../../../src/engine/parse/ocr/texture.js'
-import { turned } from '../../../../src/engine/parse/picture/transform.js'
+import { rotateBitmap } from '../../../../src/engine/parse/picture/transform.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { encodePng } from '../../../../src/engine/parse/render/png.js'
 import { failureOf, read } from '../read.js'
@@ -71,11 +71,11 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
   it('reads rotated pictures, by EXIF orientation or by detection', async () => {
     const scan = await scanOf(TEXT)
     // Orientation 6: the camera was rotated, so the stored picture must be rotated by 90 degrees.
-    const stored = turned(scan, 270)
-    const told = await read('told.tif', makeTiff([stored], { deflate: true, orientation: 6 }))
-    expect(told.text).toContain('opens at nine in the morning')
+    const stored = rotateBitmap(scan, 270)
+    const byExif = await read('told.tif', makeTiff([stored], { deflate: true, orientation: 6 }))
+    expect(byExif.text).toContain('opens at nine in the morning')
     for (const degrees of [90, 180, 270]) {
-      const document = await read('turned.png', encodePng(turned(scan, degrees)))
+      const document = await read('turned.png', encodePng(rotateBitmap(scan, degrees)))
       expect([degrees, document.text]).toEqual([degrees, expect.stringContaining('opens at nine in the morning')])
     }
   })
@@ -83,14 +83,14 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
   it('drops unsure lines of a photograph, and all lines if the result is unsure as a whole', () => {
     const line = (text: string, sure: number): RecognisedLine => [0, 9, 0, 9, text, [sure]]
     const page = { page: 1, lines: [line('bough', 30), line('Harbourmaster', 90)], confidence: 70 }
-    expect(withoutSemblance(page).lines.map(([, , , , text]) => text)).toEqual(['Harbourmaster'])
+    expect(removeFalseText(page).lines.map(([, , , , text]) => text)).toEqual(['Harbourmaster'])
     const none = { page: 1, lines: [], confidence: 0 }
     // Sure, but no word; a word, but unsure; a word among much noise.
-    expect(withoutSemblance({ ...page, lines: [line('oO', 90), line('0°', 95)] })).toEqual(none)
-    expect(withoutSemblance({ ...page, lines: [line('Harbourmaster', 45)] })).toEqual(none)
+    expect(removeFalseText({ ...page, lines: [line('oO', 90), line('0°', 95)] })).toEqual(none)
+    expect(removeFalseText({ ...page, lines: [line('Harbourmaster', 45)] })).toEqual(none)
     const specks = Array.from({ length: 60 }, () => line('oO', 70))
-    expect(withoutSemblance({ ...page, lines: [line('Harbourmaster', 90), ...specks] })).toEqual(none)
-    expect(withoutSemblance({ ...page, lines: [line('Bar', 92)], confidence: 92 }).lines).toHaveLength(1)
+    expect(removeFalseText({ ...page, lines: [line('Harbourmaster', 90), ...specks] })).toEqual(none)
+    expect(removeFalseText({ ...page, lines: [line('Bar', 92)], confidence: 92 }).lines).toHaveLength(1)
   })
 
   it('makes no passage of strokes in all directions', async () => {

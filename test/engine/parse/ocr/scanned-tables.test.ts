@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { numbers } from '../../../../bench/lib/words.js'
-import { linesDrawn } from '../../../../src/engine/parse/ocr/drawn-lines.js'
-import { missedAreas } from '../../../../src/engine/parse/ocr/missed-words.js'
+import { findDrawnLines } from '../../../../src/engine/parse/ocr/drawn-lines.js'
+import { findMissedAreas } from '../../../../src/engine/parse/ocr/missed-words.js'
 import { isTexture } from '../../../../src/engine/parse/ocr/texture.js'
-import { linesOf } from '../../../../src/engine/parse/ocr/words.js'
+import { parseLines } from '../../../../src/engine/parse/ocr/words.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { encodePng } from '../../../../src/engine/parse/render/png.js'
-import { tableOf } from '../../../../src/engine/parse/tables/cells.js'
+import { toTableCells } from '../../../../src/engine/parse/tables/cells.js'
 import { makeDocxWithPicture } from '../office-picture.js'
 import { read } from '../read.js'
 import { makeScan, type PdfSheet, scansOf, sheetOf } from '../render/make-pdf.js'
@@ -45,7 +45,7 @@ function sheet({ ruled = false, only = false } = {}): PdfSheet {
 async function tablesIn(name: string, bytes: Buffer) {
   const document = await read(name, bytes)
   const elements = document.elements.filter(({ type }) => type === 'table')
-  return { document, elements, tables: elements.map((one) => tableOf(one.text ?? '', one.metadata)) }
+  return { document, elements, tables: elements.map((one) => toTableCells(one.text ?? '', one.metadata)) }
 }
 
 /** Rotates by a small angle around the upper left corner. */
@@ -78,7 +78,7 @@ describe('tables in scanned pictures', { timeout: TIMEOUT_MS }, () => {
   it('appear on a skewed sheet by their lines', async () => {
     const [scan] = await scansOf([sheet({ ruled: true })], 200)
     if (scan === undefined) throw new Error('nothing was drawn')
-    const drawn = linesDrawn(askew(scan, 0.012), 200, 0.012)
+    const drawn = findDrawnLines(askew(scan, 0.012), 200, 0.012)
     const long = (lines: readonly { from: number; to: number }[], least: number) =>
       lines.filter(({ from, to }) => to - from > least)
     expect(long(drawn.level, 1200).length).toBeGreaterThanOrEqual(6)
@@ -137,7 +137,7 @@ describe('the search for lines in hostile pictures', { timeout: TIMEOUT_MS }, ()
   }
 
   it.each(Object.entries(pictures))('stays within limits: %s', async (_, bitmap) => {
-    const { level, upright } = linesDrawn(bitmap, 150, 0)
+    const { level, upright } = findDrawnLines(bitmap, 150, 0)
     expect(level.length).toBeLessThanOrEqual(20_000)
     expect(upright.length).toBeLessThanOrEqual(20_000)
     const word = (top: number) => ({ text: 'a', confidence: 90, left: 10, right: 30, top, bottom: top + 20 })
@@ -145,7 +145,7 @@ describe('the search for lines in hostile pictures', { timeout: TIMEOUT_MS }, ()
       const box = { left: 10, right: 30, top: 25 * at, bottom: 25 * at + 20 }
       return { ...box, words: [word(25 * at)], size: 20, baseline: 25 * at + 18, tilt: 0 }
     })
-    expect(missedAreas(bitmap, rows).length).toBeLessThanOrEqual(120)
+    expect(findMissedAreas(bitmap, rows).length).toBeLessThanOrEqual(120)
     const read = await tablesIn('hostile.png', encodePng(bitmap)).catch(() => undefined)
     expect(read?.tables ?? []).toEqual([])
   })
@@ -183,7 +183,7 @@ describe('the search for missed words', { timeout: TIMEOUT_MS }, () => {
     const lines = [618, 596, 574, 552].map((y) =>
       line([word('x', 76, y, 62), word('y', 290, y, 30), word('z', 380, y, 30)], y),
     )
-    const found = missedAreas(scan, linesOf(JSON.stringify({ blocks: [{ paragraphs: [{ lines }] }] })))
+    const found = findMissedAreas(scan, parseLines(JSON.stringify({ blocks: [{ paragraphs: [{ lines }] }] })))
     expect(found).toHaveLength(4)
     for (const area of found) expect(area.left / scale).toBeCloseTo(470, -1)
   })

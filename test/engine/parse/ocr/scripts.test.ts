@@ -3,15 +3,15 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../../bench/lib/daemon.js'
-import { recogniser } from '../../../../src/engine/parse/ocr/recognise.js'
-import type { PageText } from '../../../../src/engine/parse/ocr/words.js'
+import { getRecogniser } from '../../../../src/engine/parse/ocr/recognise.js'
+import type { OcrText } from '../../../../src/engine/parse/ocr/words.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
 import { openPages } from '../../../../src/engine/parse/render/pdf-pages.js'
 import {
-  chosenLanguages,
-  installedLanguages,
+  findLanguagesOfOtherScripts,
   languageSetting,
-  languagesOfOtherScripts,
+  listInstalledLanguages,
+  parseLanguageSelection,
 } from '../../../../src/local/ocr-languages.js'
 import { makePdf, sheetOf } from '../render/make-pdf.js'
 
@@ -38,16 +38,16 @@ async function drawn(lines: readonly string[], font: string): Promise<Bitmap> {
   return bitmap
 }
 
-function words({ lines }: PageText): string {
+function words({ lines }: OcrText): string {
   return lines.map((line) => line.words.map(({ text }) => text).join(' ')).join(' ')
 }
 
 describe('a script outside of the chosen languages', { timeout: 240_000 }, () => {
   it('gets detected page by page if its language is installed', async () => {
     const [greek, english] = await Promise.all([drawn(GREEK, 'Symbol'), drawn(ENGLISH, 'Helvetica')])
-    const others = languagesOfOtherScripts(['eng'], folder.path)
+    const others = findLanguagesOfOtherScripts(['eng'], folder.path)
     expect(others).toContain('ell')
-    const reader = await recogniser({ codes: ['eng'], others, folder: folder.path })
+    const reader = await getRecogniser({ codes: ['eng'], others, folder: folder.path })
     for (const page of [greek, english]) {
       const text = reader.read(page, 200)
       if (page === english) expect(words(text)).toContain('mill of Port Ellery')
@@ -58,15 +58,15 @@ describe('a script outside of the chosen languages', { timeout: 240_000 }, () =>
 })
 
 it('languages of other scripts are the installed ones with letters that the chosen ones lack', () => {
-  expect(installedLanguages(folder.path)).toEqual(expect.arrayContaining(['ell', 'eng']))
-  expect(languagesOfOtherScripts(['eng'], folder.path)).toEqual(['ell'])
-  expect(languagesOfOtherScripts(['deu'], folder.path)).toEqual(['ell'])
-  expect(languagesOfOtherScripts(['grc'], folder.path)).toEqual(['eng'])
-  expect(languagesOfOtherScripts(['eng', 'ell'], folder.path)).toEqual([])
+  expect(listInstalledLanguages(folder.path)).toEqual(expect.arrayContaining(['ell', 'eng']))
+  expect(findLanguagesOfOtherScripts(['eng'], folder.path)).toEqual(['ell'])
+  expect(findLanguagesOfOtherScripts(['deu'], folder.path)).toEqual(['ell'])
+  expect(findLanguagesOfOtherScripts(['grc'], folder.path)).toEqual(['eng'])
+  expect(findLanguagesOfOtherScripts(['eng', 'ell'], folder.path)).toEqual([])
 })
 
 it('the setting auto turns on the detection of scripts, with English as default language', () => {
-  const choice = chosenLanguages(folder.path, ['eng+auto', 'letters=deu', 'scrolls=auto'])
+  const choice = parseLanguageSelection(folder.path, ['eng+auto', 'letters=deu', 'scrolls=auto'])
   expect(choice.forAll).toEqual({ codes: ['eng'], detects: true })
   expect(choice.ofSpaces).toEqual({
     letters: { codes: ['deu'], detects: false },

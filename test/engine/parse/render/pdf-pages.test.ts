@@ -71,7 +71,7 @@ describe('the rendering of PDF pages', () => {
   })
 
   it('gives pictures or a read error for mutated files', async () => {
-    let told = 0
+    let failures = 0
     for (let round = 0; round < 60; round++) {
       const bytes = Buffer.from(RED_QUARTER)
       for (let change = 0; change < 6; change++) {
@@ -84,9 +84,9 @@ describe('the rendering of PDF pages', () => {
         pages.close()
       } catch (error) {
         expect(error).toBeInstanceOf(ReadError)
-        told++
+        failures++
       }
     }
-    expect(told).toBeGreaterThan(0)
+    expect(failures).toBeGreaterThan(0)
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { contradictions } from '../../../../src/engine/query/conflicts/contradictions.js'
-import { replacesAnother } from '../../../../src/engine/query/question/asked-time.js'
+import { findContradictions } from '../../../../src/engine/query/conflicts/contradictions.js'
+import { replacesAnother } from '../../../../src/engine/query/question/requested-time.js'
 import { analyzeQuery } from '../../../../src/lib/text/analyze.js'
 
 interface Side {
@@ -26,7 +26,7 @@ function judge({ question, one, other }: Case): Case['expect'] {
     document: String(index),
     replaces: replacesAnother(side.title, side.text),
   }))
-  const { conflicts, differences } = contradictions(question, analyzeQuery(question), () => 2, items)
+  const { conflicts, differences } = findContradictions(question, analyzeQuery(question), () => 2, items)
   if (conflicts.length > 0) return 'conflict'
   return differences.some(({ newer }) => newer === 1) ? 'newer' : 'agree'
 }
@@ -69,7 +69,7 @@ describe('documents with different dates', () => {
     }))
   const judgeDays = (...days: (string | undefined)[]) => {
     const question = 'How many days from home are allowed?'
-    return contradictions(question, analyzeQuery(question), () => 2, items(days))
+    return findContradictions(question, analyzeQuery(question), () => 2, items(days))
   }
 
   it('do not contradict each other: the later one is valid', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isCurrencySign, isMoney, unitNamed } from '../../../../src/engine/query/conflicts/measures.js'
+import { findUnit, isCurrencySign, isMoney } from '../../../../src/engine/query/conflicts/measures.js'
 
 describe('the parser of units', () => {
   it.each([
@@ -15,18 +15,15 @@ describe('the parser of units', () => {
     ['€', 'EUR', 1],
     ['pounds', 'mass', 453.592],
   ])('reads units in many languages: %s', (word, measure, factor) => {
-    expect(unitNamed(word)).toMatchObject({ measure, factor })
+    expect(findUnit(word)).toMatchObject({ measure, factor })
   })
 
   it.each(['in', 'a', 'projector', 'room'])('finds no unit in %s', (word) => {
-    expect(unitNamed(word)).toBeUndefined()
+    expect(findUnit(word)).toBeUndefined()
   })
 
   it('recognises currencies as money, and signs that precede their number', () => {
-    expect([unitNamed('eur'), unitNamed('kg')].map((unit) => unit !== undefined && isMoney(unit))).toEqual([
-      true,
-      false,
-    ])
+    expect([findUnit('eur'), findUnit('kg')].map((unit) => unit !== undefined && isMoney(unit))).toEqual([true, false])
     expect(['£', 'usd', 'kg'].map(isCurrencySign)).toEqual([true, true, false])
   })
 })

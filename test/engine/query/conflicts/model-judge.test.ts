@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../../src/contract/gateway/queries.js'
 import type { EngineContext } from '../../../../src/engine/context.js'
-import { judgeWithModel, pairKey } from '../../../../src/engine/query/conflicts/model-judge.js'
+import { hashPair, judgeWithModel } from '../../../../src/engine/query/conflicts/model-judge.js'
 import type { SpaceRow } from '../../../../src/engine/rows/spaces.js'
 import { newId } from '../../../../src/lib/ids.js'
 import { openSmallStore, type SmallStore } from '../../../helpers/store.js'
@@ -40,41 +40,41 @@ const judge = (of: [string, string][], profile: object = { reasoningModel: MODEL
     },
     signal,
   ) as Promise<Bundle>
-const said = (...verdicts: ('contradict' | 'compatible')[]) => JSON.stringify(verdicts)
+const verdictReply = (...verdicts: ('contradict' | 'compatible')[]) => JSON.stringify(verdicts)
 
 describe('a contradiction found by rules', () => {
   it('disappears if the model finds that both statements can be true', async () => {
-    const asked = speaking(context, said('compatible', 'contradict'))
+    const asked = speaking(context, verdictReply('compatible', 'contradict'))
     const of = pairs(2)
     expect(await judge(of)).toEqual({ state: 'conflict', left: 1 })
     expect(asked).toHaveLength(1)
     expect(JSON.parse(asked[0]?.messages[1]?.content ?? '')).toEqual({ pairs: of })
     expect(asked[0]?.options.maxTokens).toBe(120)
-    speaking(context, said('compatible', 'compatible'))
+    speaking(context, verdictReply('compatible', 'compatible'))
     expect(await judge(pairs(2))).toEqual({ state: 'answerable', left: 0 })
-    speaking(context, said('contradict'))
+    speaking(context, verdictReply('contradict'))
     expect(await judge(pairs(1))).toEqual({ state: 'conflict', left: 1 })
   })
 
   it('goes to the same model once, in whichever order the pair comes again', async () => {
     const [pair = ['', '']] = pairs(1)
-    speaking(context, said('compatible'))
+    speaking(context, verdictReply('compatible'))
     await judge([pair])
     const again = speaking(context)
     expect(await judge([pair])).toMatchObject({ left: 0 })
     expect(await judge([[pair[1], pair[0]]])).toMatchObject({ left: 0 })
     expect(again).toHaveLength(0)
     // The verdict of another model is stored separately.
-    const other = speaking(context, said('contradict'))
+    const other = speaking(context, verdictReply('contradict'))
     expect(await judge([pair], { reasoningModel: { ...MODEL, model: 'another' } })).toMatchObject({ left: 1 })
     expect(other).toHaveLength(1)
-    expect(pairKey(MODEL, pair)).toBe(pairKey(MODEL, [pair[1], pair[0]]))
-    expect(pairKey(MODEL, pair)).not.toBe(pairKey({ ...MODEL, provider: 'another' }, pair))
+    expect(hashPair(MODEL, pair)).toBe(hashPair(MODEL, [pair[1], pair[0]]))
+    expect(hashPair(MODEL, pair)).not.toBe(hashPair({ ...MODEL, provider: 'another' }, pair))
   })
 
   it('keeps a stored contradict verdict without another call', async () => {
     const of = pairs(1)
-    speaking(context, said('contradict'))
+    speaking(context, verdictReply('contradict'))
     await judge(of)
     const again = speaking(context)
     expect(await judge(of)).toMatchObject({ left: 1 })
@@ -82,7 +82,7 @@ describe('a contradiction found by rules', () => {
   })
 
   it('goes to the model for at most four pairs, and the rules decide the rest', async () => {
-    const asked = speaking(context, said('compatible', 'compatible', 'compatible', 'compatible'))
+    const asked = speaking(context, verdictReply('compatible', 'compatible', 'compatible', 'compatible'))
     expect(await judge(pairs(6))).toMatchObject({ left: 2 })
     expect(JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs).toHaveLength(4)
   })
@@ -92,7 +92,7 @@ describe('a contradiction found by rules', () => {
     expect(await judge(pairs(1), {})).toMatchObject({ left: 1 })
     expect(await judge([])).toMatchObject({ left: 0, state: 'answerable' })
     expect(none).toHaveLength(0)
-    for (const reply of ['no idea', said('compatible'), '["compatible", "perhaps"]', '{"a": "compatible"}']) {
+    for (const reply of ['no idea', verdictReply('compatible'), '["compatible", "perhaps"]', '{"a": "compatible"}']) {
       const asked = speaking(context, reply, reply)
       expect(await judge(pairs(2))).toMatchObject({ left: 2 })
       expect(asked).toHaveLength(2)
@@ -103,12 +103,12 @@ describe('a contradiction found by rules', () => {
 
   it('goes to the default model of the daemon if the profile names none', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
-    speaking(context, said('compatible'))
+    speaking(context, verdictReply('compatible'))
     expect(await judge(pairs(1), {})).toMatchObject({ left: 0 })
   })
 
   it('sends at most 600 characters of each statement', async () => {
-    const asked = speaking(context, said('compatible'))
+    const asked = speaking(context, verdictReply('compatible'))
     await judge([[`${newId()} ${'word '.repeat(400)}`, `The tower ${newId()}.`]])
     const [[one, other] = ['', '']] = JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs
     expect(one.length).toBeLessThanOrEqual(600)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { numberAt } from '../../../../src/engine/query/conflicts/numbers.js'
+import { parseNumberAt } from '../../../../src/engine/query/conflicts/numbers.js'
 
-const read = (text: string, isGerman = false, at = 0) => numberAt(text.split(' '), at, isGerman)
+const read = (text: string, isGerman = false, at = 0) => parseNumberAt(text.split(' '), at, isGerman)
 const numberIn = (text: string, isGerman = false) => read(text, isGerman)?.value
 
 describe('the parser of numbers', () => {
@@ -64,7 +64,7 @@ describe('the parser of numbers', () => {
   })
 
   it('returns nothing if no number begins at the token', () => {
-    expect([read('apples'), read('a dog'), read('an hour'), numberAt([], 0, false), read('the 5')]).toEqual(
+    expect([read('apples'), read('a dog'), read('an hour'), parseNumberAt([], 0, false), read('the 5')]).toEqual(
       Array.from({ length: 5 }),
     )
     expect(read('the 5', false, 1)).toMatchObject({ value: 5 })

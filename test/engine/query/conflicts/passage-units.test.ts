@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { unitsOf } from '../../../../src/engine/query/conflicts/passage-units.js'
+import { splitPassage } from '../../../../src/engine/query/conflicts/passage-units.js'
 
-const read = (text: string) => unitsOf(text).map(({ label, text: value }) => [label, value])
+const read = (text: string) => splitPassage(text).map(({ label, text: value }) => [label, value])
 
 describe('the units of a passage', () => {
   it('cover table cells, with the heads of their row and column as label', () => {
@@ -10,7 +10,7 @@ describe('the units of a passage', () => {
       ['Projector Days', '3'],
       ['Tent Days', '14'],
     ])
-    expect(unitsOf('Item | Days\nTent | 14')[0]?.quote).toBe('Item: Tent; Days: 14')
+    expect(splitPassage('Item | Days\nTent | 14')[0]?.quote).toBe('Item: Tent; Days: 14')
   })
 
   it('cover the labelled values of lists and lines', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exclude, type Quantity, readQuantities } from '../../../../src/engine/query/conflicts/quantities.js'
+import { areExclusive, type Quantity, readQuantities } from '../../../../src/engine/query/conflicts/quantities.js'
 
 const CONTENT = new Set('users vacation working seats plan report people request pages guests'.split(' '))
 const DAY = 86_400
@@ -21,7 +21,7 @@ const one = (text: string, isGerman = false): Quantity => {
   expect(found).toHaveLength(1)
   return found[0] ?? expect.fail(text)
 }
-const said = (text: string, isGerman = false) => {
+const summarize = (text: string, isGerman = false) => {
   const { measure, low, high, bound } = one(text, isGerman)
   return [measure, low, high, bound]
 }
@@ -62,7 +62,7 @@ describe('quantities of a clause', () => {
     ['it opens at noon', ['clock', 720, 720, 'exact']],
     ['it closes at midnight', ['clock', 1440, 1440, 'exact']],
   ])('%s', (text, expected) => {
-    const [measure, low, high, bound] = said(text)
+    const [measure, low, high, bound] = summarize(text)
     expect([measure, Math.round(Number(low)), Math.round(Number(high)), bound]).toEqual([
       expected[0],
       ...expected.slice(1, 3).map((value) => Math.round(Number(value))),
@@ -97,9 +97,9 @@ describe('quantities of a clause', () => {
 
 describe('two quantities of one fact', () => {
   const excludes = (a: string, b: string) => {
-    const there = exclude(one(a), one(b))
+    const there = areExclusive(one(a), one(b))
     // The comparison is symmetric.
-    expect(exclude(one(b), one(a))).toBe(there)
+    expect(areExclusive(one(b), one(a))).toBe(there)
     return there
   }
 

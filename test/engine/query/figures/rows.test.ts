@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { askedFigures } from '../../../../src/engine/query/figures/asked-figures.js'
+import { findRequestedFigures } from '../../../../src/engine/query/figures/requested-figures.js'
 import { pickTables, type TablePassage } from '../../../../src/engine/query/figures/rows.js'
-import { namesIn } from '../../../../src/engine/query/names/question-names.js'
+import { findNames } from '../../../../src/engine/query/names/question-names.js'
 
 const INCOME =
   'Year ended | 2022 | 2021\nNet sales | $900 | $800\nCost of sales | (500) | (450)\nGross profit | 400 | 350'
@@ -13,9 +13,9 @@ let key = 0
 const passage = (title: string, body: string, document = 'Lantern Inc.'): TablePassage => ({
   ...{ key: ++key, title: `${document} › ${title}`, body, filename: 'report.pdf', document_title: document },
 })
-function picked(question: string, passages: TablePassage[], most = 3): string[] {
-  const asked = askedFigures(question) ?? { lines: [], statements: [], years: [] }
-  return pickTables(passages, asked, namesIn(question), most).flatMap(
+function picked(question: string, passages: TablePassage[], maxTables = 3): string[] {
+  const asked = findRequestedFigures(question) ?? { lines: [], statements: [], years: [] }
+  return pickTables(passages, asked, findNames(question), maxTables).flatMap(
     (one) => passages.find((passage) => passage.key === one)?.title ?? [],
   )
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { mentions, wordsOf } from '../../../../src/engine/query/names/names-missing.js'
-import { namesIn } from '../../../../src/engine/query/names/question-names.js'
+import { mentions, toMentionWords } from '../../../../src/engine/query/names/missing-names.js'
+import { findNames } from '../../../../src/engine/query/names/question-names.js'
 
 const says = (name: string, text: string) =>
-  mentions(wordsOf({ text, title: '' }), { name, distinctive: name.split(' ') })
+  mentions(toMentionWords({ text, title: '' }), { name, distinctive: name.split(' ') })
 
 describe('other words for a name', () => {
   it.each([
@@ -90,7 +90,7 @@ describe('a word that is similar to a name', () => {
 
   it('matches inside of run-together words in a title or file name', () => {
     const inFile = (name: string, source: string) =>
-      mentions(wordsOf({ text: 'It rose.', title: '', source }), { name, distinctive: [name] })
+      mentions(toMentionWords({ text: 'It rose.', title: '', source }), { name, distinctive: [name] })
     expect(inFile('Ulta', 'MYULTABEAUTY.pdf')).toBe(true)
     expect(inFile('Ult', 'MYULTABEAUTY.pdf')).toBe(false)
     expect(inFile('Rolls-Royce', 'therollsroyceplc.pdf')).toBe(true)
@@ -129,7 +129,7 @@ describe('names by their initials', () => {
 })
 
 describe('names that a question mentions', () => {
-  const names = (question: string) => namesIn(question).map(({ name }) => name)
+  const names = (question: string) => findNames(question).map(({ name }) => name)
 
   it('include quotations in any quotation marks', () => {
     expect(names('「紅樓夢」是誰寫的？')).toEqual(['紅樓夢'])

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { mentions, wordsOf } from '../../../../src/engine/query/names/names-missing.js'
-import { namesIn } from '../../../../src/engine/query/names/question-names.js'
+import { mentions, toMentionWords } from '../../../../src/engine/query/names/missing-names.js'
+import { findNames } from '../../../../src/engine/query/names/question-names.js'
 
-const names = (question: string) => namesIn(question).map(({ name }) => name)
-const telling = (question: string) => namesIn(question).map(({ distinctive }) => distinctive)
+const names = (question: string) => findNames(question).map(({ name }) => name)
+const telling = (question: string) => findNames(question).map(({ distinctive }) => distinctive)
 
 describe('names in a question', () => {
   it.each<[string, string[]]>([
@@ -70,9 +70,9 @@ describe('names in a question', () => {
 
 describe('a mention of a name in a passage', () => {
   const says = (question: string, text: string, title = '', source = '') => {
-    const [name] = namesIn(question)
+    const [name] = findNames(question)
     if (name === undefined) throw new Error(`no name in ${question}`)
-    return mentions(wordsOf({ text, title, source }), name)
+    return mentions(toMentionWords({ text, title, source }), name)
   }
 
   it.each<[string, string, boolean]>([

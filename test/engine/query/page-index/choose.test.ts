@@ -3,7 +3,7 @@ import { PageIndexBuilder } from '../../../../src/engine/derived/page-index/buil
 import { packPageIndex } from '../../../../src/engine/derived/page-index/store.js'
 import { termHash } from '../../../../src/engine/derived/passage.js'
 import { chooseDocuments } from '../../../../src/engine/query/page-index/choose.js'
-import { writePageIndexes } from '../../../../src/engine/rows/page-indexes.js'
+import { storePageIndexes } from '../../../../src/engine/rows/page-indexes.js'
 import type { SpaceRow } from '../../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../../helpers/store.js'
 import { admitted, never, publish } from '../small-space.js'
@@ -36,12 +36,12 @@ async function documents(texts: Record<string, string>): Promise<void> {
     const builder = new PageIndexBuilder(filename.replace('.md', ''))
     builder.add({ key, text: texts[filename] ?? '', section: [], outlineNode: 's', page: null })
     const packed = await packPageIndex(builder.finish())
-    store.write(() => writePageIndexes(space.key, [{ docKey: doc_key, versionKey: key, packed }]))
+    store.write(() => storePageIndexes(space.key, [{ docKey: doc_key, versionKey: key, packed }]))
   }
 }
 
 const term = (name: string, weight = 1) => ({ term: name, hash: termHash(name), weight })
-interface Asked {
+interface ChoiceOptions {
   terms?: ReturnType<typeof term>[]
   known?: ReadonlyMap<string, number>
   docs?: number[]
@@ -54,7 +54,7 @@ const choose = ({
   docs,
   except = new Set(),
   signal = never,
-}: Asked = {}) =>
+}: ChoiceOptions = {}) =>
   chooseDocuments(
     ...([store.db, space.key, admitted(store, space).snapshot] as const),
     { terms, known, except, ...(docs && { docs }) },
@@ -65,7 +65,7 @@ const names = ({ chosen }: Awaited<ReturnType<typeof choose>>) => {
   return chosen.map(({ versionKey }) => known.get(versionKey))
 }
 /** Score of a term with this number of occurrences in a document of this number of terms. */
-const held = (count: number, length: number) => {
+const densityScore = (count: number, length: number) => {
   const density = (10_000 * count) / length
   return density / (density + 5)
 }
@@ -81,9 +81,9 @@ describe('the choice of documents for research', () => {
     expect(choice.frequencies).toEqual([2, 1])
     expect(choice.weights[0]).toBeCloseTo(weight(3, 2), 10)
     expect(choice.weights[1]).toBeCloseTo(weight(3, 1), 10)
-    const score = weight(3, 2) * held(1, 3) + weight(3, 1) * held(1, 3)
+    const score = weight(3, 2) * densityScore(1, 3) + weight(3, 1) * densityScore(1, 3)
     expect(choice.chosen[0]?.score).toBe(1)
-    expect(choice.chosen[1]?.score).toBeCloseTo((weight(3, 2) * held(1, 2)) / score, 10)
+    expect(choice.chosen[1]?.score).toBeCloseTo((weight(3, 2) * densityScore(1, 2)) / score, 10)
     expect(choice.chosen[0]?.docKey).toBe(versions()[2]?.doc_key)
   })
 
@@ -103,8 +103,8 @@ describe('the choice of documents for research', () => {
     expect(other).toBeUndefined()
     const known = new Map([['lamp', 1]])
     const both = await choose({ terms: [term('lamp')], known, docs: versions().map(({ doc_key }) => doc_key) })
-    expect(both.chosen[1]?.score).toBeCloseTo(held(1, 5000) / held(1, 2), 10)
-    expect(held(1, 5000)).toBeCloseTo(2 / 7, 10)
+    expect(both.chosen[1]?.score).toBeCloseTo(densityScore(1, 5000) / densityScore(1, 2), 10)
+    expect(densityScore(1, 5000)).toBeCloseTo(2 / 7, 10)
   })
 
   it('prefers documents that are named after a term of the question', async () => {
@@ -113,7 +113,7 @@ describe('the choice of documents for research', () => {
     expect(names(choice)).toEqual(['lamp', 'plain'])
     expect(choice.chosen[0]?.named).toEqual(new Set([termHash('lamp')]))
     expect(choice.chosen[1]?.named).toEqual(new Set())
-    expect(choice.chosen[1]?.score).toBeCloseTo(held(2, 3) / 1.5, 10)
+    expect(choice.chosen[1]?.score).toBeCloseTo(densityScore(2, 3) / 1.5, 10)
     expect(choice.weights[0]).toBe(1)
     // A document with the term in its name counts as one that contains it.
     expect((await choose()).weights[0]).toBeCloseTo(weight(2, 2), 10)

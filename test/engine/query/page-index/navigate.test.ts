@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { IndexedRange } from '../../../../src/engine/derived/page-index/build.js'
-import { askedTerms } from '../../../../src/engine/derived/page-index/terms.js'
+import { toQueryTerms } from '../../../../src/engine/derived/page-index/terms.js'
 import { termHash } from '../../../../src/engine/derived/passage.js'
 import { scoreRanges } from '../../../../src/engine/query/page-index/navigate.js'
 
@@ -13,7 +13,7 @@ const range = (first: number, more: Partial<IndexedRange> = {}): IndexedRange =>
   ...more,
 })
 const document = (score = 1, named: number[] = []) => ({ versionKey: 1, docKey: 1, score, named: new Set(named) })
-const held = (first: number, lamp: number, iron = 0, more: Partial<IndexedRange> = {}) =>
+const rangeWith = (first: number, lamp: number, iron = 0, more: Partial<IndexedRange> = {}) =>
   range(first, { terms: [LAMP, IRON, OTHER], counts: [lamp, iron, 5], ...more })
 
 interface Changes {
@@ -35,7 +35,7 @@ const density = (count: number, damping = 1.2) => (count * 2.2) / (count + dampi
 
 describe('the scores of page ranges', () => {
   it('cover the ranges with a term of the question, best first, the earlier of two equal ones', () => {
-    const { scored, scanned } = walk([held(7, 1), range(5), held(3, 1), held(9, 4), held(1, 0, 0)])
+    const { scored, scanned } = walk([rangeWith(7, 1), range(5), rangeWith(3, 1), rangeWith(9, 4), rangeWith(1, 0, 0)])
     expect(scored.map(({ range: { first } }) => first)).toEqual([9, 3, 7])
     expect(scanned).toBe(5)
     expect(scored[0]?.document).toMatchObject({ docKey: 1 })
@@ -43,9 +43,9 @@ describe('the scores of page ranges', () => {
   })
 
   it("rise with the document's score, the counts of the terms and the number of terms", () => {
-    expect(score(held(1, 1))).toBeCloseTo(0.8 + (0.6 * 2 * density(1)) / 3 + (0.3 * 2) / 3, 10)
-    expect(score(held(1, 3, 1))).toBeCloseTo(0.8 + (0.6 * (2 * density(3) + density(1))) / 3 + 0.3, 10)
-    expect(score(held(1, 1), { of: document(0.5) })).toBeCloseTo(score(held(1, 1)) - 0.4, 10)
+    expect(score(rangeWith(1, 1))).toBeCloseTo(0.8 + (0.6 * 2 * density(1)) / 3 + (0.3 * 2) / 3, 10)
+    expect(score(rangeWith(1, 3, 1))).toBeCloseTo(0.8 + (0.6 * (2 * density(3) + density(1))) / 3 + 0.3, 10)
+    expect(score(rangeWith(1, 1), { of: document(0.5) })).toBeCloseTo(score(rangeWith(1, 1)) - 0.4, 10)
   })
 
   it('rise with terms in the first line and in titles', () => {
@@ -54,12 +54,12 @@ describe('the scores of page ranges', () => {
     const titled = score(range(1, { title: [IRON] }))
     expect(titled).toBeCloseTo(0.8 + (0.6 * density(1)) / 3 + 0.3 / 3 + 0.8 / 3, 10)
     // A term in title and text counts as often as it occurs in the text.
-    const both = score(held(1, 0, 3, { title: [IRON] }))
+    const both = score(rangeWith(1, 0, 3, { title: [IRON] }))
     expect(both).toBeCloseTo(0.8 + (0.6 * density(3)) / 3 + 0.3 / 3 + 0.8 / 3, 10)
   })
 
   it('fall for ranges that are longer than the others of the document', () => {
-    const found = scores([held(1, 2), held(2, 2, 0, { length: 300 }), range(3, { length: 200 })])
+    const found = scores([rangeWith(1, 2), rangeWith(2, 2, 0, { length: 300 }), range(3, { length: 200 })])
     const at = (length: number) => 0.8 + (0.6 * 2 * density(2, 1.2 * (0.4 + (0.6 * length) / 200))) / 3 + 0.2
     expect(found.get(1)).toBeCloseTo(at(100), 10)
     expect(found.get(2)).toBeCloseTo(at(300), 10)
@@ -67,7 +67,7 @@ describe('the scores of page ranges', () => {
 
   it('rise with the number of figures if the question asks for figures', () => {
     const figures = (count: number, length = 100) => {
-      const one = held(1, 1, 0, { figures: count, length })
+      const one = rangeWith(1, 1, 0, { figures: count, length })
       return score(one, { figures: true }) - score(one)
     }
     expect(figures(0)).toBe(0)
@@ -81,15 +81,15 @@ describe('the scores of page ranges', () => {
   it('ignore terms that the document is named after', () => {
     const of = document(1, [LAMP])
     const total = 0.1 + 1
-    expect(score(held(1, 1), { of })).toBeCloseTo(0.8 + (0.6 * 0.1 * density(1)) / total + (0.3 * 0.1) / total, 10)
+    expect(score(rangeWith(1, 1), { of })).toBeCloseTo(0.8 + (0.6 * 0.1 * density(1)) / total + (0.3 * 0.1) / total, 10)
     const titled = range(1, { title: [LAMP, IRON] })
     const lone = 0.8 + (0.6 * (0.1 + 1) * density(1)) / total + 0.3 + 0.8 / total
     expect(score(titled, { of })).toBeCloseTo(lone, 10)
   })
 
   it('use the term weights of the space, or of the document if it has twenty ranges or more', () => {
-    const few = Array.from({ length: 19 }, (_, place) => held(place + 1, 1, place === 0 ? 1 : 0))
-    const many = [...few, held(20, 1)]
+    const few = Array.from({ length: 19 }, (_, place) => rangeWith(place + 1, 1, place === 0 ? 1 : 0))
+    const many = [...few, rangeWith(20, 1)]
     const gain = (ranges: IndexedRange[]) => {
       const found = scores(ranges)
       return (found.get(1) ?? 0) - (found.get(2) ?? 0)
@@ -102,15 +102,15 @@ describe('the scores of page ranges', () => {
 
   it('count terms of a request around the question less', () => {
     const terms = TERMS.map((term, place) => ({ ...term, weight: place === 0 ? 0.5 : 1 }))
-    expect(score(held(1, 1), { terms })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
-    expect(score(held(1, 1), { weights: [] })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
-    expect(score(held(1, 1), { weights: [0, 0] })).toBeCloseTo(0.8, 10)
+    expect(score(rangeWith(1, 1), { terms })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
+    expect(score(rangeWith(1, 1), { weights: [] })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
+    expect(score(rangeWith(1, 1), { weights: [0, 0] })).toBeCloseTo(0.8, 10)
   })
 
   it('put ranges of several documents into one order', () => {
     const trees = [
-      { document: { ...document(0.2), docKey: 1 }, ranges: [held(1, 3)] },
-      { document: { ...document(1), docKey: 2 }, ranges: [held(2, 3), held(3, 1)] },
+      { document: { ...document(0.2), docKey: 1 }, ranges: [rangeWith(1, 3)] },
+      { document: { ...document(1), docKey: 2 }, ranges: [rangeWith(2, 3), rangeWith(3, 1)] },
     ]
     const { scored, scanned } = scoreRanges(trees, { terms: TERMS, weights: [2, 1], figures: false })
     expect(scored.map(({ document: { docKey }, range: { first } }) => [docKey, first])).toEqual([
@@ -122,8 +122,8 @@ describe('the scores of page ranges', () => {
   })
 
   it('work with the terms of a question in natural form', () => {
-    const terms = askedTerms('How long does the lamp burn?')
-    const { scored } = scoreRanges([{ document: document(), ranges: [held(1, 1), range(2)] }], {
+    const terms = toQueryTerms('How long does the lamp burn?')
+    const { scored } = scoreRanges([{ document: document(), ranges: [rangeWith(1, 1), range(2)] }], {
       ...{ terms, weights: terms.map(() => 1), figures: false },
     })
     expect(scored.map(({ range: { first } }) => first)).toEqual([1])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { instructionWeights } from '../../../../src/engine/query/question/instructions.js'
+import { computeInstructionWeights } from '../../../../src/engine/query/question/instructions.js'
 
-const weights = (query: string, terms: string[]) => terms.map(instructionWeights(query))
+const weights = (query: string, terms: string[]) => terms.map(computeInstructionWeights(query))
 
 describe('the weights of terms in instructions', () => {
   it('reduces terms of sentences after the question that the question does not contain', () => {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { kindAskedFor, kindMissing, lacksKind } from '../../../../src/engine/query/question/asked-kind.js'
-import { expectedEvidence } from '../../../../src/engine/query/question/expected-evidence.js'
-import { type Facet, facetsAgree, facetsOf } from '../../../../src/engine/query/question/facets.js'
-import { partsOf } from '../../../../src/engine/query/question/parts.js'
-import { questionWords } from '../../../../src/engine/query/question/words.js'
+import { describeExpectedEvidence } from '../../../../src/engine/query/question/expected-evidence.js'
+import { doFacetsAgree, type Facet, findFacets } from '../../../../src/engine/query/question/facets.js'
+import { splitQuestions } from '../../../../src/engine/query/question/parts.js'
+import { findRequestedKind, isKindMissing, lacksKind } from '../../../../src/engine/query/question/requested-kind.js'
+import { parseQuestionWords } from '../../../../src/engine/query/question/words.js'
 import { analyzeQuery } from '../../../../src/lib/text/analyze.js'
 
 describe('the words of a question for a set of terms', () => {
   const words = (query: string, ...wanted: string[]) =>
-    questionWords(query)(new Set(wanted.flatMap((one) => analyzeQuery(one))))
+    parseQuestionWords(query)(new Set(wanted.flatMap((one) => analyzeQuery(one))))
 
   it('appear once, in the spelling and order of the question', () => {
     expect(words('Engines and the ENGINE of steam?', 'steam', 'engine')).toEqual(['Engines', 'ENGINE', 'steam'])
@@ -18,7 +18,7 @@ describe('the words of a question for a set of terms', () => {
   })
 
   it('appear as runs of characters in an unspaced script', () => {
-    const read = questionWords('法国的首都')
+    const read = parseQuestionWords('法国的首都')
     expect(read(new Set(['法国']))).toEqual(['法国'])
     expect(read(new Set(['法国', '国的']))).toEqual(['法国的'])
     expect(read(new Set(['法国', '首都']))).toEqual(['法国', '首都'])
@@ -32,7 +32,7 @@ describe('the single questions of a query', () => {
     ['几点开放的呢这个？谁负责管理这里？', ['几点开放的呢这个', '谁负责管理这里'].filter((part) => part.length >= 8)],
     ['When does it open or where is it kept?', ['When does it open', 'where is it kept']],
   ])('%s', (query, parts) => {
-    expect(partsOf(query)).toEqual(parts.length > 1 ? parts : [query])
+    expect(splitQuestions(query)).toEqual(parts.length > 1 ? parts : [query])
   })
 
   it('equal the query itself if it asks one question, or if the others are fragments', () => {
@@ -43,8 +43,8 @@ describe('the single questions of a query', () => {
       '',
       'Really? When does it open?',
     ])
-      expect(partsOf(query)).toEqual([query])
-    expect(partsOf('When does it open and where now')).toHaveLength(2)
+      expect(splitQuestions(query)).toEqual([query])
+    expect(splitQuestions('When does it open and where now')).toHaveLength(2)
   })
 })
 
@@ -89,15 +89,15 @@ describe('the facets of a question', () => {
     ['steam pressure limits', ['measure']],
     ['a lamp of brass', []],
   ])('%s', (question, facets) => {
-    expect(facetsOf(question)).toEqual(facets)
+    expect(findFacets(question)).toEqual(facets)
   })
 
   it('agree if they share one, or if one side has none', () => {
-    expect(facetsAgree(['price', 'count'], ['count'])).toBe(true)
-    expect(facetsAgree(['price'], ['time'])).toBe(false)
-    expect(facetsAgree([], ['time'])).toBe(true)
-    expect(facetsAgree(['time'], [])).toBe(true)
-    expect(facetsAgree([], [])).toBe(true)
+    expect(doFacetsAgree(['price', 'count'], ['count'])).toBe(true)
+    expect(doFacetsAgree(['price'], ['time'])).toBe(false)
+    expect(doFacetsAgree([], ['time'])).toBe(true)
+    expect(doFacetsAgree(['time'], [])).toBe(true)
+    expect(doFacetsAgree([], [])).toBe(true)
   })
 })
 
@@ -113,7 +113,7 @@ describe('the kind of answer whose absence can be detected', () => {
     ['What is a lamp?', 'other'],
     ['How much does it cost?', 'other'],
   ])('%s: %s', (question, kind) => {
-    expect(kindAskedFor(question)).toBe(kind)
+    expect(findRequestedKind(question)).toBe(kind)
   })
 
   it('counts as present if a text contains anything like it', () => {
@@ -134,17 +134,17 @@ describe('the kind of answer whose absence can be detected', () => {
 
   it('counts as missing if no passage contains it near its best sentence', () => {
     const near = (body: string, sentence = body) => [{ title: '', body, sentence }]
-    expect(kindMissing('Who lit it?', [])).toBe(false)
-    expect(kindMissing('Where is the lamp?', near('the lamp shines.'))).toBe(true)
-    expect(kindMissing('Where is the lamp?', near('the lamp is in the hall.'))).toBe(false)
-    expect(kindMissing('How much is a lamp?', near('a lamp costs 5 euros.'))).toBe(false)
+    expect(isKindMissing('Who lit it?', [])).toBe(false)
+    expect(isKindMissing('Where is the lamp?', near('the lamp shines.'))).toBe(true)
+    expect(isKindMissing('Where is the lamp?', near('the lamp is in the hall.'))).toBe(false)
+    expect(isKindMissing('How much is a lamp?', near('a lamp costs 5 euros.'))).toBe(false)
     // Any number is a weak sign of a price.
-    expect(kindMissing('How much is a lamp?', near('a lamp has 5 wicks.'))).toBe(true)
-    expect(kindMissing('Which year was it lit?', near('lit in may.'))).toBe(true)
-    expect(kindMissing('Which year was it lit?', near('lit in may 1908.'))).toBe(false)
-    expect(kindMissing('Why is it lit?', near('it is lit.'))).toBe(false)
+    expect(isKindMissing('How much is a lamp?', near('a lamp has 5 wicks.'))).toBe(true)
+    expect(isKindMissing('Which year was it lit?', near('lit in may.'))).toBe(true)
+    expect(isKindMissing('Which year was it lit?', near('lit in may 1908.'))).toBe(false)
+    expect(isKindMissing('Why is it lit?', near('it is lit.'))).toBe(false)
     const some = [...near('the lamp shines.'), ...near('the lamp is in the hall.')]
-    expect(kindMissing('Where is the lamp?', some)).toBe(false)
+    expect(isKindMissing('Where is the lamp?', some)).toBe(false)
   })
 
   it('counts as present up to two sentences before and after the best one', () => {
@@ -153,13 +153,13 @@ describe('the kind of answer whose absence can be detected', () => {
         place === at ? 'It is in the hall.' : place === 3 ? 'The lamp shines.' : 'It glows.',
       ).join(' ')
     const missing = (at: number) =>
-      kindMissing('Where is the lamp?', [{ title: '', body: body(at), sentence: 'The lamp shines.' }])
+      isKindMissing('Where is the lamp?', [{ title: '', body: body(at), sentence: 'The lamp shines.' }])
     expect([0, 1, 2, 4, 5, 6].map(missing)).toEqual([true, false, false, false, false, true])
   })
 })
 
 describe('the expected evidence of a question', () => {
-  const one = (query: string) => expectedEvidence(query)[0]
+  const one = (query: string) => describeExpectedEvidence(query)[0]
 
   it.each([
     ['What is the price of a berth?', 'price', 'a berth'],
@@ -183,7 +183,7 @@ describe('the expected evidence of a question', () => {
 
   it('covers at most five questions, each truncated to 160 characters', () => {
     const query = Array.from({ length: 7 }, (_, i) => `Where is the lamp number ${i}?`).join(' ')
-    expect(expectedEvidence(query)).toHaveLength(5)
+    expect(describeExpectedEvidence(query)).toHaveLength(5)
     const subject = (length: number) => one(`Where is ${'x'.repeat(length)}?`)?.subject
     expect(subject(160)).toBe('x'.repeat(160))
     expect(subject(161)).toBe(`${'x'.repeat(160)}…`)

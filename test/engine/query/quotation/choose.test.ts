@@ -1,21 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import type { Candidate } from '../../../../src/engine/query/quotation/candidates.js'
-import { candidatesOf } from '../../../../src/engine/query/quotation/candidates.js'
+import type { QuotationCandidate } from '../../../../src/engine/query/quotation/candidates.js'
+import { buildCandidates } from '../../../../src/engine/query/quotation/candidates.js'
 import { type ScoredCandidate, scoreCandidates, selectUnits } from '../../../../src/engine/query/quotation/choose.js'
 import { prepareQuestion } from '../../../../src/engine/query/quotation/question.js'
-import type { Unit } from '../../../../src/engine/query/quotation/units.js'
+import type { QuotationUnit } from '../../../../src/engine/query/quotation/units.js'
 
-const [TEMPLATE] = candidatesOf(
+const [TEMPLATE] = buildCandidates(
   prepareQuestion('tower', () => 1),
   [{ text: 'The tower.', title: '', source: '', score: 1 }],
 )
 let block = 0
 
 /** A candidate of its own passage and block, unless a test states them. */
-function scored(logit: number, text: string, { passage = block, ...unit }: Partial<Unit> & { passage?: number } = {}) {
+function scored(
+  logit: number,
+  text: string,
+  { passage = block, ...unit }: Partial<QuotationUnit> & { passage?: number } = {},
+) {
   if (TEMPLATE === undefined) throw new Error('the template has no unit')
   block++
-  const candidate: Candidate = {
+  const candidate: QuotationCandidate = {
     ...TEMPLATE,
     passage,
     unit: { ...TEMPLATE.unit, block, start: 0, end: text.length, text, ...unit },
@@ -80,7 +84,7 @@ describe('the scores of units', () => {
   it('sorts candidates by the weighted sum of their features', () => {
     const question = prepareQuestion('How high is the tower of Brest?', () => 3)
     const passage = { title: '', source: 'a.md', score: 0.9, text: 'A boat.\n\nThe tower of Brest is 40 metres high.' }
-    const candidates = candidatesOf(question, [passage])
+    const candidates = buildCandidates(question, [passage])
     const weights = candidates.flatMap(({ features }) => Object.keys(features).map((name) => Number(name === 'inUnit')))
     const found = scoreCandidates(
       { bias: 2, weights: weights.slice(0, weights.length / candidates.length) },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { followUpOf } from '../../../../src/engine/query/follow-up.js'
-import { MAX_PASSAGES, quote } from '../../../../src/engine/query/quotation/quote.js'
+import { findFollowUp } from '../../../../src/engine/query/follow-up.js'
+import { chooseQuotation, MAX_PASSAGES } from '../../../../src/engine/query/quotation/quote.js'
 
 /** Inverse document frequency of a rare term. */
 const RARE = 3
@@ -11,11 +11,11 @@ interface Passage {
   score?: number
 }
 const quotationOf = (query: string, passages: Passage[], before?: string) =>
-  quote({
+  chooseQuotation({
     query,
     idf: () => RARE,
     passages: passages.map(({ text, title = '', score = 0.9 }) => ({ text, title, source: '', score })),
-    followUp: before === undefined ? undefined : followUpOf(query, [{ query: before, answer: '' }]),
+    followUp: before === undefined ? undefined : findFollowUp(query, [{ query: before, answer: '' }]),
   })
 const textsOf = (...request: Parameters<typeof quotationOf>) =>
   quotationOf(...request)?.units.map(({ unit }) => unit.text)

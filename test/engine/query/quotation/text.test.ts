@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { EvidenceItem } from '../../../../src/contract/gateway/queries.js'
-import { type Candidate, candidatesOf } from '../../../../src/engine/query/quotation/candidates.js'
+import { buildCandidates, type QuotationCandidate } from '../../../../src/engine/query/quotation/candidates.js'
 import { prepareQuestion } from '../../../../src/engine/query/quotation/question.js'
-import { quotationText } from '../../../../src/engine/query/quotation/text.js'
+import { formatQuotation } from '../../../../src/engine/query/quotation/text.js'
 import { evidenceOf } from '../small-space.js'
 
 interface Source {
@@ -27,11 +27,11 @@ function itemOf({ text, filename = 'a.md', sectionPath = [], pageNumber, documen
 }
 
 /** Quotes the units of some sources that a test wants, all of them by default. */
-function quoted(query: string, sources: Source[], isWanted: (candidate: Candidate) => boolean = () => true) {
+function quoted(query: string, sources: Source[], isWanted: (candidate: QuotationCandidate) => boolean = () => true) {
   const question = prepareQuestion(query, () => 1)
   const passages = sources.map(({ text }) => ({ text, title: '', source: '', score: 1 }))
-  const units = candidatesOf(question, passages).filter(isWanted)
-  const quotation = quotationText({ question, units, probability: 1, versions: [] }, sources.map(itemOf))
+  const units = buildCandidates(question, passages).filter(isWanted)
+  const quotation = formatQuotation({ question, units, probability: 1, versions: [] }, sources.map(itemOf))
   const marked = quotation.blocks.flatMap(({ marks }) =>
     marks.map(({ start, end }) => quotation.text.slice(start, end)),
   )
@@ -90,7 +90,7 @@ describe('the location line of a quotation', () => {
 describe('the blocks of a quotation', () => {
   it('keep the layout of the document, with the lines that they depend on', () => {
     const list = 'Bring to the tower:\n\n- a lamp\n- a rope'
-    const isList = ({ unit }: Candidate) => unit.kind === 'list'
+    const isList = ({ unit }: QuotationCandidate) => unit.kind === 'list'
     expect(quoted('lamp', [{ text: list }], isList).text).toBe('[1] a.md\n\nBring to the tower:\n- a lamp\n- a rope')
   })
 
@@ -115,7 +115,7 @@ describe('the blocks of a quotation', () => {
 
   it('show the header of a table once for several of its rows', () => {
     const text = 'boat | masts\nGull | 2\nTern | 3\nSkua | 1'
-    const rows = ({ unit }: Candidate) => unit.kind === 'row' && !unit.text.startsWith('Tern')
+    const rows = ({ unit }: QuotationCandidate) => unit.kind === 'row' && !unit.text.startsWith('Tern')
     expect(quoted('masts', [{ text }], rows).text).toBe('[1] a.md\n\nboat | masts\nGull | 2\nSkua | 1')
   })
 })
@@ -140,7 +140,7 @@ describe('the marks of a quotation', () => {
     const list = '- The Gull is in Brest.\n- The Tern is in Cork.'
     expect(quoted('Where is the Tern?', [{ text: list }]).marked).toEqual(['- The Tern is in Cork.'])
     const table = 'boat | port\nGull | Brest\nTern | Cork'
-    const isTable = ({ unit }: Candidate) => unit.kind === 'table'
+    const isTable = ({ unit }: QuotationCandidate) => unit.kind === 'table'
     expect(quoted('List the port of Gull, Gull of Brest and Tern', [{ text: table }], isTable).marked).toEqual([
       'Gull | Brest',
     ])

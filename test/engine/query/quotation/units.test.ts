@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { cellsOf, type Unit, unitsOf } from '../../../../src/engine/query/quotation/units.js'
+import { type QuotationUnit, splitCells, splitUnits } from '../../../../src/engine/query/quotation/units.js'
 
 /** Maximum length of a quoted paragraph, in characters. */
 const MAX_PARAGRAPH = 800
 
-const ofKind = (kind: Unit['kind'], passage: string): Unit[] => unitsOf(passage).filter((unit) => unit.kind === kind)
-const texts = (units: readonly Unit[]): string[] => units.map(({ text }) => text)
+const ofKind = (kind: QuotationUnit['kind'], passage: string): QuotationUnit[] =>
+  splitUnits(passage).filter((unit) => unit.kind === kind)
+const texts = (units: readonly QuotationUnit[]): string[] => units.map(({ text }) => text)
 /** A sentence of 260 characters. */
 const sentence = (word: string): string => `${word} ${'a'.repeat(258 - word.length)}.`
 
@@ -13,14 +14,14 @@ describe('the units of a passage', () => {
   it('returns units whose offsets select their text in the passage', () => {
     const passage =
       'Hours\n\n  We open at nine.  \n\n- tea\n- cake\n\nitem | price\nTea | 2\nCake | 3\n\nWe close at six.'
-    const units = unitsOf(passage)
+    const units = splitUnits(passage)
     expect(units.map(({ kind }) => kind)).toEqual(['paragraph', 'list', 'row', 'row', 'table', 'paragraph'])
     for (const { start, end, text } of units) expect(passage.slice(start, end)).toBe(text)
   })
 
   it('returns nothing for a passage without text', () => {
-    expect(unitsOf('')).toEqual([])
-    expect(unitsOf(' \n\n \t\n')).toEqual([])
+    expect(splitUnits('')).toEqual([])
+    expect(splitUnits(' \n\n \t\n')).toEqual([])
   })
 })
 
@@ -28,12 +29,12 @@ describe('a paragraph', () => {
   it('forms one complete unit up to the maximum length, with its line breaks', () => {
     const text = `One line\nand the next. ${'a'.repeat(MAX_PARAGRAPH - 24)}.`
     expect(text).toHaveLength(MAX_PARAGRAPH)
-    expect(unitsOf(text)).toMatchObject([{ kind: 'paragraph', text, isCut: { before: false, after: false } }])
+    expect(splitUnits(text)).toMatchObject([{ kind: 'paragraph', text, isCut: { before: false, after: false } }])
   })
 
   it('gives a window of complete sentences from each sentence on if it exceeds the maximum length', () => {
     const [one, two, three, four, five] = ['One', 'Two', 'Three', 'Four', 'Five'].map(sentence)
-    const units = unitsOf([one, two, three, four, five].join(' '))
+    const units = splitUnits([one, two, three, four, five].join(' '))
     expect(texts(units)).toEqual([
       [one, two, three].join(' '),
       [two, three, four].join(' '),
@@ -97,41 +98,41 @@ describe('a table', () => {
   })
 
   it('needs more than a single line with bars, or prose with a bar in it', () => {
-    expect(unitsOf('Home | About | Contact')).toMatchObject([{ kind: 'paragraph' }])
+    expect(splitUnits('Home | About | Contact')).toMatchObject([{ kind: 'paragraph' }])
     const prose = 'The sign | separates cells.\nIt is used a lot.\nSo it is.'
-    expect(unitsOf(prose)).toMatchObject([{ kind: 'paragraph', text: prose }])
+    expect(splitUnits(prose)).toMatchObject([{ kind: 'paragraph', text: prose }])
   })
 })
 
 describe('a heading', () => {
   it('labels the blocks below it and forms no unit itself, even if it repeats the question', () => {
     const passage = 'How long is the warranty?\n\nTwo years from the date of purchase.\n\nReturns\n\nSend it back.'
-    expect(unitsOf(passage).map(({ heading, text }) => [heading, text])).toEqual([
+    expect(splitUnits(passage).map(({ heading, text }) => [heading, text])).toEqual([
       ['How long is the warranty?', 'Two years from the date of purchase.'],
       ['Returns', 'Send it back.'],
     ])
   })
 
   it('joins with the heading directly above it', () => {
-    expect(unitsOf('Service\n\nOpening hours\n\nFrom nine to five.')).toMatchObject([
+    expect(splitUnits('Service\n\nOpening hours\n\nFrom nine to five.')).toMatchObject([
       { heading: 'Service › Opening hours', text: 'From nine to five.' },
     ])
   })
 
   it('consists of a short line without a final mark or colon', () => {
     for (const line of ['We open at nine.', 'These are the rules:', 'a\nb', 'w'.repeat(120)])
-      expect(unitsOf(`${line}\n\nFrom nine to five.`), line).toMatchObject([{ text: line }, { heading: '' }])
+      expect(splitUnits(`${line}\n\nFrom nine to five.`), line).toMatchObject([{ text: line }, { heading: '' }])
   })
 
   it('cannot be the last block of a passage', () => {
-    expect(unitsOf('Opening hours')).toMatchObject([{ kind: 'paragraph', text: 'Opening hours', heading: '' }])
+    expect(splitUnits('Opening hours')).toMatchObject([{ kind: 'paragraph', text: 'Opening hours', heading: '' }])
   })
 })
 
 describe('the cells of a row', () => {
   it('reads framed and open rows, with empty cells', () => {
-    expect(cellsOf('| Tea | 2 |')).toEqual(['Tea', '2'])
-    expect(cellsOf('Tea | 2')).toEqual(['Tea', '2'])
-    expect(cellsOf('Tea |  | a|b')).toEqual(['Tea', '', 'a|b'])
+    expect(splitCells('| Tea | 2 |')).toEqual(['Tea', '2'])
+    expect(splitCells('Tea | 2')).toEqual(['Tea', '2'])
+    expect(splitCells('Tea |  | a|b')).toEqual(['Tea', '', 'a|b'])
   })
 })

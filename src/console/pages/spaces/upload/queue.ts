@@ -1,11 +1,11 @@
 import { useSyncExternalStore } from 'react'
 import { session } from '../../../api/session.js'
-import { followJob } from './follow.js'
-import { heldAlready } from './held.js'
+import { findExistingDocument } from './existing-document.js'
+import { followJob } from './follow-job.js'
 import { sendFile } from './send.js'
 
 /** A file being uploaded to a space, and its outcome. */
-export interface Upload {
+export interface QueuedUpload {
   id: number
   spaceId: string
   /** file name, with the path inside a dropped folder */
@@ -20,28 +20,28 @@ export interface Upload {
 }
 
 /** Concurrent uploads; the daemon's disk is the bottleneck. */
-const AT_ONCE = 3
+const MAX_CONCURRENT_UPLOADS = 3
 
 const files = new Map<number, File>()
 const listeners = new Set<() => void>()
-let uploads: readonly Upload[] = []
+let uploads: readonly QueuedUpload[] = []
 let nextId = 1
-let sending = 0
+let sendingCount = 0
 
 session.subscribe(() => {
   if (session.isOpen()) return
   files.clear()
-  change([])
+  setUploads([])
 })
 
-export function useUploads(spaceId: string): readonly Upload[] {
-  const all = useSyncExternalStore(subscribe, () => uploads)
-  return all.filter((upload) => upload.spaceId === spaceId)
+export function useUploads(spaceId: string): readonly QueuedUpload[] {
+  const current = useSyncExternalStore(subscribe, () => uploads)
+  return current.filter((upload) => upload.spaceId === spaceId)
 }
 
 /** Queues files for a space; uploads continue while other pages are open. */
 export function addFiles(spaceId: string, dropped: readonly { name: string; file: File }[]): void {
-  const added = dropped.map(({ name, file }): Upload => {
+  const added = dropped.map(({ name, file }): QueuedUpload => {
     const id = nextId++
     files.set(id, file)
     return {
@@ -55,53 +55,53 @@ export function addFiles(spaceId: string, dropped: readonly { name: string; file
       documentId: undefined,
     }
   })
-  change([...uploads, ...added])
-  next()
+  setUploads([...uploads, ...added])
+  startNext()
 }
 
 /** Retries the failed uploads of a space. */
 export function retryFailed(spaceId: string): void {
-  change(
+  setUploads(
     uploads.map((upload) =>
       upload.spaceId === spaceId && upload.state === 'failed' && files.has(upload.id)
         ? { ...upload, state: 'waiting', reason: undefined, sent: 0 }
         : upload,
     ),
   )
-  next()
+  startNext()
 }
 
-export function hasEnded({ state }: Upload): boolean {
+export function hasEnded({ state }: QueuedUpload): boolean {
   return state === 'done' || state === 'held' || state === 'failed'
 }
 
 /** Removes finished uploads of a space from the list. */
 export function clearEnded(spaceId: string): void {
-  const goes = (upload: Upload) => upload.spaceId === spaceId && hasEnded(upload)
-  for (const upload of uploads) if (goes(upload)) files.delete(upload.id)
-  change(uploads.filter((upload) => !goes(upload)))
+  const isRemoved = (upload: QueuedUpload) => upload.spaceId === spaceId && hasEnded(upload)
+  for (const upload of uploads) if (isRemoved(upload)) files.delete(upload.id)
+  setUploads(uploads.filter((upload) => !isRemoved(upload)))
 }
 
-function next(): void {
-  while (sending < AT_ONCE) {
-    const waiting = uploads.find(({ state }) => state === 'waiting')
-    if (waiting === undefined) return
-    sending++
-    void bring(waiting).finally(() => {
-      sending--
-      next()
+function startNext(): void {
+  while (sendingCount < MAX_CONCURRENT_UPLOADS) {
+    const upload = uploads.find(({ state }) => state === 'waiting')
+    if (upload === undefined) return
+    sendingCount++
+    void uploadFile(upload).finally(() => {
+      sendingCount--
+      startNext()
     })
   }
 }
 
-async function bring({ id, spaceId, name }: Upload): Promise<void> {
+async function uploadFile({ id, spaceId, name }: QueuedUpload): Promise<void> {
   const file = files.get(id)
   if (file === undefined) return
   update(id, { state: 'sending' })
   try {
-    const held = await heldAlready(spaceId, name, file)
-    if (held !== undefined) {
-      update(id, { documentId: held, sent: 1, state: 'held' })
+    const existingId = await findExistingDocument(spaceId, name, file)
+    if (existingId !== undefined) {
+      update(id, { documentId: existingId, sent: 1, state: 'held' })
       return void files.delete(id)
     }
     const { documentId, jobId } = await sendFile(spaceId, name, file, (sent) => update(id, { sent }))
@@ -117,12 +117,12 @@ async function bring({ id, spaceId, name }: Upload): Promise<void> {
   }
 }
 
-function update(id: number, to: Partial<Upload>): void {
-  change(uploads.map((upload) => (upload.id === id ? { ...upload, ...to } : upload)))
+function update(id: number, changes: Partial<QueuedUpload>): void {
+  setUploads(uploads.map((upload) => (upload.id === id ? { ...upload, ...changes } : upload)))
 }
 
-function change(to: readonly Upload[]): void {
-  uploads = to
+function setUploads(value: readonly QueuedUpload[]): void {
+  uploads = value
   for (const listener of listeners) listener()
 }
 

@@ -1,7 +1,7 @@
 import type { AcceptedDocument, DocumentAsset } from '../../../../contract/gateway/documents.js'
-import { sentenceOf, tokenNow } from '../../../api/session.js'
+import { errorMessageIn, getToken } from '../../../api/session.js'
 
-interface Sent {
+interface SentFile {
   documentId: string
   /** undefined if the document was published at once, or exists already */
   jobId: string | undefined
@@ -17,12 +17,12 @@ export async function sendFile(
   spaceId: string,
   name: string,
   file: File,
-  onProgress: (share: number) => void,
-): Promise<Sent> {
+  onProgress: (fraction: number) => void,
+): Promise<SentFile> {
   if (file.size === 0) throw new Error('the file is empty')
   const form = new FormData()
   form.append('file', file, name)
-  const token = await tokenNow()
+  const token = await getToken()
   return await new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     request.open('POST', `/knowledge-spaces/${encodeURIComponent(spaceId)}/documents`)
@@ -30,21 +30,21 @@ export async function sendFile(
     request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total)
     request.onerror = () => reject(new Error('the connection broke during the upload, or the file could not be read'))
     request.onload = () => {
-      const answer = parsed(request.responseText)
-      if (request.status >= 400) reject(new Error(sentenceOf(answer) ?? `the service answered ${request.status}`))
+      const answer = parseJson(request.responseText)
+      if (request.status >= 400) reject(new Error(errorMessageIn(answer) ?? `the service answered ${request.status}`))
       // the contract defines which body belongs to a status
-      else if (request.status === 202) resolve(accepted(answer as AcceptedDocument))
+      else if (request.status === 202) resolve(toSentFile(answer as AcceptedDocument))
       else resolve({ documentId: (answer as DocumentAsset).id, jobId: undefined })
     }
     request.send(form)
   })
 }
 
-function accepted({ asset, compilationJob }: AcceptedDocument): Sent {
+function toSentFile({ asset, compilationJob }: AcceptedDocument): SentFile {
   return { documentId: asset.id, jobId: compilationJob.id }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -282,7 +282,7 @@ CREATE TABLE documents (
   path_name text,
   folder text GENERATED ALWAYS AS (replace(rtrim(coalesce(path_name, filename), replace(coalesce(path_name, filename), '/', '')), '/', chr(1))) STORED,
   base text GENERATED ALWAYS AS (substr(coalesce(path_name, filename), length(rtrim(coalesce(path_name, filename), replace(coalesce(path_name, filename), '/', ''))) + 1)) STORED,
-  -- JSON, see Kept in engine/sources/kept.ts
+  -- JSON, see Kept in engine/sources/stored-validators.ts
   validators text,
   UNIQUE (tenant, id)
 );

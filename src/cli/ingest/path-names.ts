@@ -1,0 +1,16 @@
+import { basename, isAbsolute, normalize, sep } from 'node:path'
+
+/** Hint for a path that does not exist. */
+export function getMissingPathHint(path: string): string | undefined {
+  if (path.includes('\ufffd')) return 'names that are not UTF-8 cannot be arguments: ingest their folder'
+  if (/^https?:\/\//.test(path)) return `add web pages as a source: \`ks sources add NAME --uri ${path}\``
+  return undefined
+}
+
+/** The document name of a file: its base name, or, among several files, its relative path, so that names differ. */
+export function toDocumentName(path: string, isOneOfMany: boolean): string {
+  const normalized = normalize(path)
+  const name =
+    isOneOfMany && !isAbsolute(normalized) && !normalized.startsWith('..') ? normalized : basename(normalized)
+  return name.split(sep).join('/')
+}

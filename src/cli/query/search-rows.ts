@@ -1,0 +1,69 @@
+import type { RetrievedPassage } from '../../contract/gateway/search.js'
+import { omitUndefined } from '../../lib/omit-undefined.js'
+import type { Column } from '../columns.js'
+
+/** A passage as `ks search` lists it. */
+export interface SearchRow {
+  score: number
+  filename: string
+  /** Sections and page. */
+  place: string
+  text: string
+  documentId: string
+  nodeId: string
+  documentVersion: number
+  sectionPath: string[]
+  pageNumber?: number
+  startOffset?: number
+  endOffset?: number
+  freshness: string
+}
+
+export const SEARCH_COLUMNS: Column[] = [
+  { field: 'score' },
+  { field: 'filename', title: 'FILE' },
+  { field: 'place' },
+  { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
+  { field: 'nodeId', title: 'PASSAGE', kind: 'id' },
+  { field: 'text' },
+]
+
+export const FILE_COLUMNS: Column[] = [
+  { field: 'filename', title: 'FILE' },
+  { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
+  { field: 'score' },
+  { field: 'passages', kind: 'count' },
+]
+
+export function toSearchRows(items: readonly RetrievedPassage[], unicode: boolean): SearchRow[] {
+  return items.flatMap(({ nodeId, score, text, freshness, citations: [citation], metadata }) => {
+    if (citation === undefined) return []
+    const { documentAssetId, documentVersion, sectionPath, pageNumber, startOffset, endOffset } = citation
+    const page = pageNumber === undefined ? [] : [`p. ${pageNumber}`]
+    return [
+      {
+        score,
+        filename: String(metadata.filename ?? documentAssetId),
+        place: [...sectionPath, ...page].join(unicode ? ' › ' : ' > '),
+        text,
+        documentId: documentAssetId,
+        nodeId,
+        documentVersion,
+        sectionPath,
+        freshness,
+        ...omitUndefined({ pageNumber, startOffset, endOffset }),
+      },
+    ]
+  })
+}
+
+/** Groups passages by document, with the best score of each. */
+export function groupByDocument(rows: readonly SearchRow[]) {
+  const files = new Map<string, { filename: string; documentId: string; score: number; passages: number }>()
+  for (const { filename, documentId, score } of rows) {
+    const known = files.get(documentId)
+    if (known === undefined) files.set(documentId, { filename, documentId, score, passages: 1 })
+    else known.passages++
+  }
+  return [...files.values()]
+}

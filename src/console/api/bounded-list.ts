@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query'
+import type { CallInput, CallResult, RouteKey } from '../../client/routes.js'
+import { call } from './client.js'
+
+/** The operations that return a paged list. */
+type PagedKey = {
+  [K in RouteKey]: CallResult<K> extends { items: readonly unknown[]; nextCursor?: string | undefined } ? K : never
+}[RouteKey]
+type PagedItem<K extends PagedKey> = CallResult<K> extends { items: readonly (infer T)[] } ? T : never
+
+export interface BoundedList<T> {
+  items: T[]
+  /** the list has more items than were read */
+  isTruncated: boolean
+}
+
+interface BoundedListOptions<T> {
+  enabled?: boolean
+  /** milliseconds until the list is read again; computed from the last result */
+  refetchInterval?: (last: BoundedList<T> | undefined) => number | false
+  /** maximum number of items */
+  maxItems: number
+}
+
+/** Reads a paged list up to a maximum and reports whether there is more. */
+export function useBoundedList<K extends PagedKey>(
+  key: K,
+  input: (cursor: string | undefined) => CallInput<K> & object,
+  { enabled = true, maxItems, refetchInterval }: BoundedListOptions<PagedItem<K>>,
+) {
+  return useQuery<BoundedList<PagedItem<K>>>({
+    queryKey: [key, 'every', maxItems, input(undefined)],
+    queryFn: ({ signal }) => readBoundedList(key, input, maxItems, signal),
+    enabled,
+    ...(refetchInterval === undefined ? {} : { refetchInterval: (query) => refetchInterval(query.state.data) }),
+  })
+}
+
+export async function readBoundedList<K extends PagedKey>(
+  key: K,
+  input: (cursor: string | undefined) => CallInput<K> & object,
+  maxItems: number,
+  signal?: AbortSignal,
+): Promise<BoundedList<PagedItem<K>>> {
+  const items: PagedItem<K>[] = []
+  let cursor: string | undefined
+  do {
+    const page = await call(key, input(cursor), { signal })
+    // the definition of `PagedKey` guarantees this form
+    const { items: pageItems, nextCursor } = page as { items: PagedItem<K>[]; nextCursor?: string }
+    items.push(...pageItems)
+    cursor = nextCursor
+  } while (cursor !== undefined && items.length < maxItems)
+  return { items: items.slice(0, maxItems), isTruncated: cursor !== undefined || items.length > maxItems }
+}

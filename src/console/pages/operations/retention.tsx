@@ -1,0 +1,170 @@
+import type { FormEvent } from 'react'
+import type { RetentionPolicy } from '../../../contract/gateway/retention.js'
+import type { QuotaPolicy } from '../../../contract/gateway/spaces.js'
+import { useRead, useWrite } from '../../api/use.js'
+import { formatBytes, formatCount } from '../../ui/format.js'
+import { Facts, FormActions, NumberField, Panel } from '../../ui/parts.js'
+import { Loaded } from '../../ui/state.js'
+import { showToast } from '../../ui/toast.js'
+
+const RETENTION_RULES = [
+  { name: 'answerTraceRetentionDays', label: 'Traces of answers', unit: 'days' },
+  { name: 'evidenceCacheRetentionDays', label: 'Cached evidence', unit: 'days' },
+  { name: 'inactiveProjectionRetentionDays', label: 'Inactive projections', unit: 'days' },
+  { name: 'parseArtifactVersions', label: 'Parsed versions of a document', unit: 'versions' },
+  { name: 'rawDocumentRetentionDays', label: 'Original documents', unit: 'days' },
+  { name: 'sessionInactivityMinutes', label: 'Inactive sessions', unit: 'minutes' },
+] as const
+const NULLABLE_RULE = 'rawDocumentRetentionDays'
+
+/** Tab of retention policies and quotas. */
+export function RetentionTab({ spaceId }: { spaceId: string }) {
+  return (
+    <div className="stack">
+      <SpaceRetention spaceId={spaceId} />
+      <TenantRetention />
+      <Quotas spaceId={spaceId} />
+    </div>
+  )
+}
+
+function SpaceRetention({ spaceId }: { spaceId: string }) {
+  const path = { id: spaceId }
+  const policy = useRead('GET /knowledge-spaces/{id}/retention-policy', { path })
+  const update = useWrite('PATCH /knowledge-spaces/{id}/retention-policy', [
+    'GET /knowledge-spaces/{id}/retention-policy',
+  ])
+  return (
+    <Panel title="Retention of this space">
+      <Loaded query={policy}>
+        {(now) => (
+          <PolicyForm
+            key={now.updatedAt}
+            policy={now}
+            update={update}
+            save={(body) => update.mutate({ path, body }, onSaved)}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+function TenantRetention() {
+  const policy = useRead('GET /retention-policy', {})
+  const update = useWrite('PATCH /retention-policy', [
+    'GET /retention-policy',
+    'GET /knowledge-spaces/{id}/retention-policy',
+  ])
+  return (
+    <Panel title="Default retention of all spaces">
+      <Loaded query={policy}>
+        {(now) => (
+          <PolicyForm
+            key={now.updatedAt}
+            policy={now}
+            update={update}
+            save={(body) => update.mutate({ body }, onSaved)}
+          />
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+const onSaved = { onSuccess: () => showToast('The policy was changed') }
+
+type PolicyChanges = Partial<Pick<RetentionPolicy, (typeof RETENTION_RULES)[number]['name']>>
+
+function PolicyForm({
+  policy,
+  update,
+  save,
+}: {
+  policy: RetentionPolicy
+  update: { isPending: boolean; error: unknown }
+  save: (body: PolicyChanges) => void
+}) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget)
+    const body: PolicyChanges = {}
+    for (const { name } of RETENTION_RULES) {
+      const text = String(data.get(name) ?? '')
+      if (name === NULLABLE_RULE) {
+        const value = text === '' ? null : Number(text)
+        if (value !== policy[name]) body[name] = value
+      } else if (text !== '' && Number(text) !== policy[name]) body[name] = Number(text)
+    }
+    if (Object.keys(body).length > 0) save(body)
+  }
+  return (
+    <form className="stack" onSubmit={submit}>
+      <div className="ops-fields">
+        {RETENTION_RULES.map(({ name, label, unit }) => (
+          <NumberField
+            key={name}
+            label={`${label} (${unit})`}
+            hint={name === NULLABLE_RULE ? 'Empty: forever.' : undefined}
+            name={name}
+            min={1}
+            required={name !== NULLABLE_RULE}
+            defaultValue={policy[name] ?? ''}
+          />
+        ))}
+      </div>
+      <FormActions mutation={update} label="Save" kind="plain" />
+    </form>
+  )
+}
+
+const QUOTA_LABELS: readonly [key: Exclude<keyof QuotaPolicy, 'providerBudgets'>, name: string, bytes?: true][] = [
+  ['maxRawDocumentBytes', 'Documents', true],
+  ['maxNodeCount', 'Passages'],
+  ['maxProjectionCount', 'Index entries'],
+  ['maxArtifactBytes', 'Parsed content', true],
+  ['maxSegmentCount', 'Segments of parsed content'],
+  ['maxGraphEntityCount', 'Entities'],
+  ['maxGraphRelationCount', 'Relations'],
+  ['maxActiveJobCount', 'Concurrent jobs'],
+  ['maxActiveSessionCount', 'Concurrent sessions'],
+  ['maxTraceBytes', 'Traces', true],
+]
+const BUDGET_LABELS = [
+  ['maxEmbeddingTokensPerDay', 'Embedding tokens per day'],
+  ['maxLlmTokensPerDay', 'Model tokens per day'],
+  ['maxParserPagesPerDay', 'Parsed pages per day'],
+  ['maxRerankRequestsPerDay', 'Reranks per day'],
+] as const
+
+function Quotas({ spaceId }: { spaceId: string }) {
+  const path = { id: spaceId }
+  const manifest = useRead('GET /knowledge-spaces/{id}/manifest', { path })
+  const stats = useRead('GET /knowledge-spaces/{id}/stats', { path, query: {} })
+  const used = stats.data?.storage.rawDocumentBytes
+  return (
+    <Panel title="Quotas of this space">
+      <Loaded query={manifest}>
+        {({ quotaPolicy }) => (
+          <Facts
+            entries={[
+              ...QUOTA_LABELS.map(([key, name, isBytes]) => {
+                const limit = quotaPolicy[key]
+                const text = limit === null ? 'no limit' : isBytes === true ? formatBytes(limit) : formatCount(limit)
+                const isUsed = key === 'maxRawDocumentBytes' && used !== undefined
+                return [name, isUsed ? `${formatBytes(used)} of ${text}` : text] as const
+              }),
+              ...BUDGET_LABELS.map(([key, name]) => {
+                const limit = quotaPolicy.providerBudgets[key]
+                return [name, limit === null ? 'no limit' : formatCount(limit)] as const
+              }),
+            ]}
+          />
+        )}
+      </Loaded>
+      <p className="muted small ops-after">
+        The operator sets quotas for all spaces with the setting <code>quotas</code> of the daemon.
+      </p>
+    </Panel>
+  )
+}

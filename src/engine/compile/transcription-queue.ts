@@ -1,0 +1,263 @@
+import { createReadStream } from 'node:fs'
+import { KsError } from '../../contract/errors.js'
+import { openInside } from '../../local/open-inside.js'
+import { formatModelName, type ModelReference } from '../base/model-reference.js'
+import { ProviderFailure } from '../base/provider-failure.js'
+import { retryUntilWritten } from '../base/retry-until-written.js'
+import type { EngineContext } from '../context.js'
+import { toProviderProblem } from '../models/provider-problem.js'
+import type { Transcript } from '../models/types.js'
+import { getRecordingEnding } from '../parse/recording.js'
+import { findFinalFailure, MAX_JOB_RETRY_DELAY_MS } from '../queue/retry-policy.js'
+import type { DocumentRow } from '../rows/documents.js'
+import { claimJobs, deferJobs, makeJobsDue, recordJobFailure, releaseJob } from '../rows/job-claims.js'
+import { findOpenJob, type JobRow } from '../rows/jobs.js'
+import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
+import { failCommitForRetry } from '../rows/staged-commits.js'
+import { retryRecordingsNow, storeTranscript } from '../rows/transcripts.js'
+import { runInSpace } from '../spaces/in-space.js'
+import type { LocalFile } from '../storage/objects.js'
+import { isWriteStopped } from '../storage/write-stop.js'
+import { failJob } from './pipeline.js'
+import { computeRetryDelayMs } from './vector-filler.js'
+import type { CompileWork } from './work.js'
+
+/** Jobs that wait here are delayed by this, repeatedly: so a job that becomes due waits in no process. */
+const JOB_DELAY_MS = 120_000
+const RENEWAL_INTERVAL_MS = 40_000
+/** interval of checks whether the current transcription is still needed */
+const CHECK_INTERVAL_MS = 1000
+const CHUNK_BYTES = 1024 * 1024
+
+/** A recording whose job waits for its transcript. */
+interface WaitingRecording {
+  spaceKey: number
+  jobKey: number
+  document: DocumentRow
+  mediaType: string
+}
+
+/**
+ * Transcribes recordings with a model, one at a time, in the background: an hour of speech takes minutes, which must
+ * not block a compilation. The job of a waiting recording is unclaimed and delayed; once the transcript is stored, the
+ * job continues. After a crash its job becomes due after a while, and is queued here again.
+ */
+export class TranscriptionQueue {
+  #context: EngineContext | undefined
+  #waiting: WaitingRecording[] = []
+  #current: { waiting: WaitingRecording; stop: AbortController; done: Promise<void> } | undefined
+  #lastSpace = 0
+  #isClosed = false
+  #timer: NodeJS.Timeout | undefined
+  #renewedAt = 0
+  #checking = Promise.resolve()
+
+  /** Starts; jobs that a crash left are due at once. */
+  start(context: EngineContext): void {
+    this.#context = context
+    context.db.recover(() => retryRecordingsNow(context.instance))
+  }
+
+  /** Soon checks for work: the disk may have space again. */
+  wake(): void {
+    this.#next()
+  }
+
+  /** count of recordings that are being transcribed */
+  get active(): number {
+    return this.#current === undefined ? 0 : 1
+  }
+
+  /** Releases the job of a recording until its transcript exists. */
+  async enqueue(space: SpaceRow, { job, document }: CompileWork, mediaType: string): Promise<void> {
+    const { db } = this.#getContext()
+    await db.write(() => releaseJob(job, Date.now() + JOB_DELAY_MS), { lock: space.key })
+    const isKnown = [...this.#waiting, ...(this.#current === undefined ? [] : [this.#current.waiting])].some(
+      ({ jobKey }) => jobKey === job.key,
+    )
+    if (!isKnown) this.#waiting.push({ spaceKey: space.key, jobKey: job.key, document, mediaType })
+    this.#next()
+  }
+
+  /** Stops. The waiting jobs are due at the next start. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    const current = this.#current
+    current?.stop.abort(new KsError('unavailable', 'the daemon is stopping'))
+    await Promise.allSettled([current?.done, this.#checking])
+    const remaining = current === undefined ? this.#waiting : [...this.#waiting, current.waiting]
+    await this.#eachSpace(remaining, (keys) => makeJobsDue(keys)).catch(() => undefined)
+  }
+
+  #getContext(): EngineContext {
+    if (this.#context === undefined) throw new KsError('internal', 'a recording was queued before the start')
+    return this.#context
+  }
+
+  /** Starts with the next recording, of another space than the last one if possible. */
+  #next(): void {
+    const context = this.#context
+    if (context === undefined || this.#isClosed || this.#current !== undefined || isWriteStopped(context)) return
+    const other = this.#waiting.findIndex(({ spaceKey }) => spaceKey !== this.#lastSpace)
+    const [waiting] = this.#waiting.splice(Math.max(0, other), 1)
+    if (waiting === undefined) {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+      return
+    }
+    this.#lastSpace = waiting.spaceKey
+    const stop = new AbortController()
+    const done = runInSpace(context.db, waiting.spaceKey, () => this.#process(context, waiting, stop.signal))
+      .catch((error: unknown) => {
+        // its job is due again after a while
+        if (!stop.signal.aborted) context.log.error({ error: String(error) }, 'a recording could not be transcribed')
+      })
+      .finally(() => {
+        if (this.#isClosed) return
+        this.#current = undefined
+        this.#next()
+      })
+    this.#current = { waiting, stop, done }
+    this.#timer ??= setInterval(() => {
+      this.#checking = this.#checking
+        .then(() => this.#checkJobs(context))
+        .catch((error: unknown) => context.log.debug({ error: String(error) }, 'waiting recordings were not renewed'))
+    }, CHECK_INTERVAL_MS).unref()
+  }
+
+  /** Aborts a transcription that is no longer needed, and renews the delay of the waiting jobs. */
+  async #checkJobs(context: EngineContext): Promise<void> {
+    const { db } = context
+    const current = this.#current
+    if (current !== undefined) {
+      const { jobKey, spaceKey } = current.waiting
+      const job = await runInSpace(db, spaceKey, () => db.read(findOpenJob(jobKey)))
+      if (job === undefined) current.stop.abort(new KsError('already-terminal', 'the job of the recording has ended'))
+    }
+    if (Date.now() - this.#renewedAt < RENEWAL_INTERVAL_MS || isWriteStopped(context)) return
+    this.#renewedAt = Date.now()
+    const all = current === undefined ? this.#waiting : [...this.#waiting, current.waiting]
+    await this.#eachSpace(all, (keys) => deferJobs(keys, Date.now() + JOB_DELAY_MS))
+  }
+
+  async #eachSpace(
+    all: readonly WaitingRecording[],
+    write: (jobKeys: number[]) => ReturnType<typeof makeJobsDue>,
+  ): Promise<void> {
+    const { db } = this.#getContext()
+    const keys = new Map<number, number[]>()
+    for (const { spaceKey, jobKey } of all) keys.set(spaceKey, [...(keys.get(spaceKey) ?? []), jobKey])
+    for (const [spaceKey, jobKeys] of keys) await runInSpace(db, spaceKey, () => db.write(() => write(jobKeys)))
+  }
+
+  async #process(context: EngineContext, waiting: WaitingRecording, signal: AbortSignal): Promise<void> {
+    const { db, objects, models } = context
+    const { document, mediaType, jobKey, spaceKey } = waiting
+    const model = context.options.defaultTranscription
+    if (model === undefined || (await db.read(findOpenJob(jobKey))) === undefined) return
+    const bytes = await objects.local([document.object_key], async ([file]) => file && (await readFileBytes(file)))
+    try {
+      const transcript = bytes && (await this.#transcribe(models, model, { bytes, document, mediaType }, signal))
+      await retryUntilWritten(context, 'a transcript', signal, () =>
+        db.write(
+          function* () {
+            if (transcript !== undefined)
+              yield* storeTranscript(document, { ...transcript, model: formatModelName(model) })
+            yield* makeJobsDue([jobKey])
+          },
+          { lock: spaceKey },
+        ),
+      )
+    } catch (error) {
+      if (signal.aborted) return
+      await this.#failed(context, waiting, error, signal)
+    }
+    context.wake()
+  }
+
+  #transcribe(
+    models: EngineContext['models'],
+    model: ModelReference,
+    { bytes, document: { filename }, mediaType }: { bytes: Buffer; document: DocumentRow; mediaType: string },
+    signal: AbortSignal,
+  ): Promise<Transcript> {
+    const recording = { bytes, extension: getRecordingEnding(mediaType, filename), mimeType: mediaType }
+    return models.transcriber(model).listen(recording, signal)
+  }
+
+  /** Ends the job of a recording where a retry cannot succeed, and otherwise delays it. */
+  async #failed(context: EngineContext, waiting: WaitingRecording, error: unknown, signal: AbortSignal): Promise<void> {
+    const { db, now, log, instance } = context
+    const { jobKey, spaceKey, document } = waiting
+    const [job, space] = [await db.read(findOpenJob(jobKey)), await db.read(findSpaceByKey(spaceKey))]
+    if (job === undefined || space === undefined) return
+    const { failure, isPermanent, passes, waitMs } = explainFailure(context, waiting, job, error)
+    const reason = isPermanent ? failure : findFinalFailure(job, failure, passes, now())
+    log.warn(
+      { document: document.id, error: failure.message, isGivenUp: reason !== undefined },
+      'a recording was not transcribed',
+    )
+    if (reason === undefined) {
+      await retryUntilWritten(context, 'the next attempt of a transcription', signal, () =>
+        db.write(
+          function* () {
+            const until = Date.now() + waitMs
+            yield* deferJobs([jobKey], until)
+            yield* recordJobFailure(jobKey, failure.message, passes, now())
+            yield* failCommitForRetry(job.id, failure, until, passes ? 0 : 1)
+          },
+          { lock: spaceKey },
+        ),
+      )
+      return
+    }
+    await retryUntilWritten(context, 'the end of a job', signal, async () => {
+      const [claimed] = await db.write(() => claimJobs([job], instance))
+      if (claimed !== undefined) await failJob(context, space, { job: claimed, document }, reason)
+    })
+  }
+}
+
+/** Statuses of a provider that is temporarily unavailable for any request. */
+const UNAVAILABLE_STATUSES = [408, 429, 502, 503, 504]
+
+/** Explains the failure of a transcription, and whether and when to retry. */
+function explainFailure(
+  { options }: EngineContext,
+  { document: { filename, size_bytes: size }, mediaType }: WaitingRecording,
+  job: JobRow,
+  error: unknown,
+) {
+  const trouble = toProviderProblem(error, options.defaultTranscription?.model ?? '')
+  const cause = error instanceof KsError && error.cause instanceof ProviderFailure ? error.cause : undefined
+  const { kind, status = 0 } = cause ?? {}
+  const reason = error instanceof KsError ? error.message : 'the provider could not be asked'
+  const refusesIt = kind === 'context-too-long' || (kind === 'status' && [400, 413, 415, 422].includes(status))
+  const isSlow = kind === 'timeout'
+  const advice = refusesIt
+    ? `: it may not take ${mediaType}, or not ${Math.ceil(size / 1024 / 1024)} MB of it; a program in \`converters\`, or a provider of plugin \`command\` with \`convert\`, makes another file of it`
+    : isSlow
+      ? ': `ingestTimeoutMs` of the provider gives it more time'
+      : trouble.message.slice(reason.length)
+  const passes =
+    kind === 'unreachable' || kind === 'circuit-open' || (kind === 'status' && UNAVAILABLE_STATUSES.includes(status))
+  return {
+    failure: { code: 'provider-failed', message: `${filename} was not transcribed: ${reason}${advice}` },
+    // what timed out twice will time out again, and each attempt costs money
+    isPermanent: trouble.isPermanent || (isSlow && job.attempts > 0),
+    passes,
+    waitMs: Math.min(
+      MAX_JOB_RETRY_DELAY_MS,
+      computeRetryDelayMs({ ...trouble, isPermanent: false }, passes ? job.waits : job.attempts),
+    ),
+  }
+}
+
+/** Reads a file without blocking the event loop for all of its bytes. */
+async function readFileBytes({ path, root }: LocalFile): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  const stream = createReadStream(path, { fd: openInside(path, root), highWaterMark: CHUNK_BYTES })
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks)
+}

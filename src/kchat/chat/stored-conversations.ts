@@ -1,0 +1,138 @@
+import { CliError } from '../../cli/cli-error.js'
+import { ttyLine } from '../../cli/terminal.js'
+import { EXIT } from '../../contract/errors.js'
+import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
+import { readMessages } from '../conversations.js'
+import { resolveTypedId } from '../ids.js'
+import { type ListItem, readPages, toItems } from '../pages.js'
+import type { Conversation } from './conversation.js'
+
+/** Slash commands for the conversations that the service stores. */
+
+/** count of conversations that `/open` lists */
+const LIST_COUNT = 20
+/** maximum conversations whose names are searched, and of these the newest ones whose messages are searched */
+const MAX_NAMES_SEARCHED = 1000
+const MAX_CONVERSATIONS_SEARCHED = 20
+const MAX_MATCHES = 20
+/** characters before and after a match in a message */
+const CONTEXT_CHARACTERS = 30
+
+/** Lists the latest conversations, or opens one of them by number or id. */
+export async function openConversation(conversation: Conversation, word: string): Promise<void> {
+  if (word !== '') {
+    await conversation.waitUntilSettled()
+    const id = resolveConversation(conversation, word)
+    conversation.reset()
+    await conversation.load(id)
+    return
+  }
+  const items = toItems(
+    await conversation.chat.call('GET', `/conversations?user=${encodeUser(conversation)}&limit=${LIST_COUNT}`),
+  )
+  showList(
+    conversation,
+    items.map((item) => ({ item, said: '' })),
+    'There is no conversation yet.',
+  )
+}
+
+/** Searches the names of conversations, and the messages of the newest ones. */
+export async function searchConversations(conversation: Conversation, words: string): Promise<void> {
+  if (words === '') return conversation.note('/search needs words.')
+  const { chat } = conversation
+  const user = encodeUser(conversation)
+  const searchText = words.toLowerCase()
+  const matches: { item: ListItem; said: string }[] = []
+  const items = readPages((size, last) => {
+    const after = encodeURIComponent(toNonEmptyString(last?.id) ?? '')
+    return chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${after}`)
+  }, MAX_NAMES_SEARCHED)
+  let searchedCount = 0
+  for await (const item of items) {
+    if (matches.length === MAX_MATCHES) break
+    searchedCount++
+    if ((toNonEmptyString(item.name) ?? '').toLowerCase().includes(searchText)) matches.push({ item, said: '' })
+    else if (searchedCount <= MAX_CONVERSATIONS_SEARCHED) {
+      const excerpt = await findInMessages(conversation, toNonEmptyString(item.id) ?? '', searchText)
+      if (excerpt !== undefined) matches.push({ item, said: excerpt })
+    }
+  }
+  const scope =
+    searchedCount > MAX_CONVERSATIONS_SEARCHED
+      ? ` (messages: only the newest ${MAX_CONVERSATIONS_SEARCHED} conversations)`
+      : ''
+  showList(conversation, matches, `No conversation contains ${JSON.stringify(words)}${scope}.`)
+}
+
+/** Finds a text in a conversation. @returns the match with the text before and after it */
+async function findInMessages(conversation: Conversation, id: string, searchText: string): Promise<string | undefined> {
+  for (const message of await readMessages(conversation.chat, id, 100)) {
+    for (const text of [toNonEmptyString(message.query) ?? '', toNonEmptyString(message.answer) ?? '']) {
+      const index = text.toLowerCase().indexOf(searchText)
+      if (index !== -1)
+        return ttyLine(
+          text.slice(Math.max(0, index - CONTEXT_CHARACTERS), index + searchText.length + CONTEXT_CHARACTERS),
+        )
+    }
+  }
+  return undefined
+}
+
+function showList(
+  conversation: Conversation,
+  matches: readonly { item: ListItem; said: string }[],
+  empty: string,
+): void {
+  conversation.listed = matches.map(({ item }) => toNonEmptyString(item.id) ?? '')
+  const lines = matches.map(({ item, said: excerpt }, index) => {
+    const mark = item.id === conversation.state().conversationId ? '*' : ' '
+    return `${index + 1}${mark} ${toNonEmptyString(item.name) ?? ''}${excerpt === '' ? '' : `: ${excerpt}`}`
+  })
+  conversation.note(lines.length === 0 ? empty : [...lines, '/open N opens one, /delete N deletes one'].join('\n'))
+}
+
+/** Renames the open conversation. */
+export async function renameConversation(conversation: Conversation, name: string): Promise<void> {
+  const { conversationId } = conversation.state()
+  if (conversationId === undefined) return conversation.note('The conversation has not begun.')
+  const { chat } = conversation
+  const nameFields = name === '' ? { auto_generate: true } : { name }
+  const renamed = await chat.call('POST', `/conversations/${conversationId}/name`, { ...nameFields, user: chat.user })
+  conversation.note(
+    `The conversation is now called ${JSON.stringify(isRecord(renamed) ? toNonEmptyString(renamed.name) : name)}.`,
+  )
+}
+
+/** Deletes a conversation after confirmation. */
+export async function removeConversation(conversation: Conversation, word: string): Promise<void> {
+  const { conversationId } = conversation.state()
+  const id = word === '' ? conversationId : resolveConversation(conversation, word)
+  if (id === undefined) return conversation.note('The conversation has not begun.')
+  const { chat } = conversation
+  const run = async () => {
+    await conversation.waitUntilSettled()
+    await chat.call('DELETE', `/conversations/${encodeURIComponent(id)}`, { user: chat.user })
+    conversation.note('Deleted.')
+    if (id === conversation.state().conversationId) conversation.reset()
+  }
+  const target = word === '' || id === conversationId ? 'this conversation' : `conversation ${word}`
+  conversation.change({ confirm: { question: `Delete ${target} with its messages? [y/N]`, run } })
+}
+
+/** @throws CliError exit 5 */
+function resolveConversation(conversation: Conversation, word: string): string {
+  const { listed } = conversation
+  if (!/^\d{1,3}$/.test(word)) return resolveTypedId('conversation', word)
+  const id = listed[Number(word) - 1]
+  if (id !== undefined) return id
+  throw new CliError(`the list has no conversation ${word}`, {
+    code: 'not-found',
+    exit: EXIT.notFound,
+    hint: '/open lists them',
+  })
+}
+
+function encodeUser({ chat }: Conversation): string {
+  return encodeURIComponent(chat.user)
+}

@@ -1,4 +1,0 @@
-/** Formats a count with its noun: `1 file`, `2 files`. */
-export function counted(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`
-}

@@ -1,9 +1,0 @@
-import { KsError } from '../contract/errors.js'
-
-/** The data of a data directory is damaged or incomplete: nothing was changed, and an operator must act. */
-export class StoreRefused extends KsError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('unavailable', message, options)
-    this.name = 'StoreRefused'
-  }
-}
