@@ -143,10 +143,8 @@ async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
   const engine = join(resolve(checkout), 'dist', 'engine')
   const now = join(engine, 'parse', 'registry.js')
   const path = existsSync(now) ? now : join(engine, 'compile', 'parse', 'registry.js')
-  const { loadParser: parserFor }: typeof import('../../src/engine/parse/registry.js') = await import(
-    pathToFileURL(path).href
-  )
-  const parser = await parserFor(mediaType)
+  const { loadParser }: typeof import('../../src/engine/parse/registry.js') = await import(pathToFileURL(path).href)
+  const parser = await loadParser(mediaType)
   if (parser === undefined) throw new Error(`${checkout} does not read ${mediaType}`)
   return parser
 }

@@ -125,8 +125,8 @@ export abstract class BaseCommand extends Command {
   protected async space(): Promise<SpaceRef> {
     const chosen = this.settings.space
     if (chosen !== undefined) return await this.resolveSpace(chosen.value)
-    const { getOnlySpace: onlySpace } = await import('./resolve.js')
-    const space = await onlySpace(await this.client())
+    const { getOnlySpace } = await import('./resolve.js')
+    const space = await getOnlySpace(await this.client())
     return { id: space.id, space }
   }
 
@@ -213,9 +213,15 @@ export abstract class BaseCommand extends Command {
     if (this.output !== undefined) saveRecentIds(this.dirs.cache, this.output.shortenedIds)
     const serverVersion = client?.serverVersion
     if (serverVersion !== undefined && getMinorVersion(serverVersion) !== getMinorVersion(this.config.version)) {
-      const { warnAboutVersionSkew: warnOfSkew } = await import('./version-skew.js')
+      const { warnAboutVersionSkew } = await import('./version-skew.js')
       const warn = (text: string) => this.out.warn(text)
-      warnOfSkew({ program: 'ks', stateDir: this.dirs.state, ours: this.config.version, theirs: serverVersion, warn })
+      warnAboutVersionSkew({
+        program: 'ks',
+        stateDir: this.dirs.state,
+        ours: this.config.version,
+        theirs: serverVersion,
+        warn,
+      })
     }
   }
 
@@ -233,8 +239,8 @@ export abstract class BaseCommand extends Command {
     }
     const pages = 'pages' in this.ctor && this.ctor.pages === true
     if (!pages || !pager || process.stdout.isTTY !== true) return
-    const { PagedOutput, findPager: pagerOf } = await import('./pager.js')
-    const program = pagerOf(process.env)
+    const { PagedOutput, findPager } = await import('./pager.js')
+    const program = findPager(process.env)
     if (program !== undefined) this.paged = new PagedOutput(program, process.stdout)
   }
 

@@ -64,7 +64,7 @@ async function listValues(
   kind: CompletionKind,
   prefix: string,
   line: CompletionLine,
-  { program, listOwnValues: own }: CompletionProgram,
+  { program, listOwnValues }: CompletionProgram,
 ): Promise<readonly string[]> {
   const dirs = resolveLocalDirs()
   // The end of an id that was shown before.
@@ -72,7 +72,7 @@ async function listValues(
   const local = listLocalValues(kind, dirs, program)
   if (local !== undefined) return local
   const where: CompletionContext = { line, dirs, settings: () => readSettings(line, dirs) }
-  const ownValues = own(kind, where)
+  const ownValues = listOwnValues(kind, where)
   return ownValues === undefined ? await listRemoteValues(kind, prefix, where) : await ownValues
 }
 

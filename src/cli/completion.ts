@@ -68,7 +68,7 @@ function groupFlags(commands: CompletionCommand[]) {
   return {
     /** Flags with a fixed set of values. */
     fixed,
-    dynamic: names(flags.filter(({ hasDynamicValues: asks }) => asks)),
+    dynamic: names(flags.filter(({ hasDynamicValues }) => hasDynamicValues)),
     // If one command takes a value and another does not, the next word is not treated as a value.
     valued: names(flags.filter(({ takesValue }) => takesValue)).filter(
       (name) => !flags.some((flag) => !flag.takesValue && getFlagNames(flag).includes(name)),
@@ -77,7 +77,9 @@ function groupFlags(commands: CompletionCommand[]) {
 }
 
 function listDynamicPaths(commands: CompletionCommand[]): string[] {
-  return commands.filter(({ hasDynamicArguments: asks }) => asks).map(({ words }) => words.join(' '))
+  return commands
+    .filter(({ hasDynamicArguments: hasDynamicValues }) => hasDynamicValues)
+    .map(({ words }) => words.join(' '))
 }
 
 function formatChoices(commands: CompletionCommand[], line: (path: string, choices: string) => string): string[] {

@@ -12,8 +12,8 @@ export async function reportFailure(
   if (error instanceof ExitWith) return error.exit
   const oclifExit = getOclifExit(error)
   if (oclifExit !== undefined) return oclifExit
-  const { rewordParserError: reword } = await import('./usage-errors.js')
-  const report = toErrorReport(reword(error, commandIds(), argv) ?? error)
+  const { rewordParserError } = await import('./usage-errors.js')
+  const report = toErrorReport(rewordParserError(error, commandIds(), argv) ?? error)
   await printReport(report, 'ks', isJsonRequested(argv, process.env))
   if (argv.includes('--debug') && error instanceof Error) writeErr(formatStack(error))
   return report.exitCode

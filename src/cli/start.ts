@@ -38,8 +38,8 @@ export async function start(argv: string[], root: string, commands: BundledComma
     const isHelp = isHelpRequested(line)
     const command = isHelp || !Object.hasOwn(commands, id) ? undefined : commands[id]
     if (command === undefined) {
-      const { showHelpOrFail: explain } = await import('./explain.js')
-      await explain(line, id, root, isHelp)
+      const { showHelpOrFail } = await import('./explain.js')
+      await showHelpOrFail(line, id, root, isHelp)
       return
     }
     const { default: Loaded } = await command.load()
@@ -55,11 +55,11 @@ async function expandLine(argv: string[], commands: BundledCommands): Promise<st
   const isCommand = (word: string) => Object.keys(commands).some((id) => id === word || id.startsWith(`${word}:`))
   const [first = ''] = argv
   if (first === '' || first.startsWith('-') || isCommand(first)) return argv
-  const [{ resolveAlias: withoutAlias }, { resolveLocalDirs: localDirs }] = await Promise.all([
+  const [{ resolveAlias }, { resolveLocalDirs }] = await Promise.all([
     import('./aliases.js'),
     import('../local/dirs.js'),
   ])
-  return withoutAlias(argv, localDirs().config, isCommand) ?? argv
+  return resolveAlias(argv, resolveLocalDirs().config, isCommand) ?? argv
 }
 
 function isHelpRequested(argv: readonly string[]): boolean {

@@ -63,8 +63,8 @@ export class Client {
     input: CallInput<K> & object & { signal?: AbortSignal },
   ): Promise<StreamResponse> {
     const response = await this.call(key, input, { accept: 'text/event-stream' })
-    const { readServerEvents: serverEvents } = await import('./sse.js')
-    return { headers: response.headers, events: serverEvents(response) }
+    const { readServerEvents } = await import('./sse.js')
+    return { headers: response.headers, events: readServerEvents(response) }
   }
 
   /** Calls an operation that responds with bytes. */

@@ -157,18 +157,18 @@ export default class Query extends BaseCommand {
     const absence = await explainAbsence(await this.client(), options.spaceId, answer)
     if (absence !== undefined) this.out.note(absence)
     for (const { reason } of answer.degraded) this.out.note(ttyLine(`${this.out.symbols.warn} ${reason}`))
-    for (const { filename, reason: matter } of listStaleDocuments(answer)) {
-      this.out.note(ttyLine(`${this.out.symbols.warn} ${filename}: ${matter}`))
+    for (const { filename, reason } of listStaleDocuments(answer)) {
+      this.out.note(ttyLine(`${this.out.symbols.warn} ${filename}: ${reason}`))
     }
     if (options.trace) await this.printTrace(answer.traceId)
   }
 
   private async printTrace(traceId: string): Promise<void> {
-    const { formatTrace: traceLines } = await import('../cli/trace-view.js')
+    const { formatTrace } = await import('../cli/trace-view.js')
     const client = await this.client()
     const trace = await client.request('GET /queries/{traceId}', { path: { traceId } })
     this.out.line()
-    for (const line of traceLines(trace)) this.out.line(line)
+    for (const line of formatTrace(trace)) this.out.line(line)
   }
 
   private async resolveDocumentIds(spaceId: string, words: string[]): Promise<string[]> {

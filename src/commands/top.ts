@@ -74,8 +74,8 @@ export default class Top extends BaseCommand {
     await session.read()
     await sleep(READING_INTERVAL_MS)
     await session.read()
-    const { renderTop: topLines } = await import('../cli/top/view.js')
-    const lines = topLines(session.state(), { columns: this.out.width, rows: undefined }, Date.now())
+    const { renderTop } = await import('../cli/top/view.js')
+    const lines = renderTop(session.state(), { columns: this.out.width, rows: undefined }, Date.now())
     for (const { text } of lines) this.out.line(text)
   }
 

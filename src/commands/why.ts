@@ -70,9 +70,9 @@ export default class Why extends BaseCommand {
       const columns = [{ field: 'stage' }, { field: 'outcome' }, { field: 'reason' }, { field: 'text' }]
       await this.out.list(explanation.stages, { columns, empty: 'Nothing was found.' })
     } else {
-      const { formatExplanation: whyLines } = await import('../cli/why-view.js')
+      const { formatExplanation } = await import('../cli/why-view.js')
       const marks = { unicode: this.out.unicode, paint: this.out.paint.bind(this.out) }
-      for (const line of whyLines(explanation, marks)) this.out.styled(line)
+      for (const line of formatExplanation(explanation, marks)) this.out.styled(line)
     }
   }
 

@@ -14,9 +14,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     const quickCommand = parseSend(argv)
     if (quickCommand === undefined) {
       await loadOutput()
-      const { program, listTopWords: topWords } = await import('./program.js')
+      const { program, listTopWords } = await import('./program.js')
       const root = program()
-      await root.parseAsync(await expandAlias(argv, topWords(root)), { from: 'user' })
+      await root.parseAsync(await expandAlias(argv, listTopWords(root)), { from: 'user' })
     } else {
       const { jq, template } = quickCommand.options
       // Most calls write to stdout directly and need no more code.
@@ -51,11 +51,11 @@ async function reportFailure(error: unknown, argv: readonly string[]): Promise<n
   if (isParserError && 'exitCode' in error && error.exitCode === 0) return EXIT.ok
   // The help of a group that was called without a command.
   if (isParserError && 'code' in error && error.code === 'commander.help') return EXIT.usage
-  const { toErrorReport: errorReport, printReport, formatStack: stackOf } = await import('../cli/report-error.js')
-  const { isJsonRequested: asksForJson } = await import('../cli/json-requested.js')
-  const report = errorReport(isParserError ? await rewordParserError(error, argv) : error)
-  await printReport(report, 'kchat', asksForJson(argv, process.env))
-  if (argv.includes('--debug') && error instanceof Error) writeErr(stackOf(error))
+  const { toErrorReport, printReport, formatStack } = await import('../cli/report-error.js')
+  const { isJsonRequested } = await import('../cli/json-requested.js')
+  const report = toErrorReport(isParserError ? await rewordParserError(error, argv) : error)
+  await printReport(report, 'kchat', isJsonRequested(argv, process.env))
+  if (argv.includes('--debug') && error instanceof Error) writeErr(formatStack(error))
   return report.exitCode
 }
 

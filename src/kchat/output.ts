@@ -20,8 +20,8 @@ export async function beginOutput(options: KchatOptions, isPaged: boolean): Prom
     const { FilteredOutput } = await import('../cli/filter.js')
     interposed = new FilteredOutput(wish, process.stdout)
   } else if (isPaged && options.pager !== false && process.stdout.isTTY === true) {
-    const { PagedOutput, findPager: pagerOf } = await import('../cli/pager.js')
-    const program = pagerOf(process.env)
+    const { PagedOutput, findPager } = await import('../cli/pager.js')
+    const program = findPager(process.env)
     if (program !== undefined) interposed = new PagedOutput(program, process.stdout)
   }
 }

@@ -191,8 +191,8 @@ export function parseInputs(words: readonly string[]): Record<string, string> {
 }
 
 async function toImageInputs(chat: ChatService, words: readonly string[]): Promise<object[]> {
-  const { toImageInput: imageInput } = await import('./files.js')
+  const { toImageInput } = await import('./files.js')
   const images: object[] = []
-  for (const word of words) images.push(await imageInput(chat, word))
+  for (const word of words) images.push(await toImageInput(chat, word))
   return images
 }

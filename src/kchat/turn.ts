@@ -69,10 +69,10 @@ export class ClientTurn {
       user: this.#chat.user,
       response_mode: 'streaming',
     })
-    const [{ readServerEvents: serverEvents }, response] = await Promise.all([parser, pendingResponse])
+    const [{ readServerEvents }, response] = await Promise.all([parser, pendingResponse])
     let answer = ''
     let lastEvent: Record<string, unknown> = {}
-    for await (const { data } of serverEvents(response)) {
+    for await (const { data } of readServerEvents(response)) {
       const event: unknown = JSON.parse(data)
       if (!isRecord(event)) continue
       const name = toNonEmptyString(event.event) ?? ''

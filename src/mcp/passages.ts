@@ -21,7 +21,7 @@ export const passage = z.strictObject({
 })
 export type Passage = z.output<typeof passage>
 
-export function toPassage(item: RetrievedPassage | EvidenceItem, number: number, space: string): Passage | undefined {
+export function toPassage(item: RetrievedPassage | EvidenceItem, number, space: string): Passage | undefined {
   const [citation] = item.citations
   if (citation === undefined) return undefined
   const { documentAssetId: documentId, sectionPath, pageNumber, startOffset, endOffset } = citation
@@ -41,8 +41,8 @@ export function toPassage(item: RetrievedPassage | EvidenceItem, number: number,
 
 /** The passage with its text truncated to a number of tokens. */
 export function truncatePassage(passage: Passage, tokens: number): Passage {
-  const { text, isTruncated: isCut } = truncateToTokens(passage.text, tokens)
-  return isCut ? { ...passage, text, isCut } : passage
+  const { text, isTruncated } = truncateToTokens(passage.text, tokens)
+  return isTruncated ? { ...passage, text, isCut: isTruncated } : passage
 }
 
 export function writePassage(writer: ToolTextWriter, { number, uri, ...passage }: Passage): void {

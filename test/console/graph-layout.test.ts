@@ -50,8 +50,8 @@ describe('the picture of a complete graph', () => {
     expect(dots).toHaveLength(COMMUNITIES * (EACH + 1))
     expect(dots.find(({ id }) => id === idOf(7, EACH - 2))?.community).toBe(7)
     expect(dots.some(({ id }) => id === 'alone')).toBe(false)
-    const bridges = lines.filter(({ relationCount: many }) => many !== undefined)
-    expect(bridges).toHaveLength(COMMUNITIES)
+    const relationCount = lines.filter(({ relationCount: many }) => many !== undefined)
+    expect(relationCount).toHaveLength(COMMUNITIES)
     expect(dots[0]).toMatchObject({ kind: 'community', label: 'C0' })
   })
 
@@ -63,7 +63,7 @@ describe('the picture of a complete graph', () => {
       size: dots.map(({ size }) => size),
       groups: dots.map(({ community: of }) => of),
       edges: lines
-        .filter(({ relationCount: bridges }) => bridges === undefined)
+        .filter(({ relationCount }) => relationCount === undefined)
         .map(({ from, to }): [number, number, number] => [place.get(from) ?? 0, place.get(to) ?? 0, 1]),
     }
     // Forces that scatter all entities, and put two circles on top of each other.

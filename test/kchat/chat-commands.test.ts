@@ -38,8 +38,8 @@ afterAll(async () => {
 
 describe('conversation commands', () => {
   it('appear in /help and in Tab completion', () => {
-    for (const { name, description: what } of COMMANDS) {
-      expect(formatHelp()).toMatch(new RegExp(`^/${name}( .*)? {2,}${what.replace(/[.$[\]()]/g, '\\$&')}$`, 'm'))
+    for (const { name, description } of COMMANDS) {
+      expect(formatHelp()).toMatch(new RegExp(`^/${name}( .*)? {2,}${description.replace(/[.$[\]()]/g, '\\$&')}$`, 'm'))
       expect(completeLine(`/${name}`, [])?.text).toMatch(new RegExp(`^/${name}`))
     }
     expect(

@@ -76,7 +76,7 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
   it('upload, reindex, publish, delete and write files in sequence without conflicts', async () => {
     const shared = await upload(gateways[0]!, 'shared.md', 'shared')
     await compile(gateways[0]!, shared.compilationJob.id, 'shared')
-    const before = drivers.map(({ statementCounts: done }) => done.again)
+    const before = drivers.map(({ statementCounts }) => statementCounts.again)
     await Promise.all(
       upTo(WRITERS).map(async (writer) => {
         const context = gateways[writer % 2]!
@@ -94,7 +94,10 @@ describe.skipIf(!hasServer)('eight writers of one space on two gateways', () => 
         }
       }),
     )
-    const again = drivers.reduce((sum, { statementCounts: done }, place) => sum + done.again - (before[place] ?? 0), 0)
+    const again = drivers.reduce(
+      (sum, { statementCounts }, place) => sum + statementCounts.again - (before[place] ?? 0),
+      0,
+    )
     process.stdout.write(`FIGURE writers-of-one-space ${JSON.stringify({ uploads: WRITERS * TIMES, again })}\n`)
     const kept = WRITERS * TIMES - (WRITERS * TIMES) / REINDEX_EVERY
 

@@ -203,10 +203,10 @@ async function checkDaemon({ dirs, version }: DoctorOptions): Promise<CheckFindi
 async function* checkVectors({ dirs }: DoctorOptions): AsyncGenerator<CheckFinding> {
   const found = await findDaemon(dirs.data)
   if (found === undefined) return
-  const { checkSpaceVectors: vectorFindings } = await import('./vectors.js')
+  const { checkSpaceVectors } = await import('./vectors.js')
   const client = new Client(found.target)
   try {
-    yield* vectorFindings(client)
+    yield* checkSpaceVectors(client)
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     yield { check: 'vectors', state: 'warning', found: `cannot be checked: ${message}` }

@@ -176,8 +176,8 @@ function isHidden({ hidden }: WalkOptions, name: string): boolean {
 }
 
 /** @throws CliError exit 2 */
-function checkNotProtected(path: string, { protectedFiles: own }: WalkOptions): void {
-  const refusal = own.refusal(path)
+function checkNotProtected(path: string, { protectedFiles }: WalkOptions): void {
+  const refusal = protectedFiles.refusal(path)
   if (refusal !== undefined) throw usageError(refusal)
 }
 

@@ -3,13 +3,13 @@ import { sortSpaces, type TopState } from './state.js'
 
 /** One reading as JSON: the status of the service, and rates since the previous reading. */
 export function toTopRecord(state: TopState): object {
-  const { current: now, previous: before, filter } = state
-  if (now === undefined) return {}
-  const { stages, models, ...figures } = computeFigures(now, before)
+  const { current, previous, filter } = state
+  if (current === undefined) return {}
+  const { stages, models, ...figures } = computeFigures(current, previous)
   const isShown = (slug: string) => filter === undefined || slug === filter
   return {
-    at: new Date(now.at).toISOString(),
-    status: now.status,
+    at: new Date(current.at).toISOString(),
+    status: current.status,
     figures: Object.fromEntries(Object.entries(figures).map(([name, value]) => [name, finiteOrNull(value)])),
     stages,
     models: models.map((model) => ({ ...model, callsPerSecond: finiteOrNull(model.callsPerSecond) })),
@@ -19,8 +19,8 @@ export function toTopRecord(state: TopState): object {
         ...space,
         oldest: space.oldest === undefined ? undefined : new Date(space.oldest).toISOString(),
       })),
-    jobs: now.jobs.filter(({ space }) => isShown(space)),
-    lacks: now.lacks,
+    jobs: current.jobs.filter(({ space }) => isShown(space)),
+    lacks: current.lacks,
   }
 }
 

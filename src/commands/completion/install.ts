@@ -32,8 +32,8 @@ export default class CompletionInstall extends BaseCommand {
       const paths = changed.map(({ path }) => path).join(' and ')
       if (!(await confirm(`write ${paths}`, this.prompt))) return
     }
-    const written = changed.map(({ path, text, existing: before }) => {
-      return { path, backup: isDry ? undefined : writeWithBackup({ path, text, isNew: before === undefined }) }
+    const written = changed.map(({ path, text, existing }) => {
+      return { path, backup: isDry ? undefined : writeWithBackup({ path, text, isNew: existing === undefined }) }
     })
     if (this.out.isJson) return this.out.json({ shell, written, dryRun: isDry, toDo: nextStep ?? null })
     for (const { path, changes } of plans)

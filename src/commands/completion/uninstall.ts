@@ -21,8 +21,8 @@ export default class CompletionUninstall extends BaseCommand {
     if (!isDry) for (const path of paths) rmSync(path, { force: true })
     if (this.out.isJson) return this.out.json({ shell, removed: paths, dryRun: isDry })
     for (const path of paths) this.out.line(`${isDry ? 'would be removed' : 'removed'}: ${path}`)
-    for (const { path, existing: before } of files)
-      if (before !== undefined && !paths.includes(path)) this.out.note(`not installed by ks, kept: ${path}`)
+    for (const { path, existing } of files)
+      if (existing !== undefined && !paths.includes(path)) this.out.note(`not installed by ks, kept: ${path}`)
     if (paths.length === 0) this.out.note(`no completion script is installed for ${shell}`)
   }
 }

@@ -29,9 +29,9 @@ export default class DaemonInstall extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonInstall)
     const file = findServiceFile(process.env)
-    const { kind, path, existing: before } = file
+    const { kind, path, existing } = file
     const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
-    const changes = text !== before
+    const changes = text !== existing
     const runs = await managerRuns(kind)
     const isDry = flags['dry-run']
     const commands = listManualCommands(kind, path, 'install')
@@ -47,7 +47,7 @@ export default class DaemonInstall extends BaseCommand {
     }
     if (changes) this.out.note(text)
     if (!(await confirm(changes ? `write ${path}` : `start ${SYSTEMD_UNIT}`, this.prompt))) return
-    const backup = changes ? writeWithBackup({ path, text, isNew: before === undefined }) : undefined
+    const backup = changes ? writeWithBackup({ path, text, isNew: existing === undefined }) : undefined
     // The service manager reads it, and it contains no secrets.
     chmodSync(path, 0o644)
     if (runs) await this.startService(changes)

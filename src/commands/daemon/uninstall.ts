@@ -21,14 +21,14 @@ export default class DaemonUninstall extends BaseCommand {
   async run(): Promise<void> {
     const { flags } = await this.parse(DaemonUninstall)
     const file = findServiceFile(process.env)
-    const { kind, path, existing: before } = file
-    if (before !== undefined && !isInstalledByUs(file))
+    const { kind, path, existing } = file
+    if (existing !== undefined && !isInstalledByUs(file))
       throw new CliError(`${path} was not written by \`ks daemon install\``, {
         code: 'conflict',
         exit: EXIT.conflict,
         hint: 'remove it by hand if it is not needed',
       })
-    const exists = before !== undefined
+    const exists = existing !== undefined
     const runs = await managerRuns(kind)
     const commands = listManualCommands(kind, path, 'uninstall')
     if (exists && !flags['dry-run']) {

@@ -81,30 +81,25 @@ export default class GoldenRun extends BaseCommand {
       answer: parseFraction(flags['min-answer'], '--min-answer'),
     }
     const tolerance = parseFraction(flags.tolerance, '--tolerance') ?? 0
-    const {
-      makeBaseline: baselineOf,
-      checkMinimums,
-      compareToBaseline: compare,
-      readBaseline,
-    } = await import('../../cli/golden/gate.js')
+    const { makeBaseline, checkMinimums, compareToBaseline, readBaseline } = await import('../../cli/golden/gate.js')
     const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline)
     const cases = this.selectCases(await this.loadCases(flags), flags)
     const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     const run = { mode: mode ?? 'default', k: flags.k ?? LIMITS.topK }
     const results = await this.runQuestions(cases, { ...run, mode, concurrency: flags.concurrency ?? CONCURRENCY })
-    const { isComplete, makeGoldenReport: makeReport } = await import('../../cli/golden/report.js')
-    const checks = checkMinimums(makeReport(results, run, [], undefined).metrics, minimums)
-    const comparison = baseline === undefined ? undefined : compare(results, baseline, tolerance)
-    const report = makeReport(results, run, checks, comparison)
+    const { isComplete, makeGoldenReport } = await import('../../cli/golden/report.js')
+    const checks = checkMinimums(makeGoldenReport(results, run, [], undefined).metrics, minimums)
+    const comparison = baseline === undefined ? undefined : compareToBaseline(results, baseline, tolerance)
+    const report = makeGoldenReport(results, run, checks, comparison)
     await this.printReport(report)
     if (flags.junit !== undefined) {
-      const { formatJunit: junit } = await import('../../cli/golden/junit.js')
+      const { formatJunit } = await import('../../cli/golden/junit.js')
       const { saveText } = await import('../../cli/save-body.js')
-      await saveText(junit(report), flags.junit)
+      await saveText(formatJunit(report), flags.junit)
     }
     const hasAllResults = isComplete(report)
     if (flags['save-baseline'] !== undefined) {
-      if (hasAllResults) writeJson(flags['save-baseline'], baselineOf(results, run))
+      if (hasAllResults) writeJson(flags['save-baseline'], makeBaseline(results, run))
       else this.out.warn('ks: the baseline was not saved: some questions could not be measured')
     }
     if (!report.passed) throw new ExitWith(EXIT.checkFailed)
@@ -114,12 +109,12 @@ export default class GoldenRun extends BaseCommand {
   private async loadCases(flags: { file?: string[] | undefined; stored: boolean }): Promise<GoldenRunCase[]> {
     const cases: GoldenRunCase[] = []
     if (flags.file !== undefined) {
-      const { readGoldenCases: readCases } = await import('../../cli/golden/file.js')
-      for (const file of flags.file) cases.push(...readCases(file))
+      const { readGoldenCases } = await import('../../cli/golden/file.js')
+      for (const file of flags.file) cases.push(...readGoldenCases(file))
     }
     if (flags.file === undefined || flags.stored) {
-      const { loadStoredCases: storedCases } = await import('../../cli/golden/run.js')
-      cases.push(...(await storedCases(await this.client(), (await this.space()).id)))
+      const { loadStoredCases } = await import('../../cli/golden/run.js')
+      cases.push(...(await loadStoredCases(await this.client(), (await this.space()).id)))
     }
     const seen = new Set<string>()
     for (const { id } of cases) {
@@ -166,7 +161,7 @@ export default class GoldenRun extends BaseCommand {
   }
 
   private async printReport(report: GoldenReport): Promise<void> {
-    const { formatGoldenReport: reportLines } = await import('../../cli/golden/report.js')
+    const { formatGoldenReport } = await import('../../cli/golden/report.js')
     if (this.out.format === 'json') this.out.json(report)
     else if (this.out.format === 'jsonl') {
       const { results: _, ...summary } = report
@@ -176,9 +171,9 @@ export default class GoldenRun extends BaseCommand {
       const failureFields = ['missing', 'answer.missing', 'answer.forbidden', 'unresolved', 'error']
       const fields = [...metricFields, 'question', ...failureFields]
       await this.out.list(report.results, { columns: fields.map((field) => ({ field })), empty: 'No questions.' })
-      const { formatCheck: checkLine } = await import('../../cli/golden/report.js')
-      for (const check of report.checks) this.out.note(checkLine(check))
-    } else for (const line of reportLines(report)) this.out.line(line)
+      const { formatCheck } = await import('../../cli/golden/report.js')
+      for (const check of report.checks) this.out.note(formatCheck(check))
+    } else for (const line of formatGoldenReport(report)) this.out.line(line)
   }
 }
 

@@ -10,11 +10,11 @@ export default class Mcp extends BaseCommand {
 
   async run(): Promise<void> {
     await this.parse(Mcp)
-    const { createReconnectingConnection: reconnecting } = await import('../../cli/mcp/reconnecting-api.js')
+    const { createReconnectingConnection } = await import('../../cli/mcp/reconnecting-api.js')
     const { connect } = await import('../../cli/connect.js')
-    const { service: place, space, ignore } = this.settings
-    const running = connect(place.value, { autostart: false })
-    const connection = reconnecting(() => this.reconnect(), running)
+    const { service, space, ignore } = this.settings
+    const running = connect(service.value, { autostart: false })
+    const connection = createReconnectingConnection(() => this.reconnect(), running)
     await import('../../mcp/disable-schema-compilation.js')
     const { serveStdio } = await import('../../mcp/stdio.js')
     const stateDir = this.dirs.state
@@ -26,12 +26,12 @@ export default class Mcp extends BaseCommand {
       api: () => connection.api,
       local: {
         ingest: async (request) => {
-          const { createLocalFiles: localFiles } = await import('../../cli/mcp/local-files.js')
-          const { getProtectedFiles: ownFiles } = await import('../../cli/own-files.js')
-          const own = ownFiles(this.dirs, this.common.context.tokenFile)
-          const files = localFiles({
+          const { createLocalFiles } = await import('../../cli/mcp/local-files.js')
+          const { getProtectedFiles } = await import('../../cli/own-files.js')
+          const own = getProtectedFiles(this.dirs, this.common.context.tokenFile)
+          const files = createLocalFiles({
             client: connection.client,
-            service: place.value,
+            service: service.value,
             stateDir,
             ignore,
             protectedFiles: own,

@@ -26,10 +26,10 @@ export default class McpInstall extends BaseCommand {
     const { args, flags } = await this.parse(McpInstall)
     const server = createServerEntry(this.config.root, this.serverArgs(flags.space), process.env)
     const plan = await planInstall(parseClientName(args.client), server, flags)
-    const { title, path, shown, text, failure: trouble } = plan
-    if (trouble !== undefined) {
+    const { title, path, shown, text, failure } = plan
+    if (failure !== undefined) {
       if (flags['dry-run'] && !this.out.isJson) this.out.text(shown)
-      throw trouble
+      throw failure
     }
     if (this.out.isJson && flags['dry-run'])
       return this.out.json({ client: args.client, path, changes: text !== undefined, text: text ?? null })
@@ -52,8 +52,8 @@ export default class McpInstall extends BaseCommand {
     const { context, url, tokenFile } = this.common.context
     if (url !== undefined && tokenFile === undefined)
       throw usageError('--url needs --token-file here', '`ks context add` stores a service with its token under a name')
-    const { service: place } = this.settings
-    if (place.origin === 'environment' && place.value.kind === 'remote')
+    const { service } = this.settings
+    if (service.origin === 'environment' && service.value.kind === 'remote')
       throw usageError('a client does not start `ks` with KS_URL or KS_CONTEXT', 'give `--context NAME`')
     const options: [string, string | undefined][] = [
       ['--context', context],

@@ -107,7 +107,7 @@ interface NavigationProps {
 }
 
 function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
-  const { theme, cycle: next } = useTheme()
+  const { theme, cycle } = useTheme()
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
     if (!isOpen) return
@@ -145,7 +145,7 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
           ))}
         </ul>
         <div className="nav-foot">
-          <button type="button" className="nav-link" onClick={next}>
+          <button type="button" className="nav-link" onClick={cycle}>
             <Icon name={theme === 'auto' ? 'auto' : theme === 'light' ? 'sun' : 'moon'} />
             <span>{theme === 'auto' ? 'System theme' : theme === 'light' ? 'Light theme' : 'Dark theme'}</span>
           </button>
@@ -171,7 +171,7 @@ function Navigation({ current, isOpen, onClose, onHelp }: NavigationProps) {
 }
 
 function SpacePicker() {
-  const { space, spaces, select: choose } = useSpace()
+  const { space, spaces, select } = useSpace()
   const { query } = useRoute()
   const isNamed = query.has('space')
   useEffect(() => {
@@ -182,7 +182,7 @@ function SpacePicker() {
   return (
     <label className="space-picker">
       <span className="sr-only">Space</span>
-      <select className="select" value={space.slug} onChange={(event) => choose(event.target.value)}>
+      <select className="select" value={space.slug} onChange={(event) => select(event.target.value)}>
         {spaces.map(({ slug, name }) => (
           <option key={slug} value={slug}>
             {name}

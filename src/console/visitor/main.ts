@@ -28,8 +28,8 @@ async function start(container: HTMLElement): Promise<void> {
   let conversationId = readStored('conversation')
   let running: TurnProgress | undefined
 
-  const ask = async (question: string) => {
-    if (running !== undefined || question.trim() === '' || !inputs.isComplete()) return
+  const ask = async (query: string) => {
+    if (running !== undefined || query.trim() === '' || !inputs.isComplete()) return
     const turn = createTurnView(client)
     messageList.append(turn.view)
     form.setRunning(true)
@@ -38,7 +38,7 @@ async function start(container: HTMLElement): Promise<void> {
     const finished = await runTurn(
       {
         client,
-        question: question.trim(),
+        question: query.trim(),
         conversationId,
         inputs: inputs.values(),
         withSuggestions: parameters.suggested_questions_after_answer.enabled,
@@ -116,10 +116,10 @@ async function restoreConversation(
   try {
     const query = { conversation_id: conversationId, user: await client.user(), limit: '20' }
     const { data } = await client.read<MessagePage>('/messages', query)
-    for (const { id, query: question, answer, retriever_resources: sources, feedback, error } of data) {
+    for (const { id, query, answer, retriever_resources: sources, feedback, error } of data) {
       const turn = createTurnView(client)
       turn.show({
-        question,
+        question: query,
         answer,
         sources,
         state: 'done',
@@ -177,12 +177,12 @@ function createComposer() {
 }
 
 function createTurnView(client: ChatClient) {
-  const question = createElement('p', { className: 'question' })
+  const query = createElement('p', { className: 'question' })
   const answer = createElement('div', { className: 'answer', ariaLive: 'polite' })
   const details = createElement('div', { className: 'rest' })
-  const view = createElement('article', {}, question, answer, details)
+  const view = createElement('article', {}, query, answer, details)
   const show = (turn: TurnProgress) => {
-    question.textContent = turn.question
+    query.textContent = turn.question
     if (turn.answer === '' && turn.state === 'running')
       answer.replaceChildren(createElement('p', { className: 'faint' }, '…'))
     else answer.replaceChildren(...formatAnswer(turn.answer))

@@ -21,8 +21,8 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
           'unauthenticated',
           'this address was already used or has expired: get a new one with `ks console`',
         )
-      const { startSession: beginSession } = await import('./sessions.js')
-      return await beginSession(dataDir, planned, engine.tokens)
+      const { startSession } = await import('./sessions.js')
+      return await startSession(dataDir, planned, engine.tokens)
     },
     renewConsoleSession: async ({ body }) => {
       const { renewSession } = await import('./sessions.js')
@@ -46,6 +46,6 @@ export function consoleHandlers({ engine, dataDir }: HandlerDeps) {
 
 /** Limits a lifetime in seconds to the remaining time of a tab's session. */
 async function capLifetime(tab: TabSession, requestedSeconds: number): Promise<number> {
-  const { getSessionEnd: endOf } = await import('./sessions.js')
-  return Math.max(1, Math.min(requestedSeconds, endOf(tab) - Math.floor(Date.now() / 1000)))
+  const { getSessionEnd } = await import('./sessions.js')
+  return Math.max(1, Math.min(requestedSeconds, getSessionEnd(tab) - Math.floor(Date.now() / 1000)))
 }

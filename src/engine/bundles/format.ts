@@ -41,7 +41,7 @@ export function getTablePosition(table: BundleTable): number {
 }
 
 /** Name of a file of lines. @param number of the file within its space, from 1 */
-export function rowsName(space: string, number: number, table: BundleTable): string {
+export function rowsName(space: string, number, table: BundleTable): string {
   return `spaces/${space}/${String(number).padStart(7, '0')}-${table}.jsonl`
 }
 

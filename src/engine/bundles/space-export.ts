@@ -13,11 +13,8 @@ export interface SpaceExport {
 }
 
 /** Yields to foreground work. @throws the reason for which the export was aborted */
-export async function yieldToForeground(
-  { foregroundPriority: rightOfWay }: EngineContext,
-  signal: AbortSignal,
-): Promise<void> {
-  await rightOfWay.yieldToQueries()
+export async function yieldToForeground({ foregroundPriority }: EngineContext, signal: AbortSignal): Promise<void> {
+  await foregroundPriority.yieldToQueries()
   signal.throwIfAborted()
 }
 

@@ -39,13 +39,9 @@ export class MessageWrites {
   }
 
   /** Stores a message on a database server, where writes are concurrent and the result of one may be lost. */
-  storeOnce<T>(
-    appId: string,
-    work: () => Write<T>,
-    { findStored: look, previous: before, lock }: SharedStoreOptions<T>,
-  ): Promise<T> {
+  storeOnce<T>(appId: string, work: () => Write<T>, { findStored, previous, lock }: SharedStoreOptions<T>): Promise<T> {
     const options = lock === undefined ? {} : { lock }
-    const stored = Promise.allSettled([before]).then(() => writeOnce(this.#db, work, look, options))
+    const stored = Promise.allSettled([previous]).then(() => writeOnce(this.#db, work, findStored, options))
     return this.#trackPending(appId, stored)
   }
 

@@ -217,11 +217,11 @@ export class ConflictFinder {
 
   /** @param worked milliseconds of work since the last call */
   async #yieldToOthers(worked: number): Promise<void> {
-    const { db, foregroundPriority: rightOfWay } = this.#started()
+    const { db, foregroundPriority } = this.#started()
     this.#stop.signal.throwIfAborted()
     if (await asDeployment(() => db.read(hasClaimedJobs())))
       await sleep(Math.min(MAX_PAUSE_MS, worked * PAUSE_FACTOR), undefined, { ref: false })
-    else await rightOfWay.yieldToQueries()
+    else await foregroundPriority.yieldToQueries()
     this.#stop.signal.throwIfAborted()
   }
 }

@@ -161,7 +161,7 @@ export class GraphReadings {
 
   /** Reads until the last passage. @throws the reason of an earlier end */
   async #readByModel(work: ReadingRun): Promise<void> {
-    const { db, foregroundPriority: rightOfWay } = this.#context
+    const { db, foregroundPriority } = this.#context
     const { row, space, model, signal } = work
     for (;;) {
       const open = await db.read(readingRows.findUnlessEnded(row.key))
@@ -178,7 +178,7 @@ export class GraphReadings {
         await db.write(() =>
           addReadingProgress(row.key, { place: position, done: passed.length, asked: 0, unusable: 0, tokens: 0 }),
         )
-      await rightOfWay.yieldToQueries()
+      await foregroundPriority.yieldToQueries()
       if (next !== undefined) await this.#readNext(work, open, unread.slice(0, MAX_CONCURRENT_REQUESTS), slice)
     }
   }

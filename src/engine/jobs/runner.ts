@@ -156,8 +156,8 @@ export class JobRunner {
   }
 
   async #runBatch(spaceKey: number, work: CompileWork[], onStored: (isWaiting: boolean) => void): Promise<void> {
-    const { db, log, foregroundPriority: rightOfWay } = this.#context
-    await rightOfWay.yieldToQueries()
+    const { db, log, foregroundPriority } = this.#context
+    await foregroundPriority.yieldToQueries()
     const space = await db.read(findSpaceByKey(spaceKey))
     if (space === undefined) return
     try {

@@ -248,12 +248,12 @@ function toAbortReason({ gate, options }: GuardedCall, signal: AbortSignal): unk
  * output is never cut off: from then on the first timeout limits the gap between events.
  */
 function startTimers(
-  { gate, streams, options: { urgent, timeoutFactor: times = 1 } }: GuardedCall,
+  { gate, streams, options: { urgent, timeoutFactor = 1 } }: GuardedCall,
   abort: (reason: ProviderFailure) => void,
 ) {
   const countdown = (ms: number) =>
     createCountdown(ms, () => abort(new ProviderFailure('timeout', `no answer within ${ms} ms`)))
-  const total = countdown((urgent ? gate.timeoutMs : gate.ingestTimeoutMs) * times)
+  const total = countdown((urgent ? gate.timeoutMs : gate.ingestTimeoutMs) * timeoutFactor)
   const first = streams && urgent ? countdown(Math.min(gate.firstTokenTimeoutMs, gate.timeoutMs)) : undefined
   let waitsForFirst = true
   return {

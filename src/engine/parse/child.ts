@@ -21,7 +21,7 @@ import { disableNetwork } from './no-network.js'
 
 disableNetwork()
 const { readDocument } = await import('./read-document.js')
-const { setProgressListener: hearProgress, reportProgress: tellProgress } = await import('./progress.js')
+const { setProgressListener, reportProgress } = await import('./progress.js')
 
 /** Results wait this long, or until there are many characters, so that small files share messages. */
 const FLUSH_INTERVAL_MS = 20
@@ -67,7 +67,7 @@ async function run(batch: ReadBatch): Promise<void> {
       pendingCharacters = 0
       lastFlushMs = performance.now()
     }
-    hearProgress((progress) => process.send?.({ kind: 'progress', index, progress, processorMs: processorMs() }))
+    setProgressListener((progress) => process.send?.({ kind: 'progress', index, progress, processorMs: processorMs() }))
     if (faultsEnabled) injectFault(request)
     filesRead++
     const result = await readDocument(() => fetchFile(index), request, batch.limits, createFileSink(index))
@@ -121,7 +121,7 @@ function injectFault({ filename }: ReadRequest): void {
   const workMs = Number(/ks-fault-work-(\d+)/.exec(filename)?.[1] ?? 0)
   const startMs = processorMs()
   for (let page = 1; page <= 7 && workMs > 0; page++) {
-    tellProgress('page', page, 7)
+    reportProgress('page', page, 7)
     while (processorMs() - startMs < (workMs / 7) * page);
   }
   const waitMs = Number(/ks-fault-wait-(\d+)/.exec(filename)?.[1] ?? 0)

@@ -111,8 +111,8 @@ async function recognizePictures(
   input: ParserInput,
   { ocr = DEFAULT_OCR }: Pick<CompileRequest, 'ocr'>,
 ) {
-  const { recognisePicturesInside: readPicturesInside } = await import('./ocr/pictures-inside.js')
-  return await readPicturesInside(parsed, input, ocr)
+  const { recognisePicturesInside } = await import('./ocr/pictures-inside.js')
+  return await recognisePicturesInside(parsed, input, ocr)
 }
 
 /** The function that reads the size of a picture in pixels; its code is loaded for documents that have some. */

@@ -35,6 +35,6 @@ export async function loadRecordingParser(
   { transcript }: Pick<CompileRequest, 'transcript'>,
 ) {
   if (transcript === undefined || !isRecording(mediaType)) return undefined
-  const { createTranscriptParser: transcriptParser } = await import('./text/transcript.js')
-  return transcriptParser(transcript)
+  const { createTranscriptParser } = await import('./text/transcript.js')
+  return createTranscriptParser(transcript)
 }

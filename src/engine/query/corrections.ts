@@ -66,11 +66,10 @@ export function toSearchedFor(
   const spelled = new Map<string, string>()
   for (const { title, body } of passages) {
     if (missing.size === 0) break
-    for (const { text: said, term } of documentWords(`${title}\n${body}`))
-      if (missing.delete(term)) spelled.set(term, said)
+    for (const { text, term } of documentWords(`${title}\n${body}`)) if (missing.delete(term)) spelled.set(term, text)
   }
-  return corrections.map(({ asked, searched, rewording }) => {
-    return { asked, searched: spelled.get(rewording.documentTerms[0] ?? '') ?? searched }
+  return corrections.map(({ asked: queryTerms, searched, rewording }) => {
+    return { asked: queryTerms, searched: spelled.get(rewording.documentTerms[0] ?? '') ?? searched }
   })
 }
 
@@ -85,7 +84,7 @@ export async function findCorrections(
 ): Promise<Correction[]> {
   if (![...known.frequencies.values()].includes(0)) return []
   const isMissing = ({ term }: QueryWord): boolean =>
-    known.frequencies.get(term) === 0 && !known.rewordings.some(({ queryTerms: asked }) => asked.includes(term))
+    known.frequencies.get(term) === 0 && !known.rewordings.some(({ queryTerms }) => queryTerms.includes(term))
   const spelled = query.toLowerCase().replaceAll('’', "'")
   // `wasn` of `wasn't` is not a word
   const missing = analyzeWords(query).filter((word) => isMissing(word) && !spelled.includes(`${word.text}'`))
@@ -99,14 +98,14 @@ export async function findCorrections(
 }
 
 async function findFormsInSpace(word: QueryWord, language: Language, frequencies: TermCounter): Promise<Correction[]> {
-  const { text: said, script } = word
-  const derived = script === 'latin' && language === 'en' ? derivedForms(said) : []
-  const nearest = isCommonWord(said, language) ? [] : formsWithoutTypo(said, script)
+  const { text, script } = word
+  const derived = script === 'latin' && language === 'en' ? derivedForms(text) : []
+  const nearest = isCommonWord(text, language) ? [] : formsWithoutTypo(text, script)
   const found = await rankExistingForms([...derived, ...nearest], frequencies)
   const related = found.filter(({ term }) => derived.some((one) => one.term === term)).slice(0, MAX_DERIVED_FORMS)
   if (related.length > 0) return related.map((form) => toCorrection(word, form))
   const isOpen = found.length === 0 && nearest.length > 0
-  const [best] = isOpen ? await rankExistingForms(formsWithoutTwoTypos(said, language), frequencies) : found
+  const [best] = isOpen ? await rankExistingForms(formsWithoutTwoTypos(text, language), frequencies) : found
   return best === undefined ? [] : [toCorrection(word, best)]
 }
 
@@ -121,6 +120,6 @@ async function rankExistingForms(forms: readonly WordForm[], frequencies: TermCo
   return forms.filter((form) => count(form) > 0).sort((a, b) => likely(b) - likely(a) || count(b) - count(a))
 }
 
-function toCorrection({ text: said, term }: QueryWord, form: WordForm): Correction {
-  return { asked: said, searched: form.text, rewording: { queryTerms: [term], documentTerms: [form.term] } }
+function toCorrection({ text, term }: QueryWord, form: WordForm): Correction {
+  return { asked: text, searched: form.text, rewording: { queryTerms: [term], documentTerms: [form.term] } }
 }

@@ -29,7 +29,7 @@ export function heldBy(
   rewordings: readonly Rewording[] = [],
 ): string[] {
   const found = new Set(
-    findContainedTerms(passage, [...terms, ...rewordings.flatMap(({ documentTerms: told }) => told)]),
+    findContainedTerms(passage, [...terms, ...rewordings.flatMap(({ documentTerms }) => documentTerms)]),
   )
   addReworded(found, rewordings)
   return [...new Set(terms)].filter((term) => found.has(term))

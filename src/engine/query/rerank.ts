@@ -84,9 +84,9 @@ export function prepareQuery(
     return index
   }
   return {
-    rewordings: rewordings.map(({ queryTerms: asked, documentTerms: told }) => ({
-      asked: asked.map(getTermIndex),
-      told: told.map(getTermIndex),
+    rewordings: rewordings.map(({ queryTerms, documentTerms }) => ({
+      asked: queryTerms.map(getTermIndex),
+      told: documentTerms.map(getTermIndex),
     })),
     size,
     places,
@@ -100,9 +100,11 @@ export function prepareQuery(
 /** Adds occurrences of replacements to the counts of the terms that they replace. */
 function creditRewordings({ rewordings }: RerankQuery, counts: Float64Array): void {
   if (rewordings.length === 0) return
-  const found = rewordings.map(({ told }) => Math.min(...told.map((index) => counts[index] ?? 0)))
-  for (const [i, { asked }] of rewordings.entries())
-    for (const index of asked) counts[index] = (counts[index] ?? 0) + REWORDED_WEIGHT * (found[i] ?? 0)
+  const found = rewordings.map(({ told: documentTerms }) =>
+    Math.min(...documentTerms.map((index) => counts[index] ?? 0)),
+  )
+  for (const [i, { asked: queryTerms }] of rewordings.entries())
+    for (const index of queryTerms) counts[index] = (counts[index] ?? 0) + REWORDED_WEIGHT * (found[i] ?? 0)
 }
 
 /** Fraction of the query's weight that the counted terms have. */
@@ -155,9 +157,9 @@ function walkBody(query: RerankQuery, { words, body, ends, end: last }: Analysed
 
 /** A compound contains both of its parts next to each other. */
 function countCompounds({ rewordings, pairs, weights }: RerankQuery, { counts, pairCounts }: BodyMatches): void {
-  for (const { asked, told } of rewordings) {
-    const [one, other, third] = asked
-    const [compound] = told
+  for (const { asked: queryTerms, told: documentTerms } of rewordings) {
+    const [one, other, third] = queryTerms
+    const [compound] = documentTerms
     if (one === undefined || other === undefined || third !== undefined || compound === undefined) continue
     const found = counts[compound] ?? 0
     for (const pair of [one * weights.length + other, other * weights.length + one])

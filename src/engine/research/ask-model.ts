@@ -40,7 +40,7 @@ export async function askModel(
     const reply = await retryWithinWindow(model.generator.contextTokens, async (window) => {
       const prompt = promptFor(window)
       const inputTokens = prompt.messages.reduce((sum, { content }) => sum + estimateTokens(content), 0)
-      const maxCost = computeCostUsd(model.price, { inputTokens: inputTokens, outputTokens: prompt.maxTokens })
+      const maxCost = computeCostUsd(model.price, { inputTokens, outputTokens: prompt.maxTokens })
       await run.checkModelCall(maxCost + (spent?.costUsd ?? 0), spent === undefined ? 0 : 1)
       return requestReply(model, prompt, inputTokens, signal)
     })

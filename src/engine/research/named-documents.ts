@@ -54,7 +54,7 @@ export async function findNamedDocuments(
 
 /** The live documents of a space with all their names. */
 async function* listDocumentNames(
-  { db, foregroundPriority: rightOfWay }: EngineContext,
+  { db, foregroundPriority }: EngineContext,
   { space, subject }: AdmittedQuery,
   signal: AbortSignal,
 ) {
@@ -66,7 +66,7 @@ async function* listDocumentNames(
     const last = rows.at(-1)
     if (last === undefined || rows.length < BATCH_SIZE) return
     before = last.key
-    await rightOfWay.yieldToQueries()
+    await foregroundPriority.yieldToQueries()
     signal.throwIfAborted()
   }
 }

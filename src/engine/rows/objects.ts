@@ -170,7 +170,7 @@ export type RemovalStart = 'begun' | 'named' | 'busy'
 export function* beginRemovals(
   tenant: string,
   keys: readonly string[],
-  { id, remover: by, at }: ObjectRemoval,
+  { id, remover, at }: ObjectRemoval,
   asOf?: number,
 ): Write<{ key: string; outcome: RemovalStart }[]> {
   const referenced = yield* areReferenced(keys, asOf)
@@ -181,7 +181,7 @@ export function* beginRemovals(
      ON CONFLICT (tenant, sha256) DO UPDATE SET state = 'deleting', life = excluded.life,
        claimed_by = excluded.claimed_by, touched_at = excluded.touched_at, loose_since = excluded.loose_since
      WHERE objects.state = 'live' OR objects.touched_at <= ?`,
-    removable.map((key) => [...idOf({ tenant, key }), id, by, at, at, at - REMOVAL_TIMEOUT_MS]),
+    removable.map((key) => [...idOf({ tenant, key }), id, remover, at, at, at - REMOVAL_TIMEOUT_MS]),
   )
   const begun = new Map(removable.map((key, index) => [key, changes[index] === 1]))
   return keys.map((key) => {

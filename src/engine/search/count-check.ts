@@ -59,9 +59,9 @@ interface CountReading {
   rows: ExpectedCounts
 }
 
-async function readCounts({ source, space, countIndex: inIndex, signal }: CountCheck): Promise<CountReading> {
+async function readCounts({ source, space, countIndex, signal }: CountCheck): Promise<CountReading> {
   signal?.throwIfAborted()
-  const here = await inIndex((await source.expectedCounts(space)).vectorSpace ?? '')
+  const here = await countIndex((await source.expectedCounts(space)).vectorSpace ?? '')
   signal?.throwIfAborted()
   return { index: here, rows: await source.expectedCounts(space) }
 }

@@ -26,8 +26,8 @@ export class KnownLogPositions {
    *
    * @returns the degraded reason if the wait exceeds `graceMs`, else an empty list
    */
-  async waitFor(space: string, seq: number, { applied: at, follow, graceMs }: CatchUp): Promise<string[]> {
-    if (seq <= Math.max(at, this.#newest.get(space) ?? 0)) return []
+  async waitFor(space: string, seq: number, { applied, follow, graceMs }: CatchUp): Promise<string[]> {
+    if (seq <= Math.max(applied, this.#newest.get(space) ?? 0)) return []
     const caughtUp = follow().then(
       (): string[] => [],
       () => [CATCHING_UP],

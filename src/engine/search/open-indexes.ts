@@ -38,11 +38,10 @@ export async function openSearchIndexes({
   gateway,
   source,
   log,
-  yieldToQueries: giveWay,
+  yieldToQueries,
 }: OpenIndexesOptions): Promise<SearchIndexes> {
-  if (search === 'index' || address === undefined)
-    return createSearchIndexes({ dir, source, log, yieldToQueries: giveWay })
+  if (search === 'index' || address === undefined) return createSearchIndexes({ dir, source, log, yieldToQueries })
   // loaded only for this backend
   const { createPostgresIndexes } = await import('./postgres/indexes.js')
-  return await createPostgresIndexes({ db, address, gateway, source, log, yieldToQueries: giveWay })
+  return await createPostgresIndexes({ db, address, gateway, source, log, yieldToQueries })
 }

@@ -176,8 +176,8 @@ class TantivyText implements TextIndex {
     const termQuery = (term: string): TantivyQuery => this.#term(term)
     const should = [
       ...terms.map(({ term, weight }) => ({ query: termQuery(term), weight })),
-      ...reworded.map(({ documentTerms: told, weight }) => {
-        const all = told.map((term) => ({ occur: Occur.Must, query: termQuery(term) }))
+      ...reworded.map(({ documentTerms, weight }) => {
+        const all = documentTerms.map((term) => ({ occur: Occur.Must, query: termQuery(term) }))
         return { query: Query.booleanQuery(all), weight }
       }),
     ].map(({ query, weight }) => ({

@@ -60,8 +60,8 @@ export class Checkpointer {
     this.#timer.unref()
   }
 
-  #handleState({ bytes, isBlocked: isHeld }: WalState): void {
-    if (!isHeld) {
+  #handleState({ bytes, isBlocked }: WalState): void {
+    if (!isBlocked) {
       this.#reportAboveBytes = JOURNAL_SIZE_LIMIT
       return
     }

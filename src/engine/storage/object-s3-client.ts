@@ -135,15 +135,15 @@ export class ObjectClient {
     this.#loading?.then(({ client }) => client.destroy()).catch(() => {})
   }
 
-  async #try<T>(attempt: StorageAttempt<T>, { bytes = 0, timeoutMs: withinMs }: StorageRequestLimits): Promise<T> {
+  async #try<T>(attempt: StorageAttempt<T>, { bytes = 0, timeoutMs }: StorageRequestLimits): Promise<T> {
     const { sdk, client } = await this.#load()
     const ending = new AbortController()
     this.#open.add(ending)
     let timer: NodeJS.Timeout | undefined
     const restartDeadline = (more: number) => {
       clearTimeout(timer)
-      const { requestMs, minBytesPerSecond: slowestBytesASecond } = this.patience
-      timer = setTimeout(() => ending.abort(), withinMs ?? requestMs + (more / slowestBytesASecond) * 1000)
+      const { requestMs, minBytesPerSecond } = this.patience
+      timer = setTimeout(() => ending.abort(), timeoutMs ?? requestMs + (more / minBytesPerSecond) * 1000)
     }
     try {
       // the SDK may wait for the end of a body that is not read
@@ -245,7 +245,7 @@ function getErrorName(error: unknown): string {
   return error instanceof Error ? error.name : 'an error'
 }
 
-async function createS3Client({ region, endpoint }: ObjectLocation, { connectMs, idleMs: silentMs }: StorageTimeouts) {
+async function createS3Client({ region, endpoint }: ObjectLocation, { connectMs, idleMs }: StorageTimeouts) {
   // would be printed to the terminal of the operator
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
   const sdk = await import('@aws-sdk/client-s3')
@@ -254,7 +254,7 @@ async function createS3Client({ region, endpoint }: ObjectLocation, { connectMs,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
     requestHandler: {
       connectionTimeout: connectMs,
-      socketTimeout: silentMs,
+      socketTimeout: idleMs,
       httpAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
       httpsAgent: { keepAlive: true, maxSockets: MAX_SOCKETS },
     },

@@ -327,9 +327,9 @@ export class S3Objects extends ObjectStore {
   }
 
   async #checkLocation(): Promise<StorageLocationState> {
-    const { store, onKeepUnknown: onDoubt, log } = this.options
+    const { store, onKeepUnknown, log } = this.options
     const known = await checkStorageLocation(this.client, store)
-    if (known.keepUnknownReason !== undefined) onDoubt(known.keepUnknownReason)
+    if (known.keepUnknownReason !== undefined) onKeepUnknown(known.keepUnknownReason)
     this.#locationState = known
     abortAbandonedUploads(this.client, Date.now()).catch((error: unknown) =>
       log.warn({ error: String(error) }, 'abandoned multipart uploads could not be aborted'),

@@ -16,15 +16,15 @@ interface ReplyWriteOptions<T> extends WriteOptions {
  */
 export function writeReply<T>(
   db: Driver,
-  { recordAnswer: answered }: Caller,
+  { recordAnswer }: Caller,
   work: () => Write<T> | T,
   { toReply = (result) => result, findResult, ...options }: ReplyWriteOptions<T> = {},
 ): Promise<T> {
-  if (answered === undefined && findResult === undefined) return db.write(work, options)
+  if (recordAnswer === undefined && findResult === undefined) return db.write(work, options)
   function* writeWithReply(): Write<T> {
     const made = work()
     const result = isProgram(made) ? yield* made : made
-    if (answered !== undefined) yield* answered(toReply(result))
+    if (recordAnswer !== undefined) yield* recordAnswer(toReply(result))
     return result
   }
   return findResult === undefined

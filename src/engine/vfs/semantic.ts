@@ -169,9 +169,9 @@ export class Semantic {
 
   /** Records that views do not cover the complete publication. */
   #addCoverageReason(what: string, coverage: ViewCoverage | undefined): void {
-    const { degradedReasons: lacks } = this.#view
-    if (coverage === undefined) lacks.add(`${what}: still being made`)
-    else if (coverage.stale) lacks.add(`${what}: ${describeCoverage(coverage)}`)
+    const { degradedReasons } = this.#view
+    if (coverage === undefined) degradedReasons.add(`${what}: still being made`)
+    else if (coverage.stale) degradedReasons.add(`${what}: ${describeCoverage(coverage)}`)
   }
 
   /** In integer milliseconds, as timers of the platform require. */

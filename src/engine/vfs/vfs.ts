@@ -185,8 +185,8 @@ function resolveNode(
 }
 
 /** Must be called last: reading may add reasons. */
-function getDegradedReasons({ degradedReasons: lacks }: VfsView): { degradedReasons?: string[] } {
-  return lacks.size === 0 ? {} : { degradedReasons: [...lacks] }
+function getDegradedReasons({ degradedReasons }: VfsView): { degradedReasons?: string[] } {
+  return degradedReasons.size === 0 ? {} : { degradedReasons: [...degradedReasons] }
 }
 
 function getPageSize({ limit }: PagedQuery): number {

@@ -74,19 +74,19 @@ export async function speakLastAnswer(conversation: Conversation, file: string):
   const { messageId } = conversation.state()
   if (messageId === undefined) return conversation.note('There is no answer to read yet.')
   await conversation.runSpeech(async (signal) => {
-    const { openAudio: audioOf } = await import('../audio.js')
-    const { assertPlayer, playAudio: play } = await import('../player.js')
+    const { openAudio } = await import('../audio.js')
+    const { assertPlayer, playAudio } = await import('../player.js')
     if (file === '') assertPlayer()
-    const audio = await audioOf(conversation.chat, { message_id: messageId })
-    if (file === '') await play(audio, signal)
+    const audio = await openAudio(conversation.chat, { message_id: messageId })
+    if (file === '') await playAudio(audio, signal)
     else conversation.note(`Wrote ${file}, ${await saveBody(audio, file)} bytes.`)
   })
 }
 
 export async function attachImage(conversation: Conversation, word: string): Promise<void> {
   if (word === '') return conversation.note('/image needs a file or an address.')
-  const { toImageInput: imageInput } = await import('../files.js')
-  const input = await imageInput(conversation.chat, word)
+  const { toImageInput } = await import('../files.js')
+  const input = await toImageInput(conversation.chat, word)
   conversation.change({ images: [...conversation.state().images, { name: word, input }] })
   conversation.note(`${word} is attached to the next message.`)
 }

@@ -169,7 +169,7 @@ export function hintsFor(text: string): string[] {
 function formatUsages(commands: readonly SlashCommand[]): string[] {
   const usages = commands.map(({ name, argument }) => `/${name}${argument === undefined ? '' : ` ${argument}`}`)
   const width = Math.max(...usages.map((usage) => usage.length))
-  return commands.map(({ description: what }, index) => `${(usages[index] ?? '').padEnd(width)}  ${what}`)
+  return commands.map(({ description }, index) => `${(usages[index] ?? '').padEnd(width)}  ${description}`)
 }
 
 /** Runs a line that begins with a slash. */

@@ -144,9 +144,9 @@ export class Conversation {
 
   /** Removes all queued messages. @returns the removed messages */
   clearQueue(): readonly string[] {
-    const { queued: waiting } = this.#state
-    if (waiting.length > 0) this.change({ queued: [] })
-    return waiting
+    const { queued } = this.#state
+    if (queued.length > 0) this.change({ queued: [] })
+    return queued
   }
 
   /** Runs one turn. An error is shown; the conversation continues. */
@@ -191,7 +191,7 @@ export class Conversation {
     let separator = new ThoughtSeparator()
     const showText = (text: string, more: Partial<ChatEntry>) => {
       const stepFields = steps.length === 0 ? {} : { steps }
-      this.#replace(entryIndex, { kind: 'answer', text: text, ...stepFields, ...more })
+      this.#replace(entryIndex, { kind: 'answer', text, ...stepFields, ...more })
     }
     const append = (added: string) => {
       text += separator.add(added)

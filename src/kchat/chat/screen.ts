@@ -57,7 +57,7 @@ export function ChatView({ conversation, typing, transcript, left: hidden }: Vie
   )
   const transcriptProps = {
     items: [...transcript.pieces],
-    children: ({ key, lines }: TranscriptPiece) => h(PieceView, { key, lines: lines }),
+    children: ({ key, lines }: TranscriptPiece) => h(PieceView, { key, lines }),
   }
   return h(
     Box,
@@ -167,7 +167,7 @@ function truncate(line: string, columns: number): string {
 
 /** The status line below the conversation. Names of applications and tools are untrusted. */
 export function statusOf(
-  { phase, name, images, activity, isSpeaking, queued: queuedLines, suggestions, sentAt: askedAt }: ConversationState,
+  { phase, name, images, activity, isSpeaking, queued: queuedLines, suggestions, sentAt }: ConversationState,
   { search }: Pick<InputState, 'search'>,
   now: number,
   position = '',
@@ -178,7 +178,7 @@ export function statusOf(
   if (phase === 'answering') parts.push(ttyLine(activity), 'answering, Ctrl-C stops')
   else if (phase === 'stopping') parts.push('stopping, Ctrl-C exits')
   else parts.push(isSpeaking ? 'reading aloud, Ctrl-C stops' : '/help')
-  const seconds = Math.floor((now - askedAt) / SECOND_MS)
+  const seconds = Math.floor((now - sentAt) / SECOND_MS)
   if (phase !== 'idle' && seconds > 0) parts.push(`${seconds} s`)
   parts.push(position)
   if (queuedLines.length > 0) parts.push(`${queuedLines.length} message${queuedLines.length === 1 ? '' : 's'} queued`)

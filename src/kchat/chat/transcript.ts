@@ -95,9 +95,9 @@ export class Transcript {
     if (last === 0) return rest
     if (!this.#progress.isHeadWritten) this.#write(renderHead(entry))
     this.#progress.isHeadWritten = true
-    for (const [index, { offset: at }] of parts.slice(0, -1).entries()) {
+    for (const [index, { offset }] of parts.slice(0, -1).entries()) {
       const next = parts[index + 1]
-      const lines = renderAnswer(rest.slice(at, next?.offset), width)
+      const lines = renderAnswer(rest.slice(offset, next?.offset), width)
       this.#write(next?.isNext === true ? lines : [...lines, BLANK])
     }
     this.#progress.written += rest.slice(0, last)

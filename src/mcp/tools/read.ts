@@ -134,8 +134,14 @@ async function resolveRange(
 
 function partOfText(fullText: string, contentType: string, { offset = 0, maxTokens }: ReadToolRequest): TextPart {
   checkOffset(offset, fullText.length)
-  const { text, chars, isTruncated: isCut } = truncateToTokens(fullText.slice(offset), maxTokens)
-  return { contentType, text, offset, totalChars: fullText.length, ...(isCut ? { nextOffset: offset + chars } : {}) }
+  const { text, chars, isTruncated } = truncateToTokens(fullText.slice(offset), maxTokens)
+  return {
+    contentType,
+    text,
+    offset,
+    totalChars: fullText.length,
+    ...(isTruncated ? { nextOffset: offset + chars } : {}),
+  }
 }
 
 /** An empty result would suggest that there is no text. */
@@ -159,7 +165,7 @@ async function partOfFile(
   const file = await call.api.request('GET /knowledge-spaces/{id}/fs/cat', { path: { id: space.id }, query })
   checkOffset(start, file.totalChars)
   const content = end === undefined ? file.content : file.content.slice(0, Math.max(0, end - start))
-  const { text, chars, isTruncated: isCut } = truncateToTokens(content, tokens)
+  const { text, chars, isTruncated } = truncateToTokens(content, tokens)
   const partEnd = start + chars
   const stop = Math.min(end ?? file.totalChars, file.totalChars)
   return {
@@ -167,6 +173,6 @@ async function partOfFile(
     text,
     offset: start,
     totalChars: file.totalChars,
-    ...(isCut || partEnd < stop ? { nextOffset: partEnd } : {}),
+    ...(isTruncated || partEnd < stop ? { nextOffset: partEnd } : {}),
   }
 }

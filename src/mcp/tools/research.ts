@@ -149,19 +149,18 @@ function toReport(report: ResearchReport, slug: string, offset: number, budget: 
     (sum, { document, section }) => sum + estimateTokens(document + section.join()) + SOURCE_OVERHEAD_TOKENS,
     0,
   )
-  const {
-    text,
-    chars,
-    isTruncated: isCut,
-  } = truncateToTokens(report.text.slice(offset), Math.max(budget / 2, budget - sourceTokens))
+  const { text, chars, isTruncated } = truncateToTokens(
+    report.text.slice(offset),
+    Math.max(budget / 2, budget - sourceTokens),
+  )
   return {
     text,
     offset,
     totalChars: report.text.length,
-    ...(isCut ? { nextOffset: offset + chars } : {}),
+    ...(isTruncated ? { nextOffset: offset + chars } : {}),
     state: report.state,
     // If the text is truncated, only the sources cited in it.
-    sources: sources.filter(({ number }) => !isCut || text.includes(`[${number}]`)),
+    sources: sources.filter(({ number }) => !isTruncated || text.includes(`[${number}]`)),
     open: report.open,
     degradedReasons: report.degradedReasons,
   }

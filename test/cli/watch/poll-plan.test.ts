@@ -35,11 +35,10 @@ describe('the poll plan of a folder', () => {
 
   test('checks at most 2,000 files a second, whatever interval was requested', () => {
     for (const paths of [0, 1, 1999, 2001, 4000, 7000, 12_345, 20_000]) {
-      const { intervalMs: everyMs = 0, isPolledByPath: isSingle } =
-        plan({ disks: NFS, pathCount: paths, requestedMs: 1000 }) ?? {}
-      expect(isSingle).toBe(true)
-      expect(paths / (everyMs / 1000), String(paths)).toBeLessThanOrEqual(2000)
-      expect(everyMs, String(paths)).toBeLessThanOrEqual(Math.max(1000, paths))
+      const { intervalMs = 0, isPolledByPath } = plan({ disks: NFS, pathCount: paths, requestedMs: 1000 }) ?? {}
+      expect(isPolledByPath).toBe(true)
+      expect(paths / (intervalMs / 1000), String(paths)).toBeLessThanOrEqual(2000)
+      expect(intervalMs, String(paths)).toBeLessThanOrEqual(Math.max(1000, paths))
     }
     expect(plan({ requestedMs: 2000, pathCount: 10_000 })?.description).toBe(
       'polled every 8 s (not every 2 s: 10,000 files)',

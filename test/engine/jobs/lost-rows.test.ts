@@ -43,10 +43,10 @@ describe('rows lost in a damaged database', () => {
     const { id } = await stored('a.md')
     store.run('DELETE FROM nodes')
     store.run('DELETE FROM versions')
-    const { foregroundPriority: rightOfWay } = store.context
+    const { foregroundPriority } = store.context
     let isTaken = false
     store.context.foregroundPriority = {
-      ...rightOfWay,
+      ...foregroundPriority,
       async yieldToQueries() {
         if (isTaken || store.job(id).claimed_by === null) return
         isTaken = true

@@ -101,10 +101,10 @@ describe('the pages of a site', () => {
     ['https://a.example/v1.2', ['/v1.2', '/v1.2/a'], ['/v1.3', '/']],
     ['https://a.example', ['/', '/a'], ['http://b.example/a', 'ftp://a.example/a', 'https://a.example:444/a']],
   ])('start at %s', (start, inside, outside) => {
-    const { contains: holds } = createScope(start)
-    expect(inside.filter((path) => !holds(url(path)))).toEqual([])
-    expect(outside.filter((path) => holds(url(path)))).toEqual([])
-    expect(holds(new URL('http://a.example/docs/start.html'))).toBe(holds(url('/docs/start.html')))
+    const { contains } = createScope(start)
+    expect(inside.filter((path) => !contains(url(path)))).toEqual([])
+    expect(outside.filter((path) => contains(url(path)))).toEqual([])
+    expect(contains(new URL('http://a.example/docs/start.html'))).toBe(contains(url('/docs/start.html')))
   })
 
   it.each(['nothing', 'ftp://a.example/', 'file:///etc/'])('cannot start at %s', (uri) => {

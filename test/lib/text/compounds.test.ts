@@ -4,17 +4,17 @@ import { findRewordings } from '../../../src/lib/text/compounds.js'
 
 /** The rewordings of a question from the terms of these documents. */
 function reworded(question: string, documents: readonly string[]): string[] {
-  const asked = analyzeCompounds(question)
-  if (asked === undefined) return []
+  const queryTerms = analyzeCompounds(question)
+  if (queryTerms === undefined) return []
   const frequencies = new Map<string, number>()
   for (const document of documents)
     for (const term of new Set(analyzeDocument(document))) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
-  const found = findRewordings(asked, (term) => frequencies.get(term) ?? 0, documents.length)
-  return found.map(({ queryTerms: asked, documentTerms: told }) => `${asked.join(' ')} = ${told.join(' ')}`)
+  const found = findRewordings(queryTerms, (term) => frequencies.get(term) ?? 0, documents.length)
+  return found.map(({ queryTerms, documentTerms }) => `${queryTerms.join(' ')} = ${documentTerms.join(' ')}`)
 }
 
 it('keeps several given rewordings of one word', () => {
-  const given = ['payment', 'payer'].map((told) => ({ queryTerms: ['pay'], documentTerms: [told] }))
+  const given = ['payment', 'payer'].map((documentTerms) => ({ queryTerms: ['pay'], documentTerms: [documentTerms] }))
   expect(findRewordings({ words: [], languages: [], isCertain: false, given }, () => 1, 10)).toEqual(given)
 })
 
@@ -88,7 +88,7 @@ describe('compounds', () => {
   })
 
   it('do not change the terms of a question', () => {
-    const asked = analyzeCompounds('Wie hoch ist der Anspruch auf Urlaub?')
-    expect(asked?.words.map(({ term }) => term)).toEqual(analyzeQuery('Wie hoch ist der Anspruch auf Urlaub?'))
+    const queryTerms = analyzeCompounds('Wie hoch ist der Anspruch auf Urlaub?')
+    expect(queryTerms?.words.map(({ term }) => term)).toEqual(analyzeQuery('Wie hoch ist der Anspruch auf Urlaub?'))
   })
 })

@@ -71,12 +71,12 @@ const sayAndStop: Operation = async (context) => {
 
 function remember(
   context: Context,
-  asked: ConversationModel | undefined,
+  query: ConversationModel | undefined,
   id: string,
   message: Omit<SaidMessage, 'rating'>,
 ): void {
   const { conversations, unsure } = context.session.endUser
-  if (asked !== undefined && asked.id !== id) diverge(context, `an answer in conversation ${asked.id}`, id)
+  if (query !== undefined && query.id !== id) diverge(context, `an answer in conversation ${query.id}`, id)
   const known = conversations.get(id) ?? new ConversationModel(id)
   conversations.set(id, known)
   known.messages.push({ ...message, rating: new Register<'like' | 'dislike' | undefined>(undefined) })
@@ -118,16 +118,14 @@ export async function checkConversation(context: Context, conversation: Conversa
   if (!conversation.isThere.allows(true, answer)) return diverge(context, `${what} to be deleted`, 'it is there')
   const { data } = answer.value
   for (const [place, found] of data.entries()) {
-    if (data.findIndex(({ query: asked }) => asked === found.query) !== place)
+    if (data.findIndex(({ query }) => query === found.query) !== place)
       diverge(context, `${found.query} once`, 'it is there twice')
     checkMessage(context, conversation, found, answer)
   }
   const queries = new Set(data.map((found) => found.query))
   for (const message of conversation.messages)
     if (!queries.has(message.query)) diverge(context, `${what} with ${message.query}`, [...queries].join())
-  const order = data.flatMap(({ query: asked }) =>
-    conversation.messages.some((one) => one.query === asked) ? [asked] : [],
-  )
+  const order = data.flatMap(({ query }) => (conversation.messages.some((one) => one.query === query) ? [query] : []))
   const expected = conversation.messages.map((message) => message.query)
   if (order.join() !== expected.join()) diverge(context, expected.join(), order.join())
 }

@@ -10,7 +10,7 @@ export type RateAnswer = (rating: TurnProgress['rating'], remark?: string) => Pr
 
 /** Usage of an answer, and the buttons to rate it. */
 export function TurnFooter({ turn, rate }: { turn: TurnProgress; rate: RateAnswer }) {
-  const { usage, isAnnotation: isFixed, rating, messageId } = turn
+  const { usage, isAnnotation, rating, messageId } = turn
   const [isRemarking, setRemarking] = useState(false)
   const toggle = (value: 'like' | 'dislike') => {
     const next = rating === value ? undefined : value
@@ -26,7 +26,7 @@ export function TurnFooter({ turn, rate }: { turn: TurnProgress; rate: RateAnswe
             <RatingButton isOn={rating === 'dislike'} label="Bad answer" onClick={() => toggle('dislike')} />
           </>
         )}
-        {isFixed === true && <Badge tone="accent">annotation</Badge>}
+        {isAnnotation === true && <Badge tone="accent">annotation</Badge>}
         {usage !== undefined && (
           <span className="number">
             {formatCount(usage.total_tokens)} tokens, {Number(usage.total_price)} {usage.currency},{' '}

@@ -250,7 +250,7 @@ function GraphSummary({ drawing, neighbourhood, isLoaded, isTruncated }: GraphSu
       </p>
     )
   if (!isLoaded) return <p className="small muted">Loading the entities and their relations …</p>
-  const lines = drawing.lines.filter(({ relationCount: bridges }) => bridges === undefined).length
+  const lines = drawing.lines.filter(({ relationCount }) => relationCount === undefined).length
   const entities = drawing.dots.filter(({ kind }) => kind === 'entity').length
   return (
     <p className="small muted">

@@ -89,7 +89,7 @@ function TopicDocuments({ spaceId, topic }: { spaceId: string; topic: string }) 
   )
   return (
     <Loaded query={documents}>
-      {({ items, isTruncated: isCut }) => (
+      {({ items, isTruncated }) => (
         <section className="panel" aria-label="Documents of the topic">
           <ul className="graph-list">
             {items.map(({ name, targetId, metadata }) => (
@@ -104,7 +104,7 @@ function TopicDocuments({ spaceId, topic }: { spaceId: string; topic: string }) 
               </li>
             ))}
           </ul>
-          {isCut && <p className="small muted">The first {formatCount(MAX_DOCUMENTS)} are listed.</p>}
+          {isTruncated && <p className="small muted">The first {formatCount(MAX_DOCUMENTS)} are listed.</p>}
         </section>
       )}
     </Loaded>

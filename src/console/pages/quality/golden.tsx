@@ -35,7 +35,7 @@ export function GoldenQuestions({ spaceId }: { spaceId: string }) {
   return (
     <div className="stack">
       <Loaded query={golden} lines={8}>
-        {({ items, isTruncated: isCut }) =>
+        {({ items, isTruncated }) =>
           items.length === 0 ? (
             <Empty icon="check" title="No golden questions yet">
               <p>
@@ -47,7 +47,7 @@ export function GoldenQuestions({ spaceId }: { spaceId: string }) {
           ) : (
             <>
               <div className="row">{addButton}</div>
-              {isCut && (
+              {isTruncated && (
                 <Notice>
                   The oldest {formatCount(MAX_GOLDEN_QUESTIONS)} are shown; <code>ks golden --all</code> lists all.
                 </Notice>

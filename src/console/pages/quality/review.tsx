@@ -65,9 +65,9 @@ export function Review({ spaceId, counts }: ReviewProps) {
         )}
       </div>
       <Loaded query={failedQueries} lines={8}>
-        {({ items, isTruncated: isCut }) => (
+        {({ items, isTruncated }) => (
           <>
-            {isCut && <Notice>The newest {formatCount(MAX_QUERIES)} are shown; there are more.</Notice>}
+            {isTruncated && <Notice>The newest {formatCount(MAX_QUERIES)} are shown; there are more.</Notice>}
             <ReviewQueue
               spaceId={spaceId}
               filter={filter}

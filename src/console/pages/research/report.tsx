@@ -52,8 +52,8 @@ function ReportView({ report }: { report: TaskReport }) {
           )}
           {report.degraded && <DegradedNotice reasons={report.degradedReasons} />}
           <div className="research-report">
-            {splitReport(report.text).map(({ rows, text, lineIndex: at }) => (
-              <Fragment key={at}>
+            {splitReport(report.text).map(({ rows, text, lineIndex }) => (
+              <Fragment key={lineIndex}>
                 {rows === undefined ? (
                   <AnswerText text={text} isRunning={false} itemCount={maxCitation} onCite={cite} />
                 ) : (
@@ -121,9 +121,9 @@ function ReportTable({ rows, cited, onCite }: ReportTableProps) {
       <table className="table">
         <thead>
           <tr>
-            {head.map((cell, at) => (
+            {head.map((cell, lineIndex) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
-              <th key={at}>{cell}</th>
+              <th key={lineIndex}>{cell}</th>
             ))}
           </tr>
         </thead>
@@ -131,9 +131,9 @@ function ReportTable({ rows, cited, onCite }: ReportTableProps) {
           {body.map((cells, row) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
             <tr key={row}>
-              {cells.map((cell, at) => (
+              {cells.map((cell, lineIndex) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the table never changes
-                <td key={at}>
+                <td key={lineIndex}>
                   <AnswerText text={cell} isRunning={false} itemCount={cited} onCite={onCite} />
                 </td>
               ))}

@@ -57,7 +57,7 @@ function SpaceTasks({ space }: { space: KnowledgeSpace }) {
     <>
       <PageHead title="Research" lead={LEAD} actions={(tasks.data?.items.length ?? 0) > 0 && create} />
       <Loaded query={tasks} lines={8}>
-        {({ items, isTruncated: isCut }) =>
+        {({ items, isTruncated }) =>
           items.length === 0 && selectedId === undefined ? (
             <Empty icon="research" title="No tasks yet">
               <p>
@@ -77,7 +77,7 @@ function SpaceTasks({ space }: { space: KnowledgeSpace }) {
                     isChosen={task.id === (selectedId ?? items[0]?.id)}
                   />
                 ))}
-                {isCut && <Notice>The newest {formatCount(MAX_TASKS)} are listed.</Notice>}
+                {isTruncated && <Notice>The newest {formatCount(MAX_TASKS)} are listed.</Notice>}
               </nav>
               <SelectedTask
                 key={selectedId ?? items[0]?.id}

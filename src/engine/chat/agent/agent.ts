@@ -80,8 +80,8 @@ interface AgentStep {
 }
 
 /** Free tokens of the window for tool results. */
-function countFreeTokens({ question: asked, rules, steps, window }: AgentRun, specs: readonly ToolSpec[]): number {
-  return buildChatPrompt(asked, rules, window).room - countToolTokens(specs) - countMessageTokens(steps)
+function countFreeTokens({ question, rules, steps, window }: AgentRun, specs: readonly ToolSpec[]): number {
+  return buildChatPrompt(question, rules, window).room - countToolTokens(specs) - countMessageTokens(steps)
 }
 
 /** One call of the model: yields text as it arrives and returns the tool calls. */

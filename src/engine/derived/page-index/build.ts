@@ -106,11 +106,11 @@ export class PageIndexBuilder {
 
   #close(): void {
     if (this.#open === undefined) return
-    const { termCounts: held, ...range } = this.#open
+    const { termCounts, ...range } = this.#open
     this.#open = undefined
     this.#length += range.length
-    for (const [hash, count] of held) this.#document.set(hash, (this.#document.get(hash) ?? 0) + count)
-    const selected = mostFrequent(held, MAX_RANGE_TERMS)
+    for (const [hash, count] of termCounts) this.#document.set(hash, (this.#document.get(hash) ?? 0) + count)
+    const selected = mostFrequent(termCounts, MAX_RANGE_TERMS)
     this.#ranges.push({ ...range, terms: selected.map(([hash]) => hash), counts: selected.map(([, count]) => count) })
   }
 }

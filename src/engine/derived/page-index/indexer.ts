@@ -243,11 +243,11 @@ export class PageIndexer {
 
   /** @param worked milliseconds since the last pause */
   async #yieldToOthers(spaceKey: number, worked: number): Promise<void> {
-    const { db, foregroundPriority: rightOfWay } = this.#requireContext()
+    const { db, foregroundPriority } = this.#requireContext()
     // a query waits for this
     if (this.#waitingQueries.has(spaceKey)) await turn()
     else if (await asDeployment(() => db.read(hasClaimedJobs()))) await this.#pause(worked * PAUSE_FACTOR)
-    else await rightOfWay.yieldToQueries()
+    else await foregroundPriority.yieldToQueries()
   }
 
   async #pause(milliseconds: number): Promise<void> {

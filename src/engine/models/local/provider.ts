@@ -83,7 +83,7 @@ export function createLocalProvider(folder: string): ModelProvider {
         const expected = dimension ?? model.dimension ?? vectors[0]?.length
         if (vectors.length !== texts.length || vectors.some(({ length }) => length !== expected))
           throw new ProviderFailure('malformed', `wrong count of vectors, or another dimension than ${expected}`)
-        return { vectors: vectors, ...(reply.op === 'embed' ? { tokens: reply.tokens } : {}) }
+        return { vectors, ...(reply.op === 'embed' ? { tokens: reply.tokens } : {}) }
       },
     }),
     reranker: ({ name }) => ({

@@ -39,8 +39,8 @@ export async function recogniseDoubtfulPages(
 ): Promise<PageOcrResult> {
   const doubtful = pages.filter(({ raw }) => countLetters(raw) < STAMP_LETTERS || !isLegible(raw))
   if (doubtful.length === 0) return { metadata: {}, failed: [] }
-  const { recogniseScans: readScans } = await import('./pdf-scans.js')
-  const { read, failed } = await readScans(bytes, filename, doubtful, budget)
+  const { recogniseScans } = await import('./pdf-scans.js')
+  const { read, failed } = await recogniseScans(bytes, filename, doubtful, budget)
   return { metadata: ocrMetadata(read, budget), failed }
 }
 

@@ -49,7 +49,7 @@ export async function recognisePicturesInside(
     { ...request, budgetMs: Math.min(BUDGET_MS, request.budgetMs), known: renumberKnown(request.known, candidates) },
     { hasText: parsed.blocks.some(({ text, silent }) => text.trim() !== '' && silent !== true) },
   )
-  const { PictureReader, separateTables: withoutTables } = await import('./read-picture.js')
+  const { PictureReader, separateTables } = await import('./read-picture.js')
   const reader = new PictureReader(bytes, filename, budget)
   const read: RecognisedPage[] = []
   const tables = new Map<Block, Block[]>()
@@ -59,7 +59,7 @@ export async function recognisePicturesInside(
       if (reader.failure !== undefined) break
       const lines = found?.lines.filter(isSure) ?? []
       if (found === undefined || !isText(lines, found)) continue
-      const separated = withoutTables({ ...found, lines }, candidate.block)
+      const separated = separateTables({ ...found, lines }, candidate.block)
       if (separated.tables.length > 0) tables.set(candidate.block, separated.tables)
       addText(candidate.block, lines, separated.text)
       read.push(found)

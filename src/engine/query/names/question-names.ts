@@ -178,7 +178,7 @@ function addName(names: QuestionName[], name: string, isQuoted: boolean): void {
   const distinctive = words.filter((word) => isDistinctiveWord(word))
   // A name of generic words is not distinctive; a longer quotation is a sentence.
   if (distinctive.length === 0 || (isQuoted && words.length > MAX_TITLE_WORDS)) return
-  names.push({ name, distinctive: distinctive })
+  names.push({ name, distinctive })
 }
 
 function isDistinctiveWord(word: string): boolean {

@@ -44,7 +44,7 @@ export function describeExpectedEvidence(query: string): ExpectedEvidence[] {
       const kind = findAnswerKind(part, language)
       const subject = extractSubject(part, language)
       const text = subject === '' ? NO_SUBJECT_TEXT : `${formatStatement(kind, language)}${COLON[language]}${subject}`
-      return { text, subject, ...(kind === 'any' ? {} : { kind: kind }) }
+      return { text, subject, ...(kind === 'any' ? {} : { kind }) }
     })
 }
 

@@ -86,11 +86,18 @@ class PostgresIndexes implements SearchIndexes {
   readonly #audit: CountAudit
 
   constructor(options: PostgresIndexesOptions, vectorType: number) {
-    const { db, address, source, gateway, yieldToQueries: giveWay, graphFrom, settleMs } = options
+    const { db, address, source, gateway, yieldToQueries, graphFrom, settleMs } = options
     const log = (message: string) => options.log?.(message)
     this.#options = options
     this.#db = db
-    this.#writing = { db, source, gateway, vectorType, stop: this.#stop.signal, ...omitUndefined({ giveWay }) }
+    this.#writing = {
+      db,
+      source,
+      gateway,
+      vectorType,
+      stop: this.#stop.signal,
+      ...omitUndefined({ giveWay: yieldToQueries }),
+    }
     this.#graphs = new VectorGraphs({ address, db, log, ...omitUndefined({ graphFrom, settleMs }) })
     this.#audit = new CountAudit({
       current: (space) => this.#open.get(space),
@@ -115,9 +122,9 @@ class PostgresIndexes implements SearchIndexes {
 
   async addVectors(space: string, batch: VectorBatch): Promise<void> {
     checkVectorBatch(batch)
-    await this.#withState(space, async ({ tables: shelf }) => {
-      await writeVectors(this.#writing, shelf, batch)
-      await this.#considerGraph(shelf.key, batch.vectorSpace)
+    await this.#withState(space, async ({ tables }) => {
+      await writeVectors(this.#writing, tables, batch)
+      await this.#considerGraph(tables.key, batch.vectorSpace)
     })
     this.#audit.noteChange(space)
   }
@@ -140,10 +147,10 @@ class PostgresIndexes implements SearchIndexes {
       const withVectors = message.vectorSpace !== undefined
       await state.wait(withVectors, graceMs, vectorsGraceMs)
       const lagReasons = await this.#waitFor(space, request.seq ?? 0)
-      const { position: at } = state
+      const { position } = state
       const { watermark, ...hits } = await searchSpace(this.#db, state.tables, message, this.#graphs.minVectors)
       // another gateway is rewriting the rows
-      if (watermark < at) {
+      if (watermark < position) {
         lagReasons.push(CATCHING_UP)
         state.position = watermark
       }
@@ -154,19 +161,19 @@ class PostgresIndexes implements SearchIndexes {
 
   async status(space: string): Promise<IndexStatus> {
     return await this.#withState(space, async (state) => {
-      const { tables: shelf } = state
+      const { tables } = state
       const { vectorSpace } = await this.#options.source.head(space)
       return await this.#db.read(
         (function* () {
           const row = yield* findSpaceRow(space)
-          const rows = yield* listVectorSpaces(shelf.key)
+          const rows = yield* listVectorSpaces(tables.key)
           const vectors = rows.find(({ name }) => name === vectorSpace) ?? rows[0]
           const vectorCount = vectors === undefined ? 0 : yield* countVectors(vectors.key)
           return {
             space,
             textEngine: 'postgres' as const,
             textWatermark: row?.watermark ?? 0,
-            textCount: yield* countNodes(shelf.key),
+            textCount: yield* countNodes(tables.key),
             ...(vectors === undefined ? {} : { vectorSpace: vectors.name }),
             vectorCount,
             graphCount: vectors?.has_graph === 1 ? vectorCount : 0,
@@ -208,8 +215,8 @@ class PostgresIndexes implements SearchIndexes {
     this.#knownPositions.forget(space)
     const row = await this.#db.read(findSpaceRow(space))
     if (row === undefined) return
-    const shelf = { space, key: row.key }
-    await removeTextRows(this.#writing, shelf)
+    const tables = { space, key: row.key }
+    await removeTextRows(this.#writing, tables)
     await this.#removeVectorSpaces(space, await this.#db.read(listVectorSpaces(row.key)))
     await this.#db.write(() => removeSpaceRow(row.key), spaceLock(space))
   }
@@ -309,9 +316,9 @@ class PostgresIndexes implements SearchIndexes {
     const row =
       (await this.#db.read(findSpaceRow(space))) ??
       (await this.#db.write(() => ensureSpaceRow(space), spaceLock(space)))
-    const shelf = { space, key: row.key }
+    const tables = { space, key: row.key }
     const state = new SpaceState({
-      tables: shelf,
+      tables,
       writing: this.#writing,
       log: (message) => this.#options.log?.(message),
       onVectors: (vectorSpace) => this.#considerGraph(row.key, vectorSpace),

@@ -75,14 +75,14 @@ function toRow(prefix: string, { key, doc, title, body }: IndexedNode): AddedNod
 }
 
 /** Writes a change: the rows, the document frequencies of terms, and the totals of the space. */
-export function* applyNodes(space: number, { deletedKeys: gone, added }: NodeRowChange): Write<void> {
-  if (gone !== '{}')
+export function* applyNodes(space: number, { deletedKeys, added }: NodeRowChange): Write<void> {
+  if (deletedKeys !== '{}')
     yield* sql.run(
       `WITH gone AS (DELETE FROM ${SEARCH_SCHEMA}.nodes WHERE space = ? AND node = ANY(?::bigint[]) RETURNING length, terms),
        fewer AS (${SUBTRACT_FREQUENCIES})
        UPDATE ${SEARCH_SCHEMA}.spaces SET nodes = nodes - (SELECT count(*) FROM gone),
          length = length - (SELECT coalesce(sum(length), 0) FROM gone) WHERE key = ?`,
-      [space, gone, space, space],
+      [space, deletedKeys, space, space],
     )
   for (const { rows, count, length } of added) {
     yield* sql.run(

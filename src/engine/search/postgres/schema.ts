@@ -172,36 +172,33 @@ async function loadExtensionState(client: SeparateClient): Promise<ExtensionStat
   return state
 }
 
-function checkExtension(
-  { installed, available, halfvec }: ExtensionState,
-  { displayText: shown }: DatabaseAddress,
-): number {
+function checkExtension({ installed, available, halfvec }: ExtensionState, { displayText }: DatabaseAddress): number {
   if (installed === null)
     throw new KsError(
       'unavailable',
       available
-        ? `--search postgres needs the extension ${EXTENSION} in the database ${shown}: run CREATE EXTENSION ${EXTENSION} there, as a role with that permission`
-        : `--search postgres needs the extension ${EXTENSION} (pgvector), which the server of ${shown} does not have: install pgvector ${MIN_MAJOR}.${MIN_MINOR} or newer there and run CREATE EXTENSION ${EXTENSION} in the database, or start without --search postgres`,
+        ? `--search postgres needs the extension ${EXTENSION} in the database ${displayText}: run CREATE EXTENSION ${EXTENSION} there, as a role with that permission`
+        : `--search postgres needs the extension ${EXTENSION} (pgvector), which the server of ${displayText} does not have: install pgvector ${MIN_MAJOR}.${MIN_MINOR} or newer there and run CREATE EXTENSION ${EXTENSION} in the database, or start without --search postgres`,
     )
   const [major = 0, minor = 0] = installed.split('.').map(Number)
   if (major === MIN_MAJOR && minor < MIN_MINOR)
     throw new KsError(
       'unavailable',
-      `--search postgres needs the extension ${EXTENSION} ${MIN_MAJOR}.${MIN_MINOR} or newer, ${shown} has ${installed}: install a newer pgvector and run ALTER EXTENSION ${EXTENSION} UPDATE`,
+      `--search postgres needs the extension ${EXTENSION} ${MIN_MAJOR}.${MIN_MINOR} or newer, ${displayText} has ${installed}: install a newer pgvector and run ALTER EXTENSION ${EXTENSION} UPDATE`,
     )
   if (halfvec === null)
     throw new KsError(
       'unavailable',
-      `the types of the extension ${EXTENSION} are not in the search path of ${shown}: put its schema into the search_path of the role`,
+      `the types of the extension ${EXTENSION} are not in the search path of ${displayText}: put its schema into the search_path of the role`,
     )
   return Number(halfvec)
 }
 
-function toPermissionError(error: unknown, { displayText: shown }: DatabaseAddress): unknown {
+function toPermissionError(error: unknown, { displayText }: DatabaseAddress): unknown {
   const isDenied = error instanceof Error && 'code' in error && error.code === '42501'
   if (!isDenied) return error
   return new KsError(
     'unavailable',
-    `--search postgres creates tables in ${shown}, and this role has no permission: GRANT CREATE ON DATABASE to it for the first start`,
+    `--search postgres creates tables in ${displayText}, and this role has no permission: GRANT CREATE ON DATABASE to it for the first start`,
   )
 }

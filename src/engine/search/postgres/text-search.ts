@@ -65,17 +65,17 @@ export function* searchText(
   const fractionOf = (term: string): number => Math.min(1, frequency(term) / Math.max(1, space.nodes))
   const parts: QueryPart[] = [
     ...queryTerms.map(({ term, weight }) => ({ terms: [term], idf: weight * idfOf(term), share: fractionOf(term) })),
-    ...weightedRewordings.map(({ documentTerms: told, weight }) => ({
-      terms: told,
-      idf: weight * told.reduce((sum, term) => sum + idfOf(term), 0),
-      share: told.reduce((product, term) => product * fractionOf(term), 1),
+    ...weightedRewordings.map(({ documentTerms, weight }) => ({
+      terms: documentTerms,
+      idf: weight * documentTerms.reduce((sum, term) => sum + idfOf(term), 0),
+      share: documentTerms.reduce((product, term) => product * fractionOf(term), 1),
     })),
   ].filter(({ share }) => share > 0)
   const found: TextHits = { keys: [], scores: [], frequencies, rewordings }
   if (parts.length === 0 || docs?.length === 0) return found
   const weights = [
     ...queryTerms.map(({ term, weight }) => ({ terms: [term], weight })),
-    ...weightedRewordings.map(({ documentTerms: told, weight }) => ({ terms: told, weight })),
+    ...weightedRewordings.map(({ documentTerms, weight }) => ({ terms: documentTerms, weight })),
   ]
   const all = [...new Set(parts.flatMap((part) => part.terms))]
   const rows = yield* selectCandidates(

@@ -113,7 +113,7 @@ function parseAddress(location: SourceLocation): S3Address {
   const url = parseHttpUrl(location.uri, 'an s3 source')
   const [bucket = '', ...rest] = decodePath(url).slice(1).split('/')
   const prefix = location.uri.endsWith('/') ? rest.join('/') : rest.join('/').slice(0, -1)
-  return inBucket({ endpoint: url.origin, region, prefix: prefix }, bucket)
+  return inBucket({ endpoint: url.origin, region, prefix }, bucket)
 }
 
 function inBucket(address: Omit<S3Address, 'bucket'>, bucket: string): S3Address {

@@ -140,10 +140,10 @@ describe('the variants of a picture', () => {
       thumbnail: { contentType: 'image/jpeg', width: 256, height: 144 },
       preview: { contentType: 'image/jpeg', width: 1024, height: 576 },
     })
-    const { readPixelSize: sizeOfPicture } = await import('../../../../src/engine/parse/picture/size.js')
+    const { readPixelSize } = await import('../../../../src/engine/parse/picture/size.js')
     for (const [name, { width, height }] of Object.entries(variants)) {
       const asset = await test.engine.documents.itemAsset(ADA, space.id, id, 'image-1', name)
-      expect(sizeOfPicture(asset.bytes), name).toEqual({ width, height })
+      expect(readPixelSize(asset.bytes), name).toEqual({ width, height })
     }
     const [paged] = await ingest(test.engine, ADA, space.id, {
       'p.pdf': makePdf([{ width: 600, height: 800, content: 'BT /F 12 Tf 60 700 Td (A page about nets.) Tj ET' }]),
@@ -154,7 +154,7 @@ describe('the variants of a picture', () => {
     for (const [name, side] of Object.entries({ thumbnail: 256, preview: 1024, page: 1600 })) {
       expect(Object.keys(onPage?.assetRef?.variants ?? {})).toContain(name)
       const asset = await test.engine.documents.itemAsset(ADA, space.id, pdf, 'page-1', name)
-      expect(sizeOfPicture(asset.bytes), name).toEqual({ width: (side * 3) / 4, height: side })
+      expect(readPixelSize(asset.bytes), name).toEqual({ width: (side * 3) / 4, height: side })
     }
     for (const name of ['page', 'large', '__proto__'])
       await expect(test.engine.documents.itemAsset(ADA, space.id, id, 'image-1', name), name).rejects.toMatchObject({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { splitPassage } from '../../../../src/engine/query/conflicts/passage-units.js'
 
-const read = (text: string) => splitPassage(text).map(({ label, text: value }) => [label, value])
+const read = (text: string) => splitPassage(text).map(({ label, text }) => [label, text])
 
 describe('the units of a passage', () => {
   it('cover table cells, with the heads of their row and column as label', () => {

@@ -17,8 +17,8 @@ export function DropZone({ onFiles, children }: DropZoneProps) {
   const files = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLInputElement>(null)
 
-  const addSelection = ({ files: selected, hiddenCount: hidden }: FileSelection) => {
-    if (hidden > 0) showToast(`${plural(hidden, 'hidden file')} skipped.`, 'neutral')
+  const addSelection = ({ files: selected, hiddenCount }: FileSelection) => {
+    if (hiddenCount > 0) showToast(`${plural(hiddenCount, 'hidden file')} skipped.`, 'neutral')
     if (selected.length === 0) showToast('No files found.', 'warn')
     else onFiles(selected)
   }
