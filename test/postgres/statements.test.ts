@@ -2,7 +2,7 @@ import Sqlite from 'better-sqlite3'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresDialect } from '../../src/engine/storage/dialect.js'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
 import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
 import { type Site, statementSites } from '../repo/statements.js'
 
@@ -25,7 +25,7 @@ describe.skipIf(!hasServer)('the statements of all programs', () => {
   beforeAll(async () => {
     client = await connect(await migratedDatabase())
     sqlite = new Sqlite(':memory:')
-    for (const step of MIGRATIONS) sqlite.exec(step)
+    sqlite.exec(sqliteSchema())
     sites = statementSites('src/engine/rows', 'src/engine/storage').filter(
       ({ place, texts }) => !OF_SQLITE.some((one) => `${place.split(':')[0]}: ${texts[0]?.trim()}`.startsWith(one)),
     )

@@ -1,6 +1,5 @@
 import { KsError } from '../../contract/errors.js'
 import { READS } from '../rows/bundles/tables.js'
-import { MIGRATIONS } from '../storage/schema.js'
 import type { BundleTable } from './rows.js'
 
 /*
@@ -10,8 +9,6 @@ import type { BundleTable } from './rows.js'
 
 export const FORMAT = 'knowledge-spaces-bundle'
 export const FORMAT_VERSION = 1
-/** The schema that the columns are of. */
-export const SCHEMA = MIGRATIONS.length
 
 export const MANIFEST = 'manifest.json'
 export const END = 'end.json'

@@ -7,6 +7,7 @@ import type { EngineContext } from '../context.js'
 import { beginImport, spaceWithId } from '../rows/bundles/imports.js'
 import { countSpaces, slugHolder } from '../rows/space-changes.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../rows/spaces.js'
+import { SCHEMA } from '../storage/migrations.js'
 import type { Read, Write } from '../storage/program.js'
 import { isConstraint } from '../storage/sql-errors.js'
 import { writeAnswer } from '../storage/write-answer.js'
@@ -19,7 +20,6 @@ import {
   type Named,
   placeOf,
   readName,
-  SCHEMA,
 } from './format.js'
 import { DocumentsImport } from './import-documents.js'
 import { COPY_ADVICE, idTaken, SpaceImport } from './import-space.js'

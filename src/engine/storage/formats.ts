@@ -6,7 +6,7 @@ import { isObjectKey } from '../../local/file-system.js'
  * What a column may hold by name. `key`, `integer`, `number`, `text` and `bytes` have no form beyond their type; `packed`,
  * `object-bytes` and `vector` are bytes that have a hash or a length of their own, which their own checks compare.
  */
-const NAMED_KINDS = [
+export const NAMED_KINDS = [
   'key',
   'integer',
   'number',
@@ -26,7 +26,7 @@ const NAMED_KINDS = [
   'json-object',
   'json-array',
 ] as const
-type NamedKind = (typeof NAMED_KINDS)[number]
+export type NamedKind = (typeof NAMED_KINDS)[number]
 
 /** What a column holds: a kind of value, or one of the listed texts. */
 export type Kind = NamedKind | readonly string[]

@@ -1,8 +1,8 @@
 import type Sqlite from 'better-sqlite3'
 import { Gathering } from './gathering.js'
 import { LogSync } from './log-sync.js'
+import { SCHEMA } from './migrations.js'
 import { framesOfLog, syncAtCommit } from './pragmas.js'
-import { MIGRATIONS } from './schema.js'
 import { isIoError } from './sql-errors.js'
 
 interface Waiting {
@@ -225,7 +225,7 @@ export class Writer {
           // of records, which nothing is written over
           if (this.#log.isUnsure) this.#log.repair(frames)
           // writes the first page as it is
-          this.#sqlite.pragma(`user_version = ${MIGRATIONS.length}`)
+          this.#sqlite.pragma(`user_version = ${SCHEMA}`)
         })
         .immediate()
       this.#broken = undefined

@@ -7,7 +7,7 @@ import {
   SPACE_COLUMNS,
   writtenColumns,
 } from '../../../src/engine/rows/bundles/tables.js'
-import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
+import { sqliteSchema } from '../../../src/engine/storage/schema/sqlite.js'
 
 /** Why a table is not in a bundle. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
@@ -128,7 +128,7 @@ const LEFT_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 
 function catalogue(): Map<string, string[]> {
   const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
+  sqlite.exec(sqliteSchema())
   const tables = sqlite
     .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .all()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
 import { hasForm, type Kind, ownedThrough, wrongWith } from '../../../src/engine/storage/formats.js'
 import { guardOf, isDamaged } from '../../../src/engine/storage/guarded-rows.js'
-import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
+import { sqliteSchema } from '../../../src/engine/storage/schema/sqlite.js'
 
 const bytes = (length: number) => new Uint8Array(length)
 
@@ -50,7 +50,7 @@ describe('a value of a kind', () => {
 
 it('where the schema lists the values of a column, its format lists the same', () => {
   const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
+  sqlite.exec(sqliteSchema())
   const tables = sqlite
     .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
     .all()
