@@ -1,5 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { READS } from '../rows/bundles/tables.js'
+import { DOCUMENT_TABLES, READS } from '../rows/bundles/tables.js'
 import type { BundleTable } from './rows.js'
 
 /*
@@ -12,10 +12,6 @@ export const FORMAT_VERSION = 1
 
 export const MANIFEST = 'manifest.json'
 export const END = 'end.json'
-
-/** Tables of which a space has its documents, page by page; they follow one another in this order, again and again. */
-export const DOCUMENT_TABLES = ['documents', 'versions', 'version_parts', 'item_assets', 'nodes'] as const
-export type DocumentTable = (typeof DOCUMENT_TABLES)[number]
 
 /** Tables that come before the documents, as those refer to them; all others come behind. */
 const FIRST: ReadonlySet<string> = new Set([

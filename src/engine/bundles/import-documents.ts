@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { Bindable } from '../base/statements.js'
 import { takeNodeKeys } from '../compile/node-keys.js'
 import type { StoredPart } from '../parse/stored.js'
+import type { DocumentTable } from '../rows/bundles/tables.js'
 import {
   insertKeyed,
   insertModelRead,
@@ -17,7 +18,6 @@ import { nodeHash } from '../storage/node-hash.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import type { BundleChecks } from './checks.js'
-import type { DocumentTable } from './format.js'
 import { invalid } from './format.js'
 import { held, idTaken, type SpaceImport } from './import-space.js'
 import { PackedCheck, type PartHashes } from './packed.js'

@@ -5,6 +5,7 @@ import type { Caller } from '../base/caller.js'
 import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { beginImport, spaceWithId } from '../rows/bundles/imports.js'
+import { DOCUMENT_TABLES, type DocumentTable } from '../rows/bundles/tables.js'
 import { countSpaces, slugHolder } from '../rows/space-changes.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../rows/spaces.js'
 import { SCHEMA } from '../storage/migrations.js'
@@ -12,15 +13,7 @@ import type { Read, Write } from '../storage/program.js'
 import { isConstraint } from '../storage/sql-errors.js'
 import { writeAnswer } from '../storage/write-answer.js'
 import type { BundleChecks, Checked } from './checks.js'
-import {
-  DOCUMENT_TABLES,
-  type DocumentTable,
-  FORMAT_VERSION,
-  invalid,
-  type Named,
-  placeOf,
-  readName,
-} from './format.js'
+import { FORMAT_VERSION, invalid, type Named, placeOf, readName } from './format.js'
 import { DocumentsImport } from './import-documents.js'
 import { COPY_ADVICE, idTaken, SpaceImport } from './import-space.js'
 import { spaceOf } from './imported-space.js'

@@ -1,3 +1,5 @@
+import { storedAs } from './schema/ddl.js'
+import { TABLES } from './schema/tables.js'
 import { type Token, tokens } from './sql-tokens.js'
 
 /**
@@ -11,42 +13,14 @@ export interface Dialect {
   translate(text: string): string
 }
 
-/** Columns by which tables that are written with INSERT OR REPLACE know a row, and what such a statement says nothing of. */
-interface Replaced {
-  key: readonly string[]
-  /** columns that get their default again */
-  reset?: readonly string[]
-}
-
-const REPLACED: Readonly<Record<string, Replaced>> = {
-  conflict_claims: { key: ['version_key'] },
-  conflict_verdicts: { key: ['space_key', 'pair'] },
-  embedding_migration_refusals: { key: ['space_key', 'node_key'] },
-  gc_outcomes: { key: ['space_key', 'idempotency_key', 'target'] },
-  graph_model_reads: { key: ['node_key', 'model'] },
-  graph_scans: { key: ['space_key'] },
-  graph_versions: { key: ['version_key'] },
-  idempotency: { key: ['tenant', 'subject', 'key'], reset: ['status', 'headers', 'body'] },
-  page_index: { key: ['version_key'] },
-  picture_descriptions: { key: ['doc_key', 'model', 'picture'] },
-  picture_readings: { key: ['doc_key'] },
-  revoked_tokens: { key: ['jti'] },
-  semantic_builds: { key: ['space_key', 'kind'] },
-  semantic_reports: { key: ['view_key'] },
-  vector_refusals: { key: ['space_key', 'node_key'] },
-}
-
-/** Columns with "key" in their names that hold text; all others hold row keys. */
-const TEXT_KEYS: ReadonlySet<string> = new Set([
-  'alias_key',
-  'canonical_key',
-  'cluster_key',
-  'idempotency_key',
-  'item_key',
-  'object_key',
-  'published_object_key',
-  'query_key',
-])
+/** Columns with "key" in their names that contain text; all others contain row keys. */
+const TEXT_KEYS: ReadonlySet<string> = new Set(
+  Object.values(TABLES).flatMap(({ columns }) =>
+    Object.entries(columns).flatMap(([name, { kind }]) =>
+      name.endsWith('_key') && storedAs(kind) === 'TEXT' ? [name] : [],
+    ),
+  ),
+)
 
 /** Statements of SQLite as they are written. */
 export const SQLITE: Dialect = { name: 'sqlite', translate: (text) => text }
@@ -230,12 +204,13 @@ function inserts(all: Token[]): void {
   all.splice(1, 2)
 }
 
+/** The row is replaced by its primary key; columns that the statement does not name get their default again. */
 function replacement(all: readonly Token[], table: string): string {
-  const of = REPLACED[table]
-  if (of === undefined) throw new Error(`the dialect does not know how rows of ${table} are replaced`)
-  const named = all.slice(6, closing(all, 5)).filter((token) => token.kind === 'word')
-  const columns = [...named.map((token) => token.text), ...(of.reset ?? [])].filter((name) => !of.key.includes(name))
-  return `(${of.key.join(', ')}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`
+  const { primary, columns = {} } = TABLES[table] ?? {}
+  if (primary === undefined) throw new Error(`the dialect does not know how rows of ${table} are replaced`)
+  const named = all.slice(6, closing(all, 5)).flatMap((token) => (token.kind === 'word' ? [token.text] : []))
+  const changed = [...new Set([...named, ...Object.keys(columns)])].filter((name) => !primary.includes(name))
+  return `(${primary.join(', ')}) DO UPDATE SET ${changed.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
 /** In DO UPDATE SET a column of the row that is there is named with its table. */

@@ -1,14 +1,20 @@
+import { defined } from '../../lib/defined.js'
 import type { TableFormat } from './formats.js'
-import { CONTENT_FORMATS } from './formats-content.js'
-import { KEPT_FORMATS } from './formats-kept.js'
-import { KNOWLEDGE_FORMATS } from './formats-knowledge.js'
+import type { Table } from './schema/table.js'
+import { TABLES } from './schema/tables.js'
 
-/**
- * The format of every column of every table: the one place that says it. The database refuses to hand out what does not have
- * it, `ks fsck` looks for it, and a test holds it against the schema.
- */
-export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
-  ...CONTENT_FORMATS,
-  ...KNOWLEDGE_FORMATS,
-  ...KEPT_FORMATS,
+const OWNED = { space: 'space_key = here.space', tenant: 't.tenant = here.tenant', store: 'true' }
+
+/** The format of every column that is stored: the database refuses to return other values, and `ks fsck` looks for them. */
+export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = Object.fromEntries(
+  Object.entries(TABLES).map(([name, table]) => [name, formatOf(table)]),
+)
+
+function formatOf({ owner = 'space', source, derived, columns }: Table): TableFormat {
+  const stored = Object.entries(columns).filter(([, { generated }]) => generated === undefined)
+  return {
+    owned: typeof owner === 'string' ? OWNED[owner] : owner.sql,
+    ...defined({ source, derived }),
+    columns: Object.fromEntries(stored.map(([name, { kind, optional = false }]) => [name, { kind, optional }])),
+  }
 }

@@ -63,31 +63,6 @@ export function ownedThrough(owner: string, id: string, column: string, whose = 
   return `EXISTS (${named} AND ${whose}) OR NOT EXISTS (${named})`
 }
 
-type Choices = Readonly<Record<string, readonly string[]>>
-
-/**
- * The columns of a table by what they hold: `{ uuid: 'id', 'time?': 'deleted_at expires_at', oneOf: { state: ['on', 'off'] } }`.
- * Those behind a question mark may be NULL.
- */
-type ColumnLists = { readonly [K in NamedKind | `${NamedKind}?`]?: string } & {
-  readonly [K in 'oneOf' | 'oneOf?']?: Choices
-}
-
-/** A table of rows that carry `space_key`, or whose owner `owned` tells. */
-export function table(lists: ColumnLists, rest: Partial<Omit<TableFormat, 'columns'>> = {}): TableFormat {
-  const columns: Record<string, Format> = {}
-  const add = (names: string | undefined, kind: Kind, optional: boolean) => {
-    for (const name of names?.split(' ') ?? []) columns[name] = { kind, optional }
-  }
-  for (const kind of NAMED_KINDS) {
-    add(lists[kind], kind, false)
-    add(lists[`${kind}?`], kind, true)
-  }
-  for (const [name, kind] of Object.entries(lists.oneOf ?? {})) add(name, kind, false)
-  for (const [name, kind] of Object.entries(lists['oneOf?'] ?? {})) add(name, kind, true)
-  return { owned: 'space_key = here.space', ...rest, columns }
-}
-
 /** the last moment that a Date can hold, in milliseconds */
 const LAST_TIME = 8.64e15
 const SHA256 = /^[0-9a-f]{64}$/

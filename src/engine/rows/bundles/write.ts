@@ -1,22 +1,18 @@
 import type { Bindable } from '../../base/statements.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { COLUMNS, type RowTable } from './tables.js'
+import { insertText, type RowTable } from './tables.js'
 
 /** Writes a row of a bundle, inside the caller's transaction. @param cells in the order of `writtenColumns` */
-export function* insertRow(wanted: RowTable, cells: readonly Bindable[]): Write<void> {
-  for (const [table, columns, marks] of COLUMNS)
-    if (table === wanted) yield* sql.run(`INSERT INTO ${table} (${columns}) VALUES (${marks})`, cells)
+export function* insertRow(table: RowTable, cells: readonly Bindable[]): Write<void> {
+  yield* sql.run(insertText(table), cells)
 }
 
-/** The same of a document or a version. @returns its row key */
+/** The same of a row that others name. @returns its row key */
 export function* insertKeyed(
-  wanted: 'documents' | 'versions' | 'vector_spaces',
+  table: 'documents' | 'versions' | 'vector_spaces',
   cells: readonly Bindable[],
 ): Write<number> {
-  for (const [table, columns, marks] of COLUMNS)
-    if (table === wanted)
-      return yield* sql.inserted(`INSERT INTO ${table} (${columns}) VALUES (${marks}) RETURNING key`, cells)
-  return 0
+  return yield* sql.inserted(`${insertText(table)} RETURNING key`, cells)
 }
 
 /** A reader of a source; the row of the source may have made it already. */
