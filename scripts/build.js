@@ -1,7 +1,7 @@
 /**
  * Builds `dist`: TypeScript, the oclif manifest, manual pages and the bundles of the programs; by hand also
- * `docs/openapi.json` and the tables of `docs/cli.md`. A stamp of the sources makes a second build free; a lock file lets several test runs share one
- * checkout.
+ * `docs/openapi.json`, `docs/data-model.md` and the tables of `docs/cli.md`. A stamp of the sources makes a second build free;
+ * a lock file lets several test runs share one checkout.
  *
  * Plain JavaScript on Node built-ins alone: `scripts/ensure.js` loads it before anything is installed.
  */
@@ -141,6 +141,7 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
       build()
       // committed files: tests compare them, so only a build by hand may change them
       runNode(['scripts/openapi.js'], { tolerant: false })
+      runNode(['scripts/data-model.js'], { tolerant: false })
       runNode(['scripts/cli-reference.js'], { tolerant: false })
       runNode(['scripts/kchat-reference.js'], { tolerant: false })
     })

@@ -88,9 +88,7 @@ import { SemanticViews } from './views/views.js'
 import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 
 /**
- * Opens the engine on a data directory that the caller has locked: recovers after a crash, starts the index process and
- * the job runner. All services that slices share are wired here.
- *
+ * Opens the engine on a data directory that the caller has locked, and wires the services that slices share.
  * @throws StoreRefused if database and objects are not a complete store
  */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
@@ -113,7 +111,7 @@ async function openLayout(layout: DataLayout, options: EngineOptions): Promise<E
   try {
     return await openWith(layout, options, instance, { db, databaseFile, objects, identity })
   } catch (error) {
-    // resources opened after the database end with the process; open connections to a server would keep it alive
+    // open connections to a server would keep the process alive
     if (databaseFile === undefined) await db.close()
     throw error
   }

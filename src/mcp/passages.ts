@@ -21,7 +21,7 @@ export const passage = z.strictObject({
 })
 export type Passage = z.output<typeof passage>
 
-export function toPassage(item: RetrievedPassage | EvidenceItem, number, space: string): Passage | undefined {
+export function toPassage(item: RetrievedPassage | EvidenceItem, number: number, space: string): Passage | undefined {
   const [citation] = item.citations
   if (citation === undefined) return undefined
   const { documentAssetId: documentId, sectionPath, pageNumber, startOffset, endOffset } = citation

@@ -8,7 +8,7 @@ import { allRoutes } from '../../src/contract/routes.js'
 import { visitRoutes } from '../../src/daemon/chat/visit-routes.js'
 import { consoleRoutes } from '../../src/daemon/console/routes.js'
 import { mcpRoutes } from '../../src/daemon/mcp.js'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
 import { loadAllTools, loadTool } from '../../src/mcp/tools/all.js'
 import type { Sent, TestEdge } from '../helpers/daemon.js'
 import { rowsOf } from '../helpers/databases.js'
@@ -243,7 +243,7 @@ async function settled(dataDir: string): Promise<Record<string, string>> {
 
 const TABLES = (() => {
   const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
+  sqlite.exec(sqliteSchema())
   const found = sqlite
     .prepare<[], { name: string }>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",

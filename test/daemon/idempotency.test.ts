@@ -1,10 +1,6 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { KEPT_SECRETS_SCHEMA } from '../../src/engine/storage/migrations/0022-kept-secrets.js'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
 import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
 
 let edge: TestEdge
@@ -117,24 +113,4 @@ test('the secret of an application key is not stored: a repeated request gets nu
     const path = join(edge.dataDir, file)
     if (statSync(path).isFile()) expect(readFileSync(path).includes(first.key), file).toBe(false)
   }
-})
-
-test('secrets that an earlier release stored are removed at the next start', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ks-kept-'))
-  const kept = JSON.stringify({ id: 'x', hint: 'abcd', createdAt: 'y', revokedAt: null, key: 'app-in-the-clear' })
-  const other = JSON.stringify({ id: 'x', key: 'not a secret' })
-  const db = new Sqlite(join(dataDir, 'ks.db'))
-  for (const step of MIGRATIONS.slice(0, MIGRATIONS.indexOf(KEPT_SECRETS_SCHEMA))) db.exec(step)
-  const insert = db.prepare(
-    "INSERT INTO idempotency (tenant, subject, key, fingerprint, instance, status, headers, body, created_at) VALUES ('t', 's', ?, 'f', 'i', 201, '{}', ?, 0)",
-  )
-  insert.run('a', kept)
-  insert.run('b', other)
-  insert.run('c', '')
-  db.exec(KEPT_SECRETS_SCHEMA)
-  const bodies = db.prepare('SELECT body FROM idempotency ORDER BY key').all() as { body: string }[]
-  expect(JSON.parse(bodies[0]!.body)).toEqual({ ...JSON.parse(kept), key: null })
-  expect(bodies.slice(1).map(({ body }) => body)).toEqual([other, ''])
-  db.close()
-  rmSync(dataDir, { recursive: true })
 })

@@ -1,9 +1,7 @@
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
 import { afterEach, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
 import { seededRandom } from '../crash/random.js'
 import { integrityOf } from './rig/checks.js'
 import { faultSeed, rounds } from './rig/rounds.js'
@@ -67,57 +65,3 @@ test.skipIf(shimTrouble !== undefined)(
     )
   },
 )
-
-const UPGRADE_KILLS = rounds(4)
-test.skipIf(shimTrouble !== undefined)(
-  'F04: after a schema upgrade that is killed before or after any sync, the next start completes it without losing a row',
-  { timeout: 60_000 + UPGRADE_KILLS * ROUND_MS },
-  async () => {
-    for (let round = 0; round < UPGRADE_KILLS; round++) {
-      const dataDir = emptyDir('kill-upgrade')
-      daemon = await startDaemon(dataDir)
-      const { id } = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'Old', slug: 'old' } })
-      await daemon.stop()
-      downgrade(dataDir)
-      const skip = Math.floor(random() * (MIGRATIONS.length + 4))
-      await startTwice(dataDir, {
-        on: 'fsync',
-        effect: round % 2 === 0 ? 'kill' : 'kill-after',
-        skip,
-        count: 1,
-        path: '/db/',
-      })
-      const { items } = await daemon.client.request('GET /knowledge-spaces', { query: {} })
-      expect(
-        items.map((space) => space.id),
-        `killed at sync ${skip}, seed ${seed}`,
-      ).toEqual([id])
-      await daemon.stop()
-      expect(integrityOf(join(dataDir, 'db', 'main.sqlite'))).toBe('ok')
-    }
-    process.stdout.write(
-      `FIGURE kill-in-migration ${JSON.stringify({ seed, kills: UPGRADE_KILLS, migrations: MIGRATIONS.length - 1, failedToOpen: 0, rowsLost: 0 })}\n`,
-    )
-  },
-)
-
-/** Turns a database into one of the first schema with its spaces. */
-function downgrade(dataDir: string): void {
-  const path = join(dataDir, 'db', 'main.sqlite')
-  const old = `${path}.old`
-  const sqlite = new Sqlite(old)
-  sqlite.exec(MIGRATIONS[0]!)
-  sqlite.pragma('user_version = 1')
-  sqlite.exec(`ATTACH '${path}' AS present`)
-  for (const table of ['spaces', 'retrieval_profiles']) {
-    const columns = sqlite.prepare(`SELECT group_concat(name) FROM pragma_table_info('${table}')`).pluck().get()
-    sqlite.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM present.${table}`)
-  }
-  sqlite.exec('DETACH present')
-  sqlite.close()
-  rmSync(path)
-  const moved = new Sqlite(old)
-  moved.exec(`VACUUM INTO '${path}'`)
-  moved.close()
-  rmSync(old)
-}

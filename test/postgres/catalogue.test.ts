@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
 import Sqlite from 'better-sqlite3'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SHARED_TABLES, WITH_TENANT } from '../../src/engine/storage/postgres/schema/isolation.js'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
-import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
+import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
+import { SHARED_TABLES } from '../../src/engine/storage/postgres/schema/isolation.js'
+import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
+import { TABLES } from '../../src/engine/storage/schema/tables.js'
+import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase } from '../helpers/postgres.js'
 
 interface Column {
   name: string
@@ -43,6 +46,9 @@ const TENANT: Column = {
   default: "NULLIF(current_setting('ks.tenant', true), '')",
 }
 const TENANT_TRIGGER = 'tenant_of_space'
+const COVERING = Object.values(TABLES).flatMap(({ indexes = {} }) =>
+  Object.keys(indexes).filter((name) => indexes[name]?.covering === true),
+)
 
 const TYPES: Record<string, string> = { INTEGER: 'bigint', TEXT: 'text', REAL: 'double precision', BLOB: 'bytea' }
 
@@ -68,7 +74,7 @@ function texts(text: string): string[] {
 
 function sqliteCatalogue(): Catalogue {
   const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
+  sqlite.exec(sqliteSchema())
   const all = <T>(text: string, ...values: string[]) => sqlite.prepare<string[], T>(text).all(...values)
   const found: Catalogue = { columns: {}, primary: {}, unique: {}, indexes: {}, foreign: {}, checks: {}, triggers: {} }
   const tables = all<{ name: string; sql: string }>(
@@ -199,6 +205,25 @@ async function postgresCatalogue(client: Client): Promise<Catalogue> {
   return found
 }
 
+/** The functions, triggers, policies, indexes and computed columns, as the server prints them. */
+async function definitions(client: Client): Promise<string[]> {
+  const { rows } = await client.query<{ text: string }>(`
+    SELECT pg_get_functiondef(oid) text FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prokind = 'f'
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL SELECT tablename || policyname || cmd || qual || coalesce(with_check, '') FROM pg_policies
+    UNION ALL SELECT relname || relrowsecurity || relforcerowsecurity FROM pg_class
+      WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+    UNION ALL SELECT adrelid::regclass || pg_get_expr(adbin, adrelid) FROM pg_attrdef`)
+  const normal = (text: string) =>
+    text
+      .replace(/\bINNER JOIN\b/g, 'JOIN')
+      .replace(/--.*$/gm, '')
+      .replace(/\s+/g, ' ')
+      .replace(/ ?([(),;]) ?/g, '$1')
+  return rows.map(({ text }) => normal(text)).sort()
+}
+
 describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
   const wanted = sqliteCatalogue()
   let client: Client
@@ -236,8 +261,7 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
 
   it('contains the same indexes, over the same rows', () => {
     const covering = Object.entries(wanted.indexes).map(([table, indexes]) => {
-      const columns = (index: Index) =>
-        WITH_TENANT.includes(index.name) ? [...index.columns, 'tenant'] : index.columns
+      const columns = (index: Index) => (COVERING.includes(index.name) ? [...index.columns, 'tenant'] : index.columns)
       return [table, indexes.map((index) => ({ ...index, columns: columns(index) }))]
     })
     expect(found.indexes).toEqual(Object.fromEntries(covering))
@@ -251,5 +275,29 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
       return [table, isFilled ? [...triggers, TENANT_TRIGGER].sort() : triggers]
     })
     expect(found.triggers).toEqual(Object.fromEntries(filled))
+  })
+
+  it('has the same definitions in a database migrated from schema 48, which keeps its rows', async () => {
+    const name = await emptyDatabase()
+    const old = await connect(name)
+    await old.query("SELECT set_config('ks.deployment', 'on', false)")
+    await old.query(readFileSync(new URL('schema-48.sql', import.meta.url), 'utf8'))
+    expect(await migratePostgres(addressOf(name))).toMatchObject({ from: 48 })
+    const { columns, ...rest } = await postgresCatalogue(old)
+    const { columns: foundColumns, ...foundRest } = found
+    expect(rest).toEqual(foundRest)
+    // The position of the tenant column varies: a table got it when it was isolated.
+    const sorted = (tables: Catalogue['columns']) =>
+      Object.entries(tables).map(([table, all]) => [
+        table,
+        [...all.filter((one) => one.name !== 'tenant'), ...all.filter((one) => one.name === 'tenant')],
+      ])
+    expect(Object.fromEntries(sorted(columns))).toEqual(Object.fromEntries(sorted(foundColumns)))
+    expect(await definitions(old)).toEqual(await definitions(client))
+    const { rows } = await old.query('SELECT filename, base, tenant FROM documents')
+    expect(rows).toEqual([{ filename: 'tides/brest.md', base: 'brest.md', tenant: 'a' }])
+    const { rows: usage } = await old.query('SELECT document_count, artifact_bytes, trace_bytes FROM space_usage')
+    expect(usage).toEqual([{ document_count: '1', artifact_bytes: '6', trace_bytes: '21' }])
+    await old.end()
   })
 })

@@ -5,11 +5,11 @@ import { KsError } from '../../src/contract/errors.js'
 import { asDeployment } from '../../src/engine/base/tenant-scope.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { addWorkspaceChange, getLastWorkspaceChange } from '../../src/engine/rows/workspaces.js'
+import { SCHEMA } from '../../src/engine/storage/migrations.js'
 import { CommitUnknown } from '../../src/engine/storage/postgres/errors.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { type Read, sql, type Write } from '../../src/engine/storage/program.js'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
 import { parseDatabaseAddress } from '../../src/local/database-address.js'
 import { addressOf, connect, emptyDatabase, hasServer, migratedDatabase, openPostgres } from '../helpers/postgres.js'
 import { newSpace } from './backends.js'
@@ -284,7 +284,7 @@ describe.skipIf(!hasServer)('a database', () => {
     const name = await emptyDatabase()
     expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('no schema') })
     const schemas = await Promise.all(Array.from({ length: 3 }, () => migratePostgres(addressOf(name))))
-    expect(schemas.map(({ to }) => to)).toEqual(schemas.map(() => MIGRATIONS.length))
+    expect(schemas.map(({ to }) => to)).toEqual(schemas.map(() => SCHEMA))
     expect(schemas.filter(({ from }) => from === undefined)).toHaveLength(1)
     await (await openPostgres(name)).close()
   })
@@ -292,20 +292,36 @@ describe.skipIf(!hasServer)('a database', () => {
   it('keeps its schema while gateways with that schema are alive', async () => {
     const name = await migratedDatabase()
     const client = await connect(name)
-    await client.query('UPDATE schema_version SET version = version - 1')
     const beat = 'extract(epoch FROM clock_timestamp()) * 1000'
     await client.query(`INSERT INTO gateways (id, started_at, beat_at) VALUES ('one', ${beat}, ${beat})`)
-    expect(await failure(migratePostgres(addressOf(name)))).toMatchObject({
+    const steps = [{ sqlite: '', postgres: 'ALTER TABLE spaces ADD colour text' }]
+    expect(await failure(migratePostgres(addressOf(name), { steps }))).toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('stop them'),
     })
+    await client.query('DELETE FROM gateways')
+    expect(await migratePostgres(addressOf(name), { steps })).toEqual({ from: SCHEMA, to: SCHEMA + 1 })
+    expect((await client.query('SELECT colour FROM spaces')).rows).toEqual([])
     await client.end()
+  })
+
+  it('with a schema before the first supported one is refused with instructions', async () => {
+    const name = await migratedDatabase()
+    const client = await connect(name)
+    await client.query('UPDATE schema_version SET version = 47')
+    await client.end()
+    const refused = {
+      code: 'unavailable',
+      message: expect.stringMatching(/has schema 47, .*opens schema 48 .*ks bundle export/),
+    }
+    expect(await failure(openPostgres(name))).toMatchObject(refused)
+    expect(await failure(migratePostgres(addressOf(name)))).toMatchObject(refused)
   })
 
   it('with a later schema is refused and not changed', async () => {
     const name = await migratedDatabase()
     const client = await connect(name)
-    await client.query('UPDATE schema_version SET version = $1', [MIGRATIONS.length + 1])
+    await client.query('UPDATE schema_version SET version = $1', [SCHEMA + 1])
     await client.end()
     expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('newer version') })
     expect(await failure(migratePostgres(addressOf(name)))).toMatchObject({

@@ -7,7 +7,7 @@ import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
 import { SHARED_TABLES } from '../../src/engine/storage/postgres/schema/isolation.js'
 import { sql } from '../../src/engine/storage/program.js'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
 import { addressOf, connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
 import { SUPERUSER } from '../helpers/postgres-server.js'
 
@@ -16,7 +16,7 @@ const REFUSED = { code: '42501' }
 /** The tables of the schema in SQLite. */
 function tables(): string[] {
   const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
+  sqlite.exec(sqliteSchema())
   return sqlite
     .prepare<[], { name: string }>(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { posix, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { withReference } from '../../scripts/cli-reference.js'
+import { dataModel } from '../../scripts/data-model.js'
 import { kchatCommands, withKchat } from '../../scripts/kchat-reference.js'
 import { commonFlags } from '../../src/cli/common-flags.js'
 import { ENVIRONMENT } from '../../src/cli/environment.js'
@@ -9,6 +10,7 @@ import { ERRORS, EXIT } from '../../src/contract/errors.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import { toOpenApi } from '../../src/contract/openapi.js'
 import { allRoutes } from '../../src/contract/routes.js'
+import { SUBJECTS } from '../../src/engine/storage/schema/tables.js'
 import { SETTINGS } from '../../src/local/settings.js'
 import { filesBelow, readFile } from './tree.js'
 
@@ -63,6 +65,10 @@ test('every environment variable that the code reads is documented', () => {
 test('docs/openapi.json equals the contract (npm run build writes it)', () => {
   const { version } = JSON.parse(readFile('package.json'))
   expect(JSON.parse(readFile('docs/openapi.json'))).toEqual(JSON.parse(JSON.stringify(toOpenApi(allRoutes, version))))
+})
+
+test('docs/data-model.md shows the current tables (npm run build writes it)', () => {
+  expect(readFile('docs/data-model.md')).toBe(dataModel(SUBJECTS))
 })
 
 test('docs/cli.md shows the current commands of ks (npm run build writes it)', () => {

@@ -1,7 +1,7 @@
 import Sqlite from 'better-sqlite3'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { MIGRATIONS } from '../../src/engine/storage/schema.js'
+import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
 import { filesBelow, readFile } from './tree.js'
 
 /**
@@ -88,7 +88,7 @@ interface Found {
 /** The tables with a tenant. */
 function tenantTables(): string[] {
   const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
+  sqlite.exec(sqliteSchema())
   return sqlite
     .prepare<[], { name: string }>(
       `SELECT m.name FROM sqlite_schema m WHERE m.type = 'table'

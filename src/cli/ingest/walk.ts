@@ -64,9 +64,7 @@ export function walk(paths: readonly string[], options: WalkOptions): WalkResult
   for (const path of paths) {
     const absolute = resolve(path)
     const stats = statSync(absolute, { throwIfNoEntry: false })
-    if (stats === undefined) {
-      throw usageError(`${JSON.stringify(path)} does not exist`, getMissingPathHint(path))
-    }
+    if (stats === undefined) throw usageError(`${JSON.stringify(path)} does not exist`, getMissingPathHint(path))
     if (stats.isDirectory()) {
       const walker = createWalker(absolute, options, result)
       walkFolder(walker, '', walker.layers)
@@ -185,15 +183,8 @@ function createWalker(folder: string, options: WalkOptions, result: WalkResult):
   const root = realpathSync(folder)
   checkNotProtected(folder, options)
   const globFilter = options.glob.length === 0 ? undefined : createIgnore().add([...options.glob])
-  return {
-    root,
-    folder,
-    name: basename(folder),
-    options,
-    globFilter,
-    result,
-    layers: readRootLayers(root, options.ignore, options.ignoreFiles),
-  }
+  const layers = readRootLayers(root, options.ignore, options.ignoreFiles)
+  return { root, folder, name: basename(folder), options, globFilter, result, layers }
 }
 
 interface Walker {
@@ -259,10 +250,8 @@ function selectUtf8Names(
       walker.globFilter?.ignores(path) !== false
     ) {
       const shown = bytes.toString('latin1').replace(/[\u0080-\u00ff]/g, (byte) => `\\x${toHex(byte)}`)
-      walker.result.failed.push({
-        filename: toDocumentPath(walker, folder === '' ? shown : `${folder}/${shown}`),
-        reason: NOT_UTF8,
-      })
+      const filename = toDocumentPath(walker, folder === '' ? shown : `${folder}/${shown}`)
+      walker.result.failed.push({ filename, reason: NOT_UTF8 })
     }
   }
   return validNames
@@ -299,15 +288,12 @@ function visitLink(walker: Walker, path: string): void {
     skipPath(walker, path, 'a broken symbolic link')
     return
   }
+  const parts = relative(walker.root, target).split(sep)
   const isInside =
     target === walker.root || target.startsWith(walker.root.endsWith(sep) ? walker.root : walker.root + sep)
   if (!isInside) {
     skipPath(walker, path, 'a symbolic link to outside of the folder')
-  } else if (
-    relative(walker.root, target)
-      .split(sep)
-      .some((part) => isHidden(walker.options, part))
-  ) {
+  } else if (parts.some((part) => isHidden(walker.options, part))) {
     skipPath(walker, path, 'a symbolic link to a hidden file')
   } else if (walker.options.protectedFiles.refusal(target) !== undefined) {
     skipPath(walker, path, OWN_FILE_REASON)

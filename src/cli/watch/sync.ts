@@ -20,7 +20,6 @@ import {
   scanFolder,
 } from './scan.js'
 
-/** The result of one file. */
 export interface FileChange {
   filename: string
   status: 'added' | 'changed' | 'removed' | 'failed'
@@ -124,7 +123,6 @@ export class FolderSync {
 
   /**
    * Compares paths (`` for the folder) with the known state, uploads changed files, removes documents of deleted files.
-   *
    * @throws FolderMissingError; ApiError, ConnectionError, after which `reload` is required
    */
   async sync(client: Client, paths: ReadonlySet<string>): Promise<FolderSyncResult> {
@@ -214,20 +212,17 @@ export class FolderSync {
     await this.#refresh(client, claims)
     onProgress()
     const unpublished = claims.filter((entry) => entry.documentSha !== entry.sha256)
-    const selected =
-      unpublished.length < MIN_FILES_TO_CHECK ? unpublished : await this.#selectMissing(client, unpublished)
+    const fresh = unpublished.length < MIN_FILES_TO_CHECK ? unpublished : await this.#selectMissing(client, unpublished)
     const fingerprints = new Map(files.map(({ path, plainFingerprint }) => [path, plainFingerprint]))
     // All files are of one scan with one root.
     const root = omitUndefined({ root: files[0]?.root })
-    const toSend = selected.map(
+    const toSend = fresh.map(
       ({ path, filename, size }, index): FileToSend => ({ path: join(folder, path), filename, size, index, ...root }),
     )
     const limit = pLimit(CONCURRENT_UPLOADS)
-    const batchResults = await Promise.all(
-      splitIntoBatches(toSend).map((batch) => limit(() => this.#upload(client, batch))),
-    )
-    for (const result of batchResults.flat()) {
-      const entry = selected[result.file.index]
+    const results = await Promise.all(splitIntoBatches(toSend).map((batch) => limit(() => this.#upload(client, batch))))
+    for (const result of results.flat()) {
+      const entry = fresh[result.file.index]
       if (entry === undefined) continue
       this.#recordUpload(entry, fingerprints.get(entry.path) ?? '', result)
       if (readPlainFingerprint(join(folder, entry.path)) === fingerprints.get(entry.path)) continue
@@ -290,8 +285,7 @@ export class FolderSync {
 
   #listEntriesBelow(paths: ReadonlySet<string>, files: ReadonlyMap<string, ScannedFile>): LedgerEntry[] {
     const exact = [...paths].flatMap((path) => this.#entries.get(path) ?? [])
-    const areFiles = [...paths].every((path) => files.has(path) || this.#entries.has(path))
-    if (areFiles) return exact
+    if ([...paths].every((path) => files.has(path) || this.#entries.has(path))) return exact
     return [...this.#entries.values()].filter(
       ({ path }) => paths.has(path) || listAncestors(path).some((ancestor) => paths.has(ancestor)),
     )

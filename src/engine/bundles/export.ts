@@ -15,10 +15,11 @@ import { listDeniedSources } from '../rows/permissions.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
 import { getActiveVectorSpace } from '../rows/vector-spaces.js'
 import type { Snapshot } from '../storage/driver.js'
+import { SCHEMA } from '../storage/migrations.js'
 import type { Read } from '../storage/program.js'
 import { BundleWriter, RowsWriter } from './bundle-writer.js'
 import { exportDocuments } from './export-documents.js'
-import { BUNDLE_FORMAT, BUNDLE_SCHEMA, FORMAT_VERSION, MANIFEST, TABLES_AFTER, TABLES_BEFORE } from './format.js'
+import { BUNDLE_FORMAT, FORMAT_VERSION, MANIFEST, TABLES_AFTER, TABLES_BEFORE } from './format.js'
 import { BUNDLE_LIMITS } from './limits.js'
 import { formatLine } from './rows.js'
 import { exportObjects, type SpaceExport, yieldToForeground } from './space-export.js'
@@ -99,7 +100,7 @@ async function* writeBundle(
 function buildManifest(spaces: readonly SpaceRow[]): BundleManifest {
   return {
     format: BUNDLE_FORMAT,
-    schema: BUNDLE_SCHEMA,
+    schema: SCHEMA,
     spaces: spaces.map(({ id, slug, fingerprint, head_revision }) => ({
       fingerprint,
       headRevision: head_revision,

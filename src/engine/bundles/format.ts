@@ -1,6 +1,5 @@
 import { KsError } from '../../contract/errors.js'
-import { SPACE_TABLES } from '../rows/bundles/tables.js'
-import { MIGRATIONS } from '../storage/schema.js'
+import { DOCUMENT_TABLES, SPACE_TABLES } from '../rows/bundles/tables.js'
 import type { BundleTable } from './rows.js'
 
 /*
@@ -11,15 +10,9 @@ import type { BundleTable } from './rows.js'
 
 export const BUNDLE_FORMAT = 'knowledge-spaces-bundle'
 export const FORMAT_VERSION = 1
-/** Schema version of the columns. */
-export const BUNDLE_SCHEMA = MIGRATIONS.length
 
 export const MANIFEST = 'manifest.json'
 export const END = 'end.json'
-
-/** Tables of the documents of a space, page by page; each page repeats them in this order. */
-export const DOCUMENT_TABLES = ['documents', 'versions', 'version_parts', 'item_assets', 'nodes'] as const
-export type DocumentTable = (typeof DOCUMENT_TABLES)[number]
 
 /** Tables before the documents, which refer to them; all others follow. */
 const FIRST_TABLES: ReadonlySet<string> = new Set([
@@ -41,7 +34,7 @@ export function getTablePosition(table: BundleTable): number {
 }
 
 /** Name of a file of lines. @param number of the file within its space, from 1 */
-export function rowsName(space: string, number, table: BundleTable): string {
+export function rowsName(space: string, number: number, table: BundleTable): string {
   return `spaces/${space}/${String(number).padStart(7, '0')}-${table}.jsonl`
 }
 

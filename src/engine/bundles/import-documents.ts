@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { Bindable } from '../base/statements.js'
 import { allocateNodeKeys } from '../compile/node-keys.js'
 import type { StoredPart } from '../parse/stored-parts.js'
+import type { DocumentTable } from '../rows/bundles/tables.js'
 import {
   findTakenId,
   findTakenNode,
@@ -17,7 +18,6 @@ import { hashNode } from '../storage/node-hash.js'
 import { ObjectStore } from '../storage/objects.js'
 import type { Write } from '../storage/program.js'
 import type { BundleChecks } from './checks.js'
-import type { DocumentTable } from './format.js'
 import { invalidBundle } from './format.js'
 import { idTakenError, type SpaceImport, withImportClaim } from './import-space.js'
 import { PackedCheck, type PartHashes } from './packed-check.js'

@@ -5,22 +5,15 @@ import type { Caller } from '../base/caller.js'
 import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { beginImport, findSpaceOfAnyTenant } from '../rows/bundles/imports.js'
+import { DOCUMENT_TABLES, type DocumentTable } from '../rows/bundles/tables.js'
 import { countSpaces, findSpaceBySlug } from '../rows/space-changes.js'
 import { findSpaceOrDeleting, type SpaceRow } from '../rows/spaces.js'
+import { SCHEMA } from '../storage/migrations.js'
 import type { Read, Write } from '../storage/program.js'
 import { isConstraintViolation } from '../storage/sql-errors.js'
 import { writeReply } from '../storage/write-reply.js'
 import type { BundleCheckResult, BundleChecks } from './checks.js'
-import {
-  BUNDLE_SCHEMA,
-  type BundleFileName,
-  DOCUMENT_TABLES,
-  type DocumentTable,
-  FORMAT_VERSION,
-  getTablePosition,
-  invalidBundle,
-  parseFileName,
-} from './format.js'
+import { type BundleFileName, FORMAT_VERSION, getTablePosition, invalidBundle, parseFileName } from './format.js'
 import { DocumentsImport } from './import-documents.js'
 import { COPY_ADVICE, idTakenError, SpaceImport } from './import-space.js'
 import { toImportedSpace } from './imported-space.js'
@@ -128,7 +121,7 @@ class BundleImport {
   }
 
   async #begin(manifest: BundleManifest): Promise<void> {
-    if (manifest.version > FORMAT_VERSION || manifest.schema > BUNDLE_SCHEMA)
+    if (manifest.version > FORMAT_VERSION || manifest.schema > SCHEMA)
       throw invalidBundle(
         `has format ${manifest.version} and schema ${manifest.schema}: use a newer version of this program`,
       )

@@ -145,11 +145,7 @@ export class ChatTurns {
     return () => this.#reservations.delete(reservation)
   }
 
-  /**
-   * Counts turns without a complete answer.
-   * @param appId only of this application
-   * @param visitors only those of visitors
-   */
+  /** Counts turns without a complete answer: of one application or all, of visitors only or of all users. */
   running(appId?: string, visitors = false): number {
     let count = 0
     for (const { over, sender } of this.#turns.values())
@@ -195,13 +191,7 @@ export class ChatTurns {
   async #run(turn: RunningTurn, request: TurnStart, opening: TurnPrerequisites): Promise<void> {
     const limit = setTimeout(() => turn.abort('stopped'), MAX_TURN_MS)
     limit.unref()
-    const extras: TurnResults = {
-      resources: [],
-      meter: new TokenMeter(),
-      annotation: null,
-      thoughts: [],
-      degraded: [],
-    }
+    const extras: TurnResults = { resources: [], meter: new TokenMeter(), annotation: null, thoughts: [], degraded: [] }
     let admitted: AdmittedMessage | undefined
     let error: ChatError | undefined
     try {
@@ -235,7 +225,7 @@ export class ChatTurns {
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await loadImages(this.#context, request.app, who, turn.ids)
-    const known = await this.#context.db.read(loadTurnContext(request.app, who, turn.ids))
+    const known = await this.#context.db.read(loadContext(request.app, who, turn.ids))
     const asked = { ...request, ...known, who, images, meter: extras.meter }
     for await (const piece of untilAborted(generateAnswer(this.#context, this.#shared, asked, signal), signal))
       applyEvent(turn, extras, piece)
@@ -301,11 +291,7 @@ export class ChatTurns {
 function* readNothing(): Read<undefined> {}
 
 /** The context of a turn: the values of the conversation's variables, and its earlier turns. */
-function* loadTurnContext(
-  app: ChatApp,
-  who: EndUserScope,
-  ids: TurnIds,
-): Read<Pick<ChatQuestion, 'variables' | 'turns'>> {
+function* loadContext(app: ChatApp, who: EndUserScope, ids: TurnIds): Read<Pick<ChatQuestion, 'variables' | 'turns'>> {
   return { variables: yield* getCurrentValues(app, who, ids.conversationId), turns: yield* loadEarlierTurns(who, ids) }
 }
 

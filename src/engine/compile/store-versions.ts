@@ -22,9 +22,7 @@ import type { Read, Write } from '../storage/program.js'
 import { allocateNodeKeys } from './node-keys.js'
 import type { BuiltWork, CompileWork } from './work.js'
 
-/**
- * Limits of one transaction, so that it blocks the event loop for only some milliseconds: bytes, passages, documents.
- */
+/** Limits of one transaction, so that it blocks the event loop only briefly: bytes, passages, documents. */
 const SLICE_BYTES = 512 * 1024
 const SLICE_NODES = 500
 const SLICE_DOCUMENTS = 32
@@ -41,7 +39,6 @@ export interface ParsedWork {
   document: PreparedDocument
 }
 
-/** A document that exceeds a quota of the space. */
 export interface RefusedDocument {
   work: CompileWork
   failure: { code: string; message: string }
@@ -102,12 +99,10 @@ export async function storeVersions(
   for (const group of groupByWeight(weighed, ({ weight }) => weight, SLICE_DOCUMENTS)) {
     signal.throwIfAborted()
     const [alone] = group
+    const items = group.map(({ item }) => item)
     if (alone !== undefined && isLarge(alone.weight))
       await storeInSlices(context, space, alone.item, result, apply, signal)
-    else {
-      const items = group.map(({ item }) => item)
-      await storeTogether(context, space, items, result, applyTogether)
-    }
+    else await storeTogether(context, space, items, result, applyTogether)
     await context.foregroundPriority.yieldToQueries()
   }
   await Promise.all(applied)
@@ -150,7 +145,6 @@ function isLarge({ bytes, nodes }: StorageWeight): boolean {
   return bytes > SLICE_BYTES || nodes > SLICE_NODES
 }
 
-/** Stores small documents in one transaction. */
 async function storeTogether(
   context: EngineContext,
   space: SpaceRow,
@@ -232,7 +226,6 @@ async function storeInSlices(
 /**
  * Inserts the rows of versions, inside a transaction, and drops what earlier runs of their jobs left. A job that ended
  * or was taken over meanwhile is omitted.
- *
  * @returns with the last log entry that removes nodes from the index, 0 for none, and documents that exceed a quota
  * @param isWhole their nodes follow in the same transaction
  */
@@ -268,12 +261,7 @@ function* beginAll(
   return { dropped, begun, refused }
 }
 
-/**
- * Adds nodes to the index log, as one entry at the end of the transaction that stores them: it locks the log from here
- * on.
- *
- * @returns the entry; 0 for no nodes
- */
+/** Adds nodes to the index log as one entry, which locks the log: call it last. @returns the entry; 0 for no nodes */
 function* logAddedNodes(space: SpaceRow, nodes: readonly IndexedNode[]): Write<number> {
   const [first] = nodes
   const last = nodes.at(-1)
@@ -293,11 +281,7 @@ function* sliceVersion(space: SpaceRow, { item, versionKey, parts }: StartedVers
 }
 
 /** Groups consecutive items that fit into one transaction; an item above the limit is alone. */
-function* groupByWeight<T>(
-  items: readonly T[],
-  weigh: (item: T) => StorageWeight,
-  maxItems = SLICE_NODES,
-): Iterable<T[]> {
+function* groupByWeight<T>(items: readonly T[], weigh: (item: T) => StorageWeight, max = SLICE_NODES): Iterable<T[]> {
   let slice: T[] = []
   let bytes = 0
   let nodes = 0
@@ -305,7 +289,7 @@ function* groupByWeight<T>(
     const weight = weigh(item)
     bytes += weight.bytes
     nodes += weight.nodes
-    if (slice.length > 0 && (bytes > SLICE_BYTES || nodes > SLICE_NODES || slice.length >= maxItems)) {
+    if (slice.length > 0 && (bytes > SLICE_BYTES || nodes > SLICE_NODES || slice.length >= max)) {
       yield slice
       slice = []
       bytes = weight.bytes
@@ -316,9 +300,7 @@ function* groupByWeight<T>(
   if (slice.length > 0) yield slice
 }
 
-/**
- * Whether a version that is being stored is still needed: ending its job, or taking it over, removes the version, too.
- */
+/** Whether a version that is being stored is still needed: ending or taking over its job removes it. */
 function* isStillNeeded({ item: { work }, versionKey }: StartedVersion): Read<boolean> {
   return (yield* hasVersion(versionKey, work.job.version)) && (yield* isClaimedAndQueued(work.job))
 }
@@ -327,9 +309,7 @@ function* finishIfNeeded(begun: StartedVersion): Write<BuiltWork | undefined> {
   return (yield* isStillNeeded(begun)) ? (yield* finishAll([begun]))[0] : undefined
 }
 
-/**
- * Advances the jobs of completely stored versions, inside the caller's transaction, without visible stages in between.
- */
+/** Advances the jobs of complete versions, inside the caller's transaction, without visible stages in between. */
 function* finishAll(begun: readonly StartedVersion[]): Write<BuiltWork[]> {
   const jobs = begun.map(({ item }) => item.work.job)
   yield* markJobsStored(jobs)

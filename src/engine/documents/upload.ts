@@ -33,7 +33,7 @@ import { ObjectStore, type StagedObject } from '../storage/objects.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeReply } from '../storage/write-reply.js'
 
-interface ReceivedFileUpload {
+interface ReceivedFile {
   staged: StagedObject
   commitId: string
   filename: string
@@ -56,7 +56,7 @@ export async function beginUpload(
   const { db, objects } = context
   const { limits } = context.options
   const space = await db.read(findSpace(caller.tenant, spaceId))
-  const received: ReceivedFileUpload[] = []
+  const received: ReceivedFile[] = []
   let bytes = 0
   let isEnded = false
   return {
@@ -96,7 +96,7 @@ export async function beginUpload(
       try {
         return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
       } catch (error) {
-        await cleanUpFailedUpload(context, space, received, error)
+        await cleanUp(context, space, received, error)
         throw error
       }
     },
@@ -112,7 +112,7 @@ async function commitUpload(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  received: ReceivedFileUpload[],
+  received: ReceivedFile[],
   answer: UploadOptions['answer'],
 ): Promise<AcceptedDocument[]> {
   const { db, options } = context
@@ -127,7 +127,7 @@ async function commitUpload(
     // it may have been deleted while the bytes were received
     if (sourceId !== null) yield* findSource(caller, live, sourceId)
     if (live.frozen_at === null) yield* freezeEmbeddingModel(space.key, Date.now())
-    const acceptedByFile = new Map<ReceivedFileUpload, AcceptedDocument>()
+    const acceptedByFile = new Map<ReceivedFile, AcceptedDocument>()
     for (const round of splitIntoRounds(received))
       for (const [item, accepted] of yield* admit(caller, space, sourceId, round)) acceptedByFile.set(item, accepted)
     // several uploads may have been admitted at once
@@ -142,10 +142,9 @@ async function commitUpload(
       const { recordAnswer: _, ...callerWithoutAnswer } = caller
       // if the request continues after the upload, the upload is not its answer
       const effectiveCaller = answer === undefined ? callerWithoutAnswer : caller
-      const findAdmitted = () => findAdmittedUpload(caller, space, received)
       return writeReply(db, effectiveCaller, () => admitAll(markReferenced), {
         ...omitUndefined({ answer }),
-        findResult: findAdmitted,
+        findResult: () => findAdmittedUpload(caller, space, received),
         lock: space.key,
       })
     },
@@ -154,15 +153,12 @@ async function commitUpload(
   return accepted
 }
 
-/**
- * Number of documents that will be inserted, and of those that are compiled again since their last compilation failed.
- * @throws KsError `quota-exceeded` when the new documents exceed the quota
- */
+/** Counts documents to insert, and those to compile again after a failure. @throws KsError `quota-exceeded` */
 function* countNewDocuments(
   context: EngineContext,
   space: SpaceRow,
   sourceId: string | null,
-  received: readonly ReceivedFileUpload[],
+  received: readonly ReceivedFile[],
 ): Read<{ added: number; again: number }> {
   let added = 0
   let again = 0
@@ -181,7 +177,7 @@ function* insertCommits(
   { instance }: EngineContext,
   space: SpaceRow,
   sourceId: string | null,
-  received: readonly ReceivedFileUpload[],
+  received: readonly ReceivedFile[],
 ): Write<void> {
   const files = received.map(({ commitId, objectKey, staged }) => ({
     commitId,
@@ -194,26 +190,21 @@ function* insertCommits(
 }
 
 /** Cleans up an upload that was not acknowledged: ends its commits, and removes bytes without other references. */
-async function cleanUpFailedUpload(
-  context: EngineContext,
-  space: SpaceRow,
-  received: ReceivedFileUpload[],
-  error: unknown,
-): Promise<void> {
+async function cleanUp(context: EngineContext, space: SpaceRow, files: ReceivedFile[], error: unknown): Promise<void> {
   const { db, objects, log } = context
   const code = error instanceof KsError ? error.code : 'internal'
   try {
-    await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))
+    await Promise.all(files.map(({ staged }) => objects.discard(staged.id)))
     await db.write(() =>
       failUploads(
-        received.map(({ commitId }) => commitId),
+        files.map(({ commitId }) => commitId),
         code,
       ),
     )
     await removeUnreferenced(
       context,
       space.tenant,
-      received.map(({ objectKey }) => objectKey),
+      files.map(({ objectKey }) => objectKey),
     )
   } catch (cause) {
     // the next start and the garbage collection find the leftovers
@@ -222,8 +213,8 @@ async function cleanUpFailedUpload(
 }
 
 /** Splits files into rounds without duplicate names: the later one of two finds the document of the earlier one. */
-function splitIntoRounds(received: readonly ReceivedFileUpload[]): ReceivedFileUpload[][] {
-  const rounds: ReceivedFileUpload[][] = []
+function splitIntoRounds(received: readonly ReceivedFile[]): ReceivedFile[][] {
+  const rounds: ReceivedFile[][] = []
   const occurrences = new Map<string, number>()
   for (const item of received) {
     const round = occurrences.get(item.filename) ?? 0
@@ -233,19 +224,16 @@ function splitIntoRounds(received: readonly ReceivedFileUpload[]): ReceivedFileU
   return rounds
 }
 
-/**
- * Inserts assets and their jobs, or finds assets with the same bytes and names. One whose last job failed or was
- * canceled gets a new job.
- */
+/** Inserts assets and jobs, or finds assets with the same bytes and names; one with a failed job gets a new job. */
 function* admit(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  items: readonly ReceivedFileUpload[],
-): Write<[ReceivedFileUpload, AcceptedDocument][]> {
+  items: readonly ReceivedFile[],
+): Write<[ReceivedFile, AcceptedDocument][]> {
   const matches = yield* findUploadMatches(space, sourceId, items)
-  const existing: [ReceivedFileUpload, AcceptedDocument][] = []
-  const compiled: { item: ReceivedFileUpload; row: DocumentRow | undefined }[] = []
+  const existing: [ReceivedFile, AcceptedDocument][] = []
+  const compiled: { item: ReceivedFile; row: DocumentRow | undefined }[] = []
   for (const [index, item] of items.entries()) {
     const { row, latest } = matches[index] ?? {}
     if (row !== undefined && latest !== undefined && !hasEndedUnpublished(latest))
@@ -264,8 +252,8 @@ function* insertCompilations(
   caller: Caller,
   space: SpaceRow,
   sourceId: string | null,
-  files: readonly { item: ReceivedFileUpload; row: DocumentRow | undefined }[],
-): Write<[ReceivedFileUpload, AcceptedDocument][]> {
+  files: readonly { item: ReceivedFile; row: DocumentRow | undefined }[],
+): Write<[ReceivedFile, AcceptedDocument][]> {
   const added = files.flatMap(({ item, row }) => (row === undefined ? [item] : []))
   const inserted = yield* insertDocuments(
     added.map((item) => toNewDocument(space, sourceId, item)),
@@ -283,7 +271,7 @@ function* insertCompilations(
   // this transaction is the acknowledgement: the bytes are durable, verified by their hash, and have their row
   const path = ['received', 'object-staged', 'object-verified', 'metadata-prepared'] as const
   const results: UploadResult[] = []
-  const acceptedFiles: [ReceivedFileUpload, AcceptedDocument][] = []
+  const acceptedFiles: [ReceivedFile, AcceptedDocument][] = []
   for (const [index, { item, document, isNew }] of documents.entries()) {
     const job = jobs[index]
     if (job === undefined) continue
@@ -299,7 +287,7 @@ function* insertCompilations(
 function* findAdmittedUpload(
   caller: Caller,
   space: SpaceRow,
-  received: readonly ReceivedFileUpload[],
+  received: readonly ReceivedFile[],
 ): Read<AcceptedDocument[] | undefined> {
   const documents: AcceptedDocument[] = []
   for (const { commitId } of received) {
@@ -313,7 +301,7 @@ function* findAdmittedUpload(
   return documents
 }
 
-function toNewDocument(space: SpaceRow, sourceId: string | null, item: ReceivedFileUpload): NewDocument {
+function toNewDocument(space: SpaceRow, sourceId: string | null, item: ReceivedFile): NewDocument {
   return {
     tenant: space.tenant,
     id: newId(),
@@ -341,7 +329,7 @@ interface UploadMatch {
 function* findUploadMatches(
   space: SpaceRow,
   sourceId: string | null,
-  files: readonly ReceivedFileUpload[],
+  files: readonly ReceivedFile[],
 ): Read<(UploadMatch | undefined)[]> {
   const newest = yield* findNewestByName(
     space.key,

@@ -79,13 +79,13 @@ function describeDifferences(
   const sentences: string[] = []
   const nodes = rows.nodes - drift.nodes
   const vectors = rows.vectors - drift.vectors
-  if (legs.includes('text') && index.textCount !== nodes) sentences.push(describeTextDifference(index.textCount, nodes))
+  if (legs.includes('text') && index.textCount !== nodes) sentences.push(describeTextGap(index.textCount, nodes))
   if (legs.includes('vectors') && index.vectorCount !== vectors)
     sentences.push(`the vector index holds ${index.vectorCount} vectors, the rows ${vectors}`)
   return sentences
 }
 
 /** Formats the difference between the text index and the rows. */
-export function describeTextDifference(indexed: number, rows: number): string {
+export function describeTextGap(indexed: number, rows: number): string {
   return `the text index holds ${indexed} passages, the rows ${rows}`
 }

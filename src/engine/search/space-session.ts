@@ -1,11 +1,5 @@
 import { confirmVectors, type StartedVectorLoad, toStartedLoad } from './confirm-vectors.js'
-import {
-  type CountComparison,
-  type CountDrift,
-  compareCounts,
-  describeTextDifference,
-  type SearchLeg,
-} from './count-check.js'
+import { type CountComparison, type CountDrift, compareCounts, describeTextGap, type SearchLeg } from './count-check.js'
 import { CATCHING_UP, COUNTING, LOADING } from './degraded-reasons.js'
 import { type IndexProcess, IndexProcessGoneError } from './index-process.js'
 import type { FreshBatch, ReplaySource, ReplaySourceHead, VectorBatch } from './ports.js'
@@ -26,13 +20,11 @@ export class SpaceSession {
   readonly text: Promise<void>
   /** why the text index is incomplete; undefined when it is complete */
   textNote: string | undefined = CATCHING_UP
-  /** log entry up to which the text index is complete */
   #at = 0
   /** an index still differs from the rows after it was filled, or its vectors were not loaded */
   stillDiffers = false
   #textShort = false
   readonly #drift: CountDrift = { nodes: 0, vectors: 0 }
-  /** number of unanswered additions of vectors */
   #pendingAdditions = 0
   /** number of slices sent to the text index since the last commit */
   #staged = 0
@@ -83,7 +75,6 @@ export class SpaceSession {
     await Promise.allSettled([this.text, vectorSpace === undefined ? undefined : this.load(vectorSpace)])
   }
 
-  /** Whether a search would not have to wait. */
   isSettled(vectorSpace: string | undefined): boolean {
     if (this.textNote !== undefined) return false
     if (vectorSpace === undefined || this.#hasAllVectors) return true
@@ -124,8 +115,8 @@ export class SpaceSession {
   }
 
   /**
-   * Applies the index log up to the entry `to`, once the initial replay is done. Log entries have no gaps: a prepared
-   * batch is used where it continues exactly at the position of the index, and the log is read for the rest.
+   * Applies the index log up to the entry `to`, after the initial replay. Entries have no gaps: a prepared batch is used
+   * only where it starts right after the position of the index; the rest is read from the log.
    */
   async follow(to: number, batches: readonly FreshBatch[]): Promise<void> {
     let sent: SentIndexRequest[] = []
@@ -213,9 +204,7 @@ export class SpaceSession {
   }
 
   /**
-   * Compares the text index with the rows at the position of the index; changes that arrive meanwhile are replayed. An
-   * index that differs is emptied and filled again, once.
-   *
+   * Compares the text index with the rows, and replays changes that arrive meanwhile. One that differs is rebuilt, once.
    * @returns the final position of the index
    */
   async #verifyText(from: number, filled: boolean): Promise<number> {
@@ -234,7 +223,7 @@ export class SpaceSession {
       }
       this.#drift.nodes = rows.nodes - counted.nodes
       if (counted.nodes === textCount) return seq
-      this.textNote = describeTextDifference(textCount, counted.nodes)
+      this.textNote = describeTextGap(textCount, counted.nodes)
       this.#log(`${this.textNote} in space ${this.#space}${wasFilled ? '' : ': it is rebuilt'}`)
       if (wasFilled) {
         this.stillDiffers = true
@@ -270,10 +259,7 @@ export class SpaceSession {
     await this.#finish(sent, to)
   }
 
-  /**
-   * Loads a vector space and compares it with the rows; one that differs is loaded again. @returns the remaining
-   * difference
-   */
+  /** Loads a vector space, and loads it again if it differs from the rows. @returns the remaining difference */
   async #loadVerified(vectorSpace: string, started: StartedVectorLoad | undefined): Promise<string | undefined> {
     await this.#stream(vectorSpace, started, false)
     const first = await this.#compareVectors(vectorSpace)

@@ -1,3 +1,5 @@
+import { storedAs } from './schema/ddl.js'
+import { TABLES } from './schema/tables.js'
 import { type SqlToken, tokenizeSql } from './sql-tokens.js'
 
 /**
@@ -14,42 +16,14 @@ export interface Dialect {
   translate(text: string): string
 }
 
-/** Conflict target of a table that INSERT OR REPLACE writes, and columns that such a statement omits. */
-interface ReplaceRule {
-  key: readonly string[]
-  /** columns that are reset to their default */
-  reset?: readonly string[]
-}
-
-const REPLACE_RULES: Readonly<Record<string, ReplaceRule>> = {
-  conflict_claims: { key: ['version_key'] },
-  conflict_verdicts: { key: ['space_key', 'pair'] },
-  embedding_migration_refusals: { key: ['space_key', 'node_key'] },
-  gc_outcomes: { key: ['space_key', 'idempotency_key', 'target'] },
-  graph_model_reads: { key: ['node_key', 'model'] },
-  graph_scans: { key: ['space_key'] },
-  graph_versions: { key: ['version_key'] },
-  idempotency: { key: ['tenant', 'subject', 'key'], reset: ['status', 'headers', 'body'] },
-  page_index: { key: ['version_key'] },
-  picture_descriptions: { key: ['doc_key', 'model', 'picture'] },
-  picture_readings: { key: ['doc_key'] },
-  revoked_tokens: { key: ['jti'] },
-  semantic_builds: { key: ['space_key', 'kind'] },
-  semantic_reports: { key: ['view_key'] },
-  vector_refusals: { key: ['space_key', 'node_key'] },
-}
-
 /** Columns with "key" in their names that hold text; all others hold row keys. */
-const TEXT_KEYS: ReadonlySet<string> = new Set([
-  'alias_key',
-  'canonical_key',
-  'cluster_key',
-  'idempotency_key',
-  'item_key',
-  'object_key',
-  'published_object_key',
-  'query_key',
-])
+const TEXT_KEYS: ReadonlySet<string> = new Set(
+  Object.values(TABLES).flatMap(({ columns }) =>
+    Object.entries(columns).flatMap(([name, { kind }]) =>
+      name.endsWith('_key') && storedAs(kind) === 'TEXT' ? [name] : [],
+    ),
+  ),
+)
 
 /** Leaves statements as they are. */
 export const SQLITE: Dialect = { name: 'sqlite', translate: (text) => text }
@@ -243,14 +217,15 @@ function rewriteInserts(all: SqlToken[]): void {
   all.splice(1, 2)
 }
 
+/** The row is replaced by its primary key; columns that the statement omits are reset to their default. */
 function buildReplaceClause(all: readonly SqlToken[], table: string): string {
-  const rule = REPLACE_RULES[table]
-  if (rule === undefined) throw new Error(`the dialect has no rule for INSERT OR REPLACE into ${table}`)
-  const insertedColumns = all.slice(6, findClosingParenthesis(all, 5)).filter((token) => token.kind === 'word')
-  const columns = [...insertedColumns.map((token) => token.text), ...(rule.reset ?? [])].filter(
-    (name) => !rule.key.includes(name),
-  )
-  return `(${rule.key.join(', ')}) DO UPDATE SET ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`
+  const { primary, columns = {} } = TABLES[table] ?? {}
+  if (primary === undefined) throw new Error(`the dialect has no rule for INSERT OR REPLACE into ${table}`)
+  const insertedColumns = all
+    .slice(6, findClosingParenthesis(all, 5))
+    .flatMap((token) => (token.kind === 'word' ? [token.text] : []))
+  const changed = [...new Set([...insertedColumns, ...Object.keys(columns)])].filter((name) => !primary.includes(name))
+  return `(${primary.join(', ')}) DO UPDATE SET ${changed.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
 /** In DO UPDATE SET, a column of the existing row is qualified with its table. */

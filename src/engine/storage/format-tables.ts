@@ -1,14 +1,20 @@
+import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { TableFormat } from './formats.js'
-import { CONTENT_FORMATS } from './formats-content.js'
-import { KEPT_FORMATS } from './formats-kept.js'
-import { KNOWLEDGE_FORMATS } from './formats-knowledge.js'
+import type { Table } from './schema/table.js'
+import { TABLES } from './schema/tables.js'
 
-/**
- * The format of every column of every table, defined only here. The database refuses to return a cell without its
- * format, `ks fsck` reports it, and a test compares this list with the schema.
- */
-export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
-  ...CONTENT_FORMATS,
-  ...KNOWLEDGE_FORMATS,
-  ...KEPT_FORMATS,
+const OWNED = { space: 'space_key = here.space', tenant: 't.tenant = here.tenant', store: 'true' }
+
+/** The format of every stored column: the database refuses to return a cell without it, and `ks fsck` reports it. */
+export const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = Object.fromEntries(
+  Object.entries(TABLES).map(([name, table]) => [name, formatOf(table)]),
+)
+
+function formatOf({ owner = 'space', source, derived, columns }: Table): TableFormat {
+  const stored = Object.entries(columns).filter(([, { generated }]) => generated === undefined)
+  return {
+    owned: typeof owner === 'string' ? OWNED[owner] : owner.sql,
+    ...omitUndefined({ source, derived }),
+    columns: Object.fromEntries(stored.map(([name, { kind, optional = false }]) => [name, { kind, optional }])),
+  }
 }

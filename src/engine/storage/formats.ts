@@ -6,7 +6,7 @@ import { isObjectKey } from '../../local/file-system.js'
  * What a column may hold by name. `key`, `integer`, `number`, `text` and `bytes` have no form beyond their type; `packed`,
  * `object-bytes` and `vector` are bytes that have a hash or a length of their own, which their own checks compare.
  */
-const NAMED_KINDS = [
+export const NAMED_KINDS = [
   'key',
   'integer',
   'number',
@@ -26,7 +26,7 @@ const NAMED_KINDS = [
   'json-object',
   'json-array',
 ] as const
-type NamedKind = (typeof NAMED_KINDS)[number]
+export type NamedKind = (typeof NAMED_KINDS)[number]
 
 /** What a column holds: a kind of value, or one of the listed texts. */
 export type Kind = NamedKind | readonly string[]
@@ -61,31 +61,6 @@ export interface TableFormat {
 export function ownedThrough(owner: string, id: string, column: string, whose = 'o.space_key = here.space'): string {
   const named = `SELECT 1 FROM ${owner} o WHERE o.${id} = t.${column}`
   return `EXISTS (${named} AND ${whose}) OR NOT EXISTS (${named})`
-}
-
-type Choices = Readonly<Record<string, readonly string[]>>
-
-/**
- * The columns of a table by what they hold: `{ uuid: 'id', 'time?': 'deleted_at expires_at', oneOf: { state: ['on', 'off'] } }`.
- * Those behind a question mark may be NULL.
- */
-type ColumnLists = { readonly [K in NamedKind | `${NamedKind}?`]?: string } & {
-  readonly [K in 'oneOf' | 'oneOf?']?: Choices
-}
-
-/** A table of rows that carry `space_key`, or whose owner `owned` tells. */
-export function table(lists: ColumnLists, rest: Partial<Omit<TableFormat, 'columns'>> = {}): TableFormat {
-  const columns: Record<string, Format> = {}
-  const add = (names: string | undefined, kind: Kind, optional: boolean) => {
-    for (const name of names?.split(' ') ?? []) columns[name] = { kind, optional }
-  }
-  for (const kind of NAMED_KINDS) {
-    add(lists[kind], kind, false)
-    add(lists[`${kind}?`], kind, true)
-  }
-  for (const [name, kind] of Object.entries(lists.oneOf ?? {})) add(name, kind, false)
-  for (const [name, kind] of Object.entries(lists['oneOf?'] ?? {})) add(name, kind, true)
-  return { owned: 'space_key = here.space', ...rest, columns }
 }
 
 /** the last moment that a Date can hold, in milliseconds */

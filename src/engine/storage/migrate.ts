@@ -1,6 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import { KsError } from '../../contract/errors.js'
-import { MIGRATIONS } from './schema.js'
+import { FIRST_SCHEMA, MIGRATIONS, type Migration, refusalOf } from './migrations.js'
+import { sqliteSchema } from './schema/sqlite.js'
 
 /**
  * Maximum number of pages that a step frees. Where a step rebuilds tables, free pages at the end of the file may never
@@ -9,22 +10,35 @@ import { MIGRATIONS } from './schema.js'
 const MAX_FREED_PAGES = 4096
 
 /**
- * Brings a database to the newest schema. Each step is one transaction, with the number it leads to.
+ * Creates the tables of a new database, or brings an existing one to the newest schema. Each step is one transaction,
+ * with the number it leads to.
  *
  * @param write runs its work in a transaction
- * @throws KsError for a database of a later version
+ * @throws KsError for a database of a later version, or of one that is too old
  */
-export function migrate(sqlite: Sqlite.Database, write: (work: () => void) => void): void {
+export function migrate(
+  sqlite: Sqlite.Database,
+  write: (work: () => void) => void,
+  steps: readonly Migration[] = MIGRATIONS,
+): void {
   const current = Number(sqlite.pragma('user_version', { simple: true }))
-  if (current > MIGRATIONS.length)
-    throw new KsError(
-      'unavailable',
-      `the data directory has schema ${current}, this version supports schemas up to ${MIGRATIONS.length}: use a newer version`,
-    )
-  for (let version = current; version < MIGRATIONS.length; version++)
+  const newest = FIRST_SCHEMA + steps.length
+  if (current === 0) {
     write(() => {
-      sqlite.exec(MIGRATIONS[version] ?? '')
-      sqlite.pragma(`user_version = ${version + 1}`)
+      sqlite.exec(sqliteSchema())
+      sqlite.pragma(`user_version = ${newest}`)
+    })
+    return
+  }
+  const refusal = refusalOf(current, newest)
+  if (refusal !== undefined) throw new KsError('unavailable', `the data directory has schema ${current}, ${refusal}`)
+  for (const [index, step] of steps.entries()) {
+    const schema = FIRST_SCHEMA + index + 1
+    if (schema <= current) continue
+    write(() => {
+      sqlite.exec(step.sqlite)
+      sqlite.pragma(`user_version = ${schema}`)
       sqlite.exec(`PRAGMA incremental_vacuum(${MAX_FREED_PAGES})`)
     })
+  }
 }

@@ -1,7 +1,7 @@
 import type Sqlite from 'better-sqlite3'
 import { BatchScheduler } from './batch-scheduler.js'
+import { SCHEMA } from './migrations.js'
 import { countLogFrames, setSyncAtCommit } from './pragmas.js'
-import { MIGRATIONS } from './schema.js'
 import { isIoError } from './sql-errors.js'
 import { WalSync } from './wal-sync.js'
 
@@ -226,7 +226,7 @@ export class Writer {
           // unsynced records, which nothing overwrites
           if (this.#log.hasFailed) this.#log.repair(frames)
           // rewrites the first page unchanged
-          this.#sqlite.pragma(`user_version = ${MIGRATIONS.length}`)
+          this.#sqlite.pragma(`user_version = ${SCHEMA}`)
         })
         .immediate()
       this.#broken = undefined

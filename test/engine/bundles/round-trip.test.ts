@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { IMPORT_COLUMNS } from '../../../src/engine/rows/bundles/tables.js'
+import { ROW_TABLES } from '../../../src/engine/rows/bundles/tables.js'
 import { countsOf, differences, exported, imported } from '../../helpers/bundles.js'
 import { ADA, ask, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FilledSpace, fillSpace } from '../../helpers/filled-space.js'
@@ -31,7 +31,7 @@ describe('a space that is moved to another store', () => {
     const held = await countsOf(bundle)
     // Results of paid models exist only where a model ran.
     const paid = ['conflict_verdicts', 'research_costs']
-    const expected = IMPORT_COLUMNS.map(([table]) => table).filter((table) => !paid.includes(table))
+    const expected = ROW_TABLES.filter((table) => !paid.includes(table))
     expect(Object.keys(held).filter((table) => table !== 'spaces')).toEqual(expect.arrayContaining(expected))
   })
 

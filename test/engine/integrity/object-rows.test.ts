@@ -1,9 +1,7 @@
 import { existsSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { OBJECTS_SCHEMA } from '../../../src/engine/storage/migrations/0036-objects.js'
 import { ObjectStore } from '../../../src/engine/storage/objects.js'
-import { isFile } from '../../helpers/backend.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { allIssues, codes, repairAll, spaceWith } from './space.js'
@@ -19,21 +17,6 @@ beforeEach(async () => {
   space = await spaceWith(running.engine, 'rows', 3)
 })
 afterEach(() => running.end())
-
-// PostgreSQL has no schema from before object rows.
-test.runIf(isFile)('the migration gives old objects the same rows as uploads would', async () => {
-  const { engine, dataDir } = running
-  await engine.fs.write(ADA, space.id, { path: '/workspaces/w/kept.md', content: 'kept' })
-  await engine.fs.write(ADA, space.id, { path: '/workspaces/w/frozen.md', content: 'frozen' })
-  await engine.snapshots.create(ADA, { knowledgeSpaceId: space.id, workspace: 'w' })
-  await engine.fs.rm(ADA, space.id, { path: '/workspaces/w/frozen.md', recursive: 'false' })
-  const before = rowsOf(dataDir).all(ROWS)
-  expect(before).toHaveLength(5)
-  await rowsOf(dataDir).run(
-    `DELETE FROM objects; ${OBJECTS_SCHEMA.slice(OBJECTS_SCHEMA.indexOf('INSERT INTO objects'))}`,
-  )
-  expect(rowsOf(dataDir).all(ROWS)).toEqual(before)
-})
 
 test('an object without a row and a row without bytes are reported and repaired', async () => {
   const { engine, dataDir } = running

@@ -37,7 +37,7 @@ it('a damaged row is reported by id with all wrong columns and its document', as
   expect(await damaged()).toEqual([
     {
       ...{ code: 'row-damaged', type: 'checksum-mismatch', severity: 'critical', repairability: 'manual' },
-      message: `row "${document?.id}" of table documents is damaged: column created_at is not a time, column parser_status has no known value`,
+      message: `row "${document?.id}" of table documents is damaged: column parser_status has no known value, column created_at is not a time`,
       target: { type: 'raw-object', id: document?.id, documentAssetId: document?.id },
     },
   ])

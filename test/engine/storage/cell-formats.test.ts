@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
 import { hasForm, type Kind, ownedThrough, wrongWith } from '../../../src/engine/storage/formats.js'
 import { createRowGuard, isDamaged } from '../../../src/engine/storage/guarded-rows.js'
-import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
 
 const bytes = (length: number) => new Uint8Array(length)
 
@@ -46,43 +45,6 @@ describe('the format of a column', () => {
     expect(formless.map(hasForm)).toEqual(formless.map(() => false))
     expect(formed.map(hasForm)).toEqual(formed.map(() => true))
   })
-})
-
-it('the format of a column lists the same values as the schema', () => {
-  const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
-  const tables = sqlite
-    .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'table'")
-    .all()
-  sqlite.close()
-  const checked = tables.flatMap(({ name, sql }) =>
-    [...sql.matchAll(/CHECK\s*\((\w+) IN \(('[^)]*)\)\)/g)].map(([, column = '', list = '']) => ({
-      column: `${name}.${column}`,
-      kind: TABLE_FORMATS[name]?.columns[column]?.kind,
-      values: [...list.matchAll(/'([^']*)'/g)].map(([, value]) => value),
-    })),
-  )
-  expect(checked.length).toBeGreaterThan(20)
-  for (const { column, kind, values } of checked)
-    expect({ column, values: typeof kind === 'object' ? [...kind].sort() : kind }).toEqual({
-      column,
-      values: values.sort(),
-    })
-})
-
-/** The values of columns for which the schema lists none, written a second time. */
-const LISTED: Record<string, readonly string[]> = {
-  'versions.content_type': ['text', 'structured', 'mixed'],
-  'versions.parser': ['native-markdown', 'native-html', 'native-structured', 'unstructured'],
-  'version_parts.part': ['artifact', 'outline', 'items'],
-  'nodes.kind': ['text', 'table', 'code', 'list', 'image'],
-  'traces.evidence_state': ['answerable', 'partial', 'not-enough-evidence', 'conflict', 'permission-limited'],
-  'sessions.client_kind': ['api', 'mcp', 'worker', 'admin'],
-}
-
-it.each(Object.entries(LISTED))('%s has the listed values', (place, values) => {
-  const [table = '', column = ''] = place.split('.')
-  expect(TABLE_FORMATS[table]?.columns[column]?.kind).toEqual(values)
 })
 
 it('a list of values has no empty and no repeated one', () => {

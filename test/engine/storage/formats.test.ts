@@ -5,8 +5,7 @@ import Sqlite from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { Database } from '../../../src/engine/storage/database.js'
-import { TABLE_FORMATS } from '../../../src/engine/storage/format-tables.js'
-import type { Damage, Kind } from '../../../src/engine/storage/formats.js'
+import type { Damage } from '../../../src/engine/storage/formats.js'
 import { sql } from '../../../src/engine/storage/program.js'
 import { mapReadable, readablePage } from '../../../src/engine/storage/readable.js'
 
@@ -24,40 +23,6 @@ beforeEach(() => {
 afterEach(async () => {
   await db.close()
   removeFolder(folder)
-})
-
-interface Column {
-  name: string
-  type: string
-  notnull: number
-  pk: number
-}
-
-function typeOf(kind: Kind): string {
-  if (typeof kind !== 'string') return 'TEXT'
-  if (['key', 'integer', 'time', 'flag'].includes(kind)) return 'INTEGER'
-  if (kind === 'number') return 'REAL'
-  return ['bytes', 'packed', 'object-bytes', 'vector', 'sha256-bytes', 'row-hash'].includes(kind) ? 'BLOB' : 'TEXT'
-}
-
-test('every column of every table has a format, with the type and nullability of the schema', () => {
-  const sqlite = new Sqlite(path, { readonly: true })
-  const tables = sqlite
-    .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .all()
-  const schema = tables.flatMap(({ name }) =>
-    sqlite
-      .prepare<[string], Column>('SELECT name, type, "notnull", pk FROM pragma_table_info(?)')
-      .all(name)
-      .map((column) => `${name}.${column.name} ${column.type}${column.notnull === 1 || column.pk > 0 ? '' : ' NULL'}`),
-  )
-  sqlite.close()
-  const formats = Object.entries(TABLE_FORMATS).flatMap(([name, { columns }]) =>
-    Object.entries(columns).map(
-      ([column, { kind, optional }]) => `${name}.${column} ${typeOf(kind)}${optional ? ' NULL' : ''}`,
-    ),
-  )
-  expect(formats.sort()).toEqual(schema.sort())
 })
 
 /** Corrupts the JSON of one of five golden questions, bypassing the constraints. */

@@ -6,8 +6,8 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { KsError } from '../../../src/contract/errors.js'
 import { Database } from '../../../src/engine/storage/database.js'
 import type { Damage } from '../../../src/engine/storage/formats.js'
+import { SCHEMA } from '../../../src/engine/storage/migrations.js'
 import { isProgram, type Read, sql, type Write } from '../../../src/engine/storage/program.js'
-import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
 import { DatabaseDamaged, isIoError, toDamageError } from '../../../src/engine/storage/sql-errors.js'
 import { emptyDatabase, insert, insertedIn } from './empty-database.js'
 
@@ -187,7 +187,7 @@ describe('a failing disk', () => {
     expect(db.broken).toBe(false)
     await db.write(() => insert('after'))
     expect(held()).toEqual(['after', 'before'])
-    expect(db.now(sql.get('PRAGMA user_version'))).toEqual({ user_version: MIGRATIONS.length })
+    expect(db.now(sql.get('PRAGMA user_version'))).toEqual({ user_version: SCHEMA })
   })
 
   it('gets probed again as long as it fails', async () => {

@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { MIGRATIONS } from '../../../src/engine/storage/schema.js'
+import { sqliteSchema } from '../../../src/engine/storage/schema/sqlite.js'
 
 /** Keys and indexes of tables with a tenant that do not begin with it, each with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ interface Key {
 
 function catalogue(): { tables: Map<string, string[]>; keys: Key[] } {
   const sqlite = new Sqlite(':memory:')
-  for (const step of MIGRATIONS) sqlite.exec(step)
+  sqlite.exec(sqliteSchema())
   const names = sqlite
     .prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .all()

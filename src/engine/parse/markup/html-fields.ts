@@ -139,7 +139,7 @@ export class HtmlFields {
 }
 
 /** The title of the page, without the name of its site where the page declares a title without it. */
-export function choosePageTitle(title: string | undefined, sharedTitle: string | undefined): string | undefined {
+export function chooseTitle(title: string | undefined, sharedTitle: string | undefined): string | undefined {
   const fullTitle = title?.replace(/\s+/g, ' ').trim() ?? ''
   if (
     sharedTitle !== undefined &&

@@ -14,7 +14,7 @@ import {
   HEADING_ELEMENTS,
   MAX_PRE_CODE_LINES,
 } from './html-elements.js'
-import { choosePageTitle, HtmlFields } from './html-fields.js'
+import { chooseTitle, HtmlFields } from './html-fields.js'
 import { closeList, closeTable, type HtmlFrame, MAX_FRAMES } from './html-frames.js'
 import { HtmlNotes, type Note } from './html-notes.js'
 import { HtmlOutlineTracker } from './html-outline.js'
@@ -48,10 +48,7 @@ export const htmlParser: Parser = {
   },
 }
 
-/**
- * Reads blocks, title and language of a page. Scripts, styles and form controls are dropped; navigation, too, where
- * there is a text.
- */
+/** Reads blocks, title and language of a page. Drops scripts, styles, form controls and, if there is text, navigation. */
 export function readHtml(source: string, options: HtmlOptions = {}): Omit<ParsedDocument, 'parser' | 'contentType'> {
   const reader = new HtmlReader(options, false)
   feedReader(reader, source, options.xhtml === true)
@@ -106,9 +103,8 @@ class HtmlReader {
     this.#style.open(name, attributes)
     if (this.#dropped.open(name, DROPPED_ELEMENTS.has(name))) return
     const note = this.#notes.matchNote(name, attributes)
-    if (this.#pre !== undefined) {
-      this.#openInPre(name, attributes)
-    } else if (HEADING_ELEMENTS.has(name)) {
+    if (this.#pre !== undefined) this.#openInPre(name, attributes)
+    else if (HEADING_ELEMENTS.has(name)) {
       this.#endParagraph()
       if (CONTENT_START_ELEMENTS.has(name)) this.#navigationDepth = 0
       this.#heading = Number(name.charAt(1))
@@ -118,9 +114,7 @@ class HtmlReader {
       if (name === 'nav') this.#navigationDepth++
       this.#inCaption = name === 'figcaption'
       if (name === 'html') this.#language = attributes.get('lang') ?? attributes.get('xml:lang')
-    } else {
-      this.#openOther(name, attributes)
-    }
+    } else this.#openOther(name, attributes)
     if (name === 'a') {
       this.outline.setLink(attributes.get('href'))
       this.#notes.openLink(attributes, this.#text.length)
@@ -135,22 +129,17 @@ class HtmlReader {
     if (name === 'a') this.#closeLink()
     if (this.#dropped.close(name)) return
     if (this.#notes.closesNote(name)) this.#pop('note')
-    if (name === 'title') {
-      this.#inTitle = false
-    } else if (this.#pre !== undefined) {
+    if (name === 'title') this.#inTitle = false
+    else if (this.#pre !== undefined) {
       if (name === 'pre') this.#closePre()
     } else if (HEADING_ELEMENTS.has(name)) {
       this.#endParagraph()
       this.#heading = 0
-    } else if (name === 'table' || name === 'ul' || name === 'ol') {
-      this.#pop(name === 'table' ? 'table' : 'list')
-    } else if (name === 'tr') {
-      this.#pop('row', 'table')
-    } else if (name === 'td' || name === 'th') {
-      this.#pop('cell', 'table')
-    } else if (name === 'li') {
-      this.#pop('item', 'list', 'table')
-    } else if (BREAKING_ELEMENTS.has(name)) {
+    } else if (name === 'table' || name === 'ul' || name === 'ol') this.#pop(name === 'table' ? 'table' : 'list')
+    else if (name === 'tr') this.#pop('row', 'table')
+    else if (name === 'td' || name === 'th') this.#pop('cell', 'table')
+    else if (name === 'li') this.#pop('item', 'list', 'table')
+    else if (BREAKING_ELEMENTS.has(name)) {
       this.#endParagraph()
       if (name === 'figcaption') this.#inCaption = false
       if (name === 'nav' && this.#navigationDepth > 0) this.#navigationDepth--
@@ -179,10 +168,7 @@ class HtmlReader {
       blocks: this.#isOfBook ? blocks : this.#notes.placeNotes(blocks),
       metadata: this.#metadata,
       declared: fields.declared,
-      ...omitUndefined({
-        title: choosePageTitle(this.#title, fields.title),
-        language: this.#language ?? fields.language,
-      }),
+      ...omitUndefined({ title: chooseTitle(this.#title, fields.title), language: this.#language ?? fields.language }),
     }
   }
 
@@ -341,11 +327,7 @@ class HtmlReader {
   }
 
   #endParagraph(): void {
-    if (this.#text.length === 0) {
-      this.#style.discardStyle()
-      return
-    }
-    const texts = this.#text.takeParagraphs()
+    const texts = this.#text.length === 0 ? [] : this.#text.takeParagraphs()
     if (texts.length === 0) {
       this.#style.discardStyle()
       return

@@ -73,7 +73,11 @@ interface SlideResources {
   embedded: EmbeddedObjects
 }
 
-function toSlideBlocks({ record, outline, notes }: OldSlide, number, { pictures, embedded }: SlideResources): Block[] {
+function toSlideBlocks(
+  { record, outline, notes }: OldSlide,
+  number: number,
+  { pictures, embedded }: SlideResources,
+): Block[] {
   const drawnShapes = record === undefined ? [] : listShapes(record, outline)
   // programs without references from the drawing to the outline store its texts only there
   const shapes: OldShape[] = [

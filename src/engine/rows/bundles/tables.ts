@@ -1,6 +1,8 @@
+import { TABLES } from '../../storage/schema/tables.js'
+
 /*
- * The tables of a bundle. `test/engine/bundles/tables.test.ts` gives the reason for each table that is left out, and
- * for each left-out column of these tables.
+ * The tables of a bundle, with all columns except those that the schema marks as `notBundled`.
+ * `test/engine/bundles/tables.test.ts` gives the reason for each table that is left out.
  */
 
 /** SQL: the rows `t` of a space, by its tenant and its row key. */
@@ -51,132 +53,13 @@ export const SPACE_TABLES = [
   ['snapshot_queries', OF_SNAPSHOT, ['snapshot_id', 'place'], 50],
 ] as const
 
-/**
- * The columns that an import writes, by table. Those in `STORE_COLUMNS` are not in the bundle: the store computes them.
- */
-export const IMPORT_COLUMNS = [
-  ['retrieval_profiles', 'space_key, revision, body', '?, ?, ?'],
-  ['publications', 'tenant, space_key, id, revision, fingerprint, created_at', '?, ?, ?, ?, ?, ?'],
-  [
-    'vector_spaces',
-    `space_key, id, revision, dimension, trained_nodes, model, state, created_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['source_readers', 'space_key, source_id, subject', '?, ?, ?'],
-  [
-    'sources',
-    `tenant, space_key, id, name, type, uri, status, permission_scope, metadata, version, last_sync_at,
-    last_sync_error, sync_summary, created_at, updated_at, deletes_documents`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'retention_policies',
-    `tenant, space_key, id, answer_trace_days, evidence_cache_days, inactive_projection_days,
-    artifact_versions, raw_document_days, session_minutes, created_at, updated_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'documents',
-    `tenant, space_key, object_key, id, source_id, filename, path_name, mime_type, sha256, size_bytes,
-    parser_status, version, metadata, error_code, error, created_at, updated_at, validators, parent_id`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'versions',
-    `space_key, doc_key, first_node, last_node, version, from_revision, until_revision, node_count,
-    artifact_id, artifact_hash, content_type, parser, outline_id, items_id, created_at, title, metadata,
-    outline, items, artifact, segment_count`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['version_parts', 'space_key, version_key, part, place, bytes', '?, ?, ?, ?, ?'],
-  ['item_assets', 'version_key, item_id, content_type, sha256, bytes', '?, ?, ?, ?, ?'],
-  [
-    'nodes',
-    `key, space_key, doc_key, version_key, row_hash, id, ordinal, title, text, section, outline_node,
-    elements, start_offset, end_offset, page, kind, shows`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['conflict_verdicts', 'space_key, pair, verdict', '?, ?, ?'],
-  [
-    'semantic_views',
-    `space_key, created_at, revision, total, kind, slug, name, terms, named, member_limit,
-    generated_version`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'golden_questions',
-    `tenant, space_key, id, question, expected_evidence, expected_answer, tags, metadata, created_at,
-    updated_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'failed_queries',
-    `tenant, space_key, id, query_key, cluster_key, mode, trigger, status, occurrences, asked_at,
-    answer_trace_id, created_at, updated_at, metadata, query, unclustered`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['quoted_sources', 'tenant, owner, source_id', '?, ?, ?'],
-  [
-    'traces',
-    `tenant, space_key, id, subject, query, mode, requested_mode, completed, bundle_id, evidence_state,
-    steps, created_at, session_id`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['evidence_bundles', 'tenant, space_key, id, trace_id, body, created_at', '?, ?, ?, ?, ?, ?'],
-  [
-    'missing_reviews',
-    `tenant, space_key, id, trace_id, item_key, status, reason, revision, actor, created_at, updated_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'missing_review_history',
-    `tenant, space_key, id, review_id, actor, from_status, to_status, reason, revision, created_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'research_tasks',
-    `tenant, space_key, id, subject, queue_id, query, mode, route, snapshot, profile, limits, budget_usd,
-    metadata, permission_scope, stage, error, stopped_by, budget_exceeded, active_ms, attempts,
-    created_at, updated_at, completed_at, events`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'research_steps',
-    `tenant, space_key, task_id, step, name, body, tool_calls, scanned, input_tokens, output_tokens,
-    latency_ms, created_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['research_partials', 'tenant, space_key, task_id, sequence, body', '?, ?, ?, ?, ?'],
-  [
-    'research_costs',
-    `tenant, task_id, sequence, step, provider, cost_usd, usage, recorded_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['research_events', 'tenant, task_id, sequence, event, data', '?, ?, ?, ?, ?'],
-  ['workspace_changes', 'space_key, seq', '?, ?'],
-  [
-    'workspace_files',
-    `space_key, object_key, id, folder, base, sha256, size_bytes, content_type, version, subject,
-    created_at, updated_at, from_seq`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'workspace_snapshots',
-    `tenant, space_key, id, subject, workspace, name, session_id, publication_id, file_count, total_bytes,
-    query_count, created_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  [
-    'snapshot_files',
-    `tenant, space_key, object_key, snapshot_id, path, sha256, size_bytes, content_type, version,
-    updated_at`,
-    '?, ?, ?, ?, ?, ?, ?, ?, ?, ?',
-  ],
-  ['snapshot_queries', 'tenant, space_key, snapshot_id, place, body', '?, ?, ?, ?, ?'],
-] as const
+/** Tables of the documents of a space, page by page; each page repeats them in this order. */
+export const DOCUMENT_TABLES = ['documents', 'versions', 'version_parts', 'item_assets', 'nodes'] as const
 
-export type ImportTable = (typeof IMPORT_COLUMNS)[number][0]
+export type DocumentTable = (typeof DOCUMENT_TABLES)[number]
 export type SpaceTable = (typeof SPACE_TABLES)[number][0]
+export type ImportTable = SpaceTable | DocumentTable
+export const ROW_TABLES: readonly ImportTable[] = [...SPACE_TABLES.map(([table]) => table), ...DOCUMENT_TABLES]
 
 /** Columns that an import computes, of any table and of single ones. */
 const STORE_COLUMNS: ReadonlySet<string> = new Set([
@@ -192,11 +75,19 @@ const STORE_COLUMNS: ReadonlySet<string> = new Set([
 const isInBundle = (table: ImportTable, column: string) =>
   !STORE_COLUMNS.has(column) && !STORE_COLUMNS.has(`${table}.${column}`)
 
+/** The columns of a table that belong in a bundle: not those that the database computes, nor those of one store. */
+function bundledColumns(table: ImportTable | 'spaces'): string[] {
+  return Object.entries(TABLES[table]?.columns ?? {}).flatMap(([name, { rowKey, generated, notBundled }]) => {
+    const isAssigned = rowKey !== undefined && !STORE_COLUMNS.has(`${table}.${name}`)
+    return isAssigned || notBundled || generated !== undefined ? [] : [name]
+  })
+}
+
 const IMPORT_COLUMNS_BY_TABLE: ReadonlyMap<string, readonly string[]> = new Map(
-  IMPORT_COLUMNS.map(([table, columns]): [ImportTable, string[]] => [table, columns.split(/,\s+/)]),
+  ROW_TABLES.map((table): [ImportTable, string[]] => [table, bundledColumns(table)]),
 )
 const BUNDLE_COLUMNS_BY_TABLE: ReadonlyMap<string, readonly string[]> = new Map(
-  IMPORT_COLUMNS.map(([table]) => [table, listImportColumns(table).filter((column) => isInBundle(table, column))]),
+  ROW_TABLES.map((table) => [table, listImportColumns(table).filter((column) => isInBundle(table, column))]),
 )
 
 /** The columns of a table that an import writes. */
@@ -210,24 +101,10 @@ export function listBundleColumns(table: ImportTable): readonly string[] {
 }
 
 /** The columns of a space's own row that a bundle contains. */
-export const SPACE_COLUMNS = [
-  'id',
-  'name',
-  'slug',
-  'description',
-  'created_at',
-  'updated_at',
-  'manifest_id',
-  'manifest_version',
-  'embedding_plugin',
-  'embedding_provider',
-  'embedding_model',
-  'embedding_revision',
-  'vector_space',
-  'dimension',
-  'frozen_at',
-  'head_revision',
-  'publication_id',
-  'fingerprint',
-  'published_at',
-] as const
+export const SPACE_COLUMNS: readonly string[] = bundledColumns('spaces')
+
+/** SQL: inserts a row of a bundle, its cells in the order of `listImportColumns`. */
+export function insertText(table: ImportTable): string {
+  const columns = listImportColumns(table)
+  return `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+}

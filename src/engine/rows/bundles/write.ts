@@ -1,22 +1,18 @@
 import type { Bindable } from '../../base/statements.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
-import { IMPORT_COLUMNS, type ImportTable } from './tables.js'
+import { type ImportTable, insertText } from './tables.js'
 
 /** Inserts a row of a bundle, inside the caller's transaction. @param cells in the order of `listImportColumns` */
-export function* insertBundledRow(requestedTable: ImportTable, cells: readonly Bindable[]): Write<void> {
-  for (const [table, columns, marks] of IMPORT_COLUMNS)
-    if (table === requestedTable) yield* sql.run(`INSERT INTO ${table} (${columns}) VALUES (${marks})`, cells)
+export function* insertBundledRow(table: ImportTable, cells: readonly Bindable[]): Write<void> {
+  yield* sql.run(insertText(table), cells)
 }
 
 /** Like `insertBundledRow`, for tables whose rows have keys. @returns the row key */
 export function* insertRowWithKey(
-  requestedTable: 'documents' | 'versions' | 'vector_spaces',
+  table: 'documents' | 'versions' | 'vector_spaces',
   cells: readonly Bindable[],
 ): Write<number> {
-  for (const [table, columns, marks] of IMPORT_COLUMNS)
-    if (table === requestedTable)
-      return yield* sql.inserted(`INSERT INTO ${table} (${columns}) VALUES (${marks}) RETURNING key`, cells)
-  return 0
+  return yield* sql.inserted(`${insertText(table)} RETURNING key`, cells)
 }
 
 /** Inserts a reader of a source; the row of the source may have added it already. */

@@ -90,14 +90,7 @@ class PostgresIndexes implements SearchIndexes {
     const log = (message: string) => options.log?.(message)
     this.#options = options
     this.#db = db
-    this.#writing = {
-      db,
-      source,
-      gateway,
-      vectorType,
-      stop: this.#stop.signal,
-      ...omitUndefined({ giveWay: yieldToQueries }),
-    }
+    this.#writing = { db, source, gateway, vectorType, stop: this.#stop.signal, ...omitUndefined({ yieldToQueries }) }
     this.#graphs = new VectorGraphs({ address, db, log, ...omitUndefined({ graphFrom, settleMs }) })
     this.#audit = new CountAudit({
       current: (space) => this.#open.get(space),
@@ -132,9 +125,8 @@ class PostgresIndexes implements SearchIndexes {
   async activateVectors(space: string, vectorSpace: string): Promise<void> {
     await this.#withState(space, async (state) => {
       await this.#getQueue(space).runExclusive(() => state.fillVectors())
-      const others = (await this.#db.read(listVectorSpaces(state.tables.key))).filter(
-        ({ name }) => name !== vectorSpace,
-      )
+      const rows = await this.#db.read(listVectorSpaces(state.tables.key))
+      const others = rows.filter(({ name }) => name !== vectorSpace)
       await this.#removeVectorSpaces(space, others)
     })
   }
@@ -223,9 +215,8 @@ class PostgresIndexes implements SearchIndexes {
 
   async applied(): Promise<Map<string, number>> {
     // other gateways write, too
-    return new Map(
-      (await this.#db.read(listWatermarks([...this.#open.keys()]))).map((row) => [row.space, row.watermark]),
-    )
+    const rows = await this.#db.read(listWatermarks([...this.#open.keys()]))
+    return new Map(rows.map((row) => [row.space, row.watermark]))
   }
 
   isRunning(): boolean {
@@ -313,9 +304,8 @@ class PostgresIndexes implements SearchIndexes {
   }
 
   async #openState(space: string): Promise<SpaceState> {
-    const row =
-      (await this.#db.read(findSpaceRow(space))) ??
-      (await this.#db.write(() => ensureSpaceRow(space), spaceLock(space)))
+    const existing = await this.#db.read(findSpaceRow(space))
+    const row = existing ?? (await this.#db.write(() => ensureSpaceRow(space), spaceLock(space)))
     const tables = { space, key: row.key }
     const state = new SpaceState({
       tables,

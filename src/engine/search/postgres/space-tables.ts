@@ -38,7 +38,7 @@ export interface SpaceTablesWriter {
   gateway: string
   /** object id of `halfvec` */
   vectorType: number
-  giveWay?: () => Promise<void>
+  yieldToQueries?: () => Promise<void>
   /** fires when writing must stop */
   stop: AbortSignal
 }
@@ -65,13 +65,13 @@ interface PreparedBatch {
 }
 
 async function prepareBatch(
-  { vectorType, giveWay }: SpaceTablesWriter,
+  { vectorType, yieldToQueries }: SpaceTablesWriter,
   { key }: SpaceTables,
   batch: IndexBatch,
 ): Promise<PreparedBatch> {
   const vectors = toVectorBatch(batch)
   return {
-    nodes: await prepareNodeChange(key, batch, giveWay),
+    nodes: await prepareNodeChange(key, batch, yieldToQueries),
     removed: toNumberArray(batch.remove),
     ...(vectors === undefined
       ? {}
@@ -219,7 +219,7 @@ async function releaseLog(writing: SpaceTablesWriter, tables: SpaceTables): Prom
 
 /** Removes all text rows, a slice at a time. */
 export async function removeTextRows(writing: SpaceTablesWriter, tables: SpaceTables): Promise<void> {
-  while (await withLockedRow(writing, tables, ({ key }) => removeSomeNodes(key))) await writing.giveWay?.()
+  while (await withLockedRow(writing, tables, ({ key }) => removeSomeNodes(key))) await writing.yieldToQueries?.()
 }
 
 /** @throws RangeError where the vector space has another dimension */
@@ -229,7 +229,7 @@ export async function writeVectors(writing: SpaceTablesWriter, tables: SpaceTabl
       const row = yield* ensureVectorSpaceRow(key, batch.vectorSpace, batch.dimension)
       yield* upsertVectors(row.key, slice)
     })
-    await writing.giveWay?.()
+    await writing.yieldToQueries?.()
   }
 }
 

@@ -3,10 +3,10 @@ import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
 import { LEASE_LIFETIME_MS } from '../../base/leases.js'
-import { MIGRATIONS, postgresMigrations } from '../schema.js'
+import { FIRST_SCHEMA, MIGRATIONS, type Migration, refusalOf, SCHEMA } from '../migrations.js'
 import { connectOnce } from './connections.js'
 import { toOpenError } from './errors.js'
-import { BASELINE, BASELINE_SCHEMA } from './schema/baseline.js'
+import { postgresSchema } from './schema/baseline.js'
 import { DEPLOYMENT_SETTING } from './schema/isolation.js'
 
 const MIN_SERVER_VERSION = 150_000
@@ -26,6 +26,11 @@ const SERVER_INFO = `SELECT current_setting('server_version_num')::int version, 
   datcollate locale, to_regclass('schema_version')::text schema, rolname role, rolsuper OR rolbypassrls "seesAll"
   FROM pg_database, pg_roles WHERE datname = current_database() AND rolname = current_user`
 
+interface MigrateOptions {
+  newKeys?: boolean
+  steps?: readonly Migration[]
+}
+
 /** Result of a migration. */
 export interface MigrationResult {
   /** schema numbers before and after; before is undefined for a new database */
@@ -37,9 +42,15 @@ export interface MigrationResult {
  * Brings a database to the newest schema, all steps in one transaction; concurrent migrations wait.
  *
  * @param newKeys let the next gateway to start define the keys of all gateways
- * @throws KsError for a database with unsuitable settings, of a later version, or in use by gateways of an earlier one
+ * @throws KsError for a database with unsuitable settings, of a later version or one that is too old, or in use by
+ * gateways of an earlier version
  */
-export async function migratePostgres(address: DatabaseAddress, { newKeys = false } = {}): Promise<MigrationResult> {
+export async function migratePostgres(
+  address: DatabaseAddress,
+  options: MigrateOptions = {},
+): Promise<MigrationResult> {
+  const { newKeys = false, steps = MIGRATIONS } = options
+  const newest = FIRST_SCHEMA + steps.length
   let client: Client | undefined
   try {
     client = await connectOnce(address)
@@ -48,27 +59,23 @@ export async function migratePostgres(address: DatabaseAddress, { newKeys = fals
     await client.query('SELECT set_config($1, $2, true)', [DEPLOYMENT_SETTING, 'on'])
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
-    const from = await readSchemaVersion(client)
-    const current = from ?? (await createBaseline(client))
-    const steps = postgresMigrations(current)
-    if (from !== undefined && steps.length > 0) await refuseWhileInUse(client)
-    for (const step of steps) await client.query(step)
-    await client.query('UPDATE schema_version SET version = $1', [MIGRATIONS.length])
+    const from = await readSchemaVersion(client, newest)
+    if (from === undefined) await client.query(postgresSchema())
+    else if (from < newest) await refuseWhileInUse(client)
+    for (const step of from === undefined ? [] : steps.slice(from - FIRST_SCHEMA)) await client.query(step.postgres)
+    await client.query(
+      from === undefined ? 'INSERT INTO schema_version VALUES ($1)' : 'UPDATE schema_version SET version = $1',
+      [newest],
+    )
     await client.query('INSERT INTO store (id, opened) SELECT $1, 0 WHERE NOT EXISTS (SELECT 1 FROM store)', [newId()])
     if (newKeys) await client.query('UPDATE deployment SET keys = NULL')
     await client.query('COMMIT')
-    return { from, to: MIGRATIONS.length }
+    return { from, to: newest }
   } catch (error) {
     throw toOpenError(error)
   } finally {
     await client?.end().catch(() => undefined)
   }
-}
-
-async function createBaseline(client: ClientBase): Promise<number> {
-  await client.query(BASELINE)
-  await client.query('INSERT INTO schema_version VALUES ($1)', [BASELINE_SCHEMA])
-  return BASELINE_SCHEMA
 }
 
 /** Statements of an earlier version cannot run on a newer schema. */
@@ -89,11 +96,11 @@ async function refuseWhileInUse(client: ClientBase): Promise<void> {
 export async function checkServer(client: ClientBase): Promise<void> {
   const { schema } = await readSuitableServer(client)
   const version = schema === null ? undefined : await readSchemaVersion(client)
-  if (version === MIGRATIONS.length) return
+  if (version === SCHEMA) return
   const found = version === undefined ? 'no schema' : `schema ${version}`
   throw new KsError(
     'unavailable',
-    `the database has ${found}, this version works with schema ${MIGRATIONS.length}: run ksd migrate`,
+    `the database has ${found}, this version works with schema ${SCHEMA}: run ksd migrate`,
   )
 }
 
@@ -117,13 +124,10 @@ async function readSuitableServer(client: ClientBase): Promise<PostgresServerInf
   return server
 }
 
-async function readSchemaVersion(client: ClientBase): Promise<number | undefined> {
+async function readSchemaVersion(client: ClientBase, newest = SCHEMA): Promise<number | undefined> {
   const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version')
   const version = rows[0]?.version
-  if (version !== undefined && version > MIGRATIONS.length)
-    throw new KsError(
-      'unavailable',
-      `the database has schema ${version}, this version supports schemas up to ${MIGRATIONS.length}: use a newer version`,
-    )
+  const refusal = version === undefined ? undefined : refusalOf(version, newest)
+  if (refusal !== undefined) throw new KsError('unavailable', `the database has schema ${version}, ${refusal}`)
   return version
 }

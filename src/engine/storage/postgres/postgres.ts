@@ -17,6 +17,7 @@ import {
   toConnectError,
   toOpenError,
 } from './errors.js'
+import { toLockStatements } from './locks.js'
 import { checkServer } from './migrate.js'
 import { PreparedStatements } from './prepared.js'
 import { Session } from './session.js'
@@ -44,18 +45,12 @@ const BEGIN_READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 const BEGIN_WRITE = 'BEGIN ISOLATION LEVEL REPEATABLE READ'
 /** under a lock each statement sees everything committed before the lock was taken */
 const BEGIN_LOCKED_WRITE = 'BEGIN ISOLATION LEVEL READ COMMITTED'
-const LOCK_SPACE_BY_KEY = 'SELECT 1 FROM spaces WHERE key = $1 FOR NO KEY UPDATE'
-const LOCK_SPACE_BY_ID = 'SELECT 1 FROM spaces WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
-const LOCK_SPACE_OF_JOB = LOCK_SPACE_BY_KEY.replace('$1', '(SELECT space_key FROM jobs WHERE tenant = $1 AND id = $2)')
-const LOCK_APP = 'SELECT 1 FROM chat_apps WHERE tenant = $1 AND id = $2 FOR NO KEY UPDATE'
-const LOCK_NAME = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))'
 
 export interface PostgresOpenOptions extends PostgresOptions {
   /** how long a write waits for a lost server, in milliseconds */
   retryMs?: number
 }
 
-/** The result of a statement. */
 type StatementOutcome = { answer: unknown } | { error: unknown }
 
 /** Runs programs on a server, each in its own transaction on a connection of a pool. */
@@ -234,7 +229,6 @@ export class Postgres implements Driver {
     return { ...this.#counts, waitingWrites: this.#waitingWrites }
   }
 
-  /** Counts since the driver was opened. */
   get statementCounts(): Readonly<StatementCounts> {
     return this.#statementCounts
   }
@@ -242,8 +236,7 @@ export class Postgres implements Driver {
   /** Counts the statements of an operation, over all its programs. */
   async counting<T>(operation: () => Promise<T>): Promise<{ value: T } & StatementCounts> {
     const done: StatementCounts = { statements: 0, again: 0 }
-    const value = await this.#operation.run(done, operation)
-    return { value, ...done }
+    return { value: await this.#operation.run(done, operation), ...done }
   }
 
   async hasStandby(): Promise<boolean> {
@@ -261,21 +254,21 @@ export class Postgres implements Driver {
     last()
   }
 
-  async #transaction<T>(program: Write<T>, { lock, lockName, isUrgent = false }: WriteOptions): Promise<T> {
+  async #transaction<T>(program: Write<T>, { isUrgent = false, ...locked }: WriteOptions): Promise<T> {
     const first = program.next()
     if (first.done === true) return first.value
+    const locks = toLockStatements(locked)
     this.#waitingWrites++
     const session = await this.#openSession(isUrgent).finally(() => {
       this.#waitingWrites--
     })
     let value: T
     try {
-      session.begin(lock === undefined && lockName === undefined ? BEGIN_WRITE : BEGIN_LOCKED_WRITE)
-      if (typeof lock === 'number') this.#lock(session, LOCK_SPACE_BY_KEY, [lock])
-      else if (lock !== undefined && 'appId' in lock) this.#lock(session, LOCK_APP, [lock.tenant, lock.appId])
-      else if (lock !== undefined && 'jobId' in lock) this.#lock(session, LOCK_SPACE_OF_JOB, [lock.tenant, lock.jobId])
-      else if (lock !== undefined) this.#lock(session, LOCK_SPACE_BY_ID, [lock.tenant, lock.id])
-      if (lockName !== undefined) this.#lock(session, LOCK_NAME, [lockName])
+      session.begin(locks.length === 0 ? BEGIN_WRITE : BEGIN_LOCKED_WRITE)
+      for (const { text, values } of locks) {
+        this.#count('statements')
+        session.sendAhead(text, values)
+      }
       value = await this.#run(session, program, await this.#execute(session, first.value))
     } catch (error) {
       if (isConnectionUnusable(error)) session.discard()
@@ -295,11 +288,6 @@ export class Postgres implements Driver {
     } catch (error) {
       return { error }
     }
-  }
-
-  #lock(session: Session, text: string, locked: readonly (number | string)[]): void {
-    this.#count('statements')
-    session.sendAhead(text, locked)
   }
 
   /** Runs a program to its end. @param outcome of its first statement */

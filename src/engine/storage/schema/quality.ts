@@ -1,0 +1,115 @@
+import { CONCRETE_MODES, FAILED_QUERY_STATUSES } from '../../../contract/values.js'
+import { after, checked, checkedFlag, index, oneOf, optional, table, through, withDefault } from './table.js'
+
+/** Golden questions, failed queries and reviews. */
+export const QUALITY = {
+  golden_questions: table({
+    purpose: 'A question with its expected evidence or answer.',
+    columns: {
+      tenant: 'text',
+      id: 'uuid',
+      space_key: 'key',
+      question: 'text',
+      expected_evidence: 'json-array',
+      tags: 'json-array',
+      metadata: 'json-object',
+      created_at: 'time',
+      updated_at: 'time',
+      expected_answer: 'json-object?',
+    },
+    primary: ['tenant', 'id'],
+    indexes: {
+      golden_questions_space: index('space_key, tenant, id'),
+      golden_questions_answer: index('space_key, tenant, substr(question, 1, 200)', 'expected_answer IS NOT NULL'),
+    },
+    triggers: {
+      golden_questions_quotes: after(
+        'DELETE',
+        'DELETE FROM quoted_sources WHERE tenant = OLD.tenant AND owner = OLD.id',
+      ),
+    },
+  }),
+  failed_queries: table({
+    purpose: 'A query whose evidence or answer was not good enough.',
+    columns: {
+      tenant: 'text',
+      id: 'uuid',
+      space_key: 'key',
+      query_key: 'text',
+      cluster_key: 'text',
+      mode: oneOf(CONCRETE_MODES),
+      trigger: checked(['no-retrieval-evidence', 'low-confidence', 'abstained']),
+      status: checked(FAILED_QUERY_STATUSES),
+      occurrences: 'integer',
+      asked_at: 'time',
+      answer_trace_id: 'uuid?',
+      created_at: 'time',
+      updated_at: 'time',
+      metadata: 'json-object',
+      query: 'text',
+      unclustered: withDefault(checkedFlag, 0),
+    },
+    primary: ['tenant', 'id'],
+    indexes: {
+      failed_queries_space: index('space_key, tenant, id'),
+      failed_queries_status: index('space_key, tenant, status, id'),
+      failed_queries_query: index('space_key, query_key, id'),
+      failed_queries_cluster: index('space_key, cluster_key'),
+      failed_queries_trace: index('tenant, answer_trace_id', 'answer_trace_id IS NOT NULL'),
+      failed_queries_unclustered: index('space_key, id', 'unclustered = 1'),
+    },
+    triggers: {
+      failed_queries_quotes: after('DELETE', 'DELETE FROM quoted_sources WHERE tenant = OLD.tenant AND owner = OLD.id'),
+    },
+  }),
+  quoted_sources: table({
+    purpose: 'The sources that a golden question or failed query quotes.',
+    owner: through('source_readers', 'source_id', 'source_id'),
+    source: 'source_id',
+    withoutRowid: true,
+    columns: { tenant: 'text', owner: 'text', source_id: 'text' },
+    primary: ['tenant', 'owner', 'source_id'],
+  }),
+  missing_reviews: table({
+    purpose: 'A reviewed item of missing evidence of a trace.',
+    columns: {
+      tenant: 'text',
+      id: 'uuid',
+      space_key: 'key',
+      trace_id: 'uuid',
+      item_key: 'text',
+      status: checked(['active', 'dismissed']),
+      reason: 'text?',
+      revision: 'integer',
+      actor: 'text',
+      created_at: 'time',
+      updated_at: 'time',
+    },
+    primary: ['tenant', 'id'],
+    unique: [['tenant', 'trace_id', 'item_key']],
+    indexes: { missing_reviews_space: index('space_key') },
+    triggers: {
+      missing_reviews_history: after(
+        'DELETE',
+        'DELETE FROM missing_review_history WHERE tenant = OLD.tenant AND review_id = OLD.id',
+      ),
+    },
+  }),
+  missing_review_history: table({
+    purpose: 'The status changes of a review.',
+    columns: {
+      tenant: 'text',
+      id: 'uuid',
+      space_key: 'key',
+      review_id: 'uuid',
+      actor: 'text',
+      from_status: optional(oneOf(['active', 'dismissed'])),
+      to_status: oneOf(['active', 'dismissed']),
+      reason: 'text?',
+      revision: 'integer',
+      created_at: 'time',
+    },
+    primary: ['tenant', 'id'],
+    unique: [['tenant', 'review_id', 'revision']],
+  }),
+}
