@@ -79,23 +79,26 @@ const SLOW: Readonly<Record<string, string>> = {
   'test/daemon/recordings.test.ts': 'providers of speech that are slow or away, over restarts',
   'test/daemon/setting-effects.test.ts': 'a daemon for each setting',
   'test/daemon/{full-disk,full-disk-*}.test.ts': 'small disks that fill up',
+  'test/engine/bundles/copy.test.ts': 'a full space, exported and imported; `round-trip` does it once',
   'test/engine/bundles/hostile.test.ts': 'dozens of damaged bundles',
-  'test/engine/compile/{embedding-migrations,provider-outage}.test.ts': 'providers that are slow or away',
+  'test/engine/compile/{embedding-migrations,large-versions,provider-outage}.test.ts':
+    'providers that are slow or away, documents of many thousand passages',
   'test/engine/conflicts/space-conflicts.test.ts': 'compares whole spaces',
   'test/engine/derived/pictures/described.test.ts': 'an engine and a model that looks at pictures for each test',
   'test/engine/documents/contained.test.ts': 'an engine that reads archives in archives for each test',
   'test/engine/integrity/foreign-files.test.ts': 'an engine for each kind of foreign file',
   'test/engine/integrity/fsck.test.ts':
     'an engine with documents for each kind of damage; parts of it have tests below',
-  'test/engine/objects/engine-in-bucket.test.ts': 'engines on a bucket',
-  'test/engine/parse/{compiler,hostile,hostile-formats,hostile-kinds,pdf-bombs}.test.ts':
+  'test/engine/objects/{engine-in-bucket,races}.test.ts': 'engines on a bucket, uploads against deletions',
+  'test/engine/parse/{compiler,hostile,hostile-*,limits,pdf-bombs}.test.ts':
     'files that reach limits of time and memory',
   'test/engine/parse/needles.test.ts': 'reads hundreds of real documents',
   'test/engine/parse/ocr/{pictures,scanned-tables}.test.ts': 'text recognition',
   'test/engine/query/{model-rerank,modes}.test.ts': 'an engine with documents for each answer',
   'test/engine/research/limits.test.ts': 'tasks that run until their limits',
   'test/engine/retention/sweep.test.ts': 'clean-ups of whole stores',
-  'test/engine/search/{indexes,search-indexes}.test.ts': 'index processes that are killed, slowed and rebuilt',
+  'test/engine/search/{damage,indexes,projection-files,search-indexes}.test.ts':
+    'index processes that are killed, slowed and rebuilt; `space-index` and others test the parts',
   'test/engine/sources/{connectors,crawl,outsider}.test.ts': 'servers of every kind of source',
   'test/engine/storage/object-contract.test.ts': 'files and buckets that fail in every way',
   'test/engine/views/coverage.test.ts': 'topics of large spaces',
