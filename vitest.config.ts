@@ -90,10 +90,10 @@ const SLOW: Readonly<Record<string, string>> = {
   'test/engine/integrity/fsck.test.ts':
     'an engine with documents for each kind of damage; parts of it have tests below',
   'test/engine/objects/{engine-in-bucket,races}.test.ts': 'engines on a bucket, uploads against deletions',
-  'test/engine/parse/{compiler,hostile,hostile-*,limits,pdf-bombs}.test.ts':
+  'test/engine/parse/{compiler,drawer,hostile,hostile-*,limits,pdf-bombs}.test.ts':
     'files that reach limits of time and memory',
   'test/engine/parse/needles.test.ts': 'reads hundreds of real documents',
-  'test/engine/parse/ocr/{pictures,scanned-tables}.test.ts': 'text recognition',
+  'test/engine/parse/ocr/{hostile-pictures,pictures,scanned-tables,scripts}.test.ts': 'text recognition of many pages',
   'test/engine/query/{model-rerank,modes}.test.ts': 'an engine with documents for each answer',
   'test/engine/research/limits.test.ts': 'tasks that run until their limits',
   'test/engine/retention/sweep.test.ts': 'clean-ups of whole stores',
