@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
@@ -23,6 +25,7 @@ const FOLDERS = {
 
 /** Files that take longest, the longest first: begun last they would hold up the end, with the other workers idle. */
 const LONG = [
+  'test/repo/programs.test.ts',
   'test/commands/documented-commands.test.ts',
   'test/daemon/damaged-rows.test.ts',
   'test/engine/integrity/fsck.test.ts',
@@ -30,6 +33,9 @@ const LONG = [
   'test/engine/search/indexes.test.ts',
   'test/engine/parse/needles.test.ts',
   'test/daemon/setting-effects.test.ts',
+  'test/daemon/idempotency/killed.test.ts',
+  'test/daemon/attacks/amplification.test.ts',
+  'test/daemon/life.test.ts',
   'test/engine/bundles/hostile.test.ts',
   'test/engine/parse/pdf-bombs.test.ts',
   'test/engine/compile/provider-outage.test.ts',
@@ -37,7 +43,7 @@ const LONG = [
   'test/engine/parse/hostile-kinds.test.ts',
   'test/engine/research/limits.test.ts',
   'test/kchat/chat.test.ts',
-  // of the second group
+  // of those that wait
   'test/console/every-page.test.ts',
   'test/crash/reading-on-killed.test.ts',
   'test/package/package.test.ts',
@@ -51,23 +57,105 @@ const LONG = [
   'test/faults/poison.test.ts',
 ]
 
+/**
+ * What `npm test` leaves out, each with its reason; `npm run test:all` and `.ci/run` run all of it, and so does a run that
+ * names files, projects or titles (`npm test -- test/crash`). A new file is in `npm test` unless it is written here.
+ */
+const SLOW: Readonly<Record<string, string>> = {
+  'test/crash/**': 'kills daemons again and again',
+  'test/faults/**': 'disks, clocks and providers that fail',
+  'test/console/**': 'a browser and a daemon for each page',
+  'test/package/**': 'packs and installs the program',
+  'test/postgres/**': 'a server of PostgreSQL; programs and statements are the same on SQLite',
+  'test/commands/!(exit-codes|names|own-files|usage).test.ts': 'processes of `ks` and a daemon for each file',
+  'test/kchat/{apps,audio,chat,chat-*,conventions,variables}.test.ts': 'processes of `kchat` and a daemon',
+  'test/scripts/**': 'builds and runs whole programs',
+  'test/conformance/kept.test.ts': 'every route once more for documents that outlive their source',
+  'test/daemon/attacks/{amplification,floods-of-names}.test.ts': 'floods of requests',
+  'test/daemon/damaged-rows.test.ts': 'every route for every column of every table',
+  'test/daemon/{life,store-refused}.test.ts':
+    'processes of `ksd` that start, stop and are killed; `process-surface` starts one',
+  'test/daemon/idempotency/killed.test.ts': 'a process that is killed in each kind of write',
+  'test/daemon/recordings.test.ts': 'providers of speech that are slow or away, over restarts',
+  'test/daemon/setting-effects.test.ts': 'a daemon for each setting',
+  'test/daemon/{full-disk,full-disk-*}.test.ts': 'small disks that fill up',
+  'test/engine/bundles/copy.test.ts': 'a full space, exported and imported; `round-trip` does it once',
+  'test/engine/bundles/hostile.test.ts': 'dozens of damaged bundles',
+  'test/engine/compile/{embedding-migrations,large-versions,provider-outage}.test.ts':
+    'providers that are slow or away, documents of many thousand passages',
+  'test/engine/conflicts/space-conflicts.test.ts': 'compares whole spaces',
+  'test/engine/derived/pictures/described.test.ts': 'an engine and a model that looks at pictures for each test',
+  'test/engine/documents/contained.test.ts': 'an engine that reads archives in archives for each test',
+  'test/engine/integrity/foreign-files.test.ts': 'an engine for each kind of foreign file',
+  'test/engine/integrity/fsck.test.ts':
+    'an engine with documents for each kind of damage; parts of it have tests below',
+  'test/engine/objects/{engine-in-bucket,races}.test.ts': 'engines on a bucket, uploads against deletions',
+  'test/engine/parse/{compiler,drawer,hostile,hostile-*,limits,pdf-bombs}.test.ts':
+    'files that reach limits of time and memory',
+  'test/engine/parse/needles.test.ts': 'reads hundreds of real documents',
+  'test/engine/parse/ocr/{hostile-pictures,pictures,scanned-tables,scripts}.test.ts': 'text recognition of many pages',
+  'test/engine/query/{model-rerank,modes}.test.ts': 'an engine with documents for each answer',
+  'test/engine/research/limits.test.ts': 'tasks that run until their limits',
+  'test/engine/retention/sweep.test.ts': 'clean-ups of whole stores',
+  'test/engine/search/{damage,indexes,projection-files,search-indexes}.test.ts':
+    'index processes that are killed, slowed and rebuilt; `space-index` and others test the parts',
+  'test/engine/sources/{connectors,crawl,outsider}.test.ts': 'servers of every kind of source',
+  'test/engine/storage/object-contract.test.ts': 'files and buckets that fail in every way',
+  'test/engine/views/coverage.test.ts': 'topics of large spaces',
+  'test/repo/programs.test.ts': 'checks the types of all sources once more',
+}
+
+// behind `vitest run`
+const named = process.argv.slice(3)
+/** Whether the run is of everything, or of what its arguments name. */
+const isWhole =
+  process.env.KS_TEST_ALL === '1' || named.some((word) => !word.startsWith('-') || /^(--project|-t|--testN)/.test(word))
+const SKIPPED = isWhole ? [] : Object.keys(SLOW)
+for (const pattern of SKIPPED)
+  if (globSync(pattern).length === 0) throw new Error(`SLOW of vitest.config.ts: no file is ${pattern}`)
+
+/** Projects whose files kill processes and break disks: they start many processes, and wait for most of their time. */
+const WAITING = ['package', 'console', 'crash', 'cluster', 'faults']
+/** The last part of a run has no file of those, so that none of them goes on alone at the end. */
+const WITH_WAITING = 0.75
+
+/**
+ * The longest files of a project first. Files of a project follow one another, because a worker is used again for the next
+ * file of its project only; files that wait are spread among them, so that the processors have work meanwhile.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
+    const index = ({ moduleId }: TestSpecification) => {
       const found = LONG.findIndex((path) => moduleId.endsWith(path))
       return found === -1 ? LONG.length : found
     }
-    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
+    const first = new Map<string, number>()
+    for (const file of files)
+      first.set(file.project.name, Math.min(first.get(file.project.name) ?? LONG.length, index(file)))
+    const names = [...first].sort((a, b) => a[1] - b[1]).map(([name]) => name)
+    const turn = ({ project }: TestSpecification) => names.indexOf(project.name)
+    const byLength = (await super.sort(files)).sort((a, b) => index(a) - index(b))
+    const waiting = byLength.filter(({ project }) => WAITING.includes(project.name))
+    const busy = byLength.filter(({ project }) => !WAITING.includes(project.name)).sort((a, b) => turn(a) - turn(b))
+    const between = Math.floor((WITH_WAITING * busy.length) / waiting.length)
+    return [...busy.flatMap((file, n) => (n % between === 0 ? [...waiting.splice(0, 1), file] : [file])), ...waiting]
   }
 }
 
+/**
+ * Files that need modules of their own: mocks of modules, and what looks at which modules are loaded. All others of a
+ * project share the modules of their worker, because loading them takes longer than most tests.
+ */
+const ISOLATED = globSync('test/**/*.test.ts').filter((path) =>
+  /^vi\.(mock|doMock)\(|^\/\/ isolated: /m.test(readFileSync(path, 'utf8')),
+)
+
 interface ProjectTimes {
   testTimeout: number
+  /** every file has modules of its own */
+  isolate?: boolean
   setupFiles?: string[]
   globalSetup?: string[]
-  /** projects of one group share the workers; a later group starts when the earlier ones are done */
-  group: number
-  maxWorkers: number
 }
 
 const isOnServer = process.env.KS_TEST_BACKEND === 'pg'
@@ -98,25 +186,33 @@ const SERVER = ['test/postgres/global-setup.ts']
 const SERVER_IF_ASKED = isOnServer ? SERVER : []
 const LEFT_OUT = isOnServer ? NO_SERVER : []
 
-/** More than processors, because tests with processes and sockets wait for a third of their time. */
-const MIXED = { group: 0, maxWorkers: 3 }
-/** Tests that kill processes and break disks start many processes each, and wait for most of their time. */
-const HARSH = { group: 1, maxWorkers: 3 }
+/** More than processors, because tests with processes and sockets wait for a third of their time; one more among those that wait for longer. */
+const WORKERS = process.env.KS_TEST_ALL === '1' ? 4 : 3
 
 function project(name: string, include: string[], exclude: string[], of: ProjectTimes) {
-  const { testTimeout, setupFiles = [], globalSetup = [], group, maxWorkers } = of
+  const ignore = [...exclude, ...SKIPPED]
+  const files = globSync(include, { ignore })
+  const isolated = of.isolate === true ? files : files.filter((path) => ISOLATED.includes(path))
+  const shared = files.length > isolated.length
+  return [
+    ...(shared ? [part(name, include, [...ignore, ...isolated], false, of)] : []),
+    ...(isolated.length > 0 ? [part(shared ? `${name}-isolated` : name, isolated, [], true, of)] : []),
+  ]
+}
+
+function part(name: string, include: string[], exclude: string[], isolate: boolean, of: ProjectTimes) {
+  const { testTimeout, setupFiles = [], globalSetup = [] } = of
   return {
     extends: true as const,
     test: {
       name,
       include,
       exclude,
+      isolate,
       setupFiles,
       globalSetup,
       testTimeout,
       hookTimeout: Math.max(testTimeout, 30 * SECOND),
-      sequence: { groupOrder: group },
-      maxWorkers,
     },
   }
 }
@@ -126,39 +222,38 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     pool: 'forks',
+    maxWorkers: WORKERS,
     sequence: { sequencer: LongestFirst },
     env: { KS_CHECK_RESPONSES: '1', NO_COLOR: '1' },
     // what is waited for comes when the machine has time for it: only a test that hangs comes to these ends
     expect: { poll: { timeout: 60 * SECOND } },
     projects: [
-      project('unit', ['test/**/*.test.ts'], Object.values(FOLDERS).flat(), { testTimeout: 60 * SECOND, ...MIXED }),
-      project('engine', FOLDERS.engine, LEFT_OUT, {
+      ...project('unit', ['test/**/*.test.ts'], Object.values(FOLDERS).flat(), { testTimeout: 60 * SECOND }),
+      ...project('engine', FOLDERS.engine, LEFT_OUT, {
         testTimeout: 120 * SECOND,
         setupFiles: ['test/programs-run-twice.ts'],
         globalSetup: SERVER_IF_ASKED,
-        ...MIXED,
       }),
-      project('repo', FOLDERS.repo, [], { testTimeout: 120 * SECOND, ...MIXED }),
-      project('postgres', FOLDERS.postgres, [], {
+      ...project('repo', FOLDERS.repo, [], { testTimeout: 120 * SECOND }),
+      ...project('postgres', FOLDERS.postgres, [], {
         testTimeout: 300 * SECOND,
         globalSetup: SERVER,
-        ...MIXED,
+        isolate: true,
       }),
-      project('daemon', FOLDERS.daemon, LEFT_OUT, {
+      ...project('daemon', FOLDERS.daemon, LEFT_OUT, {
         testTimeout: 120 * SECOND,
         globalSetup: SERVER_IF_ASKED,
-        ...MIXED,
       }),
-      project('cli', FOLDERS.cli, [], { testTimeout: 120 * SECOND, ...MIXED }),
-      project('package', FOLDERS.package, [], { testTimeout: 300 * SECOND, ...HARSH }),
+      ...project('cli', FOLDERS.cli, [], { testTimeout: 120 * SECOND }),
+      ...project('package', FOLDERS.package, [], { testTimeout: 300 * SECOND, isolate: true }),
       // a browser and a daemon each
-      project('console', FOLDERS.console, [], { testTimeout: 300 * SECOND, ...HARSH }),
-      project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, ...HARSH }),
+      ...project('console', FOLDERS.console, [], { testTimeout: 300 * SECOND, isolate: true }),
+      ...project('crash', FOLDERS.crash, [], { testTimeout: 600 * SECOND, isolate: true }),
       // whole deployments, for minutes: only `npm run cluster` has them
       ...(process.env.KS_CLUSTER === '1'
-        ? [project('cluster', FOLDERS.cluster, [], { testTimeout: 600 * SECOND, ...HARSH })]
+        ? project('cluster', FOLDERS.cluster, [], { testTimeout: 600 * SECOND, isolate: true })
         : []),
-      project('faults', FOLDERS.faults, [], { testTimeout: 300 * SECOND, ...HARSH }),
+      ...project('faults', FOLDERS.faults, [], { testTimeout: 300 * SECOND, isolate: true }),
     ],
   },
 })

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll } from 'vitest'
+import { afterAll, vi } from 'vitest'
 import { removeFolder } from '../bench/lib/removed-folder.js'
 
 /** Variables that a developer may set for a test run. */
@@ -11,6 +11,7 @@ const KEPT = new Set([
   'KS_TEST_BACKEND',
   'KS_TEST_MODELS',
   'KS_TEST_POSTGRES_BIN',
+  'KS_TEST_RUN_DIR',
   'KS_CRASH_ROUNDS',
   'KS_CRASH_SEED',
   'KS_CLUSTER_KILLS',
@@ -35,6 +36,14 @@ Object.assign(process.env, {
   KS_CACHE_DIR: join(home, 'cache'),
 })
 
+// the next file of this worker has the same modules and the same process
+const environment = { ...process.env }
+const folder = process.cwd()
 afterAll(() => {
+  vi.useRealTimers()
+  vi.unstubAllEnvs()
+  for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name]
+  Object.assign(process.env, environment)
+  process.chdir(folder)
   removeFolder(home)
 })

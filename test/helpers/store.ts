@@ -2,7 +2,6 @@ import { cpSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { afterAll } from 'vitest'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
 import type { AcceptedDocument } from '../../src/contract/gateway/documents.js'
 import type { Caller } from '../../src/engine/base/caller.js'
@@ -73,15 +72,11 @@ export interface SmallStore {
   end(): Promise<void>
 }
 
-/** An empty, migrated store: each test gets a copy. */
+/** An empty store, migrated once for each worker: each test gets a copy. */
 let empty: Promise<string> | undefined
-// A worker of the runner ends without its own `exit` event.
-afterAll(async () => {
-  if (empty !== undefined) removeFolder(await empty)
-})
 
 async function makeEmpty(): Promise<string> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ks-empty-'))
+  const dataDir = mkdtempSync(join(process.env.KS_TEST_RUN_DIR ?? tmpdir(), 'ks-empty-'))
   const { log } = engineOptions('')
   const { db, identity } = await openStore(resolveDataLayout(dataDir), log, () => undefined)
   await db.close(() => identity.markClosed())

@@ -1,3 +1,4 @@
+// isolated: counts the modules that are loaded
 import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
 import { analyzeDocument, analyzeQuery } from '../../../src/lib/text/analyze.js'
