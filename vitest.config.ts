@@ -186,8 +186,8 @@ const SERVER = ['test/postgres/global-setup.ts']
 const SERVER_IF_ASKED = isOnServer ? SERVER : []
 const LEFT_OUT = isOnServer ? NO_SERVER : []
 
-/** More than processors, because tests with processes and sockets wait for a third of their time; one more among those that wait for longer. */
-const WORKERS = process.env.KS_TEST_ALL === '1' ? 4 : 3
+/** One more than the processors of a usual server: tests with processes and sockets wait for a third of their time. */
+const WORKERS = 3
 
 function project(name: string, include: string[], exclude: string[], of: ProjectTimes) {
   const ignore = [...exclude, ...SKIPPED]

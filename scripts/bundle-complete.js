@@ -15,7 +15,7 @@ export const COMPLETERS = {
 }
 
 /** what a daemon at hand is asked with; the client for other services stays apart */
-const ALWAYS = /dist[\\/](cli|kchat|local|contract|lib[\\/](json|defined))|rolldown[\\/]runtime/
+const ALWAYS = /dist[\\/](cli|kchat|local|contract|lib[\\/](json|omit-undefined))|rolldown[\\/]runtime/
 
 /**
  * @param {typeof import('rolldown').rolldown} rolldown

@@ -17,7 +17,7 @@ const INLINED =
 const NEVER = /^(typescript|ts-node|tsx)($|\/)/
 /** what nearly every command needs, with all that it needs in turn */
 const SHARED =
-  /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns|words|stdin)|client[\\/](client|local-daemon|pages|routes|sse)|contract[\\/](limits|values))\.js$/
+  /@oclif[\\/]core|rolldown[\\/]runtime|dist[\\/](cli[\\/](start|base-command|connect|output|common-flags|resources|resolve|columns|argument-words|stdin)|client[\\/](client|local-daemon|pages|routes|sse)|contract[\\/](limits|values))\.js$/
 /** what the commands that ingest files have in common */
 const INGEST = /dist[\\/]cli[\\/](ingest[\\/]|interrupt\.js|ensure-space\.js)/
 const ENTRY = 'ks'

@@ -133,8 +133,8 @@ async function pageOfKchat() {
 }
 
 async function pageOfKsd() {
-  const { ksdProgram } = await import('../dist/daemon/program.js')
-  const root = ksdProgram({ run: () => undefined, migrate: () => undefined })
+  const { createKsdProgram } = await import('../dist/daemon/program.js')
+  const root = createKsdProgram({ run: () => undefined, migrate: () => undefined })
   return {
     name: 'ksd',
     summary: root.description().replace(/\.$/, ''),

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './build.js'
 
-const { openApi } = await import('../dist/contract/openapi.js')
+const { toOpenApi } = await import('../dist/contract/openapi.js')
 const { allRoutes } = await import('../dist/contract/routes.js')
 const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 
-writeFileSync(join(ROOT, 'docs', 'openapi.json'), `${JSON.stringify(openApi(allRoutes, version), null, 2)}\n`)
+writeFileSync(join(ROOT, 'docs', 'openapi.json'), `${JSON.stringify(toOpenApi(allRoutes, version), null, 2)}\n`)

@@ -13,8 +13,8 @@ export const toolsAsData = {
   /** @param {string} id */
   async load(id) {
     if (id !== LISTING) return undefined
-    const { listedTools } = await import(pathToFileURL(LISTING).href)
-    const text = JSON.stringify(JSON.stringify(await listedTools()))
-    return { code: `let tools\nexport const listedTools = async () => (tools ??= JSON.parse(${text}))`, map: null }
+    const { listTools } = await import(pathToFileURL(LISTING).href)
+    const text = JSON.stringify(JSON.stringify(await listTools()))
+    return { code: `let tools\nexport const listTools = async () => (tools ??= JSON.parse(${text}))`, map: null }
   },
 }

@@ -2,6 +2,7 @@ import { newId } from '../lib/ids.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { type DataLayout, resolveDataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
+import type { BackgroundServices } from './background-services.js'
 import { bindTenantScope } from './base/bind-tenant-scope.js'
 import { ChangedSpaces } from './base/changed-spaces.js'
 import { createEngineConfinement } from './base/confinement.js'
@@ -126,21 +127,21 @@ async function openWith(
   const { log } = options
   db.recover(failExpiredUploads)
   const foregroundPriority = new ForegroundPriority()
-  const searchLocation = { search: options.search, dir: layout.indexes, address: options.database, gateway: instance }
+  const location = { search: options.search, dir: layout.indexes, address: options.database, gateway: instance }
   const yieldToQueries = () => foregroundPriority.yieldToQueries()
-  const logInfo = (message: string) => log.info({}, message)
+  const info = (message: string) => log.info({}, message)
   const indexes = await openSearchIndexes({
-    ...searchLocation,
+    ...location,
     db,
     source: createReplaySource(db),
     yieldToQueries,
-    log: logInfo,
+    log: info,
   })
   const compiler = createCompiler({ children: options.workers?.reading ?? 1, languagesFolder: options.ocr?.folder })
   const confinement = createEngineConfinement(options)
   const budgetStore = createBudgetStore(db)
   let runner: JobRunner | undefined
-  const backgroundServices: BackgroundServices = {
+  const services: BackgroundServices = {
     vectors: new VectorFiller(),
     migrations: new EmbeddingMigrations(),
     pageIndexes: new PageIndexer(),
@@ -150,7 +151,7 @@ async function openWith(
     failedClusters: new FailedQueryClustering(),
   }
   const context: EngineContext = {
-    ...backgroundServices,
+    ...services,
     instance,
     db,
     databaseFile,
@@ -179,12 +180,12 @@ async function openWith(
   const shared = { cache: new PassageCache(), derivations: new Derivations(context) }
   const research = createResearch(context, shared)
   const wakeServices = () => {
-    for (const service of [jobs, research.runner, ...Object.values(backgroundServices)]) service.wake()
+    for (const service of [jobs, research.runner, ...Object.values(services)]) service.wake()
   }
   const gateway = new Gateway(context, wakeServices)
   gateway.start()
-  const engine = wireEngine(context, backgroundServices, jobs, sweeper, sources, shared, research, gateway)
-  for (const service of Object.values(backgroundServices)) await service.start(context)
+  const engine = wireEngine(context, services, jobs, sweeper, sources, shared, research, gateway)
+  for (const service of Object.values(services)) await service.start(context)
   runner.start()
   research.runner.wake()
   sweeper.start()
@@ -195,20 +196,9 @@ async function openWith(
   return options.database === undefined ? engine : bindTenantScope(engine)
 }
 
-/** Services that work in the background, in the order in which they start. */
-interface BackgroundServices {
-  vectors: VectorFiller
-  migrations: EmbeddingMigrations
-  pageIndexes: PageIndexer
-  pictures: PictureDescriber
-  recordings: TranscriptionQueue
-  conflicts: ConflictFinder
-  failedClusters: FailedQueryClustering
-}
-
 function wireEngine(
   context: EngineContext,
-  backgroundServices: BackgroundServices,
+  services: BackgroundServices,
   runner: JobRunner,
   sweeper: RetentionSweeper,
   sources: ReturnType<typeof createSourceOperations>,
@@ -216,17 +206,12 @@ function wireEngine(
   research: ReturnType<typeof createResearch>,
   gateway: Gateway,
 ): Engine {
-  const { db, options } = context
-  const gate = new QueryGate(
-    options.limits.concurrentQueries,
-    options.limits.waitingQueries,
-    context.foregroundPriority,
-  )
+  const { db, options, foregroundPriority } = context
+  const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, foregroundPriority)
   const views = new SemanticViews(context, derivations)
   const graph = createGraphServices(context, derivations, views)
   // compilations, tasks and answers check their claims with each write
-  for (const service of [sources.sync, backgroundServices.migrations, graph.readings])
-    gateway.onLost(() => service.lost())
+  for (const service of [sources.sync, services.migrations, graph.readings]) gateway.onLost(() => service.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundleOperations(context)
   const chat = createChatService(context, {
@@ -297,9 +282,7 @@ function wireEngine(
       asDeployment(async () => {
         const [jobs, tasks] = [await runner.activity(), await research.runner.activity()]
         const indexPid = context.indexes.pid()
-        const counts = await Promise.all(
-          [...Object.values(backgroundServices), graph.readings].map(({ active }) => active),
-        )
+        const counts = await Promise.all([...Object.values(services), graph.readings].map(({ active }) => active))
         return {
           activeJobs: jobs.activeJobs + tasks.active,
           waitingJobs: jobs.waitingJobs + tasks.waiting,
@@ -325,7 +308,7 @@ function wireEngine(
       await Promise.all([sources.sync.close(), research.runner.close()])
       await graph.close()
       await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
-      await Promise.all(Object.values(backgroundServices).map((service) => service.close()))
+      await Promise.all(Object.values(services).map((service) => service.close()))
       context.drawer.close()
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()

@@ -141,9 +141,9 @@ export async function openSmallStore(changes: Partial<EngineOptions> = {}): Prom
       leases: new Leases(),
       measures: new EngineMetrics(),
       foregroundPriority: {
-        begin: () => () => undefined,
-        giveWay: async () => store.betweenSteps(),
-        rest: noop,
+        beginQuery: () => () => undefined,
+        yieldToQueries: async () => store.betweenSteps(),
+        backOff: noop,
       } as never,
       options,
       log,

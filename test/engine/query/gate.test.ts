@@ -105,7 +105,7 @@ it('the query gate gives running queries foreground priority from admission unti
     events.push('begin')
     return () => events.push('end')
   }
-  const gate = new QueryGate(1, 1, { begin } as never)
+  const gate = new QueryGate(1, 1, { beginQuery: begin } as never)
   const leave = await gate.enter('a', never)
   const next = gate.enter('a', never)
   expect(events).toEqual(['begin'])

@@ -21,7 +21,7 @@ function reading(answers: Record<string, unknown> = {}) {
     const answer = answers[what]
     return typeof answer === 'function' ? answer(...told) : answer
   }
-  return { asked, thread: { ask, close: async () => undefined } as never }
+  return { asked, thread: { call: ask, close: async () => undefined } as never }
 }
 const access = (fetch: FakeSite, kept = NOTHING_KEPT) => ({ fetch, credentials: { authorization: 'x' }, signal, kept })
 
