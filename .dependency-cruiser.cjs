@@ -51,6 +51,7 @@ const FLOORS = [
   'jobs',
   'gateways',
   'api.ts',
+  'background-services.ts',
   'engine.ts',
   'index.ts',
 ]
