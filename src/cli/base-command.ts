@@ -5,7 +5,7 @@ import { ApiError, ConnectionError } from '../client/errors.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
 import { CliError, ExitWith } from './cli-error.js'
 import { type CommonOptions, commonFlags, DEFAULT_LIST_LIMIT, parseFormat, readCommon } from './common-flags.js'
-import { type ConfiguredService, resolveSettings, type Settings } from './contexts.js'
+import { type ConfiguredService, resolveSettings, type CommandSettings } from './contexts.js'
 import type { FilteredOutput } from './filter.js'
 import { Output, type OutStream, type ProseLayout } from './output.js'
 import type { PagedOutput } from './pager.js'
@@ -30,7 +30,7 @@ export abstract class BaseCommand extends Command {
   /** Aborts after `--timeout`. */
   protected readonly deadline = new AbortController()
   private parsedCommon: CommonOptions | undefined
-  private resolvedSettings: Settings | undefined
+  private resolvedSettings: CommandSettings | undefined
   private output: Output | undefined
   /** The pager or filter between the command and stdout. */
   private paged: PagedOutput | undefined
@@ -69,7 +69,7 @@ export abstract class BaseCommand extends Command {
     return this.parsedCommon
   }
 
-  protected get settings(): Settings {
+  protected get settings(): CommandSettings {
     if (this.resolvedSettings === undefined) {
       const { context } = this.common
       this.resolvedSettings = resolveSettings({ flags: context, env: process.env, cwd: process.cwd(), dirs: this.dirs })

@@ -18,7 +18,7 @@ export type ColumnKind =
   | 'progress'
 
 /** One column of a list, or one line of a record. */
-export interface Column {
+export interface OutputColumn {
   /** Name or dotted path of the value in the item. */
   field: string
   /** Heading; by default the field in capitals. */

@@ -2,7 +2,7 @@ import * as Flags from '@oclif/core/flags'
 import { usageError } from './cli-error.js'
 import type { ContextFlags } from './contexts.js'
 import { type Env, envValue, isEnvOn } from './environment.js'
-import { FORMATS, type Format, type OutputOptions } from './output.js'
+import { FORMATS, type OutputFormat, type OutputOptions } from './output.js'
 import { type OutputFilter, parseOutputFilter } from './output-filter.js'
 import { parseSpan } from './units.js'
 
@@ -114,7 +114,7 @@ export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): 
   }
 }
 
-function readFormat(flags: Readonly<Record<string, unknown>>): Format | undefined {
+function readFormat(flags: Readonly<Record<string, unknown>>): OutputFormat | undefined {
   const requested = asText(flags.format)
   if (flags.json !== true)
     return requested === undefined || requested === DOT ? undefined : parseFormat(requested, '--format')
@@ -125,7 +125,7 @@ function readFormat(flags: Readonly<Record<string, unknown>>): Format | undefine
 }
 
 /** @throws CliError exit 2 */
-export function parseFormat(value: string, name: string): Format {
+export function parseFormat(value: string, name: string): OutputFormat {
   const known = FORMATS.find((format) => format === value)
   if (known === undefined) {
     throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(value)}`)

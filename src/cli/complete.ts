@@ -10,7 +10,7 @@ import {
 import { type CompletionKind, type CompletionNames, findCompletionKind, KS_NAMES } from './completing/kinds.js'
 import { createLazyReader, openServiceReader } from './completing/service-reader.js'
 import { type CompletionSources, listLocalValues, listServiceValues } from './completing/values.js'
-import { resolveSettings, type Settings } from './contexts.js'
+import { resolveSettings, type CommandSettings } from './contexts.js'
 import { findRecentIds } from './recent-ids.js'
 
 /** Values for shell completion: requested from a running daemon only, fast, and silent on failure. */
@@ -30,7 +30,7 @@ export interface CompletionProgram {
 export interface CompletionContext {
   line: CompletionLine
   dirs: LocalDirs
-  settings(): Settings
+  settings(): CommandSettings
 }
 
 /** `ks __complete SHELL …`: prints candidates, one a line. */
@@ -93,7 +93,7 @@ async function listRemoteValues(
   }
 }
 
-function readSettings({ words }: CompletionLine, dirs: LocalDirs): Settings {
+function readSettings({ words }: CompletionLine, dirs: LocalDirs): CommandSettings {
   const flags = {
     context: findFlagValue(words, ['--context']),
     url: findFlagValue(words, ['--url']),

@@ -1,8 +1,8 @@
 import type { ConflictSide, SpaceConflict } from '../contract/gateway/conflicts.js'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 import { type Colour, ttyLine, ttyName } from './terminal.js'
 
-export const CONFLICT_COLUMNS: Column[] = [
+export const CONFLICT_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'kind' },
   { field: 'relation' },

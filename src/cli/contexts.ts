@@ -36,7 +36,7 @@ export interface ContextFlags {
   autostart?: boolean | undefined
 }
 
-export interface Settings {
+export interface CommandSettings {
   service: SettingWithOrigin<ConfiguredService>
   space: SettingWithOrigin<string> | undefined
   mode: SettingWithOrigin<string> | undefined
@@ -56,7 +56,7 @@ export interface SettingSources {
 }
 
 /** Resolves settings from flags, environment, project file and user file, in that order. */
-export function resolveSettings(sources: SettingSources): Settings {
+export function resolveSettings(sources: SettingSources): CommandSettings {
   const { flags, env, dirs } = sources
   const user = readUserConfig(dirs.config)
   const project = findProjectFile(sources.cwd)

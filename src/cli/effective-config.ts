@@ -1,4 +1,4 @@
-import type { Settings, SettingWithOrigin } from './contexts.js'
+import type { CommandSettings, SettingWithOrigin } from './contexts.js'
 import { DEFAULT_KEYS, type DefaultKey } from './user-config.js'
 
 /** One setting with its effective value. */
@@ -10,7 +10,7 @@ export interface SettingRow {
 }
 
 /** Lists the effective settings of the CLI. */
-export function listEffectiveDefaults(settings: Settings): SettingRow[] {
+export function listEffectiveDefaults(settings: CommandSettings): SettingRow[] {
   const autostart: SettingWithOrigin<string> = {
     value: settings.autostart ? 'on' : 'off',
     origin: settings.user.defaults.autostart === undefined ? 'default' : 'user',

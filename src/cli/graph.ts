@@ -3,7 +3,7 @@ import { EXIT } from '../contract/errors.js'
 import type { GraphEntity, GraphTraversal } from '../contract/gateway/graph.js'
 import { isUuid } from '../lib/ids.js'
 import { CliError, usageError } from './cli-error.js'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 import { findRecentIds, hasIdTail } from './recent-ids.js'
 
 const SHARED_GRAPH_FIELDS = [
@@ -16,7 +16,7 @@ const SHARED_GRAPH_FIELDS = [
   'createdAt',
   'updatedAt',
 ]
-export const ENTITY_COLUMNS: Column[] = [
+export const ENTITY_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'type' },
   { field: 'name' },
@@ -24,7 +24,7 @@ export const ENTITY_COLUMNS: Column[] = [
   { field: 'confidence' },
 ]
 export const ENTITY_FIELDS = ['aliases', ...SHARED_GRAPH_FIELDS]
-export const RELATION_COLUMNS: Column[] = [
+export const RELATION_COLUMNS: OutputColumn[] = [
   { field: 'metadata.subject', title: 'SUBJECT' },
   { field: 'type' },
   { field: 'metadata.predicate', title: 'PREDICATE' },

@@ -1,6 +1,6 @@
 import type { SentenceSpan } from '../lib/text/sentences.js'
 import { usageError } from './cli-error.js'
-import { type Column, formatCell, formatMachineCell, formatShortId, listLeafPaths, valueAt } from './columns.js'
+import { type OutputColumn, formatCell, formatMachineCell, formatShortId, listLeafPaths, valueAt } from './columns.js'
 import type { ProseWrapper } from './prose.js'
 import {
   type Colour,
@@ -16,10 +16,10 @@ import {
 } from './terminal.js'
 
 export const FORMATS = ['table', 'json', 'jsonl', 'tsv'] as const
-export type Format = (typeof FORMATS)[number]
+export type OutputFormat = (typeof FORMATS)[number]
 
 export interface OutputOptions {
-  format?: Format | undefined
+  format?: OutputFormat | undefined
   fields?: string[] | undefined
   header: boolean
   truncate: boolean
@@ -46,7 +46,7 @@ interface OutputStreams {
 }
 
 export interface PrintListOptions {
-  columns: Column[]
+  columns: OutputColumn[]
   /** Fields allowed in `--fields` beside the columns and the items' own. */
   fields?: readonly string[] | undefined
   /** Note on stderr for an empty list, such as `No spaces yet.` */
@@ -59,7 +59,7 @@ export interface PrintListOptions {
  * pipe gets tab-separated lines without a header.
  */
 export class Output {
-  readonly format: Format
+  readonly format: OutputFormat
   readonly colour: boolean
   readonly errColour: boolean
   readonly unicode: boolean
@@ -209,7 +209,7 @@ export class Output {
   }
 
   /** Prints one object: as JSON, or a line for each field. */
-  record(value: unknown, options: { columns?: Column[]; fields?: readonly string[] } = {}): void {
+  record(value: unknown, options: { columns?: OutputColumn[]; fields?: readonly string[] } = {}): void {
     const columns = options.columns ?? []
     this.checkFields(value, { columns, fields: options.fields, empty: '' })
     if (this.isJson) {
@@ -263,7 +263,7 @@ export class Output {
   }
 
   /** The columns of `--fields` in their order, or all. */
-  private selectColumns(columns: Column[]): Column[] {
+  private selectColumns(columns: OutputColumn[]): OutputColumn[] {
     const { fields } = this.options
     if (fields === undefined) return columns
     return fields.map((field) => columns.find((column) => column.field === field) ?? { field })
@@ -288,7 +288,7 @@ export class Output {
     throw usageError(`unknown field ${JSON.stringify(unknown)}`, `fields are ${[...known].join(', ')}`)
   }
 
-  private paintState(column: Column, shown: string): string {
+  private paintState(column: OutputColumn, shown: string): string {
     if (column.kind !== 'state') return shown
     return this.paint(getStateColour(shown), shown)
   }

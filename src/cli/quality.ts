@@ -2,11 +2,11 @@ import type { Client } from '../client/client.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord } from '../lib/json/values.js'
 import { CliError } from './cli-error.js'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 
 /** Columns of the lists of traces, golden questions and failed queries. */
 
-export const TRACE_COLUMNS: Column[] = [
+export const TRACE_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'createdAt', title: 'ASKED', kind: 'time' },
   { field: 'mode' },
@@ -17,14 +17,14 @@ export const TRACE_COLUMNS: Column[] = [
 ]
 export const TRACE_FIELDS = ['evidenceBundleId', 'scores', 'profile', 'stages']
 
-export const MISSING_COLUMNS: Column[] = [
+export const MISSING_COLUMNS: OutputColumn[] = [
   { field: 'name' },
   { field: 'metadata.reason', title: 'REASON' },
   { field: 'metadata.text', title: 'LACKED' },
   { field: 'metadata.review.status', title: 'REVIEW', kind: 'state' },
 ]
 
-export const HISTORY_COLUMNS: Column[] = [
+export const HISTORY_COLUMNS: OutputColumn[] = [
   { field: 'revision' },
   { field: 'action' },
   { field: 'reason' },
@@ -33,7 +33,7 @@ export const HISTORY_COLUMNS: Column[] = [
 ]
 export const HISTORY_FIELDS = ['id', 'fromStatus', 'toStatus']
 
-export const GOLDEN_COLUMNS: Column[] = [
+export const GOLDEN_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'question' },
   { field: 'tags' },
@@ -44,7 +44,7 @@ export const GOLDEN_COLUMNS: Column[] = [
 ]
 export const GOLDEN_FIELDS = ['knowledgeSpaceId', 'expectedEvidenceIds', 'expect', 'metadata', 'createdAt']
 
-export const FAILED_COLUMNS: Column[] = [
+export const FAILED_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'query' },
   { field: 'trigger' },

@@ -1,9 +1,9 @@
 import { usageError } from './cli-error.js'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 
 /** List columns of each resource, and all its fields. */
 
-export const SPACE_COLUMNS: Column[] = [
+export const SPACE_COLUMNS: OutputColumn[] = [
   { field: 'name' },
   { field: 'slug' },
   { field: 'id', kind: 'id' },
@@ -11,7 +11,7 @@ export const SPACE_COLUMNS: Column[] = [
 ]
 export const SPACE_FIELDS = ['id', 'name', 'slug', 'description', 'tenantId', 'createdAt', 'updatedAt']
 
-export const DOCUMENT_COLUMNS: Column[] = [
+export const DOCUMENT_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'filename', title: 'FILE', kind: 'name' },
   { field: 'parserStatus', title: 'STATE', kind: 'state' },
@@ -35,7 +35,7 @@ export const DOCUMENT_FIELDS = [
   'updatedAt',
 ]
 
-export const JOB_COLUMNS: Column[] = [
+export const JOB_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'stage', kind: 'state' },
   { field: 'documentAssetId', title: 'DOCUMENT', kind: 'id' },
@@ -46,7 +46,7 @@ export const JOB_COLUMNS: Column[] = [
   { field: 'completedAt', title: 'ENDED', kind: 'epoch' },
 ]
 
-export const BULK_COLUMNS: Column[] = [
+export const BULK_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'type' },
   { field: 'status', kind: 'state' },
@@ -58,7 +58,7 @@ export const BULK_COLUMNS: Column[] = [
   { field: 'updatedAt', title: 'CHANGED', kind: 'time' },
 ]
 
-export const VIRTUAL_COLUMNS: Column[] = [
+export const VIRTUAL_COLUMNS: OutputColumn[] = [
   { field: 'kind' },
   { field: 'name' },
   { field: 'resourceType', title: 'TYPE' },
@@ -89,7 +89,7 @@ export function toSlug(name: string): string | undefined {
   return slug === '' ? undefined : slug
 }
 
-export const EVIDENCE_COLUMNS: Column[] = [
+export const EVIDENCE_COLUMNS: OutputColumn[] = [
   { field: 'targetId', title: 'NODE', kind: 'id' },
   { field: 'name' },
   { field: 'metadata.score', title: 'SCORE' },
@@ -97,6 +97,6 @@ export const EVIDENCE_COLUMNS: Column[] = [
 ]
 
 /** One path a line for pipes, like the shell tools with the names of the `fs` commands. */
-export function getPathColumns(format: string): Column[] {
+export function getPathColumns(format: string): OutputColumn[] {
   return format === 'tsv' ? [{ field: 'path' }] : VIRTUAL_COLUMNS
 }

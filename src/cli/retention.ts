@@ -1,10 +1,10 @@
 import type { RetentionPolicy, RetentionPolicyBody } from '../contract/gateway/retention.js'
 import { findNearest } from '../lib/text/nearest.js'
 import { usageError } from './cli-error.js'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 import type { Output } from './output.js'
 
-const RETENTION_COLUMNS: Column[] = [
+const RETENTION_COLUMNS: OutputColumn[] = [
   { field: 'scope' },
   { field: 'answerTraceRetentionDays' },
   { field: 'evidenceCacheRetentionDays' },

@@ -1,7 +1,7 @@
 import type { EvidenceReference, ReplayedQuery } from '../contract/gateway/snapshots.js'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 
-export const SNAPSHOT_COLUMNS: Column[] = [
+export const SNAPSHOT_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'workspace' },
   { field: 'name' },

@@ -2,7 +2,7 @@ import { EXIT } from '../contract/errors.js'
 import type { SourceImportResult } from '../contract/gateway/sources.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { ExitWith, usageError } from './cli-error.js'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 import { readJsonObject } from './json-file.js'
 import type { Output } from './output.js'
 import { ttyName } from './terminal.js'
@@ -10,7 +10,7 @@ import { pluralize } from './units.js'
 
 /** Columns and helpers of the commands on sources. */
 
-export const SOURCE_COLUMNS: Column[] = [
+export const SOURCE_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'name' },
   { field: 'type' },

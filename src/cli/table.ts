@@ -1,17 +1,17 @@
 import Table from 'cli-table3'
 import stringWidth from 'string-width'
-import type { Column } from './columns.js'
+import type { OutputColumn } from './columns.js'
 import { ttyLine } from './terminal.js'
 
 export interface TableInput {
-  columns: Column[]
+  columns: OutputColumn[]
   rows: string[][]
   header: boolean
   /** Width of the terminal in columns; undefined: nothing is truncated. */
   width: number | undefined
   ellipsis: string
   paintHeader: (title: string) => string
-  paintCell: (column: Column, shown: string) => string
+  paintCell: (column: OutputColumn, shown: string) => string
 }
 
 const COLUMN_GAP = 2
@@ -87,11 +87,11 @@ function renderBlocks(input: TableInput, titles: string[]): string {
 }
 
 /** Whether a truncated value is useless: as an argument of the next command, or as a different number. */
-function isNeverTruncated(column: Column): boolean {
+function isNeverTruncated(column: OutputColumn): boolean {
   return column.kind === 'id' || isNumber(column) || /(^|\.)slug$/.test(column.field)
 }
 
-function isNumber(column: Column): boolean {
+function isNumber(column: OutputColumn): boolean {
   return column.kind === 'count' || column.kind === 'bytes'
 }
 

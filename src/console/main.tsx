@@ -5,7 +5,7 @@ import './style/shell.css'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
-import { ApiError } from './api/client.js'
+import { RequestError } from './api/client.js'
 import { connection } from './api/connection.js'
 import { exchangeCode, session } from './api/session.js'
 import { Shell } from './shell/shell.js'
@@ -24,7 +24,7 @@ const queries = new QueryClient({
       networkMode: 'always',
       // only a busy daemon may respond differently to a retry
       retry: (failures, error) =>
-        failures < RETRIES && error instanceof ApiError && (error.status === 429 || error.status === 503),
+        failures < RETRIES && error instanceof RequestError && (error.status === 429 || error.status === 503),
     },
     mutations: { networkMode: 'always' },
   },

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CliError } from '../cli/cli-error.js'
-import type { Column } from '../cli/columns.js'
+import type { OutputColumn } from '../cli/columns.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import { withChat } from './conversations.js'
@@ -9,7 +9,7 @@ import type { KchatOptions } from './options.js'
 import { printDone, printOne } from './output.js'
 import { type NumberedRange, printNumbered, readNumberedPages } from './pages.js'
 
-const COLUMNS: Column[] = [
+const COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'question' },
   { field: 'answer' },

@@ -1,5 +1,5 @@
 import { CliError, usageError } from '../cli/cli-error.js'
-import type { Column } from '../cli/columns.js'
+import type { OutputColumn } from '../cli/columns.js'
 import type { Output } from '../cli/output.js'
 import { askSecret, confirm } from '../cli/prompt.js'
 import { hasIdTail } from '../cli/recent-ids.js'
@@ -18,7 +18,7 @@ import { openGateway } from './service.js'
 import { canPrompt, resolveService } from './settings.js'
 import { warnOfVersionSkew } from './version.js'
 
-const APP_COLUMNS: Column[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
+const APP_COLUMNS: OutputColumn[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
 
 async function withGateway(common: KchatOptions, work: (client: Client) => Promise<void>): Promise<void> {
   const client = await openGateway(common)

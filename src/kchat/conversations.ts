@@ -1,5 +1,5 @@
 import { CliError } from '../cli/cli-error.js'
-import type { Column } from '../cli/columns.js'
+import type { OutputColumn } from '../cli/columns.js'
 import { readTextOrStdin } from '../cli/stdin.js'
 import { EXIT } from '../contract/errors.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
@@ -161,7 +161,7 @@ export async function showHistory(id: string, options: KchatOptions & ListRange)
     const out = createOutput(options)
     if (messages.length === limit) out.note('There may be older messages: `--all` shows them.')
     if (out.isJson || options.format !== undefined || options.fields !== undefined) {
-      const columns: Column[] = [
+      const columns: OutputColumn[] = [
         { field: 'id', kind: 'id' },
         { field: 'created_at', title: 'SENT', kind: 'seconds' },
         { field: 'query' },

@@ -1,7 +1,7 @@
 import { usageError } from '../cli/cli-error.js'
-import type { Column } from '../cli/columns.js'
+import type { OutputColumn } from '../cli/columns.js'
 import type { FilteredOutput } from '../cli/filter.js'
-import { FORMATS, type Format, Output, type OutStream, type ProseLayout } from '../cli/output.js'
+import { FORMATS, type OutputFormat, Output, type OutStream, type ProseLayout } from '../cli/output.js'
 import { parseOutputFilter } from '../cli/output-filter.js'
 import type { PagedOutput } from '../cli/pager.js'
 import { saveRecentIds } from '../cli/recent-ids.js'
@@ -61,7 +61,7 @@ function remarkStream(): OutStream {
 }
 
 /** @throws CliError exit 2 */
-function selectFormat(options: KchatOptions): Format | undefined {
+function selectFormat(options: KchatOptions): OutputFormat | undefined {
   const { json, format } = options
   if (json === true && format !== undefined && format !== 'json')
     throw usageError(`--json and --format ${format} both set the format: give one of them`)
@@ -86,7 +86,7 @@ export function printDone(options: KchatOptions, value: object, remark: string):
 export async function printList(
   items: Iterable<unknown> | AsyncIterable<unknown>,
   options: KchatOptions,
-  listOptions: { columns: Column[]; empty: string; hint?: string },
+  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
 ): Promise<void> {
   const out = createOutput(options)
   await out.list(items, listOptions)
@@ -94,6 +94,6 @@ export async function printList(
 }
 
 /** Prints one value: JSON, or a line for each of its fields. */
-export function printOne(value: unknown, options: KchatOptions, columns: Column[] = []): void {
+export function printOne(value: unknown, options: KchatOptions, columns: OutputColumn[] = []): void {
   createOutput(options).record(value, { columns })
 }

@@ -1,5 +1,5 @@
 import { usageError } from '../cli/cli-error.js'
-import type { Column } from '../cli/columns.js'
+import type { OutputColumn } from '../cli/columns.js'
 import { isRecord } from '../lib/json/values.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printList } from './output.js'
@@ -111,7 +111,7 @@ async function* limitItems(
 export async function printNumbered(
   items: AsyncGenerator<ListItem, boolean>,
   options: KchatOptions & NumberedRange,
-  listOptions: { columns: Column[]; empty: string; hint?: string },
+  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
 ): Promise<void> {
   let hasMore = false
   await printList(

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { type ConfiguredService, resolveSettings, type Settings } from '../cli/contexts.js'
+import { type ConfiguredService, resolveSettings, type CommandSettings } from '../cli/contexts.js'
 import { envValue, isEnvOn } from '../cli/environment.js'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'
@@ -7,10 +7,10 @@ import { ConnectionError } from '../client/errors.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
 import type { KchatOptions } from './options.js'
 
-const settingsByOptions = new WeakMap<KchatOptions, Settings>()
+const settingsByOptions = new WeakMap<KchatOptions, CommandSettings>()
 
 /** Settings from options, environment, project and user files, resolved once per command. @throws CliError */
-export function resolveCommandSettings(common: KchatOptions): Settings {
+export function resolveCommandSettings(common: KchatOptions): CommandSettings {
   const cached = settingsByOptions.get(common)
   if (cached !== undefined) return cached
   const { context, tokenFile, autostart } = common

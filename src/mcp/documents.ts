@@ -4,7 +4,7 @@ import { toOneLine } from './content.js'
 import { ToolError } from './failure.js'
 import { describePending } from './index-state.js'
 import { withPathSuggestions } from './nearby.js'
-import type { SpaceDirectory, SpaceRef } from './spaces.js'
+import type { SpaceDirectory, ToolSpace } from './spaces.js'
 import { parseUri } from './uri.js'
 
 const NAMESPACE_PATTERN = /^\/(sources|knowledge|evidence|workspaces)(\/|$)/
@@ -13,7 +13,7 @@ const MAX_MATCHES = 50
 
 /** A file of the virtual file system, or a document. */
 export interface FileTarget {
-  space: SpaceRef
+  space: ToolSpace
   /** absolute path in the virtual file system */
   path?: string
   documentId?: string
@@ -69,7 +69,7 @@ export async function resolveDocumentId(spaces: SpaceDirectory, api: GatewayApi,
 }
 
 /** The path of a document's text. */
-export async function findDocumentPath(api: GatewayApi, space: SpaceRef, documentId: string): Promise<string> {
+export async function findDocumentPath(api: GatewayApi, space: ToolSpace, documentId: string): Promise<string> {
   const { filename } = await api.request('GET /knowledge-spaces/{id}/documents/{documentId}', {
     path: { id: space.id, documentId },
   })
@@ -83,7 +83,7 @@ export async function findDocumentPath(api: GatewayApi, space: SpaceRef, documen
   )
 }
 
-async function findIdByFilename(api: GatewayApi, space: SpaceRef, filename: string): Promise<string> {
+async function findIdByFilename(api: GatewayApi, space: ToolSpace, filename: string): Promise<string> {
   const exact = await named(api, space, filename)
   const items = exact.length > 0 ? exact : await findByName(api, space, filename)
   const [only, other] = items
@@ -103,14 +103,14 @@ async function findIdByFilename(api: GatewayApi, space: SpaceRef, filename: stri
   )
 }
 
-async function named(api: GatewayApi, space: SpaceRef, filename: string) {
+async function named(api: GatewayApi, space: ToolSpace, filename: string) {
   const query = { path: '/sources', limit: MAX_MATCHES, metadataKey: 'filename', metadataValue: filename }
   const { items } = await api.request('GET /knowledge-spaces/{id}/fs/find', { path: { id: space.id }, query })
   return items.filter(({ resourceType }) => resourceType === 'document')
 }
 
 /** Documents whose name contains the last part of a path. */
-async function findByName(api: GatewayApi, space: SpaceRef, filename: string) {
+async function findByName(api: GatewayApi, space: ToolSpace, filename: string) {
   const last = filename.slice(filename.lastIndexOf('/') + 1)
   if (last === '') return []
   const query = { path: '/sources', limit: MAX_MATCHES, nameContains: last.slice(0, 240) }

@@ -4,7 +4,7 @@ import type { GatewayApi } from './api.js'
 import { toOneLine } from './content.js'
 import { ToolError } from './failure.js'
 import { describePending } from './index-state.js'
-import type { SpaceRef } from './spaces.js'
+import type { ToolSpace } from './spaces.js'
 
 /** Maximum number of folder entries to compare with a name. */
 const MAX_COMPARED_ENTRIES = 1000
@@ -13,7 +13,7 @@ const MAX_SUGGESTIONS = 5
 /** Runs an operation on a path; if the path does not exist, the error suggests similar names. */
 export async function withPathSuggestions<T>(
   api: GatewayApi,
-  space: SpaceRef,
+  space: ToolSpace,
   path: string,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -26,7 +26,7 @@ export async function withPathSuggestions<T>(
 }
 
 /** An error with the deepest existing ancestor folder and its entries with similar names. */
-async function suggestPaths(api: GatewayApi, space: SpaceRef, path: string): Promise<ToolError | undefined> {
+async function suggestPaths(api: GatewayApi, space: ToolSpace, path: string): Promise<ToolError | undefined> {
   const parts = path.split('/').filter((part) => part !== '')
   for (let length = parts.length - 1; length > 0; length--) {
     const folder = `/${parts.slice(0, length).join('/')}`

@@ -4,7 +4,7 @@ import type { GatewayApi } from './api.js'
 import { toOneLine } from './content.js'
 import type { FileTarget } from './documents.js'
 import { ToolError } from './failure.js'
-import type { SpaceRef } from './spaces.js'
+import type { ToolSpace } from './spaces.js'
 
 /** Offsets of characters in the text of a document. */
 export interface CharRange {
@@ -28,7 +28,7 @@ export function flattenSections(nodes: readonly OutlineNode[]): OutlineNode[] {
   return all
 }
 
-export async function getDocumentOutline(api: GatewayApi, space: SpaceRef, documentId: string) {
+export async function getDocumentOutline(api: GatewayApi, space: ToolSpace, documentId: string) {
   return api.request('GET /knowledge-spaces/{id}/documents/{documentId}/outline', {
     path: { id: space.id, documentId },
   })

@@ -19,9 +19,9 @@ export const passage = z.strictObject({
     .enum(['fresh', 'stale', 'unknown'])
     .describe('stale: the file has changed or was deleted, or a newer version is being read'),
 })
-export type Passage = z.output<typeof passage>
+export type ToolPassage = z.output<typeof passage>
 
-export function toPassage(item: RetrievedPassage | EvidenceItem, number: number, space: string): Passage | undefined {
+export function toPassage(item: RetrievedPassage | EvidenceItem, number: number, space: string): ToolPassage | undefined {
   const [citation] = item.citations
   if (citation === undefined) return undefined
   const { documentAssetId: documentId, sectionPath, pageNumber, startOffset, endOffset } = citation
@@ -40,12 +40,12 @@ export function toPassage(item: RetrievedPassage | EvidenceItem, number: number,
 }
 
 /** The passage with its text truncated to a number of tokens. */
-export function truncatePassage(passage: Passage, tokens: number): Passage {
+export function truncatePassage(passage: ToolPassage, tokens: number): ToolPassage {
   const { text, isTruncated } = truncateToTokens(passage.text, tokens)
   return isTruncated ? { ...passage, text, isCut: isTruncated } : passage
 }
 
-export function writePassage(writer: ToolTextWriter, { number, uri, ...passage }: Passage): void {
+export function writePassage(writer: ToolTextWriter, { number, uri, ...passage }: ToolPassage): void {
   const location = [...passage.section, ...(passage.page === undefined ? [] : [`p. ${passage.page}`])].join(' › ')
   const range = passage.start === undefined ? '' : ` characters ${passage.start}–${passage.end ?? ''}`
   const stale = passage.freshness === 'stale' ? '; STALE: the file has changed or was deleted' : ''
@@ -56,6 +56,6 @@ export function writePassage(writer: ToolTextWriter, { number, uri, ...passage }
   if (passage.isCut) writer.line('Truncated: `read` with its start and end returns the complete passage.')
 }
 
-export function toLinks(passages: readonly Passage[]): ResourceLinkTarget[] {
+export function toLinks(passages: readonly ToolPassage[]): ResourceLinkTarget[] {
   return passages.map(({ uri, document }) => ({ uri, name: document }))
 }

@@ -4,7 +4,7 @@ import { toOneLine } from './content.js'
 import { ToolError } from './failure.js'
 import type { SpaceSelection } from './host.js'
 
-export interface SpaceRef {
+export interface ToolSpace {
   id: string
   slug: string
   name: string
@@ -19,7 +19,7 @@ const MAX_LISTED_SPACES = 20
 export class SpaceDirectory {
   readonly #api: GatewayApi
   readonly #view: SpaceSelection
-  #listed: Promise<SpaceRef[]> | undefined
+  #listed: Promise<ToolSpace[]> | undefined
 
   constructor(api: GatewayApi, view: SpaceSelection = {}) {
     this.#api = api
@@ -27,7 +27,7 @@ export class SpaceDirectory {
   }
 
   /** All spaces, oldest first. */
-  all(): Promise<SpaceRef[]> {
+  all(): Promise<ToolSpace[]> {
     this.#listed ??= this.#list()
     return this.#listed
   }
@@ -37,7 +37,7 @@ export class SpaceDirectory {
    *
    * @throws ToolError that lists the existing spaces
    */
-  async named(given?: string): Promise<SpaceRef> {
+  async named(given?: string): Promise<ToolSpace> {
     const spaces = await this.all()
     const text = given ?? this.#view.only ?? this.#view.preferred
     const found = text === undefined && spaces.length === 1 ? spaces[0] : spaces.find((one) => matchesSpace(one, text))
@@ -49,8 +49,8 @@ export class SpaceDirectory {
     throw new ToolError('not-found', `no space ${JSON.stringify(toOneLine(text))} here`, list)
   }
 
-  async #list(): Promise<SpaceRef[]> {
-    const spaces: SpaceRef[] = []
+  async #list(): Promise<ToolSpace[]> {
+    const spaces: ToolSpace[] = []
     let cursor: string | undefined
     do {
       const query = { limit: SPACES_PER_PAGE, ...(cursor === undefined ? {} : { cursor }) }
@@ -63,6 +63,6 @@ export class SpaceDirectory {
   }
 }
 
-function matchesSpace({ id, slug }: SpaceRef, text: string | undefined): boolean {
+function matchesSpace({ id, slug }: ToolSpace, text: string | undefined): boolean {
   return text !== undefined && (slug === text || (isUuid(text) && id === text.toLowerCase()))
 }

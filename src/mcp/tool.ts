@@ -10,7 +10,7 @@ import type { LocalFileIngester } from './host.js'
 import type { SpaceDirectory } from './spaces.js'
 
 /** Context of a tool call. */
-export interface ToolCall {
+export interface ToolInvocation {
   api: GatewayApi
   spaces: SpaceDirectory
   /** Aborts when the client cancels the call or disconnects. */
@@ -37,7 +37,7 @@ export interface ToolDefinition {
   /** Requires the files of this machine. */
   isLocal: boolean
   describe(): Tool
-  run(args: unknown, call: ToolCall): Promise<CallToolResult>
+  run(args: unknown, call: ToolInvocation): Promise<CallToolResult>
 }
 
 interface McpToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
@@ -51,7 +51,7 @@ interface McpToolSpec<I extends z.ZodObject, O extends z.ZodObject> {
   isLocal?: true
   /** May be run as a task of the protocol. */
   isTask?: true
-  run(args: z.output<I>, call: ToolCall): Promise<ToolOutput<z.output<O>>>
+  run(args: z.output<I>, call: ToolInvocation): Promise<ToolOutput<z.output<O>>>
 }
 
 export const READ_ONLY: ToolAnnotations = { readOnlyHint: true, openWorldHint: false }

@@ -1,9 +1,9 @@
 import stringWidth from 'string-width'
 import { expect, it } from 'vitest'
-import type { Column } from '../../src/cli/columns.js'
+import type { OutputColumn } from '../../src/cli/columns.js'
 import { renderTable } from '../../src/cli/table.js'
 
-const COLUMNS: Column[] = [
+const COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'slug' },
   { field: 'filename', title: 'NAME', kind: 'name' },
@@ -52,7 +52,7 @@ it('a list becomes a table if the columns fit, else a block for each row', () =>
 })
 
 it('a table truncates names before other columns', () => {
-  const columns: Column[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
+  const columns: OutputColumn[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
   expect(shown(24, columns, [['#1a2b3c4d', 'a name that is long']]).split('\n')[1]).toBe('#1a2b3c4d  a name that …')
 })
 

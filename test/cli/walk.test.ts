@@ -77,14 +77,14 @@ describe('protected files of the program', () => {
   it('cause a refusal if a watched folder was replaced by a link to them', () => {
     put('data/signing.key')
     symlinkSync(join(root, 'data'), join(root, 'notes'))
-    const options = { ...defaults, own: ownIn(join(root, 'data')) }
+    const options = { ...defaults, protectedFiles: ownIn(join(root, 'data')) }
     const events = { onFolder: () => undefined, onUnread: () => undefined }
     expect(() => walkPaths(join(root, 'notes'), [''], options, events)).toThrow('is protected')
   })
 
   it('stay out of a walk over some of their paths', () => {
     put('data/sub/a.md')
-    const options = { ...defaults, own: ownIn(join(root, 'data')) }
+    const options = { ...defaults, protectedFiles: ownIn(join(root, 'data')) }
     const events = { onFolder: () => undefined, onUnread: () => undefined }
     expect(walkPaths(root, ['data/sub/a.md', 'data'], options, events).files).toEqual([])
   })

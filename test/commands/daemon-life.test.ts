@@ -136,7 +136,7 @@ describe('daemon commands', () => {
     const stopped = await home.ks(['daemon', 'stop'])
     expect(stopped).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(`^stopped: pid ${pid}, before .* nothing `),
+      stdout: expect.stringMatching(`^stopped: pid ${pid}, without a complete shutdown .* not lost`),
     })
     await until(() => !lives(index))
     expect(JSON.parse((await home.ks(['docs', '--space', 'notes', '--json'])).stdout)).toHaveLength(1)

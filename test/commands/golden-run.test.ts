@@ -304,7 +304,7 @@ describe('ks why', () => {
       [['--baseline', 'nowhere.json'], 'the baseline cannot be read from "nowhere.json": no such file or folder'],
       [['--baseline', 'folder'], 'the baseline cannot be read from "folder": it is a folder'],
       [['--baseline', 'other.json'], 'other.json is not a baseline of'],
-      [['--file', 'nowhere.yaml'], 'the list of questions cannot be read from "nowhere.yaml": there is no such file'],
+      [['--file', 'nowhere.yaml'], 'the list of questions cannot be read from "nowhere.yaml": no such file or folder'],
     ]
     for (const [args, message] of wrong) {
       const run = await golden(args)
@@ -313,7 +313,7 @@ describe('ks why', () => {
     const imported = await home.ks(['golden', 'import', 'nowhere.jsonl', '--space', 'port'])
     expect([imported.code, imported.stderr]).toEqual([
       2,
-      expect.stringContaining('"nowhere.jsonl": there is no such file'),
+      expect.stringContaining('"nowhere.jsonl": no such file or folder'),
     ])
   })
 })

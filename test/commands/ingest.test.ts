@@ -124,7 +124,7 @@ describe('files that fail', () => {
     const report = JSON.parse(stderr.trim().split('\n').at(-1) ?? '')
     expect(report.error).toMatchObject({ exitCode: 3, message: '2 of 3 files were not ingested' })
     const again = await home.ks(['ingest', 'mixed', '-s', space, '--wait', '--format', 'table'])
-    expect(again.stdout).toBe('3 files: 1 unchanged, 2 failed; 2 of them were tried again\n')
+    expect(again.stdout).toBe('3 files: 1 unchanged, 2 failed; 2 of them were retried\n')
     expect(again.stderr).toMatch(/^ks: 2 of 3 files were not ingested$/m)
     expect(again.stderr).toMatch(/: mixed\/empty.md$/m)
     expect(again.stderr).toMatch(/^hint: `ks ingest … --format jsonl` lists every file$/m)
@@ -150,7 +150,7 @@ describe('files that fail', () => {
     expect(kept).toMatchObject({ filename: 'again/full.md', status: 'unchanged', retried: undefined })
     // Nothing is sent, only listed.
     const dry = await home.ks(['ingest', 'again', '-s', space, '--dry-run', '--format', 'table'])
-    expect(dry.stdout).toBe('would ingest 2 files: 1 queued, 1 unchanged; 1 of them was tried again\n')
+    expect(dry.stdout).toBe('would ingest 2 files: 1 queued, 1 unchanged; 1 of them was retried\n')
   })
 
   it('do not include the neighbours of a too large file in the same request', async () => {

@@ -6,10 +6,10 @@ export const OBJECTS_CHILD = `
 const [dist, root, what, size, loose, step, when] = process.argv.slice(1)
 const { ObjectStore } = await import(dist + '/storage/objects.js')
 const { Database } = await import(dist + '/storage/database.js')
-const { keepObjects } = await import(dist + '/objects/receive.js')
+const { storeObjects } = await import(dist + '/objects/receive.js')
 const { removeUnreferenced } = await import(dist + '/objects/remove.js')
-const { loosen } = await import(dist + '/rows/objects.js')
-const { insertFile, readyFile } = await import(dist + '/rows/chat/files.js')
+const { markUnreferenced } = await import(dist + '/rows/objects.js')
+const { insertFile, markFileReady } = await import(dist + '/rows/chat/files.js')
 const { sql } = await import(dist + '/storage/program.js')
 const { createHash, randomUUID } = await import('node:crypto')
 const { Readable } = await import('node:stream')
@@ -54,13 +54,13 @@ if (what === 'upload') {
   const row = { id, tenant: 'tenant', app_id: 'app', end_user_id: 'user', name: 'a', extension: 'png',
     mime_type: 'image/png', size_bytes: bytes.length, sha256, object_key: key, created_at: Date.now() }
   const staged = await objects.stage('01900000-0000-7000-8000-000000000002', Readable.from([bytes]), 1e9, 'a')
-  await keepObjects(context, { tenant: 'tenant', incoming: [{ staged, key }], ...(isLoose ? { isUnreferenced: true } : {}),
+  await storeObjects(context, { tenant: 'tenant', incoming: [{ staged, key }], ...(isLoose ? { isUnreferenced: true } : {}),
     *begin() { if (!isLoose) yield* insertFile(row, 1) },
-    commit: (held) => db.write(function* () { yield* held(); if (isLoose) yield* insertFile(row, 1); yield* readyFile({ tenant: 'tenant', id }, 1) }) })
+    commit: (held) => db.write(function* () { yield* held(); if (isLoose) yield* insertFile(row, 1); yield* markFileReady({ tenant: 'tenant', id }, 1) }) })
 } else {
   await db.write(function* () {
     yield* sql.run('DELETE FROM chat_files', [])
-    yield* loosen('tenant', [key], Date.now())
+    yield* markUnreferenced('tenant', [key], Date.now())
   })
   await removeUnreferenced(context, 'tenant', [key])
 }

@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3'
 import { TABLE_FORMATS } from '../../src/engine/storage/format-tables.js'
-import { type Format, hasForm, type Kind } from '../../src/engine/storage/formats.js'
+import { type ColumnFormat, hasForm, type Kind } from '../../src/engine/storage/formats.js'
 
 export interface Cell {
   table: string
@@ -28,7 +28,7 @@ export function broken(kind: Kind): string | number | Buffer {
 let count = 0
 
 /** A value with the right form, a different one each time. */
-export function whole({ kind }: Pick<Format, 'kind'>, next: number): string | number | Buffer {
+export function whole({ kind }: Pick<ColumnFormat, 'kind'>, next: number): string | number | Buffer {
   const hex = next.toString(16).padStart(12, '0')
   if (typeof kind !== 'string') return kind[0] ?? ''
   const values: Record<Exclude<Kind, readonly string[]>, string | number | Buffer> = {

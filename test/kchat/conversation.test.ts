@@ -6,7 +6,7 @@ import { Conversation } from '../../src/kchat/chat/conversation.js'
 import { renderEntry } from '../../src/kchat/chat/lines.js'
 import { statusOf } from '../../src/kchat/chat/screen.js'
 import { FRAME_MS } from '../../src/kchat/chat/throttle.js'
-import { Transcript } from '../../src/kchat/chat/transcript.js'
+import { ChatTranscript } from '../../src/kchat/chat/transcript.js'
 import { ChatService } from '../../src/kchat/service.js'
 
 const EVENTS = 1000
@@ -94,7 +94,7 @@ describe('foreign text in the view', () => {
 
   it('contains no control characters in tables, code, addresses and entities of Markdown, partial or complete', () => {
     const text = `| ${HOSTILE} | b |\n|---|---|\n| &#27;[2J | &#x9b;31m |\n\n\`\`\`${HOSTILE}\n${HOSTILE}\n\`\`\`\n\n[a](<https://evil.test/&#27;x>) <b>${HOSTILE}</b>\n`
-    const transcript = new Transcript()
+    const transcript = new ChatTranscript()
     const shown = [...text].flatMap((_, at) => [
       ...transcript.update([{ kind: 'answer', text: text.slice(0, at), isGrowing: true }], 40),
     ])
@@ -137,7 +137,7 @@ describe('the transcript of a conversation', () => {
   it('prints a streamed answer in parts that never change, with the same final lines as the complete one', () => {
     const whole = renderEntry({ kind: 'answer', text: MARKDOWN }, 60)
     for (const step of [1, 3, 7, 50]) {
-      const transcript = new Transcript()
+      const transcript = new ChatTranscript()
       let before: unknown[] = []
       for (let at = 0; at < MARKDOWN.length; at += step) {
         transcript.update([{ kind: 'answer', text: MARKDOWN.slice(0, at), isGrowing: true }], 60)
@@ -151,7 +151,7 @@ describe('the transcript of a conversation', () => {
   })
 
   it('reports a replaced answer, keeps the order of what follows, and fits narrow terminals', () => {
-    const transcript = new Transcript()
+    const transcript = new ChatTranscript()
     const growing = { kind: 'answer', isGrowing: true } as const
     transcript.update([{ ...growing, text: 'one\n\ntwo' }], 30)
     const open = transcript.update(

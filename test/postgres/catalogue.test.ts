@@ -277,7 +277,7 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
     expect(found.triggers).toEqual(Object.fromEntries(filled))
   })
 
-  it('has the same definitions in a database migrated from schema 48, which keeps its rows', async () => {
+  it('equals that of a database migrated from schema 48, which keeps its rows', async () => {
     const name = await emptyDatabase()
     const old = await connect(name)
     await old.query("SELECT set_config('ks.deployment', 'on', false)")

@@ -32,7 +32,7 @@ function isProgram(checker: ts.TypeChecker, type: ts.Type): boolean {
   const [yielded] = checker.getTypeArguments(type as ts.TypeReference)
   const names = (one: ts.Type): string[] =>
     one.isUnion() ? one.types.flatMap(names) : [one.getSymbol()?.getName() ?? '']
-  return yielded !== undefined && names(yielded).some((name) => name === 'Query' || name === 'Change')
+  return yielded !== undefined && names(yielded).some((name) => name === 'ReadStatement' || name === 'WriteStatement')
 }
 
 /** The outermost expression with the same value: parentheses, branches of a condition, assertions. */

@@ -42,7 +42,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'budgets.ts: SELECT counter, sum(used) used',
     'job-claims.ts: SELECT space_key, count(*) n FROM jobs INDEXED BY jobs_claimed',
     'jobs.ts: SELECT count(*) n FROM jobs WHERE completed_at IS NULL',
-    'measures.ts: SELECT stage, count(*) n FROM jobs WHERE completed_at IS NULL',
+    'metrics.ts: SELECT stage, count(*) n FROM jobs WHERE completed_at IS NULL',
     'jobs.ts: SELECT 1 one FROM jobs INDEXED BY jobs_claimed',
     'research/tasks.ts: SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL',
     'spaces.ts: SELECT key FROM spaces WHERE deleted_at IS NULL',
@@ -66,7 +66,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'the rows are in a range of row keys of one space': ['index-rows.ts: SELECT nodes.key'],
   'compilation continues from a claimed job, and uses the ids of the job and its commit': [
-    "document-ends.ts: UPDATE jobs SET stage = 'canceled'",
+    "hide-documents.ts: UPDATE jobs SET stage = 'canceled'",
     'jobs.ts: SELECT completed_at, waits > 0',
     'jobs.ts: UPDATE jobs SET stage = ?, error = ?',
     'staged-commits.ts: UPDATE staged_commits SET status = ?, updated_at = ?',

@@ -1,7 +1,7 @@
 import type { Client } from '../../client/client.js'
 import type { ConsistencyIssue, FsckCheck, RepairReport } from '../../contract/gateway/integrity.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-import type { Column } from '../columns.js'
+import type { OutputColumn } from '../columns.js'
 
 export const FSCK_CHECKS = ['raw-objects', 'artifact-segments', 'references'] as const
 export const ISSUE_SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
@@ -12,7 +12,7 @@ export function severityRank(severity: string): number {
   return ranks.indexOf(severity)
 }
 
-export const ISSUE_COLUMNS: Column[] = [
+export const ISSUE_COLUMNS: OutputColumn[] = [
   { field: 'severity' },
   { field: 'type' },
   { field: 'repairability', title: 'REPAIR' },
@@ -28,7 +28,7 @@ export const ISSUE_FIELDS = [
   'target.virtualPath',
 ]
 
-export const REPAIR_COLUMNS: Column[] = [
+export const REPAIR_COLUMNS: OutputColumn[] = [
   { field: 'status' },
   { field: 'issue.type', title: 'TYPE' },
   { field: 'issue.message', title: 'ISSUE' },

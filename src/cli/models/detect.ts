@@ -2,11 +2,11 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import { getField, getList, type ModelServer, parseReplyJson, requestServer, toApiAddress } from './server-request.js'
 
 /** Purpose of a model. */
-export type ModelUse = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription' | 'other'
+export type ModelPurpose = 'chat' | 'embedding' | 'rerank' | 'speech' | 'transcription' | 'other'
 
 export interface DetectedModel {
   name: string
-  use: ModelUse
+  use: ModelPurpose
   /** Further capabilities reported by the server. */
   can: string[]
   /** Context window of the server in tokens, if reported. */
@@ -143,7 +143,7 @@ function getNames(entries: readonly unknown[], key: string): string[] {
 /** @param window configured window; `most` is the window of the trained weights, an upper bound */
 function toDetectedModel(
   name: string,
-  use: ModelUse,
+  use: ModelPurpose,
   capabilities: string[],
   window: number | undefined,
   maxTokens: unknown,
@@ -164,7 +164,7 @@ function asTokenCount(value: unknown): number | undefined {
 }
 
 /** Guesses the purpose from the name, if the server does not report it. */
-export function guessUse(name: string): ModelUse {
+export function guessUse(name: string): ModelPurpose {
   if (/rerank/i.test(name)) return 'rerank'
   if (/embed|\bbge\b|bge-|\be5\b|e5-|gte-|minilm/i.test(name)) return 'embedding'
   if (/whisper|transcri/i.test(name)) return 'transcription'

@@ -1,4 +1,4 @@
-import type { ModelUse } from './detect.js'
+import type { ModelPurpose } from './detect.js'
 import {
   getField,
   getList,
@@ -31,7 +31,7 @@ export interface ProbeResult {
 }
 
 /** Abilities that are tested for each use of a model; the others are not tested. */
-const ABILITIES_BY_USE: Readonly<Record<ModelUse, readonly Ability[]>> = {
+const ABILITIES_BY_USE: Readonly<Record<ModelPurpose, readonly Ability[]>> = {
   chat: ['chat', 'answers', 'stream', 'tools', 'json', 'vision'],
   embedding: ['embeddings'],
   rerank: ['rerank'],
@@ -68,7 +68,7 @@ const TEST_TOOL = {
 /** Tests the abilities of a model with one request each, in sequence: a local server handles one at a time. */
 export async function probeModel(
   server: ModelServer,
-  model: { name: string; use: ModelUse },
+  model: { name: string; use: ModelPurpose },
   timeoutMs: number,
 ): Promise<ProbeResult[]> {
   const results: ProbeResult[] = []
@@ -81,7 +81,7 @@ export async function probeModel(
 
 async function probeAbility(
   server: ModelServer,
-  { name, use }: { name: string; use: ModelUse },
+  { name, use }: { name: string; use: ModelPurpose },
   ability: Ability,
   timeoutMs: number,
 ): Promise<ProbeResult> {

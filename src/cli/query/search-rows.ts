@@ -1,6 +1,6 @@
 import type { RetrievedPassage } from '../../contract/gateway/search.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-import type { Column } from '../columns.js'
+import type { OutputColumn } from '../columns.js'
 
 /** A passage as `ks search` lists it. */
 export interface SearchRow {
@@ -19,7 +19,7 @@ export interface SearchRow {
   freshness: string
 }
 
-export const SEARCH_COLUMNS: Column[] = [
+export const SEARCH_COLUMNS: OutputColumn[] = [
   { field: 'score' },
   { field: 'filename', title: 'FILE' },
   { field: 'place' },
@@ -28,7 +28,7 @@ export const SEARCH_COLUMNS: Column[] = [
   { field: 'text' },
 ]
 
-export const FILE_COLUMNS: Column[] = [
+export const FILE_COLUMNS: OutputColumn[] = [
   { field: 'filename', title: 'FILE' },
   { field: 'documentId', title: 'DOCUMENT', kind: 'id' },
   { field: 'score' },

@@ -1,8 +1,8 @@
 import type { ResearchTaskDryRunPlan } from '../../contract/gateway/research.js'
-import type { Column } from '../columns.js'
+import type { OutputColumn } from '../columns.js'
 import { formatDuration } from '../units.js'
 
-export const TASK_COLUMNS: Column[] = [
+export const TASK_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'stage', kind: 'state' },
   { field: 'query' },
@@ -10,7 +10,7 @@ export const TASK_COLUMNS: Column[] = [
   { field: 'createdAt', title: 'STARTED', kind: 'epoch' },
   { field: 'completedAt', title: 'ENDED', kind: 'epoch' },
 ]
-export const TASK_RECORD: Column[] = [
+export const TASK_RECORD: OutputColumn[] = [
   ...TASK_COLUMNS,
   { field: 'budgetUsd', title: 'BUDGET USD' },
   { field: 'cost.budgetExceeded', title: 'OVER BUDGET' },
@@ -19,7 +19,7 @@ export const TASK_RECORD: Column[] = [
 ]
 export const TASK_FIELDS = ['tenantId', 'subjectId', 'knowledgeSpaceId', 'queueJobId', 'cost', 'updatedAt']
 
-export const STEP_COLUMNS: Column[] = [
+export const STEP_COLUMNS: OutputColumn[] = [
   { field: 'name', title: 'STEP' },
   { field: 'estimatedToolCalls', title: 'CALLS', kind: 'count' },
   { field: 'estimatedLatencyMs', title: 'MS', kind: 'count' },

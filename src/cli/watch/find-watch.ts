@@ -1,11 +1,11 @@
 import { EXIT } from '../../contract/errors.js'
 import type { Watch } from '../../contract/gateway/local-files.js'
 import { CliError, usageError } from '../cli-error.js'
-import type { Column } from '../columns.js'
+import type { OutputColumn } from '../columns.js'
 import type { ConfiguredService } from '../contexts.js'
 import { hasIdTail } from '../recent-ids.js'
 
-export const watchColumns: Column[] = [
+export const watchColumns: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'folder' },
   { field: 'knowledgeSpaceId', title: 'SPACE', kind: 'id' },

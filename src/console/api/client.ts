@@ -3,7 +3,7 @@ import { markReachable, markUnreachable } from './connection.js'
 import { errorMessageIn, getToken, onTokenRefused } from './session.js'
 
 /** A request that the daemon refused; the message is the daemon's. */
-export class ApiError extends Error {
+export class RequestError extends Error {
   constructor(
     readonly status: number,
     readonly code: string,
@@ -36,7 +36,7 @@ export interface CallOptions {
 /**
  * Calls an operation of the contract by method and path: `call('GET /knowledge-spaces/{id}', { path: { id } })`.
  *
- * @throws ApiError, Unreachable
+ * @throws RequestError, Unreachable
  */
 export async function call<K extends RouteKey>(
   key: K,
@@ -83,7 +83,7 @@ export async function send(target: string, init: RequestInit): Promise<Response>
   throw await toApiError(response)
 }
 
-/** Sends a request with a token that is not stored yet. @throws ApiError, Unreachable */
+/** Sends a request with a token that is not stored yet. @throws RequestError, Unreachable */
 export async function checkToken(token: string): Promise<void> {
   // characters that a header cannot hold are never part of a valid token
   const authorization = `Bearer ${token.replace(/[^\x21-\x7e]/g, '?')}`
@@ -95,9 +95,9 @@ export async function checkToken(token: string): Promise<void> {
   if (!response.ok) throw await toApiError(response)
 }
 
-async function toApiError(response: Response): Promise<ApiError> {
+async function toApiError(response: Response): Promise<RequestError> {
   const answer: unknown = await response.json().catch(() => undefined)
-  return new ApiError(
+  return new RequestError(
     response.status,
     response.headers.get('x-error-code') ?? 'internal',
     errorMessageIn(answer) ?? `the service answered ${response.status}`,

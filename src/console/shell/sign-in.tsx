@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { ApiError, checkToken, messageOf } from '../api/client.js'
+import { RequestError, checkToken, messageOf } from '../api/client.js'
 import { session, signIn } from '../api/session.js'
 import { Button } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'
@@ -29,7 +29,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
       await checkToken(trimmed)
       signIn(trimmed)
     } catch (reason) {
-      const isRefused = reason instanceof ApiError && reason.status === 401
+      const isRefused = reason instanceof RequestError && reason.status === 401
       setError(isRefused ? 'The token is invalid or has expired.' : messageOf(reason))
       setIsBusy(false)
     }

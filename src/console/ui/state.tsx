@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { ApiError, messageOf, Unreachable } from '../api/client.js'
+import { RequestError, messageOf, Unreachable } from '../api/client.js'
 import { Button } from './button.js'
 import { Icon, type IconName } from './icon.js'
 
@@ -79,7 +79,7 @@ export function ErrorNotice({ error, retry }: { error: unknown; retry?: () => vo
   // the banner above the page reports this, and the page continues automatically
   if (error instanceof Unreachable) return <Skeleton />
   // a refused request or a missing item stays so: no retry
-  const isFinal = error instanceof ApiError && error.status < 500 && error.status !== 409 && error.status !== 429
+  const isFinal = error instanceof RequestError && error.status < 500 && error.status !== 409 && error.status !== 429
   const retryButton =
     retry === undefined || isFinal ? undefined : (
       <Button small icon="refresh" onClick={retry}>
@@ -89,7 +89,7 @@ export function ErrorNotice({ error, retry }: { error: unknown; retry?: () => vo
   return (
     <Notice tone="bad" action={retryButton}>
       <p>{messageOf(error)}</p>
-      {error instanceof ApiError && error.traceId !== undefined && error.status >= 500 && (
+      {error instanceof RequestError && error.traceId !== undefined && error.status >= 500 && (
         <p className="faint">
           Trace <code>{error.traceId}</code>
         </p>

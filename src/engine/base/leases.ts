@@ -37,7 +37,7 @@ export interface LeaseInfo extends LeaseTarget {
 }
 
 /** A lease of this process: protects its target from deletion. */
-export interface Lease extends LeaseInfo {
+export interface ReadLease extends LeaseInfo {
   /** renews now and every 15 s until the lease is released: for work that releases it at its end */
   keepAlive(): void
   release(): void
@@ -56,7 +56,7 @@ const { may: mayMove } = defineTransitions<LeaseStatus>('lease', {
 })
 
 interface ActiveLease {
-  lease: Lease
+  lease: ReadLease
   /** monotonic clock: a jump of the wall clock neither ends nor extends a lease */
   beatAt: number
   timer: NodeJS.Timeout | undefined
@@ -80,9 +80,9 @@ export class Leases {
     this.#clock = clock
   }
 
-  acquire(request: LeaseRequest): Lease {
+  acquire(request: LeaseRequest): ReadLease {
     const now = Date.now()
-    const lease: Lease = {
+    const lease: ReadLease = {
       ...request,
       id: request.id ?? newId(),
       fence: ++this.#fence,
@@ -117,12 +117,12 @@ export class Leases {
   }
 
   /** Active leases of a space, oldest first. */
-  listBySpace(spaceKey: number): Lease[] {
+  listBySpace(spaceKey: number): ReadLease[] {
     return this.listActive().filter((lease) => lease.spaceKey === spaceKey)
   }
 
   /** All active leases. */
-  listActive(): Lease[] {
+  listActive(): ReadLease[] {
     this.#expire()
     return [...this.#active.values()].map(({ lease }) => lease)
   }
@@ -144,7 +144,7 @@ export class Leases {
     return { active, expired: this.#expired }
   }
 
-  #keepAlive(lease: Lease): void {
+  #keepAlive(lease: ReadLease): void {
     const active = this.#active.get(lease.id)
     if (active === undefined || active.timer !== undefined) return
     this.#beat(active)
@@ -165,7 +165,7 @@ export class Leases {
       if (now - beatAt > LEASE_LIFETIME_MS) this.#end(lease, 'expired')
   }
 
-  #end(lease: Lease, status: LeaseStatus): void {
+  #end(lease: ReadLease, status: LeaseStatus): void {
     if (!mayMove(lease.status, status)) return
     clearInterval(this.#active.get(lease.id)?.timer)
     if (status === 'expired') this.#expired++

@@ -32,7 +32,7 @@ export function createPollLoop(
     clearTimeout(timer)
     isTicking = true
     try {
-      // a tick looks for the work of all tenants, whoever woke it
+      // a tick looks for the work of all tenants, no matter which one woke it
       await asDeployment(tick)
     } catch (error) {
       onError(error)

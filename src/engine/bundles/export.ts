@@ -1,7 +1,7 @@
 import { KsError } from '../../contract/errors.js'
 import type { BundleManifest } from '../../contract/gateway/bundles.js'
 import type { Caller } from '../base/caller.js'
-import type { Lease } from '../base/leases.js'
+import type { ReadLease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import {
   type BundledDocument,
@@ -44,7 +44,7 @@ export async function openBundle(
   signal: AbortSignal,
 ): Promise<OpenBundle> {
   const snapshot = await context.db.snapshot()
-  const leases: Lease[] = []
+  const leases: ReadLease[] = []
   const close = () => {
     snapshot.close()
     for (const lease of leases) lease.release()
@@ -71,7 +71,7 @@ function* findExportableSpace(caller: Caller, id: string): Read<SpaceRow> {
   return space
 }
 
-function acquireReadLease({ leases }: EngineContext, { key, id }: SpaceRow): Lease {
+function acquireReadLease({ leases }: EngineContext, { key, id }: SpaceRow): ReadLease {
   const request = {
     spaceKey: key,
     sessionId: id,

@@ -6,7 +6,7 @@ import { findModelBytes, getActiveVectorSpace, supersedeVectorSpace, type Vector
 import { getQuotas } from '../spaces/quota.js'
 import { embeddingReference, isTrained } from './vector-spaces.js'
 
-export interface NodeText {
+export interface EmbeddingText {
   title: string
   text: string
 }
@@ -23,7 +23,7 @@ const TEXTS_PER_MESSAGE = 64 // texts in one message to the embedding thread
 export async function embedNodes(
   context: EngineContext,
   space: SpaceRow,
-  nodes: NodeText[],
+  nodes: EmbeddingText[],
 ): Promise<EmbeddedNodes | undefined> {
   const vectorSpace = nodes.length === 0 ? undefined : await loadActiveVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined

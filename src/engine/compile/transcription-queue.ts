@@ -16,7 +16,7 @@ import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
 import { failCommitForRetry } from '../rows/staged-commits.js'
 import { retryRecordingsNow, storeTranscript } from '../rows/transcripts.js'
 import { runInSpace } from '../spaces/in-space.js'
-import type { LocalFile } from '../storage/objects.js'
+import type { LocalObjectFile } from '../storage/objects.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { failJob } from './pipeline.js'
 import { computeRetryDelayMs } from './vector-filler.js'
@@ -255,7 +255,7 @@ function explainFailure(
 }
 
 /** Reads a file without blocking the event loop for all of its bytes. */
-async function readFileBytes({ path, root }: LocalFile): Promise<Buffer> {
+async function readFileBytes({ path, root }: LocalObjectFile): Promise<Buffer> {
   const chunks: Buffer[] = []
   const stream = createReadStream(path, { fd: openInside(path, root), highWaterMark: CHUNK_BYTES })
   for await (const chunk of stream) chunks.push(Buffer.from(chunk))

@@ -3,7 +3,7 @@ import { hashTerm, hashTermsOfParts } from '../../lib/text/hashed-terms.js'
 import { splitSentences } from '../../lib/text/sentences.js'
 
 /** A node as ranking needs it. */
-export interface Passage {
+export interface DerivedPassage {
   key: number
   /** document title and heading path */
   title: string
@@ -44,7 +44,7 @@ function writeWord(word: number): void {
 const writeTerm = (term: string): void => writeWord(termHash(term))
 
 /** Analyses into `scratch`, up to `written`. */
-function analyse({ title, body }: Passage): Omit<AnalysedPassage, 'words'> {
+function analyse({ title, body }: DerivedPassage): Omit<AnalysedPassage, 'words'> {
   written = 0
   let sentences: number[] = []
   let bodyOffset = 0
@@ -64,7 +64,7 @@ function analyse({ title, body }: Passage): Omit<AnalysedPassage, 'words'> {
 }
 
 /** Analyses a passage into hashed terms and sentence boundaries. */
-export function analysePassage(passage: Passage): AnalysedPassage {
+export function analysePassage(passage: DerivedPassage): AnalysedPassage {
   const bounds = analyse(passage)
   return { words: scratch.slice(0, bounds.end), ...bounds }
 }
@@ -119,7 +119,7 @@ export class PassageCache {
   }
 
   /** The analysed passage, from the cache if possible. */
-  get(passage: Passage): AnalysedPassage {
+  get(passage: DerivedPassage): AnalysedPassage {
     return this.#find(passage.key) ?? this.#analyse(passage)
   }
 
@@ -140,7 +140,7 @@ export class PassageCache {
     return this.#store(key, found, { title: 0, body: body - title, ends: ends - title, end: end - title })
   }
 
-  #analyse(passage: Passage): AnalysedPassage {
+  #analyse(passage: DerivedPassage): AnalysedPassage {
     const bounds = analyse(passage)
     return this.#store(passage.key, scratch.subarray(0, bounds.end), bounds)
   }

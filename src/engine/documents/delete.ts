@@ -1,6 +1,6 @@
 import type { BulkDelete } from '../../contract/gateway/documents.js'
 import type { Caller } from '../base/caller.js'
-import type { Lease } from '../base/leases.js'
+import type { ReadLease } from '../base/leases.js'
 import type { EngineContext } from '../context.js'
 import { removeUnreferenced } from '../objects/remove.js'
 import { type BulkItem, insertBulkJob } from '../rows/bulk-jobs.js'
@@ -30,7 +30,7 @@ export async function deleteDocuments(
   spaceId: string,
   documentIds: string[],
 ): Promise<BulkDelete> {
-  const leases: Lease[] = []
+  const leases: ReadLease[] = []
   try {
     return await removeDocuments(context, caller, spaceId, documentIds, leases)
   } finally {
@@ -43,7 +43,7 @@ async function removeDocuments(
   caller: Caller,
   spaceId: string,
   documentIds: string[],
-  leases: Lease[],
+  leases: ReadLease[],
 ): Promise<BulkDelete> {
   const { db } = context
   // leases are listed for the duration of the deletion; a job that compiles one of the documents loses it in the
@@ -127,7 +127,7 @@ function toReport({ bulkJobId, rows, removed }: DeletionOutcome, withBytes: Read
   return { bulkJobId, total: items.length, items }
 }
 
-function acquireDeleteLease({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): Lease {
+function acquireDeleteLease({ leases }: EngineContext, spaceKey: number, { id, version }: DocumentRow): ReadLease {
   const lease = leases.acquire({
     spaceKey,
     sessionId: id,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { canonicalKey, ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
-import { type GraphExtraction, type RelationType, toRelationId } from '../derived/graph/extraction.js'
+import { canonicalKey, ENTITY_TYPES, type ExtractedEntityType } from '../derived/graph/entities.js'
+import { type GraphExtraction, type ExtractedRelationType, toRelationId } from '../derived/graph/extraction.js'
 import { isFunctionWord } from '../derived/graph/function-words.js'
 import { PREDICATES, type Predicate, RELATION_TYPE_BY_PREDICATE } from '../derived/graph/predicates.js'
 import { parseJsonReply } from '../models/structured.js'
@@ -11,8 +11,8 @@ import { parseJsonCell, unlessDamaged } from '../storage/readable.js'
 
 /** A model's entities and relations of a passage, as far as they fit the schema and occur in the passage. */
 export interface ModelExtraction {
-  entities: { name: string; type: EntityType }[]
-  relations: { subject: string; type: RelationType; predicate: Predicate | ''; object: string }[]
+  entities: { name: string; type: ExtractedEntityType }[]
+  relations: { subject: string; type: ExtractedRelationType; predicate: Predicate | ''; object: string }[]
 }
 
 /** Limits of a reply; the model cuts off longer ones. */
@@ -23,7 +23,7 @@ const MAX_ENTITIES = 24
 const MAX_RELATIONS = 24
 const MAX_NAME_CHARACTERS = 120
 const MODEL_CONFIDENCE = 0.9
-const RELATION_TYPES: readonly RelationType[] = [
+const RELATION_TYPES: readonly ExtractedRelationType[] = [
   'contradicts',
   'defines',
   'depends_on',
@@ -85,7 +85,7 @@ function parseExtraction(value: unknown, passage: string): ModelExtraction | und
   return extraction
 }
 
-function parseRelationType(word: string | undefined): { type: RelationType; predicate: Predicate | '' } | undefined {
+function parseRelationType(word: string | undefined): { type: ExtractedRelationType; predicate: Predicate | '' } | undefined {
   const predicate = PREDICATES.find((known) => known === word)
   if (predicate !== undefined) return { type: RELATION_TYPE_BY_PREDICATE[predicate], predicate }
   const type = RELATION_TYPES.find((known) => known === word)

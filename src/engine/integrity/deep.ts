@@ -1,5 +1,5 @@
 import { analyzeDocument } from '../../lib/text/analyze.js'
-import { type IndexedNode, isNodeLive, listIndexedNodes } from '../rows/integrity/nodes.js'
+import { type IndexedNodeRow, isNodeLive, listIndexedNodes } from '../rows/integrity/nodes.js'
 import type { VectorSpace } from '../rows/vector-spaces.js'
 import { decodeHalfInto } from '../storage/half.js'
 import type { Read } from '../storage/program.js'
@@ -38,7 +38,7 @@ const searchablePhase: ScanPhase = async (scan, after) => {
 function* readNodesToFind(
   scan: IntegrityScan,
   after: number,
-): Read<{ active: VectorSpace | undefined; rows: IndexedNode[] }> {
+): Read<{ active: VectorSpace | undefined; rows: IndexedNodeRow[] }> {
   const active = yield* getVectorSpaceInUse(scan)
   return { active, rows: yield* listIndexedNodes(scan.space.key, active?.key, after, SLICE_NODES) }
 }
@@ -51,7 +51,7 @@ function* readCurrentState(
   return { isLive: yield* isNodeLive(nodeKey), vectorSpace: (yield* getVectorSpaceInUse(scan))?.id }
 }
 
-function lostNodeFinding(row: IndexedNode, index: 'text' | 'vector'): IntegrityFinding {
+function lostNodeFinding(row: IndexedNodeRow, index: 'text' | 'vector'): IntegrityFinding {
   const how = index === 'text' ? 'its rarest term' : 'its own vector'
   return createFinding(
     'stale-projection',
@@ -63,7 +63,7 @@ function lostNodeFinding(row: IndexedNode, index: 'text' | 'vector'): IntegrityF
 }
 
 /** Count of these passages that contain each term. */
-function countByTerm(rows: IndexedNode[]): Map<string, number> {
+function countByTerm(rows: IndexedNodeRow[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const row of rows)
     for (const term of new Set(analyzeDocument(row.text))) counts.set(term, (counts.get(term) ?? 0) + 1)
@@ -72,7 +72,7 @@ function countByTerm(rows: IndexedNode[]): Map<string, number> {
 
 async function isFoundByTerm(
   { context, space }: IntegrityScan,
-  row: IndexedNode,
+  row: IndexedNodeRow,
   rarity: Map<string, number>,
 ): Promise<boolean> {
   let rarest: string | undefined
@@ -90,7 +90,7 @@ async function isFoundByTerm(
 
 async function isFoundByVector(
   { context, space }: IntegrityScan,
-  row: IndexedNode,
+  row: IndexedNodeRow,
   active: { id: string; dimension: number },
 ): Promise<boolean> {
   if (row.vector === null || row.vector.length !== 2 * active.dimension) return true

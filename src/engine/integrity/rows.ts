@@ -8,7 +8,7 @@ import {
   type TableColumns,
 } from '../rows/integrity/tables.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
-import { type Format, hasForm, type TableFormat, wrongWith } from '../storage/formats.js'
+import { type ColumnFormat, hasForm, type TableColumnFormats, wrongWith } from '../storage/formats.js'
 import type { Bindable, Read } from '../storage/program.js'
 import { createFinding, type IntegrityFinding, type IntegrityScan, type RepairRemedy } from './findings.js'
 import { MAX_SLICE_FINDINGS, type ScanPhase, type ScanPosition, type ScanSlice } from './phase.js'
@@ -38,7 +38,7 @@ const ADVICE =
 /**
  * Checks every row of a table of the space, or of its tenant: each column must have the format in `format-tables.ts`.
  */
-function createTablePhase(name: string, table: TableFormat): ScanPhase {
+function createTablePhase(name: string, table: TableColumnFormats): ScanPhase {
   const columns = Object.entries(table.columns).filter(([, { kind }]) => !CHECKED_ELSEWHERE.has(kind))
   const reading = { name, table, columns: columns.map(([column]) => column) }
   return (scan, after) => scan.context.db.read(checkRows(scan, reading, columns, after))
@@ -47,7 +47,7 @@ function createTablePhase(name: string, table: TableFormat): ScanPhase {
 function* checkRows(
   scan: IntegrityScan,
   reading: TableColumns,
-  columns: readonly [name: string, format: Format][],
+  columns: readonly [name: string, format: ColumnFormat][],
   after: ScanPosition | undefined,
 ): Read<ScanSlice> {
   const { name, table } = reading
@@ -82,7 +82,7 @@ function toRow(names: readonly string[], cells: readonly unknown[]): AnyRow {
 
 function* createRowFinding(
   name: string,
-  table: TableFormat,
+  table: TableColumnFormats,
   row: AnyRow,
   order: string[],
   wrong: readonly WrongCell[],

@@ -1,4 +1,4 @@
-import { buildWordTable, countWords, type WordTable } from './words.js'
+import { buildWordTable, countWords, type WordOffsets } from './words.js'
 
 /** A range of a text: `[start, end)` in UTF-16 units. */
 export interface TextSpan {
@@ -87,7 +87,7 @@ export function splitLines(text: string, largest: number, headerLength = 0): Tex
 }
 
 /** Index of the best word to split before, where about `target` words should precede it. */
-function findSplit(text: string, words: WordTable, target: number, reach: number): number {
+function findSplit(text: string, words: WordOffsets, target: number, reach: number): number {
   const count = words.starts.length
   const middle = lowerBound(words.wordsBefore, target, count)
   for (let distance = 0; distance <= count; distance++) {

@@ -5,7 +5,7 @@ const WORDS_PER_WIDE_CHARACTER = 0.6
 const MAX_RUN_LENGTH = 24
 
 /** Offsets of the words of a text, and the number of words before each. */
-export interface WordTable {
+export interface WordOffsets {
   /** offset of each word's first unit */
   starts: number[]
   /** offset just past each word */
@@ -24,8 +24,8 @@ export function countWords(text: string): number {
 }
 
 /** Lists all words of a text with their offsets. Takes linear time, whatever the text. */
-export function buildWordTable(text: string): WordTable {
-  const table: WordTable = { starts: [], ends: [], wordsBefore: [] }
+export function buildWordTable(text: string): WordOffsets {
+  const table: WordOffsets = { starts: [], ends: [], wordsBefore: [] }
   let total = 0
   forEachWord(text, (start, end, weight) => {
     table.starts.push(start)

@@ -8,7 +8,7 @@ import { isBuiltin } from '../models/registry.js'
 import { findDocument } from '../rows/documents.js'
 import { findSpaceWithHead, type SpaceRow } from '../rows/spaces.js'
 import { toProfile } from '../spaces/profile.js'
-import type { Snapshot } from '../spaces/snapshot.js'
+import type { SpaceSnapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
 import { findMatchingDocuments } from './document-filter.js'
 
@@ -17,7 +17,7 @@ export interface AdmittedQuery {
   subject: string
   space: SpaceRow
   profile: RetrievalProfile
-  snapshot: Snapshot
+  snapshot: SpaceSnapshot
   /** newest entry of the index log; the text index must contain it */
   seq: number
   /** number of nodes in the space */

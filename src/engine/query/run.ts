@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import { toDegradedFields } from '../base/degraded.js'
-import type { Lease } from '../base/leases.js'
+import type { ReadLease } from '../base/leases.js'
 import type { AnswerFrame, QueryRun } from '../base/query-run.js'
 import type { EngineContext } from '../context.js'
 import { isTraceStored } from '../rows/quality/captures.js'
@@ -104,7 +104,7 @@ async function openSessionOrLeave(
   { space, snapshot }: AdmittedQuery,
   id: string | undefined,
   traceId: string,
-): Promise<{ session: QuerySession; lease: Lease }> {
+): Promise<{ session: QuerySession; lease: ReadLease }> {
   const { db, leases } = context
   try {
     return await leases.runInOrder(space.key, async () => {

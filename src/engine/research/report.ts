@@ -78,7 +78,7 @@ export async function writeReport(
     const key = `generate-${String(index + 1).padStart(2, '0')}`
     const draft = await run.step(key, 'generate', async ({ signal }) => {
       const written = await draftSection(run, { ...section, items }, stop, signal)
-      return { scanned: 0, toolCalls: written.spent === undefined ? 0 : 1, ...written }
+      return { scanned: 0, toolCalls: written.cost === undefined ? 0 : 1, ...written }
     })
     stop ??= draft.stop
     if (draft.degraded !== undefined) degraded.push(draft.degraded)
@@ -138,7 +138,7 @@ async function draftSection(
   section: SectionToWrite,
   stoppedBy: ReachedResearchLimit | undefined,
   signal: AbortSignal,
-): Promise<{ body: SectionDraft; spent?: ModelCallCost }> {
+): Promise<{ body: SectionDraft; cost?: ModelCallCost }> {
   const { searched, items } = section
   const draftByRules = (more: Pick<SectionDraft, 'stop' | 'degraded'> = {}) => ({
     body: { ...draftFromEvidence(section), ...more },
@@ -161,7 +161,7 @@ async function draftSection(
         degraded: createDegradation('answer', 'a section is a quotation of the evidence: the model returned no text'),
       })
     const body = draftFromModel(section, reply.text, numbers)
-    return { body: body ?? draftByRules({ degraded: UNSUPPORTED }).body, spent: reply.spent }
+    return { body: body ?? draftByRules({ degraded: UNSUPPORTED }).body, cost: reply.spent }
   } catch (error) {
     const reached = signal.reason instanceof LimitReached ? signal.reason : error
     if (!(reached instanceof LimitReached)) throw error

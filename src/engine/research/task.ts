@@ -4,21 +4,21 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { ModeRoute } from '../query/mode.js'
 import { listTaskCosts, roundUsd } from '../rows/research/costs.js'
 import type { ResearchTaskRow } from '../rows/research/tasks.js'
-import type { Snapshot } from '../spaces/snapshot.js'
+import type { SpaceSnapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
 import { parseJsonCell } from '../storage/readable.js'
 
 /** Settings that were frozen when the task was created. */
 export interface FrozenSettings {
   route: ModeRoute
-  snapshot: Snapshot
+  snapshot: SpaceSnapshot
   profile: RetrievalProfile
   limits: ResearchLimits
 }
 
 export function parseFrozen(row: ResearchTaskRow): FrozenSettings {
   const route: ModeRoute = parseJsonCell(row.route)
-  const snapshot: Snapshot = parseJsonCell(row.snapshot)
+  const snapshot: SpaceSnapshot = parseJsonCell(row.snapshot)
   const profile: RetrievalProfile = parseJsonCell(row.profile)
   const limits: ResearchLimits = row.limits === null ? {} : parseJsonCell(row.limits)
   return { route, snapshot, profile, limits }

@@ -15,7 +15,7 @@ import { filterReadableDocuments } from '../rows/documents.js'
 import { isNodeVisible } from '../rows/snapshots.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { findSpace } from '../rows/spaces.js'
-import type { Snapshot } from '../spaces/snapshot.js'
+import type { SpaceSnapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { type SnapshotEvidence, type SnapshotQuery, toReference, toSnapshotEvidence } from './snapshot-queries.js'
@@ -90,7 +90,7 @@ function* loadRecorded(caller: Caller, id: string) {
   }
 }
 
-function toPublication(space: SpaceRow): Snapshot {
+function toPublication(space: SpaceRow): SpaceSnapshot {
   return {
     publicationId: space.publication_id,
     fingerprint: space.fingerprint,
@@ -108,7 +108,7 @@ async function replayOne(
   context: EngineContext,
   shared: ReplayShared,
   caller: Caller,
-  at: { space: SpaceRow; head: Snapshot },
+  at: { space: SpaceRow; head: SpaceSnapshot },
   recordedQuery: SnapshotQuery,
 ): Promise<ReplayedQuery> {
   const base = { traceId: recordedQuery.traceId, query: recordedQuery.query, mode: recordedQuery.mode }
@@ -130,7 +130,7 @@ async function searchNow(
   context: EngineContext,
   shared: ReplayShared,
   caller: Caller,
-  at: { space: SpaceRow; head: Snapshot },
+  at: { space: SpaceRow; head: SpaceSnapshot },
   recordedQuery: SnapshotQuery,
 ): Promise<CurrentEvidence> {
   const { db } = context
@@ -166,7 +166,7 @@ async function searchNow(
 function* admitAgain(
   context: EngineContext,
   caller: Caller,
-  at: { space: SpaceRow; head: Snapshot },
+  at: { space: SpaceRow; head: SpaceSnapshot },
   { query, mode, activeDocumentIds: recordedIds, activeEntityIds, filter }: SnapshotQuery,
 ) {
   const live = yield* filterReadableDocuments(caller, at.space.key, recordedIds)
@@ -186,7 +186,7 @@ function* admitAgain(
 /** A passage is kept when its node is found again, or the same text in the same file, which may have a new version. */
 function* compareEvidence(
   caller: Caller,
-  { space, head }: { space: SpaceRow; head: Snapshot },
+  { space, head }: { space: SpaceRow; head: SpaceSnapshot },
   recorded: readonly SnapshotEvidence[],
   current: readonly SnapshotEvidence[],
 ): Read<Pick<ReplayedQuery, 'added' | 'lost' | 'kept'>> {

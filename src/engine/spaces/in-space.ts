@@ -8,7 +8,7 @@ const MAX_CACHED_SPACES = 10_000
 const tenantCaches = new WeakMap<Driver, LRUCache<number | string, string>>()
 
 /**
- * Runs work on one space in the scope of its tenant, whoever started it: background work, and work shared by several
+ * Runs work on one space in the scope of its tenant, independent of the caller: background work, and work shared by several
  * callers.
  *
  * @param space its row key, or its id

@@ -1,5 +1,5 @@
 /** The head that a query reads, whatever is published meanwhile. */
-export interface Snapshot {
+export interface SpaceSnapshot {
   publicationId: string
   fingerprint: string
   headRevision: number

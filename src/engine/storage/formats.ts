@@ -32,13 +32,13 @@ export type NamedKind = (typeof NAMED_KINDS)[number]
 export type Kind = NamedKind | readonly string[]
 
 /** The format of a column; one with `optional` may be NULL. */
-export interface Format {
+export interface ColumnFormat {
   kind: Kind
   optional: boolean
 }
 
 /** A table with what fsck has to know of it. */
-export interface TableFormat {
+export interface TableColumnFormats {
   /**
    * SQL: whether a row belongs to the space that is checked, or to its tenant; `here` has one row with `space` (its key) and
    * `tenant`
@@ -46,9 +46,9 @@ export interface TableFormat {
   owned: string
   /** the column with the source that a row came from: who may not know of the source is not told of the row */
   source?: string
-  /** it can be derived anew from other rows and files */
+  /** it can be derived again from other rows and files */
   derived?: true
-  columns: Readonly<Record<string, Format>>
+  columns: Readonly<Record<string, ColumnFormat>>
 }
 
 /**

@@ -21,7 +21,7 @@ import { describeObjectFiles, type ListedFile, listObjectFiles, type StoredFile 
 import { Staging } from './object-staging.js'
 import { type ObjectMeasureResult, ObjectThread } from './object-thread.js'
 import {
-  type LocalFile,
+  type LocalObjectFile,
   type ObjectMeasurement,
   type ObjectRemovalCallbacks,
   ObjectStore,
@@ -128,7 +128,7 @@ export class FileObjects extends ObjectStore {
    * Provides objects as files of this machine while `use` runs, for a child process to read.
    * @throws like `path`
    */
-  async local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T> {
+  async local<T>(keys: readonly string[], use: (files: LocalObjectFile[]) => Promise<T>): Promise<T> {
     return use(keys.map((key) => ({ path: this.path(key), root: this.realRoot })))
   }
 

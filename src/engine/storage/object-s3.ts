@@ -26,7 +26,7 @@ import { headObject, listKeysAfter, readObject, readVerifiedObject } from './obj
 import { Staging } from './object-staging.js'
 import type { ObjectMeasureResult } from './object-thread.js'
 import {
-  type LocalFile,
+  type LocalObjectFile,
   type ObjectMeasurement,
   type ObjectRemovalCallbacks,
   type ObjectRequests,
@@ -153,7 +153,7 @@ export class S3Objects extends ObjectStore {
       : this.#locationState.keepUnknownReason
   }
 
-  async local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T> {
+  async local<T>(keys: readonly string[], use: (files: LocalObjectFile[]) => Promise<T>): Promise<T> {
     const limit = pLimit(MAX_CONCURRENT_REQUESTS)
     const leases = keys.map((key) => limit(() => this.#acquire(key)))
     const held = (await Promise.allSettled(leases)).flatMap((lease) =>

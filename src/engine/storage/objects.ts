@@ -20,7 +20,7 @@ export interface StagedObject {
 export type StagedFile = { id: string } & Omit<StoredFile, 'key' | 'isObject'>
 
 /** A file with the bytes of an object. */
-export interface LocalFile {
+export interface LocalObjectFile {
   path: string
   /** real path of the folder that contains it */
   root: string
@@ -95,7 +95,7 @@ export abstract class ObjectStore {
    * Provides objects as files of this machine while `use` runs, for a child process to read. Where an object is not
    * intact, its path has no file or other bytes.
    */
-  abstract local<T>(keys: readonly string[], use: (files: LocalFile[]) => Promise<T>): Promise<T>
+  abstract local<T>(keys: readonly string[], use: (files: LocalObjectFile[]) => Promise<T>): Promise<T>
 
   /** Opens an object for reading. @throws `ENOENT` where there is none; KsError `data-damaged` for an invalid key */
   abstract open(key: string): Promise<FileHandle>

@@ -1,5 +1,5 @@
 import type { VirtualItem } from '../../contract/gateway/fs.js'
-import { ENTITY_TYPES, type EntityType } from '../derived/graph/entities.js'
+import { ENTITY_TYPES, type ExtractedEntityType } from '../derived/graph/entities.js'
 import type { GraphView } from '../graph/read.js'
 import { type EntityRow, findEntityByCanonicalKey, isVisible, listEntityRowsAfter } from '../rows/graph/entities.js'
 import { isDamaged } from '../storage/guarded-rows.js'
@@ -90,7 +90,7 @@ export class Entities {
     }
   }
 
-  #typeFolder(type: EntityType): VfsNode {
+  #typeFolder(type: ExtractedEntityType): VfsNode {
     const at = [ENTITIES_FOLDER, type]
     const rows = (after: CursorPosition | undefined) =>
       this.#rows(type, after === undefined ? '' : getCursorText(after, 0))
@@ -118,7 +118,7 @@ export class Entities {
   }
 
   /** Entities of a type that the reader may see, by key. */
-  async *#rows(type: EntityType, from: string): AsyncGenerator<EntityRow> {
+  async *#rows(type: ExtractedEntityType, from: string): AsyncGenerator<EntityRow> {
     for (let after = from; ; ) {
       const rows = await this.#graph.db.read(listEntityRowsAfter(this.#graph, after, type, SLICE_ENTITIES))
       for (const row of rows) {

@@ -7,7 +7,7 @@ import type { Draft } from './editor.js'
 import { recordFrame } from './frame.js'
 import type { InputController, InputState } from './input-controller.js'
 import type { ViewLine } from './lines.js'
-import type { Transcript, TranscriptPiece } from './transcript.js'
+import type { ChatTranscript, TranscriptPiece } from './transcript.js'
 import { wrap } from './wrap.js'
 
 /** maximum lines of a draft that are shown; earlier lines are hidden */
@@ -22,7 +22,7 @@ const ELLIPSIS = hasUnicode(process.env) ? '…' : '...'
 interface ViewProps {
   conversation: Conversation
   typing: InputController
-  transcript: Transcript
+  transcript: ChatTranscript
   /**
    * `while`: the view is suspended and draws nothing below the scrollback; `ever`: it has ended and finishes open
    * entries

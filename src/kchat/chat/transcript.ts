@@ -24,7 +24,7 @@ const BLANK: ViewLine = { text: '', style: 'answer' }
  * The conversation as lines. Final lines go to the scrollback once, an answer paragraph by paragraph; growing ones are
  * redrawn.
  */
-export class Transcript {
+export class ChatTranscript {
   pieces: readonly TranscriptPiece[] = []
   #keys = 0
   /** count of entries that were written completely */

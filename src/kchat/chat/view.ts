@@ -9,7 +9,7 @@ import { editText } from './editor-program.js'
 import { clearFrameOnResize, inkStdin, inkStdout } from './frame.js'
 import { InputController } from './input-controller.js'
 import { ChatView } from './screen.js'
-import { Transcript } from './transcript.js'
+import { ChatTranscript } from './transcript.js'
 
 const ENABLE_BRACKETED_PASTE = '\u001b[?2004h'
 const RESTORE_TERMINAL = '\u001b[?2004l\u001b[?25h'
@@ -53,7 +53,7 @@ export async function showChat(
 
 /** Shows the view, and editors in between, until the user exits. */
 async function runUntilExit(conversation: Conversation): Promise<number> {
-  const transcript = new Transcript()
+  const transcript = new ChatTranscript()
   let endView: (how: ViewEnd) => void = () => undefined
   const typing = new InputController(conversation, {
     leave: (exit) => endView({ exit }),
@@ -85,7 +85,7 @@ async function runUntilExit(conversation: Conversation): Promise<number> {
 function drawView(
   conversation: Conversation,
   typing: InputController,
-  transcript: Transcript,
+  transcript: ChatTranscript,
   onEnd: () => void,
 ): (isFinal: boolean) => void {
   // Discards pending input: a terminal's replies to another program are not typed text.

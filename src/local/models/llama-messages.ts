@@ -12,7 +12,7 @@ export interface LlamaStart {
   threads: number
 }
 
-export interface ChatTurn {
+export interface LlamaChatTurn {
   role: 'system' | 'user' | 'assistant'
   content: string
 }
@@ -27,7 +27,7 @@ export type LlamaRequest =
   /** `urgent`: embedded before the texts of requests that are not urgent */
   | { op: 'embed'; texts: string[]; urgent: boolean }
   | { op: 'rank'; query: string; documents: string[] }
-  | ({ op: 'chat'; turns: ChatTurn[] } & ChatLimits)
+  | ({ op: 'chat'; turns: LlamaChatTurn[] } & ChatLimits)
 
 export type ToLlama = (LlamaRequest & { id: number }) | { op: 'cancel'; id: number }
 

@@ -12,8 +12,8 @@ import { ToolTextWriter } from '../content.js'
 import { ToolError } from '../failure.js'
 import { indexState, maxTokensField, queryText, spaceField } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
-import { type Passage, passage, toLinks, toPassage, writePassage } from '../passages.js'
-import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
+import { type ToolPassage, passage, toLinks, toPassage, writePassage } from '../passages.js'
+import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 import { describeScope, documentsField, fitRetrievedPassages, resolveDocumentIds } from './search.js'
 
 /** Characters of the answer between progress reports. */
@@ -114,7 +114,7 @@ interface StreamedAnswer {
   sessionId: string | undefined
 }
 
-async function readAnswer(call: ToolCall, body: { knowledgeSpaceId: string; query: string }): Promise<StreamedAnswer> {
+async function readAnswer(call: ToolInvocation, body: { knowledgeSpaceId: string; query: string }): Promise<StreamedAnswer> {
   const { headers, events } = await call.api.stream('POST /queries', { body, signal: call.signal })
   let text = ''
   let reportedChars = 0
@@ -141,7 +141,7 @@ function answerFailed(reason = 'no reason given'): ToolError {
 }
 
 /** Evidence that fits next to the answer, possibly none, since `search` finds it. */
-function fitEvidence(passages: readonly Passage[], tokens: number): Passage[] {
+function fitEvidence(passages: readonly ToolPassage[], tokens: number): ToolPassage[] {
   return tokens < 50 ? [] : fitRetrievedPassages(passages, tokens)
 }
 

@@ -14,7 +14,7 @@ import { ToolTextWriter, toOneLine } from '../content.js'
 import { rethrowWithArgumentNames } from '../failure.js'
 import { cursorField, maxTokensField, nextCursorField, spaceField } from '../fields.js'
 import { withPathSuggestions } from '../nearby.js'
-import type { SpaceRef } from '../spaces.js'
+import type { ToolSpace } from '../spaces.js'
 import { defineTool, READ_ONLY } from '../tool.js'
 import { formatUri } from '../uri.js'
 import { fetchFittingPage, fetchPageWithAbsence, NAMESPACES, resolveFolder, type ToolPage } from './folder-pages.js'
@@ -71,7 +71,7 @@ function toEntry(item: VirtualItem, space: string): ListedEntry {
 }
 
 /** @param nothing text of an empty listing */
-function formatListing(ref: SpaceRef, at: string, page: ToolPage<VirtualItem>, nothing = 'Nothing.') {
+function formatListing(ref: ToolSpace, at: string, page: ToolPage<VirtualItem>, nothing = 'Nothing.') {
   const entries = page.items.map((item) => toEntry(item, ref.slug))
   const degradedReasons = page.degradedReasons ?? []
   const writer = new ToolTextWriter()

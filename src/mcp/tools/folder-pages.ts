@@ -3,8 +3,8 @@ import { toOneLine } from '../content.js'
 import { ToolError } from '../failure.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
 import { withPathSuggestions } from '../nearby.js'
-import type { SpaceRef } from '../spaces.js'
-import type { ToolCall } from '../tool.js'
+import type { ToolSpace } from '../spaces.js'
+import type { ToolInvocation } from '../tool.js'
 import { parseUri } from '../uri.js'
 
 /** Top folders of a space. */
@@ -19,7 +19,7 @@ export interface ToolPage<T> {
 
 /** Fetches a page, with an explanation if it is empty. */
 export async function fetchPageWithAbsence<T>(
-  call: ToolCall,
+  call: ToolInvocation,
   { ref, path: at }: FolderLocation,
   what: string,
   ask: () => Promise<ToolPage<T>>,
@@ -55,11 +55,11 @@ export async function fetchFittingPage<T>(
 }
 
 interface FolderLocation {
-  ref: SpaceRef
+  ref: ToolSpace
   path: string
 }
 
-export async function resolveFolder(call: ToolCall, text: string, name: string | undefined): Promise<FolderLocation> {
+export async function resolveFolder(call: ToolInvocation, text: string, name: string | undefined): Promise<FolderLocation> {
   if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: toAbsolutePath(text) }
   const address = parseUri(text)
   if (address?.path === undefined)

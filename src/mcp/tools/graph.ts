@@ -15,8 +15,8 @@ import { ToolTextWriter, toOneLine } from '../content.js'
 import { ToolError } from '../failure.js'
 import { cursorField, maxTokensField, nextCursorField, spaceField } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
-import type { SpaceRef } from '../spaces.js'
-import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
+import type { ToolSpace } from '../spaces.js'
+import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 
 const { depth } = LIMITS.traversal
 
@@ -105,8 +105,8 @@ interface GraphRequest {
 }
 
 async function listGraphEntities(
-  { api }: ToolCall,
-  { id }: SpaceRef,
+  { api }: ToolInvocation,
+  { id }: ToolSpace,
   { query, type, cursor: at, maxTokens: budget }: GraphRequest,
 ) {
   const page = (limit: number) =>
@@ -128,8 +128,8 @@ async function listGraphEntities(
 }
 
 async function traverseFrom(
-  { api }: ToolCall,
-  { id }: SpaceRef,
+  { api }: ToolInvocation,
+  { id }: ToolSpace,
   entityId: string,
   { depth: steps, maxTokens: budget }: GraphRequest,
 ) {

@@ -9,7 +9,7 @@ import { ToolError } from '../failure.js'
 import { documentField, maxTokensField, spaceField } from '../fields.js'
 import { withPathSuggestions } from '../nearby.js'
 import { type CharRange, expandByParagraphs, findSectionRange, getPageText } from '../parts.js'
-import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
+import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 import { formatUri } from '../uri.js'
 
 /** A token is at most this many bytes of useful text. */
@@ -102,7 +102,7 @@ interface ReadToolRequest {
 }
 
 async function readPart(
-  call: ToolCall,
+  call: ToolInvocation,
   target: FileTarget & { path: string },
   request: ReadToolRequest,
 ): Promise<TextPart> {
@@ -117,7 +117,7 @@ async function readPart(
 }
 
 async function resolveRange(
-  call: ToolCall,
+  call: ToolInvocation,
   target: FileTarget & { path: string },
   request: ReadToolRequest,
 ): Promise<Partial<CharRange> & { start: number }> {
@@ -155,7 +155,7 @@ function checkOffset(offset: number, total: number): void {
 }
 
 async function partOfFile(
-  call: ToolCall,
+  call: ToolInvocation,
   { space, path }: FileTarget & { path: string },
   { start, end }: { start: number; end?: number | undefined },
   tokens: number,

@@ -19,8 +19,8 @@ import {
   spaceField,
 } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
-import { type Passage, passage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
-import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
+import { type ToolPassage, passage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
+import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 
 export const documentsField = z
   .array(documentField)
@@ -30,7 +30,7 @@ export const documentsField = z
 
 /** The ids of the documents in the arguments. */
 export async function resolveDocumentIds(
-  call: ToolCall,
+  call: ToolInvocation,
   names: readonly string[],
   spaceName: string,
 ): Promise<string[]> {
@@ -119,7 +119,7 @@ export function describeScope({ documents, filter }: { documents?: unknown; filt
 }
 
 /** The passages that fit; the first is truncated if necessary. */
-export function fitRetrievedPassages(passages: readonly Passage[], tokens: number): Passage[] {
+export function fitRetrievedPassages(passages: readonly ToolPassage[], tokens: number): ToolPassage[] {
   const availableTokens = tokens - NOTICE_TOKENS
   const count = countFitting(passages, availableTokens, ({ text }) => text)
   const [first, ...rest] = passages.slice(0, count)

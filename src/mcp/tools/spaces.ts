@@ -7,8 +7,8 @@ import { ToolTextWriter, toOneLine } from '../content.js'
 import { formatCursor, parseCursor } from '../cursors.js'
 import { cursorField, indexState, maxTokensField, nextCursorField } from '../fields.js'
 import { getIndexState } from '../index-state.js'
-import type { SpaceRef } from '../spaces.js'
-import { defineTool, READ_ONLY, type ToolCall } from '../tool.js'
+import type { ToolSpace } from '../spaces.js'
+import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 import { formatUri } from '../uri.js'
 
 /** Spaces whose state is read for one result. */
@@ -62,7 +62,7 @@ export const spaces = defineTool({
   },
 })
 
-async function describeSpace({ api }: ToolCall, { id, slug, name, description, updatedAt }: SpaceRef) {
+async function describeSpace({ api }: ToolInvocation, { id, slug, name, description, updatedAt }: ToolSpace) {
   const { storage, projections } = await api.request('GET /knowledge-spaces/{id}/stats', { path: { id } })
   return {
     slug,

@@ -6,7 +6,7 @@ import { toOneLine } from '../content.js'
 import { rethrowWithArgumentNames, ToolError } from '../failure.js'
 import { spaceField } from '../fields.js'
 import { withPathSuggestions } from '../nearby.js'
-import { defineTool, type ToolCall } from '../tool.js'
+import { defineTool, type ToolInvocation } from '../tool.js'
 import { formatUri, parseUri } from '../uri.js'
 
 const path = z
@@ -15,7 +15,7 @@ const path = z
   .max(LIMITS.virtualPathBytes * 4)
   .describe('Path below /workspaces, such as /workspaces/notes/plan.md, or its ks:// address.')
 
-async function resolveWorkspacePath(call: ToolCall, text: string, name: string | undefined) {
+async function resolveWorkspacePath(call: ToolInvocation, text: string, name: string | undefined) {
   const address = parseUri(text)
   const at = text.startsWith('ks://') ? address?.path : text
   if (at?.startsWith('/workspaces/') !== true)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { estimateTokens } from '../../../src/mcp/budget.js'
 import { createInProcessApi } from '../../../src/mcp/in-process.js'
 import { SpaceDirectory } from '../../../src/mcp/spaces.js'
-import type { ToolCall } from '../../../src/mcp/tool.js'
+import type { ToolInvocation } from '../../../src/mcp/tool.js'
 import { loadTool } from '../../../src/mcp/tools/all.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { ADA, ingest } from '../../helpers/engine.js'
@@ -39,7 +39,7 @@ async function saidWhere(
 ) {
   const dispatch = async (request: Request) => answer(request.url, async () => edge.app.fetch(request, {}))
   const api = createInProcessApi(dispatch, edge.tokens.ada)
-  const call: ToolCall = {
+  const call: ToolInvocation = {
     api,
     spaces: new SpaceDirectory(api),
     signal: new AbortController().signal,

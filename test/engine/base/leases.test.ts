@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Lease, type LeaseRequest, Leases } from '../../../src/engine/base/leases.js'
+import { type ReadLease, type LeaseRequest, Leases } from '../../../src/engine/base/leases.js'
 
 const request = (type: LeaseRequest['type'], targetId = 'document', spaceKey = 1) => ({
   spaceKey,
@@ -41,7 +41,7 @@ test('fences rise by one with each lease, and a released lease is listed no more
   fc.assert(
     fc.property(fc.array(fc.tuple(type, fc.constantFrom('a', 'b'), fc.boolean())), (steps) => {
       const leases = new Leases()
-      const taken: Lease[] = []
+      const taken: ReadLease[] = []
       for (const [kind, target, release] of steps) {
         taken.push(leases.acquire(request(kind, target)))
         if (release) taken.find(({ status }) => status === 'active')?.release()

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type AnalysedPassage,
   analysePassage,
-  type Passage,
+  type DerivedPassage,
   PassageCache,
   termHash,
 } from '../../../src/engine/derived/passage.js'
@@ -11,7 +11,7 @@ import { forEachTermOfParts } from '../../../src/lib/text/analyze.js'
 import { splitSentences } from '../../../src/lib/text/sentences.js'
 
 /** The terms of a passage as plain lists, computed independently of the code under test. */
-function plain({ title, body }: Passage) {
+function plain({ title, body }: DerivedPassage) {
   // Title and sentences together decide the language.
   const parts: number[][] = [[]]
   const sources = [title, ...splitSentences(body).map(({ start, end }) => body.slice(start, end))]
@@ -30,13 +30,13 @@ function unpacked({ words, title, body, ends, end }: AnalysedPassage) {
   return { title: [...words.slice(title, body)], body: [...words.slice(body, ends)], ends: [...words.slice(ends, end)] }
 }
 
-function passageOf(key: number, words = 3 + (key % 5) * 7): Passage {
+function passageOf(key: number, words = 3 + (key % 5) * 7): DerivedPassage {
   const text = Array.from({ length: words }, (_, place) => `word${key}x${place}${place % 6 === 5 ? '.' : ''}`)
   return { key, title: `Title ${key}`, body: text.join(' ') }
 }
 
 /** The same passage, with a flag that tells whether its text was read. */
-function watched(passage: Passage): { passage: Passage; read: () => boolean } {
+function watched(passage: DerivedPassage): { passage: DerivedPassage; read: () => boolean } {
   let read = false
   const { key, title, body } = passage
   return {
@@ -52,7 +52,7 @@ function watched(passage: Passage): { passage: Passage; read: () => boolean } {
   }
 }
 
-function remembers(cache: PassageCache, passage: Passage): boolean {
+function remembers(cache: PassageCache, passage: DerivedPassage): boolean {
   const { passage: asked, read } = watched(passage)
   cache.get(asked)
   return !read()

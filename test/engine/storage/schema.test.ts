@@ -74,7 +74,7 @@ function catalogueOf(sqlite: Sqlite.Database): Record<string, unknown> {
 }
 
 describe('a SQLite store', () => {
-  it('has the same schema whether it is new or migrated from schema 48', () => {
+  it('shares one schema, whether it is new or migrated from schema 48', () => {
     const fresh = migrated(new Sqlite(':memory:'))
     const old = migrated(firstStore())
     expect(fresh.pragma('user_version', { simple: true })).toBe(SCHEMA)

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { AnswerDelta, AnswerDone, AnswerError, AnswerMetadata } from '../../../contract/gateway/queries.js'
-import { ApiError, messageOf, open, Unreachable } from '../../api/client.js'
+import { RequestError, messageOf, open, Unreachable } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
 import { session } from '../../api/session.js'
 
@@ -128,7 +128,7 @@ const CONNECTION_LOST = 'The answer broke off: the connection to the daemon was 
 
 /** The browser's own message for an interrupted stream is not helpful: replaces it. */
 function describeInterruption(error: unknown): string {
-  return error instanceof ApiError || error instanceof Unreachable ? messageOf(error) : CONNECTION_LOST
+  return error instanceof RequestError || error instanceof Unreachable ? messageOf(error) : CONNECTION_LOST
 }
 
 function subscribe(listener: () => void): () => void {

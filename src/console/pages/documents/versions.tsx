@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react'
 import type { DocumentAsset } from '../../../contract/gateway/documents.js'
-import { ApiError } from '../../api/client.js'
+import { RequestError } from '../../api/client.js'
 import { useRead } from '../../api/use.js'
 import { plural } from '../../ui/format.js'
 import { Empty, Loaded, Notice } from '../../ui/state.js'
@@ -45,7 +45,7 @@ function VersionComparison({ asset, version }: { asset: DocumentAsset; version: 
         : diffElements(elementTexts(previous.data), elementTexts(current.data)),
     [current.data, previous.data],
   )
-  if ([current.error, previous.error].some((error) => error instanceof ApiError && error.status === 404))
+  if ([current.error, previous.error].some((error) => error instanceof RequestError && error.status === 404))
     return (
       <Notice>
         One of the two versions no longer exists or was never read. How many versions are kept depends on the space's

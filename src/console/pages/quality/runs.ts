@@ -2,7 +2,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import pLimit from 'p-limit'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import type { QualityTraceSummary } from '../../../contract/gateway/quality.js'
-import { ApiError, call } from '../../api/client.js'
+import { RequestError, call } from '../../api/client.js'
 import { evaluateTrace, type QuestionOutcome, type QuestionResult, toExpectation } from './expectation.js'
 
 /** A golden question asked later than this after the previous one belongs to another run. */
@@ -119,7 +119,7 @@ export function runResultsQuery(client: QueryClient, run: TracedRun, golden: rea
 
 /** A trace is deleted with a document that it cites. */
 function ignoreNotFound(error: unknown): undefined {
-  if (error instanceof ApiError && error.status === 404) return undefined
+  if (error instanceof RequestError && error.status === 404) return undefined
   throw error
 }
 

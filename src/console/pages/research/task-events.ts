@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { ResearchEventData, ResearchStage } from '../../../contract/gateway/research.js'
-import { ApiError, open } from '../../api/client.js'
+import { RequestError, open } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
 import { useInvalidate } from '../../api/use.js'
 
@@ -40,7 +40,7 @@ export function useTaskEvents(id: string): TaskEvents {
             if (FINAL_EVENTS.includes(event)) return
           }
         } catch (error) {
-          if (error instanceof ApiError && error.status < 500 && error.status !== 429) return
+          if (error instanceof RequestError && error.status < 500 && error.status !== 429) return
         }
         // the daemon was stopped, or the stream ended after `MAX_EVENTS`
         await new Promise((resolve) => setTimeout(resolve, RECONNECT_DELAY_MS))

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import type { Watch } from '../../../contract/gateway/local-files.js'
-import { ApiError, messageOf } from '../../api/client.js'
+import { RequestError, messageOf } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'
@@ -32,7 +32,7 @@ const STATE_LABELS: Readonly<Record<Watch['state'], readonly [words: string, ton
 /** Watched folders of the daemon's machine for a space; only the operator sees them. */
 export function Watches({ spaceId }: { spaceId: string }) {
   const watches = useRead('GET /daemon/watches', {}, { refetchInterval: POLL_MS })
-  if (watches.error instanceof ApiError && (watches.error.status === 403 || watches.error.status === 501))
+  if (watches.error instanceof RequestError && (watches.error.status === 403 || watches.error.status === 501))
     return <Notice>{watches.error.message}</Notice>
   return (
     <Loaded query={watches}>

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import type { KnowledgeSpace } from '../../../contract/gateway/spaces.js'
-import { ApiError } from '../../api/client.js'
+import { RequestError } from '../../api/client.js'
 import { useWrite } from '../../api/use.js'
 import { Dialog, Field, FormActions } from '../../ui/parts.js'
 
@@ -17,7 +17,7 @@ export function NewSpaceDialog({
   const [description, setDescription] = useState('')
   const create = useWrite('POST /knowledge-spaces', ['GET /knowledge-spaces'])
   const proposed = slug ?? toSlug(name)
-  const isTaken = create.error instanceof ApiError && create.error.status === 409
+  const isTaken = create.error instanceof RequestError && create.error.status === 409
 
   const submit = (event: FormEvent) => {
     event.preventDefault()

@@ -3,11 +3,11 @@ import { isFunctionWord } from './function-words.js'
 import { findUnmarkedNames } from './unmarked-names.js'
 
 export const ENTITY_TYPES = ['date', 'metric', 'organization', 'person', 'policy', 'product', 'term'] as const
-export type EntityType = (typeof ENTITY_TYPES)[number]
+export type ExtractedEntityType = (typeof ENTITY_TYPES)[number]
 
 export interface EntityMention {
   name: string
-  type: EntityType
+  type: ExtractedEntityType
   /** the part that spellings of one name share */
   canonicalKey: string
   /** 0 to 1, from the rule that found the mention */
@@ -78,7 +78,7 @@ const SENTENCE_BEGINS =
 export function findEntities(text: string): EntityMention[] {
   const found = new Map<string, EntityMention>()
   const mentionsByOffset = new Map<string, EntityMention>()
-  const add = (name: string, type: EntityType, at: number, confidence: number, key = canonicalKey(name)): void => {
+  const add = (name: string, type: ExtractedEntityType, at: number, confidence: number, key = canonicalKey(name)): void => {
     if (key === '' || key.length > MAX_NAME_CHARACTERS) return
     mentionsByOffset.set(`${at}/${key}`, { name, type, canonicalKey: key, confidence, at })
     const known = found.get(key)
@@ -104,7 +104,7 @@ export function findEntities(text: string): EntityMention[] {
   return typed.sort((a, b) => a.at - b.at)
 }
 
-type AddMention = (name: string, type: EntityType, at: number, confidence: number) => void
+type AddMention = (name: string, type: ExtractedEntityType, at: number, confidence: number) => void
 
 /** Adjacent capitalised words, and their UTF-16 offset. */
 interface CapitalisedRun {
@@ -190,7 +190,7 @@ function extractName(run: string): string | undefined {
   return run.startsWith(name) || words.length < 3 ? undefined : words.slice(1).join(' ')
 }
 
-function classifyName(name: string, before: string, after: string): { type: EntityType; confidence: number } {
+function classifyName(name: string, before: string, after: string): { type: ExtractedEntityType; confidence: number } {
   if (ORGANIZATION.test(name)) return { type: 'organization', confidence: 0.85 }
   if (POLICY.test(name)) return { type: 'policy', confidence: 0.8 }
   if (PERSON_NAME.test(name) && (PERSON_BEFORE.test(before) || PERSON_AFTER.test(after)))

@@ -1,7 +1,7 @@
 import { type SentenceSpan, splitSentences } from '../../../lib/text/sentences.js'
 import { findAliases } from './aliases.js'
 import { canonicalKey, type EntityMention, findEntities } from './entities.js'
-import { type GraphExtraction, type RelationType, toRelationId } from './extraction.js'
+import { type GraphExtraction, type ExtractedRelationType, toRelationId } from './extraction.js'
 import { mergeNames } from './merge.js'
 import { type Predicate, RELATION_TYPE_BY_PREDICATE } from './predicates.js'
 import { findStatements, type RelationEnd } from './relations.js'
@@ -152,7 +152,7 @@ export class GraphExtractor {
   #addRelation(
     subject: string,
     object: string,
-    type: RelationType,
+    type: ExtractedRelationType,
     confidence: number,
     node: number,
     predicate: Predicate | '' = '',

@@ -1,7 +1,7 @@
 import type { EntityMention } from './entities.js'
 import type { Predicate } from './predicates.js'
 
-export type RelationType = 'contradicts' | 'defines' | 'depends_on' | 'mentions' | 'references' | 'supersedes'
+export type ExtractedRelationType = 'contradicts' | 'defines' | 'depends_on' | 'mentions' | 'references' | 'supersedes'
 
 export interface ExtractedEntity {
   found: EntityMention
@@ -14,7 +14,7 @@ export interface ExtractedEntity {
 export interface ExtractedRelation {
   subject: string
   object: string
-  type: RelationType
+  type: ExtractedRelationType
   /** more specific than the type; empty where there is only the type */
   predicate: Predicate | ''
   confidence: number

@@ -1,7 +1,7 @@
 import { findUnit, isCurrencySign, type MeasureUnit } from './measures.js'
 import { type ParsedNumber, parseNumberAt } from './numbers.js'
 
-export type Bound = 'exact' | 'about' | 'at most' | 'at least' | 'over' | 'range'
+export type QuantityBound = 'exact' | 'about' | 'at most' | 'at least' | 'over' | 'range'
 
 /** A number with its unit or the thing it counts, as a statement uses it. */
 export interface Quantity {
@@ -10,7 +10,7 @@ export interface Quantity {
   /** in base units of the measure; equal to `high` unless it is a range */
   low: number
   high: number
-  bound: Bound
+  bound: QuantityBound
   /** stem of the counted thing; empty when the statement does not name it */
   counted: string
   /** `a day`, `per request`: the number applies to each of these */
@@ -246,7 +246,7 @@ function findPerAfter({ tokens, stemAt }: ClauseTokens, at: number): { per: stri
   return tokens[at] === 'per' && stem !== undefined ? { per: stem, end: at } : { per: '', end: at }
 }
 
-function parseBound(tokens: readonly string[], at: number): Bound {
+function parseBound(tokens: readonly string[], at: number): QuantityBound {
   const before = tokens.slice(Math.max(0, at - MAX_TOKENS_BEFORE), at).join(' ')
   if (AT_MOST.test(before)) return 'at most'
   if (AT_LEAST.test(before)) return 'at least'

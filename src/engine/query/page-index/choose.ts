@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { lookUpTerm, parseProfile } from '../../derived/page-index/build.js'
 import type { WeightedQueryTerm } from '../../derived/page-index/terms.js'
 import { listSummaries, listSummariesBefore, type PageIndexSummaryRow } from '../../rows/page-indexes.js'
-import type { Snapshot } from '../../spaces/snapshot.js'
+import type { SpaceSnapshot } from '../../spaces/snapshot.js'
 import type { Driver } from '../../storage/driver.js'
 
 /** Maximum document summaries that are read for one question, newest first: some 60 ms. */
@@ -67,7 +67,7 @@ interface MatchedSummary {
 export async function chooseDocuments(
   db: Driver,
   spaceKey: number,
-  snapshot: Snapshot,
+  snapshot: SpaceSnapshot,
   request: {
     terms: readonly WeightedQueryTerm[]
     known: ReadonlyMap<string, number> | undefined
@@ -114,7 +114,7 @@ export async function chooseDocuments(
 async function scanAll(
   db: Driver,
   spaceKey: number,
-  snapshot: Snapshot,
+  snapshot: SpaceSnapshot,
   search: SummarySearch,
   found: MatchedSummary[],
   signal: AbortSignal,

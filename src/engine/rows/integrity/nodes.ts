@@ -103,7 +103,7 @@ export function* listStoredNodes(versionKey: number): Read<StoredNode[]> {
 }
 
 /** A live passage with its vector in a vector space. */
-export interface IndexedNode {
+export interface IndexedNodeRow {
   key: number
   id: string
   doc_key: number
@@ -119,8 +119,8 @@ export function* listIndexedNodes(
   vectorSpaceKey: number | undefined,
   after: number,
   limit: number,
-): Read<IndexedNode[]> {
-  return yield* sql.allAsStored<IndexedNode>(
+): Read<IndexedNodeRow[]> {
+  return yield* sql.allAsStored<IndexedNodeRow>(
     `SELECT nodes.key, nodes.id, nodes.doc_key, nodes.title, nodes.text, documents.id document, vectors.vector
      FROM nodes INDEXED BY nodes_place JOIN versions INDEXED BY versions_at ON versions.key = nodes.version_key
      JOIN documents ON documents.key = nodes.doc_key

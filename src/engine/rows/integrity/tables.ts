@@ -1,4 +1,4 @@
-import type { TableFormat } from '../../storage/formats.js'
+import type { TableColumnFormats } from '../../storage/formats.js'
 import { type Bindable, type Read, sql } from '../../storage/program.js'
 import { type Reader, sqlCanRead, toReaderParameter } from '../permissions.js'
 import { sqlCanReadQuotes } from '../quotes.js'
@@ -11,7 +11,7 @@ export type AnyRow = Record<string, unknown>
 /** A table, and the columns to read. */
 export interface TableColumns {
   name: string
-  table: TableFormat
+  table: TableColumnFormats
   columns: readonly string[]
 }
 
@@ -63,7 +63,7 @@ export function* listTableRows(
   return { names: [...names, 'is_own', 'is_known'], rows }
 }
 
-function toReadableCondition(name: string, { source }: TableFormat): string {
+function toReadableCondition(name: string, { source }: TableColumnFormats): string {
   if (QUOTING_TABLES.has(name)) return sqlCanReadQuotes('t')
   return source === undefined ? '1' : sqlCanRead(`t.${source}`)
 }

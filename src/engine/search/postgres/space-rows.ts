@@ -15,15 +15,15 @@ export function spaceLock(space: string): { lockName: string } {
   return { lockName: `search ${space}` }
 }
 
-export interface SpaceRow {
+export interface SearchSpaceRow {
   key: number
   watermark: number
   nodes: number
   length: number
 }
 
-export function* findSpaceRow(space: string): Read<SpaceRow | undefined> {
-  return yield* sql.get<SpaceRow>(`SELECT key, watermark, nodes, length FROM ${SEARCH_SCHEMA}.spaces WHERE space = ?`, [
+export function* findSpaceRow(space: string): Read<SearchSpaceRow | undefined> {
+  return yield* sql.get<SearchSpaceRow>(`SELECT key, watermark, nodes, length FROM ${SEARCH_SCHEMA}.spaces WHERE space = ?`, [
     space,
   ])
 }
@@ -37,7 +37,7 @@ export function* listWatermarks(spaces: readonly string[]): Read<{ space: string
 }
 
 /** The row of a space; created if missing. */
-export function* ensureSpaceRow(space: string): Write<SpaceRow> {
+export function* ensureSpaceRow(space: string): Write<SearchSpaceRow> {
   yield* sql.run(`INSERT INTO ${SEARCH_SCHEMA}.spaces (space) VALUES (?) ON CONFLICT (space) DO NOTHING`, [space])
   const row = yield* findSpaceRow(space)
   if (row === undefined) throw new Error(`the row of space ${space} was not made`)

@@ -13,7 +13,7 @@ import {
   releaseClaim,
   renewClaim,
   resetWatermark,
-  type SpaceRow,
+  type SearchSpaceRow,
   spaceLock,
 } from './space-rows.js'
 import {
@@ -114,7 +114,7 @@ function* applyBatch(key: number, { nodes, removed, vectors }: PreparedBatch): W
 function withLockedRow<T>(
   { db, stop }: SpaceTablesWriter,
   tables: SpaceTables,
-  work: (row: SpaceRow) => Write<T>,
+  work: (row: SearchSpaceRow) => Write<T>,
 ): Promise<T> {
   if (stop.aborted) throw new KsError('unavailable', 'the search rows are being closed')
   return db.write(function* () {
@@ -153,7 +153,7 @@ export async function writePreparedBatches(
  * Reads the log up to the entry `to` and writes its changes. One gateway does this for all; others wait, and continue
  * where it stops.
  *
- * @param anew starts from nothing
+ * @param fromNothing empty the tables first
  * @returns the new watermark, at least `to`
  */
 export async function replayLog(

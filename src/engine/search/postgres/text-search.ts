@@ -14,7 +14,7 @@ import {
 } from './literals.js'
 import { countFrequenciesInScope, countScope, loadFrequencies } from './node-rows.js'
 import { SEARCH_SCHEMA, TERMS_QUERY_SETTING } from './schema.js'
-import type { SpaceRow } from './space-rows.js'
+import type { SearchSpaceRow } from './space-rows.js'
 
 /*
  * BM25 in two steps: SQL selects rows by the rarest parts of the query, then the best of them are scored by all parts
@@ -44,7 +44,7 @@ interface QueryPart {
 
 /** The best nodes with any of the terms, scored like the text index of a gateway. */
 export function* searchText(
-  row: SpaceRow,
+  row: SearchSpaceRow,
   { terms, compounds, textK, docs, scope }: Pick<SearchMessage, 'terms' | 'compounds' | 'textK' | 'docs' | 'scope'>,
 ): Read<TextHits> {
   const space = scope === undefined ? row : { ...row, ...(yield* countScope(row.key, scope)) }
@@ -103,7 +103,7 @@ function idf(nodes: number, frequency: number): number {
 
 /** Runs a computation on frequencies; missing ones are looked up and it runs again. */
 function* computeWithFrequencies<T>(
-  { key }: SpaceRow,
+  { key }: SearchSpaceRow,
   scope: ScopeMessage | undefined,
   knownFrequencies: Map<string, number>,
   compute: (frequency: (term: string) => number) => T,
@@ -141,7 +141,7 @@ interface TextCandidate {
  * match too few rows, by any of the rarest parts, and then by any part.
  */
 function* selectCandidates(
-  space: SpaceRow,
+  space: SearchSpaceRow,
   parts: readonly QueryPart[],
   all: readonly string[],
   minCount: number,
@@ -202,7 +202,7 @@ const RANK_SQL = `ts_rank('{1,1,1,1}', terms, `
 
 /** The best rows that match a query, scored by its rarest parts and the row's length as in BM25. */
 function* selectRows(
-  { key, nodes, length }: SpaceRow,
+  { key, nodes, length }: SearchSpaceRow,
   query: string,
   rarest: readonly QueryPart[],
   all: readonly string[],

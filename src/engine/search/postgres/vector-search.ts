@@ -82,7 +82,7 @@ function* runQuery({ text, values }: VectorQuery): Read<NodeCosine[]> {
   return yield* sql.all<NodeCosine>(text, values)
 }
 
-/** Whether so many vectors match that a graph is faster. */
+/** Whether enough vectors match for a graph to be faster. */
 function* hasManyMatches(
   { key, vectors }: VectorSpaceRow,
   { text, values }: VectorConditions,
