@@ -45,7 +45,7 @@ export function addCommonOptions(child: Command): void {
     .option('--json', 'same as --format json')
     .option('--fields <a,b.c>', 'fields to show, in this order')
     .option('--jq <expr>', 'jq filter for the JSON; prints strings without quotes')
-    .option('--template <text>', 'Mustache template for the JSON')
+    .option('--template <text>', 'template for the JSON, in Mustache')
     .option('--no-pager', 'print long output without a pager')
     .option('--no-header', 'print tables without a header')
     .option('--no-truncate', 'print tables in full width')

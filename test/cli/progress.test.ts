@@ -93,15 +93,15 @@ describe('the view of an ingest', () => {
       ...createIngestCounts(10),
       startedAt: 0,
       checked: 10,
-      toSend: 4,
-      sent: 1,
+      filesToSend: 4,
+      filesSent: 1,
       bytesToSend: 4096,
       bytesSent: 1024,
     }
     expect(renderIngest(counts, symbols(false), 2000).lines).toEqual([
       'Uploading  #####.............  1 of 4 files · 1.0 KiB of 4.0 KiB · 512 B/s · 6.0 s left',
     ])
-    Object.assign(counts, { sent: 4, waiting: 4, published: 1, failed: 1, unchanged: 6 })
+    Object.assign(counts, { filesSent: 4, waiting: 4, published: 1, failed: 1, unchanged: 6 })
     const view = renderIngest(counts, symbols(false), 2000)
     expect(view.lines).toEqual(['Compiling  #####.............  1 of 4', '! 1 failed'])
     expect(view.plain).toBe('ingest: 4/4 uploaded, 6 unchanged, 1 published, 1 failed')

@@ -75,7 +75,7 @@ describe('each command', () => {
   it('describes every flag and argument as a fragment', () => {
     for (const command of commands) {
       for (const part of [...Object.values(command.flags), ...Object.values(command.args)]) {
-        expect(part.description, `${command.id} ${part.name}`).toMatch(/^[^A-Z]|^(GET|JSON|OpenAPI)/)
+        expect(part.description, `${command.id} ${part.name}`).toMatch(/^(?:[^A-Z]|[A-Z]{2,}|OpenAPI)/)
         expect(part.description, `${command.id} ${part.name}`).not.toMatch(/\.$/)
       }
     }

@@ -38,7 +38,7 @@ it('ks sources pages and import select by name or all; unknown names cause exit 
   const pages = await ks('sources', 'pages', id)
   expect(pages.map(({ pageName }: { pageName: string }) => pageName)).toEqual(['tides', 'winds'])
   const one = await home.ks(['sources', 'import', id, pages[0].pageId, 'none'])
-  expect(one).toMatchObject({ code: 3, stderr: 'ks: none: is not there\n' })
+  expect(one).toMatchObject({ code: 3, stderr: 'ks: none: does not exist\n' })
   expect(one.stdout).toMatch(/^[0-9a-f-]{36}\ttides~[0-9a-f]{16}\.md\n$/)
   const all = await ks('sources', 'import', id, '--all')
   expect(all).toMatchObject({ documents: [{}], failed: [], skipped: [pages[0].pageId] })

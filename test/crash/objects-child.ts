@@ -30,7 +30,7 @@ const mortal = (target, names) => new Proxy(target, { get(of, name) {
 const openBucket = async (place) => {
   const { S3Objects } = await import(dist + '/storage/object-s3.js')
   const store = { id: 'the-store', opened: 1, hasObjects: false }
-  return S3Objects.open({ place, folder: root + '/objects-child', store, log: console, onDoubt() {} })
+  return S3Objects.open({ location: place, folder: root + '/objects-child', store, log: console, onKeepUnknown() {} })
 }
 const openFolder = async () => {
   const { FileObjects } = await import(dist + '/storage/object-files.js')

@@ -73,7 +73,7 @@ describe('each command of kchat', () => {
     for (const { name, command } of leaves) {
       expect(command.description(), name).toMatch(/^[A-Z].*\.$/)
       for (const { long, description } of command.options)
-        expect(description, `${name} ${long}`).toMatch(/^([^A-Z]|JSON).*[^.]$/)
+        expect(description, `${name} ${long}`).toMatch(/^([^A-Z]|[A-Z]{2,}).*[^.]$/)
     }
   })
 

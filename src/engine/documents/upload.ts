@@ -143,7 +143,7 @@ async function commitUpload(
       // if the request continues after the upload, the upload is not its answer
       const effectiveCaller = answer === undefined ? callerWithoutAnswer : caller
       return writeReply(db, effectiveCaller, () => admitAll(markReferenced), {
-        ...omitUndefined({ answer }),
+        ...omitUndefined({ toReply: answer }),
         findResult: () => findAdmittedUpload(caller, space, received),
         lock: space.key,
       })

@@ -41,7 +41,7 @@ export interface EvidenceVerdict {
 
 /**
  * Below this confidence no passage is near the question. On held-out question sets, at most 5 % of the questions about
- * their own documents are refused, and four in five of those about another subject's documents (bench/meaning/gate.ts).
+ * their own documents are refused, and four in five of those about another subject's documents (bench/answers/gate.ts).
  */
 export const REFUSAL_THRESHOLD = 0.1
 /** Minimum confidence, by an embedding or a rerank model, of a passage that answers in other words. */
@@ -55,7 +55,7 @@ export const SURE_QUOTATION_THRESHOLD = 0.7
 const VERSIONS_QUOTATION_THRESHOLD = 0.5
 /**
  * Subtracted from the log odds when none of the best passages mentions a name that is asked for: odds twenty times
- * lower. Scaled by the fraction of names that are missing (bench/meaning/abstention.ts).
+ * lower. Scaled by the fraction of names that are missing (bench/answers/abstention.ts).
  */
 const MISSING_NAMES_PENALTY = 3
 /** Number of items that are examined for coverage and contradiction. */

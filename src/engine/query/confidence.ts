@@ -22,7 +22,7 @@ type MatchFeatures = Pick<PassageFeatures, 'strength' | 'pairs' | 'sentenceCover
 
 /**
  * A logistic model of "this space answers the question", fitted on questions asked of their own documents and of
- * foreign ones, in spaces of 10 to 18,000 passages (bench/meaning/gate.ts). A match by chance is likelier with more
+ * foreign ones, in spaces of 10 to 18,000 passages (bench/answers/gate.ts). A match by chance is likelier with more
  * passages and less likely with a higher matched weight. A term's weight is minus the logarithm of the fraction of
  * passages that contain it, so the logarithm of the passages expected to match by chance is the logarithm of their
  * number minus the matched weight. The other features describe how the question is matched.

@@ -4,7 +4,7 @@ import { getOwnConfidence } from './why.js'
 
 /**
  * Minimum score of a relevant passage, as a fraction of the best one's. Chosen with the two values below so that
- * nDCG@10 of no set falls (bench/meaning/evidence.ts).
+ * nDCG@10 of no set falls (November 2026).
  */
 const MIN_SCORE_FRACTION = 0.25
 /** A passage whose own confidence is at least this fraction of the highest one is also evidence. */

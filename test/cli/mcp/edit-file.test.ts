@@ -64,7 +64,7 @@ test('a missing or empty file gets only the entry', async () => {
 
 test.each([
   ['{ "mcpServers": ', json, /is not valid JSON/],
-  ['[1, 2]', json, /holds no table/],
+  ['[1, 2]', json, /does not contain a table/],
   ['{ "mcpServers": [] }', json, /has a value other than a table at mcpServers/],
   ['a = [', toml, /is not valid TOML/],
   ['mcp_servers = { knowledge-spaces = { command = "x" } }', toml, /cannot be edited|is not valid TOML/],

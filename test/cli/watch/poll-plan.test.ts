@@ -13,9 +13,9 @@ describe('the poll plan of a folder', () => {
   test('polls every 2 s on a disk without change events, with the reason', () => {
     expect(plan({ disks: NFS, pathCount: 300 })).toEqual({
       roots: [''],
-      everyMs: 2000,
-      isSingle: true,
-      scanEveryMs: 60_000,
+      intervalMs: 2000,
+      isPolledByPath: true,
+      scanIntervalMs: 60_000,
       description: 'polled every 2 s, since NFS reports no changes',
     })
   })
@@ -28,7 +28,7 @@ describe('the poll plan of a folder', () => {
     })
     expect(plan({ disks, requestedMs: 5000 })).toMatchObject({
       roots: [''],
-      everyMs: 5000,
+      intervalMs: 5000,
       description: 'polled every 5 s, since SMB reports no changes',
     })
   })
@@ -47,7 +47,7 @@ describe('the poll plan of a folder', () => {
 
   test('scans the folder in at most a twentieth of the time if it has too many files to check individually', () => {
     const large = plan({ disks: NFS, pathCount: 20_001, scanMs: 700 })
-    expect(large).toMatchObject({ isSingle: false, everyMs: 16_000, scanEveryMs: 16_000 })
+    expect(large).toMatchObject({ isPolledByPath: false, intervalMs: 16_000, scanIntervalMs: 16_000 })
     expect(large?.description).toContain('scanned every 16 s')
   })
 

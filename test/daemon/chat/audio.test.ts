@@ -233,7 +233,7 @@ describe('POST /text-to-audio', () => {
     ['a blank text', { user: 'u', text: ' ' }, 'Text is required'],
     ['no user', { text: 'x' }, 'Arg user must be provided'],
     ['an id that is none', { user: 'u', message_id: 'x' }, 'message_id'],
-    ['nothing to say', { user: 'u', text: '***' }, 'nothing that can be read aloud'],
+    ['nothing to say', { user: 'u', text: '***' }, 'contains nothing to read aloud'],
     ['a voice that looks like an option', { user: 'u', text: 'x', voice: '-w/etc/x' }, 'voice'],
     ['a text over the bound', { user: 'u', text: 'x'.repeat(10_001) }, 'text'],
   ])('refuses %s', async (_what, json, sentence) => {

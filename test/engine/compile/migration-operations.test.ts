@@ -72,7 +72,7 @@ describe('a migration to another embedding model', () => {
     const caller = {
       ...ADA,
       // biome-ignore lint/correctness/useYield: a program without a statement
-      *answered(answer: unknown): Write<void> {
+      *recordAnswer(answer: unknown): Write<void> {
         answers.push(answer)
       },
     }

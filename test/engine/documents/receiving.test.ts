@@ -133,7 +133,7 @@ describe('an upload', () => {
     const answers: unknown[] = []
     const caller = {
       ...ADA,
-      *answered(answer: unknown): Write<void> {
+      *recordAnswer(answer: unknown): Write<void> {
         // A program may run more than once.
         answers[0] = answer
         yield* sql.run("INSERT INTO revoked_tokens (jti, expires_at) VALUES ('answered', 1)")

@@ -12,7 +12,7 @@ let failures: { at: number; jobs: number }[]
 beforeEach(async () => {
   failures = []
   const warn = (fields: { jobs?: number }, message: string) => {
-    if (message.includes('failed and is tried again')) failures.push({ at: performance.now(), jobs: fields.jobs ?? 0 })
+    if (message.includes('failed and is retried')) failures.push({ at: performance.now(), jobs: fields.jobs ?? 0 })
   }
   test = await startEngine({ log: { debug() {}, info() {}, warn, error() {} } })
   spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id

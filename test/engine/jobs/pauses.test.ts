@@ -21,7 +21,7 @@ async function refuse(dataDir: string, filename: string): Promise<() => Promise<
 it('a failed job runs again after a growing pause and not earlier, however busy the runner is', async () => {
   const failed: number[] = []
   const warn = (_: object, message: string) => {
-    if (message.includes('failed and is tried again')) failed.push(performance.now())
+    if (message.includes('failed and is retried')) failed.push(performance.now())
   }
   test = await startEngine({ log: { debug() {}, info() {}, warn, error() {} } })
   const { engine, dataDir } = test

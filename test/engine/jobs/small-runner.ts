@@ -37,7 +37,7 @@ export async function openSmallRunner(): Promise<SmallRunner> {
     get isFull() {
       return it.isFull
     },
-    note() {},
+    noteError() {},
   }
   const store = await openSmallStore({ now: () => it.clock, room: room as never })
   const { compile } = store.context.compiler

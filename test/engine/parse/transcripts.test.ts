@@ -72,7 +72,7 @@ describe('the transcript of a recording', () => {
 
   it('fails if it is empty', async () => {
     for (const text of ['', ' \n\n ', 'WEBVTT\n\n', '{"text": ""}', '[]', '{"segments": [1, null, {}]}'])
-      await expect(compileTranscript({ text })).rejects.toThrow('talk.mp3: ears/whisper heard nothing in it')
+      await expect(compileTranscript({ text })).rejects.toThrow('talk.mp3: ears/whisper found no speech')
   })
 
   it('does not apply to a file that is no recording', async () => {
@@ -104,7 +104,7 @@ it('damaged transcripts are read, or fail as empty', async () => {
     const broken = round % 2 === 0 ? text.slice(0, at) : `${text.slice(0, at)}\0-->[{${text.slice(at + random(9))}`
     const outcome = await compileTranscript({ text: broken }).then(
       ({ nodes }) => nodes.length > 0,
-      (error: unknown) => /heard nothing/.test(String(error)),
+      (error: unknown) => /found no speech/.test(String(error)),
     )
     expect(outcome).toBe(true)
   }

@@ -206,7 +206,7 @@ describe('an answer of a chat model', () => {
     const limited = await ask('It is 40 metres high [1]. It has 77 bells [2].', { withheld: LIMIT })
     expect([limited.bundle.state, limited.metadata.decidedBy]).toEqual(['permission-limited', 'rules'])
     expect(missing(limited)).toEqual([
-      expect.stringMatching(/^permission-filtered: a passage that answers was left out/),
+      expect.stringMatching(/^permission-filtered: a passage that answers was omitted/),
     ])
   })
 

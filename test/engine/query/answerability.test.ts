@@ -146,7 +146,7 @@ describe('the thresholds of the evidence state', () => {
       judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [one], ...more })
     expect(judged(item('Exports.', 0.9, 'Brazilian coffee')).uncovered).toEqual([])
     expect(judged({ ...item('Nothing.'), held: analyzeQuery('coffee exports') }).uncovered).toEqual(['Brazilian'])
-    const rewordings = [{ asked: analyzeQuery('coffee'), told: analyzeQuery('beans') }]
+    const rewordings = [{ queryTerms: analyzeQuery('coffee'), documentTerms: analyzeQuery('beans') }]
     expect(judged(item('Brazilian beans.'), { rewordings }).uncovered).toEqual(['exports'])
     expect(judged(item('Brazilian coffee.'), { wordsOf: () => ['as told'] }).uncovered).toEqual(['as told'])
   })

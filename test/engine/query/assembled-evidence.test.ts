@@ -194,7 +194,7 @@ describe('assembled evidence', () => {
   })
 
   it("judges coverage by rewordings of the question's terms", () => {
-    const rewordings = [{ asked: ['high', 'tower'], told: ['belfri'] }]
+    const rewordings = [{ queryTerms: ['high', 'tower'], documentTerms: ['belfri'] }]
     const query = 'Who owns the high tower?'
     const others = ['The boats are white.', 'Dogs may swim.', 'We moved to Cork.', 'Press twice.'].map((text) =>
       passage(text, { final: 0.2, held: [] }),

@@ -156,7 +156,7 @@ describe('a search of both indexes', () => {
   })
 
   it('counts terms of the question that a passage contains in other words', async () => {
-    const rewordings = [{ asked: ['lamp', 'glass'], told: ['lampglass'] }]
+    const rewordings = [{ queryTerms: ['lamp', 'glass'], documentTerms: ['lampglass'] }]
     await another({ 'c.md': 'The lampglass is old.' })
     finding(store, () => ({ hits: [hit('The lampglass is old.')], rewordings: rewordings as never }))
     const found = await ask({ query: 'glass lamp' })

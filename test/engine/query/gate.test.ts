@@ -70,7 +70,7 @@ it('the query gate rejects with busy, a retry delay, and the numbers of running 
   const gate = new QueryGate(1, 0)
   await gate.enter('a', never)
   await expect(gate.enter('a', never)).rejects.toMatchObject({
-    ...{ code: 'busy', retryAfter: 1, message: expect.stringContaining('1 queries run and 0 wait') },
+    ...{ code: 'busy', retryAfter: 1, message: expect.stringContaining('1 queries are running and 0 are waiting') },
   })
 })
 

@@ -23,7 +23,7 @@ import { analyzeQuery } from '../../../src/lib/text/analyze.js'
  * report are not included.
  */
 const recorded = (name: string) => join(import.meta.dirname, 'recorded', `${name}.txt`)
-const DATA = join(import.meta.dirname, '..', '..', '..', 'bench', 'meaning', 'data')
+const DATA = join(import.meta.dirname, '..', '..', '..', 'bench', 'answers', 'data')
 const read = (name: string) => readFileSync(join(DATA, name), 'utf8').trim()
 const linesOf = <T>(name: string): T[] =>
   read(name)

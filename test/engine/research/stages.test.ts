@@ -76,7 +76,7 @@ describe('the stages of a research task', () => {
         for (const { from, to, claim } of moves) {
           const asked = { from, to, now: 2, ...(claim === undefined ? {} : { claim }) }
           if (!mayMove(from, to)) {
-            expect(() => db.now(moveTask(task, asked))).toThrow('does not move')
+            expect(() => db.now(moveTask(task, asked))).toThrow('cannot move')
             continue
           }
           // A foreign claim and an earlier claim of the same gateway move nothing, and an ended task has no claim.

@@ -68,7 +68,7 @@ describe('the reply of a write', () => {
     const half = await writeReply(db, { ...ADA, recordAnswer: answered }, () => 3, { toReply: (n) => n * 2 })
     expect([half, kept]).toEqual([3, 6])
     expect(await writeReply(db, ADA, () => 4)).toBe(4)
-    const full = { ...ADA, answered: failing(new Error('no room for the answer')) }
+    const full = { ...ADA, recordAnswer: failing(new Error('no room for the answer')) }
     await expect(writeReply(db, full, () => insert('b'))).rejects.toThrow('no room')
     expect(held()).toEqual(['a', 'answer 6', 'answer {"changes":1}'])
   })

@@ -246,7 +246,7 @@ describe('the location of a store', () => {
   it('fails to open when it belongs to another store, lacks referenced objects, or denies access', async () => {
     await open(storeOf('mine'))
     await expect(open(storeOf('yours'))).rejects.toMatchObject({ name: 'StoreRefused', message: /of store mine/ })
-    const empty = { place: { ...server.place, prefix: 'empty/' } }
+    const empty = { location: { ...server.place, prefix: 'empty/' } }
     await expect(open({ ...empty, ...storeOf('mine', 2, true) })).rejects.toThrow(/holds none/)
     await expect(open({ location: { ...server.place, bucket: 'nowhere' } })).rejects.toThrow(/NoSuchBucket/)
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'wrong/secret')

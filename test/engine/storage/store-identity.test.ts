@@ -86,7 +86,7 @@ async function refusal(dataDir: string): Promise<string> {
   const { message } = error as StoreDamagedError
   expect(message).toContain(database(dataDir))
   expect(message).toContain('backup')
-  expect(message).toContain('start anew')
+  expect(message).toContain('start again')
   return message
 }
 
