@@ -10,7 +10,7 @@ import {
 import { type CompletionKind, type CompletionNames, findCompletionKind, KS_NAMES } from './completing/kinds.js'
 import { createLazyReader, openServiceReader } from './completing/service-reader.js'
 import { type CompletionSources, listLocalValues, listServiceValues } from './completing/values.js'
-import { resolveSettings, type CommandSettings } from './contexts.js'
+import { type CommandSettings, resolveSettings } from './contexts.js'
 import { findRecentIds } from './recent-ids.js'
 
 /** Values for shell completion: requested from a running daemon only, fast, and silent on failure. */

@@ -1,6 +1,6 @@
 import type { SentenceSpan } from '../lib/text/sentences.js'
 import { usageError } from './cli-error.js'
-import { type OutputColumn, formatCell, formatMachineCell, formatShortId, listLeafPaths, valueAt } from './columns.js'
+import { formatCell, formatMachineCell, formatShortId, listLeafPaths, type OutputColumn, valueAt } from './columns.js'
 import type { ProseWrapper } from './prose.js'
 import {
   type Colour,

@@ -1,7 +1,7 @@
 import { usageError } from '../cli/cli-error.js'
 import type { OutputColumn } from '../cli/columns.js'
 import type { FilteredOutput } from '../cli/filter.js'
-import { FORMATS, type OutputFormat, Output, type OutStream, type ProseLayout } from '../cli/output.js'
+import { FORMATS, Output, type OutputFormat, type OutStream, type ProseLayout } from '../cli/output.js'
 import { parseOutputFilter } from '../cli/output-filter.js'
 import type { PagedOutput } from '../cli/pager.js'
 import { saveRecentIds } from '../cli/recent-ids.js'

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { type ConfiguredService, resolveSettings, type CommandSettings } from '../cli/contexts.js'
+import { type CommandSettings, type ConfiguredService, resolveSettings } from '../cli/contexts.js'
 import { envValue, isEnvOn } from '../cli/environment.js'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'

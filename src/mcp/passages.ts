@@ -21,7 +21,11 @@ export const passage = z.strictObject({
 })
 export type ToolPassage = z.output<typeof passage>
 
-export function toPassage(item: RetrievedPassage | EvidenceItem, number: number, space: string): ToolPassage | undefined {
+export function toPassage(
+  item: RetrievedPassage | EvidenceItem,
+  number: number,
+  space: string,
+): ToolPassage | undefined {
   const [citation] = item.citations
   if (citation === undefined) return undefined
   const { documentAssetId: documentId, sectionPath, pageNumber, startOffset, endOffset } = citation

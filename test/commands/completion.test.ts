@@ -144,7 +144,10 @@ describe('values for completion', () => {
 
   it('parse the typed word with open quotation marks, and where bash splits it', () => {
     expect(splitOpenLine(`ks docs 'a b`)).toEqual(['ks', 'docs', 'a b'])
-    expect(parseCompletionLine(['bash', 'b\\ c', 'ks docs show a:b\\ c'])).toMatchObject({ typed: 'a:b c', replaceStart: 2 })
+    expect(parseCompletionLine(['bash', 'b\\ c', 'ks docs show a:b\\ c'])).toMatchObject({
+      typed: 'a:b c',
+      replaceStart: 2,
+    })
     const kind = (...words: string[]) => findCompletionKind(parseCompletionLine(['zsh', ...words]), KS_NAMES)
     expect(kind('', 'docs', '-s', 'x', 'show')?.kind).toBe('document')
     expect(kind('', 'docs', '--format', 'json', 'asset')?.kind).toBe('document')

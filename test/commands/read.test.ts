@@ -115,7 +115,7 @@ describe('ks read', () => {
     const { stderr } = await home.ks(['read', 'talk.mp3'])
     expect(stderr).toContain('talk.mp3 is a recording, which `ks read` does not transcribe')
     expect(stderr).toContain('defaultTranscription')
-    expect(stderr).toContain("`ks ingest` transcribes the file in a space")
+    expect(stderr).toContain('`ks ingest` transcribes the file in a space')
   })
 
   it('refuses what is no file with a hint, and reports why a file cannot be read', async () => {

@@ -25,7 +25,9 @@ function largestHeap(before: string): number {
 
 describe('the heap of the daemon', () => {
   it('stays below 80 % of the default heap with early collection', () => {
-    const early = largestHeap(`const { enableEarlyCollection } = await import(${JSON.stringify(MODULE)}); enableEarlyCollection()`)
+    const early = largestHeap(
+      `const { enableEarlyCollection } = await import(${JSON.stringify(MODULE)}); enableEarlyCollection()`,
+    )
     expect(early).toBeLessThan(0.8 * largestHeap(''))
   })
 })

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from 'react'
-import { RequestError, checkToken, messageOf } from '../api/client.js'
+import { checkToken, messageOf, RequestError } from '../api/client.js'
 import { session, signIn } from '../api/session.js'
 import { Button } from '../ui/button.js'
 import { Icon } from '../ui/icon.js'

@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { RequestError, messageOf, Unreachable } from '../api/client.js'
+import { messageOf, RequestError, Unreachable } from '../api/client.js'
 import { Button } from './button.js'
 import { Icon, type IconName } from './icon.js'
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalKey, ENTITY_TYPES, type ExtractedEntityType } from '../derived/graph/entities.js'
-import { type GraphExtraction, type ExtractedRelationType, toRelationId } from '../derived/graph/extraction.js'
+import { type ExtractedRelationType, type GraphExtraction, toRelationId } from '../derived/graph/extraction.js'
 import { isFunctionWord } from '../derived/graph/function-words.js'
 import { PREDICATES, type Predicate, RELATION_TYPE_BY_PREDICATE } from '../derived/graph/predicates.js'
 import { parseJsonReply } from '../models/structured.js'
@@ -85,7 +85,9 @@ function parseExtraction(value: unknown, passage: string): ModelExtraction | und
   return extraction
 }
 
-function parseRelationType(word: string | undefined): { type: ExtractedRelationType; predicate: Predicate | '' } | undefined {
+function parseRelationType(
+  word: string | undefined,
+): { type: ExtractedRelationType; predicate: Predicate | '' } | undefined {
   const predicate = PREDICATES.find((known) => known === word)
   if (predicate !== undefined) return { type: RELATION_TYPE_BY_PREDICATE[predicate], predicate }
   const type = RELATION_TYPES.find((known) => known === word)

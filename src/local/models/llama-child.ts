@@ -2,8 +2,8 @@ import '../../lib/no-debugger.js'
 import { pathToFileURL } from 'node:url'
 import type { ChatItem, ContextOptions, LlamaModel, LlamaModule } from './llama-api.js'
 import type {
-  LlamaChatTurn,
   FromLlama,
+  LlamaChatTurn,
   LlamaFault,
   LlamaReply,
   LlamaRequest,
@@ -152,7 +152,11 @@ async function createWorker(
 }
 
 /** Splits a conversation for the runtime: system prompt, history, and the last message of the user. */
-function toHistory(turns: readonly LlamaChatTurn[]): { system: string | undefined; history: ChatItem[]; question: string } {
+function toHistory(turns: readonly LlamaChatTurn[]): {
+  system: string | undefined
+  history: ChatItem[]
+  question: string
+} {
   const last = turns.findLastIndex(({ role }) => role === 'user')
   const systems = turns.filter(({ role }) => role === 'system').map(({ content }) => content)
   const system = systems.length === 0 ? undefined : systems.join('\n\n')

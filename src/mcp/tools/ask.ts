@@ -12,7 +12,7 @@ import { ToolTextWriter } from '../content.js'
 import { ToolError } from '../failure.js'
 import { indexState, maxTokensField, queryText, spaceField } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
-import { type ToolPassage, passage, toLinks, toPassage, writePassage } from '../passages.js'
+import { passage, type ToolPassage, toLinks, toPassage, writePassage } from '../passages.js'
 import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 import { describeScope, documentsField, fitRetrievedPassages, resolveDocumentIds } from './search.js'
 
@@ -114,7 +114,10 @@ interface StreamedAnswer {
   sessionId: string | undefined
 }
 
-async function readAnswer(call: ToolInvocation, body: { knowledgeSpaceId: string; query: string }): Promise<StreamedAnswer> {
+async function readAnswer(
+  call: ToolInvocation,
+  body: { knowledgeSpaceId: string; query: string },
+): Promise<StreamedAnswer> {
   const { headers, events } = await call.api.stream('POST /queries', { body, signal: call.signal })
   let text = ''
   let reportedChars = 0

@@ -59,7 +59,11 @@ interface FolderLocation {
   path: string
 }
 
-export async function resolveFolder(call: ToolInvocation, text: string, name: string | undefined): Promise<FolderLocation> {
+export async function resolveFolder(
+  call: ToolInvocation,
+  text: string,
+  name: string | undefined,
+): Promise<FolderLocation> {
   if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: toAbsolutePath(text) }
   const address = parseUri(text)
   if (address?.path === undefined)

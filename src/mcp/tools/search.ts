@@ -19,7 +19,7 @@ import {
   spaceField,
 } from '../fields.js'
 import { describeAbsenceInSpace, getIndexState } from '../index-state.js'
-import { type ToolPassage, passage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
+import { passage, type ToolPassage, toLinks, toPassage, truncatePassage, writePassage } from '../passages.js'
 import { defineTool, READ_ONLY, type ToolInvocation } from '../tool.js'
 
 export const documentsField = z

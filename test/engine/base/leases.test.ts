@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type ReadLease, type LeaseRequest, Leases } from '../../../src/engine/base/leases.js'
+import { type LeaseRequest, Leases, type ReadLease } from '../../../src/engine/base/leases.js'
 
 const request = (type: LeaseRequest['type'], targetId = 'document', spaceKey = 1) => ({
   spaceKey,

@@ -56,7 +56,7 @@ describe('a job during which the process died', () => {
     const [other] = await ingest(test.engine, ADA, spaceId, { 'other.md': TEXT })
     const { asset, compilationJob } = await killedWhileAt('a.md', 5)
     expect(await test.engine.jobs.get(ADA, compilationJob.id)).toMatchObject({
-      ...{ stage: 'failed', error: expect.stringMatching(/died again and again/), completedAt: expect.any(Number) },
+      ...{ stage: 'failed', error: expect.stringMatching(/crashed repeatedly/), completedAt: expect.any(Number) },
     })
     expect(await test.engine.documents.get(ADA, spaceId, asset.id)).toMatchObject({
       ...{ parserStatus: 'failed', metadata: { error: { code: 'crash-loop' } } },

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { AnswerDelta, AnswerDone, AnswerError, AnswerMetadata } from '../../../contract/gateway/queries.js'
-import { RequestError, messageOf, open, Unreachable } from '../../api/client.js'
+import { messageOf, open, RequestError, Unreachable } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
 import { session } from '../../api/session.js'
 

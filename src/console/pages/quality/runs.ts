@@ -2,7 +2,7 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query'
 import pLimit from 'p-limit'
 import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
 import type { QualityTraceSummary } from '../../../contract/gateway/quality.js'
-import { RequestError, call } from '../../api/client.js'
+import { call, RequestError } from '../../api/client.js'
 import { evaluateTrace, type QuestionOutcome, type QuestionResult, toExpectation } from './expectation.js'
 
 /** A golden question asked later than this after the previous one belongs to another run. */

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { ResearchEventData, ResearchStage } from '../../../contract/gateway/research.js'
-import { RequestError, open } from '../../api/client.js'
+import { open, RequestError } from '../../api/client.js'
 import { readEvents } from '../../api/events.js'
 import { useInvalidate } from '../../api/use.js'
 

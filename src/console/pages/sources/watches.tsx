@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import type { Watch } from '../../../contract/gateway/local-files.js'
-import { RequestError, messageOf } from '../../api/client.js'
+import { messageOf, RequestError } from '../../api/client.js'
 import { useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatAgo, formatMoment, plural } from '../../ui/format.js'

@@ -78,7 +78,13 @@ const SENTENCE_BEGINS =
 export function findEntities(text: string): EntityMention[] {
   const found = new Map<string, EntityMention>()
   const mentionsByOffset = new Map<string, EntityMention>()
-  const add = (name: string, type: ExtractedEntityType, at: number, confidence: number, key = canonicalKey(name)): void => {
+  const add = (
+    name: string,
+    type: ExtractedEntityType,
+    at: number,
+    confidence: number,
+    key = canonicalKey(name),
+  ): void => {
     if (key === '' || key.length > MAX_NAME_CHARACTERS) return
     mentionsByOffset.set(`${at}/${key}`, { name, type, canonicalKey: key, confidence, at })
     const known = found.get(key)

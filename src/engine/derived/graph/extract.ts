@@ -1,7 +1,7 @@
 import { type SentenceSpan, splitSentences } from '../../../lib/text/sentences.js'
 import { findAliases } from './aliases.js'
 import { canonicalKey, type EntityMention, findEntities } from './entities.js'
-import { type GraphExtraction, type ExtractedRelationType, toRelationId } from './extraction.js'
+import { type ExtractedRelationType, type GraphExtraction, toRelationId } from './extraction.js'
 import { mergeNames } from './merge.js'
 import { type Predicate, RELATION_TYPE_BY_PREDICATE } from './predicates.js'
 import { findStatements, type RelationEnd } from './relations.js'

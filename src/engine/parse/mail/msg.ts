@@ -77,10 +77,10 @@ interface OutlookAttachment {
 function toMessageBlocks(message: OutlookMessage, attachments: OutlookAttachment[], depth: number): Block[] {
   const blocks = [...toHeaderBlocks(message), ...toBodyBlocks(message)]
   for (const folder of listAttachmentFolders(message)) {
-    const file = { ...message, at: message.prefix + folder }
-    const inner = { ...message, at: file.at + EMBEDDED_PREFIX }
+    const file = { ...message, prefix: message.prefix + folder }
+    const inner = { ...message, prefix: file.prefix + EMBEDDED_PREFIX }
     const name = readFirstProperty(file, ATTACHMENT_NAMES)
-    const content = message.streams.get(`${file.at}__substg1.0_${ATTACHMENT_DATA}${BINARY}`)
+    const content = message.streams.get(`${file.prefix}__substg1.0_${ATTACHMENT_DATA}${BINARY}`)
     const mediaType = readProperty(file, ATTACHMENT_TYPE).toLowerCase()
     if (content === undefined) {
       if (name !== '') blocks.push({ type: 'paragraph', text: `Attachment: ${name}` })

@@ -23,9 +23,10 @@ export interface SearchSpaceRow {
 }
 
 export function* findSpaceRow(space: string): Read<SearchSpaceRow | undefined> {
-  return yield* sql.get<SearchSpaceRow>(`SELECT key, watermark, nodes, length FROM ${SEARCH_SCHEMA}.spaces WHERE space = ?`, [
-    space,
-  ])
+  return yield* sql.get<SearchSpaceRow>(
+    `SELECT key, watermark, nodes, length FROM ${SEARCH_SCHEMA}.spaces WHERE space = ?`,
+    [space],
+  )
 }
 
 /** Watermarks of the rows of some spaces. */
