@@ -167,7 +167,7 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
       stderr: expect.stringMatching(/start with --(backend|objects)/),
     })
     const told = await refused('second', ['--backend', `postgres://ks:${PASSWORD}@localhost/${database}`])
-    expect(told).toMatchObject({ exit: 2, stderr: expect.stringContaining('leave it out of --backend') })
+    expect(told).toMatchObject({ exit: 2, stderr: expect.stringContaining('remove it from --backend') })
     expect(told.stderr).not.toContain(PASSWORD)
   })
 })

@@ -162,7 +162,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     database = await migratedDatabase()
     await expect(start()).rejects.toThrow(/needs the extension vector .*CREATE EXTENSION vector/)
     await expect(startEngine({ search: 'postgres' })).rejects.toThrow(
-      /has to be on a server: give its address with --backend/,
+      /must be on a server: give its address with --backend/,
     )
     const plain = await startEngine({ database: addressOf(await migratedDatabase()) })
     engines.push(plain)
