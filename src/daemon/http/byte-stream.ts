@@ -52,15 +52,15 @@ export function openByteStream(bytes: AsyncIterable<Uint8Array>, closed: (error?
 }
 
 async function* batchChunks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let held: Uint8Array[] = []
+  let buffered: Uint8Array[] = []
   let size = 0
   for await (const piece of bytes) {
-    held.push(piece)
+    buffered.push(piece)
     size += piece.length
     if (size < BATCH_BYTES) continue
-    yield Buffer.concat(held)
-    held = []
+    yield Buffer.concat(buffered)
+    buffered = []
     size = 0
   }
-  if (size > 0) yield Buffer.concat(held)
+  if (size > 0) yield Buffer.concat(buffered)
 }

@@ -69,7 +69,7 @@ export async function runIdempotent(
     return { status, body, headers, ...omitUndefined({ content }) }
   }
   let isOver = false
-  const answered = function* (result: unknown): Write<void> {
+  const recordAnswer = function* (result: unknown): Write<void> {
     // Background work after the response must not store another one.
     const response = isOver ? undefined : toStored(replyOf(result), claim.content?.digestOfRead())
     if (response !== undefined) yield* engine.idempotency.keep(caller, key, response)
@@ -77,7 +77,7 @@ export async function runIdempotent(
   let reply: HttpReply
   let content: string | undefined
   try {
-    reply = await work({ ...caller, recordAnswer: answered })
+    reply = await work({ ...caller, recordAnswer: recordAnswer })
     content = await claim.content?.digest()
   } catch (error) {
     await engine.idempotency.abandon(caller, key)

@@ -70,16 +70,16 @@ function* publishClaimed(
   vectorSpace: VectorSpace | undefined,
   vectors: readonly PassageVector[],
 ): Write<PublicationResult | undefined> {
-  const { held, lost } = yield* splitByClaim(built)
+  const { held: claimed, lost } = yield* splitByClaim(built)
   const live = yield* findSpaceByKey(space.key)
   const isProvided = live !== undefined && !isTrained(live)
-  const hasNodes = held.some(({ nodes }) => nodes.length > 0)
+  const hasNodes = claimed.some(({ nodes }) => nodes.length > 0)
   if (live !== undefined && hasNodes) {
     const current = isProvided ? undefined : yield* getActiveVectorSpace(live)
     if (current?.key !== vectorSpace?.key) return undefined
   }
-  const moved = yield* publishJobs(held.map(({ job }) => job))
-  const publishable = held.filter((_, place) => moved[place])
+  const moved = yield* publishJobs(claimed.map(({ job }) => job))
+  const publishable = claimed.filter((_, place) => moved[place])
   if (publishable.length === 0) return { seq: 0, retired: [], lost }
   if (vectorSpace !== undefined) {
     const ours = new Set(publishable.map(({ document }) => document.key))
@@ -158,14 +158,14 @@ function* storeVectorSlice(
  * publishes nothing; the current holder does. A job that ended otherwise, as by a deletion, is not published anyway.
  */
 function* splitByClaim(built: readonly BuiltWork[]): Read<{ held: BuiltWork[]; lost: string[] }> {
-  const held: BuiltWork[] = []
+  const claimed: BuiltWork[] = []
   const lost: string[] = []
   const stages = yield* findClaimedStages(built.map(({ job }) => job))
   for (const [index, item] of built.entries()) {
-    if (stages[index] !== undefined) held.push(item)
+    if (stages[index] !== undefined) claimed.push(item)
     else if ((yield* findOpenJob(item.job.key)) !== undefined) lost.push(item.job.id)
   }
-  return { held, lost }
+  return { held: claimed, lost }
 }
 
 /** @param keptVersions count of versions of a document that are kept */

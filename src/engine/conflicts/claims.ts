@@ -79,9 +79,9 @@ function isSentence({ sentence }: Statement): boolean {
   return SENTENCE_END.test(sentence.trim()) && LOWER_CASE_WORD.test(sentence)
 }
 
-function addClaim(claims: Claim[], place: number, signs: number, words: ReadonlySet<string>): void {
+function addClaim(claims: Claim[], unitIndex: number, signs: number, words: ReadonlySet<string>): void {
   const hashes = [...new Set([...words].map(termHash))].sort((a, b) => a - b).slice(0, MAX_HASHES)
-  if (hashes.length >= MIN_HASHES) claims.push({ place, signs, hashes })
+  if (hashes.length >= MIN_HASHES) claims.push({ place: unitIndex, signs, hashes })
 }
 
 function computeSigns({ quantities, moments, isDenied, ends, words }: Statement): number {

@@ -83,9 +83,9 @@ function markOnPage(
 
 function markInPicture(
   recognisedPage: RecognisedPage | undefined,
-  wanted: readonly TargetText[],
+  request: readonly TargetText[],
 ): PageMarks | undefined {
-  return recognisedPage === undefined ? undefined : markPicture(recognisedPage, wanted)
+  return recognisedPage === undefined ? undefined : markPicture(recognisedPage, request)
 }
 
 /** Whether the document itself is a picture, and not a document with pictures. */
@@ -98,15 +98,15 @@ function isPicture(row: VersionRow, { modality }: StoredItem): boolean {
 async function collectTexts(artifact: Uint8Array, page: number, range: TextRange) {
   const spans = await collectSpans(artifact, page, range)
   const text = spans.length === 0 ? '' : await gatherText(readStoredText(artifact))
-  const wanted: TargetText[] = []
+  const request: TargetText[] = []
   const exactly: TargetText[] = []
   for (const span of spans)
     for (const line of splitLines(text, span, range)) {
-      if (wanted.length + exactly.length === MAX_LINES) return { wanted, exactly }
-      if (span.isHere) wanted.push(line)
+      if (request.length + exactly.length === MAX_LINES) return { wanted: request, exactly }
+      if (span.isHere) request.push(line)
       else exactly.push(line)
     }
-  return { wanted, exactly }
+  return { wanted: request, exactly }
 }
 
 /** Offsets of an element in the text. */

@@ -34,14 +34,14 @@ export class ContainedFileReceiver implements ContainedSink {
     this.#tenant = tenant
   }
 
-  begin(place: number): void {
+  begin(index: number): void {
     // an open file came from a process that died
-    this.#open.get(place)?.content.destroy()
-    this.#open.delete(place)
+    this.#open.get(index)?.content.destroy()
+    this.#open.delete(index)
   }
 
-  async write(place: number, bytes: Uint8Array): Promise<void> {
-    const { content, staged } = this.#findOrOpen(place)
+  async write(index: number, bytes: Uint8Array): Promise<void> {
+    const { content, staged } = this.#findOrOpen(index)
     // the file was rejected: its rest must not pass for the complete file
     if (content.destroyed) return void (await staged)
     if (!content.write(bytes) && !content.destroyed)
@@ -51,9 +51,9 @@ export class ContainedFileReceiver implements ContainedSink {
       })
   }
 
-  async end(place: number, kept: boolean): Promise<void> {
-    const { content, staged, id } = this.#findOrOpen(place)
-    this.#open.delete(place)
+  async end(index: number, kept: boolean): Promise<void> {
+    const { content, staged, id } = this.#findOrOpen(index)
+    this.#open.delete(index)
     if (!kept) {
       content.destroy()
       await staged.catch(() => undefined)
@@ -87,8 +87,8 @@ export class ContainedFileReceiver implements ContainedSink {
     yield* markReferenced(this.#tenant, lives, Date.now())
   }
 
-  #findOrOpen(place: number): OpenContainedFile {
-    const existing = this.#open.get(place)
+  #findOrOpen(index: number): OpenContainedFile {
+    const existing = this.#open.get(index)
     if (existing !== undefined) return existing
     const { objects, options } = this.#context
     const id = newId()
@@ -97,7 +97,7 @@ export class ContainedFileReceiver implements ContainedSink {
     // awaited when the file has ended; until then a failure must not count as unhandled
     staged.catch(() => content.destroy())
     const open = { id, content, staged }
-    this.#open.set(place, open)
+    this.#open.set(index, open)
     return open
   }
 

@@ -197,13 +197,13 @@ export class GraphReadings {
     let requestCount = 0
     const reads: Promise<PassageRead>[] = []
     for (const passage of passages) {
-      const { node, said } = await db.read(loadPassage(space.key, model, passage.key))
-      if (said === undefined) {
+      const { node, said: extracted } = await db.read(loadPassage(space.key, model, passage.key))
+      if (extracted === undefined) {
         remaining -= estimateCost(node.text)
         if (remaining < 0) break
         requestCount++
         reads.push(this.#ask(work, passage, node, meter))
-      } else reads.push(Promise.resolve({ passage, node, said }))
+      } else reads.push(Promise.resolve({ passage, node, said: extracted }))
     }
     const results = await Promise.all(reads)
     const firstFailure = results.findIndex(({ failure }) => failure !== undefined)
@@ -232,9 +232,13 @@ export class GraphReadings {
 
   async #ask(work: ReadingRun, passage: LivePassage, node: PassageNode, meter: TokenMeter): Promise<PassageRead> {
     try {
-      const said = await requestExtraction(work.generator, node.text, { signal: work.signal, meter, urgent: false })
+      const extracted = await requestExtraction(work.generator, node.text, {
+        signal: work.signal,
+        meter,
+        urgent: false,
+      })
       work.rejections = 0
-      return said === undefined ? { passage, node } : { passage, node, said }
+      return extracted === undefined ? { passage, node } : { passage, node, said: extracted }
     } catch (failure) {
       work.rejections++
       return mayBeCausedByTexts(failure) && work.rejections < MAX_CONSECUTIVE_REJECTIONS
@@ -253,12 +257,13 @@ export class GraphReadings {
       }
     for (const [versionKey, ofVersion] of versions) {
       const extraction: GraphExtraction = { entities: new Map(), relations: new Map() }
-      for (const { node, said } of ofVersion) if (said !== undefined) addExtraction(extraction, node.key, said)
+      for (const { node, said: extracted } of ofVersion)
+        if (extracted !== undefined) addExtraction(extraction, node.key, extracted)
       const nodes = new Set(ofVersion.map(({ node }) => node.key))
       await storeExtraction(db, { spaceKey: space.key, versionKey, nodes, byModel: true }, extraction, remaining)
       await db.write(function* () {
-        for (const { node, said } of ofVersion)
-          if (said !== undefined) yield* storeModelExtraction(space.key, model, node, said)
+        for (const { node, said: extracted } of ofVersion)
+          if (extracted !== undefined) yield* storeModelExtraction(space.key, model, node, extracted)
       })
     }
   }
@@ -323,7 +328,9 @@ function countRead(
 ): { done: number; unusable: number } {
   const first = reads[0]?.passage.key ?? 0
   const passed = slice.filter(({ key }) => key >= first && key <= position)
-  const missing = new Set(reads.filter(({ said }) => said === undefined).map(({ passage }) => passage.key))
+  const missing = new Set(
+    reads.filter(({ said: extracted }) => extracted === undefined).map(({ passage }) => passage.key),
+  )
   const unusable = passed.filter(({ key }) => missing.has(key)).length
   return { done: passed.length - unusable, unusable }
 }

@@ -53,23 +53,23 @@ export function* isCompiling(spaceKey: number, names: readonly (string | undefin
 
 /** Leases of compilations: rows of their jobs, renewed by the heartbeats of their gateways. */
 function* listCompilationLeases(spaceKey: number): Read<LeaseInfo[]> {
-  return (yield* listCompilingDocuments(spaceKey)).map((held) => toCompilationLease(spaceKey, held))
+  return (yield* listCompilingDocuments(spaceKey)).map((job) => toCompilationLease(spaceKey, job))
 }
 
-function toCompilationLease(spaceKey: number, held: CompilingDocument): LeaseInfo {
-  const heartbeatAt = Math.max(held.claimed_at, held.beat_at ?? 0)
+function toCompilationLease(spaceKey: number, job: CompilingDocument): LeaseInfo {
+  const heartbeatAt = Math.max(job.claimed_at, job.beat_at ?? 0)
   return {
-    id: held.job,
+    id: job.job,
     spaceKey,
-    sessionId: held.job,
-    type: held.version > 1 ? 'reindex' : 'publish',
+    sessionId: job.job,
+    type: job.version > 1 ? 'reindex' : 'publish',
     targetType: 'document',
-    targetId: held.document,
-    targetVersion: held.version,
-    virtualPath: `/knowledge/documents/${held.document}`,
-    fence: held.fence,
+    targetId: job.document,
+    targetVersion: job.version,
+    virtualPath: `/knowledge/documents/${job.document}`,
+    fence: job.fence,
     status: 'active',
-    acquiredAt: held.claimed_at,
+    acquiredAt: job.claimed_at,
     heartbeatAt,
     expiresAt: heartbeatAt + LEASE_LIFETIME_MS,
   }

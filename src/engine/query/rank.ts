@@ -123,7 +123,7 @@ export function beginRanking(request: RankRequest): {
   texts: number[]
   compared(texts: RankingTexts): { open: number[]; finish(vectors: RankingVectors | undefined): Ranking }
 } {
-  const asked = computeQuestionStatistics(request)
+  const statistics = computeQuestionStatistics(request)
   const dense = getDenseWeights(request)
   const fused = dense === undefined ? fuse(request.hits) : fuse(request.hits, dense.share)
   const reranking = request.rerank ?? true
@@ -141,11 +141,11 @@ export function beginRanking(request: RankRequest): {
         finish(vectors) {
           if (vectors !== undefined) sortByLikeness(request, compared, open, vectors)
           const tail = fused.slice(head.length)
-          const confidence = computeConfidence(request, compared, asked)
+          const confidence = computeConfidence(request, compared, statistics)
           const finished = reranking
             ? assignScores(compared, tail, confidence)
             : assignFusedScores(compared, tail, confidence)
-          return { ranked: markVectorMatches(request, compared, finished), compared, asked }
+          return { ranked: markVectorMatches(request, compared, finished), compared, asked: statistics }
         },
       }
     },
@@ -253,13 +253,13 @@ function getDenseWeights({ hits, calibration }: RankRequest): DenseWeights | und
 function computeConfidence(
   { hits, calibration }: RankRequest,
   compared: readonly ComparedCandidate[],
-  asked: QuestionStatistics,
+  statistics: QuestionStatistics,
 ): number {
   if (compared.length === 0) return 0
-  const { byVectors = 0 } = asked
+  const { byVectors = 0 } = statistics
   if (hits.every((hit) => hit.bm25 === undefined))
     return calibration === undefined ? Math.min(1, Math.max(0, findBestCosine(compared) ?? 0)) : byVectors
-  return Math.max(byVectors, computeAnswerConfidence(maxFeatures(compared.map(({ features }) => features)), asked))
+  return Math.max(byVectors, computeAnswerConfidence(maxFeatures(compared.map(({ features }) => features)), statistics))
 }
 
 /**

@@ -56,10 +56,10 @@ export interface ResearchAnalysis {
  */
 export function assessQuestion(
   question: string,
-  place: number,
+  index: number,
   found: readonly RetrievalWithEvidence[],
 ): QuestionEvidence {
-  const own = found.filter((retrieval) => retrieval.question === place)
+  const own = found.filter((retrieval) => retrieval.question === index)
   const items = mergeItems(own.flatMap(({ bundle }) => bundle.items))
   const idf = new Map(own.flatMap((retrieval) => retrieval.idf))
   const searched = own[0]?.searched ?? question

@@ -106,7 +106,7 @@ export function listSectionQuestions({
   questions,
   parts,
 }: ResearchQuestionPlan): { text: string; place: number; part: QuestionPart }[] {
-  const all = questions.map((text, place) => ({ text, place, part: parts?.[place] ?? { text, entities: [] } }))
+  const all = questions.map((text, index) => ({ text, place: index, part: parts?.[index] ?? { text, entities: [] } }))
   return all.length > 1 ? all.slice(1) : all
 }
 

@@ -152,15 +152,15 @@ class Fts5Text implements TextIndex {
   ): Promise<TextHits> {
     const { frequency, nodes } = this.#counts(scope)
     const frequencies = countTermNodes(terms, frequency)
-    const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
+    const queryTerms = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const limit = Math.min(MAX_K, k)
     const none: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
-    if (limit < 1 || asked.length === 0 || docs?.length === 0) return none
+    if (limit < 1 || queryTerms.length === 0 || docs?.length === 0) return none
     // phrases cannot have weights here: rewordings only add candidates, and ranking weighs them later
     const reworded = compounds === undefined ? [] : weighRewordings(compounds, frequency, nodes())
     const rewordings = reworded.map(({ queryTerms, documentTerms }) => ({ queryTerms, documentTerms }))
     const match = [
-      ...asked.flatMap(({ term, weight }) => new Array<string>(weight).fill(quoteTerm(term))),
+      ...queryTerms.flatMap(({ term, weight }) => new Array<string>(weight).fill(quoteTerm(term))),
       ...rewordings.map(({ documentTerms }) => `(${documentTerms.map(quoteTerm).join(' AND ')})`),
     ].join(' OR ')
     const filters = [

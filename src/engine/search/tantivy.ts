@@ -152,12 +152,12 @@ class TantivyText implements TextIndex {
     ]
     const { frequency, nodes } = this.#counts(searcher, scope === undefined ? undefined : filters.at(-1))
     const frequencies = countTermNodes(terms, frequency)
-    const asked = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
+    const queryTerms = weighTerms(terms, (term) => frequencies.get(term) ?? 0)
     const found: TextHits = { keys: [], scores: [], frequencies, rewordings: [] }
-    if (limit < 1 || asked.length === 0 || docs?.length === 0) return found
+    if (limit < 1 || queryTerms.length === 0 || docs?.length === 0) return found
     const reworded = compounds === undefined ? [] : weighRewordings(compounds, frequency, nodes())
     found.rewordings = reworded.map(({ queryTerms, documentTerms }) => ({ queryTerms, documentTerms }))
-    const { hits } = searcher.search(this.#query(asked, reworded, filters), limit, false)
+    const { hits } = searcher.search(this.#query(queryTerms, reworded, filters), limit, false)
     const keyCache = this.#keys
     for (const [i, hit] of hits.entries()) {
       if (i > 0 && i % MAX_CALLS_PER_TURN === 0) await nextTurn()

@@ -65,8 +65,8 @@ export function openThread<C extends ThreadCalls<C>>(
           else resolve(answer.value as ReturnType<C[typeof name]>) // the call of this name returned it
         }
         open.set(id, { settle, timer })
-        const asked: ReadingRequest = { id, name, args }
-        worker.postMessage(asked)
+        const request: ReadingRequest = { id, name, args }
+        worker.postMessage(request)
       }),
     async close() {
       await worker.terminate()

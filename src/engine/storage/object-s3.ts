@@ -156,23 +156,23 @@ export class S3Objects extends ObjectStore {
   async local<T>(keys: readonly string[], use: (files: LocalObjectFile[]) => Promise<T>): Promise<T> {
     const limit = pLimit(MAX_CONCURRENT_REQUESTS)
     const leases = keys.map((key) => limit(() => this.#acquire(key)))
-    const held = (await Promise.allSettled(leases)).flatMap((lease) =>
+    const acquired = (await Promise.allSettled(leases)).flatMap((lease) =>
       lease.status === 'fulfilled' ? [lease.value] : [],
     )
     try {
       const files = (await Promise.all(leases)).map(({ path }) => ({ path, root: this.cache.root }))
       return await use(files)
     } finally {
-      for (const lease of held) lease.release()
+      for (const lease of acquired) lease.release()
     }
   }
 
   async open(key: string): Promise<FileHandle> {
-    const held = await this.#acquire(key)
+    const acquired = await this.#acquire(key)
     try {
-      return await open(held.path, 'r')
+      return await open(acquired.path, 'r')
     } finally {
-      held.release()
+      acquired.release()
     }
   }
 

@@ -50,7 +50,7 @@ export interface VfsNode {
   /** Entries of a directory, directories first, then by name. A resource has none. */
   list(after: CursorPosition | undefined, limit: number): Promise<VfsEntryPage>
   /** Everything below a directory, folder by folder. */
-  walk(after: CursorPosition | undefined, wanted?: WalkFilter): AsyncIterable<WalkStep>
+  walk(after: CursorPosition | undefined, filter?: WalkFilter): AsyncIterable<WalkStep>
   /** The texts at and below this node after `after`. */
   texts(after: CursorPosition | undefined): AsyncIterable<TextUnit>
   /** The text of a resource; undefined for a directory. */

@@ -1,5 +1,5 @@
 /** Describes the corrections of a query: `also searched for “battery alarm” (asked: “batery alrm”)`. */
 export function formatCorrections(words: readonly { asked: string; searched: string }[]): string {
-  const asked = [...new Set(words.map((word) => word.asked))].join(' ')
-  return `also searched for “${words.map(({ searched }) => searched).join(' ')}” (asked: “${asked}”)`
+  const corrections = [...new Set(words.map((word) => word.asked))].join(' ')
+  return `also searched for “${words.map(({ searched }) => searched).join(' ')}” (asked: “${corrections}”)`
 }

@@ -24,8 +24,8 @@ export class WordTable<T extends object> {
   #values: (T | undefined)[] = []
 
   /** @param capacity count of ranges, a power of two of at least 8 */
-  constructor(most: number) {
-    this.#capacity = most
+  constructor(capacity: number) {
+    this.#capacity = capacity
   }
 
   /** The value of a range of a text, if it is cached. */

@@ -75,11 +75,11 @@ export class AnnotationJobs {
           yield* setReplySetting(of, action === 'enable', threshold)
       })
     } catch (error) {
-      const said = error instanceof Error ? error.message : String(error)
-      log.warn({ app: session.app.id, error: said }, 'annotation replies could not be switched')
+      const message = error instanceof Error ? error.message : String(error)
+      log.warn({ app: session.app.id, error: message }, 'annotation replies could not be switched')
       // At shutdown it is left running: the next start marks it as failed.
       await retryUntilWritten(this.#context, 'the end of a switch', this.#ending.signal, () =>
-        db.write(() => setAnnotationJobStatus(of, id, 'error', said)),
+        db.write(() => setAnnotationJobStatus(of, id, 'error', message)),
       ).catch(() => {})
     }
   }

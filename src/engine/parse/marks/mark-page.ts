@@ -12,14 +12,14 @@ const TRAILING_PUNCTUATION = /^[\p{Pe}\p{Pf}\p{Pd}.,;:!?%"'…。、，：；！
 /** Locates texts on a page of a PDF: among its own characters, else in what OCR recognised on it. */
 export async function markPage(
   file: Buffer,
-  { filename, page, wanted, exactly, read }: MarkRequest,
+  { filename, page, wanted: request, exactly, read }: MarkRequest,
 ): Promise<PageMarks> {
   const pages = await openPages(file, filename)
   try {
     if (page > pages.count) throw new ReadError('malformed', `the file has no page ${page}`)
     const size = pages.size(page)
-    const own = findCharacters(pages.letters(page), wanted, exactly)
-    const recognised = read === undefined ? [] : findCharacters(placeRecognisedLetters(read, size), wanted, exactly)
+    const own = findCharacters(pages.letters(page), request, exactly)
+    const recognised = read === undefined ? [] : findCharacters(placeRecognisedLetters(read, size), request, exactly)
     return { ...size, boxes: lineBoxes(recognised.length > own.length ? recognised : own) }
   } finally {
     pages.close()
@@ -27,21 +27,21 @@ export async function markPage(
 }
 
 /** Locates texts in a recognised picture. @returns undefined when its size is unknown */
-export function markPicture(read: RecognisedPage, wanted: readonly TargetText[]): PageMarks | undefined {
+export function markPicture(read: RecognisedPage, request: readonly TargetText[]): PageMarks | undefined {
   const size = getShownSize(read)
   return size === undefined
     ? undefined
-    : { ...size, boxes: lineBoxes(findCharacters(placeRecognisedLetters(read, size), wanted, [])) }
+    : { ...size, boxes: lineBoxes(findCharacters(placeRecognisedLetters(read, size), request, [])) }
 }
 
 /** The characters that belong to the texts, in page order. */
 function findCharacters(
   characters: PlacedLetter[],
-  wanted: readonly TargetText[],
+  request: readonly TargetText[],
   exactly: readonly TargetText[],
 ): PlacedLetter[] {
   const letters = extractLetters(characters.map(({ text }) => text))
-  const found = findTexts(letters, wanted)
+  const found = findTexts(letters, request)
   for (const index of findTexts(letters, exactly, true)) found.add(index)
   let isIncluded = false
   return characters.filter(({ text }, index) => {
