@@ -52,7 +52,7 @@ describe.runIf(hasBrowser)('files of a drive', () => {
     await sheet.getByLabel(/sea\.md/).check()
     await sheet.getByLabel(/alps\.md/).check()
     await sheet.getByLabel(/alps\.md/).uncheck()
-    await sheet.getByText('2 items chosen').waitFor()
+    await sheet.getByText('2 items selected').waitFor()
     expect([await seriousProblems(page), await overflow(page)]).toEqual([[], 0])
     // The selection of another folder remains.
     await sheet.getByRole('button', { name: 'Back' }).click()

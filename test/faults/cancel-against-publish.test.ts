@@ -60,7 +60,7 @@ class Watch {
         return write.call(this, marked) as Promise<T>
       }
       // The called functions identify the publishing transaction.
-      const isPublication = String(work).includes('publish(space, built')
+      const isPublication = String(work).includes('publishClaimed(space, built')
       const places = [watch.seen++, ...(isPublication ? ['publication' as const] : [])]
       watch.#reach(places, 'ahead')
       const noted = () => {

@@ -77,7 +77,7 @@ export async function runIdempotent(
   let reply: HttpReply
   let content: string | undefined
   try {
-    reply = await work({ ...caller, recordAnswer: recordAnswer })
+    reply = await work({ ...caller, recordAnswer })
     content = await claim.content?.digest()
   } catch (error) {
     await engine.idempotency.abandon(caller, key)
