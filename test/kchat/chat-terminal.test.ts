@@ -90,10 +90,10 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
   it('explains commands while one is typed', async () => {
     await open()
     type('/ex')
-    await shows('/export [-f] FILE  write it all as Markdown')
+    await shows('/export [-f] FILE  export the conversation as Markdown')
     type('port x')
     await shows('> /export x')
-    expect(screen()).toContain('/export [-f] FILE  write it all')
+    expect(screen()).toContain('/export [-f] FILE  export the conversation')
     type('C-u', '/')
     await shows(/\d+ more, Tab lists them/)
     type('Tab')
