@@ -49,5 +49,5 @@ test('`ks console` opens a file that only its user can read, so that no program 
 test('`ks console` without a desktop asks to open the address by hand', async () => {
   const { stderr, code } = await home.ks(['console'], { env: { DISPLAY: '', WAYLAND_DISPLAY: '' } })
   expect(code).toBe(0)
-  expect(stderr).toContain('no browser could be opened here')
+  expect(stderr).toContain('no browser could be opened; open the address above')
 })

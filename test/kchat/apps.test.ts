@@ -229,7 +229,7 @@ describe('kchat apps', () => {
       [['create', 'A', '--from', 'nowhere.json'], /--from cannot be read/],
       [['create', 'A', '--form', 'form.yaml'], /"form.yaml" is not valid YAML/],
       [['create', 'A', '--from', 'words.txt'], /"words.txt" is not valid JSON/],
-      [['create', 'A', '--from', 'controls.yaml'], /holds one application/],
+      [['create', 'A', '--from', 'controls.yaml'], /must be a file with one application/],
       [['create', 'A', '--form', '-', '--from', '-'], /only one option can read stdin, not --from and --form/],
       [['create', 'A', '--site', 'title'], /--site must be key=value/],
       [['create', 'A', '--model', 'talker'], /--model must be plugin\/provider\/model/],

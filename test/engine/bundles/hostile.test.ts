@@ -112,7 +112,7 @@ describe('a bundle from an untrusted origin', () => {
     [
       'has a document twice',
       () => rewritten('documents', ([one, ...rest]) => [String(one), String(one), ...rest]),
-      /twice|not go together|passages|versions/,
+      /twice|rows that contradict|passages|versions/,
     ],
     [
       'has lines that are not UTF-8',

@@ -85,7 +85,7 @@ describe('an engine with its objects in a bucket', () => {
     })
     expect(rows()).toEqual(before)
     const typo = { ...server.place, prefix: 'sk/' }
-    await expect(openEngine(engineOptions(test.dataDir, { objects: typo }))).rejects.toThrow(/holds none/)
+    await expect(openEngine(engineOptions(test.dataDir, { objects: typo }))).rejects.toThrow(/contains none/)
     test.engine = await openEngine(engineOptions(test.dataDir, { objects: server.place }))
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('nine')
   })

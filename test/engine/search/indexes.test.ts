@@ -290,7 +290,7 @@ describe('search indexes', () => {
     start()
     const script = `
       import { createSearchIndexes } from ${JSON.stringify(new URL('../../../dist/engine/search/indexes.js', import.meta.url).href)}
-      const none = { head: async () => ({ seq: 0 }), expected: async () => ({ seq: 0, nodes: 0, vectors: 0 }), counted: () => none.expected(), oldest: async () => 0, async *changes() {}, async *vectors() {} }
+      const none = { head: async () => ({ seq: 0 }), inSpace: (_space, work) => work(), expectedCounts: async () => ({ seq: 0, nodes: 0, vectors: 0 }), countRows: () => none.expectedCounts(), oldestEntry: async () => 0, async *changes() {}, async *vectors() {} }
       const indexes = createSearchIndexes({ dir: ${JSON.stringify(join(dir, 'other'))}, source: none })
       await indexes.follow('space', 1, { first: 1, seq: 1, add: [{ key: 1, doc: 1, title: '', body: 'word' }], remove: [] })
       console.log(indexes.pid())

@@ -247,7 +247,7 @@ describe('the location of a store', () => {
     await open(storeOf('mine'))
     await expect(open(storeOf('yours'))).rejects.toMatchObject({ name: 'StoreRefused', message: /of store mine/ })
     const empty = { location: { ...server.place, prefix: 'empty/' } }
-    await expect(open({ ...empty, ...storeOf('mine', 2, true) })).rejects.toThrow(/holds none/)
+    await expect(open({ ...empty, ...storeOf('mine', 2, true) })).rejects.toThrow(/contains none/)
     await expect(open({ location: { ...server.place, bucket: 'nowhere' } })).rejects.toThrow(/NoSuchBucket/)
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'wrong/secret')
     const error = await open(storeOf('mine')).catch((refused: unknown) => refused)

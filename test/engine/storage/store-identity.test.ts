@@ -114,7 +114,7 @@ test('F27: a database truncated at any length, or without its header, is rejecte
     writeFileSync(database(dataDir), whole)
     truncateSync(database(dataDir), cut)
     expect(await refusal(dataDir), `cut at ${cut}`).toMatch(
-      cut === 0 ? /is empty/ : /is damaged: it (is cut short|has)/,
+      cut === 0 ? /is empty/ : /is damaged: it (is truncated|has)/,
     )
   }
   const headless = Buffer.from(whole)
