@@ -50,6 +50,7 @@ const FLOORS = [
   'retention',
   'jobs',
   'gateways',
+  'operations.ts',
   'api.ts',
   'background-services.ts',
   'engine.ts',

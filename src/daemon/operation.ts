@@ -78,6 +78,11 @@ export type HandlerReply<R extends RouteDefinition> = [StreamedBody<R>] extends 
     : OkBody<R['ok'][keyof R['ok']]>
   : StreamedBody<R>
 
+/** An operation without a reply may return nothing. */
+type HandlerResult<R extends RouteDefinition> =
+  | HandlerReply<R>
+  | ([HandlerReply<R>] extends [undefined] ? Promise<void> : Promise<HandlerReply<R>>)
+
 type UploadInput<R extends RouteDefinition> = R extends { multipart: { fields: infer F extends z.ZodObject } }
   ? { receive: ReceiveUpload<z.output<F>> }
   : object
@@ -92,7 +97,7 @@ type StreamInput<R extends RouteDefinition> = R extends { events: object }
 
 export type RouteHandler<R extends RouteDefinition> = (
   input: RouteInput<R> & HandlerContext & UploadInput<R> & StreamInput<R>,
-) => Promise<HandlerReply<R>> | HandlerReply<R>
+) => HandlerResult<R>
 
 /** One handler for each route, by the route's id: a missing or mistyped one does not compile. */
 export type RouteHandlers<Routes extends readonly RouteDefinition[]> = {
@@ -101,3 +106,55 @@ export type RouteHandlers<Routes extends readonly RouteDefinition[]> = {
 
 /** A handler with its route type erased. */
 export type AnyHandler = (input: never) => unknown
+
+type PathParameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? [Name, ...PathParameters<Rest>]
+  : []
+
+type PathValues<R extends RouteDefinition, Names extends string[] = PathParameters<R['path']>> = {
+  [K in keyof Names]: R extends { params: infer P extends z.ZodObject } ? z.output<P>[Names[K]] : never
+}
+
+type SentValue<R extends RouteDefinition> = R extends { query: infer S extends z.ZodType }
+  ? [query: z.output<S>]
+  : R extends { body: infer S extends z.ZodType }
+    ? [body: z.output<S>]
+    : []
+
+/** An operation of the engine as a route needs it: the path's parameters in their order, then the query or the body. */
+type EngineOperation<R extends RouteDefinition> = (
+  caller: Caller,
+  ...rest: [...PathValues<R>, ...SentValue<R>]
+) => HandlerResult<R>
+
+/** One operation of the engine for each route, by the route's id. */
+export type EngineOperations<Routes extends readonly RouteDefinition[]> = {
+  [R in Routes[number] as R['id']]: EngineOperation<R>
+}
+
+/** An operation with its route type erased. */
+type AnyOperation = (...args: never[]) => unknown
+
+/** The handlers of the routes that have an operation of the engine. */
+export function toHandlers(
+  routes: readonly RouteDefinition[],
+  operations: Readonly<Record<string, AnyOperation>>,
+): Record<string, AnyHandler> {
+  const handlers: Record<string, AnyHandler> = {}
+  for (const route of routes) {
+    const operation = operations[route.id]
+    if (operation !== undefined) handlers[route.id] = toHandler(route, operation)
+  }
+  return handlers
+}
+
+type ForwardedInput = HandlerContext & { params?: Record<string, unknown>; query: unknown; body: unknown }
+
+function toHandler({ path, query, body }: RouteDefinition, operation: AnyOperation): AnyHandler {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const sent = query !== undefined ? 'query' : body !== undefined ? 'body' : undefined
+  return (input: ForwardedInput) => {
+    const values = names.map((name) => input.params?.[name])
+    return Reflect.apply(operation, undefined, [input.caller, ...values, ...(sent === undefined ? [] : [input[sent]])])
+  }
+}

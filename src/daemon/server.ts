@@ -1,11 +1,8 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
-import { chatAppRoutes } from '../contract/chat/apps.js'
 import { chatRoutes } from '../contract/chat/routes.js'
-import { gatewayRoutes } from '../contract/gateway/routes.js'
 import type { RouteDefinition } from '../contract/route.js'
 import { lazy } from '../lib/lazy.js'
-import { chatAppHandlers } from './chat/apps.js'
 import { chatDialect } from './chat/dialect.js'
 import { createChatHandlers } from './chat/handlers.js'
 import { createChatPageHandler } from './chat/page.js'
@@ -16,7 +13,7 @@ import { consoleRoutes } from './console/routes.js'
 import { CONSOLE_PATH, createConsolePageHandler } from './console/serve.js'
 import { createEdge, type EdgeBindings, type EdgeOptions, type RequestHandler } from './edge.js'
 import { gatewayDialect } from './gateway/dialect.js'
-import { gatewayHandlers } from './gateway/handlers.js'
+import { daemonRoutes, gatewayHandlers } from './gateway/handlers.js'
 import { serveMcp } from './mcp.js'
 import type { AnyHandler } from './operation.js'
 import { compileRoutes } from './routing.js'
@@ -35,7 +32,7 @@ export function createApp(options: EdgeOptions): DaemonApp {
     for (const path of compileRoutes(routes, handlers)) app.all(path.pattern, (context) => edge(context, path))
   }
   const gateway = createEdge(options, gatewayDialect)
-  serve(gateway, [...gatewayRoutes, ...chatAppRoutes], { ...gatewayHandlers(deps), ...chatAppHandlers(deps) })
+  serve(gateway, daemonRoutes, gatewayHandlers(deps))
   serve(gateway, consoleRoutes, consoleHandlers(deps))
   serve(gateway, visitRoutes, createVisitHandlers(deps))
   const files = lazy(async () => (await import('./console/files.js')).createConsoleFiles())

@@ -14,7 +14,6 @@ import { asDeployment, asTenant } from './base/tenant-scope.js'
 import { createBundleOperations } from './bundles/operations.js'
 import { createChatService } from './chat/operations.js'
 import { EmbeddingMigrations } from './compile/embedding-migrations.js'
-import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
 import { createReplaySource } from './compile/replay.js'
 import { TranscriptionQueue } from './compile/transcription-queue.js'
 import { VectorFiller } from './compile/vector-filler.js'
@@ -24,69 +23,35 @@ import { Derivations } from './derived/derivation.js'
 import { PageIndexer } from './derived/page-index/indexer.js'
 import { PassageCache } from './derived/passage.js'
 import { PictureDescriber } from './derived/pictures/describer.js'
-import { deleteDocuments } from './documents/delete.js'
-import { getMultimodal, getOutline, getParseArtifact } from './documents/derived.js'
-import { checkDocuments, getDocument, listDocuments } from './documents/documents.js'
-import { getItemAsset } from './documents/item-assets.js'
-import { reindexDocuments } from './documents/reindex.js'
-import { beginUpload } from './documents/upload.js'
-import { explainQuery } from './explain/explain.js'
 import { Gateway } from './gateways/gateway.js'
-import { createIdempotency } from './idempotency/idempotency.js'
-import { createIntegrityOperations } from './integrity/integrity.js'
-import { cancelJob, getJob } from './jobs/jobs.js'
-import { retryFailed, retryJob } from './jobs/retry.js'
 import { JobRunner } from './jobs/runner.js'
-import { createLocalFileOperations } from './local-files/operations.js'
 import { LsaEmbedder } from './models/builtin/lsa-embedder.js'
 import { createModelRegistry } from './models/registry.js'
+import { createOperations } from './operations.js'
 import { createCompiler } from './parse/compiler.js'
 import { withConverters } from './parse/convert/with-converters.js'
 import { createDrawer } from './parse/draw/drawer.js'
 import { FailedQueryClustering } from './quality/clustering.js'
-import { createQuality } from './quality/operations.js'
 import { QueryGate } from './query/gate.js'
-import { startQuery } from './query/run.js'
-import { searchSpace } from './query/search.js'
 import type { QueryShared } from './query/stages.js'
 import { warmUp } from './query/warm-up.js'
-import { getBulkJob } from './queue/bulk.js'
-import { listJobs } from './queue/list.js'
+import type { ResearchService } from './research/operations.js'
 import { createResearch } from './research/operations.js'
 import { RetentionSweeper } from './retention/sweeper.js'
-import { insertBulkJob } from './rows/bulk-jobs.js'
-import { findSpace, toSpace } from './rows/spaces.js'
 import { failExpiredUploads } from './rows/staged-commits.js'
 import { countTenantJobs } from './rows/tenant-jobs.js'
 import { checkSearchBackend, openSearchIndexes } from './search/open-indexes.js'
-import { createSnapshots } from './snapshots/operations.js'
+import type { SourceService } from './sources/operations.js'
 import { createSourceOperations } from './sources/operations.js'
-import { followChanges } from './spaces/changes.js'
-import { getSpaceProfile, setRetrievalProfile } from './spaces/profile.js'
-import { createRetentionPolicies } from './spaces/retention-policy.js'
-import {
-  createSpace,
-  deleteSpace,
-  getSpaceManifest,
-  listSpaces,
-  setEmbeddingProfile,
-  updateSpace,
-} from './spaces/spaces.js'
 import { createBudgetStore } from './spaces/stored-budget.js'
-import { createTokenOperations } from './spaces/tokens.js'
 import { collectMetrics } from './status/collect-metrics.js'
 import { getHealth } from './status/health.js'
-import { createModelOperations } from './status/models-in-use.js'
-import { getSpaceStats, getSpaceStatus } from './status/status.js'
 import { logDatabaseEvents } from './storage/log-database-events.js'
 import { type OpenStore, openServerStore, openStore, toDamagedStoreError } from './storage/open-store.js'
-import { writeReply } from './storage/write-reply.js'
-import { getTrace, listConflicts, listEvidence, listMissing } from './traces/traces.js'
 import { createPublishedDocumentsReader } from './vfs/published-documents.js'
 import { createFileSystem } from './vfs/vfs.js'
 import { createGraphServices } from './views/graph-operations.js'
 import { SemanticViews } from './views/views.js'
-import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 
 /**
  * Opens the engine on a data directory that the caller has locked, and wires the services that slices share.
@@ -184,7 +149,7 @@ async function openWith(
   }
   const gateway = new Gateway(context, wakeServices)
   gateway.start()
-  const engine = wireEngine(context, services, jobs, sweeper, sources, shared, research, gateway)
+  const engine = wireEngine(context, { services, runner: jobs, sweeper, sources, shared, research, gateway })
   for (const service of Object.values(services)) await service.start(context)
   runner.start()
   research.runner.wake()
@@ -196,15 +161,20 @@ async function openWith(
   return options.database === undefined ? engine : bindTenantScope(engine)
 }
 
+/** Services that `openWith` starts and the engine closes. */
+interface EngineServices {
+  services: BackgroundServices
+  runner: JobRunner
+  sweeper: RetentionSweeper
+  sources: SourceService
+  shared: QueryShared
+  research: ResearchService
+  gateway: Gateway
+}
+
 function wireEngine(
   context: EngineContext,
-  services: BackgroundServices,
-  runner: JobRunner,
-  sweeper: RetentionSweeper,
-  sources: ReturnType<typeof createSourceOperations>,
-  { cache, derivations }: QueryShared,
-  research: ReturnType<typeof createResearch>,
-  gateway: Gateway,
+  { services, runner, sweeper, sources, shared: { cache, derivations }, research, gateway }: EngineServices,
 ): Engine {
   const { db, options, foregroundPriority } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, foregroundPriority)
@@ -221,59 +191,16 @@ function wireEngine(
     documents: createPublishedDocumentsReader(files),
   })
   return {
-    spaces: {
-      create: (caller, body) => createSpace(context, caller, body),
-      list: (caller, page) => db.read(listSpaces(caller, page)),
-      get: async (caller, id) => toSpace(await db.read(findSpace(caller.tenant, id))),
-      update: (caller, id, body) => updateSpace(db, caller, id, body),
-      delete: (caller, id) => deleteSpace(context, caller, id),
-      manifest: (caller, id) => db.read(getSpaceManifest(context, caller, id)),
-      setEmbeddingProfile: (caller, id, model) => setEmbeddingProfile(context, caller, id, model),
-      startMigration: (caller, id, model) => startMigration(context, caller, id, model),
-      migration: (caller, id, migrationId) => db.read(getMigration(caller, id, migrationId)),
-      cancelMigration: (caller, id, migrationId) => cancelMigration(context, caller, id, migrationId),
-      status: async (caller, id) => getSpaceStatus(context, caller, id),
-      stats: async (caller, id, minutes) => getSpaceStats(context, caller, id, minutes),
-      retrievalProfile: (caller, id) => db.read(getSpaceProfile(caller, id)),
-      setRetrievalProfile: (caller, id, body) => setRetrievalProfile(context, caller, id, body),
-    },
-    documents: createDocumentOperations(context, runner),
-    jobs: {
-      get: (caller, id) => db.read(getJob(caller, id)),
-      cancel: (caller, id) => cancelJob(context, caller, id),
-      bulk: (caller, id) => db.read(getBulkJob(caller, id)),
-      list: (caller, spaceId, page) => db.read(listJobs(context, caller, spaceId, page)),
-      retry: (caller, id) => retryJob(context, caller, id),
-      retryFailed: (caller, spaceId) => retryFailed(context, caller, spaceId),
-    },
-    queries: {
-      start: (caller, body, signal) => startQuery(context, { gate, cache, derivations }, caller, body, signal),
-      explain: (caller, spaceId, body) => explainQuery(context, { gate, cache, derivations }, caller, spaceId, body),
-      search: (caller, spaceId, body) => searchSpace(context, { gate, cache, derivations }, caller, spaceId, body),
-      trace: (caller, id) => db.read(getTrace(caller, id)),
-      evidence: (caller, id, page) => db.read(listEvidence(caller, id, page)),
-      conflicts: (caller, id, page) => db.read(listConflicts(caller, id, page)),
-      missing: (caller, id, page) => db.read(listMissing(caller, id, page)),
-    },
-    changes: { follow: (caller, seconds, signal) => followChanges(context, caller, seconds, signal) },
-    quality: createQuality(context),
-    research: research.operations,
-    sources: sources.operations,
-    fs: {
-      ...files,
-      write: (caller, id, body) => writeFile(context, caller, id, body),
-      mv: (caller, id, body) => moveFiles(context, caller, id, body),
-      rm: (caller, id, query) => removeFiles(context, caller, id, query),
-    },
-    snapshots: createSnapshots(context, { gate, cache, derivations }),
-    localFiles: createLocalFileOperations(context),
-    retention: createRetentionPolicies(context),
-    graph: graph.operations,
-    bundles,
-    integrity: createIntegrityOperations(context),
-    chat: chat.operations,
-    idempotency: createIdempotency(context),
-    tokens: createTokenOperations(db),
+    ...createOperations(context, {
+      runner,
+      shared: { gate, cache, derivations },
+      files,
+      graph,
+      research,
+      sources,
+      bundles,
+      chat,
+    }),
     health: () => getHealth(context),
     gateways: () => gateway.count,
     durable: () => db.durable(),
@@ -301,7 +228,6 @@ function wireEngine(
     measured: () =>
       asDeployment(() => collectMetrics(context, { running: gate.running + chat.running(), waiting: gate.waiting })),
     jobsOf: (tenant) => asTenant(tenant, () => db.read(countTenantJobs(tenant))),
-    models: createModelOperations(context),
     async close() {
       await bundles.close()
       context.indexes.beginShutdown()
@@ -318,32 +244,5 @@ function wireEngine(
       await db.close(() => context.identity.markClosed())
       context.identity.unmarkClosed()
     },
-  }
-}
-
-function createDocumentOperations(context: EngineContext, runner: JobRunner): Engine['documents'] {
-  const { db } = context
-  return {
-    list: (caller, spaceId, page) => db.read(listDocuments(caller, spaceId, page)),
-    get: (caller, spaceId, id) => db.read(getDocument(caller, spaceId, id)),
-    parseArtifact: (caller, spaceId, id, version) => getParseArtifact(db, caller, spaceId, id, version),
-    outline: (caller, spaceId, id) => getOutline(db, caller, spaceId, id),
-    multimodal: (caller, spaceId, id) => getMultimodal(db, caller, spaceId, id),
-    itemAsset: (caller, spaceId, id, item, variant) => getItemAsset(context, caller, spaceId, id, item, variant),
-    upload: (caller, spaceId, kind) => beginUpload(context, caller, spaceId, kind),
-    async bulkUpload(caller, spaceId, items) {
-      const bulkItems = items.map((item) => ({ documentId: item.asset.id, jobId: item.compilationJob.id }))
-      return writeReply(db, caller, function* () {
-        const space = yield* findSpace(caller.tenant, spaceId)
-        return { bulkJobId: yield* insertBulkJob(space, 'document_upload', bulkItems), total: items.length, items }
-      })
-    },
-    async settled(caller, spaceId, accepted) {
-      await runner.waitUntilSettled(accepted.compilationJob.id)
-      return db.read(getDocument(caller, spaceId, accepted.asset.id))
-    },
-    delete: (caller, spaceId, ids) => deleteDocuments(context, caller, spaceId, ids),
-    reindex: (caller, spaceId, which) => reindexDocuments(context, caller, spaceId, which),
-    check: (caller, spaceId, body) => checkDocuments(context, caller, spaceId, body),
   }
 }

@@ -442,14 +442,14 @@ describe('the gateway and the chat service', () => {
 
   test('log an unexpected failure under the trace id of the response, without details in the response', async () => {
     const { chat } = edge.engine
-    const kept = { authenticate: chat.authenticate, list: edge.engine.spaces.list }
+    const kept = { authenticate: chat.authenticate, health: edge.engine.health }
     const broken = () => {
       throw new Error('a secret of the inside')
     }
     chat.authenticate = broken
-    edge.engine.spaces.list = broken
+    edge.engine.health = broken
     try {
-      for (const path of ['/v1/info', '/knowledge-spaces']) {
+      for (const path of ['/v1/info', '/health']) {
         // A token with a dot would not count as an application key.
         const token = path === '/v1/info' ? 'app-example' : edge.tokens.ada
         const response = await edge.send('GET', path, { token })
@@ -460,7 +460,7 @@ describe('the gateway and the chat service', () => {
       }
     } finally {
       chat.authenticate = kept.authenticate
-      edge.engine.spaces.list = kept.list
+      edge.engine.health = kept.health
     }
   })
 })

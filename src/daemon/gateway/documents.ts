@@ -10,14 +10,8 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
     Promise.all(items.map((item) => documents.settled(caller, spaceId, item)))
 
   return {
-    listDocuments: ({ caller, params, query }) => documents.list(caller, params.id, query),
-    getDocument: ({ caller, params }) => documents.get(caller, params.id, params.documentId),
-    getParseArtifact: ({ caller, params }) =>
-      documents.parseArtifact(caller, params.id, params.documentId, params.version),
-    getDocumentOutline: ({ caller, params }) => documents.outline(caller, params.id, params.documentId),
-    getMultimodalManifest: ({ caller, params }) => documents.multimodal(caller, params.id, params.documentId),
-    getMultimodalAsset: ({ caller, params, query }) =>
-      documents.itemAsset(caller, params.id, params.documentId, params.itemId, query.variant),
+    getMultimodalAsset: ({ caller, params: { id, ...item }, query }) =>
+      documents.itemAsset(caller, id, { ...item, ...query }),
     uploadDocument: async ({ caller, params, receive }) => {
       const upload = await documents.upload(caller, params.id, {
         many: false,
@@ -38,14 +32,7 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
       return bulk
     },
     deleteDocuments: ({ caller, params, body }) => documents.delete(caller, params.id, body.documentIds),
-    reindexDocuments: ({ caller, params, body }) =>
-      documents.reindex(
-        caller,
-        params.id,
-        body.documentIds === undefined ? { all: true } : { documentIds: body.documentIds },
-      ),
-    checkDocuments: ({ caller, params, body }) => documents.check(caller, params.id, body),
-  } satisfies RouteHandlers<typeof documentsRoutes>
+  } satisfies Partial<RouteHandlers<typeof documentsRoutes>>
 }
 
 /** Receives the parts of a form as one upload: all of them, or none. */

@@ -46,7 +46,6 @@ export function localFilesHandlers({ engine, watching, ownFiles }: HandlerDeps) 
       assertAllowed()
       await localFiles.removeWatch(caller, params.watchId)
       watching.changed()
-      return undefined
     },
   } satisfies RouteHandlers<typeof localFilesRoutes>
 }

@@ -11,9 +11,5 @@ export function queriesHandlers({ engine: { queries } }: HandlerDeps) {
         interrupted: (error) => ({ event: 'answer.error', data: { error, traceId: run.traceId } }),
       }
     },
-    getTrace: ({ caller, params }) => queries.trace(caller, params.traceId),
-    listTraceEvidence: ({ caller, params, query }) => queries.evidence(caller, params.traceId, query),
-    listTraceConflicts: ({ caller, params, query }) => queries.conflicts(caller, params.traceId, query),
-    listTraceMissing: ({ caller, params, query }) => queries.missing(caller, params.traceId, query),
-  } satisfies RouteHandlers<typeof queriesRoutes>
+  } satisfies Partial<RouteHandlers<typeof queriesRoutes>>
 }

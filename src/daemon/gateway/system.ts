@@ -17,9 +17,6 @@ export function systemHandlers({ engine, status, requests, openapi }: HandlerDep
         measured: await engine.measured(),
         requests: requests.all(),
       }),
-    revokeToken: async ({ params }) => {
-      await engine.tokens.revoke(params.jti, Date.now() + REVOCATION_MS)
-      return undefined
-    },
+    revokeToken: ({ params }) => engine.tokens.revoke(params.jti, Date.now() + REVOCATION_MS),
   } satisfies RouteHandlers<typeof systemRoutes>
 }

@@ -1,8 +1,8 @@
 import { KsError } from '../../contract/errors.js'
-import type { ImportedBundle } from '../../contract/gateway/bundles.js'
 import { linkAbort } from '../../lib/abort.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
+import { bind } from '../storage/bind-operation.js'
 import { type OpenBundle, openBundle } from './export.js'
 import { type ImportOptions, importBundle } from './import.js'
 
@@ -13,25 +13,13 @@ const MAX_CONCURRENT_IMPORTS = 2
 const RETRY_SECONDS = 30
 
 /** Export and import of spaces. */
-export interface BundleOperations {
-  /** Opens a bundle, which its reader closes. @throws KsError `not-found`, `scope-missing`, `busy` */
-  open(caller: Caller, ids: readonly string[]): Promise<OpenBundle>
-  /** @throws KsError `invalid-bundle`, `id-taken`, `slug-taken`, `capacity-exceeded`, `quota-exceeded`, `busy` */
-  import(
-    caller: Caller,
-    source: AsyncIterable<Uint8Array>,
-    options: Omit<ImportOptions, 'signal'>,
-  ): Promise<ImportedBundle>
-  /** Aborts running exports and imports. */
-  close(): Promise<void>
-}
-
-export function createBundleOperations(context: EngineContext): BundleOperations {
+export function createBundleOperations(context: EngineContext) {
   const stop = new AbortController()
   const imports = new Set<Promise<unknown>>()
   const exports = new Set<() => void>()
   return {
-    async open(caller, ids) {
+    /** Opens a bundle, which its reader closes. @throws KsError `not-found`, `scope-missing`, `busy` */
+    open: bind(async (caller: Caller, ids: readonly string[]): Promise<OpenBundle> => {
       if (exports.size >= MAX_CONCURRENT_EXPORTS) throw busyError('exports', MAX_CONCURRENT_EXPORTS)
       const link = linkAbort(stop.signal)
       let bundle: OpenBundle | undefined
@@ -49,8 +37,9 @@ export function createBundleOperations(context: EngineContext): BundleOperations
         close()
         throw error
       }
-    },
-    async import(caller, source, options) {
+    }),
+    /** @throws KsError `invalid-bundle`, `id-taken`, `slug-taken`, `capacity-exceeded`, `quota-exceeded`, `busy` */
+    import: bind(async (caller: Caller, source: AsyncIterable<Uint8Array>, options: Omit<ImportOptions, 'signal'>) => {
       if (imports.size >= MAX_CONCURRENT_IMPORTS) throw busyError('imports', MAX_CONCURRENT_IMPORTS)
       const link = linkAbort(stop.signal)
       const work = importBundle(context, caller, source, { ...options, signal: link.signal })
@@ -61,7 +50,8 @@ export function createBundleOperations(context: EngineContext): BundleOperations
         link.dispose()
         imports.delete(work)
       }
-    },
+    }),
+    /** Aborts running exports and imports. */
     async close() {
       stop.abort(stoppingError())
       for (const close of [...exports]) close()

@@ -20,6 +20,12 @@ export interface ItemAsset {
   contentType: string
 }
 
+export interface ItemAssetRequest {
+  documentId: string
+  itemId: string
+  variant?: string | undefined
+}
+
 /** An item with its document and version. */
 interface LocatedItem {
   document: DocumentRow
@@ -37,9 +43,7 @@ export async function getItemAsset(
   context: EngineContext,
   caller: Caller,
   spaceId: string,
-  documentId: string,
-  itemId: string,
-  variant = 'original',
+  { documentId, itemId, variant = 'original' }: ItemAssetRequest,
 ): Promise<ItemAsset> {
   const { document, row, packed } = await context.db.read(loadPublishedItems(caller, spaceId, documentId))
   const item = await findItem(packed, itemId)

@@ -10,12 +10,18 @@ import { assertReindexQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeReply } from '../storage/write-reply.js'
 
+/** Exactly one of the two is given. */
+interface ReindexSelection {
+  all?: boolean | undefined
+  documentIds?: string[] | undefined
+}
+
 /** Queues documents for compilation; a document with an open job keeps that one. */
 export async function reindexDocuments(
   context: EngineContext,
   caller: Caller,
   spaceId: string,
-  selection: { all: true } | { documentIds: string[] },
+  selection: ReindexSelection,
 ): Promise<BulkReindex> {
   const { db } = context
   const lock = { tenant: caller.tenant, id: spaceId }
@@ -54,10 +60,10 @@ export async function reindexDocuments(
 function* selectDocuments(
   caller: Caller,
   space: SpaceRow,
-  selection: { all: true } | { documentIds: string[] },
+  { documentIds }: ReindexSelection,
 ): Read<{ id: string; row: DocumentRow | undefined }[]> {
-  if ('all' in selection) return (yield* documentsAfter(caller, space.key)).map((row) => ({ id: row.id, row }))
-  return yield* lookupDocuments(caller, space.key, selection.documentIds)
+  if (documentIds === undefined) return (yield* documentsAfter(caller, space.key)).map((row) => ({ id: row.id, row }))
+  return yield* lookupDocuments(caller, space.key, documentIds)
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   removeKey,
   storeAnswer,
 } from '../rows/idempotency.js'
+import { bind } from '../storage/bind-operation.js'
 import type { Driver } from '../storage/driver.js'
 import type { Write } from '../storage/program.js'
 import { parseJsonCell } from '../storage/readable.js'
@@ -27,24 +28,7 @@ const WRITE_RETRY_MS = 5000
 const MAX_WRITE_RETRIES = 120
 
 /** Answers stored under the keys that clients send with writes. A key belongs to one tenant and subject. */
-export interface Idempotency {
-  /**
-   * Claims a key for a request. Returns the stored response when the same request was answered before.
-   * @throws KsError `idempotency-conflict` for another request under the key, or while the first still runs
-   */
-  begin(caller: Caller, key: string, fingerprint: string): Promise<StoredResponse | undefined>
-  /**
-   * Stores the answer, inside the transaction with the request's effect.
-   * @throws KsError `idempotency-conflict` if another gateway has claimed the key: the effect must not happen twice
-   */
-  keep(caller: Caller, key: string, response: StoredResponse): Write<void>
-  /** Stores the answer, unless the same one is stored already. */
-  finish(caller: Caller, key: string, response: StoredResponse): Promise<void>
-  /** Releases the key, unless an answer was stored with the effect. */
-  abandon(caller: Caller, key: string): Promise<void>
-}
-
-export function createIdempotency(context: EngineContext): Idempotency {
+export function createIdempotency(context: EngineContext) {
   const { db, instance } = context
   const keep = (caller: Caller, key: string, { headers, content, ...response }: StoredResponse) =>
     storeAnswer(caller, key, instance, { ...response, headers: JSON.stringify(headers) }, content)
@@ -80,7 +64,11 @@ export function createIdempotency(context: EngineContext): Idempotency {
     }, WRITE_RETRY_MS).unref()
   }
   return {
-    async begin(caller, key, fingerprint): Promise<StoredResponse | undefined> {
+    /**
+     * Claims a key for a request. Returns the stored response when the same request was answered before.
+     * @throws KsError `idempotency-conflict` for another request under the key, or while the first still runs
+     */
+    begin: bind(async (caller: Caller, key: string, fingerprint: string): Promise<StoredResponse | undefined> => {
       const id = idOf(caller, key)
       const pendingWrite = pendingWrites.get(id)
       const stored = await db.write(function* () {
@@ -89,17 +77,23 @@ export function createIdempotency(context: EngineContext): Idempotency {
       })
       if (pendingWrites.get(id) === pendingWrite) pendingWrites.delete(id)
       return stored
-    },
-    *keep(caller, key, response) {
+    }),
+    /**
+     * Stores the answer, inside the transaction with the request's effect.
+     * @throws KsError `idempotency-conflict` if another gateway has claimed the key: the effect must not happen twice
+     */
+    *keep(caller: Caller, key: string, response: StoredResponse): Write<void> {
       if (!(yield* keep(caller, key, response)))
         throw new KsError('idempotency-conflict', 'another process has claimed this Idempotency-Key')
     },
-    async finish(caller, key, response) {
+    /** Stores the answer, unless the same one is stored already. */
+    finish: bind(async (caller: Caller, key: string, response: StoredResponse) => {
       const stored = await db.read(findIdempotencyRow(caller, key))
       if (stored?.status === response.status && stored.body === response.body) return
       await storeOutcome(caller, key, () => keep(caller, key, response))
-    },
-    abandon: (caller, key) => storeOutcome(caller, key, () => releaseKey(caller, key, instance)),
+    }),
+    /** Releases the key, unless an answer was stored with the effect. */
+    abandon: bind((caller: Caller, key: string) => storeOutcome(caller, key, () => releaseKey(caller, key, instance))),
   }
 }
 

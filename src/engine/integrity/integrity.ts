@@ -3,10 +3,7 @@ import type {
   FsckCheck,
   GcCandidate,
   GcDryRun,
-  GcExecuted,
   Lease,
-  RepairBody,
-  RepairReport,
   StagedCommit,
   StagedCommitStatus,
 } from '../../contract/gateway/integrity.js'
@@ -17,6 +14,7 @@ import { hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
 import { findSpace } from '../rows/spaces.js'
+import { bind, bindRead } from '../storage/bind-operation.js'
 import type { Read } from '../storage/program.js'
 import { listCommits } from './commits.js'
 import type { IntegrityScan } from './findings.js'
@@ -28,42 +26,27 @@ import { repairPage } from './repair.js'
 
 type CommitsPage = PageRequest & { status?: StagedCommitStatus | undefined }
 
-/** Checks that rows, files and indexes agree, and collects what is no longer needed. */
-export interface IntegrityOperations {
-  fsck(
-    caller: Caller,
-    spaceId: string,
-    query: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
-  ): Promise<ConsistencyReport>
-  repair(caller: Caller, spaceId: string, body: RepairBody): Promise<RepairReport>
-  gcDryRun(
-    caller: Caller,
-    spaceId: string,
-    query: { cursor?: string | undefined; stagedObjectPrefix?: string | undefined },
-  ): Promise<GcDryRun>
-  gcExecute(caller: Caller, spaceId: string, candidates: GcCandidate[]): Promise<GcExecuted>
-  commits(caller: Caller, spaceId: string, page: CommitsPage): Promise<Page<StagedCommit>>
-  leases(caller: Caller, spaceId: string, page: PageRequest): Promise<Page<Lease>>
+export type IntegrityOperations = ReturnType<typeof createIntegrityOperations>
+
+/** Operations that check whether rows, files and indexes agree, and collect what is no longer needed. */
+export function createIntegrityOperations(context: EngineContext) {
+  const { db } = context
+  const scanning = <Query, T>(work: (scan: IntegrityScan, query: Query) => Promise<T>) =>
+    bind(async (caller: Caller, spaceId: string, query: Query) =>
+      work(await db.read(createScan(context, caller, spaceId)), query),
+    )
+  return {
+    fsck: scanning(checkConsistency),
+    repair: scanning(repairPage),
+    gcDryRun: scanning(dryRun),
+    gcExecute: scanning(executeCandidates),
+    commits: bindRead(db, readCommits),
+    leases: bindRead(db, bind(readLeases, context)),
+  }
 }
 
-export function createIntegrityOperations(context: EngineContext): IntegrityOperations {
-  function* createScan(caller: Caller, spaceId: string): Read<IntegrityScan> {
-    return {
-      context,
-      reader: caller,
-      space: yield* findSpace(caller.tenant, spaceId),
-      now: context.now(),
-    }
-  }
-  return {
-    fsck: async (caller, spaceId, query) => checkConsistency(await context.db.read(createScan(caller, spaceId)), query),
-    repair: async (caller, spaceId, body) => repairPage(await context.db.read(createScan(caller, spaceId)), body),
-    gcDryRun: async (caller, spaceId, query) => dryRun(await context.db.read(createScan(caller, spaceId)), query),
-    gcExecute: async (caller, spaceId, candidates) =>
-      executeCandidates(await context.db.read(createScan(caller, spaceId)), candidates),
-    commits: (caller, spaceId, page) => context.db.read(readCommits(caller, spaceId, page)),
-    leases: (caller, spaceId, page) => context.db.read(readLeases(context, caller, spaceId, page)),
-  }
+function* createScan(context: EngineContext, caller: Caller, spaceId: string): Read<IntegrityScan> {
+  return { context, reader: caller, space: yield* findSpace(caller.tenant, spaceId), now: context.now() }
 }
 
 function* readCommits(caller: Caller, spaceId: string, page: CommitsPage): Read<Page<StagedCommit>> {

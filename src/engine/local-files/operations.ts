@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { KsError } from '../../contract/errors.js'
-import type { AddWatchBody, LocalFile, RecordLocalFilesBody, StoredWatch } from '../../contract/gateway/local-files.js'
+import type { LocalFile, RecordLocalFilesBody, StoredWatch } from '../../contract/gateway/local-files.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import { asDeployment, asTenant } from '../base/tenant-scope.js'
@@ -13,44 +13,38 @@ import {
   removeLocalFiles,
 } from '../rows/local-files.js'
 import { findSpace } from '../rows/spaces.js'
+import { bind } from '../storage/bind-operation.js'
 import { mapReadable } from '../storage/readable.js'
 import { writeReply } from '../storage/write-reply.js'
 import { addWatch, listWatches, removeWatch } from './watches.js'
 
-/** The local files that documents are made from, and the watched folders. */
-export interface LocalFileOperations {
-  /** @throws KsError `not-found` */
-  list(
-    caller: Caller,
-    spaceId: string,
-    filter: { root?: string | undefined; filename?: string | undefined; after?: string | undefined; limit: number },
-  ): Promise<{ items: LocalFile[]; nextAfter?: string }>
-  /** @throws KsError `not-found`, `invalid-request` for a path that is not absolute */
-  record(caller: Caller, spaceId: string, body: RecordLocalFilesBody): Promise<{ recorded: number; forgotten: number }>
-  /** Watches of one tenant, or of all. */
-  watches(tenant?: string): Promise<StoredWatch[]>
-  /**
-   * Stores a watch; the rules of an existing one for the same folder and space are replaced. @throws KsError
-   * `not-found`, `invalid-request`
-   */
-  /** @param answer computes the response of the request */
-  addWatch(caller: Caller, body: AddWatchBody, answer: (watch: StoredWatch) => unknown): Promise<StoredWatch>
-  /** @throws KsError `not-found` */
-  removeWatch(caller: Caller, id: string): Promise<void>
+interface LocalFilesFilter {
+  root?: string | undefined
+  filename?: string | undefined
+  after?: string | undefined
+  limit: number
 }
 
-export function createLocalFileOperations({ db, compiler }: EngineContext): LocalFileOperations {
+/** Operations on the local files that documents are made from, and on the watched folders. */
+export function createLocalFileOperations({ db, compiler }: EngineContext) {
   return {
-    async list(caller, spaceId, filter) {
-      const { rows, documents } = await db.read(listFilesWithDocuments(caller, spaceId, filter))
-      const page = rows.slice(0, filter.limit)
-      const last = page.at(-1)
-      return {
-        items: mapReadable(page, (row) => toLocalFile(row, documents.get(row.filename) ?? [])),
-        ...(rows.length > filter.limit && last !== undefined ? { nextAfter: last.filename } : {}),
-      }
-    },
-    async record(caller, spaceId, body) {
+    list: bind(
+      async (
+        caller: Caller,
+        spaceId: string,
+        filter: LocalFilesFilter,
+      ): Promise<{ items: LocalFile[]; nextAfter?: string }> => {
+        const { rows, documents } = await db.read(listFilesWithDocuments(caller, spaceId, filter))
+        const page = rows.slice(0, filter.limit)
+        const last = page.at(-1)
+        return {
+          items: mapReadable(page, (row) => toLocalFile(row, documents.get(row.filename) ?? [])),
+          ...(rows.length > filter.limit && last !== undefined ? { nextAfter: last.filename } : {}),
+        }
+      },
+    ),
+    /** @throws KsError `not-found`, `invalid-request` for a path that is not absolute */
+    record: bind(async (caller: Caller, spaceId: string, body: RecordLocalFilesBody) => {
       await db.read(findSpace(caller.tenant, spaceId))
       // recorded files are uploaded next
       compiler.warm()
@@ -63,18 +57,19 @@ export function createLocalFileOperations({ db, compiler }: EngineContext): Loca
         yield* recordLocalFiles(space.key, body)
         return { recorded: body.files.length, forgotten: yield* removeLocalFiles(space.key, body.forget) }
       })
-    },
-    watches(tenant) {
+    }),
+    /** Watches of one tenant, or of all. */
+    watches(tenant?: string): Promise<StoredWatch[]> {
       const read = () => db.read(listWatches(tenant))
       return tenant === undefined ? asDeployment(read) : asTenant(tenant, read)
     },
-    addWatch: (caller, body, answer) => addWatch(db, caller, body, answer),
-    removeWatch: (caller, id) => removeWatch(db, caller, id),
+    addWatch: bind(addWatch, db),
+    removeWatch: bind(removeWatch, db),
   }
 }
 
 /** One row more than requested, and the documents of the rows. */
-function* listFilesWithDocuments(caller: Caller, spaceId: string, filter: Parameters<LocalFileOperations['list']>[2]) {
+function* listFilesWithDocuments(caller: Caller, spaceId: string, filter: LocalFilesFilter) {
   const space = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* listLocalFiles(space.key, { ...filter, limit: filter.limit + 1 })
   const names = rows.slice(0, filter.limit).map(({ filename }) => filename)

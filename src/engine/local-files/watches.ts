@@ -15,7 +15,12 @@ export function* listWatches(tenant?: string): Read<StoredWatch[]> {
   return mapReadable(yield* listWatchRows(tenant), toWatch)
 }
 
-/** @param answer computes the response of the request */
+/**
+ * Stores a watch; the rules of an existing one for the same folder and space are replaced.
+ *
+ * @param answer computes the response of the request
+ * @throws KsError `not-found`, `invalid-request`
+ */
 export function addWatch(
   db: Driver,
   caller: Caller,
@@ -47,6 +52,7 @@ export function addWatch(
   )
 }
 
+/** @throws KsError `not-found` */
 export function removeWatch(db: Driver, caller: Caller, id: string): Promise<void> {
   return writeReply(db, caller, function* () {
     if (!(yield* deleteWatch(caller.tenant, id))) throw notFoundError('watch', id)

@@ -28,7 +28,7 @@ export async function triageFailedQueries(
   context: EngineContext,
   caller: Caller,
   spaceId: string,
-  limit: number,
+  { limit }: { limit: number },
 ): Promise<TriageReport> {
   const { db, log } = context
   const { space, model, waiting: pending } = await db.read(findPending(context, caller, spaceId, limit))

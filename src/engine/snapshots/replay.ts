@@ -29,9 +29,8 @@ type ReplayShared = QueryShared & { gate: QueryGate }
 
 /**
  * Runs the recorded queries again on the current publication, with the code that answers queries. It writes no answer
- * and no trace, and calls no model for the mode. A query that cannot run reports why.
+ * and no trace, and calls no model for the mode. A query that cannot run reports why. `from` is the first query to run, 0 for all.
  *
- * @param from first query to run, 0 for all
  * @throws KsError `not-found`, `busy`
  */
 export async function replaySnapshot(
@@ -39,7 +38,7 @@ export async function replaySnapshot(
   shared: ReplayShared,
   caller: Caller,
   id: string,
-  from: number,
+  { from }: { from: number },
 ): Promise<SnapshotReplay> {
   const { row, space, recorded } = await context.db.read(loadRecorded(caller, id))
   const head = toPublication(space)

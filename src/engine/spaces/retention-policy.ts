@@ -11,6 +11,7 @@ import {
   updateSessionExpiry,
 } from '../rows/retention-policies.js'
 import { findSpace } from '../rows/spaces.js'
+import { bind } from '../storage/bind-operation.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeReply } from '../storage/write-reply.js'
 
@@ -50,11 +51,11 @@ export function sessionExpiry(rules: RetentionRules, heartbeat: number): number 
 /** The policies of a tenant and of its spaces. @throws KsError `not-found` for a missing space */
 export function createRetentionPolicies(context: EngineContext) {
   return {
-    ofTenant: (caller: Caller) => readPolicy(context, caller),
-    setTenant: (caller: Caller, body: RetentionPolicyBody) => changePolicy(context, caller, body),
-    ofSpace: (caller: Caller, id: string) => readPolicy(context, caller, id),
+    ofTenant: bind((caller: Caller) => readPolicy(context, caller)),
+    setTenant: bind((caller: Caller, body: RetentionPolicyBody) => changePolicy(context, caller, body)),
+    ofSpace: bind((caller: Caller, id: string) => readPolicy(context, caller, id)),
     /** Deletes nothing: the background clean-up reads the new rules at its next run. */
-    setSpace: (caller: Caller, id: string, body: RetentionPolicyBody) => changePolicy(context, caller, body, id),
+    setSpace: bind((caller: Caller, id: string, body: RetentionPolicyBody) => changePolicy(context, caller, body, id)),
   }
 }
 

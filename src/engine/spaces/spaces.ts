@@ -62,6 +62,10 @@ export function* listSpaces(caller: Caller, page: PageRequest): Read<Page<Knowle
   return readablePage(rows, limit, toSpace, ({ id }) => encodeCursor({ after: [id] }, filter))
 }
 
+export function* getSpace({ tenant }: Caller, id: string): Read<KnowledgeSpace> {
+  return toSpace(yield* findSpace(tenant, id))
+}
+
 export async function updateSpace(
   db: Driver,
   caller: Caller,

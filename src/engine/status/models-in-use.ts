@@ -18,17 +18,12 @@ const LIMITS = {
 } as const
 
 /** Operations on the use of models. */
-export interface ModelOperations {
-  /** Providers and their models, and the use of the spaces' daily budgets. */
-  inUse(): Promise<ModelUsage>
-  /** Calls and results of each model since the start. */
-  records(): UsedModel[]
-}
-
-export function createModelOperations(context: EngineContext): ModelOperations {
+export function createModelOperations(context: EngineContext) {
   return {
+    /** Providers and their models, and the use of the spaces' daily budgets. */
     inUse: () => asDeployment(() => context.db.read(getModelsInUse(context))),
-    records: () => context.models.records(),
+    /** Calls and results of each model since the start. */
+    records: (): UsedModel[] => context.models.records(),
   }
 }
 

@@ -125,7 +125,7 @@ export async function getSpaceStats(
   context: EngineContext,
   caller: Caller,
   id: string,
-  windowMinutes: number,
+  { windowMinutes }: { windowMinutes: number },
 ): Promise<KnowledgeSpaceStats> {
   const end = context.now()
   const start = end - windowMinutes * 60_000

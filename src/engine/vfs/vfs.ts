@@ -13,6 +13,7 @@ import type {
 import { LIMITS } from '../../contract/limits.js'
 import type { Caller } from '../base/caller.js'
 import { parseVirtualPath, type VirtualPath } from '../base/virtual-paths.js'
+import { bind } from '../storage/bind-operation.js'
 import type { Driver } from '../storage/driver.js'
 import { cat } from './cat.js'
 import { DocumentTrees } from './document-tree.js'
@@ -29,14 +30,7 @@ import { DEFAULT_TREE_DEPTH, listTree } from './tree.js'
 import { type PagedView, toChildView, type VfsView, Views } from './view.js'
 import { type ObjectBytes, WorkspacesNamespace } from './workspaces.js'
 
-/** Read operations of the virtual file system. */
-export interface FileSystemReader {
-  ls(caller: Caller, spaceId: string, query: FsLsQuery): Promise<Listing>
-  tree(caller: Caller, spaceId: string, query: FsTreeQuery): Promise<TreeListing>
-  grep(caller: Caller, spaceId: string, query: FsGrepQuery): Promise<GrepListing>
-  find(caller: Caller, spaceId: string, query: FsFindQuery): Promise<Listing>
-  cat(caller: Caller, spaceId: string, query: FsCatQuery): Promise<CatResult>
-}
+export type FileSystemReader = ReturnType<typeof createFileSystem>
 
 type PagedQuery = Pick<FsLsQuery, 'path' | 'limit' | 'cursor' | 'consistencyClass'>
 
@@ -52,21 +46,14 @@ interface VfsReaders {
  * Creates the reader of the virtual file system: the content of a space as folders and files. Every reply is of one
  * revision of the space and of its workspaces, and never contains a deleted document.
  */
-export function createFileSystem({
-  db,
-  ...parts
-}: {
-  db: Driver
-  objects: ObjectBytes
-  semantic: SemanticReadiness
-}): FileSystemReader {
+export function createFileSystem({ db, ...parts }: { db: Driver; objects: ObjectBytes; semantic: SemanticReadiness }) {
   const readers = { views: new Views(db), texts: new StoredTexts(db), trees: new DocumentTrees(db), ...parts }
   return {
-    ls: (caller, spaceId, query) => listDirectory(readers, caller, spaceId, query),
-    tree: (caller, spaceId, query) => readTree(readers, caller, spaceId, query),
-    grep: (caller, spaceId, query) => runGrep(readers, caller, spaceId, query),
-    find: (caller, spaceId, query) => runFind(readers, caller, spaceId, query),
-    cat: (caller, spaceId, query) => runCat(readers, caller, spaceId, query),
+    ls: bind(listDirectory, readers),
+    tree: bind(readTree, readers),
+    grep: bind(runGrep, readers),
+    find: bind(runFind, readers),
+    cat: bind(runCat, readers),
   }
 }
 

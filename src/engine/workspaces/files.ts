@@ -40,13 +40,6 @@ import type { Read, Write } from '../storage/program.js'
 import { writeReply } from '../storage/write-reply.js'
 import { parseWorkspacePath } from './paths.js'
 
-/** The write operations of the virtual file system. */
-export interface FileSystemWriter {
-  write(caller: Caller, spaceId: string, body: FsWriteBody): Promise<VirtualItem>
-  mv(caller: Caller, spaceId: string, body: FsMvBody): Promise<WorkspaceMove>
-  rm(caller: Caller, spaceId: string, query: FsRmQuery): Promise<WorkspaceRemoval>
-}
-
 const NAMESPACE_BYTES = Buffer.byteLength('/workspaces/')
 
 /**

@@ -58,7 +58,7 @@ test('vector counters follow uploads, new versions, deletions and the training o
   expect(equal()).toMatchObject([{ vectors: 60 }])
   // The same names with other bytes replace the first documents.
   await ingest(engine, ADA, id, texts(20, 5))
-  await until(async () => (await engine.spaces.stats(ADA, id, 5)).storage.documentCount === 60)
+  await until(async () => (await engine.spaces.stats(ADA, id, { windowMinutes: 5 })).storage.documentCount === 60)
   await until(() => hasVectors(dataDir, 60))
   equal()
   await engine.documents.delete(

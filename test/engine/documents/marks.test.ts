@@ -32,7 +32,11 @@ async function upload(name: string, bytes: Uint8Array | string) {
     return { from: Number(metadata.startOffset), to: Number(metadata.endOffset) }
   }
   const marks = async (item: string, { from, to }: { from: number; to: number }, caller = ADA): Promise<Told> => {
-    const asset = await test.engine.documents.itemAsset(caller, spaceId, id, item, `marks=${from}-${to}`)
+    const asset = await test.engine.documents.itemAsset(caller, spaceId, {
+      documentId: id,
+      itemId: item,
+      variant: `marks=${from}-${to}`,
+    })
     expect(asset.contentType).toBe('application/json')
     return JSON.parse(Buffer.from(asset.bytes).toString())
   }
@@ -56,9 +60,9 @@ describe('the highlights of a passage', { timeout: TIMEOUT_MS }, () => {
     await expect(marks('page-9', { from: 0, to: 9 })).rejects.toMatchObject(refused)
     const plain = await upload('plain.md', '# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n')
     await expect(plain.marks('table-1', { from: 0, to: 9 })).rejects.toMatchObject(refused)
-    await expect(test.engine.documents.itemAsset(ADA, spaceId, plain.id, 'table-1', 'marks=9')).rejects.toMatchObject(
-      refused,
-    )
+    await expect(
+      test.engine.documents.itemAsset(ADA, spaceId, { documentId: plain.id, itemId: 'table-1', variant: 'marks=9' }),
+    ).rejects.toMatchObject(refused)
   })
 
   it('appear on a scan and on a picture at the recognized text', async () => {

@@ -191,7 +191,7 @@ describe('the pictures and tables of a document', () => {
   it('return the bytes of a picture inside the document', async () => {
     await withItems()
     const asset = (item: string, variant?: string, caller = ADA) =>
-      getItemAsset(store.context, caller, space.id, id, item, variant)
+      getItemAsset(store.context, caller, space.id, { documentId: id, itemId: item, variant })
     for (const variant of [undefined, 'original']) {
       const { bytes, contentType } = await asset('image-1', variant)
       expect([Buffer.from(bytes).toString(), contentType]).toEqual(['a picture', 'image/png'])

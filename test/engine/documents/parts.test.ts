@@ -54,7 +54,7 @@ describe('a table of a document', () => {
     const { items } = await test.engine.documents.multimodal(ADA, spaceId, documentId).then((body) => body.value())
     const item = items.find(({ modality }) => modality === 'table')
     const form = async (variant: string): Promise<string> => {
-      const asset = await test.engine.documents.itemAsset(ADA, spaceId, documentId, item?.id ?? '', variant)
+      const asset = await test.engine.documents.itemAsset(ADA, spaceId, { documentId, itemId: item?.id ?? '', variant })
       return Buffer.from(asset.bytes).toString()
     }
     return { item, form }
@@ -84,7 +84,11 @@ describe('a table of a document', () => {
     const { items } = await test.engine.documents.multimodal(ADA, spaceId, asset.id).then((body) => body.value())
     expect(items.map(({ sourceMetadata }) => sourceMetadata.part)).toEqual([1, 2, 3])
     for (const { id } of items) {
-      const { bytes } = await test.engine.documents.itemAsset(ADA, spaceId, asset.id, id, 'csv')
+      const { bytes } = await test.engine.documents.itemAsset(ADA, spaceId, {
+        documentId: asset.id,
+        itemId: id,
+        variant: 'csv',
+      })
       expect(Buffer.from(bytes).toString().trimEnd().split('\r\n')).toEqual(['name,count', ...rows])
     }
   })
@@ -134,7 +138,8 @@ describe('derived content of a document', () => {
       ...[{ variants }, undefined, { uri: 'https://pictures.example/window.png' }],
       { contentType: 'image/png', sha256 },
     ])
-    const open = (id = '', variant?: string) => test.engine.documents.itemAsset(ADA, spaceId, asset.id, id, variant)
+    const open = (id = '', variant?: string) =>
+      test.engine.documents.itemAsset(ADA, spaceId, { documentId: asset.id, itemId: id, variant })
     for (const variant of [undefined, 'original']) {
       const { bytes, contentType } = await open(held?.id, variant)
       expect([Buffer.from(bytes).toString('base64'), contentType]).toEqual([PIXEL, 'image/png'])

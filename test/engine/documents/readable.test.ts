@@ -51,7 +51,7 @@ test('a document of a restricted source is in no list of other readers and answe
     () => documents.parseArtifact(ADA, spaceId, secret, 1).then((body) => body.value()),
     () => documents.outline(ADA, spaceId, secret).then((body) => body.value()),
     () => documents.multimodal(ADA, spaceId, secret).then((body) => body.value()),
-    () => documents.itemAsset(ADA, spaceId, secret, 'table-1', undefined),
+    () => documents.itemAsset(ADA, spaceId, { documentId: secret, itemId: 'table-1' }),
     () =>
       queries.start(
         ADA,

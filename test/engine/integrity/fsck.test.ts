@@ -342,7 +342,7 @@ test('damaged and missing vectors are reported and computed again, and each pass
     id,
     Object.fromEntries(Array.from({ length: 120 }, (_, place) => [`v-${place}.md`, sharedWords(place)])),
   )
-  const ready = async () => (await engine.spaces.stats(ADA, id, 60)).projections.denseVector.ready
+  const ready = async () => (await engine.spaces.stats(ADA, id, { windowMinutes: 60 })).projections.denseVector.ready
   await until(async () => (await ready()) === 120)
   // The model is trained once more after more documents arrived, and then stays.
   const trained = () => rowsOf(dataDir).value("SELECT max(trained_nodes) n FROM vector_spaces WHERE state = 'active'")

@@ -62,7 +62,7 @@ async function picture(caller: typeof ADA, id: string) {
     items,
     artifacts,
     files: items.map((item) => existsSync(join(dataDir, 'objects', item.objectKey))),
-    status: await engine.spaces.stats(caller, id, 60).then(({ projections }) => projections),
+    status: await engine.spaces.stats(caller, id, { windowMinutes: 60 }).then(({ projections }) => projections),
   }
 }
 

@@ -24,5 +24,5 @@ test('a query that a model declines despite a sure quotation is captured, and tr
   expect((await failed.list(ADA, id, { limit: 9 })).items).toMatchObject([
     { trigger: 'abstained', answerTraceId: traceId, metadata: { occurrences: 1 } },
   ])
-  expect(await failed.triage(ADA, id, 9)).toMatchObject({ triaged: 1, verdicts: { 'retrieval-miss': 1 } })
+  expect(await failed.triage(ADA, id, { limit: 9 })).toMatchObject({ triaged: 1, verdicts: { 'retrieval-miss': 1 } })
 })

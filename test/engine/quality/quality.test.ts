@@ -171,7 +171,7 @@ describe('triage', () => {
     const gap = await failed('What is the phone number of the harbour of Brest in Cork?', space)
     const decided = await failed('Who painted the ceiling?', space)
     await queries.decide(ADA, space, decided.id, { verdict: 'irrelevant' })
-    const report = await queries.triage(ADA, space, 50)
+    const report = await queries.triage(ADA, space, { limit: 50 })
     expect(report).toEqual({
       triaged: 2,
       verdicts: { 'retrieval-miss': 0, 'coverage-gap': 1, irrelevant: 1, uncertain: 0 },
@@ -194,7 +194,7 @@ describe('triage', () => {
     })
     expect(byId.get(decided.id)).toMatchObject({ status: 'dismissed' })
     expect(byId.get(decided.id)?.metadata).not.toHaveProperty('triage')
-    expect((await queries.triage(ADA, space, 50)).triaged).toBe(0)
+    expect((await queries.triage(ADA, space, { limit: 50 })).triaged).toBe(0)
   })
 
   test('calls a query whose evidence was added later a retrieval miss, and suggests the passages', async () => {
@@ -202,7 +202,7 @@ describe('triage', () => {
     const { failed: queries } = test_.engine.quality
     const query = await failed('Who mends the nets of the trawler?', space)
     await ingest(test_.engine, ADA, space, { 'nets.md': '# Nets\n\nOld Kerstin mends the nets of the trawler.\n' })
-    expect((await queries.triage(ADA, space, 1)).verdicts['retrieval-miss']).toBe(1)
+    expect((await queries.triage(ADA, space, { limit: 1 })).verdicts['retrieval-miss']).toBe(1)
     const { items } = await queries.list(ADA, space, { ...LIST, status: 'triaged' })
     expect(items).toMatchObject([
       { id: query.id, metadata: { triage: { suggestedEvidenceIds: [expect.any(String)] } } },
@@ -214,7 +214,7 @@ describe('triage', () => {
     const { failed: queries } = test_.engine.quality
     const first = await failed('Who fixed the gramophone?', space)
     await failed('Who broke the gramophone needle?', space)
-    expect((await queries.triage(ADA, space, 1)).triaged).toBe(1)
+    expect((await queries.triage(ADA, space, { limit: 1 })).triaged).toBe(1)
     expect((await queries.list(ADA, space, { ...LIST, status: 'triaged' })).items).toMatchObject([{ id: first.id }])
   })
 })
@@ -359,7 +359,7 @@ describe('the visibility of quality data', () => {
       () => queries.list(BOB, space, LIST),
       () => queries.metrics(BOB, space),
       () => queries.clusters(BOB, space, { limit: 10 }),
-      () => queries.triage(BOB, space, 10),
+      () => queries.triage(BOB, space, { limit: 10 }),
       () => queries.decide(BOB, space, query.id, { verdict: 'irrelevant' }),
       () => traces(BOB, space, { limit: 10 }),
     ])

@@ -45,7 +45,7 @@ async function failedOf(space: string): Promise<FailedQuery[]> {
 
 /** Triage results of the queries of a space, newest first. */
 async function triaged(space: string): Promise<unknown[]> {
-  await test_.engine.quality.failed.triage(ADA, space, 50)
+  await test_.engine.quality.failed.triage(ADA, space, { limit: 50 })
   return (await failedOf(space)).map(({ metadata }) => metadata['triage'])
 }
 

@@ -73,7 +73,7 @@ test('rows with a damaged deletion time are kept, and deleted ones are removed',
   await spaces.delete(ADA, deleted.id)
   await documents.delete(ADA, id, [second.asset.id])
   await snapshots.delete(ADA, made[1].id)
-  await sources.delete(ADA, id, of[1].id, 'keep')
+  await sources.delete(ADA, id, of[1].id, { documents: 'keep' })
   const ids = (table: string) => rows<{ id: string }>(`SELECT id FROM ${table} ORDER BY id`).map((row) => row.id)
   await until(() =>
     ['spaces', 'documents', 'workspace_snapshots', 'sources'].every(

@@ -22,7 +22,7 @@ async function start(changes: Partial<EngineOptions> = {}): Promise<void> {
 }
 
 const put = (files: Record<string, string>) => ingest(test.engine, ADA, spaceId, files)
-const stats = () => test.engine.spaces.stats(ADA, spaceId, 60)
+const stats = () => test.engine.spaces.stats(ADA, spaceId, { windowMinutes: 60 })
 const refused = (name: string) => ({ code: 'quota-exceeded', message: expect.stringContaining(name) })
 
 /** Uploads without waiting for the compilation. */

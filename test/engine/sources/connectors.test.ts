@@ -144,7 +144,7 @@ for (const [name, start, missing] of PLACES) {
       now += 3_600_000 + 1000
       await until(async () => ((await state()).sync as { failed: number }).failed === 1)
       expect(await documents()).toHaveLength(2)
-      await sources().delete(ADA, spaceId, id, 'cascade')
+      await sources().delete(ADA, spaceId, id, { documents: 'cascade' })
       expect(await documents()).toEqual([])
     })
 

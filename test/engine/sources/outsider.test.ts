@@ -50,8 +50,8 @@ test('every operation on a source fails with not-found for a subject outside its
   const deeds = [
     () => sources.get(CAROL, spaceId, sourceId),
     () => sources.update(CAROL, spaceId, sourceId, { name: 'Mine', status: 'disabled' }),
-    () => sources.delete(CAROL, spaceId, sourceId, 'cascade'),
-    () => sources.delete(CAROL, spaceId, sourceId, 'keep'),
+    () => sources.delete(CAROL, spaceId, sourceId, { documents: 'cascade' }),
+    () => sources.delete(CAROL, spaceId, sourceId, { documents: 'keep' }),
     () => sources.crawl(CAROL, spaceId, sourceId),
     () => sources.pages(CAROL, spaceId, sourceId),
     () => sources.files(CAROL, spaceId, sourceId, { maxKeys: 10 }),
@@ -101,7 +101,7 @@ test('jobs, bulk jobs and commits of a source stay hidden from a subject outside
   await look()
   expect((await jobs.get(ADA, job)).stage).toBe('published')
   expect((await jobs.bulk(ADA, mixed.bulkJobId)).totalItems).toBe(2)
-  await sources.delete(ADA, spaceId, sourceId, 'cascade')
+  await sources.delete(ADA, spaceId, sourceId, { documents: 'cascade' })
   await look()
 })
 
@@ -117,7 +117,7 @@ test('documents kept after the deletion of their source stay restricted to its r
   const about = { name: 'Other', type: 'upload' as const, uri: 'upload:other', metadata: {} }
   const open = await sources.create(ADA, spaceId, { ...about, permissionScope: ['ada', '*'] })
   const shared = await send(ADA, 'shared.md', 'The ferry leaves at noon.', open.id)
-  for (const id of [sourceId, open.id]) await sources.delete(ADA, spaceId, id, 'keep')
+  for (const id of [sourceId, open.id]) await sources.delete(ADA, spaceId, id, { documents: 'keep' })
   const id = secret.asset.id
   const look = async () => {
     const { documents, fs } = running.engine

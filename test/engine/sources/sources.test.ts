@@ -122,7 +122,7 @@ describe('a source', () => {
     const { id } = await create({ metadata })
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
     await expect(home.engine.sources.test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
-    await home.engine.sources.delete(ADA, spaceId, id, 'cascade')
+    await home.engine.sources.delete(ADA, spaceId, id, { documents: 'cascade' })
   })
   test('without the type web can be neither crawled nor tested', async () => {
     const { id } = await create({ type: 'upload', uri: 'hand' })

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => test.end())
 
 const status = () => test.engine.spaces.status(ADA, spaceId)
-const stats = (minutes = 60) => test.engine.spaces.stats(ADA, spaceId, minutes)
+const stats = (minutes = 60) => test.engine.spaces.stats(ADA, spaceId, { windowMinutes: minutes })
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [`${place}.md`, note(`Port ${place}`)]))
 
@@ -63,7 +63,8 @@ describe('status and stats', () => {
     const other = await startEngine({ providers: [{ ...model, baseUrl: fake.url }] })
     try {
       const { id } = await other.engine.spaces.create(ADA, { name: 'N', slug: 'n', embeddingProfile: model })
-      const dense = async () => (await other.engine.spaces.stats(ADA, id, 60)).projections.denseVector
+      const dense = async () =>
+        (await other.engine.spaces.stats(ADA, id, { windowMinutes: 60 })).projections.denseVector
       const [first] = await ingest(other.engine, ADA, id, many(8))
       const { total, ...rest } = await dense()
       expect(total).toBeGreaterThanOrEqual(8)
@@ -177,9 +178,9 @@ describe('status and stats', () => {
   it('cover one space only and stay hidden from other tenants', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': note('Brest') })
     const other = (await test.engine.spaces.create(ADA, { name: 'Other', slug: 'other' })).id
-    expect((await test.engine.spaces.stats(ADA, other, 60)).storage.documentCount).toBe(0)
+    expect((await test.engine.spaces.stats(ADA, other, { windowMinutes: 60 })).storage.documentCount).toBe(0)
     const gone = { code: 'not-found' }
     await expect(test.engine.spaces.status(BOB, spaceId)).rejects.toMatchObject(gone)
-    await expect(test.engine.spaces.stats(BOB, spaceId, 60)).rejects.toMatchObject(gone)
+    await expect(test.engine.spaces.stats(BOB, spaceId, { windowMinutes: 60 })).rejects.toMatchObject(gone)
   })
 })

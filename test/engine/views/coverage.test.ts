@@ -139,7 +139,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect((await ls('/knowledge/entities/organization')).degradedReasons).toEqual(behind)
     const grep = { path: '/knowledge/entities', q: 'Institute', limit: 5, timeoutMs: 5000 }
     expect((await test.engine.fs.grep(ADA, spaceId, grep)).degradedReasons).toEqual(behind)
-    expect((await test.engine.spaces.stats(ADA, spaceId, 5)).projections.graph.building).toBe(75)
+    expect((await test.engine.spaces.stats(ADA, spaceId, { windowMinutes: 5 })).projections.graph.building).toBe(75)
     expect((await test.engine.spaces.status(ADA, spaceId)).index.summaries.graph.building).toBe(75)
   })
 
@@ -237,7 +237,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect(made).toMatchObject({ documentCount: 0, coveredDocuments: 0, totalDocuments: 111, stale: true })
     const { degradedReasons } = await ls('/knowledge/topics/insulin')
     expect(degradedReasons).toEqual(['the topic: made of 0 of 111 documents'])
-    const lacks = async () => (await test.engine.spaces.stats(ADA, spaceId, 5)).projections.degraded
+    const lacks = async () => (await test.engine.spaces.stats(ADA, spaceId, { windowMinutes: 5 })).projections.degraded
     expect((await lacks())?.join()).toContain('the text index is behind')
     unmount(at)
     const shown = async () => (await ls('/knowledge/topics')).items.find((item) => item.name === 'insulin')?.metadata

@@ -366,9 +366,15 @@ describe('the bytes of files', () => {
   })
 
   it('count in the statistics', async () => {
-    expect((await engine.spaces.stats(ADA, id, 5)).storage).toEqual({ documentCount: 0, rawDocumentBytes: 0 })
+    expect((await engine.spaces.stats(ADA, id, { windowMinutes: 5 })).storage).toEqual({
+      documentCount: 0,
+      rawDocumentBytes: 0,
+    })
     await write('/workspaces/w/a', 'four')
     await engine.snapshots.create(ADA, { knowledgeSpaceId: id, workspace: 'w' })
-    expect((await engine.spaces.stats(ADA, id, 5)).storage).toMatchObject({ workspaceFileCount: 1, workspaceBytes: 8 })
+    expect((await engine.spaces.stats(ADA, id, { windowMinutes: 5 })).storage).toMatchObject({
+      workspaceFileCount: 1,
+      workspaceBytes: 8,
+    })
   })
 })

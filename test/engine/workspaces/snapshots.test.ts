@@ -56,7 +56,7 @@ describe('a snapshot', () => {
     const made = await snapshot('own')
     for (const caller of [BOB, CAROL]) {
       await expect(engine.snapshots.get(caller, made.id)).rejects.toMatchObject({ code: 'not-found' })
-      await expect(engine.snapshots.replay(caller, made.id, 0)).rejects.toMatchObject({ code: 'not-found' })
+      await expect(engine.snapshots.replay(caller, made.id, { from: 0 })).rejects.toMatchObject({ code: 'not-found' })
       await expect(engine.snapshots.delete(caller, made.id)).rejects.toMatchObject({ code: 'not-found' })
       expect((await engine.snapshots.list(caller, { limit: 10 })).items).toEqual([])
     }
@@ -115,7 +115,10 @@ describe('the queries of a snapshot', () => {
     await engine.fs.write(CAROL, other, { path: '/workspaces/quiet/a', content: 'a' })
     const made = await engine.snapshots.create(CAROL, { knowledgeSpaceId: other, workspace: 'quiet' })
     expect(made).not.toHaveProperty('sessionId')
-    expect(await engine.snapshots.replay(CAROL, made.id, 0)).toMatchObject({ summary: { queries: 0 }, queries: [] })
+    expect(await engine.snapshots.replay(CAROL, made.id, { from: 0 })).toMatchObject({
+      summary: { queries: 0 },
+      queries: [],
+    })
   })
 })
 
@@ -128,17 +131,17 @@ describe('replaying a snapshot', () => {
     await engine.fs.write(ADA, space, { path: '/workspaces/w/a', content: 'a' })
     const { id: made } = await engine.snapshots.create(ADA, { knowledgeSpaceId: space, workspace: 'w' })
 
-    const same = await engine.snapshots.replay(ADA, made, 0)
+    const same = await engine.snapshots.replay(ADA, made, { from: 0 })
     expect(same.summary).toMatchObject({ queries: 2, failed: 0, added: 0, lost: 0 })
     expect(same.queries[0]?.kept[0]).toMatchObject({ filename: 'tides.md', recorded: { rank: 1 } })
-    expect((await engine.snapshots.replay(ADA, made, 1)).queries).toHaveLength(1)
+    expect((await engine.snapshots.replay(ADA, made, { from: 1 })).queries).toHaveLength(1)
 
     // Passages with the same words in a new version are kept, new words are added, a deleted document is lost.
     await ingest(engine, ADA, space, {
       'tides.md': `${TIDES}\n## Wind\n\nWind makes waves, not the tides. ${filler('gust')}\n`,
     })
     await engine.documents.delete(ADA, space, [light!.asset.id])
-    const { queries } = await engine.snapshots.replay(ADA, made, 0)
+    const { queries } = await engine.snapshots.replay(ADA, made, { from: 0 })
     const [first, second] = queries
     expect(first?.kept).toMatchObject([{ filename: 'tides.md', recorded: { documentAssetId: tides!.asset.id } }])
     expect(first?.kept[0]?.nodeId).not.toBe(first?.kept[0]?.recorded.nodeId)
@@ -164,7 +167,7 @@ describe('replaying a snapshot', () => {
     const { revision: _, ...profile } = await engine.spaces.retrievalProfile(ADA, space)
     await engine.spaces.setRetrievalProfile(ADA, space, { ...profile, modes: ['fast'] })
     await engine.documents.delete(ADA, space, [tides!.asset.id])
-    const { queries, summary } = await engine.snapshots.replay(ADA, made, 0)
+    const { queries, summary } = await engine.snapshots.replay(ADA, made, { from: 0 })
     expect(summary).toMatchObject({ queries: 2, failed: 1 })
     expect(queries[0]?.error).toMatch(/^mode must be one of fast, auto/)
     expect(queries[1]).toMatchObject({ added: [], evidenceState: { now: 'not-enough-evidence' } })

@@ -142,7 +142,11 @@ describe('the variants of a picture', () => {
     })
     const { readPixelSize } = await import('../../../../src/engine/parse/picture/size.js')
     for (const [name, { width, height }] of Object.entries(variants)) {
-      const asset = await test.engine.documents.itemAsset(ADA, space.id, id, 'image-1', name)
+      const asset = await test.engine.documents.itemAsset(ADA, space.id, {
+        documentId: id,
+        itemId: 'image-1',
+        variant: name,
+      })
       expect(readPixelSize(asset.bytes), name).toEqual({ width, height })
     }
     const [paged] = await ingest(test.engine, ADA, space.id, {
@@ -153,14 +157,23 @@ describe('the variants of a picture', () => {
     expect(onPage).toMatchObject({ id: 'page-1', modality: 'page', pageNumber: 1 })
     for (const [name, side] of Object.entries({ thumbnail: 256, preview: 1024, page: 1600 })) {
       expect(Object.keys(onPage?.assetRef?.variants ?? {})).toContain(name)
-      const asset = await test.engine.documents.itemAsset(ADA, space.id, pdf, 'page-1', name)
+      const asset = await test.engine.documents.itemAsset(ADA, space.id, {
+        documentId: pdf,
+        itemId: 'page-1',
+        variant: name,
+      })
       expect(readPixelSize(asset.bytes), name).toEqual({ width: (side * 3) / 4, height: side })
     }
     for (const name of ['page', 'large', '__proto__'])
-      await expect(test.engine.documents.itemAsset(ADA, space.id, id, 'image-1', name), name).rejects.toMatchObject({
+      await expect(
+        test.engine.documents.itemAsset(ADA, space.id, { documentId: id, itemId: 'image-1', variant: name }),
+        name,
+      ).rejects.toMatchObject({
         code: 'not-found',
       })
-    await expect(test.engine.documents.itemAsset(BOB, space.id, id, 'image-1', 'preview')).rejects.toMatchObject({
+    await expect(
+      test.engine.documents.itemAsset(BOB, space.id, { documentId: id, itemId: 'image-1', variant: 'preview' }),
+    ).rejects.toMatchObject({
       code: 'not-found',
     })
   })
