@@ -191,7 +191,7 @@ async function startWithLock(
   closers.push(() => watching.close())
   const { root: dataDir } = layout
   const app = assembleApp({ settings, identity, engine, work, status, log, signingKey, watching, dataDir, room })
-  const { servers, ...reachable } = await listenAll(app, layout, options.mode, settings, log)
+  const { servers, ...reachable } = await listenAll(app, { layout, mode: options.mode, settings, log })
   closers.push(() => closeServers(servers))
 
   const file: DaemonFile = { ...identity, ...reachable, dataDir: layout.root }
@@ -292,10 +292,7 @@ async function rejectAfterTimeout(seconds: number, log: Logger, ended: AbortSign
 
 async function listenAll(
   app: DaemonApp,
-  layout: DataLayout,
-  mode: DaemonMode,
-  settings: Settings,
-  log: Logger,
+  { layout, mode, settings, log }: { layout: DataLayout; mode: DaemonMode; settings: Settings; log: Logger },
 ): Promise<{ servers: Server[]; url: string; socket?: string }> {
   const { tlsCert, tlsKey } = settings
   if ((tlsCert === undefined) !== (tlsKey === undefined))

@@ -3,7 +3,6 @@ import { omitUndefined } from '../lib/omit-undefined.js'
 import { type DataLayout, resolveDataLayout } from '../local/layout.js'
 import type { Engine } from './api.js'
 import type { BackgroundServices } from './background-services.js'
-import { bindTenantScope } from './base/bind-tenant-scope.js'
 import { ChangedSpaces } from './base/changed-spaces.js'
 import { createEngineConfinement } from './base/confinement.js'
 import { ForegroundPriority } from './base/foreground-priority.js'
@@ -158,7 +157,7 @@ async function openWith(
   // work that waited for disk space continues
   options.room?.onSpaceAvailable(wakeServices)
   await warmUp(context)
-  return options.database === undefined ? engine : bindTenantScope(engine)
+  return engine
 }
 
 /** Services that `openWith` starts and the engine closes. */

@@ -1,5 +1,6 @@
 import type { AcceptedDocument, BulkUpload } from '../contract/gateway/documents.js'
 import type { Caller } from './base/caller.js'
+import { streamAsTenant } from './base/tenant-scope.js'
 import type { createBundleOperations } from './bundles/operations.js'
 import type { ChatService } from './chat/operations.js'
 import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
@@ -129,7 +130,10 @@ export function createOperations(context: EngineContext, services: OperationServ
       conflicts: bindRead(db, listConflicts),
       missing: bindRead(db, listMissing),
     },
-    changes: { follow: bind(followChanges, context) },
+    changes: {
+      follow: (caller: Caller, seconds: number, signal: AbortSignal) =>
+        streamAsTenant(caller.tenant, () => followChanges(context, caller, seconds, signal)),
+    },
     quality: createQuality(context),
     research: research.operations,
     sources: sources.operations,

@@ -31,15 +31,14 @@ export async function readChatInput(
   return {
     params: route.params && parseChatValue(route.params, params),
     query: route.query && parseChatValue(route.query, query),
-    body: route.body && parseChatValue(route.body, await readBody(route, params, query, request, incoming)),
+    body: route.body && parseChatValue(route.body, await readBody(route, { params, query }, request, incoming)),
   }
 }
 
 /** Some proxies drop the body of a DELETE, so its fields may also be in the query. */
 async function readBody(
   route: RouteDefinition,
-  params: Record<string, string>,
-  query: Record<string, unknown>,
+  { params, query }: { params: Record<string, string>; query: Record<string, unknown> },
   request: Request,
   incoming: IncomingMessage | undefined,
 ): Promise<Record<string, unknown>> {

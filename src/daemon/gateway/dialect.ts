@@ -76,8 +76,8 @@ async function operate(
   const params = parseParams(route, exchange.params)
   const query = route.query && parseQuery(route.query, request.url)
   const key = acceptsIdempotencyKey(route) ? readIdempotencyKey(request.headers) : undefined
-  const form =
-    route.multipart && createUploadForm(request, incoming, route.multipart, options.uploads, key !== undefined)
+  const formOptions = { documents: options.uploads, needsDigest: key !== undefined }
+  const form = route.multipart && createUploadForm(request, incoming, route.multipart, formOptions)
   const bodyless = !operation.needsBody && isBodyless(request, incoming)
   const json = route.body && (bodyless ? EMPTY_BODY : await readJson(request, incoming))
   const body = route.body && parseValue(route.body, json?.value, 'the body')

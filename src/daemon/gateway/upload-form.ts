@@ -50,16 +50,14 @@ const MAX_FIELD_BYTES = 8192
 const MISSING_NAME_TEXT = 'every part of a form needs a name'
 
 /**
- * @param documents limits of files that become documents
- * @param needsDigest whether the digest of the form will be requested
+ * @param options limits of files that become documents; whether the digest of the form will be requested
  * @throws KsError `invalid-request` before the body is read, if it cannot be a form
  */
 export function createUploadForm(
   request: Request,
   incoming: IncomingMessage | undefined,
   form: MultipartDefinition,
-  documents: UploadLimits,
-  needsDigest: boolean,
+  { documents, needsDigest }: { documents: UploadLimits; needsDigest: boolean },
 ): FormReader {
   const limits = form.maxBytes === undefined ? documents : { ...documents, uploadBytes: form.maxBytes }
   const read = openForm(request, incoming, toBounds(form, limits))

@@ -65,7 +65,7 @@ export function openForm(
     const source = getBodyStream(request, incoming)
     const work: Promise<void>[] = []
     const failure = createFirstFailure()
-    dispatch(parser, bounds, parts, work, failure)
+    dispatch(parser, { bounds, parts }, work, failure)
     const pace = watchBodyPace(failure.fail)
     const pump = async () => {
       const finished = once(parser, 'close')
@@ -139,8 +139,7 @@ function createFirstFailure(): FirstFailure {
 /** Passes each part on as the parser finds it; the work on files is added to `work`. */
 function dispatch(
   parser: Busboy,
-  bounds: FormBounds,
-  parts: FormParts,
+  { bounds, parts }: { bounds: FormBounds; parts: FormParts },
   work: Promise<void>[],
   { fail, happened }: FirstFailure,
 ): void {

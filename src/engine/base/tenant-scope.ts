@@ -14,6 +14,20 @@ export function asTenant<T>(tenant: string, work: () => T): T {
   return scopes.run({ tenant }, work)
 }
 
+/** Makes a stream whose pieces are generated in the scope of one tenant, whoever reads them. */
+export async function* streamAsTenant<T>(tenant: string, pieces: () => AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = asTenant(tenant, () => pieces()[Symbol.asyncIterator]())
+  try {
+    for (;;) {
+      const next = await asTenant(tenant, () => iterator.next())
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    await asTenant(tenant, () => iterator.return?.())
+  }
+}
+
 /**
  * Runs work that may see the rows of all tenants: `test/repo/tenant-scopes.test.ts` lists all callers with their
  * reasons.

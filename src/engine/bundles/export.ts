@@ -2,6 +2,7 @@ import { KsError } from '../../contract/errors.js'
 import type { BundleManifest } from '../../contract/gateway/bundles.js'
 import type { Caller } from '../base/caller.js'
 import type { ReadLease } from '../base/leases.js'
+import { streamAsTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import {
   type BundledDocument,
@@ -54,7 +55,8 @@ export async function openBundle(
     for (const id of [...new Set(ids)].sort()) spaces.push(await snapshot.read(findExportableSpace(caller, id)))
     // documents that are deleted meanwhile keep their bytes until the leases are released
     for (const space of spaces) leases.push(acquireReadLease(context, space))
-    return { bytes: writeBundle(context, snapshot, spaces, signal), close }
+    const bytes = streamAsTenant(caller.tenant, () => writeBundle(context, snapshot, spaces, signal))
+    return { bytes, close }
   } catch (error) {
     close()
     throw error

@@ -4,6 +4,7 @@ import { newId } from '../../lib/ids.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import { getProvisionalMediaType, toStoredName } from '../base/file-names.js'
+import { asTenant } from '../base/tenant-scope.js'
 import type { Upload, UploadFile, UploadOptions } from '../base/upload.js'
 import type { EngineContext } from '../context.js'
 import { storeObjects } from '../objects/receive.js'
@@ -89,17 +90,18 @@ export async function beginUpload(
         metadata: file.metadata ?? {},
       })
     },
-    async commit({ sourceId }) {
-      if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
-      if (sourceId !== undefined) await db.read(findSource(caller, space, sourceId))
-      isEnded = true
-      try {
-        return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
-      } catch (error) {
-        await cleanUp(context, space, received, error)
-        throw error
-      }
-    },
+    commit: ({ sourceId }) =>
+      asTenant(caller.tenant, async () => {
+        if (received.length === 0) throw new KsError('invalid-request', 'at least one file must be sent, received none')
+        if (sourceId !== undefined) await db.read(findSource(caller, space, sourceId))
+        isEnded = true
+        try {
+          return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
+        } catch (error) {
+          await cleanUp(context, space, received, error)
+          throw error
+        }
+      }),
     async abort() {
       isEnded = true
       await Promise.all(received.map(({ staged }) => objects.discard(staged.id)))

@@ -6,6 +6,7 @@ import type { Caller } from '../base/caller.js'
 import { toDegradedFields } from '../base/degraded.js'
 import type { ReadLease } from '../base/leases.js'
 import type { AnswerFrame, QueryRun } from '../base/query-run.js'
+import { streamAsTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { isTraceStored } from '../rows/quality/captures.js'
 import { insertTrace } from '../rows/traces.js'
@@ -81,10 +82,11 @@ export async function startQuery(
     sessionId: session.id,
     frames: () => {
       lease.keepAlive()
-      return streamFrames(run, shared, () => {
+      const release = () => {
         lease.release()
         leave()
-      })
+      }
+      return streamAsTenant(caller.tenant, () => streamFrames(run, shared, release))
     },
   }
 }

@@ -2,6 +2,7 @@ import type { ResearchEventName } from '../../contract/gateway/research.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { PageRequest } from '../base/page.js'
+import { streamAsTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import { listEventsAfter, type ResearchEventRow } from '../rows/research/events.js'
 import type { ResearchTaskKey } from '../rows/research/task-key.js'
@@ -40,7 +41,8 @@ export async function followEvents(
   const filter = hashFilter('research-events', task.id)
   const [after = 0] = page.cursor === undefined ? [] : decodeCursor(page.cursor, filter).after
   const lookAgainMs = isShared ? SHARED_POLL_INTERVAL_MS : POLL_INTERVAL_MS
-  return follow(db, runner, { task, filter, after: Number(after), limit: page.limit, lookAgainMs }, signal)
+  const from = { task, filter, after: Number(after), limit: page.limit, lookAgainMs }
+  return streamAsTenant(caller.tenant, () => follow(db, runner, from, signal))
 }
 
 async function* follow(

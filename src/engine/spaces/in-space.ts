@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { asDeployment, asTenant } from '../base/tenant-scope.js'
+import { asDeployment, asTenant, streamAsTenant } from '../base/tenant-scope.js'
 import { findTenantOfSpace } from '../rows/spaces.js'
 import type { Driver } from '../storage/driver.js'
 
@@ -19,17 +19,7 @@ export async function runInSpace<T>(db: Driver, space: number | string, work: ()
 
 /** The same for a stream. */
 export async function* streamInSpace<T>(db: Driver, space: string, pieces: () => AsyncIterable<T>): AsyncIterable<T> {
-  const tenant = await findTenant(db, space)
-  const iterator = asTenant(tenant, () => pieces()[Symbol.asyncIterator]())
-  try {
-    for (;;) {
-      const next = await asTenant(tenant, () => iterator.next())
-      if (next.done === true) return
-      yield next.value
-    }
-  } finally {
-    await asTenant(tenant, () => iterator.return?.())
-  }
+  yield* streamAsTenant(await findTenant(db, space), pieces)
 }
 
 /** @returns '' for a missing space: no tenant has this name, so no row is visible */

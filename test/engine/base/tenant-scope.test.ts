@@ -1,23 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { bindTenantScope } from '../../../src/engine/base/bind-tenant-scope.js'
 import { createPollLoop } from '../../../src/engine/base/poll-loop.js'
-import { asDeployment, asTenant, getTenantScope } from '../../../src/engine/base/tenant-scope.js'
+import { asDeployment, asTenant, getTenantScope, streamAsTenant } from '../../../src/engine/base/tenant-scope.js'
+import { bind } from '../../../src/engine/storage/bind-operation.js'
 
 const ADA = { tenant: 'a', subject: 'ada' }
 const BOB = { tenant: 'b', subject: 'bob' }
 
-class Run {
-  readonly #seen: unknown[] = []
-  readonly note = () => this.#seen.push(getTenantScope())
-  async *frames(): AsyncIterable<unknown> {
-    yield getTenantScope()
-    await sleep(1)
-    yield getTenantScope()
-  }
-  get seen(): readonly unknown[] {
-    return this.#seen
-  }
+async function* follow(_caller: typeof ADA) {
+  yield getTenantScope()
+  await sleep(1)
+  yield getTenantScope()
 }
 
 async function all(pieces: AsyncIterable<unknown>): Promise<unknown[]> {
@@ -27,43 +20,34 @@ async function all(pieces: AsyncIterable<unknown>): Promise<unknown[]> {
 }
 
 describe('operations of callers', () => {
-  const operations = bindTenantScope({
-    group: {
-      who: async (_caller: typeof ADA) => getTenantScope(),
-      now: (_caller: typeof ADA) => getTenantScope(),
-      start: async (_caller: typeof ADA) => new Run(),
-      async *follow(_caller: typeof ADA) {
-        yield getTenantScope()
-        await sleep(1)
-        yield getTenantScope()
-      },
-      data: async (_caller: typeof ADA) => new Map([['a', 1]]),
-    },
-    key: async (_key: string) => getTenantScope(),
-    health: () => getTenantScope(),
-  })
+  const now = bind((given: string, _caller: typeof ADA) => [given, getTenantScope()], 'given')
+  const who = bind(async (_caller: typeof ADA) => getTenantScope())
 
   it('run in the scope of their tenant, also concurrently', async () => {
-    expect(operations.group.now(ADA)).toEqual({ tenant: 'a' })
-    expect(await Promise.all([operations.group.who(ADA), operations.group.who(BOB)])).toEqual([
-      { tenant: 'a' },
-      { tenant: 'b' },
-    ])
+    expect(now(ADA)).toEqual(['given', { tenant: 'a' }])
+    expect(await Promise.all([who(ADA), who(BOB)])).toEqual([{ tenant: 'a' }, { tenant: 'b' }])
     expect(getTenantScope()).toBeUndefined()
   })
+})
 
-  it('stay in that scope in streams, callbacks and data they return, whichever scope reads them', async () => {
-    const run = await operations.group.start(ADA)
-    expect(await asTenant('b', () => all(run.frames()))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
-    asTenant('b', () => run.note())
-    expect(run.seen).toEqual([{ tenant: 'a' }])
-    expect(await all(operations.group.follow(ADA))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
-    expect((await operations.group.data(ADA)).get('a')).toBe(1)
+describe('a stream of a tenant', () => {
+  it('runs in the scope of the tenant, whichever scope reads it', async () => {
+    const pieces = streamAsTenant('a', () => follow(ADA))
+    expect(await asTenant('b', () => all(pieces))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
+    expect(await all(streamAsTenant('a', () => follow(ADA)))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
   })
 
-  it('run without a scope when no caller is given', async () => {
-    expect(await operations.key('k')).toBeUndefined()
-    expect(operations.health()).toBeUndefined()
+  it('ends its source in the scope of the tenant when the reader leaves', async () => {
+    let ended: unknown
+    const source = async function* () {
+      try {
+        yield 1
+      } finally {
+        ended = getTenantScope()
+      }
+    }
+    for await (const _ of streamAsTenant('a', source)) break
+    expect(ended).toEqual({ tenant: 'a' })
   })
 })
 

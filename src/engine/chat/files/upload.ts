@@ -5,6 +5,7 @@ import { CHAT_LIMITS } from '../../../contract/chat/limits.js'
 import { KsError } from '../../../contract/errors.js'
 import { newId } from '../../../lib/ids.js'
 import { toDiskError } from '../../../local/disk-error.js'
+import { asTenant } from '../../base/tenant-scope.js'
 import type { EngineContext } from '../../context.js'
 import { storeObjects } from '../../objects/receive.js'
 import { ensureUser } from '../../rows/chat/conversations.js'
@@ -55,7 +56,8 @@ export function startUpload(context: EngineContext, session: AppSession): ChatUp
     async commit(user) {
       if (received === undefined) throw new ChatError('no_file_uploaded', 'Please upload your file.')
       const { staged, name, type } = received
-      const row = await withStorageErrors(() => storeFile(context, session, user, { staged, name, type }))
+      const store = () => storeFile(context, session, user, { staged, name, type })
+      const row = await asTenant(session.tenant, () => withStorageErrors(store))
       return {
         id: row.id,
         name: row.name,
