@@ -3,9 +3,8 @@ import { ChangeNotifier } from '../base/change-notifier.js'
 import { createPollLoop } from '../base/poll-loop.js'
 import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext, SpaceHead } from '../context.js'
-import { listLiveVersions } from '../derived/live-versions.js'
 import { IS_COMPARED } from '../rows/conflicts.js'
-import { FIRST_VERSION_POSITION, type VersionPosition } from '../rows/derivations.js'
+import { FIRST_VERSION_POSITION, liveVersionsAfter, type VersionPosition } from '../rows/derivations.js'
 import { hasClaimedJobs } from '../rows/jobs.js'
 import { findSpaceByKey, listSpaceKeys } from '../rows/spaces.js'
 import { runInSpace } from '../spaces/in-space.js'
@@ -169,7 +168,7 @@ export class ConflictFinder {
       return true
     }
     const after = this.#places.get(spaceKey) ?? FIRST_VERSION_POSITION
-    const versions = await listLiveVersions(context.db, spaceKey, after, IS_COMPARED, BATCH_SIZE)
+    const versions = await context.db.read(liveVersionsAfter(spaceKey, after, IS_COMPARED, BATCH_SIZE))
     for (const [index, version] of versions.entries()) {
       if (version.meets === 0) await this.#compare(spaceKey, version.key)
       this.#stop.signal.throwIfAborted()

@@ -1,31 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import {
-  type CountScope,
-  countPerVersion,
-  FIRST_VERSION_POSITION,
-  type LiveVersionMatch,
-  liveVersionsAfter,
-  type VersionPosition,
-} from '../rows/derivations.js'
+import { type CountScope, countPerVersion, FIRST_VERSION_POSITION } from '../rows/derivations.js'
 import type { Driver } from '../storage/driver.js'
 
 /** Versions read before the event loop gets a turn: some milliseconds. */
 const MAX_SLICE_VERSIONS = 250
-
-/**
- * Versions that a space shows, in order, each with whether it meets a condition.
- *
- * @param condition SQL over version `v`
- */
-export function listLiveVersions(
-  db: Driver,
-  spaceKey: number,
-  after: VersionPosition,
-  condition: string,
-  limit: number,
-): Promise<LiveVersionMatch[]> {
-  return db.read(liveVersionsAfter(spaceKey, after, condition, limit))
-}
 
 /**
  * Number of documents that a space shows and that meet a condition.

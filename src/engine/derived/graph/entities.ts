@@ -78,28 +78,25 @@ const SENTENCE_BEGINS =
 export function findEntities(text: string): EntityMention[] {
   const found = new Map<string, EntityMention>()
   const mentionsByOffset = new Map<string, EntityMention>()
-  const add = (
-    name: string,
-    type: ExtractedEntityType,
-    at: number,
-    confidence: number,
-    key = canonicalKey(name),
-  ): void => {
+  const add = ({ name, type, at, confidence }: NamedMention, key = canonicalKey(name)): void => {
     if (key === '' || key.length > MAX_NAME_CHARACTERS) return
-    mentionsByOffset.set(`${at}/${key}`, { name, type, canonicalKey: key, confidence, at })
+    const mention = { name, type, canonicalKey: key, confidence, at }
+    mentionsByOffset.set(`${at}/${key}`, mention)
     const known = found.get(key)
-    if (known === undefined || (known.type === 'term' && type !== 'term'))
-      found.set(key, { name, type, canonicalKey: key, confidence, at })
+    if (known === undefined || (known.type === 'term' && type !== 'term')) found.set(key, mention)
   }
   if (YEAR.test(text))
     for (const [pattern, keyOf] of DATES)
-      for (const match of text.matchAll(pattern)) add(match[0], 'date', match.index, 0.95, keyOf(match))
-  if (MEASURE.test(text)) for (const match of text.matchAll(METRIC)) add(match[1] ?? '', 'metric', match.index, 0.7)
+      for (const match of text.matchAll(pattern))
+        add({ name: match[0], type: 'date', at: match.index, confidence: 0.95 }, keyOf(match))
+  if (MEASURE.test(text))
+    for (const match of text.matchAll(METRIC))
+      add({ name: match[1] ?? '', type: 'metric', at: match.index, confidence: 0.7 })
   for (const match of text.matchAll(QUOTED)) {
     const name = (match[1] ?? '').replace(/[,.]$/, '')
-    if (name.split(' ').length <= MAX_QUOTED_WORDS) add(name, 'term', match.index + 1, 0.6)
+    if (name.split(' ').length <= MAX_QUOTED_WORDS) add({ name, type: 'term', at: match.index + 1, confidence: 0.6 })
   }
-  for (const { name, at, type, confidence } of findUnmarkedNames(text)) add(name, type, at, confidence)
+  for (const mention of findUnmarkedNames(text)) add(mention)
   const capitals = analyzeCapitals(text)
   for (const match of text.matchAll(NAME))
     for (const part of splitRun(match[0], match.index, capitals)) addNameOfRun(text, part, capitals, add)
@@ -110,7 +107,7 @@ export function findEntities(text: string): EntityMention[] {
   return typed.sort((a, b) => a.at - b.at)
 }
 
-type AddMention = (name: string, type: ExtractedEntityType, at: number, confidence: number) => void
+type NamedMention = Omit<EntityMention, 'canonicalKey'>
 
 /** Adjacent capitalised words, and their UTF-16 offset. */
 interface CapitalisedRun {
@@ -143,7 +140,12 @@ function splitHeadingRun(run: string, index: number): CapitalisedRun[] {
 }
 
 /** Adds a run of capitalised words as a name, where capitals mark names. */
-function addNameOfRun(text: string, { run, index }: CapitalisedRun, capitals: CapitalUse, add: AddMention): void {
+function addNameOfRun(
+  text: string,
+  { run, index }: CapitalisedRun,
+  capitals: CapitalUse,
+  add: (mention: NamedMention) => void,
+): void {
   const name = extractName(run)
   if (name === undefined) return
   const at = index + run.indexOf(name)
@@ -151,12 +153,12 @@ function addNameOfRun(text: string, { run, index }: CapitalisedRun, capitals: Ca
   const { type, confidence } = classifyName(name, before, text.slice(at + name.length).slice(0, 30))
   // in a heading, only a name of a recognised form counts
   if (isInRanges(capitals.headings, at)) {
-    if (type !== 'term' && /\p{Ll}/u.test(name)) add(name, type, at, confidence)
+    if (type !== 'term' && /\p{Ll}/u.test(name)) add({ name, type, at, confidence })
     return
   }
   const single = !/[ \u00a0]/u.test(name) && !isAcronym(name) && !MIXED_CASE.test(name)
   if (single && !(capitals.markNames && AFTER_WORD.test(before))) return
-  add(name, type, at, confidence)
+  add({ name, type, at, confidence })
 }
 
 /** Normalises a name: lower case without accents, articles, possessives, punctuation and legal forms. */

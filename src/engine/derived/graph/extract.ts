@@ -1,9 +1,9 @@
 import { type SentenceSpan, splitSentences } from '../../../lib/text/sentences.js'
 import { findAliases } from './aliases.js'
 import { canonicalKey, type EntityMention, findEntities } from './entities.js'
-import { type ExtractedRelationType, type GraphExtraction, toRelationId } from './extraction.js'
+import { type ExtractedRelation, type GraphExtraction, toRelationId } from './extraction.js'
 import { mergeNames } from './merge.js'
-import { type Predicate, RELATION_TYPE_BY_PREDICATE } from './predicates.js'
+import { RELATION_TYPE_BY_PREDICATE } from './predicates.js'
 import { findStatements, type RelationEnd } from './relations.js'
 
 /** A text mentions more names than it is about: further names of a node are ignored. */
@@ -48,9 +48,7 @@ export class GraphExtractor {
     const known = mentionsOfFirstNames(mentions).filter((found) => this.#addMention(found, node.key))
     this.#addAliases(node, mentions)
     this.#addDefinitions(node, heading)
-    if (heading !== undefined)
-      for (const { canonicalKey: key } of known)
-        this.#addRelation(heading, key, 'mentions', CO_OCCURRENCE_CONFIDENCE, node.key)
+    if (heading !== undefined) for (const { canonicalKey: key } of known) this.#addMentions(heading, key, node.key)
     const sentences = splitSentences(node.text)
     const joined = this.#addStatements(node, sentences, mentions)
     for (const { start, end } of sentences) {
@@ -59,7 +57,7 @@ export class GraphExtractor {
         const left = within[index - 1]
         if (left === undefined) continue
         if (joined.size > 0 && joined.has(toPairKey(left.canonicalKey, right.canonicalKey))) continue
-        this.#addRelation(left.canonicalKey, right.canonicalKey, 'mentions', CO_OCCURRENCE_CONFIDENCE, node.key)
+        this.#addMentions(left.canonicalKey, right.canonicalKey, node.key)
       }
     }
   }
@@ -77,19 +75,14 @@ export class GraphExtractor {
   ): Set<string> {
     const joined = new Set<string>()
     for (const { subject, predicate, object } of findStatements(node.text, sentences, mentions)) {
-      const ends = [this.#addEnd(subject, node.key), this.#addEnd(object, node.key)]
-      if (ends[0] === undefined || ends[1] === undefined) continue
-      joined.add(toPairKey(ends[0], ends[1]))
+      const subjectKey = this.#addEnd(subject, node.key)
+      const objectKey = this.#addEnd(object, node.key)
+      if (subjectKey === undefined || objectKey === undefined) continue
+      joined.add(toPairKey(subjectKey, objectKey))
       const type = RELATION_TYPE_BY_PREDICATE[predicate]
       const named = subject.mention !== undefined && object.mention !== undefined
-      this.#addRelation(
-        ends[0],
-        ends[1],
-        type,
-        named ? STATED_CONFIDENCE.names : STATED_CONFIDENCE.phrases,
-        node.key,
-        predicate,
-      )
+      const confidence = named ? STATED_CONFIDENCE.names : STATED_CONFIDENCE.phrases
+      this.#addRelation({ subject: subjectKey, object: objectKey, type, predicate, confidence }, node.key)
     }
     return joined
   }
@@ -145,28 +138,19 @@ export class GraphExtractor {
     ] as const)
       for (const match of quickTest.test(node.text) ? node.text.matchAll(pattern) : []) {
         const object = this.#addTerm((match[1] ?? '').trim(), node.key, 0.75)
-        if (object !== undefined) this.#addRelation(heading, object, type, 0.75, node.key)
+        if (object !== undefined)
+          this.#addRelation({ subject: heading, object, type, predicate: '', confidence: 0.75 }, node.key)
       }
   }
 
-  #addRelation(
-    subject: string,
-    object: string,
-    type: ExtractedRelationType,
-    confidence: number,
-    node: number,
-    predicate: Predicate | '' = '',
-  ): void {
-    if (subject === object) return
-    const id = toRelationId({ subject, object, type, predicate })
-    const known = this.#graph.relations.get(id) ?? {
-      subject,
-      object,
-      type,
-      predicate,
-      confidence,
-      nodes: new Set<number>(),
-    }
+  #addMentions(subject: string, object: string, node: number): void {
+    this.#addRelation({ subject, object, type: 'mentions', predicate: '', confidence: CO_OCCURRENCE_CONFIDENCE }, node)
+  }
+
+  #addRelation(relation: Omit<ExtractedRelation, 'nodes'>, node: number): void {
+    if (relation.subject === relation.object) return
+    const id = toRelationId(relation)
+    const known = this.#graph.relations.get(id) ?? { ...relation, nodes: new Set<number>() }
     known.nodes.add(node)
     this.#graph.relations.set(id, known)
   }

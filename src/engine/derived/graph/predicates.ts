@@ -73,13 +73,8 @@ const verb = (
 ): VerbTrigger => ({ kind: 'verb', predicate, words, subject, object, ...more })
 const state = (predicate: Predicate, words: string, next: string, [subject, object]: readonly [EndKind, EndKind]) =>
   ({ kind: 'state', predicate, words, next, subject, object }) as const
-const role = (
-  predicate: Predicate,
-  words: string,
-  next: string,
-  [subject, object]: readonly [EndKind, EndKind],
-  swap = false,
-): RoleTrigger => ({ kind: 'role', predicate, words, next, subject, object, swap })
+const role = (predicate: Predicate, words: string, next: string, [subject, object]: readonly [EndKind, EndKind]) =>
+  ({ kind: 'role', predicate, words, next, subject, object }) as const
 const event = (predicate: Predicate, words: string, by: string, [subject, object]: readonly [EndKind, EndKind]) =>
   ({ kind: 'event', predicate, words, by, subject, object }) as const
 
@@ -151,7 +146,7 @@ export const TRIGGERS: readonly RelationTrigger[] = [
   event('replaced', 'replacement', 'by with', ANY_ANY),
   role('replaced', 'successor', 'to of', NAME_NAME),
   role('replaced', 'replacement', 'for of', ANY_ANY),
-  role('replaced', 'predecessor', 'of to', NAME_NAME, true),
+  { ...role('replaced', 'predecessor', 'of to', NAME_NAME), swap: true },
   verb('produces', 'produces produced manufactures manufactured', ANY_ANY),
   verb('produces', 'makes builds built', NAME_ANY),
   role('produces', 'manufacturer producer maker', 'of', NAME_ANY),

@@ -16,10 +16,9 @@ export interface StatedRelation {
   object: RelationEnd
 }
 
-/** An earlier relation of a sentence, for a second verb of the same subject. */
-interface EarlierRelation {
-  subject: NounPhrase
-  object: NounPhrase
+/** A sentence with its earlier relations, for a second verb of the same subject. */
+interface StatementSentence extends TokenizedSentence {
+  earlier: { subject: NounPhrase; object: NounPhrase }[]
 }
 
 const splitWords = (text: string): string[] => text.split(/\s+/)
@@ -60,43 +59,35 @@ export function findStatements(
     const span = sentences[index]
     if (span === undefined || index === lastSentence) continue
     lastSentence = index
-    const sentence = { text, mentions, tokens: tokenize(text, span.start, span.end, mentions) }
+    const sentence = { text, mentions, tokens: tokenize(text, span.start, span.end, mentions), earlier: [] }
     if (sentence.tokens.length <= MAX_TOKENS) statements.push(...findStatementsIn(sentence))
   }
   return statements
 }
 
-function findStatementsIn(sentence: TokenizedSentence): StatedRelation[] {
+function findStatementsIn(sentence: StatementSentence): StatedRelation[] {
   const statements: StatedRelation[] = []
-  const earlier: EarlierRelation[] = []
   const relate: AddRelation = (subject, predicate, object) => {
     if (subject.at === object.at || subject.name === object.name) return
     statements.push({ subject, predicate, object })
-    if ('last' in object && subject.first < object.first) earlier.push({ subject, object })
+    if ('last' in object && subject.first < object.first) sentence.earlier.push({ subject, object })
   }
   for (const [index, token] of sentence.tokens.entries()) {
     if (token.possessive || !token.isWord) continue
-    for (const trigger of TRIGGERS_BY_WORD.get(token.lower) ?? [])
-      readTrigger(sentence, index, trigger, relate, earlier)
+    for (const trigger of TRIGGERS_BY_WORD.get(token.lower) ?? []) readTrigger(sentence, index, trigger, relate)
     if (token.lower === BORN) readBirth(sentence, index, relate)
     if (/^(?:costs?|priced|sells|retails|price|fee|fare|charge)$/.test(token.lower)) readCost(sentence, index, relate)
   }
   return statements
 }
 
-function readTrigger(
-  sentence: TokenizedSentence,
-  index: number,
-  trigger: RelationTrigger,
-  relate: AddRelation,
-  earlier: readonly EarlierRelation[],
-): void {
+function readTrigger(sentence: StatementSentence, index: number, trigger: RelationTrigger, relate: AddRelation): void {
   const token = sentence.tokens[index]
   if (token === undefined || isNotAsserted(sentence, index)) return
   if (trigger.kind === 'role') relateRole(sentence, index, trigger, relate)
   else if (token.mention !== undefined && isCapitalised(token.text)) return
   else if (trigger.kind === 'event') relateEvent(sentence, index, trigger, relate)
-  else if (trigger.kind === 'verb') readVerb(sentence, index, trigger, relate, earlier)
+  else if (trigger.kind === 'verb') readVerb(sentence, index, trigger, relate)
   else readState(sentence, index, trigger, relate)
 }
 
@@ -109,13 +100,7 @@ function forEachPair(
 }
 
 /** `X acquired Y`, `Y was acquired by X`, `Y, acquired by X in May, …` */
-function readVerb(
-  sentence: TokenizedSentence,
-  index: number,
-  trigger: VerbTrigger,
-  relate: AddRelation,
-  earlier: readonly EarlierRelation[],
-): void {
+function readVerb(sentence: StatementSentence, index: number, trigger: VerbTrigger, relate: AddRelation): void {
   const { tokens } = sentence
   const particle = trigger.next === undefined ? 0 : 1
   const next = tokens[index + 1]?.lower ?? ''
@@ -131,7 +116,7 @@ function readVerb(
   // the agent of a replacement is not the replacement
   if (!isPassive && trigger.predicate === 'replaced' && readReplacedWith(sentence, objects, relate)) return
   const subject = findSubjectBefore(sentence, reduced, left, isPassive && reduced === index)
-  const subjects = subject?.phrases ?? findSharedSubjects(sentence, index, earlier)
+  const subjects = subject?.phrases ?? findSharedSubjects(sentence, index)
   if (!isPassive && !isVerbOf(sentence, index, subjects, subject?.between ?? [])) return
   if (trigger.predicate === 'caused' && !isEffect(sentence, subjects, objects)) return
   const swap = isPassive !== (trigger.swap === true)
@@ -139,11 +124,7 @@ function readVerb(
 }
 
 /** The subject of the second verb of `X founded Y and bought Z`. */
-function findSharedSubjects(
-  { tokens }: TokenizedSentence,
-  verb: number,
-  earlier: readonly EarlierRelation[],
-): NounPhrase[] {
+function findSharedSubjects({ tokens, earlier }: StatementSentence, verb: number): NounPhrase[] {
   if (tokens[verb - 1]?.lower !== 'and') return []
   const last = tokens[verb - 2]?.lower === ',' ? verb - 3 : verb - 2
   return earlier.filter(({ object }) => object.last === last).map(({ subject }) => subject)

@@ -17,7 +17,6 @@ import { findSpaceByKey, listSpaceKeys, type SpaceRow } from '../../rows/spaces.
 import { runInSpace } from '../../spaces/in-space.js'
 import type { Read } from '../../storage/program.js'
 import { isWriteStopped } from '../../storage/write-stop.js'
-import { listLiveVersions } from '../live-versions.js'
 import { PageIndexBuilder } from './build.js'
 import { listNodesAfter } from './nodes.js'
 import { packPageIndex } from './store.js'
@@ -123,7 +122,7 @@ export class PageIndexer {
     const { db } = this.#requireContext()
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
     const position = this.#positions.get(space.key) ?? FIRST_VERSION_POSITION
-    const next = await listLiveVersions(db, space.key, position, IS_INDEXED, MAX_BATCH_VERSIONS)
+    const next = await db.read(liveVersionsAfter(space.key, position, IS_INDEXED, MAX_BATCH_VERSIONS))
     const missing = next.filter(({ meets }) => meets === 0)
     return {
       // further versions may lack an index, too

@@ -63,13 +63,12 @@ interface PictureCandidate {
  */
 export async function describeVersion(
   context: EngineContext,
-  space: SpaceRow,
-  versionKey: number,
+  { space, key }: { space: SpaceRow; key: number },
   reference: ModelReference,
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  const found = await db.read(loadVersionWithItems(space, versionKey))
+  const found = await db.read(loadVersionWithItems(space, key))
   if (found === undefined) return
   const { packed, ...version } = found
   const candidates = await findPictures(packed, version)

@@ -92,7 +92,7 @@ export class PictureDescriber {
           return
         }
         for (const { meets, revision, nodes, key } of versions) {
-          if (Number(meets) === 1) await describeVersion(context, space, key, reference, signal)
+          if (Number(meets) === 1) await describeVersion(context, { space, key }, reference, signal)
           this.#positions.set(spaceKey, { revision, nodes, key })
         }
         if (versions.length < MAX_BATCH_VERSIONS) return
