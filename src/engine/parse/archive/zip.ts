@@ -71,7 +71,7 @@ export function openZip(bytes: Buffer, filename: string, limits: ReadLimits): Zi
   let inflated = 0
   const cache = new Map<string, Buffer>()
   const unpack = (entry: ZipEntry): Buffer => {
-    const content = inflate(bytes, entry, filename, limits, inflated)
+    const content = inflate({ bytes, filename, limits }, entry, inflated)
     inflated += content.length
     checkInflated(inflated, bytes.length, filename, limits)
     if (crc32(content) !== entry.checksum) {
@@ -141,7 +141,13 @@ function checkInflated(inflated: number, packed: number, filename: string, limit
   }
 }
 
-function inflate(bytes: Buffer, entry: ZipEntry, filename: string, limits: ReadLimits, inflatedBefore: number): Buffer {
+interface ZipFile {
+  bytes: Buffer
+  filename: string
+  limits: ReadLimits
+}
+
+function inflate({ bytes, filename, limits }: ZipFile, entry: ZipEntry, inflatedBefore: number): Buffer {
   if (entry.encrypted) throw new ReadError('encrypted', `${filename} is protected by a password`)
   const packed = getPackedBytes(bytes, entry, filename)
   if (entry.method === STORED) return packed

@@ -60,7 +60,8 @@ export function findTexts(page: Letters, targets: readonly TargetText[], isExact
   for (const { text, before, after } of targets) {
     const letters = extractLetters([text]).text
     if (letters === '') continue
-    const at = findBestOccurrence(page.text, letters, extractLetters([before]).text, extractLetters([after]).text, last)
+    const surroundings = { before: extractLetters([before]).text, after: extractLetters([after]).text }
+    const at = findBestOccurrence(page.text, letters, surroundings, last)
     if (at !== undefined) {
       for (let unit = at; unit < at + letters.length; unit++) add(found, page.partIndexes[unit])
       last = at + letters.length
@@ -80,8 +81,7 @@ function add(found: Set<number>, index: number | undefined): void {
 function findBestOccurrence(
   page: string,
   letters: string,
-  before: string,
-  after: string,
+  { before, after }: Omit<TargetText, 'text'>,
   last: number,
 ): number | undefined {
   let best: { at: number; score: number } | undefined

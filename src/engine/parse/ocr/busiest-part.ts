@@ -30,7 +30,12 @@ export function findBusiestPart(bitmap: Bitmap, side: number): Bitmap {
   }
   const left = best.column * CELL_PX
   const top = best.row * CELL_PX
-  return cropBitmap(bitmap, left, top, Math.min(across * CELL_PX, width - left), Math.min(down * CELL_PX, height - top))
+  return cropBitmap(bitmap, {
+    left,
+    top,
+    width: Math.min(across * CELL_PX, width - left),
+    height: Math.min(down * CELL_PX, height - top),
+  })
 }
 
 /** Counts edges in each cell, on every second row of pixels. */

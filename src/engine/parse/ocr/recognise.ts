@@ -73,15 +73,19 @@ function forget(failed: Promise<Recogniser>): void {
 async function startRecogniser({ codes, others = [], folder }: OcrLanguages): Promise<Recogniser> {
   for (const code of codes) loadLanguageData(code, folder)
   const core = await startCore()
-  const apis = new Map<string, TessApi>()
-  const getApi = (languageGroup: LanguageGroup): TessApi => {
-    const existing = apis.get(languageGroup.join('+'))
+  const engines = new Map<string, OcrEngine>()
+  const getEngine = (languageGroup: LanguageGroup): OcrEngine => {
+    const existing = engines.get(languageGroup.join('+'))
     if (existing !== undefined) return existing
-    const api = startApi(core, languageGroup, folder)
-    apis.set(languageGroup.join('+'), api)
-    return api
+    const engine = { core, api: startApi(core, languageGroup, folder) }
+    engines.set(languageGroup.join('+'), engine)
+    return engine
   }
-  getApi(codes)
+  const readAnyRotation = (group: LanguageGroup, bitmap: Bitmap, dpi: number | undefined): OcrText => {
+    const engine = getEngine(group)
+    return readMissedWords(engine, readUpright(engine, bitmap, dpi))
+  }
+  getEngine(codes)
   let languageGroup: LanguageGroup = codes
   const languageGroups: readonly LanguageGroup[] = [codes, ...others.map((code) => [code, ...codes])]
   const discard = (): void => {
@@ -100,28 +104,31 @@ async function startRecogniser({ codes, others = [], folder }: OcrLanguages): Pr
     core,
     read: (bitmap, dpi) =>
       guarded(() => {
-        const read = (group: LanguageGroup, part: Bitmap): OcrText => readOnce(core, getApi(group), part, dpi)
+        const read = (group: LanguageGroup, part: Bitmap): OcrText => readOnce(getEngine(group), part, dpi)
         // pages of one document mostly have the same script
         if (languageGroup !== codes) languageGroup = chooseLanguages([codes, languageGroup], bitmap, read)
-        const text = readMissedWords(core, getApi(languageGroup), readUpright(core, getApi(languageGroup), bitmap, dpi))
+        const text = readAnyRotation(languageGroup, bitmap, dpi)
         if (text.confidence >= MIN_CONFIDENCE || languageGroups.length === 1) return text
         const better = chooseLanguages(languageGroups, bitmap, read)
         if (better === languageGroup) return text
         languageGroup = better
-        return readMissedWords(core, getApi(languageGroup), readUpright(core, getApi(languageGroup), bitmap, dpi))
+        return readAnyRotation(languageGroup, bitmap, dpi)
       }),
     readAsShown: (bitmap) =>
-      guarded(() =>
-        readMissedWords(
-          core,
-          getApi(languageGroup),
-          readOnce(core, getApi(languageGroup), bitmap, undefined, MAX_PICTURE_PIXELS),
-        ),
-      ),
+      guarded(() => {
+        const engine = getEngine(languageGroup)
+        return readMissedWords(engine, readOnce(engine, bitmap, undefined, MAX_PICTURE_PIXELS))
+      }),
     releaseMemory() {
       if (core.memory().length > MAX_IDLE_BYTES) discard()
     },
   }
+}
+
+/** Tesseract with the data of a group of languages. */
+interface OcrEngine {
+  core: TesseractCore
+  api: TessApi
 }
 
 /** Languages that are recognised together, the likeliest first. */
@@ -163,21 +170,21 @@ function loadLanguageData(code: string, folder: string | undefined): Uint8Array 
   throw new ReadError('unsupported-type', message)
 }
 
-function readUpright(core: TesseractCore, api: TessApi, bitmap: Bitmap, dpi: number | undefined): OcrText {
-  const unrotated = readOnce(core, api, bitmap, dpi)
+function readUpright(engine: OcrEngine, bitmap: Bitmap, dpi: number | undefined): OcrText {
+  const unrotated = readOnce(engine, bitmap, dpi)
   if (unrotated.confidence >= MIN_CONFIDENCE && unrotated.lines.length > 1) return unrotated
   const probe = findBusiestPart(bitmap, PROBE_SIDE)
-  const base = probe === bitmap ? unrotated : readOnce(core, api, probe, dpi)
+  const base = probe === bitmap ? unrotated : readOnce(engine, probe, dpi)
   let best = { degrees: 0, text: base }
   for (const degrees of [90, 270, 180]) {
-    const text = readOnce(core, api, rotateBitmap(probe, degrees), dpi)
+    const text = readOnce(engine, rotateBitmap(probe, degrees), dpi)
     if (computeScore(text) > computeScore(best.text) + (best.degrees === 0 ? MIN_SCORE_GAIN : 0))
       best = { degrees, text }
     if (best.degrees !== 0 && best.text.confidence > 85) break
   }
   if (best.degrees === 0) return unrotated
   const { degrees } = best
-  const text = probe === bitmap ? best.text : readOnce(core, api, rotateBitmap(bitmap, degrees), dpi)
+  const text = probe === bitmap ? best.text : readOnce(engine, rotateBitmap(bitmap, degrees), dpi)
   return { ...text, rotation: degrees }
 }
 
@@ -188,27 +195,27 @@ function computeScore({ confidence, lines }: OcrText): number {
 }
 
 function readOnce(
-  core: TesseractCore,
-  api: TessApi,
+  engine: OcrEngine,
   bitmap: Bitmap,
   knownDpi: number | undefined,
   maxPixels = MAX_READ_PIXELS,
 ): OcrText {
+  const { api } = engine
   const fitFactor = Math.min(1, Math.sqrt(maxPixels / (bitmap.width * bitmap.height)))
   let picture = fitFactor < 1 ? scaleBitmap(bitmap, fitFactor) : bitmap
-  let guess = loadPicture(core, api, picture, knownDpi === undefined ? undefined : knownDpi * fitFactor)
+  let guess = loadPicture(engine, picture, knownDpi === undefined ? undefined : knownDpi * fitFactor)
   if (guess === undefined || guess < SMALL_DPI) {
     const factor = computeEnlargement(picture, guess, maxPixels)
     if (factor > 1.1) {
       picture = scaleBitmap(picture, factor)
-      loadPicture(core, api, picture, TARGET_DPI)
+      loadPicture(engine, picture, TARGET_DPI)
       guess = (guess ?? TARGET_DPI / factor) * factor
     }
   }
   let lines = recogniseLines(api)
   if (lines.length === 0) {
     api.SetPageSegMode(SPARSE)
-    loadPicture(core, api, picture, guess)
+    loadPicture(engine, picture, guess)
     lines = recogniseLines(api)
     api.SetPageSegMode(AUTOMATIC)
   }
@@ -219,10 +226,11 @@ function readOnce(
 }
 
 /** Adds words that were missed at first, see `addMissedWords`. */
-function readMissedWords(core: TesseractCore, api: TessApi, text: OcrText): OcrText {
+function readMissedWords(engine: OcrEngine, text: OcrText): OcrText {
+  const { api } = engine
   let isShown = false
   const readArea: ReadArea = ({ left, top, right, bottom }, figures) => {
-    if (!isShown) setImage(core, api, text.picture, text.dpi)
+    if (!isShown) setImage(engine, text.picture, text.dpi)
     isShown = true
     api.SetPageSegMode(figures && right - left < bottom - top ? ONE_CHARACTER : ONE_LINE)
     api.SetVariable('tessedit_char_whitelist', figures ? NUMBER_CHARACTERS : '')
@@ -253,19 +261,15 @@ function computeEnlargement({ width, height }: Bitmap, guess: number | undefined
  * Passes a picture to Tesseract and finds its lines. @returns the known resolution, else the one estimated from its
  * text
  */
-function loadPicture(
-  core: TesseractCore,
-  api: TessApi,
-  bitmap: Bitmap,
-  knownDpi: number | undefined,
-): number | undefined {
-  setImage(core, api, bitmap, knownDpi)
+function loadPicture(engine: OcrEngine, bitmap: Bitmap, knownDpi: number | undefined): number | undefined {
+  const { core, api } = engine
+  setImage(engine, bitmap, knownDpi)
   delete core.guess.dpi
   api.FindLines()
   return knownDpi ?? core.guess.dpi
 }
 
-function setImage(core: TesseractCore, api: TessApi, bitmap: Bitmap, dpi: number | undefined): void {
+function setImage({ core, api }: OcrEngine, bitmap: Bitmap, dpi: number | undefined): void {
   const picture = createPix(core, bitmap)
   // Tesseract keeps its own copy of the picture
   api.SetImage(core.program.wrapPointer(picture, core.program.Pix))

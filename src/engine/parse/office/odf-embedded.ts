@@ -31,7 +31,7 @@ export async function addEmbeddedFromOdf(
     if (extension !== undefined)
       objects.push([
         name,
-        { name, read: () => ({ ending: extension, content: packObject(zip, path, type, manifest, limits) }) },
+        { name, read: () => ({ ending: extension, content: packObject(zip, path, manifest, limits) }) },
       ])
     else if (type === OLE_TYPE && zip.entries.has(path))
       objects.push([
@@ -55,7 +55,6 @@ function readManifest(zip: ZipArchive, filename: string): Map<string, string> {
 function packObject(
   zip: ZipArchive,
   folder: string,
-  type: string,
   manifest: ReadonlyMap<string, string>,
   { containedBytes }: ParserInput['limits'],
 ): Buffer {
@@ -66,7 +65,7 @@ function packObject(
     path.startsWith(folder) ? [formatFileEntry(path.slice(folder.length) || '/', kind)] : [],
   )
   return buildStoredZip([
-    ['mimetype', Buffer.from(type)],
+    ['mimetype', Buffer.from(manifest.get(folder) ?? '')],
     ...entries.map(([name, entry]) => [name.slice(folder.length), zip.unpack(entry)] as const),
     [MANIFEST, Buffer.from(`<manifest:manifest>${lines.join('')}</manifest:manifest>`)],
   ])

@@ -12,6 +12,12 @@ export interface ColumnExtent {
   right: number
 }
 
+/** The column names of a line, and the line above it. */
+export interface HeaderNames {
+  names: readonly TableLineCell[]
+  upper: TableLine | undefined
+}
+
 /** Maximal distance between the middle of a name and that of its columns, in points. */
 export const MAX_NAME_OFFSET_PT = 14
 /** Cost of an unnamed column, in points of offset of a name. */
@@ -26,9 +32,8 @@ const MAX_ASSIGNED = 24
  * @returns undefined without a solution
  */
 export function assignColumns(
-  names: readonly TableLineCell[],
+  { names, upper }: HeaderNames,
   fixed: ReadonlyMap<TableLineCell, ColumnRange>,
-  upper: TableLine | undefined,
   extents: readonly ColumnExtent[],
   stub: number,
 ): Map<TableLineCell, ColumnRange> | undefined {

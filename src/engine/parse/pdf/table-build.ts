@@ -42,8 +42,8 @@ export function createDraft(block: RowBlock, drawn: PageDrawings): TableDraft | 
   const used = [...rowsAbove, ...block.rows]
   const raw = toTableLines(used, columns, stub)
   const headerCount = mergeHalfHeightNames(raw, countHeaderLines(raw, columns, stub, drawn), stub)
-  const lines = joinWrapped(raw, columns, stub, headerCount, (upper, lower) => isInSameStripe(upper, lower, drawn))
-  spreadHeaders(lines, headerCount, columns, stub, drawn)
+  const lines = joinWrapped(raw, { columns, stub }, headerCount, (upper, lower) => isInSameStripe(upper, lower, drawn))
+  spreadHeaders(lines, headerCount, { columns, stub, drawn })
   const above = block.above.slice(0, block.above.length - rowsAbove.length)
   return { lines, headerRows: headerCount, stub, columns, used, above, below: block.below }
 }

@@ -21,6 +21,12 @@ export interface TableLine {
   cells: TableLineCell[]
 }
 
+/** The columns of a table, and the index of the first one with values. */
+export interface TableGrid {
+  columns: readonly TableColumn[]
+  stub: number
+}
+
 /** Maximal distance between the lines of one cell, in text sizes. */
 const MAX_WRAP_STEP = 1.5
 /** A row name that continues in the next line fills at least this fraction of its column. */
@@ -140,16 +146,20 @@ export function mayNameColumns(line: TableLine, stub: number): boolean {
  */
 export function joinWrapped(
   lines: readonly TableLine[],
-  columns: readonly TableColumn[],
-  stub: number,
+  { columns, stub }: TableGrid,
   from: number,
   together: (upper: TableLine, lower: TableLine) => boolean | undefined,
 ): TableLine[] {
   const joined: TableLine[] = lines.slice(0, from)
   const width = (columns[stub]?.left ?? 0) - (columns[0]?.left ?? 0)
+  const isOneRow = (last: TableLine, line: TableLine): boolean => {
+    const isDrawnTogether = together(last, line)
+    if (isDrawnTogether === undefined) return continuesRow(last, line, stub, width)
+    return isDrawnTogether && !(hasValues(last, stub) && hasValues(line, stub) && stub > 0)
+  }
   for (const line of lines.slice(from)) {
     const last = joined.at(-1)
-    if (last === undefined || joined.length <= from || !isOneRow(last, line, stub, width, together(last, line))) {
+    if (last === undefined || joined.length <= from || !isOneRow(last, line)) {
       joined.push(line)
       continue
     }
@@ -159,15 +169,8 @@ export function joinWrapped(
   return joined
 }
 
-function isOneRow(
-  last: TableLine,
-  line: TableLine,
-  stub: number,
-  width: number,
-  isDrawnTogether: boolean | undefined,
-): boolean {
-  if (isDrawnTogether !== undefined)
-    return isDrawnTogether && !(hasValues(last, stub) && hasValues(line, stub) && stub > 0)
+/** Whether the texts show that a line continues a row. @param width of the row names */
+function continuesRow(last: TableLine, line: TableLine, stub: number, width: number): boolean {
   const isNear = last.bottom - line.y <= MAX_WRAP_STEP * Math.max(line.size, last.size)
   const upper = last.cells[0]
   const lower = line.cells[0]

@@ -4,10 +4,11 @@ import {
   type ColumnExtent,
   type ColumnRange,
   findSpanningName,
+  type HeaderNames,
   MAX_NAME_OFFSET_PT,
 } from './table-assign.js'
 import { isYear } from './table-columns.js'
-import type { TableLine, TableLineCell } from './table-lines.js'
+import type { TableGrid, TableLine, TableLineCell } from './table-lines.js'
 import type { DrawnRule, PageDrawings } from './table-rules.js'
 
 /** Maximal distance of an underline below a header, in text sizes. */
@@ -37,41 +38,36 @@ const INCOMPLETE_DATE = /,$|\b(?:ended|ending|as of|as at)\b/i
 export function spreadHeaders(
   lines: readonly TableLine[],
   headerCount: number,
-  columns: readonly TableColumn[],
-  stub: number,
-  drawn: PageDrawings,
+  table: TableGrid & { drawn: PageDrawings },
 ): void {
+  const { columns, stub, drawn } = table
   if (headerCount > MAX_HEADER_LINES || columns.length > MAX_COLUMNS) return
   const headers = lines.slice(0, headerCount)
-  const extents = computeExtents(lines, columns, drawn)
+  const grid = { ...table, extents: computeExtents(lines, columns, drawn) }
   for (const [index, line] of headers.entries()) {
-    const linesBelow = headers.slice(index + 1)
     const names = getValueCells(line, stub)
-    if (names.length > 1) spreadNames(names, line, linesBelow, headers[index - 1], { extents, columns, stub, drawn })
-    else if (names.length === 1)
-      spreadSingleName(names, line, linesBelow, headers[index - 1], { extents, columns, stub, drawn })
+    const header = { line, names, linesBelow: headers.slice(index + 1), upper: headers[index - 1] }
+    if (names.length > 1) spreadNames(header, grid)
+    else if (names.length === 1) spreadSingleName(header, grid)
   }
   for (let index = headers.length - 2; index >= 0; index--) inheritRange(headers[index], headers[index + 1])
 }
 
-interface SpreadContext {
+interface DrawnGrid extends TableGrid {
   extents: readonly ColumnExtent[]
-  columns: readonly TableColumn[]
-  stub: number
   drawn: PageDrawings
 }
 
+interface HeaderLine extends HeaderNames {
+  line: TableLine
+  linesBelow: readonly TableLine[]
+}
+
 /** Handles a line with one name. */
-function spreadSingleName(
-  names: readonly TableLineCell[],
-  line: TableLine,
-  linesBelow: readonly TableLine[],
-  upper: TableLine | undefined,
-  context: SpreadContext,
-): void {
+function spreadSingleName({ line, names, linesBelow, upper }: HeaderLine, grid: DrawnGrid): void {
   const [cell] = names
   const [below] = linesBelow
-  const { extents, columns, stub, drawn } = context
+  const { extents, columns, stub, drawn } = grid
   if (cell === undefined) return
   const end = columns.length - 1
   const underlinedRange = findUnderlinedRange(cell, line, columns, drawn)
@@ -82,22 +78,16 @@ function spreadSingleName(
     return
   }
   if (underlinedRange === undefined && wrapsOnto(cell, line, below)) return
-  const [first, last] = [Math.max(spanning?.from ?? 0, stub), Math.min(spanning?.to ?? end, end)]
-  const range = underlinedRange ?? findCentredRange(cell, extents, first, last, isSingle)
+  const bounds = { from: Math.max(spanning?.from ?? 0, stub), to: Math.min(spanning?.to ?? end, end) }
+  const range = underlinedRange ?? findCentredRange(cell, extents, bounds, isSingle)
   if (underlinedRange === undefined && below !== undefined && continuesBelow(cell, range, below)) return
-  widen(cell, range, first, last)
+  widen(cell, range, bounds)
 }
 
 /** Handles a line with several names. */
-function spreadNames(
-  names: readonly TableLineCell[],
-  line: TableLine,
-  linesBelow: readonly TableLine[],
-  upper: TableLine | undefined,
-  context: SpreadContext,
-): void {
+function spreadNames(header: HeaderLine, { extents, columns, stub, drawn }: DrawnGrid): void {
+  const { line, names, linesBelow, upper } = header
   const [below] = linesBelow
-  const { extents, columns, stub, drawn } = context
   const fixed = new Map<TableLineCell, ColumnRange>()
   for (const cell of names) {
     const range = findUnderlinedRange(cell, line, columns, drawn)
@@ -106,25 +96,27 @@ function spreadNames(
   }
   const repeatedGroups = findRepeatedGroups(names, linesBelow, extents, stub)
   const canAssign = fixed.size < names.length && linesBelow.length > 0
-  const groups = repeatedGroups ?? (canAssign ? assignColumns(names, fixed, upper, extents, stub) : undefined)
+  const groups = repeatedGroups ?? (canAssign ? assignColumns(header, fixed, extents, stub) : undefined)
   for (const [index, cell] of names.entries()) {
     const spanning = findSpanningName(cell, upper)
-    const first = Math.max(spanning?.from ?? 0, (names[index - 1]?.to ?? stub - 1) + 1)
-    const last = Math.min(spanning?.to ?? columns.length, (names[index + 1]?.from ?? columns.length) - 1)
+    const bounds = {
+      from: Math.max(spanning?.from ?? 0, (names[index - 1]?.to ?? stub - 1) + 1),
+      to: Math.min(spanning?.to ?? columns.length, (names[index + 1]?.from ?? columns.length) - 1),
+    }
     const fixedRange = repeatedGroups === undefined ? fixed.get(cell) : undefined
     const group = groups?.get(cell)
-    if (fixedRange !== undefined) widen(cell, fixedRange, first, last)
+    if (fixedRange !== undefined) widen(cell, fixedRange, bounds)
     else if (group !== undefined) Object.assign(cell, group)
     else {
-      const range = findCentredRange(cell, extents, first, last, false)
-      if (below === undefined || !continuesBelow(cell, range, below)) widen(cell, range, first, last)
+      const range = findCentredRange(cell, extents, bounds, false)
+      if (below === undefined || !continuesBelow(cell, range, below)) widen(cell, range, bounds)
     }
   }
 }
 
-function widen(cell: TableLineCell, range: ColumnRange, first: number, last: number): void {
-  cell.from = Math.max(first, Math.min(cell.from, range.from))
-  cell.to = Math.min(last, Math.max(cell.to, range.to))
+function widen(cell: TableLineCell, range: ColumnRange, bounds: ColumnRange): void {
+  cell.from = Math.max(bounds.from, Math.min(cell.from, range.from))
+  cell.to = Math.min(bounds.to, Math.max(cell.to, range.to))
 }
 
 function getValueCells(line: TableLine | undefined, stub: number): TableLineCell[] {
@@ -270,8 +262,7 @@ function findUnderlinedRange(
 function findCentredRange(
   cell: TableLineCell,
   extents: readonly ColumnExtent[],
-  first: number,
-  last: number,
+  { from: first, to: last }: ColumnRange,
   isSingle: boolean,
 ): ColumnRange {
   const middle = (cell.left + cell.right) / 2

@@ -103,20 +103,18 @@ export function buildRows(
  */
 function splitRun(str: string, position: ReturnType<typeof toPosition>, index: number): TextSegment[] {
   const { left, right, y, size } = position
+  const baseline = { y, size, run: index }
   const numberAndSign = /^(.*[\d)%—-]) ([$€£¥])$/u.exec(str.trim())
   if (numberAndSign !== null) {
     const [, number = '', sign = ''] = numberAndSign
     const end = Math.min(right - size, left + number.length * 0.5 * size)
-    return [
-      createSegment(number, left, end, y, size, index),
-      createSegment(sign, right - 0.5 * size, right, y, size, index),
-    ]
+    return [createSegment(number, left, end, baseline), createSegment(sign, right - 0.5 * size, right, baseline)]
   }
   const parts = str.includes('  ') ? str.matchAll(/\S+(?: \S+)*/gu) : undefined
-  if (parts === undefined) return [createSegment(str.trim(), left, right, y, size, index)]
+  if (parts === undefined) return [createSegment(str.trim(), left, right, baseline)]
   const unit = (right - left) / str.length
   return Array.from(parts, ({ 0: text, index: offset }) =>
-    createSegment(text, left + offset * unit, left + (offset + text.length) * unit, y, size, index),
+    createSegment(text, left + offset * unit, left + (offset + text.length) * unit, baseline),
   )
 }
 
@@ -133,12 +131,20 @@ function splitAtWalls(piece: TextSegment, walls: readonly DrawnRule[]): TextSegm
     if (best === -1 || Math.abs(left + at * unit - wall.at) < Math.abs(left + best * unit - wall.at)) best = at
   if (best === -1 || Math.abs(left + best * unit - wall.at) > MAX_SPLIT_DISTANCE * size) return [piece]
   const [run = 0] = piece.runs
-  const head = createSegment(text.slice(0, best), left, Math.min(wall.at - 1, left + best * unit), y, size, run)
-  const rest = createSegment(text.slice(best + 1), Math.max(wall.at + 1, left + best * unit), right, y, size, run)
+  const baseline = { y, size, run }
+  const head = createSegment(text.slice(0, best), left, Math.min(wall.at - 1, left + best * unit), baseline)
+  const rest = createSegment(text.slice(best + 1), Math.max(wall.at + 1, left + best * unit), right, baseline)
   return [head, ...splitAtWalls(rest, walls)]
 }
 
-function createSegment(text: string, left: number, right: number, y: number, size: number, run: number): TextSegment {
+interface Baseline {
+  y: number
+  size: number
+  /** index of the text run */
+  run: number
+}
+
+function createSegment(text: string, left: number, right: number, { y, size, run }: Baseline): TextSegment {
   return { text, left, right: Math.max(left, right), y, size, runs: [run], numeric: isNumberText(text), parts: [] }
 }
 

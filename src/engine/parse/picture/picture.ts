@@ -50,16 +50,21 @@ export const pictureParser: Parser = {
         reader.releaseMemory()
       }
     }
-    return toParsed(input, pages, recognised, sheets.length, failed)
+    return toParsed(input, { pages, recognised, failed, pageCount: sheets.length })
   },
+}
+
+interface RecognisedSheets {
+  pages: PdfPage[]
+  recognised: readonly RecognisedPage[]
+  /** numbers of the pages that could not be decoded */
+  failed: readonly number[]
+  pageCount: number
 }
 
 function toParsed(
   { bytes, filename, mediaType, ocr }: ParserInput,
-  pages: PdfPage[],
-  recognised: readonly RecognisedPage[],
-  pageCount: number,
-  failed: readonly number[],
+  { pages, recognised, failed, pageCount }: RecognisedSheets,
 ): ParsedDocument {
   if (failed.length === pageCount) throw new ReadError('malformed', `${filename} has no page that can be decoded`)
   joinTablesAcrossPages(pages)

@@ -28,8 +28,15 @@ export function mirrorBitmap(bitmap: Bitmap): Bitmap {
   return { width, height, channels: 1, data: out }
 }
 
+interface PixelBox {
+  left: number
+  top: number
+  width: number
+  height: number
+}
+
 /** Copies a rectangle of a grey bitmap. */
-export function cropBitmap(bitmap: Bitmap, left: number, top: number, width: number, height: number): Bitmap {
+export function cropBitmap(bitmap: Bitmap, { left, top, width, height }: PixelBox): Bitmap {
   const out = new Uint8Array(width * height)
   for (let y = 0; y < height; y++) {
     const from = (top + y) * bitmap.width + left

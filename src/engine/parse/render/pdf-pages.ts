@@ -81,17 +81,23 @@ export async function openPages(bytes: Uint8Array, filename: string): Promise<Pd
     }
     throw new ReadError('malformed', `the pages of ${filename} cannot be drawn: PDFium cannot open it`)
   }
+  const withPage = <T>(page: number, use: (handle: number) => T): T =>
+    withReadErrors(filename, `draw page ${page}`, () => {
+      const handle = pdfium._FPDF_LoadPage(document, page - 1)
+      if (handle === 0) throw new ReadError('malformed', `page ${page} of ${filename} cannot be drawn`)
+      try {
+        return use(handle)
+      } finally {
+        pdfium._FPDF_ClosePage(handle)
+      }
+    })
   return {
     count: pdfium._FPDF_GetPageCount(document),
-    size: (page) => withPage(pdfium, document, page, filename, (handle) => sizeOf(pdfium, handle)),
+    size: (page) => withPage(page, (handle) => sizeOf(pdfium, handle)),
     layout: (page, points) =>
-      withPage(pdfium, document, page, filename, (handle) =>
-        readPageLayout(pdfium, handle, sizeOf(pdfium, handle), points),
-      ),
-    letters: (page) =>
-      withPage(pdfium, document, page, filename, (handle) => readPageLetters(pdfium, handle, sizeOf(pdfium, handle))),
-    render: (page, options) =>
-      withPage(pdfium, document, page, filename, (handle) => draw(pdfium, handle, options, filename)),
+      withPage(page, (handle) => readPageLayout(pdfium, handle, sizeOf(pdfium, handle), points)),
+    letters: (page) => withPage(page, (handle) => readPageLetters(pdfium, handle, sizeOf(pdfium, handle))),
+    render: (page, options) => withPage(page, (handle) => draw(pdfium, handle, options, filename)),
     close: () => {
       try {
         pdfium._FPDF_CloseDocument(document)
@@ -107,18 +113,6 @@ export async function openPages(bytes: Uint8Array, filename: string): Promise<Pd
 function readProgram(): ArrayBuffer {
   const file = readFileSync(createRequire(import.meta.url).resolve('@hyzyla/pdfium/pdfium.wasm'))
   return new Uint8Array(file).buffer
-}
-
-function withPage<T>(pdfium: Pdfium, document: number, page: number, filename: string, use: (handle: number) => T): T {
-  return withReadErrors(filename, `draw page ${page}`, () => {
-    const handle = pdfium._FPDF_LoadPage(document, page - 1)
-    if (handle === 0) throw new ReadError('malformed', `page ${page} of ${filename} cannot be drawn`)
-    try {
-      return use(handle)
-    } finally {
-      pdfium._FPDF_ClosePage(handle)
-    }
-  })
 }
 
 function sizeOf(pdfium: Pdfium, handle: number): { width: number; height: number } {
