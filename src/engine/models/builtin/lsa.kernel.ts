@@ -16,30 +16,26 @@ export interface SparseRows {
 /** A pivot this much below the largest one is rounding noise: its direction is dropped. */
 const RANK_TOLERANCE = 1e-9
 
-/** out += factor * row of `from`, over k numbers. */
-function addScaled(
-  out: Float32Array,
-  outOffset: number,
-  from: Float32Array,
-  fromOffset: number,
-  factor: number,
-  k: number,
-): void {
-  let i = 0
-  for (const end = k - 3; i < end; i += 4) {
-    out[outOffset + i]! += factor * from[fromOffset + i]!
-    out[outOffset + i + 1]! += factor * from[fromOffset + i + 1]!
-    out[outOffset + i + 2]! += factor * from[fromOffset + i + 2]!
-    out[outOffset + i + 3]! += factor * from[fromOffset + i + 3]!
+/** Creates a function that adds rows of k numbers: out += factor * row of `from`. */
+function createRowAdder(out: Float32Array, from: Float32Array, k: number) {
+  return (outOffset: number, fromOffset: number, factor: number): void => {
+    let i = 0
+    for (const end = k - 3; i < end; i += 4) {
+      out[outOffset + i]! += factor * from[fromOffset + i]!
+      out[outOffset + i + 1]! += factor * from[fromOffset + i + 1]!
+      out[outOffset + i + 2]! += factor * from[fromOffset + i + 2]!
+      out[outOffset + i + 3]! += factor * from[fromOffset + i + 3]!
+    }
+    for (; i < k; i++) out[outOffset + i]! += factor * from[fromOffset + i]!
   }
-  for (; i < k; i++) out[outOffset + i]! += factor * from[fromOffset + i]!
 }
 
 /** A X: (rows x columns) times (columns x k). */
 function multiply(a: SparseRows, x: Float32Array, k: number): Float32Array {
   const y = new Float32Array(a.rows * k)
+  const addScaled = createRowAdder(y, x, k)
   for (let row = 0; row < a.rows; row++) {
-    for (let p = a.start[row]!; p < a.start[row + 1]!; p++) addScaled(y, row * k, x, a.column[p]! * k, a.value[p]!, k)
+    for (let p = a.start[row]!; p < a.start[row + 1]!; p++) addScaled(row * k, a.column[p]! * k, a.value[p]!)
   }
   return y
 }
@@ -47,8 +43,9 @@ function multiply(a: SparseRows, x: Float32Array, k: number): Float32Array {
 /** A' Y: (columns x rows) times (rows x k). */
 function multiplyTransposed(a: SparseRows, y: Float32Array, k: number): Float32Array {
   const x = new Float32Array(a.columns * k)
+  const addScaled = createRowAdder(x, y, k)
   for (let row = 0; row < a.rows; row++) {
-    for (let p = a.start[row]!; p < a.start[row + 1]!; p++) addScaled(x, a.column[p]! * k, y, row * k, a.value[p]!, k)
+    for (let p = a.start[row]!; p < a.start[row + 1]!; p++) addScaled(a.column[p]! * k, row * k, a.value[p]!)
   }
   return x
 }
@@ -178,7 +175,7 @@ export function quantiseRows(m: Float32Array, rows: number, k: number): { bytes:
 }
 
 /**
- * out += factor * row of bytes, over k numbers, for each of the rows. Four rows at a time: `out`, the main cost, is
+ * out += factor * row of bytes, over the numbers of `out`, for each of the rows. Four rows at a time: `out`, the main cost, is
  * then loaded and stored a quarter as often.
  *
  * @param factors one per row
@@ -188,8 +185,8 @@ export function addRows(
   bytes: Int8Array,
   rows: readonly number[],
   factors: readonly number[],
-  k: number,
 ): void {
+  const k = out.length
   const blockEnd = rows.length - (rows.length % 4)
   for (let n = 0; n < blockEnd; n += 4) {
     const [a, b, c, d] = [rows[n]! * k, rows[n + 1]! * k, rows[n + 2]! * k, rows[n + 3]! * k]

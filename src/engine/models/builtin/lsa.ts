@@ -82,7 +82,7 @@ export function embedTerms(
     rows.push(row)
     factors.push(termFrequencyWeight(count) * (weights[row] ?? 0) * (model.scales[row] ?? 0))
   }
-  addRows(vector, model.basis, rows, factors, model.dimension)
+  addRows(vector, model.basis, rows, factors)
   return normalise(vector) ? vector : undefined
 }
 

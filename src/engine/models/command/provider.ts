@@ -32,7 +32,7 @@ export function createCommandProvider(
               const input = { bytes: Buffer.from(text), extension: 'txt' }
               const values = toPlaceholders(speech, { model: name, voice, language })
               const audio = await withTemporaryFolder((folder) =>
-                runCall(folder, speech, confinement, input, values, MAX_AUDIO_BYTES, signal),
+                runCall(folder, { program: speech, confinement, input, values, maxBytes: MAX_AUDIO_BYTES, signal }),
               )
               const mimeType = detectAudioType(audio)
               if (mimeType === undefined) throw new ProviderFailure('malformed', 'no audio')
@@ -43,32 +43,40 @@ export function createCommandProvider(
     ...(transcription === undefined
       ? {}
       : {
-          transcriber: ({ name }) => ({
+          transcriber: ({ name: model }) => ({
             transcribe: async (audio, signal) => {
-              const text = await runTranscription(transcription, confinement, name, audio, MAX_TEXT_BYTES, signal)
+              const call = { model, maxBytes: MAX_TEXT_BYTES, confinement, signal }
+              const text = await runTranscription(transcription, audio, call)
               return text.replace(TIMESTAMPS, '').replace(/\s+/g, ' ').trim()
             },
-            listen: async (recording, signal) => ({
-              text: await runTranscription(transcription, confinement, name, recording, MAX_TRANSCRIPT_BYTES, signal),
-            }),
+            listen: async (recording, signal) => {
+              const call = { model, maxBytes: MAX_TRANSCRIPT_BYTES, confinement, signal }
+              return { text: await runTranscription(transcription, recording, call) }
+            },
           }),
         }),
     close: async () => {},
   }
 }
 
+interface ProgramCall {
+  program: ProgramSetting
+  confinement: Confinement
+  input: { bytes: Uint8Array; extension: string }
+  values: PlaceholderValues
+  maxBytes: number
+  signal: AbortSignal
+}
+
 /** The output of a transcription program, unchanged. */
 async function runTranscription(
   program: ProgramSetting,
-  confinement: Confinement,
-  model: string,
   { bytes, extension, language }: AudioRecording,
-  maxBytes: number,
-  signal: AbortSignal,
+  { model, ...call }: Pick<ProgramCall, 'confinement' | 'maxBytes' | 'signal'> & { model: string },
 ): Promise<string> {
   const values = toPlaceholders(program, { model, language })
   const text = await withTemporaryFolder((folder) =>
-    runCall(folder, program, confinement, { bytes, extension }, values, maxBytes, signal),
+    runCall(folder, { ...call, program, input: { bytes, extension }, values }),
   )
   return text.toString('utf8')
 }
@@ -86,12 +94,7 @@ function toPlaceholders(program: ProgramSetting, { model, voice, language }: Voi
 /** Runs one call: input by stdin or in a file, output from stdout or from a file. */
 async function runCall(
   folder: string,
-  { argv, convert, paths = [] }: ProgramSetting,
-  confinement: Confinement,
-  input: { bytes: Uint8Array; extension: string },
-  values: PlaceholderValues,
-  maxBytes: number,
-  signal: AbortSignal,
+  { program: { argv, convert, paths = [] }, confinement, input, values, maxBytes, signal }: ProgramCall,
 ): Promise<Buffer> {
   let stdin: ProgramRun['stdin'] = input.bytes
   let convertedFile: FileHandle | undefined

@@ -44,8 +44,7 @@ type RejectionListener = (status: number, body: string) => void
 export function createOpenAiEndpoint(egress: ModelEgress, settings: OpenAiSettings): OpenAiEndpoint {
   const send = async (
     path: string,
-    { model, ...body }: EgressBody & { model: string },
-    accept: string,
+    { model, accept, ...body }: EgressBody & { model: string; accept: string },
     signal: AbortSignal,
     onRefused?: RejectionListener,
   ) => {
@@ -71,16 +70,11 @@ export function createOpenAiEndpoint(egress: ModelEgress, settings: OpenAiSettin
   }
   return {
     post: (path, body, signal, onRefused) => {
+      const accept = 'application/json, text/event-stream, audio/*'
       const json = { type: 'application/json', content: JSON.stringify(body) }
-      return send(
-        path,
-        { ...json, model: getModel(body) },
-        'application/json, text/event-stream, audio/*',
-        signal,
-        onRefused,
-      )
+      return send(path, { ...json, model: getModel(body), accept }, signal, onRefused)
     },
-    postForm: (path, body, signal) => send(path, body, 'application/json', signal),
+    postForm: (path, body, signal) => send(path, { ...body, accept: 'application/json' }, signal),
   }
 }
 
