@@ -136,14 +136,14 @@ async function checkVersion(scan: IntegrityScan, row: ScannedVersion): Promise<I
       row[part].length === 0
         ? (['missing-artifact-object', 'is missing'] as const)
         : (['segment-hash-mismatch', 'cannot be unpacked'] as const)
-    findings.push(createFinding(type, `${part}-unreadable`, `the ${part} of ${name} ${what}`, target, remedy))
+    findings.push(createFinding(type, `${part}-unreadable`, `the ${part} of ${name} ${what}`, { target, remedy }))
   }
   if (parts.artifact !== undefined && parts.outline !== undefined) {
     // the hash covers the JSON of the outline as it is stored
     for await (const piece of unpackChunks(row.outline)) parts.artifact.update(piece)
     if (parts.artifact.digest('hex') !== row.artifact_hash) {
       const message = `the artifact of ${name} differs from what was stored: its hash does not match`
-      findings.push(createFinding('segment-hash-mismatch', 'artifact-hash', message, target, remedy))
+      findings.push(createFinding('segment-hash-mismatch', 'artifact-hash', message, { target, remedy }))
     }
   }
   return [...findings, ...(await scan.context.db.read(checkAssets(row, items ?? [], name, remedy)))]
@@ -198,17 +198,14 @@ function* checkAssets(
     } as const
     if (stored === undefined)
       findings.push(
-        createFinding('missing-artifact-object', 'item-missing', `${id} of ${name} has no bytes`, target, remedy),
+        createFinding('missing-artifact-object', 'item-missing', `${id} of ${name} has no bytes`, { target, remedy }),
       )
     else if (createHash('sha256').update(stored).digest('hex') !== sha256)
       findings.push(
-        createFinding(
-          'segment-hash-mismatch',
-          'item-hash',
-          `the bytes of ${id} of ${name} have another hash`,
+        createFinding('segment-hash-mismatch', 'item-hash', `the bytes of ${id} of ${name} have another hash`, {
           target,
           remedy,
-        ),
+        }),
       )
   }
   return findings
@@ -242,7 +239,7 @@ function* checkDocument(scan: IntegrityScan, row: DocumentState): Read<Integrity
     : { by: 'person', advice: `\`ks docs reindex ${row.id}\` compiles it again` }
   const message =
     row.parser_status === 'parsed' ? `${name} has no published version` : `${name} waits to be compiled, but has no job`
-  return [createFinding('missing-artifact-object', 'version-missing', message, target, remedy)]
+  return [createFinding('missing-artifact-object', 'version-missing', message, { target, remedy })]
 }
 
 /** Compares the hash of every passage with the stored one. */
@@ -267,7 +264,7 @@ function* checkNodes(scan: IntegrityScan, after: number): Read<{ rows: HashedNod
     } as const
     const message = `passage ${row.id} differs from what was stored: its hash does not match`
     const remedy: RepairRemedy = { by: 'reading-again', versionKey: row.version_key }
-    findings.push(createFinding('segment-hash-mismatch', 'node-hash', message, target, remedy))
+    findings.push(createFinding('segment-hash-mismatch', 'node-hash', message, { target, remedy }))
   }
   return { rows, findings }
 }

@@ -12,13 +12,10 @@ export const databasePagesPhase: ScanPhase = async ({ context: { databaseFile } 
   const problems = await databaseFile.checkPages()
   const findings = problems.map((problem): IntegrityFinding => {
     const message = `the database file is damaged: ${problem}`
-    return createFinding(
-      'checksum-mismatch',
-      'database-damaged',
-      message,
-      { type: 'knowledge-path' },
-      { by: 'person', advice: ADVICE },
-    )
+    return createFinding('checksum-mismatch', 'database-damaged', message, {
+      target: { type: 'knowledge-path' },
+      remedy: { by: 'person', advice: ADVICE },
+    })
   })
   return { scanned: 1, findings }
 }

@@ -53,13 +53,10 @@ function* readCurrentState(
 
 function lostNodeFinding(row: IndexedNodeRow, index: 'text' | 'vector'): IntegrityFinding {
   const how = index === 'text' ? 'its rarest term' : 'its own vector'
-  return createFinding(
-    'stale-projection',
-    `${index}-lost`,
-    `passage ${row.id} is not found by ${how}`,
-    { type: 'index-projection', id: row.id, documentAssetId: row.document },
-    { by: 'rebuilding-index' },
-  )
+  return createFinding('stale-projection', `${index}-lost`, `passage ${row.id} is not found by ${how}`, {
+    target: { type: 'index-projection', id: row.id, documentAssetId: row.document },
+    remedy: { by: 'rebuilding-index' },
+  })
 }
 
 /** Count of these passages that contain each term. */

@@ -46,19 +46,23 @@ const SEVERITY: Record<IssueType, ConsistencyIssue['severity']> = {
   'failed-commit-expired': 'info',
 }
 
+interface FindingDetails {
+  target: IntegrityTarget
+  remedy: RepairRemedy
+  /** only where it differs from the default of the type */
+  severity?: ConsistencyIssue['severity'] | undefined
+}
+
 /**
  * Creates a finding.
  *
  * @param code stable code, more specific than `type`
- * @param severity only where it differs from the default of the type
  */
 export function createFinding(
   type: IssueType,
   code: string,
   message: string,
-  target: IntegrityTarget,
-  remedy: RepairRemedy,
-  severity: ConsistencyIssue['severity'] = SEVERITY[type],
+  { target, remedy, severity = SEVERITY[type] }: FindingDetails,
 ): IntegrityFinding {
   const repairability =
     remedy.by === 'nobody' ? 'not-repairable' : remedy.by === 'person' ? 'manual' : 'auto-repairable'

@@ -91,8 +91,7 @@ async function dryRun(
   const { findings, cursor } = await scanPage(
     scan,
     candidatePhases(query.stagedObjectPrefix),
-    filter,
-    query.cursor,
+    { filter, cursor: query.cursor },
     getCandidateTarget,
   )
   return {

@@ -36,21 +36,30 @@ export async function checkPage(
   query: { check: FsckCheck; deep: boolean; cursor?: string | undefined },
 ): Promise<ScanPage<IntegrityFinding>> {
   const filter = hashFilter('fsck', scan.space.id, query.check, String(query.deep))
-  return scanPage(scan, selectPhases(query.check, query.deep), filter, query.cursor, ({ issue }) => issue.target)
+  return scanPage(
+    scan,
+    selectPhases(query.check, query.deep),
+    { filter, cursor: query.cursor },
+    ({ issue }) => issue.target,
+  )
+}
+
+interface ScanStart {
+  /** what the cursor may be used with */
+  filter: string
+  cursor: string | undefined
 }
 
 /**
  * Runs phases from the position of a cursor until a page is full or its time is over.
  *
- * @param filter what the cursor may be used with
  * @param targetOf the target of a finding; findings that the reader may not see are omitted
  * @throws KsError `invalid-cursor`
  */
 export async function scanPage<T>(
   scan: IntegrityScan,
   phases: ScanPhase<T>[],
-  filter: string,
-  cursor: string | undefined,
+  { filter, cursor }: ScanStart,
   targetOf: (found: T) => IntegrityTarget,
 ): Promise<ScanPage<T>> {
   let { phase, after } = decodeCursorPosition(cursor, filter, phases.length)

@@ -60,7 +60,11 @@ export const projectionsPhase: ScanPhase = async (scan) => {
 export function notComparedFinding({ space }: IntegrityScan): IntegrityFinding {
   const message = `indexes and vectors of space ${space.slug} were not compared with the rows: documents are being compiled or vectors trained; check again when they are done`
   const target = { type: 'index-projection', id: space.id } as const
-  return createFinding('stale-projection', 'index-not-compared', message, target, { by: 'nobody' }, 'info')
+  return createFinding('stale-projection', 'index-not-compared', message, {
+    target,
+    remedy: { by: 'nobody' },
+    severity: 'info',
+  })
 }
 
 function compareCounts(
@@ -72,7 +76,10 @@ function compareCounts(
   const add = (code: string, message: string, id: string) => {
     const target = { type: 'index-projection', id } as const
     findings.push(
-      createFinding('stale-projection', code, `${message} in space ${space.slug}`, target, { by: 'rebuilding-index' }),
+      createFinding('stale-projection', code, `${message} in space ${space.slug}`, {
+        target,
+        remedy: { by: 'rebuilding-index' },
+      }),
     )
   }
   if (status.textWatermark !== expected.seq)

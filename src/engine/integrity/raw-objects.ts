@@ -75,21 +75,23 @@ async function compareBytes(
   // it may have been deleted while it was read
   if (isIntact || !(await object.stillExists())) return undefined
   if (measured === undefined)
-    return createFinding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are missing`, target, remedy)
+    return createFinding('missing-raw-object', 'raw-object-missing', `the bytes of ${name} are missing`, {
+      target,
+      remedy,
+    })
   if ('error' in measured)
     return createFinding(
       'checksum-mismatch',
       'raw-object-unreadable',
       `the bytes of ${name} cannot be read: ${measured.error}`,
-      target,
-      remedy,
+      { target, remedy },
     )
   if (measured.size !== object.size_bytes) {
     const message = `${name} has ${measured.size} bytes on disk, ${object.size_bytes} were received`
-    return createFinding('size-mismatch', 'raw-object-size', message, target, remedy)
+    return createFinding('size-mismatch', 'raw-object-size', message, { target, remedy })
   }
   const message = `the bytes of ${name} differ from what was received: their hash does not match`
-  return createFinding('checksum-mismatch', 'raw-object-hash', message, target, remedy)
+  return createFinding('checksum-mismatch', 'raw-object-hash', message, { target, remedy })
 }
 
 /** Files of the tenant that no row refers to, each reported by one space. */
@@ -118,18 +120,25 @@ function* findStrayIssue({ context, space, now }: IntegrityScan, file: StoredFil
   const target = { type: 'raw-object', objectKey: file.key } as const
   if (!file.isObject) {
     const message = `${JSON.stringify(file.key)} is not a file of this store; it is kept`
-    return createFinding('orphaned-staged-object', 'unknown-file', message, target, { by: 'nobody' })
+    return createFinding('orphaned-staged-object', 'unknown-file', message, { target, remedy: { by: 'nobody' } })
   }
   if (yield* isReferenced(file.key, now)) return yield* findMissingRow(space.tenant, file)
   const name = `object ${file.key.slice(-8)} of ${file.size} bytes`
   const keepReason = context.identity.keepUnknownReason()
   if (keepReason !== undefined && (isOld(file, now) || file.modifiedAt < context.identity.openedAt)) {
     const message = `${name} belongs to no document in the database; it is kept because ${keepReason}`
-    return createFinding('orphaned-staged-object', 'unknown-object', message, target, { by: 'nobody' }, 'warning')
+    return createFinding('orphaned-staged-object', 'unknown-object', message, {
+      target,
+      remedy: { by: 'nobody' },
+      severity: 'warning',
+    })
   }
   if (!isOld(file, now)) return undefined
   const remedy = { by: 'removing-object', objectKey: file.key } as const
-  return createFinding('orphaned-staged-object', 'orphaned-object', `${name} belongs to no document`, target, remedy)
+  return createFinding('orphaned-staged-object', 'orphaned-object', `${name} belongs to no document`, {
+    target,
+    remedy,
+  })
 }
 
 /** A referenced object without a row, which uploads and removals need to coordinate. */
@@ -138,7 +147,7 @@ function* findMissingRow(tenant: string, { key }: StoredFile): Read<IntegrityFin
   const target = { type: 'raw-object', objectKey: key } as const
   const message = `object ${key.slice(-8)} is referenced, but has no row`
   const remedy = { by: 'noting-object', objectKey: key } as const
-  return createFinding('orphaned-staged-object', 'object-without-row', message, target, remedy, 'warning')
+  return createFinding('orphaned-staged-object', 'object-without-row', message, { target, remedy, severity: 'warning' })
 }
 
 /** Rows of objects without bytes and without references. */
@@ -158,7 +167,7 @@ const rowsWithoutBytesPhase: ScanPhase = async (scan, after) => {
     const message = `object ${key.slice(-8)} has a row, but no bytes and no references`
     const target = { type: 'raw-object', objectKey: key } as const
     const remedy = { by: 'removing-object', objectKey: key } as const
-    findings.push(createFinding('orphaned-staged-object', 'object-without-bytes', message, target, remedy))
+    findings.push(createFinding('orphaned-staged-object', 'object-without-bytes', message, { target, remedy }))
   }
   return makeScanSlice(rows, SLICE_FILES, findings, (row) => row.sha256)
 }
@@ -195,13 +204,10 @@ const leftoversPhase: ScanPhase = async (scan, after) => {
   const slice = files.slice(0, SLICE_FILES)
   const leftoverFiles = await scan.context.db.read(filterLeftovers(scan, slice))
   const findings = leftoverFiles.map((file) =>
-    createFinding(
-      'orphaned-staged-object',
-      'orphaned-temporary-file',
-      `an ended upload left ${file.size} bytes`,
-      { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
-      { by: 'removing-staged', id: file.id },
-    ),
+    createFinding('orphaned-staged-object', 'orphaned-temporary-file', `an ended upload left ${file.size} bytes`, {
+      target: { type: 'staged-commit', id: file.id, objectKey: `tmp/${file.id}` },
+      remedy: { by: 'removing-staged', id: file.id },
+    }),
   )
   const last = slice.at(-1)
   return {
@@ -237,8 +243,14 @@ const expiredCommitsPhase: ScanPhase = async (scan, after) => {
       'failed-commit-expired',
       'failed-commit-expired',
       `staged commit ${row.id} is ${row.status} and has expired`,
-      { type: 'staged-commit', id: row.id, ...omitUndefined({ documentAssetId: row.document_id ?? undefined }) },
-      { by: 'collecting-commit', commitId: row.id },
+      {
+        target: {
+          type: 'staged-commit',
+          id: row.id,
+          ...omitUndefined({ documentAssetId: row.document_id ?? undefined }),
+        },
+        remedy: { by: 'collecting-commit', commitId: row.id },
+      },
     ),
   )
   return makeScanSlice(rows, SLICE_FILES, findings, (row) => row.id)

@@ -60,7 +60,7 @@ async function checkReferences(
       if (broken === undefined) continue
       const target = { type: 'knowledge-node', id: node.id, ...owner } as const
       findings.push(
-        createFinding('broken-path-target', broken.code, `passage ${node.id} ${broken.what}`, target, remedy),
+        createFinding('broken-path-target', broken.code, `passage ${node.id} ${broken.what}`, { target, remedy }),
       )
     }
     after = nodes.at(-1)?.ordinal ?? after
@@ -70,13 +70,10 @@ async function checkReferences(
   if (count !== row.node_count) {
     const message = `version ${row.version} of ${JSON.stringify(row.filename)} has ${count} passages, ${row.node_count} were stored`
     findings.push(
-      createFinding(
-        'missing-node-target',
-        'node-missing',
-        message,
-        { type: 'artifact-object', id: row.artifact_id, ...owner },
+      createFinding('missing-node-target', 'node-missing', message, {
+        target: { type: 'artifact-object', id: row.artifact_id, ...owner },
         remedy,
-      ),
+      }),
     )
   }
   return findings
@@ -132,8 +129,10 @@ const strayNodesPhase: ScanPhase = async (scan, after) => {
         'broken-path-target',
         'node-without-version',
         `passage ${row.id} belongs to no version of a document`,
-        { type: 'knowledge-node', id: row.id },
-        { by: 'removing-nodes', first: row.key, last: row.key },
+        {
+          target: { type: 'knowledge-node', id: row.id },
+          remedy: { by: 'removing-nodes', first: row.key, last: row.key },
+        },
       ),
     )
   return makeScanSlice(rows, SLICE_STRAYS, findings, (row) => row.key)

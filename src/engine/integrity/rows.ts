@@ -5,7 +5,7 @@ import {
   findDocumentId,
   getOrderColumns,
   listTableRows,
-  type TableColumns,
+  type OrderedTable,
 } from '../rows/integrity/tables.js'
 import { TABLE_FORMATS } from '../storage/format-tables.js'
 import { type ColumnFormat, hasForm, type TableColumnFormats, wrongWith } from '../storage/formats.js'
@@ -40,20 +40,20 @@ const ADVICE =
  */
 function createTablePhase(name: string, table: TableColumnFormats): ScanPhase {
   const columns = Object.entries(table.columns).filter(([, { kind }]) => !CHECKED_ELSEWHERE.has(kind))
-  const reading = { name, table, columns: columns.map(([column]) => column) }
-  return (scan, after) => scan.context.db.read(checkRows(scan, reading, columns, after))
+  const selection = { name, table, columns: columns.map(([column]) => column) }
+  return (scan, after) => scan.context.db.read(checkRows(scan, selection, columns, after))
 }
 
 function* checkRows(
   scan: IntegrityScan,
-  reading: TableColumns,
+  selection: Omit<OrderedTable, 'order'>,
   columns: readonly [name: string, format: ColumnFormat][],
   after: ScanPosition | undefined,
 ): Read<ScanSlice> {
-  const { name, table } = reading
-  const order = yield* getOrderColumns(name)
+  const order = yield* getOrderColumns(selection.name)
+  const table = { ...selection, order }
   const from = after === undefined ? undefined : parsePosition(String(after))
-  const { names, rows } = yield* listTableRows(scan, reading, order, from, SLICE_ROWS)
+  const { names, rows } = yield* listTableRows(scan, table, from, SLICE_ROWS)
   const [isOwnIndex, isKnownIndex] = [names.indexOf('is_own'), names.indexOf('is_known')]
   const checked = columns.map(([column, { kind, optional }]) => ({ column, at: names.indexOf(column), kind, optional }))
   const findings: IntegrityFinding[] = []
@@ -65,10 +65,14 @@ function* checkRows(
       const what = value === null ? (optional ? undefined : 'is missing') : wrongWith(kind, value)
       if (what !== undefined) wrong = [...(wrong ?? []), { column, what }]
     }
-    if (wrong !== undefined) findings.push(yield* createRowFinding(name, table, toRow(names, row), order, wrong))
+    if (wrong !== undefined) findings.push(yield* createRowFinding(table, toRow(names, row), wrong))
   }
   const last = rows.at(-1)
-  return makeRowSlice(rows.length, last && toRow(names, last), order, findings, after)
+  if (rows.length < SLICE_ROWS || last === undefined) return { scanned: rows.length, findings }
+  const lastRow = toRow(names, last)
+  const next = JSON.stringify(order.map((column) => lastRow[column]))
+  // a key that is no longer text reads back as another: rows after it cannot be reached
+  return { scanned: rows.length, findings, ...(next === after ? {} : { next }) }
 }
 
 interface WrongCell {
@@ -81,10 +85,8 @@ function toRow(names: readonly string[], cells: readonly unknown[]): AnyRow {
 }
 
 function* createRowFinding(
-  name: string,
-  table: TableColumnFormats,
+  { name, table, order }: OrderedTable,
   row: AnyRow,
-  order: string[],
   wrong: readonly WrongCell[],
 ): Read<IntegrityFinding> {
   const named = ID_COLUMNS.find((column) => column in row)
@@ -97,13 +99,10 @@ function* createRowFinding(
     isReadAgain && typeof versionKey === 'number'
       ? { by: 'reading-again', versionKey }
       : { by: 'person', advice: ADVICE }
-  return createFinding(
-    table.derived ? 'segment-hash-mismatch' : 'checksum-mismatch',
-    'row-damaged',
-    message,
+  return createFinding(table.derived ? 'segment-hash-mismatch' : 'checksum-mismatch', 'row-damaged', message, {
     target,
     remedy,
-  )
+  })
 }
 
 /** The document that a row was derived from, which determines who may see it. */
@@ -120,19 +119,6 @@ function parsePosition(after: string): Bindable[] {
   return Array.isArray(values)
     ? values.filter((value): value is string | number => typeof value === 'string' || typeof value === 'number')
     : []
-}
-
-function makeRowSlice(
-  scanned: number,
-  last: AnyRow | undefined,
-  order: string[],
-  findings: IntegrityFinding[],
-  after: ScanPosition | undefined,
-): ScanSlice {
-  if (scanned < SLICE_ROWS || last === undefined) return { scanned, findings }
-  const next = JSON.stringify(order.map((column) => last[column]))
-  // a key that is no longer text reads back as another: rows after it cannot be reached
-  return { scanned, findings, ...(next === after ? {} : { next }) }
 }
 
 /** One phase for each table with a column whose format can be violated. */

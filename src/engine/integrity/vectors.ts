@@ -37,7 +37,7 @@ function checkVector(scan: IntegrityScan, row: OwnedVector): IntegrityFinding[] 
   if (row.node === null) {
     const target = { type: 'index-projection', id: String(row.node_key) } as const
     return [
-      createFinding('missing-node-target', 'vector-without-node', 'a vector belongs to no passage', target, remedy),
+      createFinding('missing-node-target', 'vector-without-node', 'a vector belongs to no passage', { target, remedy }),
     ]
   }
   if (row.vector.length === 2 * row.dimension && hasUnitLength(row.vector)) return []
@@ -50,13 +50,10 @@ function checkVector(scan: IntegrityScan, row: OwnedVector): IntegrityFinding[] 
     ? remedy
     : { by: 'person', advice: `\`ks docs reindex ${row.document ?? ''}\` uses the embedding model again` }
   return [
-    createFinding(
-      'stale-projection',
-      'vector-damaged',
-      `the vector of passage ${row.node} is damaged`,
+    createFinding('stale-projection', 'vector-damaged', `the vector of passage ${row.node} is damaged`, {
       target,
-      vectorRemedy,
-    ),
+      remedy: vectorRemedy,
+    }),
   ]
 }
 
@@ -90,15 +87,12 @@ export const missingVectorsPhase: ScanPhase = async (scan, after) => {
   const findings = rows
     .filter((_, index) => possible === undefined || possible[index] !== undefined)
     .map((row) =>
-      createFinding(
-        'stale-projection',
-        'vector-missing',
-        `passage ${row.id} has no vector`,
-        { type: 'index-projection', id: row.id, documentAssetId: row.document },
-        trained
+      createFinding('stale-projection', 'vector-missing', `passage ${row.id} has no vector`, {
+        target: { type: 'index-projection', id: row.id, documentAssetId: row.document },
+        remedy: trained
           ? { by: 'filling-vectors' }
           : { by: 'person', advice: `\`ks docs reindex ${row.document}\` uses the embedding model` },
-      ),
+      }),
     )
   return makeScanSlice(rows, SLICE_MISSING, findings, (row) => row.key)
 }

@@ -40,7 +40,7 @@ async function checkFiles(
     // it may have been removed while it was read
     if (issue === undefined || !(await db.read(isThere(row.key)))) continue
     const target = { type: 'raw-object', id: row.id, objectKey: row.object_key, virtualPath: row.path } as const
-    findings.push(createFinding(issue.type, issue.code, message, target, { by: 'person', advice }))
+    findings.push(createFinding(issue.type, issue.code, message, { target, remedy: { by: 'person', advice } }))
   }
   return makeScanSlice(rows, SLICE, findings, (row) => row.key)
 }

@@ -26,7 +26,10 @@ afterEach(async () => {
 })
 
 const issue = (id: string): IntegrityFinding =>
-  createFinding('broken-path-target', 'made-up', `${id} is wrong`, { type: 'knowledge-path', id }, { by: 'nobody' })
+  createFinding('broken-path-target', 'made-up', `${id} is wrong`, {
+    target: { type: 'knowledge-path', id },
+    remedy: { by: 'nobody' },
+  })
 
 /** A phase with a number of findings, a few per slice; it records where it was started. */
 function phase(name: string, count: number, slice: number, begun: string[] = []): ScanPhase {
@@ -44,7 +47,7 @@ function phase(name: string, count: number, slice: number, begun: string[] = [])
 }
 
 const page = (phases: ScanPhase[], cursor?: string) =>
-  scanPage(scan, phases, 'filter', cursor, ({ issue: { target } }: IntegrityFinding) => target)
+  scanPage(scan, phases, { filter: 'filter', cursor }, ({ issue: { target } }: IntegrityFinding) => target)
 const idsOf = (findings: IntegrityFinding[]) => findings.map(({ issue: { target } }) => target.id)
 
 describe('a slice', () => {
@@ -192,13 +195,17 @@ describe('a report', () => {
     ['failed-commit-expired', 'info'],
   ] as const)('gives %s the severity %s by default', (type, severity) => {
     const target = { type: 'knowledge-path' } as const
-    expect(createFinding(type, 'c', 'm', target, { by: 'nobody' }).issue).toEqual({
+    expect(createFinding(type, 'c', 'm', { target, remedy: { by: 'nobody' } }).issue).toEqual({
       ...{ code: 'c', message: 'm', type, severity, repairability: 'not-repairable', target },
     })
-    expect(createFinding(type, 'c', 'm', target, { by: 'person', advice: 'x' }, 'info').issue).toMatchObject({
+    expect(
+      createFinding(type, 'c', 'm', { target, remedy: { by: 'person', advice: 'x' }, severity: 'info' }).issue,
+    ).toMatchObject({
       ...{ severity: 'info', repairability: 'manual' },
     })
-    expect(createFinding(type, 'c', 'm', target, { by: 'filling-vectors' }).issue.repairability).toBe('auto-repairable')
+    expect(createFinding(type, 'c', 'm', { target, remedy: { by: 'filling-vectors' } }).issue.repairability).toBe(
+      'auto-repairable',
+    )
   })
 })
 

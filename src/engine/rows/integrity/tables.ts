@@ -8,11 +8,12 @@ const QUOTING_TABLES: ReadonlySet<string> = new Set(['golden_questions', 'failed
 
 export type AnyRow = Record<string, unknown>
 
-/** A table, and the columns to read. */
-export interface TableColumns {
+/** A table, the columns to read, and those that order its rows. */
+export interface OrderedTable {
   name: string
   table: TableColumnFormats
   columns: readonly string[]
+  order: readonly string[]
 }
 
 /** The columns that order a table's rows: `rowid`, or the primary key of a table without it. */
@@ -38,8 +39,7 @@ export interface TableRows {
  */
 export function* listTableRows(
   { space, reader }: { space: { key: number; tenant: string }; reader: Reader },
-  { name, table, columns }: TableColumns,
-  order: readonly string[],
+  { name, table, columns, order }: OrderedTable,
   after: readonly Bindable[] | undefined,
   limit: number,
 ): Read<TableRows> {
