@@ -232,8 +232,8 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     const owner = { tenant: 'acme', subject: 's' }
     const answer = { status: 201, headers: '{}', body: '{"a":1}' }
     await driver.write(() => claimKey(owner, 'k', { fingerprint: 'f', instance: 'g1', created_at: 1 }))
-    expect(await driver.write(() => storeAnswer(owner, 'k', 'g2', answer, undefined))).toBe(false)
-    expect(await driver.write(() => storeAnswer(owner, 'k', 'g1', answer, 'digest'))).toBe(true)
+    expect(await driver.write(() => storeAnswer(owner, 'k', 'g2', answer))).toBe(false)
+    expect(await driver.write(() => storeAnswer(owner, 'k', 'g1', { ...answer, content: 'digest' }))).toBe(true)
     expect(await driver.read(findIdempotencyRow(owner, 'k'))).toMatchObject({ ...answer, fingerprint: 'f digest' })
     await driver.write(() => claimKey(owner, 'k', { fingerprint: 'g', instance: 'g2', created_at: 2 }))
     expect(await driver.read(findIdempotencyRow(owner, 'k'))).toMatchObject({

@@ -141,8 +141,8 @@ export class EmbeddingMigrations {
     const { db } = context
     const existing = await db.read(findTargetVectorSpace(row))
     const target =
-      existing ?? (after > 0 ? undefined : await trainVectorSpace(context, space, row.vector_space, signal))
-    if (target !== undefined) return await fillVectors(context, space, target, signal, after)
+      existing ?? (after > 0 ? undefined : await trainVectorSpace(context, space, { id: row.vector_space }, signal))
+    if (target !== undefined) return await fillVectors(context, space, target, { signal, from: after })
     // too little text for a model: the space is searched by text until there is more
     return await db.read(findLastNodeKey(space.key))
   }
@@ -299,7 +299,12 @@ function* delayOrFail(key: number, trouble: ProviderProblem, isPermanent: boolea
 function* getOrCreateTarget(row: MigrationRow, space: SpaceRow, dimension: number): Write<VectorSpace> {
   const existing = yield* findTargetVectorSpace(row)
   if (existing === undefined)
-    return yield* insertVectorSpace(space.key, row.vector_space, space.embedding_revision + 1, dimension, 'building')
+    return yield* insertVectorSpace(space.key, {
+      id: row.vector_space,
+      revision: space.embedding_revision + 1,
+      dimension,
+      state: 'building',
+    })
   if (existing.dimension === dimension) return existing
   throw new DimensionChanged(
     'provider-failed',

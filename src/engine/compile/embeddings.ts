@@ -56,18 +56,22 @@ export interface EmbeddedQuery {
   dimension: number
 }
 
+interface QueryEmbeddingOptions {
+  signal?: AbortSignal | undefined
+  /** analysed terms that a trained model embeds instead of the text */
+  terms?: readonly string[] | undefined
+}
+
 /**
  * Embeds a query.
  *
- * @param terms analysed terms that a trained model embeds instead of the text
  * @returns nothing when the space has no model yet or its model knows no term of the query
  */
 export async function embedQuery(
   context: EngineContext,
   space: SpaceRow,
   text: string,
-  signal?: AbortSignal,
-  terms?: readonly string[],
+  { signal, terms }: QueryEmbeddingOptions = {},
 ): Promise<EmbeddedQuery | undefined> {
   const vectorSpace = await loadActiveVectorSpace(context, space)
   if (vectorSpace === undefined) return undefined

@@ -1,7 +1,7 @@
 import type { EngineContext } from '../context.js'
 import { storeContained } from '../documents/contained.js'
 import { ContainedFileReceiver } from '../documents/receive-contained.js'
-import type { CompileFailure, PreparedDocument } from '../parse/compiled.js'
+import type { CompileFailure } from '../parse/compiled.js'
 import { hasPendingPages } from '../parse/ocr/ocr-types.js'
 import { listContained } from '../rows/contained-documents.js'
 import { requeueJob } from '../rows/job-claims.js'
@@ -20,61 +20,53 @@ import { readFiles } from './read-files.js'
 import { type IndexUpdate, type ParsedWork, storeVersions } from './store-versions.js'
 import type { BuiltWork, CompileWork } from './work.js'
 
-/** How a batch is published; the runner shares one for all of its batches. */
-interface BatchPublishing {
-  /** publishes the batch together with other waiting ones */
-  publications: Publications
+interface BatchOptions {
+  signal: AbortSignal
+  /** publishes the batch together with other waiting ones of the runner; absent: the batch is published alone */
+  publications?: Publications
   /** called when all of the batch is stored, with whether it then waits without work */
-  onStored: (isWaiting: boolean) => void
+  onStored?: (isWaiting: boolean) => void
 }
 
 /**
  * Takes a batch of jobs of one space from their stage to publication. Each step computes first, then writes in one
  * transaction; the next run of a job repeats what a crash interrupted, with one result.
- *
- * @param publishing absent: the batch is published alone
  */
 export async function compileBatch(
   context: EngineContext,
   space: SpaceRow,
   batch: CompileWork[],
-  signal: AbortSignal,
-  publishing?: BatchPublishing,
+  { signal, publications, onStored }: BatchOptions,
 ): Promise<void> {
   const queued = batch.filter(({ job }) => job.stage === 'queued')
   const resumed = batch.filter(({ job }) => job.stage !== 'queued')
   const { reloaded, lost } = await context.db.read(reload(resumed))
   if (lost.length > 0) queued.push(...(await context.db.write(() => requeueLost(lost), { lock: space.key })))
-  const indexUpdates: IndexUpdate[] = []
-  const built = [...(await buildNodes(context, space, queued, indexUpdates, signal)), ...reloaded]
+  const { built, indexUpdates } = await buildNodes(context, space, queued, signal)
+  built.push(...reloaded)
   // the index may not have received their passages before the crash
   if (reloaded.length > 0)
     indexUpdates.push({ seq: await context.db.read(getLastSequence(space.key)), fresh: undefined })
   const stored = { space, built, toFollow: indexUpdates }
-  publishing?.onStored(canShareCommit(stored))
-  await (publishing === undefined
-    ? publishStored(context, stored, signal)
-    : publishing.publications.publish(stored, signal))
+  onStored?.(canShareCommit(stored))
+  await (publications === undefined ? publishStored(context, stored, signal) : publications.publish(stored, signal))
 }
 
-/**
- * Parses files and stores versions with their nodes; an unreadable file ends its job here.
- *
- * @param indexUpdates receives the updates for the index
- */
+/** Parses files and stores versions with their nodes; an unreadable file ends its job here. */
 async function buildNodes(
   context: EngineContext,
   space: SpaceRow,
   batch: CompileWork[],
-  indexUpdates: IndexUpdate[],
   signal: AbortSignal,
-): Promise<BuiltWork[]> {
-  if (batch.length === 0) return []
+): Promise<{ built: BuiltWork[]; indexUpdates: IndexUpdate[] }> {
+  if (batch.length === 0) return { built: [], indexUpdates: [] }
   const received = new ContainedFileReceiver(context, space.tenant)
-  const files = await readFiles(context, space, batch, received, signal).catch(async (error: unknown) => {
-    await received.discard()
-    throw error
-  })
+  const files = await readFiles(context, space, batch, { containedSink: received, signal }).catch(
+    async (error: unknown) => {
+      await received.discard()
+      throw error
+    },
+  )
   await received.finish()
   countPages(
     context,
@@ -86,22 +78,21 @@ async function buildNodes(
     const result = files[index]?.result
     if (result === undefined) continue
     const failure = result.ok
-      ? await storeContainedFiles(context, space, work, result.document, received)
+      ? await storeContainedFiles(context, space, { work, document: result.document }, received)
       : result.failure
     if (failure !== undefined) await failJob(context, space, work, failure)
     else if (result.ok) read.push({ work, document: result.document })
   }
-  const { built, refused } = await storeVersions(context, space, read, signal, indexUpdates)
+  const { built, refused, indexUpdates } = await storeVersions(context, space, read, signal)
   for (const { work, failure } of refused) await failJob(context, space, work, failure)
-  return built
+  return { built, indexUpdates }
 }
 
 /** Documents contained in a document are stored before its version: after a crash in between all of it is repeated. */
 async function storeContainedFiles(
   context: EngineContext,
   space: SpaceRow,
-  work: CompileWork,
-  { contained = [] }: PreparedDocument,
+  { work, document: { contained = [] } }: ParsedWork,
   received: ContainedFileReceiver,
 ) {
   // a document that contained files before has documents for them, which it may contain no longer
@@ -109,7 +100,7 @@ async function storeContainedFiles(
   if (!mayHaveHeld) return undefined
   const [existing = []] = contained.length > 0 ? [] : await context.db.read(listContained([work.document]))
   if (contained.length + existing.length === 0) return undefined
-  return await storeContained(context, space, work, contained, received)
+  return await storeContained(context, space, { ...work, files: contained }, received)
 }
 
 /** The jobs whose nodes an earlier run of the process built, and those whose version is lost. */

@@ -37,7 +37,8 @@ export async function publishBatch(
   const { db, indexes } = context
   const all = toVectorRows(built, embedded)
   const isLarge = all.length > MAX_TRANSACTION_VECTORS
-  if (isLarge && embedded !== undefined && !(await storeVectors(context, space, built, embedded, all))) return false
+  if (isLarge && embedded !== undefined && !(await storeVectors(context, space, { ...embedded, built, rows: all })))
+    return false
   const rows = isLarge ? [] : all
   await context.foregroundPriority.yieldToQueries()
   const published = await db.write(() => publishClaimed(space, built, embedded?.vectorSpace, rows), { lock: space.key })
@@ -117,9 +118,11 @@ function* publishClaimed(
 async function storeVectors(
   context: EngineContext,
   space: SpaceRow,
-  built: readonly BuiltWork[],
-  { vectorSpace }: EmbeddedNodes,
-  rows: readonly PassageVector[],
+  {
+    vectorSpace,
+    built,
+    rows,
+  }: { vectorSpace: VectorSpace; built: readonly BuiltWork[]; rows: readonly PassageVector[] },
 ): Promise<boolean> {
   const { db } = context
   const items = new Map(built.map((item) => [item.document.key, item]))

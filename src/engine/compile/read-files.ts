@@ -35,22 +35,25 @@ interface AvailableFile {
   request: CompileRequest
 }
 
+interface BatchReading {
+  /** receives files contained in the files */
+  containedSink: ContainedSink
+  signal: AbortSignal
+}
+
 /**
  * Reads the files of a batch in the order of their jobs. Pages that are pictures take long: of a document with many,
  * some are read first and stored, and the rest when the document is compiled the next time (see `readOn`). The progress
  * is visible meanwhile (`context.reading`), without a write.
- *
- * @param inside receives files contained in the files
  */
 export async function readFiles(
   context: EngineContext,
   space: SpaceRow,
   batch: readonly CompileWork[],
-  inside: ContainedSink,
-  signal: AbortSignal,
+  reading: BatchReading,
 ): Promise<(FileReadResult | undefined)[]> {
   try {
-    return await readBatch(context, space, batch, inside, signal)
+    return await readBatch(context, space, batch, reading)
   } finally {
     for (const { job } of batch) context.reading.delete(job.id)
   }
@@ -60,8 +63,7 @@ async function readBatch(
   context: EngineContext,
   space: SpaceRow,
   batch: readonly CompileWork[],
-  inside: ContainedSink,
-  signal: AbortSignal,
+  { containedSink, signal }: BatchReading,
 ): Promise<(FileReadResult | undefined)[]> {
   const described = await findPictureDescriptions(context, space, batch)
   const documents = batch.map(({ document }) => document)
@@ -90,21 +92,21 @@ async function readBatch(
       onProgress,
       // translates indexes of the available files to those of the batch
       containedSink: {
-        begin: (index) => inside.begin(available[index]?.batchIndex ?? -1),
-        write: (index, bytes) => inside.write(available[index]?.batchIndex ?? -1, bytes),
-        end: (index, kept) => inside.end(available[index]?.batchIndex ?? -1, kept),
+        begin: (index) => containedSink.begin(available[index]?.batchIndex ?? -1),
+        write: (index, bytes) => containedSink.write(available[index]?.batchIndex ?? -1, bytes),
+        end: (index, kept) => containedSink.end(available[index]?.batchIndex ?? -1, kept),
       },
     })
-    const read: (FileReadResult | undefined)[] = batch.map(() => undefined)
+    const reads: (FileReadResult | undefined)[] = batch.map(() => undefined)
     for (const [index, file] of available.entries()) {
-      const found = results[index]
-      const first = found && (await readRecording(context, space, file, found, signal))
-      if (first === undefined) continue
+      const parsed = results[index]
+      const result = parsed && (await readRecording(context, space, { ...file, result: parsed }, signal))
+      if (result === undefined) continue
       const maxSlices = batch.length === 1 && file.work.job.version > 1 ? MAX_SLICES : 1
-      const result = await continueReading(context, space, file, first, { engine, most: maxSlices, signal })
-      read[file.batchIndex] = { result, isReadOn: file.ocr.known.length > 0 }
+      const read = await continueReading(context, space, { ...file, result }, { engine, maxSlices, signal })
+      reads[file.batchIndex] = { result: read, isReadOn: file.ocr.known.length > 0 }
     }
-    return read
+    return reads
   })
 }
 
@@ -112,9 +114,8 @@ async function readBatch(
 async function continueReading(
   context: EngineContext,
   space: SpaceRow,
-  { work: { document }, request, ocr }: AvailableFile,
-  first: CompileResult,
-  { engine, most: maxSlices, signal }: { engine: string; most: number; signal: AbortSignal },
+  { work: { document }, request, ocr, result: first }: AvailableFile & { result: CompileResult },
+  { engine, maxSlices, signal }: { engine: string; maxSlices: number; signal: AbortSignal },
 ): Promise<CompileResult> {
   const known: RecognisedPage[] = [...ocr.known]
   const mayContinue = maxSlices > 1 && !continuing.has(context)

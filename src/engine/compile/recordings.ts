@@ -11,18 +11,23 @@ import type { CompileWork } from './work.js'
 /** Maximum size of a recording for a model; it is held in memory. */
 export const MAX_RECORDING_BYTES = 100 * 1024 * 1024
 
+interface RecordingFile {
+  work: CompileWork
+  request: CompileRequest
+  /** of the parser without a transcript */
+  result: CompileResult
+}
+
 /**
  * Reads a recording from its transcript, where it has one; otherwise releases its job and queues it for a model
  * (`TranscriptionQueue`), so that it does not block a compilation.
  *
- * @param result of the parser without a transcript
  * @returns nothing for a released job
  */
 export async function readRecording(
   context: EngineContext,
   space: SpaceRow,
-  { work, request }: { work: CompileWork; request: CompileRequest },
-  result: CompileResult,
+  { work, request, result }: RecordingFile,
   signal: AbortSignal,
 ): Promise<CompileResult | undefined> {
   if (result.ok || result.failure.code !== 'unsupported-type' || !isRecording(result.failure.mediaType)) return result

@@ -56,7 +56,13 @@ async function* readChanges(db: Driver, space: string, after: number, to: number
         if (isRemoval(entries[index + 1])) continue
         yield { seq: entry.seq, add: [], remove }
         remove = []
-      } else yield* readNodeSlices(db, space, entry.first_node, entry.last_node, seq, entry.seq)
+      } else
+        yield* readNodeSlices(db, space, {
+          first: entry.first_node,
+          last: entry.last_node,
+          before: seq,
+          seq: entry.seq,
+        })
       seq = entry.seq
       await turn()
     }
@@ -72,19 +78,21 @@ function isRemoval(entry: IndexLogEntry | undefined): boolean {
 async function* readAllNodes(db: Driver, space: string): AsyncIterable<IndexBatch> {
   const seq = (await db.read(findIndexHead(space)))?.seq
   if (seq === null || seq === undefined) return
-  yield* readNodeSlices(db, space, 0, Number.MAX_SAFE_INTEGER, 0, seq)
+  yield* readNodeSlices(db, space, { first: 0, last: Number.MAX_SAFE_INTEGER, before: 0, seq })
 }
 
-/**
- * Nodes of a key range. All batches but the last have the previous sequence, so that a crash in between repeats them.
- */
+interface NodeKeyRange {
+  first: number
+  last: number
+  /** sequence of all batches but the last, so that a crash in between repeats them */
+  before: number
+  seq: number
+}
+
 async function* readNodeSlices(
   db: Driver,
   space: string,
-  first: number,
-  last: number,
-  before: number,
-  seq: number,
+  { first, last, before, seq }: NodeKeyRange,
 ): AsyncIterable<IndexBatch> {
   let start = first
   for (;;) {

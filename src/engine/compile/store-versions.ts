@@ -47,6 +47,18 @@ export interface RefusedDocument {
 interface StoreVersionsResult {
   built: BuiltWork[]
   refused: RefusedDocument[]
+  /** the updates of small versions, which the index has not received */
+  indexUpdates: IndexUpdate[]
+}
+
+/** A running `storeVersions`. */
+interface VersionStorage {
+  context: EngineContext
+  space: SpaceRow
+  signal: AbortSignal
+  result: StoreVersionsResult
+  /** updates of large versions, which the index is receiving */
+  applied: Promise<void>[]
 }
 
 /** A document whose nodes have keys. */
@@ -71,7 +83,6 @@ interface VersionSlice {
  * it is published; the next run of its job drops an incomplete one. A document whose job ended or was taken over
  * meanwhile is omitted.
  *
- * @param later receives the index updates of small versions; where absent, they are applied before this returns
  * @returns the complete versions, and the documents that exceed a quota
  */
 export async function storeVersions(
@@ -79,33 +90,19 @@ export async function storeVersions(
   space: SpaceRow,
   read: readonly ParsedWork[],
   signal: AbortSignal,
-  later?: IndexUpdate[],
 ): Promise<StoreVersionsResult> {
-  const result: StoreVersionsResult = { built: [], refused: [] }
-  const applied: Promise<void>[] = []
-  const apply = (seq: number, nodes: readonly IndexedNode[] = []) => {
-    const done = applyIndexUpdate(context, space, createIndexUpdate(seq, nodes))
-    // awaited when everything is stored; until then a failure must not count as unhandled
-    done.catch(() => undefined)
-    applied.push(done)
-  }
-  const applyLater = (into: IndexUpdate[]) => (seq: number, nodes?: readonly IndexedNode[]) => {
-    // queries do not see it, and do not wait for it
-    context.indexes.announce(space.id, seq)
-    into.push(createIndexUpdate(seq, nodes))
-  }
-  const applyTogether = later === undefined ? apply : applyLater(later)
+  const result: StoreVersionsResult = { built: [], refused: [], indexUpdates: [] }
+  const storage: VersionStorage = { context, space, signal, result, applied: [] }
   const weighed = (await assignNodeKeys(context, read)).map((item) => ({ item, weight: measureWeight(item.document) }))
   for (const group of groupByWeight(weighed, ({ weight }) => weight, SLICE_DOCUMENTS)) {
     signal.throwIfAborted()
     const [alone] = group
     const items = group.map(({ item }) => item)
-    if (alone !== undefined && isLarge(alone.weight))
-      await storeInSlices(context, space, alone.item, result, apply, signal)
-    else await storeTogether(context, space, items, result, applyTogether)
+    if (alone !== undefined && isLarge(alone.weight)) await storeInSlices(storage, alone.item)
+    else await storeTogether(storage, items)
     await context.foregroundPriority.yieldToQueries()
   }
-  await Promise.all(applied)
+  await Promise.all(storage.applied)
   return result
 }
 
@@ -145,20 +142,16 @@ function isLarge({ bytes, nodes }: StorageWeight): boolean {
   return bytes > SLICE_BYTES || nodes > SLICE_NODES
 }
 
-async function storeTogether(
-  context: EngineContext,
-  space: SpaceRow,
-  group: readonly KeyedWork[],
-  result: StoreVersionsResult,
-  apply: (seq: number, nodes?: readonly IndexedNode[]) => unknown,
-): Promise<void> {
+async function storeTogether({ context, space, result }: VersionStorage, group: readonly KeyedWork[]): Promise<void> {
   const stored = await context.db.write(() => storeGroup(context, space, group), { lock: space.key })
-  apply(stored.seq, stored.nodes)
+  // queries do not see it, and do not wait for it
+  context.indexes.announce(space.id, stored.seq)
+  result.indexUpdates.push(createIndexUpdate(stored.seq, stored.nodes))
   result.built.push(...stored.built)
   result.refused.push(...stored.refused)
 }
 
-interface StoredGroup extends StoreVersionsResult {
+interface StoredGroup extends Omit<StoreVersionsResult, 'indexUpdates'> {
   nodes: IndexedNode[]
   /** last entry of the index log */
   seq: number
@@ -183,14 +176,16 @@ function* storeGroup(context: EngineContext, space: SpaceRow, group: readonly Ke
 
 /** Stores a large document slice by slice; other work runs between them. */
 async function storeInSlices(
-  context: EngineContext,
-  space: SpaceRow,
+  { context, space, signal, result, applied }: VersionStorage,
   item: KeyedWork,
-  result: StoreVersionsResult,
-  apply: (seq: number, nodes?: readonly IndexedNode[]) => unknown,
-  signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
+  const apply = (seq: number, nodes: readonly IndexedNode[] = []) => {
+    const done = applyIndexUpdate(context, space, createIndexUpdate(seq, nodes))
+    // awaited when everything is stored; until then a failure must not count as unhandled
+    done.catch(() => undefined)
+    applied.push(done)
+  }
   const { work, document } = item
   const lock = { lock: space.key }
   const started = await db.write(() => beginAll(context, space, [item], false), lock)

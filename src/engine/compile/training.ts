@@ -75,13 +75,14 @@ export async function retrain(
   const space = await db.read(findSpaceByKey(spaceKey))
   if (space === undefined || !isTrained(space)) return
   const started = Date.now()
-  const building = await trainVectorSpace(context, space, newId(), signal, busy ? TEXTS_WHEN_BUSY : LSA_MAX_DOCUMENTS)
+  const maxTexts = busy ? TEXTS_WHEN_BUSY : LSA_MAX_DOCUMENTS
+  const building = await trainVectorSpace(context, space, { id: newId(), maxTexts }, signal)
   if (building === undefined) return
   let switched: boolean
   try {
     // the model was just written, and is read next
     await context.foregroundPriority.yieldToQueries()
-    await fillVectors(context, space, building, signal)
+    await fillVectors(context, space, building, { signal })
     switched = await db.write(() => switchVectorSpace(spaceKey, building), { lock: spaceKey })
   } catch (error) {
     if (!signal.aborted) await removeUnfinished(context, spaceKey, building, signal)
@@ -93,7 +94,7 @@ export async function retrain(
   }
   await indexes.activateVectors(space.id, building.id)
   // nodes that were embedded with the old model while this one was being filled
-  await fillVectors(context, space, building, signal)
+  await fillVectors(context, space, building, { signal })
   await retryUntilWritten(context, 'the end of a training', signal, () => deleteSuperseded(context, spaceKey))
   const { dimension, trainedNodes } = building
   log.info({ space: space.id, nodes: trainedNodes, dimension, ms: Date.now() - started }, 'embedding model trained')
@@ -113,18 +114,23 @@ async function removeUnfinished(
   })
 }
 
+interface TrainingOptions {
+  /** id of the new vector space */
+  id: string
+  /** maximum number of training texts; a model of fewer than available is temporary */
+  maxTexts?: number | undefined
+}
+
 /**
  * Trains a model on the space's live nodes, as a vector space that is not used yet.
  *
- * @param maxTexts maximum number of training texts; a model of fewer than available is temporary
  * @returns nothing where the texts are not sufficient
  */
 export async function trainVectorSpace(
   context: EngineContext,
   space: SpaceRow,
-  id: string,
+  { id, maxTexts = LSA_MAX_DOCUMENTS }: TrainingOptions,
   signal: AbortSignal,
-  maxTexts = LSA_MAX_DOCUMENTS,
 ): Promise<VectorSpace | undefined> {
   const { db, log } = context
   const nodes = await db.read(countPublishedNodes(space.key))
@@ -137,7 +143,7 @@ export async function trainVectorSpace(
   getUntrainable(context).delete(space.key)
   // a model of a part must be replaced by one of all texts
   const trainedNodes = maxTexts < LSA_MAX_DOCUMENTS ? Math.ceil(nodes / computeStride(nodes, maxTexts)) : nodes
-  return db.write(() => insertTrainedVectorSpace(space, id, model, trainedNodes, context.instance))
+  return db.write(() => insertTrainedVectorSpace(space, id, { ...model, trainedNodes }, context.instance))
 }
 
 /**
@@ -150,8 +156,7 @@ export async function fillVectors(
   context: EngineContext,
   space: SpaceRow,
   vectorSpace: VectorSpace,
-  signal: AbortSignal,
-  from = 0,
+  { signal, from = 0 }: { signal: AbortSignal; from?: number | undefined },
 ): Promise<number> {
   const { db } = context
   let after = from

@@ -63,7 +63,7 @@ export class VectorAudits {
     if (before === undefined) return
     const { space, active } = before
     try {
-      await fillVectors(context, space, active, signal)
+      await fillVectors(context, space, active, { signal })
       const after = await db.read(readAuditState(spaceKey))
       if (after?.active.id !== active.id) return
       const passages = before.lacking - after.lacking

@@ -22,10 +22,11 @@ import type { ContainedFileReceiver } from './receive-contained.js'
 /** number of documents in one transaction: it blocks the event loop for some milliseconds */
 const BATCH_SIZE = 128
 
-/** A document whose file was parsed, with the job that compiles it. */
+/** A document whose file was parsed, with the job that compiles it, and some or all of the files it contains. */
 interface ParsedContainer {
   job: JobRow
   document: DocumentRow
+  files: readonly ContainedFile[]
 }
 
 /** Number of ancestors of each of some documents. */
@@ -47,22 +48,22 @@ export function* getNestingDepths(documents: readonly DocumentRow[]): Read<numbe
 export async function storeContained(
   context: EngineContext,
   space: SpaceRow,
-  { job, document }: ParsedContainer,
-  files: readonly ContainedFile[],
+  container: ParsedContainer,
   received: ContainedFileReceiver,
 ): Promise<{ code: string; message: string } | undefined> {
   const { db } = context
+  const { document, files } = container
   const lock = { lock: space.key }
   try {
     const plan = await db.read(planContained(document, files))
     const added = plan.filter(({ there }) => there === undefined)
     await assertContainedCapacity(context, space, document, added)
     for (let start = 0; start < files.length; start += BATCH_SIZE) {
-      const batch = files.slice(start, start + BATCH_SIZE)
-      const isStored = await db.write(() => storeBatch(context, space, { job, document }, batch, received), lock)
+      const batch = { ...container, files: files.slice(start, start + BATCH_SIZE) }
+      const isStored = await db.write(() => storeBatch(context, space, batch, received), lock)
       if (!isStored) return undefined
     }
-    await db.write(() => retireMissing(space, { job, document }, files), lock)
+    await db.write(() => retireMissing(space, container), lock)
     context.wake()
     return undefined
   } catch (error) {
@@ -124,11 +125,10 @@ async function assertContainedCapacity(
 function* storeBatch(
   context: EngineContext,
   space: SpaceRow,
-  { job, document }: ParsedContainer,
-  files: readonly ContainedFile[],
+  { job, document, files }: ParsedContainer,
   received: ContainedFileReceiver,
 ): Write<boolean> {
-  if (!(yield* isStillWanted({ job, document }))) return false
+  if (!(yield* isStillWanted(job))) return false
   const plan = yield* planContained(document, files)
   const inherited = plan.flatMap(({ there }) => (there === undefined || there.parent_id === document.id ? [] : [there]))
   yield* setNextParent(inherited, document.id)
@@ -149,12 +149,8 @@ function* storeBatch(
 }
 
 /** Retires documents that an earlier compilation of the same file found, and this one did not. */
-function* retireMissing(
-  space: SpaceRow,
-  { job, document }: ParsedContainer,
-  files: readonly ContainedFile[],
-): Write<void> {
-  if (!(yield* isStillWanted({ job, document }))) return
+function* retireMissing(space: SpaceRow, { job, document, files }: ParsedContainer): Write<void> {
+  if (!(yield* isStillWanted(job))) return
   const names = new Set(files.map(({ name }) => `${document.filename}/${name}`))
   const [contained = []] = yield* listContained([document])
   const missing = contained.filter(({ filename }) => !names.has(filename))
@@ -163,7 +159,7 @@ function* retireMissing(
   yield* retireDocuments(space.key, missing, revision)
 }
 
-function* isStillWanted({ job }: ParsedContainer): Read<boolean> {
+function* isStillWanted(job: JobRow): Read<boolean> {
   return (yield* isClaimedAndQueued(job)) && (yield* findJobDocument(job))?.deleted_at === null
 }
 

@@ -32,7 +32,10 @@ export async function deleteDocuments(
 ): Promise<BulkDelete> {
   const leases: ReadLease[] = []
   try {
-    return await removeDocuments(context, caller, spaceId, documentIds, leases)
+    // listed for the duration of the deletion; a job that compiles one of the documents loses it in the transaction
+    for (const { key, row } of await context.db.read(findLiveDocuments(caller, spaceId, documentIds)))
+      leases.push(acquireDeleteLease(context, key, row))
+    return await removeDocuments(context, caller, spaceId, documentIds)
   } finally {
     for (const lease of leases) lease.release()
   }
@@ -43,15 +46,9 @@ async function removeDocuments(
   caller: Caller,
   spaceId: string,
   documentIds: string[],
-  leases: ReadLease[],
 ): Promise<BulkDelete> {
-  const { db } = context
-  // leases are listed for the duration of the deletion; a job that compiles one of the documents loses it in the
-  // transaction
-  for (const { key, row } of await db.read(findLiveDocuments(caller, spaceId, documentIds)))
-    leases.push(acquireDeleteLease(context, key, row))
   // known only afterwards: whether other rows reference the bytes
-  const outcome = await writeReply(db, caller, () => deleteInTransaction(caller, spaceId, documentIds), {
+  const outcome = await writeReply(context.db, caller, () => deleteInTransaction(caller, spaceId, documentIds), {
     toReply: (done) => toReport(done, new Set()),
     lock: { tenant: caller.tenant, id: spaceId },
   })

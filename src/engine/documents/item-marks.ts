@@ -20,11 +20,12 @@ interface TextRange {
   to: number
 }
 
-interface MarkableItem {
+interface MarksRequest {
   document: DocumentRow
   row: VersionRow
   item: StoredItem
   itemId: string
+  range: TextRange
 }
 
 /** `marks=120-480`: the boxes of characters 120 to 479 of the document's text on the page of an item */
@@ -50,8 +51,7 @@ export async function getItemMarks(
   context: EngineContext,
   caller: Caller,
   spaceId: string,
-  { document, row, item, itemId }: MarkableItem,
-  range: TextRange,
+  { document, row, item, itemId, range }: MarksRequest,
 ): Promise<{ bytes: Uint8Array; contentType: string }> {
   const { pageNumber } = item
   const isPage = isPaged(row)

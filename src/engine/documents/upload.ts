@@ -96,7 +96,11 @@ export async function beginUpload(
         if (sourceId !== undefined) await db.read(findSource(caller, space, sourceId))
         isEnded = true
         try {
-          return await commitUpload(context, caller, space, sourceId ?? null, received, options.answer)
+          return await commitUpload(context, caller, space, {
+            sourceId: sourceId ?? null,
+            received,
+            answer: options.answer,
+          })
         } catch (error) {
           await cleanUp(context, space, received, error)
           throw error
@@ -109,13 +113,17 @@ export async function beginUpload(
   }
 }
 
+interface ReceivedUpload {
+  sourceId: string | null
+  received: ReceivedFile[]
+  answer: UploadOptions['answer']
+}
+
 async function commitUpload(
   context: EngineContext,
   caller: Caller,
   space: SpaceRow,
-  sourceId: string | null,
-  received: ReceivedFile[],
-  answer: UploadOptions['answer'],
+  { sourceId, received, answer }: ReceivedUpload,
 ): Promise<AcceptedDocument[]> {
   const { db, options } = context
   if (db.damage !== undefined) throw db.damage
@@ -188,7 +196,7 @@ function* insertCommits(
     sha256: staged.sha256,
     size: staged.size,
   }))
-  yield* insertUploadCommits(space, sourceId, files, instance, Date.now())
+  yield* insertUploadCommits(space, { sourceId, files }, instance, Date.now())
 }
 
 /** Cleans up an upload that was not acknowledged: ends its commits, and removes bytes without other references. */

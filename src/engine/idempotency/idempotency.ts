@@ -31,7 +31,7 @@ const MAX_WRITE_RETRIES = 120
 export function createIdempotency(context: EngineContext) {
   const { db, instance } = context
   const keep = (caller: Caller, key: string, { headers, content, ...response }: StoredResponse) =>
-    storeAnswer(caller, key, instance, { ...response, headers: JSON.stringify(headers) }, content)
+    storeAnswer(caller, key, instance, { ...response, headers: JSON.stringify(headers), content })
   /** outcomes of requests while no write was possible: their effects stay, and their keys stay usable */
   const pendingWrites = new Map<string, () => Write<unknown>>()
   const storeOutcome = async (caller: Caller, key: string, write: () => Write<unknown>) => {

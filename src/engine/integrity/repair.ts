@@ -151,7 +151,7 @@ async function fillMissingVectors(scan: IntegrityScan): Promise<string | undefin
   const { context, space } = scan
   const active = await context.db.read(getVectorSpaceInUse(scan))
   if (active === undefined || !isTrained(space)) return 'this would use the embedding model of a provider'
-  await fillVectors(context, space, active, new AbortController().signal)
+  await fillVectors(context, space, active, { signal: new AbortController().signal })
   return undefined
 }
 
@@ -165,6 +165,6 @@ async function renewVector(
   const active = await db.read(getVectorSpaceInUse(scan))
   if (active?.key !== vectorSpaceKey) return 'another embedding model is in use now'
   await db.write(() => removeVector(vectorSpaceKey, nodeKey))
-  if (isTrained(space)) await fillVectors(context, space, active, new AbortController().signal)
+  if (isTrained(space)) await fillVectors(context, space, active, { signal: new AbortController().signal })
   return undefined
 }

@@ -161,7 +161,11 @@ export class JobRunner {
     const space = await db.read(findSpaceByKey(spaceKey))
     if (space === undefined) return
     try {
-      await compileBatch(this.#context, space, work, this.#stop.signal, { publications: this.#publications, onStored })
+      await compileBatch(this.#context, space, work, {
+        signal: this.#stop.signal,
+        publications: this.#publications,
+        onStored,
+      })
     } catch (error) {
       if (this.#stop.signal.aborted) {
         await this.#release(work)

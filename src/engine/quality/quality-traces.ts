@@ -61,7 +61,9 @@ export async function listQualityTraces(
   const items: QualityTraceSummary[] = []
   let last: TracePosition | undefined
   for (;;) {
-    const rows = await db.read(listTracesBefore(caller, space, traces, position ?? NEWEST, BATCH_SIZE))
+    const rows = await db.read(
+      listTracesBefore(caller, space, traces, { before: position ?? NEWEST, limit: BATCH_SIZE }),
+    )
     for (const row of rows) {
       const at = unlessDamaged(() => ({ createdAt: row.created_at, id: row.id }))
       if (at === undefined) continue

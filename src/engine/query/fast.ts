@@ -45,7 +45,7 @@ export async function embedForFast(
 ): Promise<QueryEmbedding> {
   try {
     const terms = isTrained(admitted.space) ? await findTermsInScope(context, admitted, query, signal) : undefined
-    return { embedded: await embedQuery(context, admitted.space, query, signal, terms) }
+    return { embedded: await embedQuery(context, admitted.space, query, { signal, terms }) }
   } catch (error) {
     signal.throwIfAborted()
     context.log.warn({ space: admitted.space.id, error: String(error) }, 'a query could not be embedded')

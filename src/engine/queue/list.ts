@@ -33,7 +33,7 @@ export function* listJobs(
   const before =
     page.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(decodeCursor(page.cursor, filter).after[0] ?? 0)
   const limit = Math.min(page.limit, LIMITS.page.cap)
-  const rows = yield* listJobsBefore(caller, space.key, state, before, limit + 1)
+  const rows = yield* listJobsBefore(caller, space.key, state, { before, limit: limit + 1 })
   return readablePage(
     rows,
     limit,

@@ -45,18 +45,24 @@ export function* claimKey(
   )
 }
 
+interface StoredAnswer {
+  status: number
+  headers: string
+  body: string
+  /** digest of the request's upload, if it had one */
+  content?: string | undefined
+}
+
 /**
  * Stores the answer to a request whose gateway has claimed the key.
  *
- * @param content digest of the request's upload, if it had one
  * @returns whether the gateway still has the key
  */
 export function* storeAnswer(
   { tenant, subject }: IdempotencyKeyOwner,
   key: string,
   gateway: string,
-  { status, headers, body }: { status: number; headers: string; body: string },
-  content: string | undefined,
+  { status, headers, body, content }: StoredAnswer,
 ): Write<boolean> {
   const { changes } = yield* sql.run(
     `UPDATE idempotency SET status = ?, headers = ?, body = ?,

@@ -211,8 +211,7 @@ export function* listJobsBefore(
   reader: Reader,
   spaceKey: number,
   state: keyof typeof STATE_CONDITIONS | undefined,
-  before: number,
-  limit: number,
+  { before, limit }: { before: number; limit: number },
 ): Read<ListedJobRow[]> {
   return yield* sql.all<ListedJobRow>(
     `SELECT jobs.*, documents.id document_id, documents.filename

@@ -51,8 +51,7 @@ export interface ReceivedFile {
 /** Inserts the commits of an upload that a gateway receives; they expire after a day. */
 export function* insertUploadCommits(
   space: { key: number; tenant: string },
-  sourceId: string | null,
-  files: readonly ReceivedFile[],
+  { sourceId, files }: { sourceId: string | null; files: readonly ReceivedFile[] },
   gateway: string,
   now: number,
 ): Write<void> {

@@ -42,16 +42,18 @@ export function* findModelBytes(vectorSpaceId: string): Read<Uint8Array | undefi
   )
 }
 
-/**
- * Inserts a vector space for a provider's model, inside the caller's transaction. @param revision of the space's
- * embedding
- */
+interface NewVectorSpace {
+  id: string
+  /** revision of the space's embedding */
+  revision: number
+  dimension: number
+  state: VectorSpaceState
+}
+
+/** Inserts a vector space for a provider's model, inside the caller's transaction. */
 export function* insertVectorSpace(
   spaceKey: number,
-  id: string,
-  revision: number,
-  dimension: number,
-  state: VectorSpaceState,
+  { id, revision, dimension, state }: NewVectorSpace,
 ): Write<VectorSpace> {
   const key = yield* sql.inserted(
     `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES (?, ?, ?, ?, '${state}', ?)
@@ -65,8 +67,7 @@ export function* insertVectorSpace(
 export function* insertTrainedVectorSpace(
   space: SpaceRow,
   id: string,
-  { dimension, bytes }: { dimension: number; bytes: Uint8Array },
-  trainedNodes: number,
+  { dimension, bytes, trainedNodes }: { dimension: number; bytes: Uint8Array; trainedNodes: number },
   gateway: string,
 ): Write<VectorSpace> {
   const key = yield* sql.inserted(
@@ -100,13 +101,12 @@ export function* recordDimension(
       )
     return active
   }
-  const inserted = yield* insertVectorSpace(
-    space.key,
-    space.vector_space,
-    space.embedding_revision,
+  const inserted = yield* insertVectorSpace(space.key, {
+    id: space.vector_space,
+    revision: space.embedding_revision,
     dimension,
-    'active',
-  )
+    state: 'active',
+  })
   yield* sql.run('UPDATE spaces SET dimension = ? WHERE key = ?', [dimension, space.key])
   return inserted
 }

@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 const compiled = (space: SpaceRow, works: CompileWork[], stop = signal) =>
-  compileBatch(store.context, space, works, stop)
+  compileBatch(store.context, space, works, { signal: stop })
 const stages = () => store.rows<{ stage: string }>('SELECT stage FROM jobs ORDER BY key').map(({ stage }) => stage)
 const documents = () => store.rows('SELECT filename, parser_status status, error_code code FROM documents ORDER BY key')
 const visible = (space: SpaceRow) =>
@@ -48,7 +48,12 @@ const freed = () => store.run('UPDATE jobs SET claimed_by = NULL WHERE completed
 
 function trainedModel(space: SpaceRow): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    const made = yield* insertTrainedVectorSpace(
+      space,
+      newId(),
+      { dimension: 2, bytes: new Uint8Array(1), trainedNodes: 30 },
+      'gone',
+    )
     yield* activateVectorSpace(space.key, made)
     return made
   })

@@ -18,8 +18,9 @@ it('a model trained on a sample records the size of the sample, so that training
   const text = passages(
     ...Array.from({ length: PASSAGES }, (_, n) => `The harbour of port${n % 7} has berth${n % 11} and quay${n % 13}.`),
   )
-  await compileBatch(store.context, space, await store.work(space, { 'a.md': text }), signal)
-  const train = (most?: number) => trainVectorSpace(store.context, store.again(space), newId(), signal, most)
+  await compileBatch(store.context, space, await store.work(space, { 'a.md': text }), { signal })
+  const train = (most?: number) =>
+    trainVectorSpace(store.context, store.again(space), { id: newId(), maxTexts: most }, signal)
   expect((await train(60))?.trainedNodes).toBe(PASSAGES / 4)
   expect((await train(PASSAGES))?.trainedNodes).toBe(PASSAGES)
   expect((await train())?.trainedNodes).toBe(PASSAGES)

@@ -131,7 +131,7 @@ describe('embedding of a question', () => {
 
   it('uses the provider of the space once its dimension is known', async () => {
     const space = provided(2)
-    expect(await embedQuery(store.context, space, 'who', signal)).toEqual({
+    expect(await embedQuery(store.context, space, 'who', { signal })).toEqual({
       ...{ vector: vectorOf('who'), vectorSpaceId: space.vector_space, dimension: 2 },
     })
     expect(calls).toEqual([{ model: PROVIDED.model, texts: ['who'], purpose: 'query', dimension: 2, signal }])

@@ -27,12 +27,17 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 async function publish(space: SpaceRow, files: Record<string, string>): Promise<void> {
-  await compileBatch(store.context, space, await store.work(space, files), signal)
+  await compileBatch(store.context, space, await store.work(space, files), { signal })
 }
 
 function trained(space: SpaceRow, use = true): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    const made = yield* insertTrainedVectorSpace(
+      space,
+      newId(),
+      { dimension: 2, bytes: new Uint8Array(1), trainedNodes: 30 },
+      'gone',
+    )
     if (use) yield* activateVectorSpace(space.key, made)
     return made
   })
@@ -55,7 +60,7 @@ describe('missing vectors of a trained model', () => {
     )
     const model = trained(space)
     store.embed = (texts) => texts.map((text) => (text.includes('unknown') ? undefined : vectorOf(text)))
-    await fillVectors(store.context, store.again(space), model, signal)
+    await fillVectors(store.context, store.again(space), model, { signal })
     expect(vectorsOf(model)).toEqual(nodeKeys().slice(0, 600))
     expect(store.indexes.vectorKeys(space.id, model.id)).toEqual(
       nodeKeys()
@@ -64,7 +69,7 @@ describe('missing vectors of a trained model', () => {
     )
     // A second run requests only the passage that can have no vector.
     store.asked.length = 0
-    await fillVectors(store.context, store.again(space), model, signal)
+    await fillVectors(store.context, store.again(space), model, { signal })
     expect(store.asked.flat()).toEqual(['b.md\nunknown words'])
   })
 
@@ -73,7 +78,7 @@ describe('missing vectors of a trained model', () => {
     await publish(space, { 'a.md': many(5) })
     const model = trained(space)
     const keys = nodeKeys().map(({ node_key }) => node_key)
-    expect(await fillVectors(store.context, space, model, signal, keys[2])).toBe(keys[4])
+    expect(await fillVectors(store.context, space, model, { signal, from: keys[2] })).toBe(keys[4])
     expect(vectorsOf(model).map(({ node_key }) => node_key)).toEqual(keys.slice(3))
   })
 
@@ -86,11 +91,11 @@ describe('missing vectors of a trained model', () => {
       store.write(() => activateVectorSpace(space.key, next))
       return embed(texts)
     }
-    await fillVectors(store.context, space, old, signal)
+    await fillVectors(store.context, space, old, { signal })
     expect(vectorsOf(old)).toEqual([])
     expect(store.indexes.vectorKeys(space.id, old.id)).toEqual([])
     const stop = AbortSignal.abort(new Error('stopped'))
-    await expect(fillVectors(store.context, space, next, stop)).rejects.toThrow('stopped')
+    await expect(fillVectors(store.context, space, next, { signal: stop })).rejects.toThrow('stopped')
     expect(vectorsOf(next)).toEqual([])
   })
 

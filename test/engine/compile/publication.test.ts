@@ -42,7 +42,12 @@ async function built(space: SpaceRow, files: Record<string, string>): Promise<Bu
 /** An active trained model of dimension two. */
 function trainedModel(space: SpaceRow): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    const made = yield* insertTrainedVectorSpace(
+      space,
+      newId(),
+      { dimension: 2, bytes: new Uint8Array(1), trainedNodes: 30 },
+      'gone',
+    )
     yield* activateVectorSpace(space.key, made)
     return made
   })

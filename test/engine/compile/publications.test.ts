@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { canShareCommit, Publications, type StoredBatch } from '../../../src/engine/compile/publications.js'
-import { type IndexUpdate, type ParsedWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
+import { type ParsedWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { IndexProcessFailedError } from '../../../src/engine/search/ports.js'
 import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
@@ -25,8 +25,7 @@ async function storedIn(space: SpaceRow, name: string, text = `text of ${name}`)
   const read: ParsedWork[] = await Promise.all(
     works.map(async (work) => ({ work, document: await preparedDocument(name, text) })),
   )
-  const toFollow: IndexUpdate[] = []
-  const { built } = await storeVersions(store.context, space, read, signal, toFollow)
+  const { built, indexUpdates: toFollow } = await storeVersions(store.context, space, read, signal)
   return { space, built, toFollow }
 }
 

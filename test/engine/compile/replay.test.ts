@@ -27,7 +27,7 @@ afterEach(() => store.end())
 
 async function publish(space: SpaceRow, files: Record<string, string>): Promise<number[]> {
   const works = await store.work(space, files)
-  await compileBatch(store.context, space, works, signal)
+  await compileBatch(store.context, space, works, { signal })
   return works.map(({ document }) => document.key)
 }
 
@@ -57,7 +57,12 @@ function drop(docKey: number): void {
 
 function model(space: SpaceRow, use = true): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    const made = yield* insertTrainedVectorSpace(
+      space,
+      newId(),
+      { dimension: 2, bytes: new Uint8Array(1), trainedNodes: 30 },
+      'gone',
+    )
     if (use) yield* activateVectorSpace(space.key, made)
     return made
   })

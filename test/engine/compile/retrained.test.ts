@@ -103,7 +103,7 @@ describe('a trained model', () => {
     const [work] = await store.work(space, { 'next.md': shared(60) })
     store.run('UPDATE versions SET until_revision = 9 WHERE node_count = 50')
     store.indexes.failing.set('search', new Error('stumbled'))
-    const compiled = work === undefined ? undefined : compileBatch(store.context, space, [work], signal)
+    const compiled = work === undefined ? undefined : compileBatch(store.context, space, [work], { signal })
     await expect(compiled).rejects.toThrow('stumbled')
     await train(space)
     const [model] = modelsOf(store)

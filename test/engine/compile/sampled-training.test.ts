@@ -28,7 +28,7 @@ it('the model of a large space is trained on a sample of the entire space', asyn
     count - 1,
   )
   store.run('UPDATE versions SET node_count = ?', count)
-  const model = await trainVectorSpace(store.context, space, newId(), signal)
+  const model = await trainVectorSpace(store.context, space, { id: newId() }, signal)
   expect(model?.trainedNodes).toBe(count)
   const { documents, terms, frequencies } = parseModel(modelsOf(store)[0]?.model ?? new Uint8Array())
   expect(documents).toBe(Math.ceil(count / 2))

@@ -26,7 +26,7 @@ export function vector(text: string): Float32Array {
 
 export async function publish(store: SmallStore, space: SpaceRow, files: Record<string, string>): Promise<void> {
   const { signal } = new AbortController()
-  await compileBatch(store.context, store.again(space), await store.work(space, files), signal)
+  await compileBatch(store.context, store.again(space), await store.work(space, files), { signal })
   store.asked.length = 0
 }
 
@@ -40,7 +40,7 @@ export async function filledSpace(store: SmallStore, text: string): Promise<Spac
 /** An active model of a space, with a vector of every passage. */
 export function inUse(store: SmallStore, space: SpaceRow, bytes = new Uint8Array(1)): VectorSpace {
   const made = store.write(function* () {
-    const next = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes }, 30, 'gone')
+    const next = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes, trainedNodes: 30 }, 'gone')
     yield* activateVectorSpace(space.key, next)
     return next
   })

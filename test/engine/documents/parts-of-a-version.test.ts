@@ -18,7 +18,7 @@ beforeEach(async () => {
   space = store.space()
   const work = await store.work(space, { 'a.md': passages('one', 'two') })
   id = work[0]?.document.id ?? ''
-  await compileBatch(store.context, space, work, new AbortController().signal)
+  await compileBatch(store.context, space, work, { signal: new AbortController().signal })
 })
 afterEach(() => store.end())
 
@@ -51,7 +51,7 @@ async function withItems(): Promise<void> {
 
 describe('the artifact of a version', () => {
   const artifact = (number: number, caller = ADA) =>
-    getParseArtifact(store.db, caller, space.id, id, number).then((body) => body.value())
+    getParseArtifact(store.db, caller, space.id, { documentId: id, version: number }).then((body) => body.value())
 
   it('lists all of its elements and is addressed by version number', async () => {
     store.run(`UPDATE versions SET metadata = '{"pageCount":3}', title = 'The title'`)

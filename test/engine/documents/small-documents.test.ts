@@ -28,7 +28,7 @@ afterEach(() => store.end())
 /** Publishes files and returns the ids of their documents. */
 async function published(files: Record<string, string>, of = space): Promise<string[]> {
   const work = await store.work(of, files)
-  await compileBatch(store.context, of, work, new AbortController().signal)
+  await compileBatch(store.context, of, work, { signal: new AbortController().signal })
   return work.map(({ document }) => document.id)
 }
 

@@ -37,12 +37,17 @@ beforeEach(async () => {
 afterEach(() => store.end())
 
 async function publish(space: SpaceRow, files: Record<string, string>): Promise<void> {
-  await compileBatch(store.context, space, await store.work(space, files), signal)
+  await compileBatch(store.context, space, await store.work(space, files), { signal })
 }
 
 function model(space: SpaceRow): VectorSpace {
   return store.write(function* () {
-    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    const made = yield* insertTrainedVectorSpace(
+      space,
+      newId(),
+      { dimension: 2, bytes: new Uint8Array(1), trainedNodes: 30 },
+      'gone',
+    )
     yield* activateVectorSpace(space.key, made)
     return made
   })
@@ -258,7 +263,7 @@ describe('unowned or incomplete data', () => {
 
   it('includes a failed commit after its expiry', async () => {
     const space = store.space()
-    await compileBatch(store.context, space, await store.work(space, { 'a.md': '!encrypted' }), signal)
+    await compileBatch(store.context, space, await store.work(space, { 'a.md': '!encrypted' }), { signal })
     expect(codes(await found(space, 'raw-objects'))).toEqual({})
     clock += 365 * 24 * HOUR_MS
     expect(codes(await found(space, 'raw-objects'))).toHaveProperty('failed-commit-expired', 1)

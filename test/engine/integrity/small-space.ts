@@ -79,15 +79,14 @@ export async function openSmallSpaces(): Promise<SmallSpaces> {
   return {
     ...{ store, integrity, clock, repair, pathOf },
     async publish(space, files) {
-      await compileBatch(store.context, space, await store.work(space, files), new AbortController().signal)
+      await compileBatch(store.context, space, await store.work(space, files), { signal: new AbortController().signal })
     },
     model: (space) =>
       store.write(function* () {
         const made = yield* insertTrainedVectorSpace(
           space,
           newId(),
-          { dimension: 2, bytes: new Uint8Array(1) },
-          30,
+          { dimension: 2, bytes: new Uint8Array(1), trainedNodes: 30 },
           'gone',
         )
         yield* activateVectorSpace(space.key, made)

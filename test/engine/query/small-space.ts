@@ -29,7 +29,7 @@ export const bodyOf = (space: SpaceRow, query: string, more: Partial<QueryBody> 
 
 /** Publishes files in a space. */
 export async function publish(store: SmallStore, space: SpaceRow, files: Record<string, string>): Promise<void> {
-  await compileBatch(store.context, store.again(space), await store.work(space, files), never)
+  await compileBatch(store.context, store.again(space), await store.work(space, files), { signal: never })
 }
 
 /** An admitted query, with a different profile if a test needs one. */
@@ -118,7 +118,12 @@ export function model(store: SmallStore, space: SpaceRow): void {
     return
   }
   store.write(function* () {
-    const made = yield* insertTrainedVectorSpace(space, newId(), { dimension: 2, bytes: new Uint8Array(1) }, 30, 'gone')
+    const made = yield* insertTrainedVectorSpace(
+      space,
+      newId(),
+      { dimension: 2, bytes: new Uint8Array(1), trainedNodes: 30 },
+      'gone',
+    )
     yield* activateVectorSpace(space.key, made)
   })
 }

@@ -35,7 +35,9 @@ export async function openSmallSources(): Promise<SmallSources> {
   const settled = async (jobId: string) => {
     const job = store.job(jobId)
     if (job.completed_at !== null) return
-    await compileBatch(store.context, store.again(space), [store.claimed(job.doc_key)], new AbortController().signal)
+    await compileBatch(store.context, store.again(space), [store.claimed(job.doc_key)], {
+      signal: new AbortController().signal,
+    })
   }
   return {
     ...{ store, space, parts, clock, stop, settled },

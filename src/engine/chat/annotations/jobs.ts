@@ -43,7 +43,10 @@ export class AnnotationJobs {
     const job = await db.write(function* (): Write<AnnotationJob> {
       const running = yield* findOpenAnnotationJob(of, action)
       if (running !== undefined) return { job_id: running.id, job_status: 'processing' }
-      return { job_id: yield* insertAnnotationJob(of, action, threshold, instance, Date.now()), job_status: 'waiting' }
+      return {
+        job_id: yield* insertAnnotationJob(of, { action, threshold }, instance, Date.now()),
+        job_status: 'waiting',
+      }
     })
     if (job.job_status === 'waiting')
       this.#tail = this.#tail.then(() => this.#run(session, job.job_id, action, threshold))

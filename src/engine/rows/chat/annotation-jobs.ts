@@ -34,8 +34,7 @@ export function* findOpenAnnotationJob(
 /** Inserts a waiting job, to be run by the gateway, inside the caller's transaction. @returns its id */
 export function* insertAnnotationJob(
   { tenant, appId }: AppScope,
-  action: string,
-  threshold: number | null,
+  { action, threshold }: { action: string; threshold: number | null },
   gateway: string,
   now: number,
 ): Write<string> {

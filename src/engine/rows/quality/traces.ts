@@ -30,8 +30,7 @@ export function* listTracesBefore(
   caller: Caller,
   space: SpaceRow,
   { from, to, mode, status }: TraceFilter,
-  before: { createdAt: number; id: string },
-  limit: number,
+  { before, limit }: { before: { createdAt: number; id: string }; limit: number },
 ): Read<TraceSummaryRow[]> {
   // most steps contain no error; testing the text is faster than parsing the JSON
   return yield* sql.all<TraceSummaryRow>(
