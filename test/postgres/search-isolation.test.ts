@@ -152,8 +152,8 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
       const text = { terms: ['number7', 'title'], compounds: undefined as never, textK: 10 }
       expect((await db.read(explained(searchText(row, text), 'nodes', plans))).keys).toContain(7)
       const [vectorSpace] = await db.read(listVectorSpaces(row.key))
-      const near = { vectorK: 10, docs: undefined as never, wantsBackground: true }
-      const found = searchVectors(vectorSpace!, near, vectors[7]!, [], 1_000)
+      const near = { vector: vectors[7]!, others: [], vectorK: 10, docs: undefined as never, wantsBackground: true }
+      const found = searchVectors(vectorSpace!, near, 1_000)
       expect((await db.read(explained(found, 'vectors', plans))).method).toBe('hnsw')
     })
     const indexesOf = (plan: string) => [...plan.matchAll(/Index Scan (?:using|on) (\w+)/g)].map(([, name]) => name)

@@ -3,14 +3,14 @@
   (import "m" "m" (memory 1))
 
   ;; Stores for each of `count` rows, at least 1, the dot product of its `stride` bytes with the query, as a 32-bit number
-  ;; at `out`. `stride` is a multiple of 16; all but it and `count` are addresses.
+  ;; at `out`. `rows` and `out` are addresses, `stride` is a multiple of 16; the query is at address 0.
   (func (export "dots")
-    (param $query i32) (param $rows i32) (param $count i32) (param $stride i32) (param $out i32)
+    (param $rows i32) (param $count i32) (param $stride i32) (param $out i32)
     (local $rowEnd i32) (local $at i32) (local $queryAt i32) (local $sum v128)
     (loop $eachRow
       (local.set $rowEnd (i32.add (local.get $rows) (local.get $stride)))
       (local.set $at (local.get $rows))
-      (local.set $queryAt (local.get $query))
+      (local.set $queryAt (i32.const 0))
       (local.set $sum (v128.const i32x4 0 0 0 0))
       (loop $eachSixteen
         ;; eight bytes as 16 bits each, times eight numbers of the query: four sums of pairs

@@ -1,10 +1,10 @@
 import {
+  createBlockScanner,
   createTopRows,
   kthBestScore,
   offerRow,
   type RowFilter,
   rowsWithScore,
-  scanBlock,
   type TopRows,
 } from './scan.kernel.js'
 import type { Sketch } from './sketch.kernel.js'
@@ -26,19 +26,21 @@ export type RowChoice = Omit<RowFilter, 'flags'>
 /** The best `k` of the chosen rows, with exact cosines. Sketches only exclude rows that cannot be among them. */
 export async function scanRows(rows: VectorRows, query: Float32Array, k: number, choice: RowChoice): Promise<TopRows> {
   const filter = { ...choice, flags: rows.flags }
-  const { sketch } = rows
-  return sketch === undefined ? scanInFull(rows, query, k, filter) : scanSketched(rows, sketch, query, k, filter)
+  const { end, sketch } = rows
+  if (sketch === undefined) return scanInFull(rows, query, k, filter)
+  const { scores, error } = await compareSketches(sketch, query, end)
+  const top = createTopRows(k)
+  // a row whose sketch is worse than the k-th best by more than twice the error cannot be among the best
+  const minScore = kthBestScore(scores, end, filter, k) - 2 * error
+  for (const row of rowsWithScore(scores, end, filter, minScore)) {
+    const cosine = rows.cosine(query, row)
+    if (cosine !== undefined) offerRow(top, row, cosine)
+  }
+  return top
 }
 
-/** A row whose sketch is worse than the k-th best by more than twice the error cannot be among the best. */
-async function scanSketched(
-  rows: VectorRows,
-  sketch: Sketch,
-  query: Float32Array,
-  k: number,
-  filter: RowFilter,
-): Promise<TopRows> {
-  const { end } = rows
+/** The approximate cosines of all rows, and their maximal error. */
+async function compareSketches(sketch: Sketch, query: Float32Array, end: number) {
   const scores = new Float32Array(end)
   let error = 0
   for (let first = 0; first < end; first += SKETCHED_ROWS_PER_TURN) {
@@ -46,13 +48,7 @@ async function scanSketched(
     error = Math.max(error, sketch.compare(query, first, last, scores))
     if (last < end) await nextTurn()
   }
-  const top = createTopRows(k)
-  const minScore = kthBestScore(scores, end, filter, k) - 2 * error
-  for (const row of rowsWithScore(scores, end, filter, minScore)) {
-    const cosine = rows.cosine(query, row)
-    if (cosine !== undefined) offerRow(top, row, cosine)
-  }
-  return top
+  return { scores, error }
 }
 
 /**
@@ -92,10 +88,11 @@ export async function offerRowsOutside(rows: VectorRows, query: Float32Array, to
 
 async function scanInFull(rows: VectorRows, query: Float32Array, k: number, filter: RowFilter): Promise<TopRows> {
   const top = createTopRows(k)
+  const scanBlock = createBlockScanner(query, filter, top)
   const { end } = rows
   for (const [index, block] of rows.blocks.entries()) {
     const first = index * BLOCK_ROWS
-    scanBlock(query, block, first, Math.min(BLOCK_ROWS, end - first), filter, top)
+    scanBlock(block, first, Math.min(BLOCK_ROWS, end - first))
     if (index % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await nextTurn()
   }
   return top

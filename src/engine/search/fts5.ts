@@ -2,7 +2,6 @@ import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { ANALYZER_VERSION } from '../../lib/text/analyze.js'
-import type { CompoundQuestion } from '../../lib/text/compounds.js'
 import type { DocumentScope } from './ports.js'
 import {
   analyzeNode,
@@ -12,6 +11,7 @@ import {
   type TextIndex,
   type TextIndexOptions,
   type TextNode,
+  type TextSearchOptions,
   weighRewordings,
   weighTerms,
 } from './text-index.js'
@@ -146,9 +146,7 @@ class Fts5Text implements TextIndex {
   async search(
     terms: readonly string[],
     k: number,
-    docs?: readonly number[],
-    compounds?: CompoundQuestion,
-    scope?: DocumentScope,
+    { docs, compounds, scope }: TextSearchOptions = {},
   ): Promise<TextHits> {
     const { frequency, nodes } = this.#counts(scope)
     const frequencies = countTermNodes(terms, frequency)

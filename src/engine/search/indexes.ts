@@ -300,7 +300,7 @@ class ProcessIndexes implements SearchIndexes {
       this.#discardedAt.set(space, performance.now())
     }
     const { source, log, graceMs, vectorsGraceMs } = this.#options
-    const session = new SpaceSession(space, this.#process, source, discard, (message) => log?.(message))
+    const session = new SpaceSession(space, this.#process, source, { discard, log: (message) => log?.(message) })
     const grace = createGrace(session, graceMs ?? GRACE_MS, vectorsGraceMs)
     const entry = { session, since: performance.now(), grace }
     this.#sessions.set(space, entry)

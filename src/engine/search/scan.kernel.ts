@@ -78,22 +78,15 @@ export interface RowFilter {
 }
 
 /**
- * Offers the rows of one block that pass a filter.
- *
- * @param firstRow number of the block's first row
- * @param count rows of the block to compare
+ * Creates a function that offers the rows of one block that pass a filter: it takes the block, the number of its first
+ * row, and the count of its rows to compare.
  */
-export function scanBlock(
-  query: Float32Array,
-  block: Uint16Array,
-  firstRow: number,
-  count: number,
-  filter: RowFilter,
-  top: TopRows,
-): void {
+export function createBlockScanner(query: Float32Array, filter: RowFilter, top: TopRows) {
   const dimension = query.length
-  for (let i = 0; i < count; i++) {
-    if (passesFilter(filter, firstRow + i)) offerRow(top, firstRow + i, dotProduct(query, block, i * dimension))
+  return (block: Uint16Array, firstRow: number, count: number): void => {
+    for (let i = 0; i < count; i++) {
+      if (passesFilter(filter, firstRow + i)) offerRow(top, firstRow + i, dotProduct(query, block, i * dimension))
+    }
   }
 }
 

@@ -31,7 +31,7 @@ declare const WebAssembly: {
 }
 
 interface DotsModule {
-  dots(query: number, rows: number, count: number, stride: number, out: number): void
+  dots(rows: number, count: number, stride: number, out: number): void
 }
 
 /** The sketches of the rows of a store. */
@@ -109,7 +109,7 @@ export class Sketch {
   compareWithSet(first: number, end: number, into: Float32Array, at: number): void {
     for (let row = first; row < end; row += SKETCH_ROWS_PER_CALL) {
       const count = Math.min(SKETCH_ROWS_PER_CALL, end - row)
-      this.#dots(0, this.#rowsOffset + row * this.#stride, count, this.#stride, this.#outputOffset)
+      this.#dots(this.#rowsOffset + row * this.#stride, count, this.#stride, this.#outputOffset)
       const out = new Int32Array(this.#memory.buffer, this.#outputOffset, count)
       for (let i = 0; i < count; i++) into[at + row - first + i] = out[i]! * this.#scales[row + i]! * this.#queryScale
     }

@@ -226,7 +226,7 @@ export class SpaceIndex {
     const none = { keys: [], scores: [], frequencies: new Map<string, number>(), rewordings: [] }
     if (this.#text === undefined || request.terms.length === 0) return none
     try {
-      return await this.#text.search(request.terms, request.textK, docs, request.compounds, scope)
+      return await this.#text.search(request.terms, request.textK, { docs, compounds: request.compounds, scope })
     } catch (error) {
       degraded.push('the text index could not be searched')
       this.#options.log(`a text search failed: ${String(error)}`)

@@ -41,8 +41,7 @@ export class SpaceSession {
     space: string,
     process: IndexProcess,
     source: ReplaySource,
-    discard: boolean,
-    log: (message: string) => void,
+    { discard, log }: { discard: boolean; log: (message: string) => void },
   ) {
     this.#space = space
     this.#process = process

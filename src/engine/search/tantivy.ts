@@ -1,5 +1,4 @@
 import { mkdir } from 'node:fs/promises'
-import type { CompoundQuestion } from '../../lib/text/compounds.js'
 import type { DocumentScope } from './ports.js'
 import {
   buildSchema,
@@ -18,6 +17,7 @@ import {
   type TextIndex,
   type TextIndexOptions,
   type TextNode,
+  type TextSearchOptions,
   type WeightedRewording,
   type WeightedTerm,
   weighRewordings,
@@ -71,7 +71,7 @@ export async function openTantivy(
   try {
     const handle = new binding.Index(schema, dir, true)
     handle.configReader('manual')
-    return new TantivyText(binding, schema, handle, new TextThreadWriter(dir), watermark, watermarks)
+    return new TantivyText({ binding, schema, handle }, new TextThreadWriter(dir), watermark, watermarks)
   } catch (error) {
     throw new DamagedIndexError(`${dir} cannot be opened: ${String(error)}`, { cause: error })
   }
@@ -92,9 +92,7 @@ class TantivyText implements TextIndex {
   #reload: NodeJS.Timeout | undefined
 
   constructor(
-    binding: TantivyBinding,
-    schema: TantivySchema,
-    handle: TantivyHandle,
+    { binding, schema, handle }: { binding: TantivyBinding; schema: TantivySchema; handle: TantivyHandle },
     writer: TextThreadWriter,
     watermark: number,
     watermarks: LaggedWatermark,
@@ -140,9 +138,7 @@ class TantivyText implements TextIndex {
   async search(
     terms: readonly string[],
     k: number,
-    docs?: readonly number[],
-    compounds?: CompoundQuestion,
-    scope?: DocumentScope,
+    { docs, compounds, scope }: TextSearchOptions = {},
   ): Promise<TextHits> {
     const searcher = this.#searcher
     const limit = Math.min(MAX_K, k, searcher.numDocs)

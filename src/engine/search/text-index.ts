@@ -32,6 +32,15 @@ export interface TextHits {
   rewordings: Rewording[]
 }
 
+export interface TextSearchOptions {
+  /** finds only nodes of these documents */
+  docs?: readonly number[] | undefined
+  /** finds also nodes that write a compound of the terms in parts, or two of them as one word */
+  compounds?: CompoundQuestion | undefined
+  /** nodes outside of it affect nothing but the scores */
+  scope?: DocumentScope | undefined
+}
+
 /**
  * A text index on disk. One caller makes calls in sequence; searches may run in between. After an error of any method
  * but `search` the index is unusable: close and reopen it.
@@ -51,18 +60,8 @@ export interface TextIndex {
   commit(watermark: number): Promise<void> | void
   /** Discards what is staged. */
   rollback(): Promise<void> | void
-  /**
-   * The best `k` nodes with any of the terms. With `docs` only nodes of these documents; with `compounds` also nodes
-   * that write a compound of the terms in parts, or two of them as one word. With `scope`, nodes outside of it affect
-   * nothing but the scores.
-   */
-  search(
-    terms: readonly string[],
-    k: number,
-    docs?: readonly number[],
-    compounds?: CompoundQuestion,
-    scope?: DocumentScope,
-  ): Promise<TextHits>
+  /** The best `k` nodes with any of the terms. */
+  search(terms: readonly string[], k: number, options?: TextSearchOptions): Promise<TextHits>
   /** Releases what only writing needs; does nothing while something is staged. */
   releaseWriter(): Promise<void> | void
   close(): Promise<void>

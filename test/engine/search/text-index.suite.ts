@@ -20,7 +20,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       removeFolder(dir)
     })
 
-    const keysOf = async (terms: string[], k = 10, docs?: number[]) => (await index.search(terms, k, docs)).keys
+    const keysOf = async (terms: string[], k = 10, docs?: number[]) => (await index.search(terms, k, { docs })).keys
     const reopen = async () => {
       await index.close()
       index = await open(join(dir, 'index'))
@@ -49,13 +49,13 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       ]
       await index.stage([...inside, { key: 3, doc: 2, text: 'zebra secret urlaubsanspruch' }, ...filler], [])
       await index.commit(1)
-      const found = await index.search(['zebra', 'secret'], 10, undefined, undefined, scope)
+      const found = await index.search(['zebra', 'secret'], 10, { scope })
       expect([...found.keys].sort()).toEqual([1, 2])
       expect(Object.fromEntries(found.frequencies)).toEqual({ zebra: 2, secret: 0 })
-      expect((await index.search(['zebra'], 10, [2], undefined, scope)).keys).toEqual([])
+      expect((await index.search(['zebra'], 10, { docs: [2], scope })).keys).toEqual([])
       const words = ['urlaub', 'anspruch'].map((term) => ({ text: term, term }))
       const compounds = { words, languages: ['de'] as const, isCertain: true }
-      const asked = (where?: typeof scope) => index.search(['urlaub', 'anspruch'], 10, undefined, compounds, where)
+      const asked = (where?: typeof scope) => index.search(['urlaub', 'anspruch'], 10, { compounds, scope: where })
       expect((await asked()).rewordings).toHaveLength(1)
       expect((await asked(scope)).rewordings).toEqual([])
     })
@@ -82,7 +82,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       const languages = ['de'] as const
       const search = async (words: { text: string; term: string }[], docs?: number[]) => {
         const terms = words.map(({ term }) => term)
-        return index.search(terms, 10, docs, { words, languages, isCertain: true })
+        return index.search(terms, 10, { docs, compounds: { words, languages, isCertain: true } })
       }
       const whole = await search([{ text: 'urlaubsanspruch', term: 'urlaubsanspruch' }])
       expect([...whole.keys].sort()).toEqual([1, 2])
@@ -144,7 +144,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
 
     it('finds only nodes of the filtered documents, with the same scores as without a filter', async () => {
       await fill(200)
-      const filtered = await index.search(['odd', 'word7'], 100, [8])
+      const filtered = await index.search(['odd', 'word7'], 100, { docs: [8] })
       expect(filtered.keys.every((key) => (key - 1) % 10 === 7)).toBe(true)
       expect(filtered.keys).toHaveLength(20)
       const open = await index.search(['odd', 'word7'], 100)

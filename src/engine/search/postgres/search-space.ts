@@ -29,7 +29,7 @@ export async function searchSpace(
   const vectors =
     row === undefined || vector === undefined
       ? undefined
-      : await db.read(searchVectors(row, message, vector, text.keys, minGraphVectors))
+      : await db.read(searchVectors(row, { ...message, vector, others: text.keys }, minGraphVectors))
   const ended = performance.now()
   return {
     hits: mergeHits(text, vectors),

@@ -78,16 +78,12 @@ export function* searchText(
     ...weightedRewordings.map(({ documentTerms, weight }) => ({ terms: documentTerms, weight })),
   ]
   const all = [...new Set(parts.flatMap((part) => part.terms))]
-  const rows = yield* selectCandidates(
-    space,
-    parts,
-    all,
-    Math.max(MIN_CANDIDATES, textK),
-    omitUndefined({ docs, scope }),
-  )
+  const minCount = Math.max(MIN_CANDIDATES, textK)
+  const rows = yield* selectCandidates(space, parts, { all, minCount, ...omitUndefined({ docs, scope }) })
   const average = space.length / Math.max(1, space.nodes)
+  const computeBm25 = createScorer(all, weights, idfOf, average)
   const scored = rows
-    .map((row) => ({ key: row.node, score: computeBm25(row, all, weights, idfOf, average) }))
+    .map((row) => ({ key: row.node, score: computeBm25(row) }))
     .sort((a, b) => b.score - a.score || a.key - b.key)
     .slice(0, textK)
   for (const { key, score } of scored) {
@@ -127,7 +123,12 @@ function* computeWithFrequencies<T>(
   }
 }
 
-type TextSearchLimits = Pick<SearchMessage, 'docs' | 'scope'>
+interface CandidateOptions extends Pick<SearchMessage, 'docs' | 'scope'> {
+  /** the terms to rank, in the order of the ranks */
+  all: readonly string[]
+  /** count of rows that are enough */
+  minCount: number
+}
 
 interface TextCandidate {
   node: number
@@ -143,20 +144,18 @@ interface TextCandidate {
 function* selectCandidates(
   space: SearchSpaceRow,
   parts: readonly QueryPart[],
-  all: readonly string[],
-  minCount: number,
-  limits: TextSearchLimits,
+  options: CandidateOptions,
 ): Read<TextCandidate[]> {
   const prefix = lexemePrefix(space.key)
   const rarest = [...parts].sort((a, b) => b.idf - a.idf).slice(0, SELECTING_PARTS)
   const any = (of: readonly QueryPart[]): string => of.map((part) => toTsquery(prefix, part)).join(' | ')
   // a document filter leaves few rows, for which frequencies estimate nothing
-  const bestSets = limits.docs === undefined ? bestPartSets(rarest, space.nodes) : rarest.map((part) => [part])
+  const bestSets = options.docs === undefined ? bestPartSets(rarest, space.nodes) : rarest.map((part) => [part])
   const first = bestSets.map((set) => set.map((part) => toTsquery(prefix, part)).join(' & ')).join(' | ')
   let rows: TextCandidate[] = []
   for (const query of new Set([first, any(rarest), any(parts)])) {
-    rows = yield* selectRows(space, query, rarest, all, minCount, limits)
-    if (rows.length >= minCount) break
+    rows = yield* selectRows(space, query, rarest, options)
+    if (rows.length >= options.minCount) break
   }
   return rows
 }
@@ -205,9 +204,7 @@ function* selectRows(
   { key, nodes, length }: SearchSpaceRow,
   query: string,
   rarest: readonly QueryPart[],
-  all: readonly string[],
-  limit: number,
-  { docs, scope }: TextSearchLimits,
+  { all, minCount, docs, scope }: CandidateOptions,
 ): Read<TextCandidate[]> {
   const prefix = lexemePrefix(key)
   const average = length / Math.max(1, nodes)
@@ -227,7 +224,7 @@ function* selectRows(
          / (?::float8 + ?::float8 * length) worth
        FROM ${SEARCH_SCHEMA}.nodes WHERE space = ? ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'}
          ${scope === undefined ? '' : `AND ${scopeCondition('doc', scope)}`}
-       ORDER BY worth DESC, node LIMIT ${limit}) best`,
+       ORDER BY worth DESC, node LIMIT ${minCount}) best`,
     values,
   )
   return rows.map(({ ranks, ...row }) => ({ ...row, ranks: ranks.slice(1, -1).split(',').map(Number) }))
@@ -238,22 +235,24 @@ interface WeightedTerms {
   weight: number
 }
 
-function computeBm25(
-  { length, ranks }: TextCandidate,
+/** Creates a function that computes BM25. @param average length of a row */
+function createScorer(
   all: readonly string[],
   weighted: readonly WeightedTerms[],
   idfOf: (term: string) => number,
   average: number,
-): number {
-  const occurrences = new Map(all.map((term, index) => [term, occurrencesFromRank(ranks[index] ?? 0)]))
-  const norm = K1 * (1 - B + (B * length) / Math.max(1, average))
-  let score = 0
-  for (const { terms, weight } of weighted) {
-    if (terms.some((term) => (occurrences.get(term) ?? 0) === 0)) continue
-    for (const term of terms) {
-      const count = occurrences.get(term) ?? 0
-      score += (weight * idfOf(term) * count * (K1 + 1)) / (count + norm)
+) {
+  return ({ length, ranks }: TextCandidate): number => {
+    const occurrences = new Map(all.map((term, index) => [term, occurrencesFromRank(ranks[index] ?? 0)]))
+    const norm = K1 * (1 - B + (B * length) / Math.max(1, average))
+    let score = 0
+    for (const { terms, weight } of weighted) {
+      if (terms.some((term) => (occurrences.get(term) ?? 0) === 0)) continue
+      for (const term of terms) {
+        const count = occurrences.get(term) ?? 0
+        score += (weight * idfOf(term) * count * (K1 + 1)) / (count + norm)
+      }
     }
+    return score
   }
-  return score
 }

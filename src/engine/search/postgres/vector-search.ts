@@ -20,17 +20,20 @@ export interface VectorSearchResult {
   background: CosineBackground | undefined
 }
 
+interface VectorRequest extends Pick<SearchMessage, 'vectorK' | 'docs' | 'scope' | 'wantsBackground'> {
+  vector: Float32Array
+  /** further nodes whose cosines to return */
+  others: readonly number[]
+}
+
 /**
  * Finds the nearest vectors, exactly or by a graph, and the cosines of other nodes.
  *
- * @param others further nodes whose cosines to return
  * @param minGraphVectors minimal number of vectors for using a graph
  */
 export function* searchVectors(
   row: VectorSpaceRow,
-  { vectorK, docs, scope, wantsBackground }: Pick<SearchMessage, 'vectorK' | 'docs' | 'scope' | 'wantsBackground'>,
-  vector: Float32Array,
-  others: readonly number[],
+  { vector, others, vectorK, docs, scope, wantsBackground }: VectorRequest,
   minGraphVectors: number,
 ): Read<VectorSearchResult> {
   const query = toHalfvec(vector)
