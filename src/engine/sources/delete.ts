@@ -19,8 +19,7 @@ export function beginDeletion(
   { db, now }: EngineContext,
   caller: Caller,
   spaceId: string,
-  id: string,
-  documents: 'cascade' | 'keep',
+  { id, documents }: { id: string; documents: 'cascade' | 'keep' },
 ): Promise<void> {
   return writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)

@@ -29,7 +29,7 @@ export function createSourceOperations(context: EngineContext, settled: (jobId: 
     list: bindRead(db, listSources),
     get: bindRead(db, getSource),
     update: bind(async (caller: Caller, spaceId: string, id: string, body: UpdateSourceBody) => {
-      const source = await updateSource(parts, caller, spaceId, id, body)
+      const source = await updateSource(parts, caller, { spaceId, id }, body)
       if (body.status !== 'disabled') return source
       await sync.stop(source.id)
       return await db.read(getSource(caller, spaceId, id))
@@ -37,7 +37,7 @@ export function createSourceOperations(context: EngineContext, settled: (jobId: 
     /** Resolves when the documents are deleted or released, too. */
     delete: bind(
       async (caller: Caller, spaceId: string, id: string, { documents }: { documents: 'cascade' | 'keep' }) => {
-        await beginDeletion(context, caller, spaceId, id, documents)
+        await beginDeletion(context, caller, spaceId, { id, documents })
         await sync.stop(id)
         await sync.finishDeletions()
       },

@@ -76,20 +76,14 @@ export class SourceRuns {
   /** Starts work on a source without a run. @throws KsError of the work, or with its `failure` code */
   start<T>(caller: Caller, spaceId: string, source: SourceRow, work: SourceWork<T>): Promise<T> {
     const stop = new AbortController()
-    const result = this.#limit(() => this.#run(caller, spaceId, source, work, stop.signal)).finally(() =>
-      this.#running.delete(source.id),
-    )
+    const run = { caller, spaceId, source, signal: stop.signal }
+    const result = this.#limit(() => this.#run(run, work)).finally(() => this.#running.delete(source.id))
     this.#running.set(source.id, { result, stop })
     return result
   }
 
-  async #run<T>(
-    caller: Caller,
-    spaceId: string,
-    source: SourceRow,
-    work: SourceWork<T>,
-    signal: AbortSignal,
-  ): Promise<T> {
+  async #run<T>(run: Omit<ImportContext, 'context' | 'settled'>, work: SourceWork<T>): Promise<T> {
+    const { source, signal } = run
     const context = this.#context
     const { db, log, now } = context
     const claim = signal.aborted ? undefined : await this.#claim(source, work.isPart)
@@ -97,7 +91,7 @@ export class SourceRuns {
       throw toRunError(work.failure, source, 'it was disabled or deleted meanwhile, or is being read elsewhere')
     try {
       const settled = (jobId: string) => abortable(this.#settled(jobId), signal)
-      const { value, counts } = await work.run({ context, caller, spaceId, source, settled, signal })
+      const { value, counts } = await work.run({ ...run, context, settled })
       const summary = JSON.stringify(toSyncSummary(counts, work.trigger, now()))
       await db.write(() => endSync(source, claim, { summary }, now()))
       return value

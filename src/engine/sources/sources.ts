@@ -91,8 +91,7 @@ export function* getSource(caller: Caller, spaceId: string, id: string): Read<So
 export function updateSource(
   { context, box, mayDial }: SourceParts,
   caller: Caller,
-  spaceId: string,
-  id: string,
+  { spaceId, id }: { spaceId: string; id: string },
   body: UpdateSourceBody,
 ): Promise<Source> {
   const { db, now } = context

@@ -33,6 +33,12 @@ const DEFAULT_TICK_MS = 15_000
 
 type SyncTrigger = SyncSummary['trigger']
 
+interface SourceRequest {
+  caller: Caller
+  spaceId: string
+  id: string
+}
+
 /** Crawls and imports, one at a time for each source: on request, and by the sources' schedules. */
 export class SourceSync {
   readonly #parts: SourceParts
@@ -136,14 +142,14 @@ export class SourceSync {
 
   /** @throws KsError `not-a-connector`, `not-configured`, `connector-failed` */
   importPages(caller: Caller, spaceId: string, id: string, { pages }: ImportPagesBody): Promise<SourceImportResult> {
-    return this.#import(caller, spaceId, id, 'pages', (importContext, opened) =>
+    return this.#import({ caller, spaceId, id }, 'pages', (importContext, opened) =>
       opened.kind === 'pages' ? importPages(importContext, opened.connection, pages) : importNothing(),
     )
   }
 
   /** @throws KsError `not-a-drive`, `not-configured`, `connector-failed` */
   importFiles(caller: Caller, spaceId: string, id: string, { files }: ImportFilesBody): Promise<SourceImportResult> {
-    return this.#import(caller, spaceId, id, 'files', (importContext, opened) =>
+    return this.#import({ caller, spaceId, id }, 'files', (importContext, opened) =>
       opened.kind === 'files' ? importFiles(importContext, opened.connection, files) : importNothing(),
     )
   }
@@ -153,7 +159,7 @@ export class SourceSync {
    * `connector-failed`
    */
   async query<T>(
-    { caller, spaceId, id }: { caller: Caller; spaceId: string; id: string },
+    { caller, spaceId, id }: SourceRequest,
     kind: OpenedSource['kind'],
     question: (opened: OpenedSource) => Promise<T>,
   ): Promise<T> {
@@ -182,12 +188,9 @@ export class SourceSync {
 
   /** Imports wait for each other: each has its own result. */
   async #import(
-    caller: Caller,
-    spaceId: string,
-    id: string,
+    { caller, spaceId, id, trigger = 'request' }: SourceRequest & { trigger?: SyncTrigger },
     kind: OpenedSource['kind'],
     runImport: (importContext: ImportContext, opened: OpenedSource) => Promise<RemoteImport>,
-    trigger: SyncTrigger = 'request',
   ): Promise<SourceImportResult> {
     for (;;) {
       const source = await this.#find(caller, spaceId, id)
@@ -260,10 +263,9 @@ export class SourceSync {
     if (source.type === 'web') await this.crawl(caller, source.space_id, source.id, 'schedule')
     else
       await this.#import(
-        ...([caller, source.space_id, source.id] as const),
+        { caller, spaceId: source.space_id, id: source.id, trigger: 'schedule' },
         source.type === 'connector' ? 'pages' : 'files',
         reimport,
-        'schedule',
       )
   }
 }

@@ -30,8 +30,8 @@ describe('a source', () => {
     permissionScope: [],
     metadata: {},
   }
-  const update = async (changes: Parameters<typeof updateSource>[4], of = source) =>
-    updateSource(small.parts, ADA, small.space.id, of.id, changes)
+  const update = async (changes: Parameters<typeof updateSource>[3], of = source) =>
+    updateSource(small.parts, ADA, { spaceId: small.space.id, id: of.id }, changes)
 
   it('can be read with all fields, by its readers only', async () => {
     const made = await createSource(small.parts, ADA, small.space.id, {
@@ -132,7 +132,7 @@ const metadataOf = (id: string) => JSON.parse(small.documents().find((one) => on
 
 describe('the documents of a deleted source', () => {
   const remove = async (documents: 'cascade' | 'keep', signal = small.stop.signal) => {
-    await beginDeletion(small.store.context, ADA, small.space.id, source.id, documents)
+    await beginDeletion(small.store.context, ADA, small.space.id, { id: source.id, documents })
     await finishDeletions(small.store.context, signal)
   }
 

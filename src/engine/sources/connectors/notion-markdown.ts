@@ -160,16 +160,14 @@ export function pageToMarkdown(properties: unknown, blocks: readonly NotionBlock
 }
 
 /** Characters that start a heading, a list item, a rule or an underline at the start of a line. */
-const AT_LINE_START = /^([^\S\n\r\u2028\u2029]*)(?:(\d{1,9})([.)])|(#{1,6}|\+|-+|=+))(?=\s|$)/gm
+const AT_LINE_START = /^([^\S\n\r\u2028\u2029]*(?:\d{1,9}(?=[.)])|(?=[#+=-])))([.)]|#{1,6}|\+|-+|=+)(?=\s|$)/gm
 
 /** Escapes a text for Markdown. A digit cannot be escaped, so the character after a number is. */
 export function escapeMarkdown(text: string): string {
   return text
     .replace(/([\\`*_[\]<>])/g, '\\$1')
     .replaceAll('~~', '\\~\\~')
-    .replace(AT_LINE_START, (_, space: string, number: string | undefined, mark: string | undefined, other: string) =>
-      number === undefined ? `${space}\\${other}` : `${space}${number}\\${mark}`,
-    )
+    .replace(AT_LINE_START, '$1\\$2')
 }
 
 function toOneLine(text: string): string {
