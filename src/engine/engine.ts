@@ -71,7 +71,7 @@ async function openLayout(layout: DataLayout, options: EngineOptions): Promise<E
   const instance = newId()
   const { db, databaseFile, objects, identity } = await (options.database === undefined
     ? openStore(layout, log, (error) => room?.noteError(error), options.objects)
-    : openServerStore(layout, log, options.database, `ksd ${instance}`, options.objects))
+    : openServerStore(layout, log, { address: options.database, application: `ksd ${instance}` }, options.objects))
   if (databaseFile !== undefined) logDatabaseEvents(databaseFile, log)
   try {
     return await openWith(layout, options, instance, { db, databaseFile, objects, identity })

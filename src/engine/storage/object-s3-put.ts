@@ -75,9 +75,7 @@ async function putParts(client: ObjectClient, { key, size }: ObjectPut, path: st
       parts.push(
         await putPart(
           client,
-          address,
-          id,
-          parts.length + 1,
+          { ...address, UploadId: id, PartNumber: parts.length + 1 },
           await readRange(file, start, Math.min(partBytes, size - start)),
         ),
       )
@@ -115,9 +113,7 @@ async function completeUpload(
 
 async function putPart(
   client: ObjectClient,
-  address: { Bucket: string; Key: string },
-  id: string,
-  part: number,
+  part: { Bucket: string; Key: string; UploadId: string; PartNumber: number },
   body: Buffer,
 ) {
   const checksum = createHash('sha256').update(body).digest('base64')
@@ -125,19 +121,12 @@ async function putPart(
     'put-part',
     (s3, sdk, signal) =>
       s3.send(
-        new sdk.UploadPartCommand({
-          ...address,
-          UploadId: id,
-          PartNumber: part,
-          Body: body,
-          ContentLength: body.length,
-          ChecksumSHA256: checksum,
-        }),
+        new sdk.UploadPartCommand({ ...part, Body: body, ContentLength: body.length, ChecksumSHA256: checksum }),
         { abortSignal: signal },
       ),
     { bytes: body.length },
   )
-  return { PartNumber: part, ETag: tag ?? '', ChecksumSHA256: checksum }
+  return { PartNumber: part.PartNumber, ETag: tag ?? '', ChecksumSHA256: checksum }
 }
 
 async function readRange(file: FileHandle, start: number, length: number): Promise<Buffer> {

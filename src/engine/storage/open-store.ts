@@ -57,20 +57,17 @@ export async function openStore(
   await mkdir(layout.objects, { recursive: true, mode: 0o700 })
   const logEmpty = logState === 'empty'
   const identity = await openIdentity({ db, file: db, database: layout.database, layout, log, logEmpty })
-  return { db, databaseFile: db, ...(await openObjectsWithIdentity(db, identity, layout, log, location)) }
+  return { db, databaseFile: db, ...bindObjects(identity, await openObjects(db, layout, log, location)) }
 }
 
-/**
- * Opens a store whose database is on a server, with an existing schema. @param gateway name of this process on the
- * server
- */
+/** Opens a store whose database is on a server, with an existing schema. */
 export async function openServerStore(
   layout: DataLayout,
   log: EngineLog,
-  address: DatabaseAddress,
-  gateway: string,
+  server: { address: DatabaseAddress; application: string },
   location?: ObjectLocation,
 ): Promise<OpenStore> {
+  const { address } = server
   refuseWithoutLocation(layout, location)
   if (existsSync(layout.database))
     throw new StoreDamagedError(
@@ -78,7 +75,7 @@ export async function openServerStore(
     )
   // load the driver only where it is used
   const { Postgres } = await import('./postgres/postgres.js')
-  const db = await Postgres.open({ address, application: gateway })
+  const db = await Postgres.open(server)
   try {
     await db.read(refuseOtherStore(layout, address.displayText))
     await mkdir(layout.objects, { recursive: true, mode: 0o700 })
@@ -96,7 +93,7 @@ export async function openServerStore(
     const opened = {
       db,
       databaseFile: undefined,
-      ...(await openObjectsWithIdentity(db, identity, layout, log, location)),
+      ...bindObjects(identity, await openObjects(db, layout, log, location)),
     }
     writePrivateFile(layout.databaseElsewhere, `${address.displayText}\n`)
     return opened
@@ -106,14 +103,7 @@ export async function openServerStore(
   }
 }
 
-async function openObjectsWithIdentity(
-  db: Driver,
-  identity: StoreIdentity,
-  layout: DataLayout,
-  log: EngineLog,
-  location: ObjectLocation | undefined,
-): Promise<Pick<OpenStore, 'objects' | 'identity'>> {
-  const objects = await openObjects(db, layout, log, location)
+function bindObjects(identity: StoreIdentity, objects: ObjectStore): Pick<OpenStore, 'objects' | 'identity'> {
   return {
     objects,
     identity: { ...identity, keepUnknownReason: () => objects.keepUnknownReason() ?? identity.keepUnknownReason() },

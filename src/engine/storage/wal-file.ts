@@ -111,7 +111,7 @@ function readHeader(file: number, size: number): WalHeader | undefined {
   const magic = bytes.readUInt32BE(0)
   if ((magic & ~1) >>> 0 !== MAGIC) return undefined
   const isLittleEndian = (magic & 1) === 0
-  const sum = checksum(bytes, 0, 24, isLittleEndian, [0, 0])
+  const sum = checksum(bytes.subarray(0, 24), isLittleEndian, [0, 0])
   if (sum[0] !== bytes.readUInt32BE(24) || sum[1] !== bytes.readUInt32BE(28)) return undefined
   return { bytes, isLittleEndian, sum, pageSize: bytes.readUInt32BE(8) }
 }
@@ -127,25 +127,19 @@ function* readValidFrames(
   for (let offset = HEADER_BYTES; offset + bytes.length <= size; offset += bytes.length) {
     if (readSync(file, bytes, 0, bytes.length, offset) < bytes.length) return
     if (bytes.compare(header, 16, 24, 8, 16) !== 0) return // from an earlier round of the log
-    sum = checksum(bytes, 0, 8, isLittleEndian, sum)
-    sum = checksum(bytes, FRAME_HEADER_BYTES, bytes.length, isLittleEndian, sum)
+    sum = checksum(bytes.subarray(0, 8), isLittleEndian, sum)
+    sum = checksum(bytes.subarray(FRAME_HEADER_BYTES), isLittleEndian, sum)
     if (sum[0] !== bytes.readUInt32BE(16) || sum[1] !== bytes.readUInt32BE(20)) return
     yield { bytes, at: offset }
   }
 }
 
 /** The checksum of SQLite's log: two sums over pairs of 32-bit words, continued from frame to frame. */
-function checksum(
-  bytes: Buffer,
-  start: number,
-  end: number,
-  isLittleEndian: boolean,
-  [first, second]: [number, number],
-): [number, number] {
+function checksum(bytes: Buffer, isLittleEndian: boolean, [first, second]: [number, number]): [number, number] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let s0 = first
   let s1 = second
-  for (let offset = start; offset < end; offset += 8) {
+  for (let offset = 0; offset < bytes.length; offset += 8) {
     s0 = (s0 + view.getUint32(offset, isLittleEndian) + s1) >>> 0
     s1 = (s1 + view.getUint32(offset + 4, isLittleEndian) + s0) >>> 0
   }

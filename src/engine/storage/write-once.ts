@@ -26,14 +26,16 @@ export async function writeOnce<T>(
     return await db.write(work, options)
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw error
-    return await retryUntilKnown(db, work, findResult, options, error)
+    const program = function* () {
+      return (yield* findResult()) ?? (yield* work())
+    }
+    return await retryUntilKnown(db, program, options, error)
   }
 }
 
 async function retryUntilKnown<T>(
   db: Driver,
-  work: () => Write<T>,
-  findResult: () => Read<T | undefined>,
+  program: () => Write<T>,
   options: WriteOptions,
   commitUnknown: CommitUnknown,
 ): Promise<T> {
@@ -41,9 +43,7 @@ async function retryUntilKnown<T>(
   for (;;) {
     await sleep(LOOKUP_INTERVAL_MS)
     try {
-      return await db.write(function* () {
-        return (yield* findResult()) ?? (yield* work())
-      }, options)
+      return await db.write(program, options)
     } catch (error) {
       if (!(error instanceof KsError) || error.code !== 'unavailable') throw error
       if (performance.now() > deadline) throw commitUnknown
