@@ -15,12 +15,11 @@ export async function withProgressLine<T>(out: Output, line: () => string, work:
   }
 }
 
-/** Waits until work of the service has ended and shows its progress. @param ask loads the current state */
+/** Waits until work of the service has ended and shows its progress. @param load loads the current state */
 export function followWork<Work extends { completedAt?: string | undefined }>(
   out: Output,
   initial: Work,
-  formatLine: (current: Work) => string,
-  load: () => Promise<Work>,
+  { formatLine, load }: { formatLine: (current: Work) => string; load: () => Promise<Work> },
   signal: AbortSignal,
 ): Promise<Work> {
   let current = initial

@@ -8,27 +8,20 @@ const credentials = new WeakMap<Command, CommandCredential>()
 
 /** Adds a command that acts as an end user of an application. */
 export function chatCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return addCommand(parent, usage, description, 'chat', isDefault)
+  return setCredential(parent.command(usage, { isDefault }).description(description), 'chat')
 }
 
 /** Adds a command that manages applications with the token of `ks`. */
 export function manageCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return addCommand(parent, usage, description, 'manage', isDefault)
+  return setCredential(parent.command(usage, { isDefault }).description(description), 'manage')
 }
 
 /** Adds a command that only manages stored keys. */
 export function keyCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return addCommand(parent, usage, description, 'keys', isDefault)
+  return setCredential(parent.command(usage, { isDefault }).description(description), 'keys')
 }
 
-function addCommand(
-  parent: Command,
-  usage: string,
-  description: string,
-  credential: CommandCredential,
-  isDefault: boolean,
-): Command {
-  const child = parent.command(usage, { isDefault }).description(description)
+function setCredential(child: Command, credential: CommandCredential): Command {
   credentials.set(child, credential)
   return child
 }

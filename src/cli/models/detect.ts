@@ -69,7 +69,7 @@ async function detectOllama(server: ModelServer): Promise<DetectedServer | undef
           : guessUse(name)
       const window =
         asTokenCount(getField(loaded, 'context_length')) ?? parseContextTokens(getField(details, 'parameters'))
-      return toDetectedModel(name, use, capabilities, window ?? DEFAULT_CONTEXT_TOKENS, maxTokens)
+      return toDetectedModel({ name, use, can: capabilities }, window ?? DEFAULT_CONTEXT_TOKENS, maxTokens)
     }),
   )
   return { provider: 'ollama', baseUrl: toApiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
@@ -88,13 +88,13 @@ async function detectLmStudio(server: ModelServer): Promise<DetectedServer | und
     const [name] = getNames([entry], 'id')
     if (name === undefined) return []
     const type = getField(entry, 'type')
-    const capabilities = [
+    const can = [
       ...(type === 'vlm' ? ['vision'] : []),
       ...getList(entry, 'capabilities').filter((capability) => typeof capability === 'string'),
     ]
     const use = type === 'embeddings' ? 'embedding' : guessUse(name)
     const window = asTokenCount(getField(entry, 'loaded_context_length')) ?? DEFAULT_CONTEXT_TOKENS
-    return [toDetectedModel(name, use, capabilities, window, getField(entry, 'max_context_length'))]
+    return [toDetectedModel({ name, use, can }, window, getField(entry, 'max_context_length'))]
   })
   return { provider: 'lmstudio', baseUrl: toApiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
 }
@@ -113,7 +113,7 @@ async function detectOpenAi(server: ModelServer, guess: string): Promise<Detecte
     if (name === undefined) return []
     const maxTokens = getField(getField(entry, 'meta'), 'n_ctx_train')
     const served = asTokenCount(getField(entry, 'max_model_len')) ?? asTokenCount(window)
-    return [toDetectedModel(name, guessUse(name), hasVision ? ['vision'] : [], served, maxTokens)]
+    return [toDetectedModel({ name, use: guessUse(name), can: hasVision ? ['vision'] : [] }, served, maxTokens)]
   })
   const provider = owners.includes('vllm') ? 'vllm' : owners.includes('llamacpp') ? 'llamacpp' : guess
   return { provider, baseUrl: toApiAddress(server.baseUrl, '').replace(/\/$/, ''), models }
@@ -140,20 +140,16 @@ function getNames(entries: readonly unknown[], key: string): string[] {
   })
 }
 
-/** @param window configured window; `most` is the window of the trained weights, an upper bound */
+/** @param window configured window; `maxTokens` is the window of the trained weights, an upper bound */
 function toDetectedModel(
-  name: string,
-  use: ModelPurpose,
-  capabilities: string[],
+  model: Pick<DetectedModel, 'name' | 'use' | 'can'>,
   window: number | undefined,
   maxTokens: unknown,
 ): DetectedModel {
   const maxWindow = asTokenCount(maxTokens)
   const served = window === undefined || maxWindow === undefined ? window : Math.min(window, maxWindow)
   return {
-    name,
-    use,
-    can: capabilities,
+    ...model,
     ...omitUndefined({ contextTokens: served }),
     ...(maxWindow === undefined || served === undefined || maxWindow <= served ? {} : { mostContextTokens: maxWindow }),
   }

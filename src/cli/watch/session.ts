@@ -53,12 +53,11 @@ const MAX_SHOWN_SKIPPED = 5
 export async function watchFolders(options: WatchSessionOptions): Promise<void> {
   const { out, once } = options
   const interrupt = listenForInterrupt(options.deadline)
-  const closers: (() => void)[] = []
   const tally = { changes: 0, failed: 0 }
+  const session: WatchSession = { options, signal: interrupt.signal, closers: [], tally }
   try {
     const watchers = []
-    for (const folder of options.folders)
-      watchers.push(await openWatcher(folder, options, interrupt.signal, closers, tally))
+    for (const folder of options.folders) watchers.push(await openWatcher(folder, session))
     if (!once && !out.isQuiet) out.note('Ctrl-C stops watching; the documents are kept')
     await Promise.all(watchers.map((watcher) => (once ? watcher.once() : watcher.run())))
     options.deadline.throwIfAborted()
@@ -66,17 +65,19 @@ export async function watchFolders(options: WatchSessionOptions): Promise<void> 
     if (once) reportOnce(watchers, tally, out)
   } finally {
     interrupt.done()
-    for (const close of closers) close()
+    for (const close of session.closers) close()
   }
 }
 
-async function openWatcher(
-  folder: string,
-  options: WatchSessionOptions,
-  signal: AbortSignal,
-  closers: (() => void)[],
-  tally: { changes: number; failed: number },
-): Promise<FolderWatcher> {
+interface WatchSession {
+  options: WatchSessionOptions
+  signal: AbortSignal
+  /** called when the session ends */
+  closers: (() => void)[]
+  tally: { changes: number; failed: number }
+}
+
+async function openWatcher(folder: string, { options, signal, closers, tally }: WatchSession): Promise<FolderWatcher> {
   const { spaceId, service, dirs, out, rules } = options
   const file = getWatchFile(dirs.state, service.kind === 'local' ? service.dataDir : service.url, spaceId, folder)
   closers.push(lockWatch(file, folder))

@@ -67,7 +67,7 @@ export default class GraphExtract extends BaseCommand {
     const { followWork } = await import('../../cli/follow-work.js')
     const client = await this.client()
     const path = { id, readingId: started.id }
-    const readState = () => client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', { path })
-    return followWork(this.out, started, formatGraphReading, readState, this.deadline.signal)
+    const load = () => client.request('GET /knowledge-spaces/{id}/graph/readings/{readingId}', { path })
+    return followWork(this.out, started, { formatLine: formatGraphReading, load }, this.deadline.signal)
   }
 }

@@ -48,11 +48,10 @@ export default class SpacesSetEmbedding extends BaseCommand {
   private async follow(id: string, started: EmbeddingMigration): Promise<EmbeddingMigration> {
     const { followWork } = await import('../../cli/follow-work.js')
     const client = await this.client()
-    const formatProgress = ({ state, filled, total, error }: EmbeddingMigration) =>
+    const formatLine = ({ state, filled, total, error }: EmbeddingMigration) =>
       `${filled} of ${total} passages have a vector of the new model${state === 'waiting' ? `; waiting: ${error}` : ''}`
     const path = { id, migrationId: started.id }
-    const readState = () =>
-      client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', { path })
-    return followWork(this.out, started, formatProgress, readState, this.deadline.signal)
+    const load = () => client.request('GET /knowledge-spaces/{id}/embedding-profile/migrations/{migrationId}', { path })
+    return followWork(this.out, started, { formatLine, load }, this.deadline.signal)
   }
 }

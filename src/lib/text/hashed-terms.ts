@@ -260,7 +260,7 @@ function scanText(text: string): HashedPart | undefined {
       hash = hashUnit(hash, sign)
       second = Math.imul(second ^ sign, SECOND_PRIME)
     }
-    const offset = findEntry(hash, second) ?? addEntry(text, start, at, hash, second)
+    const offset = findEntry(hash, second) ?? addEntry(findWord(text, start, at, hash), hash, second)
     const flags = table[offset + FLAGS_FIELD] ?? 0
     if ((flags & OTHER_SCRIPT_FLAG) !== 0) return undefined
     if ((flags & NO_TERM_FLAG) === 0) {
@@ -299,8 +299,7 @@ function findEntry(hash: number, second: number): number | undefined {
 }
 
 /** @returns the offset of the new entry in the table */
-function addEntry(text: string, start: number, end: number, hash: number, second: number): number {
-  const word = findWord(text, start, end, hash)
+function addEntry(word: AnalyzedWord, hash: number, second: number): number {
   const [term] = word.terms
   const first = toSetOffset(hash)
   let offset = first
