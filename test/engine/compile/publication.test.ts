@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { EmbeddedNodes } from '../../../src/engine/compile/embeddings.js'
 import { publishBatch } from '../../../src/engine/compile/publish.js'
-import { storeVersions } from '../../../src/engine/compile/store-versions.js'
 import type { BuiltWork, CompileWork } from '../../../src/engine/compile/work.js'
 import { hideDocuments } from '../../../src/engine/rows/hide-documents.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
@@ -12,6 +11,7 @@ import {
 } from '../../../src/engine/rows/vector-spaces.js'
 import { newId } from '../../../src/lib/ids.js'
 import { openSmallStore, PROVIDED, passages, preparedDocument, type SmallStore, vectorOf } from '../../helpers/store.js'
+import { storeAndIndex } from './store-and-index.js'
 
 const signal = new AbortController().signal
 /** More vectors than one transaction stores. */
@@ -31,7 +31,7 @@ async function build(space: SpaceRow, works: CompileWork[], texts: string[]): Pr
       document: await preparedDocument(work.document.filename, texts[place] ?? ''),
     })),
   )
-  return (await storeVersions(store.context, space, read, signal)).built
+  return (await storeAndIndex(store.context, space, read, signal)).built
 }
 
 /** Uploads files and stores their versions with the text of each file. */

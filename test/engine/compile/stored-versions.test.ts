@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { smokeTest } from '../../../src/engine/compile/smoke.js'
-import { type ParsedWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
+import type { ParsedWork } from '../../../src/engine/compile/store-versions.js'
 import type { BuiltWork } from '../../../src/engine/compile/work.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { openSmallStore, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
+import { storeAndIndex } from './store-and-index.js'
 
 const signal = new AbortController().signal
 /** More passages than one transaction stores. */
@@ -35,7 +36,7 @@ const stages = () => store.rows<{ stage: string }>('SELECT stage FROM jobs ORDER
 describe('storing versions', () => {
   it('keeps the order of passages and updates the index, while readers see nothing', async () => {
     const space = store.space()
-    const { built, refused } = await storeVersions(
+    const { built, refused } = await storeAndIndex(
       store.context,
       space,
       await read(space, { 'a.md': passages('one', 'two'), 'empty.md': '', 'b.md': 'three' }),
@@ -67,7 +68,7 @@ describe('storing versions', () => {
   it('puts small versions into one transaction, so that the index needs no log', async () => {
     const space = store.space()
     const files = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`${n}.md`, `text ${n}`]))
-    await storeVersions(store.context, space, await read(space, files), signal)
+    await storeAndIndex(store.context, space, await read(space, files), signal)
     expect(store.rows('SELECT seq FROM projection_log')).toHaveLength(1)
     expect(store.indexes.fresh).toMatchObject([{ first: 1, seq: 1, add: { length: 10 }, remove: [] }])
   })
@@ -77,7 +78,7 @@ describe('storing versions', () => {
     const seen: number[] = []
     const work = await read(space, { 'small.md': 'first', 'large.md': many(MANY), 'last.md': 'last' })
     store.betweenSteps = () => void seen.push(nodes().length)
-    const { built } = await storeVersions(store.context, space, work, signal)
+    const { built } = await storeAndIndex(store.context, space, work, signal)
     expect(built.map(({ nodes }) => nodes.length)).toEqual([1, MANY, 1])
     expect(nodes()).toEqual(['first', ...many(MANY).split('\n\n'), 'last'])
     expect(store.indexes.texts(space.id)).toHaveLength(MANY + 2)
@@ -94,7 +95,7 @@ describe('storing versions', () => {
   it('needs several transactions for many small documents', async () => {
     const space = store.space()
     const files = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`${n}.md`, many(9, `of ${n}`)]))
-    const { built } = await storeVersions(store.context, space, await read(space, files), signal)
+    const { built } = await storeAndIndex(store.context, space, await read(space, files), signal)
     expect(built).toHaveLength(70)
     expect(nodes()).toHaveLength(630)
     expect(store.rows('SELECT seq FROM projection_log').length).toBeGreaterThan(1)
@@ -107,7 +108,7 @@ describe('storing versions', () => {
     const work = await read(space, files)
     const seen: number[] = []
     store.betweenSteps = () => void seen.push(nodes().length)
-    const { built } = await storeVersions(store.context, space, work, signal)
+    const { built } = await storeAndIndex(store.context, space, work, signal)
     expect(built).toHaveLength(70)
     expect(nodes()).toEqual(Object.values(files))
     const steps = seen.map((count, place) => count - (seen[place - 1] ?? 0))
@@ -130,7 +131,7 @@ describe('storing versions', () => {
     const work = await read(space, files)
     const seen: number[] = []
     store.betweenSteps = () => void seen.push(nodes().length)
-    const { built } = await storeVersions(store.context, space, work, signal)
+    const { built } = await storeAndIndex(store.context, space, work, signal)
     expect(built).toHaveLength(names.length)
     expect(nodes()).toHaveLength(4)
     const steps = [...seen, nodes().length].map((count, place) => count - (seen[place - 1] ?? 0))
@@ -145,7 +146,7 @@ describe('storing versions', () => {
     const bytes = Uint8Array.of(1, 2, 3)
     const asset = { itemId: 'i1', contentType: 'image/png', sha256: 'x', bytes }
     const document = { ...item.document, artifact, assets: [asset] }
-    const { built } = await storeVersions(store.context, space, [{ ...item, document }], signal)
+    const { built } = await storeAndIndex(store.context, space, [{ ...item, document }], signal)
     expect(built).toHaveLength(1)
     expect(store.rows('SELECT item_id, bytes FROM item_assets')).toEqual([{ item_id: 'i1', bytes: Buffer.from(bytes) }])
     const parts = store.rows<{ bytes: Uint8Array }>('SELECT bytes FROM version_parts ORDER BY place')
@@ -155,9 +156,9 @@ describe('storing versions', () => {
   it('replaces what an earlier run of the job stored', async () => {
     const space = store.space()
     const work = await read(space, { 'a.md': passages('one', 'two') })
-    await storeVersions(store.context, space, work, signal)
+    await storeAndIndex(store.context, space, work, signal)
     store.run("UPDATE jobs SET stage = 'queued'")
-    await storeVersions(store.context, space, work, signal)
+    await storeAndIndex(store.context, space, work, signal)
     expect(nodes()).toEqual(['one', 'two'])
     expect(store.rows('SELECT key FROM versions')).toHaveLength(1)
     expect(store.indexes.texts(space.id)).toEqual(['one', 'two'])
@@ -170,7 +171,7 @@ describe('versions that are not stored', () => {
     const work = await read(space, { 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     store.run("UPDATE jobs SET claimed_by = 'another' WHERE key = ?", work[0]?.work.job.key ?? 0)
     store.run("UPDATE jobs SET stage = 'canceled', completed_at = 1 WHERE key = ?", work[1]?.work.job.key ?? 0)
-    const { built, refused } = await storeVersions(store.context, space, work, signal)
+    const { built, refused } = await storeAndIndex(store.context, space, work, signal)
     expect(built.map(({ document }) => document.filename)).toEqual(['c.md'])
     expect(refused).toEqual([])
     expect(nodes()).toEqual(['three'])
@@ -181,7 +182,7 @@ describe('versions that are not stored', () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 3 }
     const space = store.space({ policies: { quotaPolicy } })
     const work = await read(space, { 'a.md': passages('1', '2'), 'b.md': passages('3', '4'), 'c.md': '5' })
-    const { built, refused } = await storeVersions(store.context, space, work, signal)
+    const { built, refused } = await storeAndIndex(store.context, space, work, signal)
     expect(built.map(({ document }) => document.filename)).toEqual(['a.md', 'c.md'])
     expect(refused).toMatchObject(
       [{ work: { document: { filename: 'b.md' } }, failure: { code: 'quota-exceeded', message: /maxNodeCount/ } }].map(
@@ -199,7 +200,7 @@ describe('versions that are not stored', () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, ...quota }
     const space = store.space({ policies: { quotaPolicy } })
     const text = what === 'a large document' ? many(MANY) : passages('1', '2')
-    const { built, refused } = await storeVersions(store.context, space, await read(space, { 'a.md': text }), signal)
+    const { built, refused } = await storeAndIndex(store.context, space, await read(space, { 'a.md': text }), signal)
     expect(built).toEqual([])
     expect(refused).toMatchObject([{ failure: { code: 'quota-exceeded' } }])
     expect(nodes()).toEqual([])
@@ -219,9 +220,9 @@ describe('versions that are not stored', () => {
         const key = work[0]?.work.job.key ?? 0
         if (how === 'taken over') store.run("UPDATE jobs SET claimed_by = 'another' WHERE key = ?", key)
         else if (how === 'dropped') store.run('UPDATE versions SET version = -key WHERE space_key = ?', space.key)
-        else await storeVersions(store.context, { ...space, manifest: '{}' }, other, signal)
+        else await storeAndIndex(store.context, { ...space, manifest: '{}' }, other, signal)
       }
-      const { built, refused } = await storeVersions(store.context, space, work, signal)
+      const { built, refused } = await storeAndIndex(store.context, space, work, signal)
       expect(built).toEqual([])
       expect(refused.map(({ failure }) => failure.code)).toEqual(how === 'full' ? ['quota-exceeded'] : [])
       expect(stored()).toBeLessThan(MANY)
@@ -235,10 +236,10 @@ describe('versions that are not stored', () => {
     store.betweenSteps = () => {
       if (nodes().length > 0) stop.abort(new Error('stopped'))
     }
-    await expect(storeVersions(store.context, space, work, stop.signal)).rejects.toThrow('stopped')
+    await expect(storeAndIndex(store.context, space, work, stop.signal)).rejects.toThrow('stopped')
     expect(nodes().length).toBeLessThan(MANY)
     expect(stages()).toEqual(['queued', 'queued'])
-    await expect(storeVersions(store.context, space, work, stop.signal)).rejects.toThrow('stopped')
+    await expect(storeAndIndex(store.context, space, work, stop.signal)).rejects.toThrow('stopped')
   })
 
   it('do not include those the index rejects: all are stored and the failure is thrown at the end', async () => {
@@ -247,7 +248,7 @@ describe('versions that are not stored', () => {
     store.context.indexes.follow = async () => {
       throw new Error('the index is gone')
     }
-    await expect(storeVersions(store.context, space, work, signal)).rejects.toThrow('the index is gone')
+    await expect(storeAndIndex(store.context, space, work, signal)).rejects.toThrow('the index is gone')
     expect(nodes()).toHaveLength(MANY + 1)
     expect(stages()).toEqual(['nodes_generated', 'nodes_generated'])
   })
@@ -255,7 +256,7 @@ describe('versions that are not stored', () => {
 
 describe('the smoke test', () => {
   const builtOf = (space: SpaceRow, files: Record<string, string>) =>
-    read(space, files).then((work) => storeVersions(store.context, space, work, signal).then(({ built }) => built))
+    read(space, files).then((work) => storeAndIndex(store.context, space, work, signal).then(({ built }) => built))
 
   it('searches new content by its own words within its document', async () => {
     const space = store.space()
