@@ -67,7 +67,6 @@ function engineOperations(engine: Engine): ForwardedOperations {
     setRetrievalProfile: spaces.setRetrievalProfile,
     listDocuments: documents.list,
     getDocument: documents.get,
-    getParseArtifact: documents.parseArtifact,
     getDocumentOutline: documents.outline,
     getMultimodalManifest: documents.multimodal,
     reindexDocuments: documents.reindex,

@@ -29,8 +29,7 @@ export async function getParseArtifact(
   db: Driver,
   caller: Caller,
   spaceId: string,
-  documentId: string,
-  version: number,
+  { documentId, version }: { documentId: string; version: number },
 ): Promise<JsonBody<ParseArtifact>> {
   const { document, row, packed } = await db.read(loadParseArtifact(caller, spaceId, documentId, version))
   const head = {

@@ -49,7 +49,7 @@ export async function getItemAsset(
   const item = await findItem(packed, itemId)
   const located = { document, row, item, itemId }
   const range = parseMarksRange(variant)
-  if (range !== undefined) return getItemMarks(context, caller, spaceId, located, range)
+  if (range !== undefined) return getItemMarks(context, caller, spaceId, { ...located, range })
   if (variant !== 'original') {
     if (!Object.hasOwn(listVariants(item, isPaged(row)), variant)) throw notFoundError('variant', variant)
     if (item.modality === 'table' && isTableFormat(variant)) {
