@@ -10,7 +10,7 @@ export interface HttpSession {
 
 /** The official client, connected to the application inside the test's process. */
 export async function connectTo(
-  { app }: Pick<TestEdge, 'app'>,
+  { app }: { app: Pick<TestEdge['app'], 'request'> },
   token: string,
   { query = '', capabilities = {} }: { query?: string; capabilities?: object } = {},
 ): Promise<HttpSession> {

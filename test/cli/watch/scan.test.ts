@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
@@ -8,6 +8,7 @@ import { type WalkOptions, walk } from '../../../src/cli/ingest/walk.js'
 import { toWalkOptions } from '../../../src/cli/watch/rules.js'
 import { FolderMissingError, getFolderIdentity, scanFolder } from '../../../src/cli/watch/scan.js'
 import { NOTHING_PROTECTED } from '../../helpers/own-files.js'
+import { refuseToOpen } from '../../helpers/refused-folder.js'
 
 let folder = ''
 beforeEach(() => {
@@ -54,11 +55,10 @@ test('a scan of single paths finds the same files as a complete walk', () => {
 })
 
 test('an unreadable folder is distinguished from a missing one', () => {
-  if (process.getuid?.() === 0) return console.info('skipped: root may read everything')
   write('closed/a.md')
-  chmodSync(join(folder, 'closed'), 0)
+  const refusal = refuseToOpen(join(folder, 'closed'))
   const { files, unread } = scanFolder([''], { folder, walk: RULES, onFolder: () => undefined })
-  chmodSync(join(folder, 'closed'), 0o700)
+  refusal.end()
   expect(files.size).toBe(0)
   expect(unread).toEqual(['closed'])
 })

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { listenTcp } from '../../../src/daemon/listen.js'
 import { type McpCaller, McpSessions } from '../../../src/mcp/sessions.js'
 import { startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { connectTo } from '../../helpers/mcp.js'
@@ -86,20 +87,41 @@ test('a slow reader does not delay other calls and gets its complete answer', as
   expect(await slow.text()).toContain('one: 0 documents')
 })
 
-test('a call whose client leaves is aborted and no longer counts as open work', async () => {
-  const ada = await connectTo(edge, edge.tokens.ada)
+test('a call whose client cancels it is aborted, and leaves no open work when the client disconnects', async () => {
+  // Over a socket, which the client closes when it leaves.
+  const tcp = await listenTcp(edge.app, { listen: '127.0.0.1:0', insecure: false, anyPort: false })
+  const request = async (input: Request | string | URL, init?: RequestInit) =>
+    fetch(new URL(new URL(String(input)).pathname, tcp.url), init)
   const count = edge.work.count()
+  const ada = await connectTo({ app: { request } }, edge.tokens.ada)
+  let isAborted = false
+  // A query that ends with its signal only.
+  const start = vi.spyOn(edge.engine.queries, 'start').mockImplementation(
+    (_caller, _body, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          isAborted = true
+          reject(signal.reason)
+        })
+      }),
+  )
   const gone = new AbortController()
   const asked = ada.client.callTool({ name: 'ask', arguments: { question: 'x' } }, { signal: gone.signal })
-  gone.abort()
-  await expect(asked).rejects.toThrow()
-  await until(() => edge.work.count() <= count)
+  await Promise.all([
+    expect(asked).rejects.toThrow(),
+    until(() => start.mock.calls.length > 0 && edge.work.count() > count).then(() => gone.abort()),
+  ])
+  await until(() => isAborted)
+  start.mockRestore()
   expect(await ada.text('spaces')).toContain('one:')
   await ada.client.close()
+  await until(() => edge.work.count() <= count)
+  tcp.server.closeAllConnections()
+  tcp.server.close()
 })
 
 test('sessions that exceed the limit of their caller at once are reduced to it by the next one', async () => {
   await Promise.all(Array.from({ length: 130 }, begin))
   await begin()
-  expect(sessions.count).toBeLessThanOrEqual(100)
+  expect(sessions.count).toBe(100)
 })

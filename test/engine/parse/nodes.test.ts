@@ -59,7 +59,7 @@ describe('nodes', () => {
 
   it.each([281, 300, 350])('number one or two for an abstract of %i words, each with the title', async (count) => {
     const document = await read('a.md', `# Whales\n\n${words(count)}`)
-    expect(document.nodes.length).toBeLessThanOrEqual(2)
+    expect([1, 2]).toContain(document.nodes.length)
     expect(document.nodes.every((node) => node.title === 'Whales')).toBe(true)
   })
 
@@ -76,11 +76,8 @@ describe('nodes', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(280)
     expect(Math.min(...sizes)).toBeGreaterThan(140)
     for (let i = 1; i < document.nodes.length; i++) {
-      const shared = document.nodes[i - 1]!.endOffset - document.nodes[i]!.startOffset
-      expect(
-        countWords(document.text.slice(document.nodes[i]!.startOffset, document.nodes[i - 1]!.endOffset)),
-      ).toBeGreaterThan(15)
-      expect(shared).toBeGreaterThan(0)
+      const shared = document.text.slice(document.nodes[i]!.startOffset, document.nodes[i - 1]!.endOffset)
+      expect(Math.abs(countWords(shared) - 40)).toBeLessThan(15)
       expect(document.nodes[i]!.text.startsWith('Sentence')).toBe(true)
     }
   })
@@ -125,12 +122,12 @@ describe('nodes', () => {
     expect(document.nodes.every((node) => node.text.endsWith('。'))).toBe(true)
   })
 
-  it('do not outnumber 20,000 headings without text', async () => {
+  it('number one for each of 20,000 headings without text', async () => {
     const document = await read(
       'a.md',
       Array.from({ length: 20_000 }, (_, index) => `## H${index % 7} ${index}`).join('\n'),
     )
-    expect(document.nodes.length).toBeLessThanOrEqual(20_000)
+    expect(document.nodes).toHaveLength(20_000)
     expect(document.text).toContain('H1 1')
   })
 
@@ -185,6 +182,7 @@ describe('nodes', () => {
         (text, largest) => {
           for (const ranges of [splitText(text, { maxWords: largest, overlapWords: 5 }), splitLines(text, largest)]) {
             let end = 0
+            let endBefore = 0
             for (const range of ranges) {
               expect(range.end).toBeGreaterThan(range.start)
               expect(
@@ -194,6 +192,8 @@ describe('nodes', () => {
                   .replace(/[\u200b\u0000-\u0020]/g, ''),
               ).toBe('')
               expect(range.end).toBeGreaterThan(end)
+              expect(range.start).toBeGreaterThanOrEqual(endBefore)
+              endBefore = end
               end = range.end
             }
           }

@@ -4,7 +4,7 @@ import { findBlipPictures } from '../../../src/engine/parse/office/blips.js'
 import { parseComments } from '../../../src/engine/parse/office/comments.js'
 import { readXlsExtras } from '../../../src/engine/parse/office/xls-extras.js'
 import { makeOdf, makePptx, makeXlsx, relations, row, shape } from './office.js'
-import { compound, makeDoc } from './old-office.js'
+import { makeDoc } from './old-office.js'
 import { picture } from './picture.js'
 import { makeDocx, read, wordParagraph } from './read.js'
 import { biff, chartOf, sheetStream } from './xls-stream.js'
@@ -83,7 +83,7 @@ describe('extra content of office documents', () => {
     )
     const document = await read('a.pptx', bytes)
     expect(roles(document)).toEqual([
-      ['title', 'Boats'].map((part, at) => (at === 0 ? (document.elements[0]?.type ?? part) : part)),
+      ['title', 'Boats'],
       ['paragraph', 'Comment by Bob: Too small', 'comment'],
       ['paragraph', 'Say it slowly', 'notes'],
       ['heading', 'Secret'],
@@ -155,13 +155,12 @@ describe('extra content of office documents', () => {
       ['heading', 'Sales'],
       ['table', 'Item | Count\nNuts | 5'],
       ['paragraph', 'Nuts a year', 'caption'],
-      ['table', ' | Sold\n2023 | 5'].map((part, at) => (at === 1 ? (document.elements[3]?.text ?? part) : part)),
+      ['table', '| Sold\n2023 | 5'],
       ['paragraph', 'Look here'],
       ['paragraph', 'Comment by Ann on B2: Sure?', 'comment'],
       ['heading', 'Secret'],
       ['paragraph', 'Hidden words'],
     ])
-    expect(document.elements[3]?.text).toContain('2023 | 5')
     expect(document.metadata.hiddenSheets).toEqual(['Secret'])
   })
 
@@ -259,12 +258,11 @@ describe('the readers of extra content with damaged files', () => {
     )
     for (let round = 0; round < 300; round++) expect(() => parseComments(mutated(xml).toString('latin1'))).not.toThrow()
     const deep = '<w:comment w:author="x"><w:p><w:t>y</w:t></w:p>'.repeat(20_000)
-    expect(parseComments(deep).length).toBeLessThanOrEqual(5000)
+    expect(parseComments(deep)).toHaveLength(5000)
   })
 
   it('keep the text of a compound file whose picture stream is damaged', async () => {
     const bytes = makeDoc([{ text: 'Words.' }], { streams: { Data: mutated(blip(PNG)) } })
     expect((await read('a.doc', bytes)).text).toContain('Words.')
-    expect(compound({ a: PNG }).length).toBeGreaterThan(PNG.length)
   })
 })

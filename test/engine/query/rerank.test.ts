@@ -70,8 +70,12 @@ describe('the comparison of a passage with a query', () => {
   })
 
   it('returns no coverage for an empty query or passage', () => {
-    expect(Object.values(featuresOf('', '', 'text here'))).toEqual(Object.values(featuresOf('', '', '')))
-    expect(featuresOf('engine', '', '').coverage).toBe(0)
+    for (const [query, body] of [
+      ['', 'text here'],
+      ['', ''],
+      ['engine', ''],
+    ] as const)
+      expect(featuresOf(query, '', body)).toMatchObject({ coverage: 0, titleCoverage: 0, bodyCoverage: 0 })
   })
 })
 
