@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 describe.runIf(hasBrowser)('documents in the console', () => {
-  it('never run code, whatever they or their names contain', async () => {
+  it('A59: never run code, whatever they or their names contain', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('documents'))
     // The code of the address is exchanged before the next page opens.
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()

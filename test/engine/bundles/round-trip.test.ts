@@ -35,7 +35,7 @@ describe('a space that is moved to another store', () => {
     expect(Object.keys(held).filter((table) => table !== 'spaces')).toEqual(expect.arrayContaining(expected))
   })
 
-  it('exports the same bundle before and after the move', async () => {
+  it('F64: exports the same bundle before and after the move', async () => {
     expect(await differences(bundle, await exported(one.engine, ADA, [filled.space]))).toEqual([])
     expect(await differences(bundle, await exported(other.engine, AWAY, [filled.space]))).toEqual([])
   })
