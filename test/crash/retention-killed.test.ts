@@ -113,8 +113,6 @@ test(`F65: a clean-up killed ${KILLS} times removes nothing recent and completes
   expect(interrupted).toBeGreaterThan(0)
   daemon = await startKsd(home.path, ['--no-socket'], SCHEDULE)
   await until(() => look().old === 0, 120_000)
-  const stopping = performance.now()
   expect(await daemon.end('SIGTERM')).toBe(0)
-  expect(performance.now() - stopping).toBeLessThan(10_000)
   expect(look(true)).toMatchObject({ ...WHOLE, old: 0 })
 })

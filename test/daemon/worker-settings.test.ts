@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { afterEach, expect, it } from 'vitest'
 import { bodyOf } from '../helpers/daemon.js'
 import { until } from '../helpers/until.js'
@@ -31,8 +31,6 @@ function readers(): string[] {
   return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('parse/child.js'))
 }
 
-const threads = () => readdirSync('/proc/self/task').length
-
 it.each([1, 3])(
   'readingProcesses %d starts this many processes for documents that arrive together',
   async (readingProcesses) => {
@@ -43,12 +41,15 @@ it.each([1, 3])(
 )
 
 it(
-  'embeddingThreads 12 loads the first model with twelve threads',
+  'embeddingThreads 12 starts twelve workers for the first model',
   async () => {
     const started = await start({ embeddingThreads: 12 })
-    const before = threads()
+    let workers = 0
+    const count = () => workers++
+    process.on('worker', count)
     await withDocuments(started, 40)
-    await until(() => threads() >= before + 12, READY)
+    await until(() => workers >= 12, READY)
+    process.off('worker', count)
   },
   READY,
 )

@@ -1,28 +1,4 @@
 /**
- * Milliseconds of processor time since a reading of `process.cpuUsage()`. Unlike elapsed time, it does not depend on
- * other processes of the machine.
- */
-export function processorMsSince(before: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
-/** The longest time in which work blocked the event loop, in milliseconds of processor time. */
-export async function longestHold(work: () => Promise<unknown>): Promise<number> {
-  let last = process.cpuUsage()
-  let longest = 0
-  const look = () => {
-    longest = Math.max(longest, processorMsSince(last))
-    last = process.cpuUsage()
-  }
-  const timer = setInterval(look, 1)
-  await work()
-  clearInterval(timer)
-  look()
-  return longest
-}
-
-/**
  * Whether work on twice the input takes about twice the processor time; a quadratic algorithm takes four times. Garbage
  * collection and a cold compiler only increase the time, so a bad result is measured again.
  *
@@ -36,7 +12,8 @@ export async function growth(
   const timed = async (of: number) => {
     const before = process.cpuUsage()
     await work(of)
-    return processorMsSince(before)
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
   }
   await work(Math.ceil(size / 50))
   for (let tries = 3; ; tries--) {

@@ -120,12 +120,10 @@ test.each([
 test('a Retry-After longer than the timeout of the call fails at once with the retry delay', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 429, retryAfter: '120' })
-  const start = performance.now()
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
   expect(error).toMatchObject({ code: 'provider-failed', retryAfter: 120 })
   const next = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
   expect(next.retryAfter).toBeGreaterThan(115)
-  expect(performance.now() - start).toBeLessThan(60_000)
   expect(fake.requests).toHaveLength(1)
 })
 
@@ -135,21 +133,17 @@ test.each([
 ] as const)('a call to a provider that %s fails at the timeout, and its connection is closed', async (_, fault) => {
   const { fake, registry } = await setUp({ timeoutMs: 200 })
   fake.script(fault)
-  const start = performance.now()
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
   expect(error.message).toBe('provider "acme" gave no answer within 200 ms')
-  expect(performance.now() - start).toBeLessThan(10_000)
   await expect.poll(() => fake.sockets()).toBe(0)
 })
 
 test('F38: the timeout covers all attempts together', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 5000 })
-  fake.script(...repeat(2, { kind: 'status', status: 500, retryAfter: '2' }), { kind: 'hang' })
-  const start = performance.now()
+  fake.script(...repeat(2, { kind: 'status', status: 500, retryAfter: '3' }), { kind: 'hang' })
   await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
-  expect(fake.requests).toHaveLength(3)
-  // A timeout for each attempt would be nine seconds.
-  expect(performance.now() - start).toBeLessThan(8500)
+  // With a timeout for each attempt, a third one would begin after six seconds.
+  expect(fake.requests).toHaveLength(2)
 })
 
 test('a call that times out during a retry reports the earlier failure of the provider', async () => {
@@ -295,8 +289,8 @@ test('concurrent calls stay within the limit, and a query precedes queued docume
 })
 
 test('time in the queue counts against the timeout of a query but not of documents, and an aborted call leaves the queue', async () => {
-  const { fake, registry } = await setUp({ maxConcurrency: 1, timeoutMs: 250, maxBatch: 1 })
-  fake.script(...repeat(9, { kind: 'slow', ms: 120 }))
+  const { fake, registry } = await setUp({ maxConcurrency: 1, timeoutMs: 1000, maxBatch: 1 })
+  fake.script(...repeat(9, { kind: 'slow', ms: 400 }))
   const embedder = registry.embedder(named('m'))
   const documents = embedder.embed(['a', 'b', 'c', 'd'], 'document')
   const leaving = embedder.embed(['e'], 'document', AbortSignal.timeout(50))
@@ -307,10 +301,8 @@ test('time in the queue counts against the timeout of a query but not of documen
   fake.clear()
   fake.script({ kind: 'hang' }, { kind: 'hang' })
   const stuck = failureOf(embedder.embed(['f'], 'document'))
-  const start = performance.now()
   const error = await failureOf(embedder.embed(['q'], 'query'))
-  expect(error.message).toMatch(/no answer within 250 ms/)
-  expect(performance.now() - start).toBeLessThan(5_000)
+  expect(error.message).toMatch(/no answer within 1000 ms/)
   await stuck
 })
 

@@ -168,19 +168,14 @@ test('aborting a stream ends it at once and closes the socket', async () => {
   const { fake, registry } = await setUp({ deltaMs: 10, answer: () => 'word '.repeat(6000) })
   const controller = new AbortController()
   const reason = new Error('client left')
-  let abortedAt = 0
   const reading = (async () => {
     let deltas = 0
     for await (const event of registry.generator(named('chat')).generate(user('x'), { signal: controller.signal })) {
-      if (event.type === 'delta' && ++deltas === 3) {
-        abortedAt = performance.now()
-        controller.abort(reason)
-      }
+      if (event.type === 'delta' && ++deltas === 3) controller.abort(reason)
     }
   })()
   await expect(reading).rejects.toBe(reason)
   await expect.poll(() => fake.sockets(), { interval: 5 }).toBe(0)
-  expect(performance.now() - abortedAt).toBeLessThan(10_000)
   expect(fake.requests[0]!.aborted).toBe(true)
 })
 
@@ -256,10 +251,8 @@ test('connections are reused, also after a stream and after a failure', async ()
 test('a server that stays connected after its last event does not block the caller', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'lingers' })
-  const start = performance.now()
   const { text, end } = await collect(registry.generator(named('chat')).generate(user('hi'), {}))
   expect([text, end?.type]).toEqual(['You said: hi', 'end'])
-  expect(performance.now() - start).toBeLessThan(10_000)
   await expect.poll(() => fake.sockets()).toBe(0)
 })
 

