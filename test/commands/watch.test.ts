@@ -319,6 +319,7 @@ describe('a watch of the daemon', () => {
     expect((await home.ks(['watch', 'stop', folder])).code).toBe(0)
     expect(await state()).toBeUndefined()
     write('c.md', '# Gamma')
+    // A removed watch uploads nothing meanwhile.
     await sleep(800)
     expect(await names()).toEqual(['a.md', 'b.md'])
   })

@@ -124,6 +124,7 @@ describe('an event stream', () => {
     const { stream, told } = open(counted())
     const reader = stream.body.getReader()
     await reader.read()
+    // No further frame is requested meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(asked).toBeLessThanOrEqual(3)
     await reader.cancel()
@@ -131,13 +132,18 @@ describe('an event stream', () => {
   })
 
   test('ends with an error frame if the daemon cuts it', async () => {
+    let ask = () => {}
+    const asked = new Promise<void>((resolve) => {
+      ask = resolve
+    })
     async function* waiting(): AsyncGenerator<StreamFrame> {
       yield* deltas(1)
+      ask()
       await new Promise(() => {})
     }
     const { stream, told } = open(waiting())
     const text = new Response(stream.body).text()
-    await new Promise((resolve) => setTimeout(resolve, 10))
+    await asked
     stream.cut('the daemon is stopping')
     stream.cut('again')
     expect(parse(await text).map(({ event }) => event)).toEqual(['answer.delta', 'answer.error'])

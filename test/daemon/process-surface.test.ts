@@ -72,6 +72,7 @@ test.runIf(process.platform === 'linux')(
     const pids = await withChildren()
     expect(pids.length).toBeGreaterThan(2)
     for (const pid of pids) process.kill(pid, 'SIGUSR1')
+    // A debugger would open within this time.
     await sleep(1000)
     const own = Number(new URL(daemon.ready.url).port)
     for (const pid of pids) expect(listensOn(pid).filter((port) => port !== own)).toEqual([])

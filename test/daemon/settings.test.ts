@@ -163,17 +163,26 @@ describe('the log', () => {
 
 test('a daemon exits only after the complete idle time without requests and work', async () => {
   const state = { idleMs: 1_000, busy: true, left: false }
+  // Twelve looks take three times as long as the daemon has to be idle.
+  let looks = 0
   const watch = watchIdle({
     afterMs: 40,
-    idleMs: () => state.idleMs,
-    busy: () => state.busy,
+    idleMs: () => {
+      looks++
+      return state.idleMs
+    },
+    busy: () => {
+      looks++
+      return state.busy
+    },
     leave: () => (state.left = true),
   })
-  await new Promise((resolve) => setTimeout(resolve, 120))
+  await until(() => looks >= 24)
   expect(state.left).toBe(false)
   state.busy = false
   state.idleMs = 0
-  await new Promise((resolve) => setTimeout(resolve, 120))
+  looks = 0
+  await until(() => looks >= 24)
   expect(state.left).toBe(false)
   state.idleMs = 1_000
   await until(() => state.left)

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createCountdown, linkAbort, sleep } from '../../src/lib/abort.js'
 
 test('a linked controller follows its parent until it is disposed', () => {
@@ -22,16 +22,19 @@ test('a sleep ends early with the reason of the signal', async () => {
   await sleep(1)
 })
 
-test('a countdown measures time only while it runs', async () => {
+test('a countdown measures time only while it runs', () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   let expired = 0
   const countdown = createCountdown(60, () => expired++)
   countdown.start()
-  await sleep(20)
+  vi.advanceTimersByTime(20)
   countdown.stop()
-  await sleep(80)
-  expect(expired).toBe(0)
-  expect(countdown.remainingMs()).toBeLessThan(50)
+  vi.advanceTimersByTime(80)
+  expect([expired, countdown.remainingMs()]).toEqual([0, 40])
   countdown.start()
-  await sleep(80)
+  vi.advanceTimersByTime(39)
+  expect(expired).toBe(0)
+  vi.advanceTimersByTime(1)
   expect(expired).toBe(1)
+  vi.useRealTimers()
 })

@@ -133,6 +133,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
           )[0]?.n,
         )
       const before = await count()
+      // While another process is the writer, nothing is written.
       await new Promise((resolve) => setTimeout(resolve, 500))
       expect(await count()).toBe(before)
       await settled

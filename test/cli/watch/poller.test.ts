@@ -118,6 +118,7 @@ describe('the poller of a folder', () => {
     write('drafts/new.md')
     appendFileSync(join(folder, 'a.md'), ' more')
     await hinted('a.md')
+    // Another round reports nothing excluded.
     await sleep(EVERY_MS)
     expect(hints.filter((path) => path.startsWith('drafts') || path.endsWith('.log'))).toEqual([])
     write('.gitignore', '# nothing is left out\n')
@@ -143,6 +144,7 @@ describe('the poller of a folder', () => {
     await begin()
     await poller.arrange(plan({ isPolledByPath: false }))
     appendFileSync(join(folder, 'a.md'), ' more')
+    // No round begins meanwhile.
     await sleep(2 * EVERY_MS)
     expect(hints).toEqual([])
   })

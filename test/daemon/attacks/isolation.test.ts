@@ -154,7 +154,7 @@ describe('A18: bytes that another tenant has stored', () => {
     expect(left.filter((name) => name.endsWith(known))).toHaveLength(1)
   })
 
-  test.runIf(isFile)('are stored with the same statements as new bytes', async () => {
+  test.runIf(isFile)('take the same statements to store as new bytes', async () => {
     // Compilation runs in the background, at its own time, and writes to other tables.
     const insertsOf = async (tenant: Tenant, text: string, name: string) => {
       await until(async () => (await edge.engine.activity()).activeJobs === 0)

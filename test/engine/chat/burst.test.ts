@@ -48,6 +48,7 @@ test('queued starts wait while the process is busy, but no longer than the timeo
   let busy = true
   const line = new StartQueue(() => busy, 60_000)
   const ended = noted([line.wait(), line.wait()])
+  // Nothing starts meanwhile.
   await new Promise((resolve) => setTimeout(resolve, 30))
   expect(ended).toEqual([])
   busy = false

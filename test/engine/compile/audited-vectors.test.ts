@@ -74,6 +74,7 @@ describe('the audit of vectors', () => {
     await until(() => looked.length === 3)
     stop.abort()
     await vi.advanceTimersByTimeAsync(60 * MINUTE_MS)
+    // No audit begins after the stop.
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(looked).toHaveLength(3)
   })

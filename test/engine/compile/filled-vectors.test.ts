@@ -167,6 +167,7 @@ describe('vectors that a provider owes', () => {
     expect(await filler.active).toBe(1)
     const calls = store.asked.length
     filler.wake()
+    // No call is sent before its time.
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect(store.asked).toHaveLength(calls)
     store.embed = embed

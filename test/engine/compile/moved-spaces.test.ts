@@ -178,6 +178,7 @@ describe('a space that migrates', () => {
     }
     const id = await begin(many(6), OTHER)
     await until(() => isLost)
+    // A worker that lost its claim changes nothing meanwhile.
     await new Promise((resolve) => setTimeout(resolve, 30))
     expect(told(id).state).toBe('filling')
     expect(store.again(space).vector_space).toBe(old)

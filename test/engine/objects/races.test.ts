@@ -176,6 +176,7 @@ describe('a failing S3 server', () => {
     const upload = gateway.upload(SMALL, true).then(() => {
       isOver = true
     })
+    // The upload must not continue meanwhile.
     await sleep(300)
     expect(isOver).toBe(false)
     await gateway.context.db.write(() => releaseOrphanedRemovals())

@@ -244,6 +244,7 @@ describe('a warmed compiler', () => {
     expect(warmed.pids()).toHaveLength(1)
     expect(children()).toEqual(warmed.pids())
     const [pid] = warmed.pids()
+    // Longer than the idle time, in which the process must not end.
     await new Promise((resolve) => setTimeout(resolve, 200))
     expect(warmed.pids()).toEqual([pid])
   })

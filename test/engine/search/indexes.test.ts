@@ -73,6 +73,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Kills the process, and waits until its end was noticed. */
+async function lost(): Promise<void> {
+  const pid = indexes.pid()
+  killed()
+  await expect.poll(() => indexes.pid()).not.toBe(pid)
+}
+
 function killed(signal: NodeJS.Signals = 'SIGKILL'): void {
   const pid = indexes.pid()
   if (pid === undefined) return
@@ -157,7 +164,8 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
         dead = indexes.pid()
         killed()
       }
-      await new Promise((resolve) => setTimeout(resolve, 100))
+      const answered = queries
+      await expect.poll(() => queries).toBeGreaterThan(answered)
       running = false
       await Promise.all(work)
       expect(failures).toEqual([])
@@ -185,8 +193,7 @@ describe('search indexes', () => {
     const never = source.commit(nodes(30, 1))
     expect(never.seq).toBe(4)
     await followBatch(indexes, SPACE, source.commit(nodes(40, 1)))
-    killed()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await lost()
     expect(keysOf(await search(['number30', 'number40', 'number1']))).toEqual([30, 40])
   })
 
@@ -246,8 +253,7 @@ describe('search indexes', () => {
     source.head = async () => {
       throw new Error('the database is busy')
     }
-    killed()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await lost()
     await expect(followBatch(indexes, SPACE, source.commit(nodes(20, 10)))).rejects.toThrow('the database is busy')
     expect((await search(['number3'])).degraded.join()).toContain('the database is busy')
     source.head = working

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { forEachChunk } from '../../../src/engine/storage/for-each-chunk.js'
 
+const closed = (stream: Readable) => new Promise<void>((resolve) => void stream.once('close', () => resolve()))
+
 it('pieces of a stream are processed one after another, and all of them before the end', async () => {
   const taken: string[] = []
   let isTaking = false
@@ -43,15 +45,15 @@ it('a rejected piece destroys the stream, after the piece in progress', async ()
 it('a stream that ended before is complete; one that failed or closed early causes an error', async () => {
   const ended = Readable.from([])
   ended.resume()
-  await sleep(5)
+  await closed(ended)
   await forEachChunk(ended, () => undefined)
   const failed = new PassThrough()
   failed.on('error', () => {})
   failed.destroy(new Error('failed'))
-  await sleep(5)
+  await closed(failed)
   await expect(forEachChunk(failed, () => undefined)).rejects.toThrow('failed')
-  const closed = new PassThrough()
-  const reading = forEachChunk(closed, () => undefined)
-  closed.destroy()
+  const cut = new PassThrough()
+  const reading = forEachChunk(cut, () => undefined)
+  cut.destroy()
   await expect(reading).rejects.toThrow('ended before it was complete')
 })
