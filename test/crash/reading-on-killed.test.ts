@@ -31,7 +31,7 @@ test(`a scan whose pages are read after its publication is completed over ${KILL
   )
   const sheets = words.map((word, n) =>
     sheetOf(
-      Array.from({ length: 24 }, (_, line) => `The ${word} of berth ${n + 1} was seen by keeper ${line} at noon.`),
+      Array.from({ length: 6 }, (_, line) => `The ${word} of berth ${n + 1} was seen by keeper ${line} at noon.`),
     ),
   )
   const scans = await scansOf(sheets, 150)
