@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
 import { dropThinking } from '../../../src/engine/query/drop-thinking.js'
 import { ADA, type Asked, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
@@ -7,11 +7,10 @@ import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 let test: TestEngine
 let spaceId: string
 
-const open = async (changes: Parameters<typeof startEngine>[0] = {}): Promise<void> => {
-  test = await startEngine(changes)
-  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
+let spaces = 0
+const makeSpace = async (): Promise<void> => {
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: `notes-${spaces++}` })).id
 }
-afterEach(() => test.end())
 
 /** The answer that quotes one block of `a.md`. */
 const quoted = (block: string): string => `[1] a.md\n\n${block}`
@@ -27,7 +26,11 @@ const converse = async (first: string, ...next: string[]): Promise<Asked[]> => {
 }
 
 describe('a follow-up', () => {
-  beforeEach(() => open())
+  beforeAll(async () => {
+    test = await startEngine()
+  })
+  beforeEach(makeSpace)
+  afterAll(() => test.end())
 
   it('gets a reply about the missing reference and not-enough-evidence if the documents have nothing on it', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': 'In August, Ida Keller is on call.' })
@@ -83,15 +86,19 @@ describe('a model', () => {
   let fake: FakeOpenAi
   let reply: string
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     fake = await startFakeOpenAi({ apiKey: 'key', dimension: 8, answer: () => reply })
-    await open({
+    test = await startEngine({
       providers: [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: fake.url, apiKey: 'key' }],
       defaultGenerator: MODEL,
     })
+    await makeSpace()
     await ingest(test.engine, ADA, spaceId, { 'a.md': 'In August, Ida Keller is on call.' })
   })
-  afterEach(() => fake.close())
+  afterAll(async () => {
+    await test.end()
+    await fake.close()
+  })
 
   it.each(['', '  \n ', '<think>Let me see.</think>', '<think>never ends', '[1]', '...'])(
     'gives way to a quotation if its reply is empty: %j',
@@ -124,8 +131,6 @@ describe('the output of a model', () => {
     for await (const event of dropThinking(events(pieces))) if (event.type === 'delta') out += event.text
     return out
   }
-
-  beforeEach(() => open())
 
   it('loses the thoughts before the answer, however the stream is chunked', async () => {
     const text = ' <think>a < b </ think</think>\n<think>again</think> So [1] it is <think>not</think> so.'
