@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EvidenceBundle } from '../../../src/contract/gateway/queries.js'
 import type { Caller } from '../../../src/engine/base/caller.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
@@ -18,13 +18,17 @@ let test: TestEngine
 let spaceId: string
 let reply = ''
 
-beforeEach(async () => {
+let spaces = 0
+
+beforeAll(async () => {
   fake = await startFakeOpenAi({ answer: () => reply })
   const { pluginId, provider } = MODEL
   test = await startEngine({ providers: [{ pluginId, provider, baseUrl: fake.url, timeoutMs: 5000 }] })
-  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
 })
-afterEach(async () => {
+beforeEach(async () => {
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: `notes-${spaces++}` })).id
+})
+afterAll(async () => {
   await test.end()
   await fake.close()
 })
