@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, type Fault, startFakeOpenAi } from '../../helpers/fake-openai.js'
 
 const KEY = 'sk-canary-77aa'
-const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
+const PLUGIN = 'openai-compatible'
+/** One provider for each test, because the failures of a provider count for later calls. */
+const PROVIDERS = Array.from({ length: 16 }, (_, n) => `local-${n}`)
 const FILES = {
   'lighthouse.md': '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908 and is forty metres tall.\n',
   'retention.md': '# Retention\n\nAnswer traces are kept for 90 days unless the policy says otherwise.\n',
@@ -25,24 +27,39 @@ const FAILURES: [degradedClass: string, what: string, faults: Fault[]][] = [
 ]
 
 let fake: FakeOpenAi
+let shared: TestEngine
+/** The engine of the current test. */
 let test: TestEngine
 let spaceId: string
+let tests = 0
+let model: { pluginId: string; provider: string; model: string }
 
-beforeEach(async () => {
+const startWith = (changes: object = {}) =>
+  startEngine({
+    providers: PROVIDERS.map((provider) => {
+      return { pluginId: PLUGIN, provider, baseUrl: fake.url, apiKey: KEY, timeoutMs: 1500 }
+    }),
+    ...changes,
+  })
+
+beforeAll(async () => {
   fake = await startFakeOpenAi({ apiKey: KEY, dimension: 32, answer: () => 'It was built in 1908 [1].' })
+  shared = await startWith()
 })
 afterEach(async () => {
-  await test.end()
+  fake.clear()
+  if (test !== shared) await test.end()
+})
+afterAll(async () => {
+  await shared.end()
   await fake.close()
 })
 
-async function start(changes: object = {}, space: object = {}) {
-  const { pluginId, provider } = MODEL
-  test = await startEngine({
-    providers: [{ pluginId, provider, baseUrl: fake.url, apiKey: KEY, timeoutMs: 1500 }],
-    ...changes,
-  })
-  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n', ...space })).id
+async function start({ engine = shared, isEmbedded = false } = {}) {
+  test = engine
+  model = { pluginId: PLUGIN, provider: PROVIDERS[tests++] ?? '', model: 'some-model' }
+  const profile = isEmbedded ? { embeddingProfile: model } : {}
+  spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: `n-${tests}`, ...profile })).id
   await ingest(test.engine, ADA, spaceId, FILES)
 }
 
@@ -53,7 +70,7 @@ async function withModel() {
     topK: 10,
     scoreThreshold: 0,
     rerank: { enabled: true },
-    reasoningModel: MODEL,
+    reasoningModel: model,
   })
 }
 
@@ -85,8 +102,9 @@ describe('a query whose chat model fails', () => {
   })
 
   it('answers extractively and reports budget-spent when the budget of the space does not cover the call', async () => {
-    await start({ quotas: { maxLlmTokensPerDay: 1 } })
+    await start({ engine: await startWith({ quotas: { maxLlmTokensPerDay: 1 } }) })
     await withModel()
+    fake.requests.length = 0
     const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
     expect(done.metadata).toMatchObject({ generator: 'extractive', degraded: true, degradedClass: 'budget-spent' })
     expect(fake.requests).toEqual([])
@@ -95,7 +113,7 @@ describe('a query whose chat model fails', () => {
 
 describe('a query whose question cannot be embedded', () => {
   it.each(FAILURES)('searches as text and reports the class %s when %s', async (degradedClass, _, faults) => {
-    await start({}, { embeddingProfile: MODEL })
+    await start({ isEmbedded: true })
     fake.script(...faults)
     const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
     expect(answer).toContain('1908')
@@ -133,11 +151,11 @@ describe('the metadata of an answer', () => {
   })
 
   it('lists both reasons if the answer is degraded twice', async () => {
-    await start({}, { embeddingProfile: MODEL })
+    await start({ isEmbedded: true })
     await withModel()
     fake.script(...status(401))
     const { done } = await ask(test.engine, ADA, spaceId, QUESTION)
-    const refused = 'provider "local" refused the credentials (401)'
+    const refused = `provider "${model.provider}" refused the credentials (401)`
     const reasons = [
       `the question could not be embedded: ${refused}`,
       `the answer is a quotation of the evidence: ${refused}`,
