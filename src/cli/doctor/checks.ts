@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '../../client/client.js'
+import { ApiError } from '../../client/errors.js'
 import { findDaemon } from '../../client/local-daemon.js'
 import { isRecord } from '../../lib/json/values.js'
 import { findDisallowedPrograms, listProviderPrograms, readAllowedPrograms } from '../../local/allowed-programs.js'
@@ -188,12 +189,9 @@ async function checkDaemon({ dirs, version }: DoctorOptions): Promise<CheckFindi
     }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
-    return {
-      check,
-      state: 'failed',
-      found: `request refused: ${message}`,
-      fix: '`ks daemon restart` renews the token',
-    }
+    if (error instanceof ApiError && error.status === 401)
+      return { check, state: 'failed', found: `token refused: ${message}`, fix: '`ks daemon restart` renews it' }
+    return { check, state: 'failed', found: `request failed: ${message}`, fix: '`ks daemon logs -n 50` shows the reason' }
   } finally {
     client.close()
   }

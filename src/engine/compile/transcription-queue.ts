@@ -235,15 +235,15 @@ function explainFailure(
   const reason = error instanceof KsError ? error.message : 'the provider could not be asked'
   const refusesIt = kind === 'context-too-long' || (kind === 'status' && [400, 413, 415, 422].includes(status))
   const isSlow = kind === 'timeout'
-  const advice = refusesIt
-    ? `: it may not take ${mediaType}, or not ${Math.ceil(size / 1024 / 1024)} MB of it; a program in \`converters\`, or a provider of plugin \`command\` with \`convert\`, makes another file of it`
+  const explanation = refusesIt
+    ? `${reason}: it may not take ${mediaType}, or not ${Math.ceil(size / 1024 / 1024)} MB of it; a program in \`converters\`, or a provider of plugin \`command\` with \`convert\`, makes another file of it`
     : isSlow
-      ? ': `ingestTimeoutMs` of the provider gives it more time'
-      : trouble.message.slice(reason.length)
+      ? `${reason}: \`ingestTimeoutMs\` of the provider gives it more time`
+      : trouble.message
   const passes =
     kind === 'unreachable' || kind === 'circuit-open' || (kind === 'status' && UNAVAILABLE_STATUSES.includes(status))
   return {
-    failure: { code: 'provider-failed', message: `${filename} was not transcribed: ${reason}${advice}` },
+    failure: { code: 'provider-failed', message: `${filename} was not transcribed: ${explanation}` },
     // what timed out twice will time out again, and each attempt costs money
     isPermanent: trouble.isPermanent || (isSlow && job.attempts > 0),
     passes,

@@ -68,7 +68,5 @@ export interface ParserInput {
 }
 
 export interface Parser {
-  /** Whether it reads files of a media type, as the sniffing names it. */
-  accepts(mediaType: string): boolean
   parse(input: ParserInput): ParsedDocument | Promise<ParsedDocument>
 }

@@ -119,7 +119,7 @@ function continueQuestion(sentence: string, before: readonly QuestionPart[]): Qu
 /** The question of an earlier part, with another name, measure or year. */
 function buildContinuedPart(
   name: string,
-  { text, entities, measure }: QuestionPart,
+  { text, entities }: QuestionPart,
   requested: string | undefined,
   years: readonly string[],
 ): QuestionPart {
@@ -129,8 +129,7 @@ function buildContinuedPart(
   // A question that is not of the form `measure of name` is repeated with the other name.
   if (requested === undefined)
     return { text: old === undefined ? `${text} (${name})` : text.replaceAll(old, name), entities: [name] }
-  const own = requested === measure || measure === undefined ? requested : requested
-  return { text: `${own} of ${name}${when}`, entities: [name], measure: own, ...omitUndefined({ year }) }
+  return { text: `${requested} of ${name}${when}`, entities: [name], measure: requested, ...omitUndefined({ year }) }
 }
 
 /**

@@ -11,7 +11,6 @@ const TAR_MARK = { at: 257, text: 'ustar', within: 512 }
 
 /** Reads gzip files: a tar archive as a folder, anything else as one contained file. */
 export const gzipParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/gzip',
   parse: parseGzip,
 }
 

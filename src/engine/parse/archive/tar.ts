@@ -9,7 +9,6 @@ const CHUNK_BYTES = 256 * 1024
 
 /** Reads a tar archive as a folder, see `zip-folder.ts`. */
 export const tarParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/x-tar',
   parse: (input: ParserInput) => readTar(splitChunks(input.bytes), input),
 }
 

@@ -5,7 +5,6 @@ import { openZip, type ZipArchive, type ZipEntry } from './zip.js'
 
 /** Reads a zip archive as a folder: its files are separate documents, its text lists them. */
 export const zipParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/zip',
   parse: parseZip,
 }
 

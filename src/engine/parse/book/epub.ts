@@ -12,7 +12,6 @@ import { readEpubPackage, resolveTarget } from './epub-package.js'
 
 /** Reads e-books: chapters in reading order through the HTML reader, title and author from the package document. */
 export const epubParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/epub+zip',
   parse: parseEpub,
 }
 

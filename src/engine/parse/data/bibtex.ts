@@ -9,7 +9,6 @@ const MAX_VALUE_LENGTH = 20_000
 
 /** Reads BibTeX bibliographies: each entry is a section with its fields. */
 export const bibtexParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-bibtex',
   parse(input) {
     const text = input.text()
     const blocks: Block[] = []

@@ -33,7 +33,6 @@ const MAX_FIELD_VALUES = 200
 
 /** Reads calendars (RFC 5545): each event, task and journal entry is a section with its fields. */
 export const calendarParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/calendar',
   parse: parseCalendar,
 }
 

@@ -8,7 +8,6 @@ const SAMPLE_LINES = 20
 
 /** Reads values separated by commas, semicolons, tabs or bars as tables. */
 export const csvParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/csv' || mediaType === 'text/tab-separated-values',
   parse: parseCsv,
 }
 

@@ -7,7 +7,6 @@ const MAX_BLOCK_CHARACTERS = 6000
 
 /** Reads settings in INI and TOML format, properties and environments: unchanged lines, in their sections. */
 export const iniParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-ini' || mediaType === 'text/x-toml',
   parse(input) {
     const language = input.mediaType === 'text/x-toml' ? 'toml' : 'ini'
     return {

@@ -11,7 +11,6 @@ const MAX_SECTION_LEVEL = 6
 
 /** Reads JSON and JSON lines: keys are sections, values are `key: value` lines, array items are elements. */
 export const jsonParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/json' || mediaType === 'application/x-ndjson',
   parse: parseJson,
 }
 

@@ -15,7 +15,6 @@ const PICTURE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 
 /** Reads Jupyter notebooks: Markdown cells, code with its language, text outputs, pictures. */
 export const notebookParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/x-ipynb+json',
   parse: parseNotebook,
 }
 

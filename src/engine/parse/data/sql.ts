@@ -12,7 +12,6 @@ const MAX_CELLS = 1_000_000
 
 /** Reads database dumps as tables with headers, and other SQL as source code. */
 export const sqlParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-sql',
   parse: parseSql,
 }
 

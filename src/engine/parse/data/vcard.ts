@@ -27,7 +27,6 @@ const MAX_CARDS = 100_000
 
 /** Reads cards of people (vCard 2.1 to 4.0): each is a section with its fields. Photos, sounds and keys are omitted. */
 export const vcardParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/vcard',
   parse: parseCards,
 }
 

@@ -10,7 +10,6 @@ const TOP_LEVEL_KEY = /^(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s#'"{}[\],&*!|>%@
  * times.
  */
 export const yamlParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/yaml',
   parse: (input) => ({
     parser: 'native-structured',
     contentType: 'structured',

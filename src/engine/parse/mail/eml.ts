@@ -15,7 +15,6 @@ const SHOWN_HEADERS = ['From', 'To', 'Cc', 'Date', 'Subject'] as const
  * documents; forwarded messages stay part of the text, and pictures that the text displays stay its pictures.
  */
 export const emlParser: Parser = {
-  accepts: (mediaType) => mediaType === 'message/rfc822',
   parse: (input) => parseMessage(parseMime(removeAppleFrame(input.bytes).toString('latin1')), input.inside),
 }
 

@@ -10,7 +10,6 @@ const MAX_SUBJECT_LENGTH = 80
 
 /** Reads a mailbox as a folder of mails (RFC 4155, and `>From` as mboxrd quotes it). */
 export const mboxParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/mbox',
   parse: parseMbox,
 }
 

@@ -36,7 +36,6 @@ const BINARY = '0102'
 
 /** Reads messages of Outlook as `eml.ts` reads other mail; messages in them are part of their text. */
 export const msgParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/vnd.ms-outlook',
   parse: parseMsg,
 }
 

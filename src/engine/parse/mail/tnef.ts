@@ -51,7 +51,6 @@ interface TnefAttachment {
  * as separate documents.
  */
 export const tnefParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/vnd.ms-tnef',
   parse: parseTnef,
 }
 

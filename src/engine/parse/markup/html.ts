@@ -37,7 +37,6 @@ export interface HtmlOptions {
 
 /** Reads HTML of any quality in one pass, without building a tree. */
 export const htmlParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/html' || mediaType === 'application/xhtml+xml',
   parse(input) {
     const source = input.text()
     const reader = new HtmlReader({}, mayHaveArticle(source))

@@ -17,7 +17,6 @@ interface OpmlLine {
 
 /** Reads outlines and lists of feeds (OPML): outlines with children are sections, the others are lists. */
 export const opmlParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/x-opml+xml',
   parse: parseOpml,
 }
 

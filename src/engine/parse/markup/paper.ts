@@ -22,7 +22,6 @@ const FULL_NAME_ELEMENTS = new Set(['string-name', 'collab', 'orgname', 'persNam
  * authors and date.
  */
 export const paperParser: Parser = {
-  accepts: (mediaType) => /^application\/(?:jats|tei|docbook|x-fictionbook)\+xml$/.test(mediaType),
   parse: parsePaper,
 }
 

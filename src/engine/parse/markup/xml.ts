@@ -17,7 +17,6 @@ interface OpenXmlElement {
 
 /** Reads XML as `name: text` lines, grouped by the children of the root. No DTD is read, no entity expanded. */
 export const xmlParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/xml' || mediaType.endsWith('+xml'),
   parse(input) {
     const reader = new XmlReader()
     readMarkup(input.text(), reader, true)

@@ -39,7 +39,6 @@ const MAX_NOTES = 100_000
 
 /** Reads documents of Word 97 to 2003: headings by styles, tables by marks, notes after their paragraph. */
 export const docParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/msword',
   parse: parseDoc,
 }
 

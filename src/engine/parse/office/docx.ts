@@ -21,11 +21,9 @@ const STYLE_MAP = [
   "p[style-name='caption'] => figcaption:fresh",
 ]
 
-const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.'
 
 /** Reads Word documents: mammoth converts the body to HTML; headers and footers are appended. */
 export const docxParser: Parser = {
-  accepts: (mediaType) => mediaType === `${WORD}document` || mediaType === `${WORD}template`,
   parse: parseDocx,
 }
 

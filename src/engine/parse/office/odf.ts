@@ -14,14 +14,12 @@ import { readXmlPart } from './office-package.js'
 import { readOpenDocumentProperties } from './properties.js'
 import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
 
-const OPENDOCUMENT = 'application/vnd.oasis.opendocument.'
 
 /** A flat document has its properties within this many characters. */
 const META_LENGTH = 64 * 1024
 
 /** Reads OpenDocument texts, presentations, drawings and spreadsheets as LibreOffice writes them, zipped or flat. */
 export const odfParser: Parser = {
-  accepts: (mediaType) => mediaType.startsWith(OPENDOCUMENT),
   parse: parseOdf,
 }
 

@@ -20,7 +20,6 @@ const MAX_ITEM_LENGTH = 1500
 
 /** Reads presentations of PowerPoint 97 to 2003 like `pptx.ts` reads new ones. */
 export const pptParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/vnd.ms-powerpoint',
   parse: parsePpt,
 }
 

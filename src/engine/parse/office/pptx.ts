@@ -13,7 +13,6 @@ import { forEachTag, type PackageRelation, readRelations, readXmlPart } from './
 import { readCoreProperties } from './properties.js'
 import { readShapes, type SlideParagraph, type SlideShape } from './slide-shapes.js'
 
-const PRESENTATION = 'application/vnd.openxmlformats-officedocument.presentationml.'
 const MAIN = 'ppt/presentation.xml'
 
 /** Placeholders whose text is the title of the slide. */
@@ -33,7 +32,6 @@ const MAX_ITEM_LENGTH = 1500
 
 /** Reads presentations: slides in the order of the show, titles as headings, lists, tables, speaker notes. */
 export const pptxParser: Parser = {
-  accepts: (mediaType) => mediaType.startsWith(PRESENTATION),
   parse: parsePptx,
 }
 

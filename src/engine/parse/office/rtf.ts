@@ -34,7 +34,6 @@ const PLAIN = { bold: false, italic: false, underlined: false, size: 24 } as con
 
 /** Reads Rich Text Format: paragraphs, headings, lists, table rows, notes, comments, pictures. Skips objects. */
 export const rtfParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/rtf',
   parse(input): ParsedDocument {
     const reader = new RtfReader()
     const source = input.bytes.toString('latin1')

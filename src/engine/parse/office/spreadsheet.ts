@@ -15,7 +15,6 @@ import { createSheetExtras } from './sheet-extras.js'
 import { installCodePages } from './spreadsheet-codepages.js'
 import { readXlsExtras } from './xls-extras.js'
 
-const OFFICE = 'application/vnd.openxmlformats-officedocument.spreadsheetml.'
 const LEGACY = 'application/vnd.ms-excel'
 
 /** Parts with the cells of a workbook. Drawings, drawing styles, links and macros are never unpacked. */
@@ -29,7 +28,6 @@ const END_BYTES = 16 * 1024
 
 /** Reads old and new Excel workbooks: sheets as sections, rows as tables, values as they are shown. */
 export const spreadsheetParser: Parser = {
-  accepts: (mediaType) => mediaType.startsWith(OFFICE) || mediaType === LEGACY,
   parse: parseSpreadsheet,
 }
 

@@ -9,7 +9,6 @@ const PAGES = 'visio/pages/pages.xml'
 
 /** Reads drawings of Visio since 2013: pages as sections, texts of shapes as a list in the order of the file. */
 export const vsdxParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/vnd.ms-visio.drawing',
   parse: parseVsdx,
 }
 

@@ -31,7 +31,6 @@ const PAGES_PER_BOOKMARK = 15
  * fetches no font or address.
  */
 export const pdfParser: Parser = {
-  accepts: (mediaType) => mediaType === 'application/pdf',
   async parse(input) {
     const pdf = await openPdf(input.bytes, input.filename)
     try {

@@ -18,7 +18,6 @@ import { extractPage, listTiffPages, type TiffPage } from './tiff.js'
 import { decodeWithUtif, needsUtif } from './tiff-other.js'
 import { toUpright } from './transform.js'
 
-const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/bmp', 'image/webp', 'image/tiff']
 
 /** A page or picture of a file, not decoded yet. */
 interface UndecodedPage {
@@ -28,7 +27,6 @@ interface UndecodedPage {
 
 /** Recognises the text in a picture: a scan, a photograph of a page, a screenshot. A TIFF may have many pages. */
 export const pictureParser: Parser = {
-  accepts: (mediaType) => TYPES.includes(mediaType),
   async parse(input) {
     const sheets = listUndecodedPages(input)
     const pages: PdfPage[] = []

@@ -9,13 +9,13 @@ const HEADING = /^(={1,6}|#{1,6})\s+(\S[^\n]{0,500})$/
 const ATTRIBUTE = /^:(!?[\w-]{1,80}!?):(?:\s+([^\n]*))?$/
 const LIST = /^\s*(\*{1,6}|-|\.{1,6}|\d{1,4}\.|<\d{1,3}>|<\.>)\s+(\S[^\n]*)$/
 const TERM = /^\s*(\S[^\n]{0,300}?)(:{2,4}|;;)(?:\s+([^\n]*))?$/
-const ADMONITION = /^(NOTE|TIP|IMPORTANT|WARNING|CAUTION):\s/
+/** A style whose name readers see as the label of the text. */
+const ADMONITION = /^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/
 const FENCE = /^(?:-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|\/{4,}|--|```[\w+#-]{0,30}|\|={3,}|,={3,}|:={3,})\s*$/
 const MAX_INCLUDES = 20
 
 /** Reads AsciiDoc: headings, lists, tables with headers, code, pictures. Included files are listed, not read. */
 export const asciidocParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-asciidoc',
   parse: parseAsciidoc,
 }
 
@@ -135,6 +135,7 @@ class AsciidocReader {
     if (this.#open.at(-1) === mark) {
       this.#flush()
       this.#open.pop()
+      this.#style = ''
       return
     }
     this.#flush()
@@ -148,6 +149,8 @@ class AsciidocReader {
     else {
       if (this.#open.length < 50) this.#open.push(mark)
       this.#takeCaption()
+      // labels the first paragraph inside
+      if (ADMONITION.test(style)) return
     }
     this.#style = ''
   }
@@ -226,7 +229,10 @@ class AsciidocReader {
     this.#style = ''
     if (literal && this.#open.length === 0) this.#blocks.push({ type: 'code', text: lines.join('\n') })
     else if (/^(?:source|listing)/.test(style)) this.#blocks.push({ type: 'code', text: lines.join('\n') })
-    else this.#blocks.push({ type: 'paragraph', text: this.#inline(ADMONITION.test(text) ? text : text) })
+    else {
+      const label = ADMONITION.test(style) ? `${style}: ` : ''
+      this.#blocks.push({ type: 'paragraph', text: this.#inline(`${label}${text}`) })
+    }
   }
 
   #flushItems(): void {

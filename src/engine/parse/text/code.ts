@@ -16,8 +16,6 @@ const MAX_DEPTH = 4
 
 /** Reads source code: a section for each class and function, short ones together; without symbols, runs of lines. */
 export const codeParser: Parser = {
-  accepts: (mediaType) =>
-    mediaType.startsWith('text/x-') || mediaType === 'text/css' || mediaType === 'text/javascript',
   parse(input) {
     const language = findFileLanguage(input.filename) ?? input.mediaType.replace(/^text\/(?:x-)?/, '')
     return {

@@ -34,7 +34,6 @@ const MARKUP =
 
 /** Reads LaTeX: sections, text without commands, unchanged formulas, tables, captions, code, references. */
 export const latexParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-tex',
   parse: parseLatex,
 }
 

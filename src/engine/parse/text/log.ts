@@ -22,7 +22,6 @@ const TIME_PATTERNS: readonly RegExp[] = [
  * Reads logs: complete lines, with a section for each hour that has some. Lines without a time belong to the one above.
  */
 export const logParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-log',
   parse(input) {
     const text = input.text()
     const pattern = findTimePattern(text)

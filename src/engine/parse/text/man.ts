@@ -33,7 +33,6 @@ const NAMED_CHARACTERS: Record<string, string> = {
  * Reads manual pages (man and mdoc macros of troff): headings, paragraphs, examples, options with their descriptions.
  */
 export const manParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/troff',
   parse: parseMan,
 }
 

@@ -32,7 +32,6 @@ type MarkdownDraft = (
  * A list with its nested lists is one block, quotes are paragraphs; code and tables are always separate blocks.
  */
 export const markdownParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/markdown',
   parse: (input) => parseMarkdown(input.text()),
 }
 

@@ -11,7 +11,6 @@ const REDIRECT = /^\s*#(?:redirect|weiterleitung|redirection|redirección)/i
 
 /** Reads pages in MediaWiki markup, and dumps of pages, each of which is a section. */
 export const mediawikiParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-mediawiki' || mediaType === DUMP_TYPE,
   parse: parseWiki,
 }
 

@@ -9,7 +9,6 @@ const LIST_ITEM = /^\s*(?:[-+]|\d+[.)])\s/
 
 /** Reads Org files: headings, blocks, tables, lists, inline markup as text. */
 export const orgParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-org',
   parse: (input) => new OrgReader().read(input.text()),
 }
 

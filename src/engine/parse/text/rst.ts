@@ -9,7 +9,6 @@ const CODE_DIRECTIVES = new Set(['code', 'code-block', 'sourcecode', 'parsed-lit
 
 /** Reads reStructuredText: titles by their adornment, code and image directives, lists, inline markup as text. */
 export const rstParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/x-rst',
   parse: (input) => parseRst(input.text()),
 }
 

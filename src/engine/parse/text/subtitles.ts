@@ -21,7 +21,6 @@ export interface SubtitleCue {
 
 /** Reads subtitles, WebVTT and SubRip: cues joined to paragraphs with their times, in sections of two minutes. */
 export const subtitlesParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/vtt' || mediaType === 'application/x-subrip',
   parse(input) {
     const cues = parseCues(input.text())
     const duration = cues.reduce((last, cue) => Math.max(last, cue.end), 0)

@@ -8,7 +8,6 @@ const MAX_HEADING_LENGTH = 80
 
 /** Reads plain text: paragraphs between blank lines, and the few unmistakable headings. */
 export const textParser: Parser = {
-  accepts: (mediaType) => mediaType === 'text/plain',
   parse: (input) => ({
     parser: 'unstructured',
     contentType: 'text',
