@@ -1,9 +1,7 @@
-import { parseInSlices } from '../../lib/json/parse.js'
-
 /** A response in JSON that may be long: its text is generated while it is sent, and never complete in memory. */
 export interface JsonBody<T> {
   /** the complete text if it is short */
-  buffered: Uint8Array | undefined
+  buffered: Buffer | undefined
   pieces(): AsyncIterable<Uint8Array>
   /** The parsed response: only for one that is known to be short. */
   value(): Promise<T>
@@ -33,7 +31,7 @@ export async function createJsonBody<T>(parts: () => AsyncIterable<string | Uint
   return {
     buffered,
     pieces: () => gatherPieces(parts()),
-    value: async () => (await parseInSlices(buffered ?? (await joinPieces(gatherPieces(parts()))))) as T,
+    value: async () => JSON.parse((buffered ?? (await joinPieces(gatherPieces(parts())))).toString('utf8')) as T,
   }
 }
 

@@ -3,7 +3,7 @@ import { KsError } from '../../contract/errors.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { ReadClock } from '../base/clock.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import type { CompiledElement, CompiledOutlineNode } from '../parse/compiled.js'
+import type { CompiledOutlineNode } from '../parse/compiled.js'
 import {
   hashTextParts,
   readStoredElements,
@@ -44,15 +44,20 @@ export interface UnpackedVersion {
 
 /** Unpacks the parts of a version completely, for a repair. A damaged part is absent. */
 export async function unpackVersion(row: PackedVersion): Promise<UnpackedVersion> {
-  const artifact = await unpackPart(row.artifact, isArtifact)
-  const outline = await unpackPart(row.outline, isList<CompiledOutlineNode>)
-  const items = await unpackPart(row.items, isList<StoredItem>)
-  return { ...omitUndefined({ artifact, outline, items }) }
+  const artifact = await unlessUnreadable(async () => ({
+    text: (await collect(readStoredText(row.artifact))).join(''),
+    elements: await collect(readStoredElements(row.artifact)),
+  }))
+  // parsed in one call: the hash of the version depends on the order of its keys
+  const outline = await unlessUnreadable(() => unpack<unknown>(row.outline))
+  const items = await unlessUnreadable(() => collect(readStoredItems(row.items)))
+  return { ...omitUndefined({ artifact, outline: isOutline(outline) ? outline : undefined, items }) }
 }
 
-async function unpackPart<T>(bytes: Uint8Array, isValid: (value: unknown) => value is T): Promise<T | undefined> {
-  const value = await unlessUnreadable(() => unpack<unknown>(bytes))
-  return isValid(value) ? value : undefined
+async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const value of values) all.push(value)
+  return all
 }
 
 /** The result of reading a packed part; undefined where the part is damaged. */
@@ -65,12 +70,7 @@ export async function unlessUnreadable<T>(read: () => Promise<T>): Promise<T | u
   }
 }
 
-function isArtifact(value: unknown): value is StoredArtifact {
-  if (typeof value !== 'object' || value === null || !('text' in value) || !('elements' in value)) return false
-  return typeof value.text === 'string' && isList<CompiledElement>(value.elements)
-}
-
-function isList<T>(value: unknown): value is T[] {
+function isOutline(value: unknown): value is CompiledOutlineNode[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)
 }
 

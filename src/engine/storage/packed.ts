@@ -1,7 +1,6 @@
 import { promisify } from 'node:util'
 import { createInflate, deflate, deflateSync, inflate, inflateSync } from 'node:zlib'
 import { KsError } from '../../contract/errors.js'
-import { parseInSlices } from '../../lib/json/parse.js'
 import { type JsonLimits, JsonReader, JsonTooLarge } from '../../lib/json/reader.js'
 
 const MAX_SYNC_BYTES = 64 * 1024 // above this, packing is handed to zlib's threads
@@ -27,15 +26,15 @@ export function packText(text: Uint8Array): Promise<Uint8Array> {
 }
 
 /**
- * Unpacks a value whose type the caller names; other work runs while a long value is parsed. Only for values that this
- * program packed and bounded: use `readPacked` for large or imported ones.
+ * Unpacks a value whose type the caller names. Only for short values that this program packed: use `readPacked` for long
+ * or imported ones, so that other work runs meanwhile.
  *
  * @throws KsError `data-damaged` where the bytes are not packed JSON
  */
 export async function unpack<T>(bytes: Uint8Array): Promise<T> {
   try {
     const text = bytes.length <= MAX_SYNC_BYTES / 4 ? inflateSync(bytes) : await inflateAsync(bytes)
-    return (await parseInSlices(text)) as T
+    return JSON.parse(text.toString('utf8')) as T
   } catch (error) {
     throw damagedPartError(error)
   }

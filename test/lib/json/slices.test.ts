@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { parseInSlices } from '../../../src/lib/json/parse.js'
 import { isLongJson, stringifyInSlices } from '../../../src/lib/json/stringify.js'
 
-const at = { sliceBytes: 16, sliceUnits: 16, pause: async () => undefined }
+const at = { sliceUnits: 16, pause: async () => undefined }
 
 const ODD = [
   ['__proto__ as a key', '{"__proto__":{"a":1},"b":"0123456789012345678901234567890123456789"}'],
@@ -18,37 +17,9 @@ const ODD = [
   ['an empty object and array, far apart', `[{},${' '.repeat(40)}[]]`],
 ] as const
 
-const BROKEN = [
-  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15',
-  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15}',
-  '[1,2,3,4,5,6,7,8,9,10,11,,12,13,14,15]',
-  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,]',
-  '[,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]',
-  '[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15] 1',
-  '[1,2,3,4,5,6,7,8][9,10,11,12,13,14,15]',
-  '{"a":"0123456789012345678901234567890123456789"',
-  '{"a" "0123456789012345678901234567890123456789"}',
-  '{"a":1,"bbbbbbbbbbbbbbbbbbbbbbbbbb",2}',
-  '"0123456789012345678901234567890123456789',
-  '"01234567890123456789"012345678901234567890"',
-  '"0123456789012345678901234567890\n12345678"',
-  '"01234567890123456789012345678901234567\\"',
-  'nullnullnullnullnullnullnull',
-]
-
 afterEach(() => vi.restoreAllMocks())
 
 describe('JSON in slices', () => {
-  it('parses any value like JSON.parse', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), fc.boolean(), async (value, isIndented) => {
-        const text = JSON.stringify(value, undefined, isIndented ? 2 : undefined)
-        expect(await parseInSlices(Buffer.from(text), at)).toEqual(JSON.parse(text))
-      }),
-      { numRuns: 500 },
-    )
-  })
-
   it('serializes any value like JSON.stringify', async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 5 }), fc.string({ unit: 'binary', minLength: 20 }))
     await fc.assert(
@@ -59,15 +30,9 @@ describe('JSON in slices', () => {
     )
   })
 
-  it.each(ODD)('parses and serializes %s', async (_, text) => {
-    const value: unknown = await parseInSlices(Buffer.from(text), at)
-    expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(text)))
+  it.each(ODD)('serializes %s', async (_, text) => {
+    const value: unknown = JSON.parse(text)
     expect(Buffer.from(await stringifyInSlices(value, at)).toString()).toBe(JSON.stringify(value))
-  })
-
-  it.each(BROKEN)('refuses invalid JSON: %s', async (text) => {
-    expect(() => JSON.parse(text)).toThrow(SyntaxError)
-    await expect(parseInSlices(Buffer.from(text), at)).rejects.toThrow(SyntaxError)
   })
 
   it('omits values that JSON does not have, like JSON.stringify', async () => {
@@ -85,15 +50,7 @@ describe('JSON in slices', () => {
     const text = Buffer.from(JSON.stringify(value))
     const most = 2000
     let pauses = 0
-    const slicing = { sliceBytes: most, sliceUnits: most, pause: async () => void pauses++ }
-    const parse = vi.spyOn(JSON, 'parse')
-    const read = await parseInSlices(text, slicing)
-    const parsed = parse.mock.calls.map(([piece]) => piece.length)
-    expect(Math.max(...parsed)).toBeLessThan(most + 20)
-    expect(parsed.reduce((sum, length) => sum + length, 0)).toBeGreaterThan(text.length * 0.9)
-    expect(pauses).toBeGreaterThan(text.length / most / 2)
-    expect(read).toEqual(value)
-    pauses = 0
+    const slicing = { sliceUnits: most, pause: async () => void pauses++ }
     const stringify = vi.spyOn(JSON, 'stringify')
     const bytes = Buffer.from(await stringifyInSlices(value, slicing))
     expect(Math.max(...stringify.mock.results.map(({ value: piece }) => String(piece).length))).toBeLessThan(3 * most)
