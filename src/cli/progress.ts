@@ -59,12 +59,6 @@ export class Progress {
     else if (now - this.lastPlainAt >= PLAIN_INTERVAL_MS) this.writePlain(now)
   }
 
-  /** Writes a permanent line above the live display. */
-  printLine(line: string): void {
-    this.clear()
-    this.options.stream.write(`${ttyLine(line)}\n`)
-  }
-
   /** Ends the display. A log gets the last state as a line if the work was long enough. */
   stop(): void {
     if (this.timer !== undefined) clearInterval(this.timer)

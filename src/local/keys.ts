@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { basename, join } from 'node:path'
-import { decodeJwt, errors, jwtVerify, SignJWT } from 'jose'
+import { errors, jwtVerify, SignJWT } from 'jose'
 import { KsError } from '../contract/errors.js'
 import { newId } from '../lib/ids.js'
 import { type DataLayout, resolveDataLayout } from './layout.js'
@@ -149,15 +149,6 @@ export async function ensureCliToken(dataDir: string): Promise<string> {
   })
   writePrivateFile(resolveDataLayout(dataDir).cliToken, `${token}\n`)
   return token
-}
-
-/** The unverified id of a token: for commands that revoke a given token. */
-export function decodeTokenId(token: string): string | undefined {
-  try {
-    return decodeJwt(token).jti
-  } catch {
-    return undefined
-  }
 }
 
 async function isFresh(dataDir: string, token: string): Promise<boolean> {

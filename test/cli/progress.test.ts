@@ -39,7 +39,6 @@ describe('a live display', () => {
     at(300)
     view.lines = ['x'.repeat(30), 'two']
     at(400)
-    shown.printLine('kept')
     at(500)
     shown.stop()
     expect(written).toEqual([
@@ -47,7 +46,6 @@ describe('a live display', () => {
       '\u001b[1F\u001b[J',
       `${'x'.repeat(19)}\ntwo\n`,
       '\u001b[2F\u001b[J',
-      'kept\n',
       `${'x'.repeat(19)}\ntwo\n`,
       '\u001b[2F\u001b[J',
     ])

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPages } from '../../src/engine/parse/render/pdf-pages.js'
-import { encodePng } from '../../src/engine/parse/render/png.js'
+import { encodePng } from '../helpers/png.js'
 import { makePdf, makeScan, sheetOf } from '../engine/parse/render/make-pdf.js'
 import { cliHome } from '../helpers/cli.js'
 

@@ -2,9 +2,10 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { execa } from 'execa'
+import { decodeJwt } from 'jose'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readDaemonFile } from '../../src/local/daemon-file.js'
-import { createToken, decodeTokenId, LOCAL_TENANT, readCliToken } from '../../src/local/keys.js'
+import { createToken, LOCAL_TENANT, readCliToken } from '../../src/local/keys.js'
 import { resolveDataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
 import { type DaemonProcess, spawnKsd, startKsd, temporaryDir } from '../helpers/daemon.js'
@@ -85,7 +86,7 @@ describe('a running daemon', () => {
     const asGuest = (url: string) =>
       ask(url, '/knowledge-spaces', { headers: { authorization: `Bearer ${made.token}` } })
     expect((await asGuest(first.ready.url)).status).toBe(200)
-    const revoked = await ask(first.ready.url, `/daemon/tokens/${decodeTokenId(made.token)}`, { method: 'DELETE' })
+    const revoked = await ask(first.ready.url, `/daemon/tokens/${decodeJwt(made.token).jti}`, { method: 'DELETE' })
     expect(revoked.status).toBe(204)
     expect((await asGuest(first.ready.url)).status).toBe(401)
     expect(await first.end('SIGTERM')).toBe(0)

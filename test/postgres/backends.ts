@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { removeFolder } from '../../bench/lib/removed-folder.js'
-import { insertDocument } from '../../src/engine/rows/documents.js'
+import { insertDocuments } from '../../src/engine/rows/documents.js'
 import { insertSpace } from '../../src/engine/rows/space-changes.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { Database } from '../../src/engine/storage/database.js'
@@ -69,9 +69,11 @@ export async function newSpace(driver: Driver, tenant = 'acme'): Promise<SpaceRo
   return await driver.read(findSpace(tenant, id))
 }
 
-export function newDocument({ key, tenant }: SpaceRow, filename: string, bytes = 7) {
-  return insertDocument(
-    { ...MADE, tenant, id: newId(), space_key: key, source_id: null, filename, size_bytes: bytes },
+export function* newDocument({ key, tenant }: SpaceRow, filename: string, bytes = 7) {
+  const [row] = yield* insertDocuments(
+    [{ ...MADE, tenant, id: newId(), space_key: key, source_id: null, filename, size_bytes: bytes }],
     1,
   )
+  if (row === undefined) throw new Error('no document was inserted')
+  return row
 }

@@ -129,12 +129,6 @@ export type NewDocument = Pick<
 > &
   Pick<DocumentRow, 'sha256' | 'size_bytes'> & { metadata: object; parent_id?: string }
 
-export function* insertDocument(document: NewDocument, now: number): Write<DocumentRow> {
-  const [row] = yield* insertDocuments([document], now)
-  if (row === undefined) throw new KsError('internal', 'a document vanished while it was made')
-  return row
-}
-
 export function* insertDocuments(documents: readonly NewDocument[], now: number): Write<DocumentRow[]> {
   const rows = yield* sql.returningEach<DocumentRow>(
     `INSERT INTO documents (tenant, id, space_key, source_id, metadata, filename, path_name, mime_type, object_key, sha256, size_bytes,

@@ -8,7 +8,6 @@ import { type SqlToken, tokenizeSql } from './sql-tokens.js'
  * other code depends on the database. See docs/decisions/0051-one-sql-for-two-databases.md.
  */
 export interface Dialect {
-  readonly name: 'sqlite' | 'postgres'
   /**
    * Translates a statement for this database, always with the same result for the same text. Values and their order do
    * not change.
@@ -25,14 +24,10 @@ const TEXT_KEYS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Leaves statements as they are. */
-export const SQLITE: Dialect = { name: 'sqlite', translate: (text) => text }
-
 /** Translates for PostgreSQL, each text once. */
 export function createPostgresDialect(): Dialect {
   const translations = new Map<string, string>()
   return {
-    name: 'postgres',
     translate(text) {
       let translated = translations.get(text)
       if (translated === undefined) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodePng } from '../../../src/engine/parse/render/png.js'
+import { encodePng } from '../../helpers/png.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { makePdf, scansOf, sheetOf } from '../parse/render/make-pdf.js'
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { encodePng } from '../../../src/engine/parse/render/png.js'
+import { encodePng } from '../../helpers/png.js'
 
 const BUILT = fileURLToPath(new URL('../../../dist/engine/parse/', import.meta.url))
 

@@ -65,6 +65,17 @@ describe('AsciiDoc', () => {
     })
     expect(path(document, 'what it means')).toBe('Install › Details')
   })
+
+  it('labels the first paragraph after an admonition style', async () => {
+    const source = '[WARNING]\nHot.\n\n[TIP]\n====\n* Listed.\n====\n\nPlain.\n\n[NOTE]\n====\nKeep dry.\n\nMore.\n====\n'
+    expect(shown(await read('notes.adoc', source))).toEqual([
+      'paragraph: WARNING: Hot.',
+      'list: - Listed.',
+      'paragraph: Plain.',
+      'paragraph: NOTE: Keep dry.',
+      'paragraph: More.',
+    ])
+  })
 })
 
 describe('MediaWiki', () => {

@@ -55,7 +55,7 @@ import {
   listConversationVariables,
   setVariableValue,
 } from '../../../src/engine/rows/chat/variables.js'
-import { filterReadableDocuments, insertDocument, lookupDocument } from '../../../src/engine/rows/documents.js'
+import { filterReadableDocuments, insertDocuments, lookupDocument } from '../../../src/engine/rows/documents.js'
 import { addQuotes, listQuotes, listRestrictedSources } from '../../../src/engine/rows/quotes.js'
 import { insertTaskCost, listTaskCosts } from '../../../src/engine/rows/research/costs.js'
 import { listEventsAfter } from '../../../src/engine/rows/research/events.js'
@@ -244,8 +244,8 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
           source,
           space.key,
         ])
-        yield* insertDocument(
-          { ...made, tenant: 'a', id: documentId, space_key: space.key, source_id: source, filename: 'f' },
+        yield* insertDocuments(
+          [{ ...made, tenant: 'a', id: documentId, space_key: space.key, source_id: source, filename: 'f' }],
           NOW,
         )
         yield* insertTrace({

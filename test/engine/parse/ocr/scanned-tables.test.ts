@@ -5,7 +5,7 @@ import { findMissedAreas } from '../../../../src/engine/parse/ocr/missed-words.j
 import { isTexture } from '../../../../src/engine/parse/ocr/texture.js'
 import { parseLines } from '../../../../src/engine/parse/ocr/words.js'
 import type { Bitmap } from '../../../../src/engine/parse/render/bitmap.js'
-import { encodePng } from '../../../../src/engine/parse/render/png.js'
+import { encodePng } from '../../../helpers/png.js'
 import { toTableCells } from '../../../../src/engine/parse/tables/cells.js'
 import { makeDocxWithPicture } from '../office-picture.js'
 import { read } from '../read.js'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ReadError } from '../../../../src/engine/parse/limits.js'
 import { MAX_PIXELS } from '../../../../src/engine/parse/render/bitmap.js'
 import { openPages } from '../../../../src/engine/parse/render/pdf-pages.js'
-import { encodePng } from '../../../../src/engine/parse/render/png.js'
+import { encodePng } from '../../../helpers/png.js'
 import { makePdf } from './make-pdf.js'
 
 /** A page of 200 × 100 points whose lower left quarter is red. */
