@@ -1,7 +1,8 @@
 import type { EngineContext } from '../context.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { RetentionRules } from '../spaces/retention-policy.js'
-import type { RemovalSlice } from '../storage/slices.js'
+import type { Read, Write } from '../storage/program.js'
+import { type RemovalSlice, removeInOneWrite } from '../storage/slices.js'
 
 /** The input of one step of the clean-up. */
 export interface RetentionScope {
@@ -16,6 +17,19 @@ export interface RetentionScope {
 
 /** Removes a slice of what has outlived the policy. Every step may be interrupted anywhere and repeated. */
 export type RetentionStep = (scope: RetentionScope) => Promise<RemovalSlice>
+
+/** Creates a step that removes the rows of a space which have outlived a number of days. */
+export function createAgeStep<T>(
+  list: (spaceKey: number, before: number, limit: number) => Read<readonly T[]>,
+  remove: (row: T) => Write<unknown>,
+  getDays: (rules: RetentionRules) => number,
+): RetentionStep {
+  return async ({ context: { db }, space, rules, now, batchRows }) => {
+    const rows = await db.read(list(space.key, getCutoff(now, getDays(rules)), batchRows))
+    return removeInOneWrite(db, rows, batchRows, remove)
+  }
+}
+
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /** The time before which data have outlived `days`. */

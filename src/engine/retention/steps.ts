@@ -10,6 +10,12 @@ import {
   removeStepEvidence,
 } from '../rows/retention/answers.js'
 import {
+  listBulkJobsEndedBefore,
+  listCommitsCollectedBefore,
+  removeBulkJob,
+  removeCommit,
+} from '../rows/retention/ended-work.js'
+import {
   findInactiveNodes,
   findReplacedVectorSpace,
   listDocumentsBefore,
@@ -22,47 +28,14 @@ import {
   removeVector,
 } from '../rows/retention/versions.js'
 import { NOTHING_REMOVED, type RemovalSlice, removeInOneWrite } from '../storage/slices.js'
-import { removeCollectedCommits, removeEndedBulkJobs, removeEndedJobs } from './ended-work.js'
+import { ENDED_WORK_DAYS, removeEndedJobs } from './ended-work.js'
 import { collectFailedCommits } from './failed-commits.js'
-import { getCutoff, type RetentionScope, type RetentionStep } from './slice.js'
+import { createAgeStep, getCutoff, type RetentionScope, type RetentionStep } from './slice.js'
 
 /** deleting a document touches its versions, jobs, commits and the indexes: limits the size of a transaction */
 const DOCUMENTS_PER_SLICE = 20
 /** the subject of deletions of expired documents */
 const SUBJECT = 'retention'
-
-/** Removes answer traces with their steps and evidence bundles, oldest first. */
-async function removeTraces({ context: { db }, space, rules, now, batchRows }: RetentionScope): Promise<RemovalSlice> {
-  const before = getCutoff(now, rules.answerTraceRetentionDays)
-  const rows = await db.read(listExpiredTraces(space.key, before, batchRows))
-  return removeInOneWrite(db, rows, batchRows, removeTrace)
-}
-
-/** Removes ended research tasks with their evidence and reports: they are answers too. */
-async function removeResearchTasks({
-  context: { db },
-  space,
-  rules,
-  now,
-  batchRows,
-}: RetentionScope): Promise<RemovalSlice> {
-  const before = getCutoff(now, rules.answerTraceRetentionDays)
-  const rows = await db.read(listTasksEndedBefore(space.key, before, batchRows))
-  return removeInOneWrite(db, rows, batchRows, removeResearchTask)
-}
-
-/** Removes evidence of the steps of research tasks; the last piece belongs to the report and stays with it. */
-async function removeOldStepEvidence({
-  context: { db },
-  space,
-  rules,
-  now,
-  batchRows,
-}: RetentionScope): Promise<RemovalSlice> {
-  const before = getCutoff(now, rules.evidenceCacheRetentionDays)
-  const rows = await db.read(listStepEvidenceBefore(space.key, before, batchRows))
-  return removeInOneWrite(db, rows, batchRows, removeStepEvidence)
-}
 
 /** Deletes raw documents, as a user would. */
 async function deleteRawDocuments({ context, space, rules, now, batchRows }: RetentionScope): Promise<RemovalSlice> {
@@ -155,16 +128,22 @@ async function removeOldPublications({
  * as long as a bulk job or a failed commit needs them.
  */
 export const STEPS: readonly [name: string, step: RetentionStep][] = [
-  ['traces', removeTraces],
-  ['researchTasks', removeResearchTasks],
-  ['stepEvidence', removeOldStepEvidence],
+  ['traces', createAgeStep(listExpiredTraces, removeTrace, (rules) => rules.answerTraceRetentionDays)],
+  // ended ones with their evidence and reports: they are answers too
+  ['researchTasks', createAgeStep(listTasksEndedBefore, removeResearchTask, (rules) => rules.answerTraceRetentionDays)],
+  // the last piece of evidence belongs to the report and stays with it
+  [
+    'stepEvidence',
+    createAgeStep(listStepEvidenceBefore, removeStepEvidence, (rules) => rules.evidenceCacheRetentionDays),
+  ],
   ['documents', deleteRawDocuments],
   ['artifactVersions', markObsoleteVersions],
   ['nodes', removeSupersededNodes],
   ['models', removeReplacedModels],
   ['publications', removeOldPublications],
   ['commits', collectFailedCommits],
-  ['bulkJobs', removeEndedBulkJobs],
+  ['bulkJobs', createAgeStep(listBulkJobsEndedBefore, removeBulkJob, () => ENDED_WORK_DAYS)],
   ['jobs', removeEndedJobs],
-  ['collectedCommits', removeCollectedCommits],
+  // without a job: of uploads that failed or changed nothing
+  ['collectedCommits', createAgeStep(listCommitsCollectedBefore, removeCommit, () => ENDED_WORK_DAYS)],
 ]
