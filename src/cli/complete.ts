@@ -1,6 +1,5 @@
 import { writeSync } from 'node:fs'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
-import { AnswerCache } from './completing/answer-cache.js'
 import {
   type CompletionLine,
   findFlagValue,
@@ -8,8 +7,8 @@ import {
   parseCompletionLine,
 } from './completing/completion-line.js'
 import { type CompletionKind, type CompletionNames, findCompletionKind, KS_NAMES } from './completing/kinds.js'
-import { createLazyReader, openServiceReader } from './completing/service-reader.js'
-import { type CompletionSources, listLocalValues, listServiceValues } from './completing/values.js'
+import { openServiceReader } from './completing/service-reader.js'
+import { listLocalValues, listServiceValues } from './completing/values.js'
 import { type CommandSettings, resolveSettings } from './contexts.js'
 import { findRecentIds } from './recent-ids.js'
 
@@ -79,15 +78,13 @@ async function listValues(
 async function listRemoteValues(
   kind: CompletionKind,
   prefix: string,
-  { settings: read, dirs }: CompletionContext,
+  context: CompletionContext,
 ): Promise<readonly string[]> {
-  const settings = read()
-  const service = settings.service.value
-  const cache = new AnswerCache(dirs.cache, JSON.stringify(service))
-  const sources = { cache, space: settings.space?.value }
-  const reader = createLazyReader(() => openServiceReader(service))
+  const { service, space } = context.settings()
+  const reader = await openServiceReader(service.value)
+  if (reader === undefined) return []
   try {
-    return await listServiceValues(kind, prefix, { ...sources, reader } satisfies CompletionSources)
+    return await listServiceValues(kind, prefix, { reader, space: space?.value })
   } finally {
     reader.close()
   }

@@ -1,9 +1,9 @@
 import { type CompletionContext, completeProgram } from '../cli/complete.js'
-import { AnswerCache } from '../cli/completing/answer-cache.js'
 import { findFlagValue } from '../cli/completing/completion-line.js'
 import { type CompletionKind, KCHAT_NAMES } from '../cli/completing/kinds.js'
 import { getIds, getItems } from '../cli/completing/pages.js'
 import { openServiceReader } from '../cli/completing/service-reader.js'
+import type { ConfiguredService } from '../cli/contexts.js'
 import { toNonEmptyString } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { selectApiKey } from './key.js'
@@ -36,22 +36,9 @@ function listCandidates(kind: CompletionKind, where: CompletionContext): Promise
 }
 
 /** Names of applications; ids for names that several applications have. */
-async function listApps({ settings, dirs }: CompletionContext): Promise<readonly string[]> {
-  const location = settings().service.value
-  const cache = new AnswerCache(dirs.cache, JSON.stringify(location))
-  const cached = cache.find('apps', '')
-  if (cached !== undefined) return cached.values
-  const reader = await openServiceReader(location)
-  if (reader === undefined) return []
-  try {
-    const items = getItems(await reader.get('/chat-apps'))
-    const names = items.flatMap(({ name }) => toNonEmptyString(name) ?? [])
-    const values = [...new Set([...names, ...getIds({ items })])]
-    cache.save('apps', '', { values, isComplete: true })
-    return values
-  } finally {
-    reader.close()
-  }
+async function listApps({ settings }: CompletionContext): Promise<readonly string[]> {
+  const page = await readFromService(settings().service.value, '/chat-apps')
+  return [...getItems(page).flatMap(({ name }) => toNonEmptyString(name) ?? []), ...getIds(page)]
 }
 
 /** Ids from the service for the key of the application. The service is selected as in every other command. */
@@ -68,17 +55,14 @@ async function listFromApplication(
   const location = resolveCommandSettings(options).service
   const { token } = selectApiKey(options, location.origin !== 'project')
   const user = encodeURIComponent(selectUser(options))
-  const requestPath = path(user)
-  const cache = new AnswerCache(where.dirs.cache, `${JSON.stringify(location.value)} ${token}`)
-  const cached = cache.find(requestPath, '')
-  if (cached !== undefined) return cached.values
-  const reader = await openServiceReader(location.value, token)
-  if (reader === undefined) return []
+  return getIds(await readFromService(location.value, path(user), token))
+}
+
+async function readFromService(service: ConfiguredService, path: string, token?: string): Promise<unknown> {
+  const reader = await openServiceReader(service, token)
   try {
-    const values = getIds(await reader.get(requestPath))
-    cache.save(requestPath, '', { values, isComplete: true })
-    return values
+    return await reader?.get(path)
   } finally {
-    reader.close()
+    reader?.close()
   }
 }

@@ -1,5 +1,4 @@
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
-import type { CompletionAnswer } from './answer-cache.js'
 import { getItems } from './pages.js'
 import type { ServiceReader } from './service-reader.js'
 
@@ -13,40 +12,27 @@ const UPLOADS = '/sources/uploads'
 const ID_PREFIX = /^[0-9a-f]{8}-?[0-9a-f-]*$/i
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
-export function looksLikeId(prefix: string): boolean {
-  return ID_PREFIX.test(prefix)
-}
-
 /** Lists paths of documents and folders with this prefix; ids if the prefix looks like one. */
-export async function listDocumentNames(
-  reader: ServiceReader,
-  space: string,
-  prefix: string,
-): Promise<CompletionAnswer> {
-  if (looksLikeId(prefix)) {
+export async function listDocumentNames(reader: ServiceReader, space: string, prefix: string): Promise<string[]> {
+  if (ID_PREFIX.test(prefix)) {
     const found = await listDocumentIds(reader, space, prefix)
-    if (found.length > 0) return { values: found, isComplete: false }
+    if (found.length > 0) return found
   }
   const nameStart = prefix.lastIndexOf('/') + 1
   const [folder, name] = [prefix.slice(0, nameStart), prefix.slice(nameStart)]
-  const listInRoot = async (root: string): Promise<CompletionAnswer> => {
-    const { values, isComplete } = await listFolder(reader, space, `${root}/${folder}`, name)
-    return { values: values.map((value) => value.slice(root.length + 1)), isComplete }
+  const listInRoot = async (root: string): Promise<string[]> => {
+    const paths = await listFolder(reader, space, `${root}/${folder}`, name)
+    return paths.map((path) => path.slice(root.length + 1))
   }
   // Almost all documents are uploads: search them while the list of sources loads.
   const others = listSourceFolders(reader, space).then((roots) => Promise.all(roots.map(listInRoot)))
-  const answers = (await Promise.all([listInRoot(UPLOADS).then((value) => [value]), others])).flat()
-  return { values: answers.flatMap(({ values }) => values), isComplete: answers.every(({ isComplete }) => isComplete) }
+  return (await Promise.all([listInRoot(UPLOADS), others])).flat(2)
 }
 
 /** Lists the folder that contains the path. */
-export async function listVirtualPaths(
-  reader: ServiceReader,
-  space: string,
-  prefix: string,
-): Promise<CompletionAnswer> {
+export async function listVirtualPaths(reader: ServiceReader, space: string, prefix: string): Promise<string[]> {
   const nameStart = prefix.lastIndexOf('/') + 1
-  if (nameStart <= 1) return { values: ['/sources/', '/knowledge/', '/evidence/', '/workspaces/'], isComplete: true }
+  if (nameStart <= 1) return ['/sources/', '/knowledge/', '/evidence/', '/workspaces/']
   return await listFolder(reader, space, prefix.slice(0, nameStart), prefix.slice(nameStart))
 }
 
@@ -54,22 +40,15 @@ export async function listVirtualPaths(
  * Lists paths in a folder; folders end with a slash. Of a long folder, lists the first entries and those whose names
  * contain `name`.
  */
-async function listFolder(
-  reader: ServiceReader,
-  space: string,
-  folder: string,
-  name: string,
-): Promise<CompletionAnswer> {
+async function listFolder(reader: ServiceReader, space: string, folder: string, name: string): Promise<string[]> {
   const path = encodeURIComponent(folder.replace(/\/+$/, ''))
   const query = `path=${path}&nameContains=${encodeURIComponent(name)}&limit=${MAX_LISTED}`
   const [page, found] = await Promise.all([
     reader.get(`${space}/fs/ls?path=${path}&limit=${MAX_LISTED}`).catch(() => undefined),
     name === '' ? undefined : reader.get(`${space}/fs/find?${query}`).catch(() => undefined),
   ])
-  const listed = getPaths(page)
-  const isComplete = !isRecord(page) || page.truncated !== true
-  if (isComplete || name === '') return { values: listed, isComplete: isComplete && page !== undefined }
-  return { values: [...listed, ...getPaths(found)], isComplete: isRecord(found) && found.truncated !== true }
+  const isTruncated = isRecord(page) && page.truncated === true
+  return [...getPaths(page), ...(isTruncated ? getPaths(found) : [])]
 }
 
 function getPaths(page: unknown): string[] {

@@ -42,20 +42,6 @@ export async function openServiceReader(
   return target === undefined ? undefined : await createNetworkReader({ ...target, token: effectiveToken })
 }
 
-/** Connects at the first read: cached answers need no connection. */
-export function createLazyReader(open: () => Promise<ServiceReader | undefined>): ServiceReader {
-  let opened: Promise<ServiceReader | undefined> | undefined
-  return {
-    get: async (path) => {
-      opened ??= open()
-      const reader = await opened
-      if (reader === undefined) throw new Error('the service is not reachable')
-      return await reader.get(path)
-    },
-    close: () => void opened?.then((reader) => reader?.close()).catch(() => undefined),
-  }
-}
-
 /** Uses a new connection for each request. */
 function createSocketReader(socketPath: string, token: string, instance: string): ServiceReader {
   const open = new Set<Socket>()
