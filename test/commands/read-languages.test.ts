@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPages } from '../../src/engine/parse/render/pdf-pages.js'
-import { encodePng } from '../helpers/png.js'
 import { makePdf, makeScan, sheetOf } from '../engine/parse/render/make-pdf.js'
 import { cliHome } from '../helpers/cli.js'
+import { encodePng } from '../helpers/png.js'
 
 // The letters of the font Symbol: Greek where Helvetica has Latin ones.
 const GREEK = ['h qalassa einai megalh', 'kai to ploio pleei makria', 'o anemoj fusa apo boria', 'oi yaradej girizoun']

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { encodePng } from '../../helpers/png.js'
 import { ADA, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { encodePng } from '../../helpers/png.js'
 import { makePdf, scansOf, sheetOf } from '../parse/render/make-pdf.js'
 
 const TIMEOUT_MS = 180_000

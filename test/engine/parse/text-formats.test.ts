@@ -67,7 +67,8 @@ describe('AsciiDoc', () => {
   })
 
   it('labels the first paragraph after an admonition style', async () => {
-    const source = '[WARNING]\nHot.\n\n[TIP]\n====\n* Listed.\n====\n\nPlain.\n\n[NOTE]\n====\nKeep dry.\n\nMore.\n====\n'
+    const source =
+      '[WARNING]\nHot.\n\n[TIP]\n====\n* Listed.\n====\n\nPlain.\n\n[NOTE]\n====\nKeep dry.\n\nMore.\n====\n'
     expect(shown(await read('notes.adoc', source))).toEqual([
       'paragraph: WARNING: Hot.',
       'list: - Listed.',

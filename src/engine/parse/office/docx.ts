@@ -21,7 +21,6 @@ const STYLE_MAP = [
   "p[style-name='caption'] => figcaption:fresh",
 ]
 
-
 /** Reads Word documents: mammoth converts the body to HTML; headers and footers are appended. */
 export const docxParser: Parser = {
   parse: parseDocx,

@@ -14,7 +14,6 @@ import { readXmlPart } from './office-package.js'
 import { readOpenDocumentProperties } from './properties.js'
 import { SheetBudget, sheetBlocks } from './sheet-blocks.js'
 
-
 /** A flat document has its properties within this many characters. */
 const META_LENGTH = 64 * 1024
 

@@ -18,7 +18,6 @@ import { extractPage, listTiffPages, type TiffPage } from './tiff.js'
 import { decodeWithUtif, needsUtif } from './tiff-other.js'
 import { toUpright } from './transform.js'
 
-
 /** A page or picture of a file, not decoded yet. */
 interface UndecodedPage {
   number: number
