@@ -61,7 +61,6 @@ export interface PrintListOptions {
 export class Output {
   readonly format: OutputFormat
   readonly colour: boolean
-  readonly errColour: boolean
   readonly unicode: boolean
   readonly symbols: Symbols
   readonly width: number
@@ -84,7 +83,6 @@ export class Output {
     const { env } = streams
     this.format = options.format ?? (this.isTerminal ? 'table' : 'tsv')
     this.colour = isColourEnabled({ override: options.colour, isTTY: this.isTerminal, env })
-    this.errColour = isColourEnabled({ override: options.colour, isTTY: this.err.isTTY === true, env })
     this.unicode = hasUnicode(env)
     this.symbols = symbols(this.unicode)
     this.width = getTerminalWidth(this.out, env)

@@ -213,7 +213,7 @@ function fakeLsa(store: () => SmallStore) {
     async embed(id: string, texts: string[]) {
       if (!loaded.has(id)) throw new Error(`the model of ${id} is not loaded`)
       store().asked.push(texts)
-      return { vectors: await store().embed(texts), hitRate: 1 }
+      return { vectors: await store().embed(texts) }
     },
     idf: async (_: string, terms: string[]) => new Map(terms.map((term) => [term, term.length])),
     close: noop,

@@ -33,8 +33,8 @@ const MIN_NODE_VERSION = [20, 20] as const
 /** Runs all checks in sequence; a check that fails to run is a finding, too. */
 export async function* runChecks(options: DoctorOptions): AsyncGenerator<CheckFinding> {
   yield checkNodeVersion()
-  yield await checkNativeModule('better-sqlite3', 'new m(":memory:").close()', true)
-  yield await checkNativeModule('hnswlib-node', 'new m.HierarchicalNSW("l2", 2)', true)
+  yield await checkNativeModule('better-sqlite3', 'new m(":memory:").close()')
+  yield await checkNativeModule('hnswlib-node', 'new m.HierarchicalNSW("l2", 2)')
   yield await checkTantivy()
   yield checkDataDirectory(options.dirs.data)
   yield checkDiskSpace(options.dirs.data)
@@ -55,11 +55,11 @@ function checkNodeVersion(): CheckFinding {
 }
 
 /** Loads a native module in a separate process, so that a broken one cannot crash this process. */
-async function checkNativeModule(name: string, testCode: string, isRequired: boolean): Promise<CheckFinding> {
+async function checkNativeModule(name: string, testCode: string): Promise<CheckFinding> {
   const failure = await findLoadFailure(name, testCode)
   if (failure === undefined) return { check: name, state: 'ok', found: 'loads and works' }
   const fix = `\`npm rebuild ${name}\` with a C++ compiler installed`
-  return { check: name, state: isRequired ? 'failed' : 'warning', found: failure, fix }
+  return { check: name, state: 'failed', found: failure, fix }
 }
 
 /** @returns the failure, or undefined */
@@ -191,7 +191,12 @@ async function checkDaemon({ dirs, version }: DoctorOptions): Promise<CheckFindi
     const message = error instanceof Error ? error.message : String(error)
     if (error instanceof ApiError && error.status === 401)
       return { check, state: 'failed', found: `token refused: ${message}`, fix: '`ks daemon restart` renews it' }
-    return { check, state: 'failed', found: `request failed: ${message}`, fix: '`ks daemon logs -n 50` shows the reason' }
+    return {
+      check,
+      state: 'failed',
+      found: `request failed: ${message}`,
+      fix: '`ks daemon logs -n 50` shows the reason',
+    }
   } finally {
     client.close()
   }

@@ -56,11 +56,10 @@ export interface TableColumnFormats {
  * there belongs to everybody: else nobody would be told that the reference is damaged.
  *
  * @param id the column of the owner that `column` repeats
- * @param whose what makes the owner one of `here`
  */
-export function ownedThrough(owner: string, id: string, column: string, whose = 'o.space_key = here.space'): string {
+export function ownedThrough(owner: string, id: string, column: string): string {
   const named = `SELECT 1 FROM ${owner} o WHERE o.${id} = t.${column}`
-  return `EXISTS (${named} AND ${whose}) OR NOT EXISTS (${named})`
+  return `EXISTS (${named} AND o.space_key = here.space) OR NOT EXISTS (${named})`
 }
 
 /** the last moment that a Date can hold, in milliseconds */

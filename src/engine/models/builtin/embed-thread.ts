@@ -33,9 +33,9 @@ export class EmbedThread {
     return this.#loaded.has(vectorSpaceId)
   }
 
-  /** Facts of a loaded model; marks it as recently used. */
-  facts(vectorSpaceId: string): LsaFacts | undefined {
-    return this.#loaded.get(vectorSpaceId)
+  /** Marks a loaded model as recently used. */
+  markUsed(vectorSpaceId: string): void {
+    this.#loaded.get(vectorSpaceId)
   }
 
   /** number of unanswered requests */

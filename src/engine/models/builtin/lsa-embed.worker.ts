@@ -14,8 +14,6 @@ interface EmbedJob {
   next: number
   vectors: Float32Array
   known: Uint8Array
-  termCount: number
-  knownTermCount: number
 }
 
 const spaces = new Map<string, LsaSpace>()
@@ -28,15 +26,12 @@ function reply(message: EmbedReply, transfer: ArrayBuffer[] = []): void {
 function startJob(id: number, space: LsaSpace, texts: string[]): EmbedJob {
   const { dimension } = space.model
   const vectors = new Float32Array(texts.length * dimension)
-  return { id, space, texts, next: 0, vectors, known: new Uint8Array(texts.length), termCount: 0, knownTermCount: 0 }
+  return { id, space, texts, next: 0, vectors, known: new Uint8Array(texts.length) }
 }
 
 function embedNextText(job: EmbedJob, terms: string[]): void {
   const { space, next } = job
-  job.termCount += terms.length
-  const vector = embedTerms(space, terms, (known) => {
-    job.knownTermCount += known
-  })
+  const vector = embedTerms(space, terms)
   if (vector !== undefined) {
     job.vectors.set(vector, next * space.model.dimension)
     job.known[next] = 1
@@ -46,10 +41,9 @@ function embedNextText(job: EmbedJob, terms: string[]): void {
 
 function finishJob(job: EmbedJob): void {
   const { id, vectors, known } = job
-  const hitRate = job.termCount === 0 ? 1 : job.knownTermCount / job.termCount
   const { buffer } = vectors
   reply(
-    { id, type: 'vectors', dimension: job.space.model.dimension, vectors, known, hitRate },
+    { id, type: 'vectors', dimension: job.space.model.dimension, vectors, known },
     buffer instanceof ArrayBuffer ? [buffer] : [],
   )
 }

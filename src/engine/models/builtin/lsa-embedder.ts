@@ -5,8 +5,6 @@ import type { EmbedPurpose, LsaFacts } from './lsa-messages.js'
 export interface EmbeddedTexts {
   /** unit length; undefined where the model knows no term of the text */
   vectors: (Float32Array | undefined)[]
-  /** fraction of the texts' terms that the model knows, 0 to 1; a falling rate suggests a retraining */
-  hitRate: number
 }
 
 /**
@@ -32,11 +30,6 @@ export class LsaEmbedder {
   /** Whether the model of a vector space is loaded. */
   has(vectorSpaceId: string): boolean {
     return this.#threads.every((thread) => thread.has(vectorSpaceId))
-  }
-
-  /** Facts of a loaded model. */
-  facts(vectorSpaceId: string): LsaFacts | undefined {
-    return this.#first.facts(vectorSpaceId)
   }
 
   /**
@@ -68,13 +61,12 @@ export class LsaEmbedder {
    */
   async embed(vectorSpaceId: string, texts: string[], purpose: EmbedPurpose): Promise<EmbeddedTexts> {
     const thread = purpose === 'document' ? this.#leastBusy() : this.#first
-    thread.facts(vectorSpaceId)
+    thread.markUsed(vectorSpaceId)
     const reply = await thread.ask((id) => ({ type: 'embed', id, vectorSpaceId, texts, purpose }))
     if (reply.type !== 'vectors') throw unexpectedReply(reply)
-    const { dimension, vectors, known, hitRate } = reply
+    const { dimension, vectors, known } = reply
     return {
       vectors: texts.map((_, i) => (known[i] === 1 ? vectors.slice(i * dimension, (i + 1) * dimension) : undefined)),
-      hitRate,
     }
   }
 

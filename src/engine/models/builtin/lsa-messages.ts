@@ -11,7 +11,7 @@ export type EmbedRequest =
 
 export type EmbedReply =
   | { id: number; type: 'loaded'; facts: LsaFacts }
-  | { id: number; type: 'vectors'; dimension: number; vectors: Float32Array; known: Uint8Array; hitRate: number }
+  | { id: number; type: 'vectors'; dimension: number; vectors: Float32Array; known: Uint8Array }
   | { id: number; type: 'idf'; values: Float64Array }
   | { id: number; type: 'failed'; message: string }
 

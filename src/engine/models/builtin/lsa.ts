@@ -56,25 +56,13 @@ export function openModel(model: LsaModel): LsaSpace {
   }
 }
 
-/**
- * Unit-length vector of a list of terms; undefined when the model knows none of them.
- *
- * @param known called with the number of terms that the model knows
- */
-export function embedTerms(
-  { model, rowOf, weights }: LsaSpace,
-  terms: Iterable<string>,
-  onKnownTerms?: (terms: number) => void,
-): Float32Array | undefined {
+/** Unit-length vector of a list of terms; undefined when the model knows none of them. */
+export function embedTerms({ model, rowOf, weights }: LsaSpace, terms: Iterable<string>): Float32Array | undefined {
   const counts = new Map<number, number>()
-  let hits = 0
   for (const term of terms) {
     const row = rowOf.get(term)
-    if (row === undefined) continue
-    hits++
-    if (row < model.rows) counts.set(row, (counts.get(row) ?? 0) + 1)
+    if (row !== undefined && row < model.rows) counts.set(row, (counts.get(row) ?? 0) + 1)
   }
-  onKnownTerms?.(hits)
   const vector = new Float32Array(model.dimension)
   const rows: number[] = []
   const factors: number[] = []

@@ -32,11 +32,7 @@ export interface Pix {
   get_spp(): number
   get_wpl(): number
   get_data(): number
-  get_colormap(): PixColormap
-}
-
-interface PixColormap {
-  get_n(): number
+  get_colormap(): object
 }
 
 export interface TessApi {
@@ -49,9 +45,7 @@ export interface TessApi {
   FindLines(): number
   Recognize(monitor: null): number
   GetJSONText(page: number): string
-  MeanTextConf(): number
   Clear(): void
-  End(): void
 }
 
 /**

@@ -3,7 +3,6 @@ export interface PptRecord {
   type: number
   instance: number
   /** Whether it contains records. */
-  container: boolean
   body: Buffer
 }
 
@@ -17,7 +16,6 @@ export function readRecord(bytes: Buffer, offset: number): PptRecord | undefined
   return {
     type: bytes.readUInt16LE(offset + 2),
     instance: header >> 4,
-    container: (header & 0xf) === 0xf,
     body: bytes.subarray(offset + HEADER_BYTES, Math.min(bytes.length, offset + HEADER_BYTES + size)),
   }
 }

@@ -61,9 +61,9 @@ export function toTextArray(values: readonly string[]): string {
   return `{${values.map((value) => `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`).join(',')}}`
 }
 
-/** SQL condition: the document in a column is in a scope, whose documents are the parameter. */
-export function scopeCondition(column: string, { isExcluded }: { isExcluded: boolean }): string {
-  return `${column} ${isExcluded ? '<> ALL' : '= ANY'}(?::bigint[])`
+/** SQL condition: the document of a node is in a scope, whose documents are the parameter. */
+export function scopeCondition({ isExcluded }: { isExcluded: boolean }): string {
+  return `doc ${isExcluded ? '<> ALL' : '= ANY'}(?::bigint[])`
 }
 
 export function toNumberArray(values: Iterable<number>): string {

@@ -131,7 +131,7 @@ export function* countNodes(space: number): Read<number> {
 export function* countScope(space: number, scope: ScopeMessage): Read<{ nodes: number; length: number }> {
   const counted = yield* sql.get<{ nodes: number; length: number }>(
     `SELECT count(*) nodes, coalesce(sum(length), 0)::bigint length FROM ${SEARCH_SCHEMA}.nodes
-     WHERE space = ? AND ${scopeCondition('doc', scope)}`,
+     WHERE space = ? AND ${scopeCondition(scope)}`,
     [space, toNumberArray(scope.docs)],
   )
   return counted ?? { nodes: 0, length: 0 }
@@ -145,7 +145,7 @@ export function* countFrequenciesInScope(
 ): Read<{ lexeme: string; df: number }[]> {
   return yield* sql.all<{ lexeme: string; df: number }>(
     `SELECT lexeme, (SELECT count(*) FROM ${SEARCH_SCHEMA}.nodes
-       WHERE space = ? AND terms @@ query AND ${scopeCondition('doc', scope)}) df
+       WHERE space = ? AND terms @@ query AND ${scopeCondition(scope)}) df
      FROM unnest(?::text[], ?::tsquery[]) asked(lexeme, query)`,
     [space, toNumberArray(scope.docs), toTextArray(lexemes), toTextArray(lexemes.map(quoteLexeme))],
   )

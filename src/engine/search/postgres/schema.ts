@@ -37,9 +37,7 @@ const INLINE_STORAGE = 'toast_tuple_target = 8160'
 export const SAMPLE_GROUPS = 1_024
 
 /** SQL expression of a node's group; one group is a sample. */
-export function sampleGroupSql(column: string): string {
-  return `hashint8(${column}) & ${SAMPLE_GROUPS - 1}`
-}
+export const SAMPLE_GROUP_SQL = `hashint8(node) & ${SAMPLE_GROUPS - 1}`
 
 const TABLE_NAMES = ['spaces', 'nodes', 'terms', 'vector_spaces', 'vectors']
 const CREATE_TABLES_SQL = `
@@ -96,7 +94,7 @@ CREATE TABLE IF NOT EXISTS ${SEARCH_SCHEMA}.vectors (
 ) WITH (${INLINE_STORAGE});
 ALTER TABLE ${SEARCH_SCHEMA}.vectors ALTER COLUMN v SET STORAGE MAIN;
 CREATE INDEX IF NOT EXISTS vectors_doc ON ${SEARCH_SCHEMA}.vectors (vector_space, doc);
-CREATE INDEX IF NOT EXISTS vectors_sample ON ${SEARCH_SCHEMA}.vectors (vector_space, (${sampleGroupSql('node')}));
+CREATE INDEX IF NOT EXISTS vectors_sample ON ${SEARCH_SCHEMA}.vectors (vector_space, (${SAMPLE_GROUP_SQL}));
 ${TABLE_NAMES.map((name) => `SELECT isolate('${SEARCH_SCHEMA}.${name}');`).join('\n')}
 -- An operator that is not leakproof, as @@, uses no index in a statement, where it runs only after the policies of the
 -- table. In a policy it does.

@@ -223,7 +223,7 @@ function* selectRows(
      FROM (SELECT node, length, terms, (${slots.map(() => `?::float8 * ${RANK_SQL}?::tsquery)`).join(' + ')})
          / (?::float8 + ?::float8 * length) worth
        FROM ${SEARCH_SCHEMA}.nodes WHERE space = ? ${docs === undefined ? '' : 'AND doc = ANY(?::bigint[])'}
-         ${scope === undefined ? '' : `AND ${scopeCondition('doc', scope)}`}
+         ${scope === undefined ? '' : `AND ${scopeCondition(scope)}`}
        ORDER BY worth DESC, node LIMIT ${minCount}) best`,
     values,
   )

@@ -2,7 +2,7 @@ import { type Bindable, type Read, sql } from '../../storage/program.js'
 import { BACKGROUND_SAMPLES, type CosineBackground, computeBackground } from '../background.js'
 import type { ScopeMessage, SearchMessage } from '../protocol.js'
 import { scopeCondition, toHalfvec, toNumberArray } from './literals.js'
-import { SEARCH_SCHEMA, sampleGroupSql } from './schema.js'
+import { SAMPLE_GROUP_SQL, SEARCH_SCHEMA } from './schema.js'
 import type { VectorSpaceRow } from './vector-rows.js'
 
 /** Vectors up to which all of a vector space, or those of a filter's documents, are compared. */
@@ -66,7 +66,7 @@ interface VectorConditions {
 function toConditions(docs: Float64Array | undefined, scope: ScopeMessage | undefined): VectorConditions {
   const all = [...(docs === undefined ? [] : [{ docs, isExcluded: false }]), ...(scope === undefined ? [] : [scope])]
   return {
-    text: all.map((one) => ` AND ${scopeCondition('doc', one)}`).join(''),
+    text: all.map((one) => ` AND ${scopeCondition(one)}`).join(''),
     values: all.map((one) => toNumberArray(one.docs)),
   }
 }
@@ -147,7 +147,7 @@ function* sampleBackground(
 ): Read<CosineBackground | undefined> {
   const rows = yield* sql.all<{ cosine: number }>(
     `SELECT -(v <#> ?::halfvec) cosine FROM ${SEARCH_SCHEMA}.vectors
-     WHERE vector_space = ?${text} ORDER BY ${sampleGroupSql('node')} LIMIT ${BACKGROUND_SAMPLES}`,
+     WHERE vector_space = ?${text} ORDER BY ${SAMPLE_GROUP_SQL} LIMIT ${BACKGROUND_SAMPLES}`,
     [query, key, ...values],
   )
   return computeBackground(rows.map(({ cosine }) => cosine))

@@ -49,12 +49,11 @@ describe('the embedding thread', () => {
   afterAll(() => embedding.close())
 
   it('embeds documents and queries of a loaded model, in order', async () => {
-    await embedding.load('a', await trainedBytes(60))
+    const facts = await embedding.load('a', await trainedBytes(60))
     expect(embedding.has('a')).toBe(true)
-    expect(embedding.facts('a')).toMatchObject({ dimension: 15, documents: 60 })
-    const { vectors, hitRate } = await embedding.embed('a', ['piston valve', 'unheard', 'violin tempo'], 'document')
+    expect(facts).toMatchObject({ dimension: 15, documents: 60 })
+    const { vectors } = await embedding.embed('a', ['piston valve', 'unheard', 'violin tempo'], 'document')
     expect(vectors.map((vector) => vector?.length)).toEqual([15, undefined, 15])
-    expect(hitRate).toBeCloseTo(4 / 5)
     const [query] = (await embedding.embed('a', ['what is a piston valve?'], 'query')).vectors
     expect(Array.from(query ?? [])).toEqual(Array.from(vectors[0] ?? []))
   })
@@ -119,7 +118,6 @@ describe('the embedding in several threads', () => {
 
   it('offers a model if all threads have it, and unloads it in all', async () => {
     expect(embedding.has('a')).toBe(true)
-    expect(embedding.facts('a')).toMatchObject({ documents: 60 })
     await expect(embedding.load('b', new Uint8Array(100))).rejects.toThrow(/cannot be used/)
     expect(embedding.has('b')).toBe(false)
     embedding.unload('a')
