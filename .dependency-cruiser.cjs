@@ -184,6 +184,12 @@ module.exports = {
       { path: '^src/(?!console/|contract/|client/routes\\.ts$)' },
     ),
     never(
+      'visitors-load-no-console',
+      'The page of visitors is small: what it shares with the console must not load its router, session and pages.',
+      { path: '^src/console/(chat|visitor)/' },
+      { path: '^src/console/', pathNot: '^src/console/(chat/|visitor/|style/|ui/icon\\.tsx$)' },
+    ),
+    never(
       'console-has-no-node',
       'The console runs in a browser, which has no built-in modules of Node.',
       { path: '^src/console/' },

@@ -215,6 +215,20 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await close()
   })
 
+  it('shows a visitor a code block with empty lines as one block', async () => {
+    const { key } = await jsonOf<{ key: string }>(await call('POST', `/chat-apps/${appId}/keys`))
+    const answer = 'Write this:\n\n```js\n\nconst open = 9\n\n\nconst close = 17\n```\n\nThat is all.'
+    await chat(key, 'POST', '/apps/annotations', { question: 'How is it written?', answer })
+    await chat(key, 'POST', '/apps/annotation-reply/enable', { score_threshold: 0.9 })
+    const { page, problems, close } = await openTab(console.url, `/chat/${appId}`)
+    await page.getByLabel('Message').fill('How is it written?')
+    await page.keyboard.press('Enter')
+    await page.getByText('That is all.').waitFor()
+    expect(await page.locator('.answer pre').allTextContents()).toEqual(['\nconst open = 9\n\n\nconst close = 17'])
+    expect(problems).toEqual([])
+    await close()
+  })
+
   it('appears in a frame of a configured site only', async () => {
     const html = `<iframe src="${console.url}/chat/${appId}" width="400" height="500"></iframe>`
     const server = createServer((_request, response) => {

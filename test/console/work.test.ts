@@ -92,6 +92,26 @@ describe.runIf(hasBrowser)('a user of the console', () => {
     })
   })
 
+  it('sees an upload fail whose job was deleted, and the page asks for that job once', async () => {
+    await filledSpace(console, 'deleted', {})
+    const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
+    let reads = 0
+    await page.route('**/jobs?*', (route) => route.fulfill({ json: { items: [] } }))
+    await page.route('**/jobs/*', (route) => {
+      reads += 1
+      return route.fulfill({ status: 404, json: { error: { code: 'not-found', message: 'no such job' } } })
+    })
+    await page.locator('.space-card', { hasText: 'deleted' }).getByRole('button', { name: 'Add' }).click()
+    await page
+      .getByLabel('Files')
+      .setInputFiles([{ name: 'newt.md', mimeType: 'text/markdown', buffer: Buffer.from('# Newts\n\nNewts swim.\n') }])
+    await page.locator('.upload', { hasText: 'newt.md' }).getByText('it was deleted').waitFor()
+    await page.getByRole('button', { name: 'Retry failed' }).click()
+    await page.locator('.upload', { hasText: 'newt.md' }).getByText('already there').waitFor()
+    expect(reads).toBe(1)
+    await close()
+  })
+
   it('compiles a document again, and sees the differences', async () => {
     await filledSpace(console, 'versions', { 'plan.md': '# Plan\n\nWe meet on Monday.\n\nBring tea.\n' })
     const { page, close } = await openTab(console.url, await console.signedIn('documents?space=versions'))

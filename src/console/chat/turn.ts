@@ -1,4 +1,4 @@
-import type { ChatUsage, RetrieverResource } from '../../contract/chat/messages.js'
+import type { ChatUsage, ConversationMessage, RetrieverResource } from '../../contract/chat/messages.js'
 import { type ChatClient, ChatFailure } from './client.js'
 
 /** One question and its answer so far. */
@@ -19,6 +19,23 @@ export interface TurnProgress {
   error?: string
   rating?: 'like' | 'dislike'
   degraded?: readonly string[]
+}
+
+/** A stored message as a turn. */
+export function toTurn(message: ConversationMessage): TurnProgress {
+  const { id, conversation_id, query, answer, retriever_resources, feedback, error } = message
+  return {
+    question: query,
+    answer,
+    state: 'done',
+    steps: [],
+    sources: retriever_resources,
+    suggested: [],
+    messageId: id,
+    conversationId: conversation_id,
+    ...(feedback === null ? {} : { rating: feedback.rating }),
+    ...(error === null ? {} : { error }),
+  }
 }
 
 interface RunTurnRequest {

@@ -80,7 +80,8 @@ export async function ask(spaceId: string, question: string, mode: AskMode | und
     notify()
   }
   try {
-    await streamAnswer(spaceId, turn, previous.sessionId, controller.signal, update)
+    const { sessionId } = previous
+    await streamAnswer({ spaceId, question, mode, sessionId, signal: controller.signal }, update)
   } catch (error) {
     update(controller.signal.aborted ? { state: 'stopped' } : { state: 'failed', error: describeInterruption(error) })
   } finally {
@@ -88,11 +89,14 @@ export async function ask(spaceId: string, question: string, mode: AskMode | und
   }
 }
 
+interface AnswerRequest extends Pick<AskTurn, 'question' | 'mode'> {
+  spaceId: string
+  sessionId: string | undefined
+  signal: AbortSignal
+}
+
 async function streamAnswer(
-  spaceId: string,
-  { question, mode }: AskTurn,
-  sessionId: string | undefined,
-  signal: AbortSignal,
+  { spaceId, question, mode, sessionId, signal }: AnswerRequest,
   update: (to: Partial<AskTurn>, sessionId?: string) => void,
 ): Promise<void> {
   const body = {

@@ -1,5 +1,4 @@
 import '../../style/forms.css'
-import '../ask/ask.css'
 import './chat.css'
 import { useState } from 'react'
 import { useRead } from '../../api/use.js'

@@ -1,13 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { ChatClient, ConversationPage as ConversationList, MessagePage } from '../../chat/client.js'
+import { toTurn } from '../../chat/turn.js'
+import { TurnView } from '../../chat/turn-view.js'
 import { Button } from '../../ui/button.js'
 import { Dialog, Field, FormActions } from '../../ui/parts.js'
 import { RelativeTime } from '../../ui/relative-time.js'
-import { Badge, Empty, Loaded, Notice } from '../../ui/state.js'
+import { Empty, Loaded } from '../../ui/state.js'
 import { showToast } from '../../ui/toast.js'
-import { AnswerText } from '../ask/answer-text.js'
-import { AnswerSources } from './answer-sources.js'
+import { OWNER_STYLE } from './turn-style.js'
 
 /** Conversations of an end user of the application; those of this console if no user is named. */
 export function Conversations({ client, appId }: { client: ChatClient; appId: string }) {
@@ -105,7 +106,9 @@ function ConversationDialog({
               {has_more && <p className="small faint">The 100 newest messages.</p>}
               <ol className="talk-turns">
                 {data.map((message) => (
-                  <MessageView key={message.id} message={message} />
+                  <li key={message.id}>
+                    <TurnView turn={toTurn(message)} style={OWNER_STYLE} />
+                  </li>
                 ))}
               </ol>
             </>
@@ -120,23 +123,5 @@ function ConversationDialog({
         />
       </div>
     </Dialog>
-  )
-}
-
-function MessageView({ message }: { message: MessagePage['data'][number] }) {
-  const { query, answer, feedback, error, retriever_resources: sources } = message
-  const [cited, setCited] = useState<number>()
-  return (
-    <li className="talk-turn">
-      <p className="talk-question wrap">{query}</p>
-      <AnswerText text={answer} isRunning={false} itemCount={sources.length} onCite={setCited} />
-      {error !== null && <Notice tone="bad">{error}</Notice>}
-      <AnswerSources sources={sources} cited={cited} />
-      {feedback !== null && (
-        <Badge tone={feedback.rating === 'like' ? 'good' : 'bad'}>
-          {feedback.rating === 'like' ? 'good answer' : 'bad answer'}
-        </Badge>
-      )}
-    </li>
   )
 }

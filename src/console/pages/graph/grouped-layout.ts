@@ -16,6 +16,12 @@ interface NodeGroup {
   radius: number
 }
 
+interface PlacedGroup extends NodeGroup {
+  edges: readonly LayoutEdge[]
+  centreX: number
+  centreY: number
+}
+
 const GOLDEN_ANGLE = 2.399_963
 /** Minimal distance of two circles, as a factor of the sum of their radii. */
 const GAP_FACTOR = 1.15
@@ -54,18 +60,13 @@ export function layoutGroups(
   const last = groups.length - 1
   for (const [groupIndex, group] of groups.entries()) {
     const edges = inner[groupIndex] ?? []
+    const [centreX = 0, centreY = 0] = [centres.x[groupIndex], centres.y[groupIndex]]
     if (group.nodes.length > 3 && edges.length > 0)
-      layoutGroup(
-        group,
-        edges,
-        { x, y, size: input.size },
-        [centres.x[groupIndex] ?? 0, centres.y[groupIndex] ?? 0],
-        forces,
-      )
+      layoutGroup({ ...group, edges, centreX, centreY }, { x, y, size: input.size }, forces)
     const [hub] = group.nodes
     if (groupIndex === last || hub === undefined) continue
-    x[hub] = centres.x[groupIndex] ?? 0
-    y[hub] = centres.y[groupIndex] ?? 0
+    x[hub] = centreX
+    y[hub] = centreY
   }
   report(x, y, true)
 }
@@ -152,10 +153,8 @@ function groupEdges(groups: readonly NodeGroup[], { groups: groupOfNode = [], ed
 
 /** Lays out the nodes of one group and fits them into its circle. */
 function layoutGroup(
-  { nodes, radius }: NodeGroup,
-  edges: readonly LayoutEdge[],
+  { nodes, radius, edges, centreX, centreY }: PlacedGroup,
   all: NodePositions,
-  [centreX, centreY]: readonly [number, number],
   forces: ApplyForces,
 ): void {
   const local: NodePositions = {

@@ -1,4 +1,4 @@
-import { call } from '../../../api/client.js'
+import { call, RequestError } from '../../../api/client.js'
 
 type OnJobEnd = (reason: string | undefined) => void
 
@@ -23,27 +23,43 @@ export function followJob(spaceId: string, jobId: string, onEnd: OnJobEnd): void
  */
 async function poll(): Promise<void> {
   for (const spaceId of new Set([...followedJobs.values()].map((job) => job.spaceId))) {
-    try {
+    const jobIds = [...followedJobs].flatMap(([id, job]) => (job.spaceId === spaceId ? [id] : []))
+    const isGone = await isMissing(async () => {
       const { items } = await call('GET /knowledge-spaces/{id}/jobs', {
         path: { id: spaceId },
         query: { state: 'open', limit: LIST_LIMIT },
       })
       const stillOpen = new Set(items.map(({ id }) => id))
-      const closed = [...followedJobs].filter(([id, job]) => job.spaceId === spaceId && !stillOpen.has(id))
-      for (const [id] of closed.slice(0, MAX_READS_PER_POLL)) await reportEnd(id)
-    } catch {
-      // the daemon is unreachable: the next poll retries
-    }
+      for (const id of jobIds.filter((id) => !stillOpen.has(id)).slice(0, MAX_READS_PER_POLL)) await checkJob(id)
+    })
+    if (isGone) for (const id of jobIds) reportEnd(id, 'its space was deleted')
   }
   isPolling = followedJobs.size > 0
   if (isPolling) setTimeout(poll, POLL_MS)
 }
 
-async function reportEnd(id: string): Promise<void> {
-  const job = await call('GET /jobs/{id}', { path: { id } })
-  if (job.stage !== 'published' && job.stage !== 'failed' && job.stage !== 'canceled') return
+async function checkJob(id: string): Promise<void> {
+  const isGone = await isMissing(async () => {
+    const { stage, error } = await call('GET /jobs/{id}', { path: { id } })
+    if (stage === 'published') reportEnd(id, undefined)
+    else if (stage === 'canceled') reportEnd(id, error ?? 'it was canceled')
+    else if (stage === 'failed') reportEnd(id, error ?? 'it could not be read')
+  })
+  if (isGone) reportEnd(id, 'it was deleted')
+}
+
+/** Whether the daemon answers that the item does not exist. The next poll retries after any other failure. */
+async function isMissing(request: () => Promise<void>): Promise<boolean> {
+  try {
+    await request()
+    return false
+  } catch (error) {
+    return error instanceof RequestError && error.status === 404
+  }
+}
+
+function reportEnd(id: string, reason: string | undefined): void {
   const followed = followedJobs.get(id)
   followedJobs.delete(id)
-  if (job.stage === 'published') followed?.onEnd(undefined)
-  else followed?.onEnd(job.error ?? (job.stage === 'canceled' ? 'it was canceled' : 'it could not be read'))
+  followed?.onEnd(reason)
 }

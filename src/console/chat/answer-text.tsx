@@ -1,3 +1,4 @@
+import './answer.css'
 import { Fragment } from 'react'
 
 interface AnswerTextProps {
@@ -36,11 +37,11 @@ export function AnswerText({ text, isRunning, ...marks }: AnswerTextProps) {
 type AnswerBlock =
   | { kind: 'text'; text: string }
   | { kind: 'heading'; text: string }
-  | { kind: 'code'; text: string }
+  | { kind: 'code'; lines: string[] }
   | { kind: 'list'; isOrdered: boolean; items: string[] }
 
 function AnswerBlockView({ block, ...marks }: CitationProps & { block: AnswerBlock }) {
-  if (block.kind === 'code') return <pre className="answer-code">{block.text}</pre>
+  if (block.kind === 'code') return <pre className="answer-code">{block.lines.join('\n')}</pre>
   if (block.kind === 'heading')
     return (
       <h3>
@@ -90,7 +91,7 @@ function InlineMarkup({ text, itemCount = Number.POSITIVE_INFINITY, onCite }: Ci
 }
 
 /** Splits an answer into blocks, at empty lines and by the first characters of lines. Linear in the number of lines. */
-export function parseBlocks(text: string): AnswerBlock[] {
+function parseBlocks(text: string): AnswerBlock[] {
   const blocks: AnswerBlock[] = []
   let isCode = false
   let isOpen = false
@@ -98,9 +99,9 @@ export function parseBlocks(text: string): AnswerBlock[] {
     const last = blocks.at(-1)
     if (line.startsWith('```')) {
       isCode = !isCode
-      if (isCode) blocks.push({ kind: 'code', text: '' })
+      if (isCode) blocks.push({ kind: 'code', lines: [] })
       isOpen = false
-    } else if (isCode && last?.kind === 'code') last.text += last.text === '' ? line : `\n${line}`
+    } else if (isCode && last?.kind === 'code') last.lines.push(line)
     else if (line.trim() === '') isOpen = false
     else isOpen = addLine(blocks, line, isOpen)
   }
