@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { usageError } from './cli-error.js'
+import { EXIT } from '../contract/errors.js'
+import { CliError, usageError } from './cli-error.js'
 import { readJsonObject, writeJson } from './json-file.js'
 
 /** Short names that a user gave to commands, stored in one file for each program. */
@@ -14,13 +15,24 @@ function aliasesPath(configDir: string, program: AliasProgram): string {
   return join(configDir, program === 'ks' ? 'aliases.json' : 'chat-aliases.json')
 }
 
+/** An alias to create. */
+interface NewAlias {
+  name: string
+  command: string
+}
+
 /**
- * Rejects an alias name or command that cannot be used, or that would hide a command.
+ * Stores an alias. Rejects a name or command that cannot be used, or that would hide a command.
  *
  * @param commands first words of all commands of the program
  * @throws CliError exit 2
  */
-export function checkAlias(name: string, command: string, commands: ReadonlySet<string>, program: AliasProgram): void {
+export function setAlias(
+  configDir: string,
+  { name, command }: NewAlias,
+  commands: ReadonlySet<string>,
+  program: AliasProgram,
+): void {
   if (!ALIAS_NAME.test(name))
     throw usageError(
       `an alias name must be a letter and up to 63 letters, digits, - and _, received ${JSON.stringify(name)}`,
@@ -32,6 +44,7 @@ export function checkAlias(name: string, command: string, commands: ReadonlySet<
       `an alias must begin with a command of ${program}, received ${JSON.stringify(first)}`,
       `\`${program} --help\` lists them`,
     )
+  writeAliases(configDir, { ...readAliases(configDir, program), [name]: command }, program)
 }
 
 export function readAliases(configDir: string, program: AliasProgram = 'ks'): Aliases {
@@ -41,8 +54,20 @@ export function readAliases(configDir: string, program: AliasProgram = 'ks'): Al
   )
 }
 
-export function writeAliases(configDir: string, aliases: Aliases, program: AliasProgram = 'ks'): void {
+function writeAliases(configDir: string, aliases: Aliases, program: AliasProgram): void {
   writeJson(aliasesPath(configDir, program), aliases)
+}
+
+/** Deletes an alias. @throws CliError exit 5 */
+export function deleteAlias(configDir: string, name: string, program: AliasProgram): void {
+  const { [name]: command, ...others } = readAliases(configDir, program)
+  if (command === undefined)
+    throw new CliError(`there is no alias ${JSON.stringify(name)}`, {
+      code: 'not-found',
+      exit: EXIT.notFound,
+      hint: `\`${program} alias\` lists them`,
+    })
+  writeAliases(configDir, others, program)
 }
 
 /**

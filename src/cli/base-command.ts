@@ -1,14 +1,17 @@
 import { Command } from '@oclif/core/command'
 import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
-import { ApiError, ConnectionError } from '../client/errors.js'
+import { ApiError } from '../client/errors.js'
+import { withRest } from '../client/pages.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
 import { CliError, ExitWith } from './cli-error.js'
-import { type CommonOptions, commonFlags, DEFAULT_LIST_LIMIT, parseFormat, readCommon } from './common-flags.js'
+import { commonFlags, DEFAULT_LIST_LIMIT } from './common-flags.js'
+import { type CommonOptions, readCommon, toPromptOptions } from './common-options.js'
 import { type CommandSettings, type ConfiguredService, resolveSettings } from './contexts.js'
-import type { FilteredOutput } from './filter.js'
+import { armDeadline } from './deadline.js'
 import { Output, type OutStream, type ProseLayout } from './output.js'
-import type { PagedOutput } from './pager.js'
+import { getDefaultFormat } from './output-format.js'
+import { DIRECT_OUTPUT, type OutputStage, openOutputStage } from './output-stage.js'
 import type { PromptOptions } from './prompt.js'
 import { saveRecentIds } from './recent-ids.js'
 import type { SpaceRef } from './resolve.js'
@@ -32,9 +35,7 @@ export abstract class BaseCommand extends Command {
   private parsedCommon: CommonOptions | undefined
   private resolvedSettings: CommandSettings | undefined
   private output: Output | undefined
-  /** The pager or filter between the command and stdout. */
-  private paged: PagedOutput | undefined
-  private filtered: FilteredOutput | undefined
+  private stage: OutputStage = DIRECT_OUTPUT
   private hasFailed = false
   private layout: ProseLayout | undefined
   private clientPromise: Promise<Client> | undefined
@@ -58,8 +59,8 @@ export abstract class BaseCommand extends Command {
     const common = readCommon({ ...parsed.flags }, process.env)
     this.parsedCommon = common
     if (process.stdout.isTTY || process.stderr.isTTY) this.layout = await import('./prose.js')
-    await this.prepareStdout(common)
-    if (common.timeoutMs !== undefined) this.armTimeout(common.timeoutMs)
+    this.stage = await openOutputStage(common, 'pages' in this.ctor && this.ctor.pages === true)
+    if (common.timeoutMs !== undefined) armDeadline(this.deadline, common.timeoutMs)
     return parsed
   }
 
@@ -84,17 +85,10 @@ export abstract class BaseCommand extends Command {
   protected get out(): Output {
     if (this.output === undefined) {
       const { output } = this.common
-      const format = output.format ?? this.getDefaultFormat()
-      const { paged } = this
-      // Notes on stderr are printed after the paged output.
-      const deferredStderr = {
-        write: (text: string) => paged?.later(text) ?? false,
-        isTTY: true,
-        columns: process.stderr.columns,
-      }
+      const format = output.format ?? getDefaultFormat(this.settings)
       const streams = {
-        out: this.outputStage ?? process.stdout,
-        err: paged !== undefined && process.stderr.isTTY ? deferredStderr : process.stderr,
+        out: this.stage.out ?? process.stdout,
+        err: this.stage.err ?? process.stderr,
         env: process.env,
         layout: this.layout,
       }
@@ -176,13 +170,11 @@ export abstract class BaseCommand extends Command {
 
   /** Passes items on; reports the cursor on stderr if the list was cut. */
   protected async *withMoreHint<T>(items: AsyncGenerator<T, string | undefined>): AsyncGenerator<T> {
-    const next = yield* items
-    if (next !== undefined) this.out.note(`more: \`--all\`, or \`--cursor ${next}\``)
+    yield* withRest(items, (cursor) => this.out.note(`more: \`--all\`, or \`--cursor ${cursor}\``))
   }
 
   protected get prompt(): PromptOptions {
-    const terminal = process.stdin.isTTY === true && process.stderr.isTTY === true
-    return { yes: this.common.yes, interactive: terminal && !this.common.noInput }
+    return toPromptOptions(this.common)
   }
 
   /** Warns on stderr about the degradation of a reply, once for each reason, and returns the reply. */
@@ -208,8 +200,7 @@ export abstract class BaseCommand extends Command {
     client?.close()
     // Output that was interrupted may have buffered text.
     this.output?.endProse()
-    await this.paged?.end()
-    if (!this.hasFailed) await this.filtered?.end()
+    await this.stage.end(!this.hasFailed)
     if (this.output !== undefined) saveRecentIds(this.dirs.cache, this.output.shortenedIds)
     const serverVersion = client?.serverVersion
     if (serverVersion !== undefined && getMinorVersion(serverVersion) !== getMinorVersion(this.config.version)) {
@@ -227,21 +218,7 @@ export abstract class BaseCommand extends Command {
 
   /** The filter or pager between the command and stdout, if any. */
   protected get outputStage(): OutStream | undefined {
-    return this.filtered ?? this.paged
-  }
-
-  /** Loads the filter of `--jq` and `--template`, or the pager; most commands need neither. */
-  private async prepareStdout({ filter, pager }: CommonOptions): Promise<void> {
-    if (filter !== undefined) {
-      const { FilteredOutput } = await import('./filter.js')
-      this.filtered = new FilteredOutput(filter, process.stdout)
-      return
-    }
-    const pages = 'pages' in this.ctor && this.ctor.pages === true
-    if (!pages || !pager || process.stdout.isTTY !== true) return
-    const { PagedOutput, findPager } = await import('./pager.js')
-    const program = findPager(process.env)
-    if (program !== undefined) this.paged = new PagedOutput(program, process.stdout)
+    return this.stage.out
   }
 
   private async openClient(): Promise<Client> {
@@ -265,21 +242,6 @@ export abstract class BaseCommand extends Command {
     const address = service.value.kind === 'local' ? `the local daemon of ${service.value.dataDir}` : service.value.url
     this.out.warn(`ks: using ${address} (${service.origin})`)
     if (space !== undefined) this.out.warn(`ks: space ${space.value} (${space.origin})`)
-  }
-
-  /** The format of the environment or user file. A broken file must not hide the error that ends a command. */
-  private getDefaultFormat() {
-    const { format } = this.settings
-    return format === undefined
-      ? undefined
-      : parseFormat(format.value, format.origin === 'user' ? 'format' : 'KS_FORMAT')
-  }
-
-  private armTimeout(ms: number): void {
-    const timer = setTimeout(() => {
-      this.deadline.abort(new ConnectionError('timeout', `the command took longer than ${ms} ms (--timeout)`))
-    }, ms)
-    timer.unref()
   }
 }
 

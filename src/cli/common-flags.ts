@@ -1,10 +1,5 @@
 import * as Flags from '@oclif/core/flags'
-import { usageError } from './cli-error.js'
-import type { ContextFlags } from './contexts.js'
-import { type Env, envValue, isEnvOn } from './environment.js'
-import { FORMATS, type OutputFormat, type OutputOptions } from './output.js'
-import { type OutputFilter, parseOutputFilter } from './output-filter.js'
-import { parseSpan } from './units.js'
+import { FORMATS } from './output-format.js'
 
 /** Flags of every command. */
 const GLOBAL = { helpGroup: 'COMMON' }
@@ -35,9 +30,6 @@ export const commonFlags = {
   color: Flags.boolean({ ...GLOBAL, allowNo: true, description: 'force colours on or off' }),
 }
 
-/** Format of commands that draw graphs; the parser rejects it elsewhere. */
-const DOT = 'dot'
-
 /** `-s, --space` of commands that work in a space. */
 export const spaceFlag = {
   space: Flags.string({ char: 's', helpValue: 'slug|id', description: 'space to use' }),
@@ -64,82 +56,4 @@ export const listFlags = {
   }),
   all: Flags.boolean({ description: 'list everything', exclusive: ['limit'] }),
   cursor: Flags.string({ helpValue: 'cursor', description: 'continue after this cursor of an earlier list' }),
-}
-
-/** The parsed common flags, with values of the environment for absent flags. */
-export interface CommonOptions {
-  output: OutputOptions
-  context: ContextFlags
-  yes: boolean
-  noInput: boolean
-  verbose: boolean
-  debug: boolean
-  timeoutMs: number | undefined
-  filter: OutputFilter | undefined
-  pager: boolean
-}
-
-/** Reads the common flags from the parsed flags. @throws CliError exit 2 */
-export function readCommon(flags: Readonly<Record<string, unknown>>, env: Env): CommonOptions {
-  const timeout = asText(flags.timeout) ?? envValue(env, 'KS_TIMEOUT')
-  const filter = parseOutputFilter({
-    jq: asText(flags.jq),
-    template: asText(flags.template),
-    format: asText(flags.format),
-  })
-  return {
-    filter,
-    pager: flags['no-pager'] !== true,
-    output: {
-      format: filter === undefined ? readFormat(flags) : (readFormat(flags) ?? 'json'),
-      fields: parseFields(asText(flags.fields)),
-      header: flags['no-header'] !== true,
-      truncate: flags['no-truncate'] !== true,
-      colour: typeof flags.color === 'boolean' ? flags.color : undefined,
-      quiet: flags.quiet === true,
-    },
-    context: {
-      context: asText(flags.context),
-      url: asText(flags.url),
-      tokenFile: asText(flags['token-file']),
-      space: asText(flags.space),
-      mode: asText(flags.mode),
-      autostart: flags['no-autostart'] === true ? false : undefined,
-    },
-    yes: flags.yes === true,
-    noInput: flags['no-input'] === true || isEnvOn(env, 'KS_NO_INPUT') || isEnvOn(env, 'CI'),
-    verbose: flags.verbose === true,
-    debug: flags.debug === true || isEnvOn(env, 'KS_DEBUG'),
-    timeoutMs: timeout === undefined ? undefined : parseSpan(timeout, '--timeout'),
-  }
-}
-
-function readFormat(flags: Readonly<Record<string, unknown>>): OutputFormat | undefined {
-  const requested = asText(flags.format)
-  if (flags.json !== true)
-    return requested === undefined || requested === DOT ? undefined : parseFormat(requested, '--format')
-  if (requested !== undefined && requested !== 'json') {
-    throw usageError(`--json and --format ${requested} contradict each other: give one of them`)
-  }
-  return 'json'
-}
-
-/** @throws CliError exit 2 */
-export function parseFormat(value: string, name: string): OutputFormat {
-  const known = FORMATS.find((format) => format === value)
-  if (known === undefined) {
-    throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(value)}`)
-  }
-  return known
-}
-
-function parseFields(list: string | undefined): string[] | undefined {
-  if (list === undefined) return undefined
-  const fields = list.split(',').map((field) => field.trim())
-  if (fields.some((field) => field === '')) throw usageError(`--fields must be names separated by commas`)
-  return fields
-}
-
-function asText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

@@ -1,6 +1,7 @@
 import type { SentenceSpan } from '../lib/text/sentences.js'
 import { usageError } from './cli-error.js'
 import { formatCell, formatMachineCell, formatShortId, listLeafPaths, type OutputColumn, valueAt } from './columns.js'
+import type { OutputFormat } from './output-format.js'
 import type { ProseWrapper } from './prose.js'
 import {
   type Colour,
@@ -14,9 +15,6 @@ import {
   tty,
   ttyLine,
 } from './terminal.js'
-
-export const FORMATS = ['table', 'json', 'jsonl', 'tsv'] as const
-export type OutputFormat = (typeof FORMATS)[number]
 
 export interface OutputOptions {
   format?: OutputFormat | undefined

@@ -32,3 +32,12 @@ export async function* paginate<T>(
   }
   return cursor
 }
+
+/** Passes items on, and reports the cursor after them if the list has more. */
+export async function* withRest<T>(
+  items: AsyncGenerator<T, string | undefined>,
+  onMore: (cursor: string) => void,
+): AsyncGenerator<T> {
+  const next = yield* items
+  if (next !== undefined) onMore(next)
+}

@@ -1,6 +1,4 @@
-import { checkAlias, readAliases, resolveAlias, writeAliases } from '../cli/aliases.js'
-import { CliError } from '../cli/cli-error.js'
-import { EXIT } from '../contract/errors.js'
+import { deleteAlias, readAliases, resolveAlias, setAlias } from '../cli/aliases.js'
 import { resolveLocalDirs } from '../local/dirs.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printList } from './output.js'
@@ -24,22 +22,12 @@ export async function listAliases(options: KchatOptions): Promise<void> {
   })
 }
 
-export function setAlias(name: string, command: string, commands: ReadonlySet<string>, options: KchatOptions): void {
-  checkAlias(name, command, commands, 'kchat')
-  const { config } = resolveLocalDirs()
-  writeAliases(config, { ...readAliases(config, 'kchat'), [name]: command }, 'kchat')
+export function createAlias(name: string, command: string, commands: ReadonlySet<string>, options: KchatOptions): void {
+  setAlias(resolveLocalDirs().config, { name, command }, commands, 'kchat')
   createOutput(options).note(`\`kchat ${name}\` now runs \`kchat ${command}\`.`)
 }
 
-export function deleteAlias(name: string, options: KchatOptions): void {
-  const { config } = resolveLocalDirs()
-  const { [name]: command, ...others } = readAliases(config, 'kchat')
-  if (command === undefined)
-    throw new CliError(`there is no alias ${JSON.stringify(name)}`, {
-      code: 'not-found',
-      exit: EXIT.notFound,
-      hint: '`kchat alias` lists them',
-    })
-  writeAliases(config, others, 'kchat')
+export function removeAlias(name: string, options: KchatOptions): void {
+  deleteAlias(resolveLocalDirs().config, name, 'kchat')
   createOutput(options).note(`Removed ${name}.`)
 }

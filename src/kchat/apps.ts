@@ -1,5 +1,6 @@
 import { CliError, usageError } from '../cli/cli-error.js'
 import type { OutputColumn } from '../cli/columns.js'
+import { toPromptOptions } from '../cli/common-options.js'
 import type { Output } from '../cli/output.js'
 import { askSecret, confirm } from '../cli/prompt.js'
 import { hasIdTail } from '../cli/recent-ids.js'
@@ -15,7 +16,7 @@ import { readKeys, type SavedKey, saveKey, setCurrentKey } from './keys.js'
 import type { KchatOptions, ManageOptions } from './options.js'
 import { createOutput, printDone, printList, printOne } from './output.js'
 import { openGateway } from './service.js'
-import { canPrompt, resolveService } from './settings.js'
+import { readOptions, resolveService } from './settings.js'
 import { warnOfVersionSkew } from './version.js'
 
 const APP_COLUMNS: OutputColumn[] = [{ field: 'id', kind: 'id' }, { field: 'name' }]
@@ -99,7 +100,7 @@ export async function deleteApp(word: string, options: ManageOptions): Promise<v
   await withGateway(options, async (client) => {
     const path = await resolveAppPath(client, word)
     const what = `deleting application ${JSON.stringify(word)} with its keys and conversations`
-    if (!(await confirm(what, { yes: options.yes === true, interactive: canPrompt(options) })))
+    if (!(await confirm(what, toPromptOptions(readOptions(options)))))
       return createOutput(options).note('Nothing was deleted.')
     await client.request('DELETE /chat-apps/{appId}', { path })
     printDone(options, { id: path.appId, deleted: true }, 'Deleted.')
@@ -170,7 +171,7 @@ async function resolveAppPath(client: Client, word: string): Promise<{ appId: st
 /** `kchat login NAME`: stores a key from stdin, or from a prompt without echo. */
 export async function storeKey(name: string, options: KchatOptions): Promise<void> {
   const { service, dirs } = resolveService(options)
-  const isTyped = process.stdin.isTTY === true && canPrompt({})
+  const isTyped = toPromptOptions(readOptions(options)).interactive
   const key = isTyped ? (await askSecret(`Key for ${name}: `)).trim() : await readTextOrStdin('-', 'the key')
   if (!/^\S+$/.test(key)) throw usageError(isTyped ? 'a key has no spaces' : 'stdin must contain one application key')
   const { isReplaced } = saveKey(dirs.config, name, { service, key }, true)

@@ -7,23 +7,20 @@ type CommandCredential = 'chat' | 'manage' | 'keys'
 const credentials = new WeakMap<Command, CommandCredential>()
 
 /** Adds a command that acts as an end user of an application. */
-export function chatCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return setCredential(parent.command(usage, { isDefault }).description(description), 'chat')
-}
+export const chatCommand = commandAdder('chat')
 
 /** Adds a command that manages applications with the token of `ks`. */
-export function manageCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return setCredential(parent.command(usage, { isDefault }).description(description), 'manage')
-}
+export const manageCommand = commandAdder('manage')
 
 /** Adds a command that only manages stored keys. */
-export function keyCommand(parent: Command, usage: string, description: string, isDefault = false): Command {
-  return setCredential(parent.command(usage, { isDefault }).description(description), 'keys')
-}
+export const keyCommand = commandAdder('keys')
 
-function setCredential(child: Command, credential: CommandCredential): Command {
-  credentials.set(child, credential)
-  return child
+function commandAdder(credential: CommandCredential) {
+  return (parent: Command, usage: string, description: string, isDefault = false): Command => {
+    const child = parent.command(usage, { isDefault }).description(description)
+    credentials.set(child, credential)
+    return child
+  }
 }
 
 /** Adds the options that all commands of a kind have in common. */

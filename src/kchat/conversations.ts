@@ -12,11 +12,11 @@ import {
   type ListRange,
   MAX_PAGE_SIZE,
   printNumbered,
+  printPages,
   readNumberedPages,
   readPages,
   selectLimit,
   toItems,
-  withMoreNotice,
 } from './pages.js'
 import { type ChatService, openChat } from './service.js'
 
@@ -42,29 +42,22 @@ export async function listConversations(
   const limit = selectLimit(options, LIST_DEFAULT)
   const sort = options.sort === undefined ? '' : `&sort_by=${encodeURIComponent(options.sort)}`
   await withChat(options, async (chat, user) => {
-    const items = readPages((size, last) => {
-      const after =
-        toNonEmptyString(last?.id) ??
-        (options.cursor === undefined ? '' : resolveTypedId('conversation', options.cursor))
-      return chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${encodeURIComponent(after)}${sort}`)
-    }, limit)
-    let next: unknown
-    await printList(
-      withMoreNotice(items, (last) => {
-        next = last.id
-      }),
-      options,
-      {
-        columns: [
-          { field: 'id', kind: 'id' },
-          { field: 'name' },
-          { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
-        ],
-        empty: 'No conversations yet.',
-        hint: '`kchat send TEXT` starts one',
-      },
+    const cursor = options.cursor === undefined ? undefined : resolveTypedId('conversation', options.cursor)
+    const items = readPages(
+      (size, after) => chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${after}${sort}`),
+      limit,
+      cursor,
     )
-    if (next !== undefined) createOutput(options).note(`more: \`--all\`, or \`--cursor ${next}\``)
+    const listOptions = {
+      columns: [
+        { field: 'id', kind: 'id' },
+        { field: 'name' },
+        { field: 'updated_at', title: 'UPDATED', kind: 'seconds' },
+      ] satisfies OutputColumn[],
+      empty: 'No conversations yet.',
+      hint: '`kchat send TEXT` starts one',
+    }
+    await printPages(items, options, listOptions, (next) => `, or \`--cursor ${next}\``)
   })
 }
 
@@ -103,9 +96,7 @@ export async function listVariables(id: string, options: KchatOptions & { name?:
 function readVariables(chat: ChatService, conversation: string, user: string, section: string | undefined) {
   const name = section === undefined ? '' : `&variable_name=${encodeURIComponent(section)}`
   const path = `/conversations/${conversation}/variables?user=${user}${name}`
-  return readPages((size, last) => {
-    return chat.call('GET', `${path}&limit=${size}&last_id=${encodeURIComponent(toNonEmptyString(last?.id) ?? '')}`)
-  }, undefined)
+  return readPages((size, after) => chat.call('GET', `${path}&limit=${size}&last_id=${after}`), undefined)
 }
 
 /** `kchat conversations set-var`. */

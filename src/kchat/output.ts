@@ -1,35 +1,23 @@
-import { usageError } from '../cli/cli-error.js'
 import type { OutputColumn } from '../cli/columns.js'
-import type { FilteredOutput } from '../cli/filter.js'
-import { FORMATS, Output, type OutputFormat, type OutStream, type ProseLayout } from '../cli/output.js'
-import { parseOutputFilter } from '../cli/output-filter.js'
-import type { PagedOutput } from '../cli/pager.js'
+import { Output, type ProseLayout } from '../cli/output.js'
+import { getDefaultFormat } from '../cli/output-format.js'
+import { DIRECT_OUTPUT, type OutputStage, openOutputStage } from '../cli/output-stage.js'
 import { saveRecentIds } from '../cli/recent-ids.js'
 import { resolveLocalDirs } from '../local/dirs.js'
 import type { KchatOptions } from './options.js'
-import { resolveCommandSettings } from './settings.js'
+import { readOptions, resolveCommandSettings } from './settings.js'
 
 let layout: ProseLayout | undefined
-/** a filter or a pager between commands and stdout */
-let interposed: FilteredOutput | PagedOutput | undefined
+let stage: OutputStage = DIRECT_OUTPUT
 
 /** Loads the filter or pager that a command needs. @throws CliError exit 2 */
 export async function beginOutput(options: KchatOptions, isPaged: boolean): Promise<void> {
-  const wish = parseOutputFilter(options)
-  if (wish !== undefined) {
-    const { FilteredOutput } = await import('../cli/filter.js')
-    interposed = new FilteredOutput(wish, process.stdout)
-  } else if (isPaged && options.pager !== false && process.stdout.isTTY === true) {
-    const { PagedOutput, findPager } = await import('../cli/pager.js')
-    const program = findPager(process.env)
-    if (program !== undefined) interposed = new PagedOutput(program, process.stdout)
-  }
+  stage = await openOutputStage(readOptions(options), isPaged)
 }
 
-/** Flushes the filter or pager. @param isSuccess false after a failure, whose output is not JSON to filter */
+/** Flushes the filter or pager. */
 export async function endOutput(isSuccess: boolean): Promise<void> {
-  if (interposed === undefined || (!isSuccess && !interposed.isTTY)) return
-  await interposed.end()
+  await stage.end(isSuccess)
 }
 
 /** Loads text wrapping, for terminals. */
@@ -39,40 +27,10 @@ export async function loadLayout(): Promise<void> {
 
 /** The output of a command, as in `ks`: tables on a terminal, tab-separated lines in a pipe, JSON on request. */
 export function createOutput(options: KchatOptions): Output {
-  const { fields, quiet, color, header, truncate } = options
-  return new Output(
-    {
-      format: selectFormat(options),
-      fields: fields === undefined ? undefined : fields.split(',').map((field) => field.trim()),
-      header: header !== false,
-      truncate: truncate !== false,
-      colour: color,
-      quiet: quiet === true,
-    },
-    { out: interposed ?? process.stdout, err: remarkStream(), env: process.env, layout },
-  )
-}
-
-/** The stream for remarks: after the pager's content, if there is a pager. */
-function remarkStream(): OutStream {
-  const paged = interposed !== undefined && 'later' in interposed ? interposed : undefined
-  if (paged === undefined || !process.stderr.isTTY) return process.stderr
-  return { write: (text: string) => paged.later(text), isTTY: true, columns: process.stderr.columns }
-}
-
-/** @throws CliError exit 2 */
-function selectFormat(options: KchatOptions): OutputFormat | undefined {
-  const { json, format } = options
-  if (json === true && format !== undefined && format !== 'json')
-    throw usageError(`--json and --format ${format} both set the format: give one of them`)
-  if (json === true) return 'json'
-  if (parseOutputFilter(options) !== undefined && format === undefined) return 'json'
-  const text = format ?? resolveCommandSettings(options).format?.value
-  if (text === undefined) return undefined
-  const supported = FORMATS.find((candidate) => candidate === text)
-  if (supported !== undefined) return supported
-  const name = format === undefined ? 'KS_FORMAT' : '--format'
-  throw usageError(`${name} must be one of ${FORMATS.join(', ')}, received ${JSON.stringify(text)}`)
+  const { output } = readOptions(options)
+  const { out = process.stdout, err = process.stderr } = stage
+  const format = output.format ?? getDefaultFormat(resolveCommandSettings(options))
+  return new Output({ ...output, format }, { out, err, env: process.env, layout })
 }
 
 /** Reports a completed action: as JSON on request, otherwise as a remark on stderr. */

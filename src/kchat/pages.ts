@@ -1,6 +1,7 @@
 import { usageError } from '../cli/cli-error.js'
 import type { OutputColumn } from '../cli/columns.js'
-import { isRecord } from '../lib/json/values.js'
+import { paginate, withRest } from '../client/pages.js'
+import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printList } from './output.js'
 
@@ -21,28 +22,28 @@ export function toItems(page: unknown): ListItem[] {
 }
 
 /**
- * Reads the items of a list page by page.
+ * Reads the items of a list of which each page follows an item.
  *
- * @param read reads a page of `size` items after an item or, for numbered pages, with a number from 1
+ * @param read reads a page of `size` items after the item with an id, encoded for a URL; empty for the first page
  * @param limit maximum items; undefined for all
- * @returns whether there are more items
+ * @returns the id of the last item if there are more
  */
-export async function* readPages(
-  read: (size: number, last: ListItem | undefined, page: number) => Promise<unknown>,
+export function readPages(
+  read: (size: number, after: string) => Promise<unknown>,
   limit: number | undefined,
-): AsyncGenerator<ListItem, boolean> {
-  let last: ListItem | undefined
-  for (let [remaining, page] = [limit ?? Number.POSITIVE_INFINITY, 1]; ; page++) {
-    const size = Math.min(MAX_PAGE_SIZE, remaining)
-    const reply = await read(size, last, page)
+  cursor?: string,
+): AsyncGenerator<ListItem, string | undefined> {
+  const fetchPage = async ({ limit: size, cursor: after = '' }: { limit: number; cursor?: string }) => {
+    const reply = await read(size, encodeURIComponent(after))
     const items = toItems(reply)
-    yield* items
-    remaining -= items.length
-    last = items.at(-1)
-    const isLast = isRecord(reply) && typeof reply.has_more === 'boolean' ? !reply.has_more : items.length < size
-    if (isLast || last === undefined) return false
-    if (remaining <= 0) return true
+    return { items, nextCursor: hasMore(reply, size) ? toNonEmptyString(items.at(-1)?.id) : undefined }
   }
+  return paginate(fetchPage, { limit, cursor, pageSize: MAX_PAGE_SIZE })
+}
+
+/** @param size number of requested items: a service that does not state it has more if the page is full */
+function hasMore(page: unknown, size: number): boolean {
+  return isRecord(page) && typeof page.has_more === 'boolean' ? page.has_more : toItems(page).length >= size
 }
 
 /**
@@ -54,74 +55,69 @@ export function selectLimit({ limit, all }: ListRange, defaultLimit: number): nu
   return all === true ? undefined : (limit ?? (process.stdout.isTTY === true ? defaultLimit : undefined))
 }
 
-/** Passes items on, and calls `onMore` at the end if the list has more. */
-export async function* withMoreNotice(
-  items: AsyncGenerator<ListItem, boolean>,
-  onMore: (last: ListItem) => void,
-): AsyncGenerator<ListItem> {
-  let last: ListItem | undefined
-  for (;;) {
-    const next = await items.next()
-    if (next.done === true) {
-      if (next.value && last !== undefined) onMore(last)
-      return
-    }
-    last = next.value
-    yield next.value
-  }
-}
-
 /** A range of a list with numbered pages. */
 export interface NumberedRange extends ListRange {
   page?: number
 }
 
-/** @param read reads a page, given its query parameters. @throws CliError exit 2 */
+/**
+ * Reads the items of a list with numbered pages.
+ *
+ * @param read reads a page, given its query parameters
+ * @returns the number of the next page if there are more items
+ * @throws CliError exit 2
+ */
 export function readNumberedPages(
   read: (query: string) => Promise<unknown>,
   range: NumberedRange,
   defaultLimit: number,
-): AsyncGenerator<ListItem, boolean> {
+): AsyncGenerator<ListItem, string | undefined> {
   const limit = selectLimit(range, defaultLimit)
   if (range.page !== undefined && range.all === true)
     throw usageError('--all and --page both set the range: give one of them')
-  if (range.page !== undefined || (limit !== undefined && limit <= MAX_PAGE_SIZE))
-    return readPages(() => read(`page=${range.page ?? 1}&limit=${limit ?? defaultLimit}`), limit ?? defaultLimit)
-  // Pages of equal size; the last one is truncated here.
-  return limitItems(
-    readPages((_size, _last, number) => read(`page=${number}&limit=${MAX_PAGE_SIZE}`), undefined),
-    limit,
-  )
-}
-
-async function* limitItems(
-  items: AsyncGenerator<ListItem, boolean>,
-  limit: number | undefined,
-): AsyncGenerator<ListItem, boolean> {
-  let count = 0
-  for await (const item of items) {
-    if (count === limit) return true
-    count++
-    yield item
+  const isOnePage = range.page !== undefined || (limit !== undefined && limit <= MAX_PAGE_SIZE)
+  // Pages have one size, because their numbers count from the start; the last one is truncated here.
+  const pageSize = isOnePage ? (limit ?? defaultLimit) : MAX_PAGE_SIZE
+  const fetchPage = async ({ limit: count, cursor }: { limit: number; cursor?: string }) => {
+    const page = Number(cursor)
+    const reply = await read(`page=${page}&limit=${pageSize}`)
+    const items = toItems(reply)
+    const isTruncated = items.length > count
+    const isMore = items.length > 0 && (isTruncated || hasMore(reply, pageSize))
+    return { items: items.slice(0, count), nextCursor: isMore ? String(page + 1) : undefined }
   }
-  return false
+  return paginate(fetchPage, {
+    limit: isOnePage ? pageSize : limit,
+    cursor: String(range.page ?? 1),
+    pageSize: MAX_PAGE_SIZE,
+  })
 }
 
 /** Prints such a list, and how to see more of it. */
 export async function printNumbered(
-  items: AsyncGenerator<ListItem, boolean>,
+  items: AsyncGenerator<ListItem, string | undefined>,
   options: KchatOptions & NumberedRange,
   listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
 ): Promise<void> {
-  let hasMore = false
-  await printList(
-    withMoreNotice(items, () => {
-      hasMore = true
-    }),
-    options,
-    listOptions,
-  )
-  const isPaged = (options.limit ?? 1) <= MAX_PAGE_SIZE
-  if (hasMore)
-    createOutput(options).note(`more: \`--all\`${isPaged ? `, or \`--page ${(options.page ?? 1) + 1}\`` : ''}`)
+  const isOnePage = (options.limit ?? 1) <= MAX_PAGE_SIZE
+  await printPages(items, options, listOptions, (page) => (isOnePage ? `, or \`--page ${page}\`` : ''))
+}
+
+/**
+ * Prints a list, and how to see more of it.
+ *
+ * @param describeRest the text after `--all`, given the return value of the list
+ */
+export async function printPages(
+  items: AsyncGenerator<ListItem, string | undefined>,
+  options: KchatOptions,
+  listOptions: { columns: OutputColumn[]; empty: string; hint?: string },
+  describeRest: (next: string) => string,
+): Promise<void> {
+  let rest: string | undefined
+  const noted = withRest(items, (next) => {
+    rest = describeRest(next)
+  })
+  await printList(noted, options, listOptions)
+  if (rest !== undefined) createOutput(options).note(`more: \`--all\`${rest}`)
 }

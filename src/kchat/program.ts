@@ -79,10 +79,10 @@ function addAliases(root: Command): void {
     .alias('ls')
     .action(async (options) => (await aliases()).listAliases(options))
   keyCommand(group, 'set <name> <command>', 'Create an alias; $1 to $9 stand for the words after its name.').action(
-    async (name, command, options) => (await aliases()).setAlias(name, command, listTopWords(root), options),
+    async (name, command, options) => (await aliases()).createAlias(name, command, listTopWords(root), options),
   )
   keyCommand(group, 'delete <name>', 'Delete an alias.').action(async (name, options) =>
-    (await aliases()).deleteAlias(name, options),
+    (await aliases()).removeAlias(name, options),
   )
 }
 

@@ -11,7 +11,7 @@ import { readDaemonFile } from '../local/daemon-file.js'
 import { resolveDataLayout } from '../local/layout.js'
 import { selectApiKey } from './key.js'
 import type { KchatOptions } from './options.js'
-import { createDeadline, isDebug, printService, resolveCommandSettings, selectUser } from './settings.js'
+import { createDeadline, printService, readOptions, resolveCommandSettings, selectUser } from './settings.js'
 import { warnOfVersionSkew } from './version.js'
 
 interface ChatServiceOptions {
@@ -118,8 +118,8 @@ export async function openChat(common: KchatOptions): Promise<ChatService> {
   const { token, name } = selectApiKey(common, selected.origin !== 'project')
   const options: ChatServiceOptions = {
     user: selectUser(common),
-    signal: await createDeadline(common),
-    debug: isDebug(common),
+    signal: createDeadline(common),
+    debug: readOptions(common).debug,
   }
   printService(common, `${name} as ${JSON.stringify(options.user)}`)
   if (location.kind === 'remote') return new ChatService({ url: location.url, token }, options)
@@ -155,13 +155,13 @@ function printSlowStart(): void {
 export async function openGateway(common: KchatOptions): Promise<Client> {
   const { service: location, autostart } = resolveCommandSettings(common)
   const { connect } = await import('../cli/connect.js')
-  const signal = await createDeadline(common)
+  const signal = createDeadline(common)
   printService(common, 'the token of ks')
   return await connect(location.value, {
     autostart,
     onSlowStart: printSlowStart,
     ...omitUndefined({ signal }),
-    ...(isDebug(common) ? { onExchange: (line) => writeErr(`debug: ${tty(line)}\n`) } : {}),
+    ...(readOptions(common).debug ? { onExchange: (line) => writeErr(`debug: ${tty(line)}\n`) } : {}),
   })
 }
 

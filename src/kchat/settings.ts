@@ -1,24 +1,42 @@
 import { userInfo } from 'node:os'
+import { type CommonOptions, readCommon } from '../cli/common-options.js'
 import { type CommandSettings, type ConfiguredService, resolveSettings } from '../cli/contexts.js'
-import { envValue, isEnvOn } from '../cli/environment.js'
+import { armDeadline } from '../cli/deadline.js'
+import { envValue } from '../cli/environment.js'
+import { parseFormat } from '../cli/output-format.js'
 import { tty } from '../cli/terminal.js'
 import { writeErr } from '../cli/terminal-writer.js'
-import { ConnectionError } from '../client/errors.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
 import type { KchatOptions } from './options.js'
 
+const commonByOptions = new WeakMap<KchatOptions, CommonOptions>()
 const settingsByOptions = new WeakMap<KchatOptions, CommandSettings>()
 
+/** The options that all commands of `ks` have, too, with values of the environment for absent ones. @throws CliError */
+export function readOptions(options: KchatOptions): CommonOptions {
+  // The parser of `ks` checks the format itself.
+  if (options.format !== undefined) parseFormat(options.format, '--format')
+  const common = commonByOptions.get(options) ?? readCommon(toFlags(options), process.env)
+  commonByOptions.set(options, common)
+  return common
+}
+
+/** Commander stores `--no-pager` as the option `pager` with the value false. */
+function toFlags({ tokenFile, ...options }: KchatOptions): Record<string, unknown> {
+  const negated = Object.entries(options).filter(([name, value]) => value === false && name !== 'color')
+  return { ...options, 'token-file': tokenFile, ...Object.fromEntries(negated.map(([name]) => [`no-${name}`, true])) }
+}
+
 /** Settings from options, environment, project and user files, resolved once per command. @throws CliError */
-export function resolveCommandSettings(common: KchatOptions): CommandSettings {
-  const cached = settingsByOptions.get(common)
+export function resolveCommandSettings(options: KchatOptions): CommandSettings {
+  const cached = settingsByOptions.get(options)
   if (cached !== undefined) return cached
-  const { context, tokenFile, autostart } = common
+  const { context, tokenFile, autostart, ...flagged } = readOptions(options).context
   // `--context` takes precedence over the environment.
-  const url = common.url ?? (context === undefined ? envValue(process.env, 'KCHAT_URL') : undefined)
-  const flags = { url, context, tokenFile, autostart: autostart === false ? false : undefined }
+  const url = flagged.url ?? (context === undefined ? envValue(process.env, 'KCHAT_URL') : undefined)
+  const flags = { url, context, tokenFile, autostart }
   const settings = resolveSettings({ flags, env: process.env, cwd: process.cwd(), dirs: resolveLocalDirs() })
-  settingsByOptions.set(common, settings)
+  settingsByOptions.set(options, settings)
   return settings
 }
 
@@ -36,31 +54,18 @@ export function selectUser({ user }: KchatOptions): string {
   return user || envValue(process.env, 'KCHAT_USER') || userInfo().username
 }
 
-export function isDebug({ debug }: KchatOptions): boolean {
-  return debug === true || isEnvOn(process.env, 'KS_DEBUG')
-}
-
-/** Whether the user can be prompted: not disabled, and both stdin and stderr are terminals. */
-export function canPrompt({ input }: { input?: boolean }): boolean {
-  const isOff = input === false || isEnvOn(process.env, 'KS_NO_INPUT') || isEnvOn(process.env, 'CI')
-  return !isOff && process.stdin.isTTY === true && process.stderr.isTTY === true
-}
-
 /** A signal that aborts at the timeout of the command. @throws CliError exit 2 */
-export async function createDeadline(common: KchatOptions): Promise<AbortSignal | undefined> {
-  const timeout = common.timeout ?? envValue(process.env, 'KS_TIMEOUT')
-  if (timeout === undefined) return undefined
-  const { parseSpan } = await import('../cli/units.js')
-  const ms = parseSpan(timeout, '--timeout')
-  const controller = new AbortController()
-  const timeoutError = new ConnectionError('timeout', `the command took longer than ${ms} ms (--timeout)`)
-  setTimeout(() => controller.abort(timeoutError), ms).unref()
-  return controller.signal
+export function createDeadline(common: KchatOptions): AbortSignal | undefined {
+  const { timeoutMs } = readOptions(common)
+  if (timeoutMs === undefined) return undefined
+  const deadline = new AbortController()
+  armDeadline(deadline, timeoutMs)
+  return deadline.signal
 }
 
 /** `--verbose`: prints the service, key and end user, and the origin of that choice. */
 export function printService(common: KchatOptions, key: string): void {
-  if (common.verbose !== true) return
+  if (!readOptions(common).verbose) return
   const { value, origin } = resolveCommandSettings(common).service
   const location = value.kind === 'local' ? `the local daemon of ${value.dataDir}` : value.url
   writeErr(`${tty(`kchat: using ${location} (${origin}) with ${key}`)}\n`)

@@ -1,25 +1,18 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import {
-  type ListItem,
-  MAX_PAGE_SIZE,
-  readNumberedPages,
-  readPages,
-  selectLimit,
-  withMoreNotice,
-} from '../../src/kchat/pages.js'
+import { withRest } from '../../src/client/pages.js'
+import { type ListItem, MAX_PAGE_SIZE, readNumberedPages, readPages, selectLimit } from '../../src/kchat/pages.js'
 
-const items = (count: number): ListItem[] => Array.from({ length: count }, (_, id) => ({ id }))
+const items = (count: number): ListItem[] => Array.from({ length: count }, (_, id) => ({ id: String(id) }))
 
-async function whole(found: AsyncGenerator<ListItem, boolean>): Promise<{ items: ListItem[]; hasMore: boolean }> {
-  let hasMore = false
+async function whole(found: AsyncGenerator<ListItem, string | undefined>) {
+  let rest: string | undefined
   const all: ListItem[] = []
-  const seen = withMoreNotice(found, (last) => {
-    hasMore = true
-    expect(last).toBe(all.at(-1))
-  })
-  for await (const item of seen) all.push(item)
-  return { items: all, hasMore }
+  for await (const item of withRest(found, (next) => {
+    rest = next
+  }))
+    all.push(item)
+  return { items: all, hasMore: rest !== undefined, rest }
 }
 
 const sizes = fc.record({
@@ -33,15 +26,16 @@ it('a list with cursors returns the requested number of items, and reports wheth
   await fc.assert(
     fc.asyncProperty(sizes, async ({ count, limit, says }) => {
       const all = items(count)
-      const read = async (size: number, last: ListItem | undefined) => {
+      const read = async (size: number, after: string) => {
         expect(size).toBeLessThanOrEqual(MAX_PAGE_SIZE)
-        const from = last === undefined ? 0 : Number(last.id) + 1
+        const from = after === '' ? 0 : Number(after) + 1
         const data = all.slice(from, from + size)
         return says ? { data, has_more: from + size < count } : { data }
       }
       const found = await whole(readPages(read, limit))
       expect(found.items).toEqual(all.slice(0, limit ?? count))
       if (says) expect(found.hasMore).toBe(limit !== undefined && count > limit)
+      if (found.hasMore) expect(found.rest).toBe(all[(limit ?? 0) - 1]?.id)
     }),
   )
 })

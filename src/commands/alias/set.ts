@@ -1,5 +1,5 @@
 import * as Args from '@oclif/core/args'
-import { checkAlias, readAliases, writeAliases } from '../../cli/aliases.js'
+import { setAlias } from '../../cli/aliases.js'
 import { BaseCommand } from '../../cli/base-command.js'
 import { loadFullConfig } from '../../cli/full-config.js'
 
@@ -19,8 +19,7 @@ export default class AliasSet extends BaseCommand {
     const { name, command } = args
     const config = await loadFullConfig(this.config.root)
     const known = new Set(config.commandIDs.flatMap((id) => id.split(':').slice(0, 1)))
-    checkAlias(name, command, known, 'ks')
-    writeAliases(this.dirs.config, { ...readAliases(this.dirs.config), [name]: command })
+    setAlias(this.dirs.config, { name, command }, known, 'ks')
     this.out.note(`\`ks ${name}\` now runs \`ks ${command}\`.`)
   }
 }

@@ -10,7 +10,7 @@ import {
   resolveEntity,
   type TraversalNode,
 } from '../../cli/graph.js'
-import { FORMATS } from '../../cli/output.js'
+import { FORMATS } from '../../cli/output-format.js'
 import { drawTree } from '../../cli/tree.js'
 import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'

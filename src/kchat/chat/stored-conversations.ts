@@ -44,10 +44,10 @@ export async function searchConversations(conversation: Conversation, words: str
   const user = encodeUser(conversation)
   const searchText = words.toLowerCase()
   const matches: { item: ListItem; said: string }[] = []
-  const items = readPages((size, last) => {
-    const after = encodeURIComponent(toNonEmptyString(last?.id) ?? '')
-    return chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${after}`)
-  }, MAX_NAMES_SEARCHED)
+  const items = readPages(
+    (size, after) => chat.call('GET', `/conversations?user=${user}&limit=${size}&last_id=${after}`),
+    MAX_NAMES_SEARCHED,
+  )
   let searchedCount = 0
   for await (const item of items) {
     if (matches.length === MAX_MATCHES) break
