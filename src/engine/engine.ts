@@ -135,7 +135,7 @@ async function openWith(
     options,
     log,
     now: options.now ?? Date.now,
-    wake: (spaceKey) => runner?.wake(spaceKey),
+    wake: (spaceKey) => runner?.wakeFor(spaceKey),
   }
   const jobs = new JobRunner(context)
   runner = jobs
@@ -151,7 +151,7 @@ async function openWith(
   const engine = wireEngine(context, { services, runner: jobs, sweeper, sources, shared, research, gateway })
   for (const service of Object.values(services)) await service.start(context)
   runner.start()
-  research.runner.wake()
+  research.runner.start()
   sweeper.start()
   sources.sync.start()
   // work that waited for disk space continues
@@ -219,7 +219,7 @@ function wireEngine(
             context.indexes.countBuilds() +
             derivations.running +
             views.running +
-            sources.sync.running,
+            sources.sync.active,
           ...omitUndefined({ indexPid }),
           parserPids: [...context.compiler.pids(), ...context.drawer.pids()],
         }
@@ -230,14 +230,14 @@ function wireEngine(
     async close() {
       await bundles.close()
       context.indexes.beginShutdown()
-      await Promise.all([sources.sync.close(), research.runner.close()])
+      await Promise.all([sources.sync.stop(), research.runner.stop()])
       await graph.close()
-      await Promise.all([chat.close(), sweeper.close(), runner.close(), derivations.close(), views.close()])
-      await Promise.all(Object.values(services).map((service) => service.close()))
+      await Promise.all([chat.close(), sweeper.stop(), runner.stop(), derivations.close(), views.close()])
+      await Promise.all(Object.values(services).map((service) => service.stop()))
       context.drawer.close()
       await Promise.all([context.compiler.close(), context.lsa.close(), context.models.close()])
       await context.indexes.close()
-      await gateway.close()
+      await gateway.stop()
       context.objects.close()
       // a log that the checkpoint thread is using would look as if it were still needed
       await db.close(() => context.identity.markClosed())

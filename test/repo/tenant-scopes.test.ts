@@ -5,9 +5,9 @@ import { filesBelow, readFile } from './tree.js'
 const FOR_ALL: Readonly<Record<string, readonly [count: number, reason: string]>> = {
   'src/engine/engine.ts': [3, 'work at the start, and statistics of the complete deployment'],
   'src/engine/status/health.ts': [1, 'whether the deployment has indexed rows'],
-  'src/engine/base/poll-loop.ts': [
+  'src/engine/base/background-service.ts': [
     1,
-    'poll loops find due work of all tenants, and run each in the scope of its tenant',
+    'background services find due work of all tenants, and run each in the scope of its tenant',
   ],
   'src/engine/storage/postgres/postgres.ts': [1, 'recovery of rows after a start'],
   'src/engine/spaces/in-space.ts': [1, 'the tenant of a space, by its row key or id'],
@@ -19,8 +19,6 @@ const FOR_ALL: Readonly<Record<string, readonly [count: number, reason: string]>
   'src/engine/local-files/operations.ts': [1, 'the daemon watches the folders of all tenants'],
   'src/engine/status/models-in-use.ts': [1, 'the report about providers for the operator'],
   'src/engine/bundles/import.ts': [1, 'the indexes identify a space by its id only: an imported id must be unused'],
-  'src/engine/gateways/gateway.ts': [1, 'a heartbeat takes over work of dead gateways, of all tenants'],
-  'src/engine/chat/gateways/turn-watch.ts': [1, 'one poll for the answers of all tenants'],
   'src/engine/chat/operations.ts': [2, 'the tenant of a key or signed URL is unknown before the lookup'],
 }
 

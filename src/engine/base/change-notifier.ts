@@ -7,16 +7,16 @@ export class ChangeNotifier {
   }
 
   /** Waits for the next notification, until the signal aborts, or for at most `milliseconds`. */
-  waitForNext(signal: AbortSignal, milliseconds?: number): Promise<void> {
+  waitForNext(signal?: AbortSignal, milliseconds?: number): Promise<void> {
     return new Promise((resolve) => {
       const done = () => {
         clearTimeout(timer)
-        signal.removeEventListener('abort', done)
+        signal?.removeEventListener('abort', done)
         this.#waiters.delete(done)
         resolve()
       }
       const timer = milliseconds === undefined ? undefined : setTimeout(done, milliseconds)
-      signal.addEventListener('abort', done, { once: true })
+      signal?.addEventListener('abort', done, { once: true })
       this.#waiters.add(done)
     })
   }

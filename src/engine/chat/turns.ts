@@ -169,7 +169,7 @@ export class ChatTurns {
     this.#closing = true
     for (const turn of this.#turns.values()) if (!turn.over) turn.abort('closing')
     await Promise.all([...this.#tails.values()].map(({ done }) => done))
-    await this.#watch?.close()
+    await this.#watch?.stop()
   }
 
   async #runInOrder(turn: RunningTurn, request: TurnStart, opening: TurnPrerequisites): Promise<void> {

@@ -48,69 +48,50 @@ interface MigrationRun {
  * Moves spaces to other embedding models. The vectors of the new model are computed while the old ones are in use, then
  * one transaction switches. The progress of a migration is stored in its rows, so a restart continues it.
  */
-export class EmbeddingMigrations {
-  #context: EngineContext | undefined
-  #runs: RowRunner<MigrationRow> | undefined
-  readonly #cleaning = new Set<Promise<void>>()
-  readonly #stopped = new AbortController()
+export class EmbeddingMigrations extends RowRunner<EngineContext, MigrationRow> {
+  protected override readonly rowKind = 'migration'
+  #cleaning = 0
 
   /** Continues migrations after a stop; the cause of a provider's failure may have been fixed since. */
-  start(context: EngineContext): void {
-    this.#context = context
-    const { db } = context
-    this.#runs = new RowRunner(context.log, {
-      name: 'migration',
-      isStopped: () => isWriteStopped(context),
-      listOpen: () => db.read(migrationRows.listOpen(context.instance)),
-      claim: ({ key }) => db.write(() => migrationRows.claim(key, context.instance)),
-      work: (row, signal) => runInSpace(db, row.space_key, () => this.#runMigration(row, signal)),
-      onFailure: (row, error, signal) => runInSpace(db, row.space_key, () => this.#failed(row, error, signal)),
-    })
-    db.recover(() => migrationRows.retryNow(context.instance))
-    this.#track(this.#cleanAll())
-    this.wake()
-  }
-
-  /** Soon checks for migrations with pending work. */
-  wake(): void {
-    this.#runs?.wake()
+  override start(context: EngineContext): void {
+    context.db.recover(() => migrationRows.retryNow(context.instance))
+    super.start(context)
+    this.#clean(this.#cleanAll())
   }
 
   /** migrations that run, or will run without intervention */
-  get active(): Promise<number> {
-    return this.#active()
+  override get active(): Promise<number> {
+    return this.listOpen().then(({ length }) => length + this.#cleaning)
   }
 
   /** Stops the work on a migration that the caller's transaction has ended, and removes its vectors. */
   async stopEnded(row: Pick<MigrationRow, 'key' | 'space_key'>): Promise<void> {
-    await this.#runs?.stopEnded(row.key)
+    await this.stopRun(row.key)
     this.#startCleaning(row.space_key)
   }
 
-  async #active(): Promise<number> {
-    const context = this.#context
-    const open = context === undefined ? [] : await context.db.read(migrationRows.listOpen(context.instance))
-    return open.length + this.#cleaning.size
+  protected override isPaused(): boolean {
+    return isWriteStopped(this.context)
   }
 
-  /** To be called when other gateways consider this one dead. */
-  lost(): void {
-    this.#runs?.stopAll()
+  protected override listOpen(): Promise<MigrationRow[]> {
+    return this.context.db.read(migrationRows.listOpen(this.context.instance))
   }
 
-  async close(): Promise<void> {
-    this.#stopped.abort()
-    await this.#runs?.close()
-    await Promise.allSettled(this.#cleaning)
+  protected override claim({ key }: MigrationRow): Promise<boolean> {
+    return this.context.db.write(() => migrationRows.claim(key, this.context.instance))
   }
 
-  #getContext(): EngineContext {
-    if (this.#context === undefined) throw new KsError('internal', 'a migration was requested before the start')
-    return this.#context
+  protected override work(row: MigrationRow, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, row.space_key, () => this.#runMigration(row, signal))
+  }
+
+  protected override onFailure(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, row.space_key, () => this.#failed(row, error, signal))
   }
 
   async #runMigration(row: MigrationRow, signal: AbortSignal): Promise<void> {
-    const context = this.#getContext()
+    const context = this.context
     const { db, log } = context
     const current = await db.read(findSpaceByKey(row.space_key))
     if (current === undefined) return
@@ -137,7 +118,7 @@ export class EmbeddingMigrations {
 
   /** @returns the last passage up to which no vector is missing */
   async #fillTrained({ row, space, signal }: MigrationRun, after: number): Promise<number> {
-    const context = this.#getContext()
+    const context = this.context
     const { db } = context
     const existing = await db.read(findTargetVectorSpace(row))
     const target =
@@ -149,7 +130,7 @@ export class EmbeddingMigrations {
 
   /** @returns the last passage up to which no vector is missing */
   async #fillByProvider(run: MigrationRun, from: number): Promise<number> {
-    const context = this.#getContext()
+    const context = this.context
     const { row, space, signal } = run
     const dimension = (await context.db.read(findTargetVectorSpace(row)))?.dimension
     const embedder = context.models.embedder(embeddingReference(space), getSpaceAccount(context, space), dimension)
@@ -174,7 +155,7 @@ export class EmbeddingMigrations {
     embedder: Embedder,
     nodes: EmbeddingInputRow[],
   ): Promise<void> {
-    const context = this.#getContext()
+    const context = this.context
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
     const results = await embedPassages(embedder, texts, signal)
@@ -192,10 +173,10 @@ export class EmbeddingMigrations {
 
   /** Retries temporary failures; any other ends the migration and leaves the space unchanged. */
   async #failed(row: MigrationRow, error: unknown, signal: AbortSignal): Promise<void> {
-    const { db, log } = this.#getContext()
+    const { db, log } = this.context
     const providerTrouble = toProviderProblem(error, row.model)
     const isPermanent = providerTrouble.isPermanent || error instanceof DimensionChanged
-    const failed = await retryUntilWritten(this.#getContext(), 'when a migration goes on', signal, () =>
+    const failed = await retryUntilWritten(this.context, 'when a migration goes on', signal, () =>
       db.write(() => delayOrFail(row.key, providerTrouble, isPermanent)),
     )
     log.warn(
@@ -207,30 +188,31 @@ export class EmbeddingMigrations {
 
   /** Removes vectors of superseded models that a stop left. */
   async #cleanAll(): Promise<void> {
-    for (const spaceKey of await this.#getContext().db.read(listSpacesWithRemovableVectorSpaces()))
+    for (const spaceKey of await this.context.db.read(listSpacesWithRemovableVectorSpaces()))
       this.#startCleaning(spaceKey)
   }
 
   #startCleaning(spaceKey: number): void {
-    this.#track(runInSpace(this.#getContext().db, spaceKey, () => this.#dropUnused(spaceKey)))
+    this.#clean(runInSpace(this.context.db, spaceKey, () => this.#dropUnused(spaceKey)))
   }
 
-  /** Tracks clean-up work, for which `close` waits. */
-  #track(work: Promise<void>): void {
-    const { log } = this.#getContext()
-    const cleaning = work
-      .catch((error: unknown) => log.warn({ error: String(error) }, 'replaced vectors could not be removed'))
-      .finally(() => this.#cleaning.delete(cleaning))
-    this.#cleaning.add(cleaning)
+  #clean(work: Promise<void>): void {
+    const { log } = this.context
+    this.#cleaning++
+    this.track(
+      work
+        .catch((error: unknown) => log.warn({ error: String(error) }, 'replaced vectors could not be removed'))
+        .finally(() => this.#cleaning--),
+    )
   }
 
   /** Removes the unused vectors of a space from the rows and from the index. */
   async #dropUnused(spaceKey: number): Promise<void> {
-    const context = this.#getContext()
+    const context = this.context
     const space = await context.db.read(findSpaceByKey(spaceKey))
     if (space === undefined) return
-    await deleteSuperseded(context, spaceKey, this.#stopped.signal)
-    if (this.#stopped.signal.aborted) return
+    await deleteSuperseded(context, spaceKey, this.stopSignal)
+    if (this.isStopped) return
     const active = await context.db.read(getActiveVectorSpace(space))
     if (active !== undefined) await context.indexes.activateVectors(space.id, active.id)
   }

@@ -1,6 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { KsError } from '../../contract/errors.js'
+import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
 import { openInside } from '../../local/open-inside.js'
+import { BackgroundService } from '../base/background-service.js'
 import { formatModelName, type ModelReference } from '../base/model-reference.js'
 import { ProviderFailure } from '../base/provider-failure.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
@@ -42,110 +44,93 @@ interface WaitingRecording {
  * not block a compilation. The job of a waiting recording is unclaimed and delayed; once the transcript is stored, the
  * job continues. After a crash its job becomes due after a while, and is queued here again.
  */
-export class TranscriptionQueue {
-  #context: EngineContext | undefined
+export class TranscriptionQueue extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'waiting recordings were not renewed'
+  protected override readonly failureLevel = 'debug'
   #waiting: WaitingRecording[] = []
-  #current: { waiting: WaitingRecording; stop: AbortController; done: Promise<void> } | undefined
+  #current: { waiting: WaitingRecording; stop: LinkedAbort } | undefined
   #lastSpace = 0
-  #isClosed = false
-  #timer: NodeJS.Timeout | undefined
   #renewedAt = 0
-  #checking = Promise.resolve()
 
   /** Starts; jobs that a crash left are due at once. */
-  start(context: EngineContext): void {
-    this.#context = context
+  override start(context: EngineContext): void {
     context.db.recover(() => retryRecordingsNow(context.instance))
-  }
-
-  /** Soon checks for work: the disk may have space again. */
-  wake(): void {
-    this.#next()
+    super.start(context)
   }
 
   /** count of recordings that are being transcribed */
-  get active(): number {
+  override get active(): number {
     return this.#current === undefined ? 0 : 1
   }
 
   /** Releases the job of a recording until its transcript exists. */
   async enqueue(space: SpaceRow, { job, document }: CompileWork, mediaType: string): Promise<void> {
-    const { db } = this.#getContext()
+    const { db } = this.context
     await db.write(() => releaseJob(job, Date.now() + JOB_DELAY_MS), { lock: space.key })
-    const isKnown = [...this.#waiting, ...(this.#current === undefined ? [] : [this.#current.waiting])].some(
-      ({ jobKey }) => jobKey === job.key,
-    )
-    if (!isKnown) this.#waiting.push({ spaceKey: space.key, jobKey: job.key, document, mediaType })
-    this.#next()
+    if (!this.#listQueued().some(({ jobKey }) => jobKey === job.key))
+      this.#waiting.push({ spaceKey: space.key, jobKey: job.key, document, mediaType })
+    this.wake()
   }
 
   /** Stops. The waiting jobs are due at the next start. */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    clearInterval(this.#timer)
-    const current = this.#current
-    current?.stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    await Promise.allSettled([current?.done, this.#checking])
-    const remaining = current === undefined ? this.#waiting : [...this.#waiting, current.waiting]
+  override async stop(): Promise<void> {
+    const remaining = this.#listQueued()
+    await super.stop()
     await this.#eachSpace(remaining, (keys) => makeJobsDue(keys)).catch(() => undefined)
   }
 
-  #getContext(): EngineContext {
-    if (this.#context === undefined) throw new KsError('internal', 'a recording was queued before the start')
-    return this.#context
+  protected override intervalMs(): number {
+    return this.#current === undefined ? Number.POSITIVE_INFINITY : CHECK_INTERVAL_MS
+  }
+
+  protected override async tick(): Promise<void> {
+    if (this.#current === undefined) this.#launchNext()
+    else await this.#checkJobs(this.#current)
+  }
+
+  /** The waiting recordings, and the one that is being transcribed. */
+  #listQueued(): WaitingRecording[] {
+    return this.#current === undefined ? this.#waiting : [...this.#waiting, this.#current.waiting]
   }
 
   /** Starts with the next recording, of another space than the last one if possible. */
-  #next(): void {
-    const context = this.#context
-    if (context === undefined || this.#isClosed || this.#current !== undefined || isWriteStopped(context)) return
+  #launchNext(): void {
+    const { context } = this
+    if (isWriteStopped(context)) return
     const other = this.#waiting.findIndex(({ spaceKey }) => spaceKey !== this.#lastSpace)
     const [waiting] = this.#waiting.splice(Math.max(0, other), 1)
-    if (waiting === undefined) {
-      clearInterval(this.#timer)
-      this.#timer = undefined
-      return
-    }
+    if (waiting === undefined) return
     this.#lastSpace = waiting.spaceKey
-    const stop = new AbortController()
-    const done = runInSpace(context.db, waiting.spaceKey, () => this.#process(context, waiting, stop.signal))
+    const stop = linkAbort(this.stopSignal)
+    this.#current = { waiting, stop }
+    const transcription = runInSpace(context.db, waiting.spaceKey, () => this.#process(context, waiting, stop.signal))
       .catch((error: unknown) => {
         // its job is due again after a while
         if (!stop.signal.aborted) context.log.error({ error: String(error) }, 'a recording could not be transcribed')
       })
       .finally(() => {
-        if (this.#isClosed) return
+        stop.dispose()
         this.#current = undefined
-        this.#next()
+        this.wake()
       })
-    this.#current = { waiting, stop, done }
-    this.#timer ??= setInterval(() => {
-      this.#checking = this.#checking
-        .then(() => this.#checkJobs(context))
-        .catch((error: unknown) => context.log.debug({ error: String(error) }, 'waiting recordings were not renewed'))
-    }, CHECK_INTERVAL_MS).unref()
+    this.track(transcription)
   }
 
   /** Aborts a transcription that is no longer needed, and renews the delay of the waiting jobs. */
-  async #checkJobs(context: EngineContext): Promise<void> {
-    const { db } = context
-    const current = this.#current
-    if (current !== undefined) {
-      const { jobKey, spaceKey } = current.waiting
-      const job = await runInSpace(db, spaceKey, () => db.read(findOpenJob(jobKey)))
-      if (job === undefined) current.stop.abort(new KsError('already-terminal', 'the job of the recording has ended'))
-    }
-    if (Date.now() - this.#renewedAt < RENEWAL_INTERVAL_MS || isWriteStopped(context)) return
+  async #checkJobs({ waiting, stop }: { waiting: WaitingRecording; stop: LinkedAbort }): Promise<void> {
+    const { db } = this.context
+    const job = await runInSpace(db, waiting.spaceKey, () => db.read(findOpenJob(waiting.jobKey)))
+    if (job === undefined) stop.abort(new KsError('already-terminal', 'the job of the recording has ended'))
+    if (Date.now() - this.#renewedAt < RENEWAL_INTERVAL_MS || isWriteStopped(this.context)) return
     this.#renewedAt = Date.now()
-    const all = current === undefined ? this.#waiting : [...this.#waiting, current.waiting]
-    await this.#eachSpace(all, (keys) => deferJobs(keys, Date.now() + JOB_DELAY_MS))
+    await this.#eachSpace(this.#listQueued(), (keys) => deferJobs(keys, Date.now() + JOB_DELAY_MS))
   }
 
   async #eachSpace(
     all: readonly WaitingRecording[],
     write: (jobKeys: number[]) => ReturnType<typeof makeJobsDue>,
   ): Promise<void> {
-    const { db } = this.#getContext()
+    const { db } = this.context
     const keys = new Map<number, number[]>()
     for (const { spaceKey, jobKey } of all) keys.set(spaceKey, [...(keys.get(spaceKey) ?? []), jobKey])
     for (const [spaceKey, jobKeys] of keys) await runInSpace(db, spaceKey, () => db.write(() => write(jobKeys)))

@@ -1,3 +1,4 @@
+import { BackgroundService } from '../base/background-service.js'
 import type { EngineContext } from '../context.js'
 import { findSpaceByKey, listSpaceKeys, type SpaceRow } from '../rows/spaces.js'
 import { countMissingVectors, getActiveVectorSpace, type VectorSpace } from '../rows/vector-spaces.js'
@@ -19,25 +20,28 @@ interface AcceptedGaps {
  * it. A crash between the switch to a newly trained model and its second filling leaves some, and so does a lost row.
  * Vectors of providers are not audited: missing ones are recorded in `vectors_due`.
  */
-export class VectorAudits {
-  readonly #context: EngineContext
+export class VectorAudits extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'missing vectors could not be counted'
   readonly #requestCheck: (spaceKey: number) => void
   readonly #unaudited = new Set<number>()
   readonly #accepted = new Map<number, AcceptedGaps>()
-  #timer: NodeJS.Timeout | undefined
 
   /** @param requestCheck soon checks, when a space is idle, whether it `isDue` */
-  constructor(context: EngineContext, stop: AbortSignal, requestCheck: (spaceKey: number) => void) {
-    this.#context = context
-    stop.addEventListener('abort', () => clearInterval(this.#timer))
+  constructor(context: EngineContext, requestCheck: (spaceKey: number) => void) {
+    super(context)
     this.#requestCheck = requestCheck
   }
 
-  /** Audits every space, now and periodically. */
-  start(): void {
-    this.#auditAll()
-    const ms = this.#context.options.vectorAuditMs ?? AUDIT_MILLISECONDS
-    this.#timer = setInterval(() => this.#auditAll(), ms).unref()
+  protected override intervalMs(): number {
+    return this.context.options.vectorAuditMs ?? AUDIT_MILLISECONDS
+  }
+
+  /** Audits every space. */
+  protected override async tick(): Promise<void> {
+    for (const key of await this.context.db.read(listSpaceKeys())) {
+      this.#unaudited.add(key)
+      this.#requestCheck(key)
+    }
   }
 
   /** Whether an audit of the space is pending and passages lack a vector. */
@@ -72,19 +76,6 @@ export class VectorAudits {
     } catch (error) {
       if (!signal.aborted) log.warn({ space: space.id, error: String(error) }, 'missing vectors could not be computed')
     }
-  }
-
-  #auditAll(): void {
-    const { db, log } = this.#context
-    db.read(listSpaceKeys()).then(
-      (keys) => {
-        for (const key of keys) {
-          this.#unaudited.add(key)
-          this.#requestCheck(key)
-        }
-      },
-      (error: unknown) => log.warn({ error: String(error) }, 'missing vectors could not be counted'),
-    )
   }
 }
 

@@ -1,5 +1,3 @@
-import { KsError } from '../../contract/errors.js'
-import { ChangeNotifier } from '../base/change-notifier.js'
 import type { DegradedClass } from '../base/degraded.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
 import { MAX_RETRY_DELAY_MS, RowRunner } from '../base/runs.js'
@@ -24,6 +22,7 @@ import {
   rejectVector,
   retryAllVectorsNow,
   retryVectorsNow,
+  type SpaceWithDueVectors,
   settleDueVectors,
 } from '../rows/vectors-due.js'
 import { runInSpace } from '../spaces/in-space.js'
@@ -56,57 +55,39 @@ interface MissingVectorCount {
  * them, and of those published without as soon as the provider responds again. What is missing is stored in the
  * database, so a restart continues with it.
  */
-export class VectorFiller {
-  #context: EngineContext | undefined
-  #runs: RowRunner<{ key: number; next_at: number }> | undefined
+export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> {
+  protected override readonly rowKind = 'filling with vectors'
   /** spaces whose provider let a publication wait in vain */
   readonly #silent = new Set<number>()
   readonly #progressAt = new Map<number, number>()
-  readonly #changes = new ChangeNotifier()
   readonly #counted = new Map<number, MissingVectorCount>()
 
   /** Starts; the cause of a provider's failure may have been fixed since the last start. */
-  start(context: EngineContext): void {
-    this.#context = context
-    this.#runs = new RowRunner(context.log, {
-      name: 'filling with vectors',
-      isStopped: () => isWriteStopped(context),
-      listOpen: () => context.db.read(listSpacesWithDueVectors()),
-      work: ({ key }, signal) =>
-        runInSpace(context.db, key, () => this.#fill(key, signal)).finally(() => this.#changes.notify()),
-      onFailure: ({ key }, error, signal) =>
-        runInSpace(context.db, key, () => this.#delay(key, error, signal)).finally(() => this.#changes.notify()),
-    })
+  override start(context: EngineContext): void {
     context.db.recover(() => retryAllVectorsNow(context.instance))
-    this.wake()
-  }
-
-  /** Soon checks for missing vectors. */
-  wake(): void {
-    this.#runs?.wake()
+    super.start(context)
   }
 
   /** Calls the provider of a space at once, also for passages that it refused. */
   async retryNow(spaceKey: number): Promise<void> {
-    await this.#getContext().db.write(() => retryVectorsNow(spaceKey))
+    await this.context.db.write(() => retryVectorsNow(spaceKey))
     this.wake()
   }
 
   /** spaces whose vectors are being computed, or will be without intervention */
-  get active(): Promise<number> {
-    return this.#active()
+  override get active(): Promise<number> {
+    return this.#countActive()
   }
 
-  async #active(): Promise<number> {
-    if (this.#context === undefined) return 0
-    const due = await this.#context.db.read(listSpacesWithDueVectors())
-    const waiting = due.filter(({ key, permanent }) => permanent === 0 && this.#runs?.has(key) !== true)
-    return (this.#runs?.size ?? 0) + waiting.length
+  async #countActive(): Promise<number> {
+    if (!this.isStarted) return 0
+    const due = await this.listOpen()
+    return this.size + due.filter(({ key, permanent }) => permanent === 0 && !this.isRunning(key)).length
   }
 
   /** Count of published passages of a space without their vectors, and why. @returns nothing when none is missing */
   async missing(spaceKey: number): Promise<MissingVectorCount['missing'] | undefined> {
-    const { db } = this.#getContext()
+    const { db } = this.context
     const cached = this.#counted.get(spaceKey)
     const now = Date.now()
     const counted =
@@ -122,7 +103,7 @@ export class VectorFiller {
    * not respond or that takes long: the vectors follow after the publication.
    */
   async waitForVectors(spaceKey: number, versions: readonly number[], signal: AbortSignal): Promise<void> {
-    const { db } = this.#getContext()
+    const { db } = this.context
     this.wake()
     if (this.#silent.has(spaceKey)) return
     const startedAt = Date.now()
@@ -130,7 +111,7 @@ export class VectorFiller {
       const lastProgressAt = Math.max(startedAt, this.#progressAt.get(spaceKey) ?? 0)
       const remainingMs = Math.min(startedAt + MAX_WAIT_MS, lastProgressAt + MAX_SILENCE_MS) - Date.now()
       // subscribed before the check: a change during it is not missed
-      const changed = remainingMs > 0 ? this.#changes.waitForNext(signal, remainingMs) : undefined
+      const changed = remainingMs > 0 ? this.progress.waitForNext(signal, remainingMs) : undefined
       if (!(await db.read(isProviderWorking(spaceKey, versions))) || signal.aborted) return
       if (changed === undefined) break
       await changed
@@ -138,20 +119,25 @@ export class VectorFiller {
     this.#silent.add(spaceKey)
   }
 
-  async close(): Promise<void> {
-    const closed = this.#runs?.close()
-    this.#changes.notify()
-    await closed
+  protected override isPaused(): boolean {
+    return isWriteStopped(this.context)
   }
 
-  #getContext(): EngineContext {
-    if (this.#context === undefined) throw new KsError('internal', 'vectors were requested before the start')
-    return this.#context
+  protected override listOpen(): Promise<SpaceWithDueVectors[]> {
+    return this.context.db.read(listSpacesWithDueVectors())
+  }
+
+  protected override work({ key }: SpaceWithDueVectors, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, key, () => this.#fill(key, signal))
+  }
+
+  protected override onFailure({ key }: SpaceWithDueVectors, error: unknown, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, key, () => this.#delay(key, error, signal))
   }
 
   /** Computes vectors until none is missing. */
   async #fill(spaceKey: number, signal: AbortSignal): Promise<void> {
-    const context = this.#getContext()
+    const context = this.context
     const { db } = context
     for (;;) {
       signal.throwIfAborted()
@@ -177,7 +163,7 @@ export class VectorFiller {
   }
 
   async #fillSlice(space: SpaceRow, embedder: Embedder, nodes: DueNode[], signal: AbortSignal): Promise<void> {
-    const context = this.#getContext()
+    const context = this.context
     const { db, log } = context
     const texts = nodes.map(({ title, text }) => `${title}\n${text}`)
     const results = await embedPassages(embedder, texts, signal)
@@ -194,7 +180,7 @@ export class VectorFiller {
     this.#progressAt.set(space.key, Date.now())
     this.#silent.delete(space.key)
     this.#counted.delete(space.key)
-    this.#changes.notify()
+    this.progress.notify()
     // an index that cannot take them now reads them from the rows when it starts again
     if (vectorSpace !== undefined && filled.length > 0)
       await addToIndex(context, space, vectorSpace, filled).catch((error: unknown) =>
@@ -203,7 +189,7 @@ export class VectorFiller {
   }
 
   async #delay(spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
-    const { db, log, now } = this.#getContext()
+    const { db, log, now } = this.context
     const { space, wait } = await db.read(readNextRequest(spaceKey))
     const trouble = toProviderProblem(error, space?.embedding_model ?? '')
     const attempts = wait?.attempts ?? 0
@@ -211,7 +197,7 @@ export class VectorFiller {
     const row = { space: space?.id, class: trouble.class, error: trouble.message, retryInMs: waitMs }
     if (attempts === 0) log.warn(row, 'vectors wait for the embedding provider; text search goes on without')
     // a retry at once would call the provider in a loop
-    await retryUntilWritten(this.#getContext(), 'the next attempt of a provider', signal, () =>
+    await retryUntilWritten(this.context, 'the next attempt of a provider', signal, () =>
       db.write(() => deferVectors(spaceKey, trouble, now(), Date.now() + waitMs)),
     )
     this.#counted.delete(spaceKey)

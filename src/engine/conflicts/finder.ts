@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ChangeNotifier } from '../base/change-notifier.js'
-import { createPollLoop } from '../base/poll-loop.js'
+import { BackgroundService } from '../base/background-service.js'
 import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext, SpaceHead } from '../context.js'
 import { IS_COMPARED } from '../rows/conflicts.js'
@@ -28,13 +27,8 @@ const MAX_PAUSE_MS = 100
  * are still compiling have priority. Pending versions are marked in the database, so the work continues after a
  * restart.
  */
-export class ConflictFinder {
-  #context: EngineContext | undefined
-  readonly #stop = new AbortController()
-  readonly #turns = createPollLoop(
-    () => this.#turn(),
-    (error) => this.#context?.log.warn({ error: String(error) }, 'the documents to compare could not be read'),
-  )
+export class ConflictFinder extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'documents could not be compared'
   /** spaces with versions that may not be compared, and when each is processed */
   readonly #due = new Map<number, number>()
   readonly #places = new Map<number, VersionPosition>()
@@ -42,32 +36,20 @@ export class ConflictFinder {
   readonly #done = new Map<number, number>()
   /** versions that could not be read; they are retried after the next start */
   readonly #unreadable = new Map<number, Set<number>>()
-  readonly #changes = new ChangeNotifier()
-  #working: Promise<void> | undefined
   #thread: ClaimThread | undefined
   #open: ComparedSpace | undefined
   #closing: NodeJS.Timeout | undefined
 
   /** Starts with versions that earlier processes left, or stored in another format. */
-  async start(context: EngineContext): Promise<void> {
-    this.#context = context
+  override async start(context: EngineContext): Promise<void> {
+    super.start(context, QUIET_MS)
     for (const key of await context.db.read(listSpaceKeys())) this.published(key)
-  }
-
-  /** Checks soon for work. */
-  wake(): void {
-    this.#turns.wake()
   }
 
   /** Notes that a space has published. */
   published(spaceKey: number): void {
     this.#due.set(spaceKey, performance.now() + QUIET_MS)
-    setTimeout(() => this.wake(), QUIET_MS).unref()
-  }
-
-  /** number of spaces that are being processed */
-  get active(): number {
-    return this.#working === undefined ? 0 : 1
+    this.wake(QUIET_MS)
   }
 
   /**
@@ -80,8 +62,7 @@ export class ConflictFinder {
     this.#due.set(space.key, 0)
     this.wake()
     const deadline = AbortSignal.timeout(milliseconds)
-    while (!deadline.aborted && !this.#stop.signal.aborted && !this.#isDone(space))
-      await this.#changes.waitForNext(deadline)
+    while (!deadline.aborted && !this.isStopped && !this.#isDone(space)) await this.progress.waitForNext(deadline)
     return this.#isDone(space)
   }
 
@@ -90,43 +71,29 @@ export class ConflictFinder {
     return this.#unreadable.get(spaceKey)?.size ?? 0
   }
 
-  async close(): Promise<void> {
-    this.#stop.abort(new Error('the engine is closing'))
-    await this.#turns.stop()
-    this.#changes.notify()
+  override async stop(): Promise<void> {
+    const stopped = super.stop()
     clearTimeout(this.#closing)
     await this.#thread?.close()
-    await this.#working
+    await stopped
   }
 
   #isDone({ key, head_revision }: SpaceHead): boolean {
     return (this.#done.get(key) ?? -1) >= head_revision
   }
 
-  #started(): EngineContext {
-    if (this.#context === undefined) throw new Error('contradictions were asked for before the start')
-    return this.#context
-  }
-
-  #turn(): void {
-    const context = this.#started()
-    if (this.#working !== undefined || this.#next() === undefined || isWriteStopped(context)) return
+  protected override async tick(): Promise<void> {
+    if (this.#next() === undefined || isWriteStopped(this.context)) return
     clearTimeout(this.#closing)
-    this.#working = this.#processDue()
-      .catch((error: unknown) => {
-        // The next tick tries again with a new thread.
-        if (!this.#stop.signal.aborted) context.log.warn({ error: String(error) }, 'documents could not be compared')
-        return this.#closeThread()
-      })
-      .finally(() => {
-        this.#working = undefined
-        this.#closing = setTimeout(() => void this.#closeIdle(), IDLE_MS).unref()
-        this.#changes.notify()
-      })
-  }
-
-  async #closeIdle(): Promise<void> {
-    if (this.#working === undefined) await this.#closeThread()
+    try {
+      await this.#processDue()
+    } catch (error) {
+      // The next tick tries again with a new thread.
+      await this.#closeThread()
+      throw error
+    } finally {
+      if (!this.isStopped) this.#closing = setTimeout(() => void this.#closeThread(), IDLE_MS).unref()
+    }
   }
 
   async #closeThread(): Promise<void> {
@@ -145,23 +112,23 @@ export class ConflictFinder {
   async #processDue(): Promise<void> {
     for (;;) {
       const spaceKey = this.#next()
-      if (spaceKey === undefined || this.#stop.signal.aborted) return
+      if (spaceKey === undefined || this.isStopped) return
       const at = this.#due.get(spaceKey) ?? 0
       this.#due.delete(spaceKey)
       try {
-        const isComplete = await runInSpace(this.#started().db, spaceKey, () => this.#processNext(spaceKey))
+        const isComplete = await runInSpace(this.context.db, spaceKey, () => this.#processNext(spaceKey))
         if (!isComplete && !this.#due.has(spaceKey)) this.#due.set(spaceKey, performance.now())
       } catch (error) {
         this.#due.set(spaceKey, at)
         throw error
       }
-      this.#changes.notify()
+      this.progress.notify()
     }
   }
 
   /** Processes the next versions of a space. @returns whether those were the last */
   async #processNext(spaceKey: number): Promise<boolean> {
-    const context = this.#started()
+    const context = this.context
     const space = await context.db.read(findSpaceByKey(spaceKey))
     if (space === undefined) {
       for (const known of [this.#places, this.#done, this.#unreadable]) known.delete(spaceKey)
@@ -171,7 +138,7 @@ export class ConflictFinder {
     const versions = await context.db.read(liveVersionsAfter(spaceKey, after, IS_COMPARED, BATCH_SIZE))
     for (const [index, version] of versions.entries()) {
       if (version.meets === 0) await this.#compare(spaceKey, version.key)
-      this.#stop.signal.throwIfAborted()
+      this.stopSignal.throwIfAborted()
       const open = this.#open?.key === spaceKey ? this.#open : undefined
       if (open?.hasPending === true) {
         if (index < versions.length - 1 && !open.isFull) continue
@@ -182,18 +149,18 @@ export class ConflictFinder {
       this.#places.set(spaceKey, { revision, nodes, key })
     }
     if (versions.length === BATCH_SIZE) return false
-    await reviewContradictions(context, space, this.#stop.signal)
+    await reviewContradictions(context, space, this.stopSignal)
     this.#done.set(spaceKey, space.head_revision)
     return (await context.db.read(findSpaceByKey(spaceKey)))?.head_revision === space.head_revision
   }
 
   async #compare(spaceKey: number, version: number): Promise<void> {
-    const context = this.#started()
+    const context = this.context
     try {
       const space = await this.#openSpace(spaceKey)
       await space.compare(version)
     } catch (error) {
-      this.#stop.signal.throwIfAborted()
+      this.stopSignal.throwIfAborted()
       // The versions before it are compared.
       await this.#open?.store()
       await this.#closeThread()
@@ -207,7 +174,7 @@ export class ConflictFinder {
     if (this.#open?.key === spaceKey) return this.#open
     this.#thread ??= new ClaimThread()
     this.#open = undefined
-    const opened = await ComparedSpace.open(this.#started(), this.#thread, spaceKey, (worked) =>
+    const opened = await ComparedSpace.open(this.context, this.#thread, spaceKey, (worked) =>
       this.#yieldToOthers(worked),
     )
     this.#open = opened
@@ -216,11 +183,11 @@ export class ConflictFinder {
 
   /** @param worked milliseconds of work since the last call */
   async #yieldToOthers(worked: number): Promise<void> {
-    const { db, foregroundPriority } = this.#started()
-    this.#stop.signal.throwIfAborted()
+    const { db, foregroundPriority } = this.context
+    this.stopSignal.throwIfAborted()
     if (await asDeployment(() => db.read(hasClaimedJobs())))
       await sleep(Math.min(MAX_PAUSE_MS, worked * PAUSE_FACTOR), undefined, { ref: false })
     else await foregroundPriority.yieldToQueries()
-    this.#stop.signal.throwIfAborted()
+    this.stopSignal.throwIfAborted()
   }
 }

@@ -1,5 +1,5 @@
+import { BackgroundService } from '../base/background-service.js'
 import { LEASE_HEARTBEAT_MS, type LeaseInfo } from '../base/leases.js'
-import { asDeployment } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
 import {
   countGateways,
@@ -21,17 +21,17 @@ type RecoveredCounts = Record<string, number>
  * This engine as other engines on the same database see it: it renews a row, so that no other takes its work, and with
  * each heartbeat it recovers the work of lost gateways.
  */
-export class Gateway {
-  readonly #context: EngineContext
+export class Gateway extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'a heartbeat was not written'
+  protected override readonly failureLevel = 'debug'
   readonly #onRecovered: () => void
   readonly #lostCallbacks: (() => void)[] = []
-  #timer: NodeJS.Timeout | undefined
   #count = 1
-  #renewal: Promise<void> = Promise.resolve()
+  #renewedAt = performance.now()
 
   /** @param taken called when there may be recovered work */
   constructor(context: EngineContext, taken: () => void) {
-    this.#context = context
+    super(context)
     this.#onRecovered = taken
   }
 
@@ -46,8 +46,8 @@ export class Gateway {
   }
 
   /** Inserts the row, and recovers the work of lost gateways. Call it before anything is claimed. */
-  start(): void {
-    const { db, instance, now, options, log } = this.#context
+  override start(): void {
+    const { db, instance, now, options, log } = this.context
     db.recover(function* () {
       const { heldLock } = options
       if (heldLock !== undefined) yield* removeEarlierLockHolders(instance, heldLock)
@@ -55,24 +55,21 @@ export class Gateway {
       // on a full disk the transaction runs later: then only the program has the result
       logRecovered(log, yield* recoverLostWork(instance, now()))
     })
-    this.#renewal = this.#countGateways()
-    this.#timer = setInterval(() => {
-      this.#renewal = asDeployment(() => this.#renewal.then(() => this.#renew()).then(() => this.#countGateways()))
-    }, LEASE_HEARTBEAT_MS).unref()
+    this.track(this.#countGateways())
+    super.start(this.context, LEASE_HEARTBEAT_MS)
   }
 
   /** Stops in order: remaining claims are released at once. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#renewal
-    const { db, instance } = this.#context
+  override async stop(): Promise<void> {
+    await super.stop()
+    const { db, instance } = this.context
     // if the write fails, the next holder of the lock, or the missed heartbeat, ends the claims
     await db.write(() => removeGateway(instance)).catch(() => undefined)
   }
 
   /** Counts the gateways. Never rejects. */
   async #countGateways(): Promise<void> {
-    const { db, isShared, log } = this.#context
+    const { db, isShared, log } = this.context
     if (!isShared) return
     try {
       this.#count = await db.read(countGateways())
@@ -81,26 +78,31 @@ export class Gateway {
     }
   }
 
-  /** Never rejects. */
+  /** A slow heartbeat does not delay the next one. */
+  protected override intervalMs(): number {
+    return Math.max(0, this.#renewedAt + LEASE_HEARTBEAT_MS - performance.now())
+  }
+
+  protected override async tick(): Promise<void> {
+    this.#renewedAt = performance.now()
+    await this.#renew().finally(() => this.#countGateways())
+  }
+
   async #renew(): Promise<void> {
-    const { db, instance, now, options, log, leases, isShared } = this.#context
-    try {
-      const currentLeases = isShared ? leases.listActive() : undefined
-      const { wasThere, taken } = await db.write(
-        () => renewAndRecover(instance, options.heldLock, now(), currentLeases),
-        {
-          isUrgent: true,
-        },
-      )
-      if (!wasThere) {
-        log.warn({}, 'other gateways took this process for dead and took over its work')
-        for (const callback of this.#lostCallbacks) callback()
-      }
-      logRecovered(log, taken)
-      if (Object.keys(taken).length > 0) this.#onRecovered()
-    } catch (error) {
-      log.debug({ error: String(error) }, 'a heartbeat was not written')
+    const { db, instance, now, options, log, leases, isShared } = this.context
+    const currentLeases = isShared ? leases.listActive() : undefined
+    const { wasThere, taken } = await db.write(
+      () => renewAndRecover(instance, options.heldLock, now(), currentLeases),
+      {
+        isUrgent: true,
+      },
+    )
+    if (!wasThere) {
+      log.warn({}, 'other gateways took this process for dead and took over its work')
+      for (const callback of this.#lostCallbacks) callback()
     }
+    logRecovered(log, taken)
+    if (Object.keys(taken).length > 0) this.#onRecovered()
   }
 }
 

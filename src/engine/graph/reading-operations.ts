@@ -38,7 +38,7 @@ export function createGraphReadingOperations(context: EngineContext, readings: G
         },
         { toReply: (reading) => reading.answer },
       )
-      await readings.ended(key)
+      await readings.stopRun(key)
       return answer
     }),
   }

@@ -62,59 +62,49 @@ type PassageRead = { passage: LivePassage; node: PassageNode; said?: ModelExtrac
  * Reads complete spaces for their graph: the rules first, then the reasoning model of the profile, within a budget of
  * tokens. A reading's position is in its row, together with the model's reply for each text, so a restart continues it.
  */
-export class GraphReadings {
-  readonly #context: EngineContext
+export class GraphReadings extends RowRunner<EngineContext, ReadingRow> {
+  protected override readonly rowKind = 'reading'
   readonly #derivations: Derivations
-  readonly #runs: RowRunner<ReadingRow>
 
   constructor(context: EngineContext, derivations: Derivations) {
-    this.#context = context
+    super(context)
     this.#derivations = derivations
-    this.#runs = new RowRunner(context.log, {
-      name: 'reading',
-      isStopped: () => isWriteStopped(context),
-      listOpen: () => context.db.read(readingRows.listOpen(context.instance)),
-      claim: ({ key }) => context.db.write(() => readingRows.claim(key, context.instance)),
-      work: (row, signal) => runInSpace(context.db, row.space_key, () => this.#read(row, signal)),
-      onFailure: (row, error, signal) =>
-        runInSpace(context.db, row.space_key, () => this.#handleFailure(row, error, signal)),
-    })
   }
 
   /** Resumes interrupted readings; the cause of a model's failure may have been removed since. */
-  start(): void {
-    const { db, instance } = this.#context
+  override start(): void {
+    const { db, instance } = this.context
     db.recover(() => readingRows.retryNow(instance))
-    this.wake()
-  }
-
-  /** Checks for work soon. */
-  wake(): void {
-    this.#runs.wake()
+    super.start()
   }
 
   /** number of readings that run or will run without intervention */
-  get active(): Promise<number> {
-    const { db, instance } = this.#context
-    return db.read(readingRows.listOpen(instance)).then(({ length }) => length)
+  override get active(): Promise<number> {
+    return this.listOpen().then(({ length }) => length)
   }
 
-  /** Stops a reading that the caller's transaction has ended. */
-  ended(key: number): Promise<void> {
-    return this.#runs.stopEnded(key)
+  protected override isPaused(): boolean {
+    return isWriteStopped(this.context)
   }
 
-  /** Stops work that another gateway has taken over. */
-  lost(): void {
-    this.#runs.stopAll()
+  protected override listOpen(): Promise<ReadingRow[]> {
+    return this.context.db.read(readingRows.listOpen(this.context.instance))
   }
 
-  close(): Promise<void> {
-    return this.#runs.close()
+  protected override claim({ key }: ReadingRow): Promise<boolean> {
+    return this.context.db.write(() => readingRows.claim(key, this.context.instance))
+  }
+
+  protected override work(row: ReadingRow, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, row.space_key, () => this.#read(row, signal))
+  }
+
+  protected override onFailure(row: ReadingRow, error: unknown, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, row.space_key, () => this.#handleFailure(row, error, signal))
   }
 
   async #read(row: ReadingRow, signal: AbortSignal): Promise<void> {
-    const context = this.#context
+    const context = this.context
     const { db, log } = context
     const space = await db.read(findSpaceByKey(row.space_key))
     if (space === undefined) return
@@ -132,7 +122,7 @@ export class GraphReadings {
 
   /** Waits until the rules have read all documents, at their own pace. */
   async #waitForRules(row: ReadingRow, isAll: boolean, signal: AbortSignal): Promise<void> {
-    const { db } = this.#context
+    const { db } = this.context
     let previousUnread = Number.POSITIVE_INFINITY
     let since = Date.now()
     for (;;) {
@@ -150,7 +140,7 @@ export class GraphReadings {
 
   /** @param withRead whether to count the nodes that the rules have read */
   async #storeCounts(row: ReadingRow, withRead = false): Promise<void> {
-    const { db } = this.#context
+    const { db } = this.context
     const of = { spaceKey: row.space_key }
     const total = await countLiveDocuments(db, of, 'v.nodes')
     const counts = withRead
@@ -161,7 +151,7 @@ export class GraphReadings {
 
   /** Reads until the last passage. @throws the reason of an earlier end */
   async #readByModel(work: ReadingRun): Promise<void> {
-    const { db, foregroundPriority } = this.#context
+    const { db, foregroundPriority } = this.context
     const { row, space, model, signal } = work
     for (;;) {
       const open = await db.read(readingRows.findUnlessEnded(row.key))
@@ -190,7 +180,7 @@ export class GraphReadings {
     passages: readonly LivePassage[],
     slice: readonly LivePassage[],
   ): Promise<void> {
-    const { db } = this.#context
+    const { db } = this.context
     const { row, space, model, signal } = work
     const meter = new TokenMeter()
     let remaining = open.budget - open.tokens
@@ -248,7 +238,7 @@ export class GraphReadings {
   }
 
   async #store({ space, model, room: remaining }: ReadingRun, reads: readonly PassageRead[]): Promise<void> {
-    const { db } = this.#context
+    const { db } = this.context
     const versions = new Map<number, PassageRead[]>()
     for (const read of reads)
       if (read.said !== undefined) {
@@ -271,7 +261,7 @@ export class GraphReadings {
   /** Delays the reading after a temporary failure; any other failure ends it. */
   async #handleFailure(row: ReadingRow, error: unknown, signal: AbortSignal): Promise<void> {
     if (error instanceof ReadingEnded) return
-    const { db, log } = this.#context
+    const { db, log } = this.context
     const cause = error instanceof PassageFailed ? error.cause : error
     const problem = toProviderProblem(cause, parseReadingModel(row)?.model ?? '')
     function* write() {
@@ -283,7 +273,7 @@ export class GraphReadings {
         yield* resetReadingRetries(row.key)
       } else yield* readingRows.defer(row.key, problem, Date.now() + computeRetryDelayMs(problem, open.attempts))
     }
-    await retryUntilWritten(this.#context, 'when a reading goes on', signal, () => db.write(write))
+    await retryUntilWritten(this.context, 'when a reading goes on', signal, () => db.write(write))
     log.warn({ reading: row.id, class: problem.class, error: problem.message }, 'a reading met a failure')
   }
 }

@@ -1,5 +1,4 @@
-import { KsError } from '../../contract/errors.js'
-import { createPollLoop, IDLE_POLL_MS } from '../base/poll-loop.js'
+import { BackgroundService, IDLE_POLL_MS } from '../base/background-service.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
 import { compileBatch, failJob, removeFromIndex } from '../compile/pipeline.js'
 import { Publications } from '../compile/publications.js'
@@ -38,47 +37,45 @@ const QUIET_MS = 3000
  * Runs compilation jobs. The table is the queue, and claims are its rows: they end with their gateway. Spaces take
  * turns.
  */
-export class JobRunner {
-  readonly #context: EngineContext
-  readonly #stop = new AbortController()
-  readonly #pollLoop = createPollLoop(
-    () => this.#tick(),
-    (error) => this.#context.log.warn({ error: describeError(error) }, 'no job could be claimed; retrying'),
-    () => (this.#context.isShared && this.#waiters.size > 0 ? AWAITED_POLL_MS : IDLE_POLL_MS),
-  )
+export class JobRunner extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'no job could be claimed; retrying'
   readonly #running = new Map<Promise<void>, RunningBatch>()
   readonly #publications: Publications
-  readonly #trainings = new Map<number, Promise<void>>()
+  /** spaces whose model is trained */
+  readonly #trainings = new Set<number>()
   readonly #audits: VectorAudits
   readonly #lastBatchAt = new Map<number, number>()
   readonly #spacesToCheck = new Set<number>()
   readonly #failedTraining = new Map<number, number>()
   readonly #waiters = new Map<string, Set<() => void>>()
   #lastSpace = 0
-  #quietTimer: NodeJS.Timeout | undefined
-  #purging: Promise<void> | undefined
+  #isPurging = false
 
   constructor(context: EngineContext) {
-    this.#context = context
+    super(context)
     this.#publications = new Publications(context, (key) =>
       filterCompiling(this.#running.values()).some(({ spaceKey }) => spaceKey === key),
     )
-    this.#audits = new VectorAudits(context, this.#stop.signal, (key) => this.#checkLater(key))
+    this.#audits = new VectorAudits(context, (key) => this.#checkLater(key))
   }
 
-  start(): void {
+  override start(): void {
     this.#audits.start()
-    this.wake()
+    super.start()
+  }
+
+  protected override intervalMs(): number {
+    return this.context.isShared && this.#waiters.size > 0 ? AWAITED_POLL_MS : IDLE_POLL_MS
   }
 
   /** Starts a tick soon. @param spaceKey of a space whose model may be due for training */
-  wake(spaceKey?: number): void {
+  wakeFor(spaceKey?: number): void {
     if (spaceKey !== undefined) this.#checkLater(spaceKey)
-    this.#pollLoop.wake()
+    this.wake()
   }
 
   async activity(): Promise<{ activeJobs: number; waitingJobs: number; training: number }> {
-    const open = await readUnlessDamaged(this.#context.db.read(countOpenJobs()), 0)
+    const open = await readUnlessDamaged(this.context.db.read(countOpenJobs()), 0)
     const active = filterCompiling(this.#running.values()).reduce((sum, batch) => sum + batch.jobs, 0)
     return { activeJobs: active, waitingJobs: Math.max(0, open - active), training: this.#trainings.size }
   }
@@ -91,24 +88,21 @@ export class JobRunner {
       this.#waiters.set(jobId, waiting)
       this.#notifySettled([jobId]).catch(reject)
       // another gateway may end the job, and sends no notification
-      if (this.#context.isShared) this.wake()
+      if (this.context.isShared) this.wake()
     })
   }
 
   /** Takes no new work and waits until running work has stopped at a durable step. */
-  async close(): Promise<void> {
-    this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    clearTimeout(this.#quietTimer)
-    await this.#pollLoop.stop()
-    await Promise.allSettled([...this.#running.keys(), ...this.#trainings.values(), this.#purging])
+  override async stop(): Promise<void> {
+    await Promise.all([super.stop(), this.#audits.stop()])
   }
 
-  async #tick(): Promise<void> {
+  protected override async tick(): Promise<void> {
     await this.#notifySettled([...this.#waiters.keys()])
     // on a full disk the remaining space is reserved for reads and removals
     while (
-      !this.#isStopped() &&
-      !this.#stop.signal.aborted &&
+      !isWriteStopped(this.context) &&
+      !this.isStopped &&
       filterCompiling(this.#running.values()).length < MAX_PARALLEL_BATCHES &&
       !this.#runsSuspect()
     ) {
@@ -116,15 +110,11 @@ export class JobRunner {
       if (claimed === undefined) break
       this.#launch(claimed.spaceKey, claimed.work)
     }
-    if (this.#running.size === 0 && !this.#stop.signal.aborted) this.#purge()
+    if (this.#running.size === 0 && !this.isStopped) this.#purge()
   }
 
   #runsSuspect(): boolean {
     return [...this.#running.values()].some(({ isAlone }) => isAlone)
-  }
-
-  #isStopped(): boolean {
-    return isWriteStopped(this.#context)
   }
 
   #launch(spaceKey: number, work: CompileWork[]): void {
@@ -139,35 +129,34 @@ export class JobRunner {
       Object.assign(running, { isStored: true, isWaiting })
       this.wake()
     }
-    const run = runInSpace(this.#context.db, spaceKey, () => this.#runBatch(spaceKey, work, onStored))
-      .catch((error: unknown) =>
-        this.#context.log.error({ error: String(error) }, 'a batch of jobs could not be ended'),
-      )
+    const run = runInSpace(this.context.db, spaceKey, () => this.#runBatch(spaceKey, work, onStored))
+      .catch((error: unknown) => this.context.log.error({ error: String(error) }, 'a batch of jobs could not be ended'))
       .finally(() => {
         this.#running.delete(run)
         this.#lastBatchAt.set(spaceKey, performance.now())
         this.#notifySettled(work.map(({ job }) => job.id)).catch((error: unknown) =>
-          this.#context.log.warn({ error: describeError(error) }, 'waiters for jobs are notified later'),
+          this.context.log.warn({ error: describeError(error) }, 'waiters for jobs are notified later'),
         )
         this.#maybeTrain(spaceKey)
         this.wake()
       })
     this.#running.set(run, running)
+    this.track(run)
   }
 
   async #runBatch(spaceKey: number, work: CompileWork[], onStored: (isWaiting: boolean) => void): Promise<void> {
-    const { db, log, foregroundPriority } = this.#context
+    const { db, log, foregroundPriority } = this.context
     await foregroundPriority.yieldToQueries()
     const space = await db.read(findSpaceByKey(spaceKey))
     if (space === undefined) return
     try {
-      await compileBatch(this.#context, space, work, {
-        signal: this.#stop.signal,
+      await compileBatch(this.context, space, work, {
+        signal: this.stopSignal,
         publications: this.#publications,
         onStored,
       })
     } catch (error) {
-      if (this.#stop.signal.aborted) {
+      if (this.isStopped) {
         await this.#release(work)
         return
       }
@@ -180,8 +169,8 @@ export class JobRunner {
 
   /** Releases claims that are left after a batch: otherwise no gateway would take the jobs before the next start. */
   async #releaseLeftover(work: CompileWork[]): Promise<void> {
-    const { db, instance, log } = this.#context
-    if (this.#stop.signal.aborted) return
+    const { db, instance, log } = this.context
+    if (this.isStopped) return
     const claims = work.map(({ job }) => job)
     const jobs = await db.read(countValidClaims(instance, claims))
     if (jobs === 0) return
@@ -190,23 +179,23 @@ export class JobRunner {
   }
 
   #retryUntilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
-    return retryUntilWritten(this.#context, what, this.#stop.signal, write)
+    return retryUntilWritten(this.context, what, this.stopSignal, write)
   }
 
   async #retryLater(spaceKey: number, work: CompileWork[], error: unknown): Promise<void> {
-    const space = await this.#context.db.read(findSpaceByKey(spaceKey))
+    const space = await this.context.db.read(findSpaceByKey(spaceKey))
     const failure = toJobFailure(error)
     const isTemporary = isTemporaryError(error)
-    this.#context.options.room?.noteError(error)
+    this.context.options.room?.noteError(error)
     const retryable: CompileWork[] = []
     for (const item of work) {
-      const reason = findFinalFailure(item.job, failure, isTemporary, this.#context.now())
+      const reason = findFinalFailure(item.job, failure, isTemporary, this.context.now())
       if (reason === undefined) retryable.push(item)
       else if (space !== undefined)
-        await this.#retryUntilWritten('the end of a job', () => failJob(this.#context, space, item, reason))
+        await this.#retryUntilWritten('the end of a job', () => failJob(this.context, space, item, reason))
     }
     const lastEntry = await this.#release(retryable, { failure, isTemporary, startsOver: mayBePoison(error) })
-    if (space !== undefined) await removeFromIndex(this.#context, space, lastEntry)
+    if (space !== undefined) await removeFromIndex(this.context, space, lastEntry)
   }
 
   /**
@@ -215,7 +204,7 @@ export class JobRunner {
    * @returns the index log's last entry for nodes of jobs that start over
    */
   async #release(work: CompileWork[], releaseReason?: ReleaseReason): Promise<number> {
-    const { db, now } = this.#context
+    const { db, now } = this.context
     const [first] = work
     if (first === undefined) return 0
     // all jobs are of one space; the stored data of jobs that start over are removed
@@ -230,42 +219,43 @@ export class JobRunner {
 
   /** Claims the next batch, of the next space in turn. */
   async #claim(): Promise<{ spaceKey: number; work: CompileWork[] } | undefined> {
-    const { db } = this.#context
-    const next = await db.read(findNextBatch(this.#context, this.#lastSpace, countExtraJobs(this.#running.values())))
+    const { db } = this.context
+    const next = await db.read(findNextBatch(this.context, this.#lastSpace, countExtraJobs(this.#running.values())))
     if (next === undefined) return undefined
     // the suspect is claimed when the running batches have ended
     if (this.#running.size > 0 && next.work.some(({ job }) => isSuspect(job))) return undefined
     this.#lastSpace = next.spaceKey
     const { spaceKey, work } = next
     const extraJobs = countExtraJobs(this.#running.values())
-    const claimed = await db.write(() => claimBatch(this.#context, spaceKey, work, extraJobs))
+    const claimed = await db.write(() => claimBatch(this.context, spaceKey, work, extraJobs))
     for (const { job } of claimed)
-      this.#context.measures.recordClaim(Date.now() - Math.max(job.created_at, job.run_after))
+      this.context.measures.recordClaim(Date.now() - Math.max(job.created_at, job.run_after))
     return { spaceKey, work: claimed }
   }
 
   /** Trains the model of a space, or fills missing vectors, if that is due. */
   #maybeTrain(spaceKey: number): void {
-    runInSpace(this.#context.db, spaceKey, () => this.#trainIfDue(spaceKey)).catch((error: unknown) =>
-      this.#context.log.warn({ error: describeError(error) }, 'could not check whether a model is due'),
+    runInSpace(this.context.db, spaceKey, () => this.#trainIfDue(spaceKey)).catch((error: unknown) =>
+      this.context.log.warn({ error: describeError(error) }, 'could not check whether a model is due'),
     )
   }
 
   async #trainIfDue(spaceKey: number): Promise<void> {
-    const context = this.#context
-    if (this.#stop.signal.aborted || this.#mustWait(spaceKey)) return
+    const context = this.context
+    if (this.isStopped || this.#mustWait(spaceKey)) return
     const busy = this.#isBusy(spaceKey)
     const maintenance = await context.db.read(findMaintenance(context, this.#audits, spaceKey, busy))
-    if (maintenance === undefined || this.#stop.signal.aborted || this.#mustWait(spaceKey)) return
+    if (maintenance === undefined || this.isStopped || this.#mustWait(spaceKey)) return
     const { space, due, lacks } = maintenance
     if (!due && !lacks) {
       if (busy) this.#checkLater(spaceKey)
       else this.#audits.ended(spaceKey)
       return
     }
-    const training = (due ? retrain : this.#audits.fill)(context, spaceKey, this.#stop.signal, busy)
+    this.#trainings.add(spaceKey)
+    const training = (due ? retrain : this.#audits.fill)(context, spaceKey, this.stopSignal, busy)
       .catch((error: unknown) => {
-        if (this.#stop.signal.aborted) return
+        if (this.isStopped) return
         this.#failedTraining.set(
           spaceKey,
           performance.now() + (isTemporaryError(error) ? getWaitDelay(0) : MAX_JOB_RETRY_DELAY_MS),
@@ -277,14 +267,14 @@ export class JobRunner {
         this.#maybeTrain(spaceKey)
         this.wake() // the vectors of the previous model left free space in the file
       })
-    this.#trainings.set(spaceKey, training)
+    this.track(training)
   }
 
   /** Whether no training may start now: one model at a time, and none that has just failed. Schedules another check. */
   #mustWait(spaceKey: number): boolean {
     if (this.#trainings.has(spaceKey)) return true
     const failed = (this.#failedTraining.get(spaceKey) ?? 0) > performance.now()
-    if (this.#trainings.size === 0 && !this.#isStopped() && !failed) return false
+    if (this.#trainings.size === 0 && !isWriteStopped(this.context) && !failed) return false
     this.#checkLater(spaceKey)
     return true
   }
@@ -296,33 +286,35 @@ export class JobRunner {
 
   /** Schedules another check for the time when the space may be idle. */
   #checkLater(spaceKey: number): void {
+    const isPlanned = this.#spacesToCheck.size > 0
     this.#spacesToCheck.add(spaceKey)
-    this.#quietTimer ??= setTimeout(() => {
-      this.#quietTimer = undefined
+    if (isPlanned) return
+    this.runAfter(QUIET_MS, () => {
       const spaces = [...this.#spacesToCheck]
       this.#spacesToCheck.clear()
       for (const key of spaces) this.#maybeTrain(key)
-    }, QUIET_MS).unref()
+    })
   }
 
   #purge(): void {
-    this.#purging ??= purgeSlice(this.#context, this.#stop.signal)
+    if (this.#isPurging) return
+    this.#isPurging = true
+    const purging = purgeSlice(this.context, this.stopSignal)
       .then((more) => {
-        if (more) setImmediate(() => this.wake())
+        if (more) this.wake()
       })
-      .catch((error: unknown) =>
-        this.#context.log.warn({ error: describeError(error) }, 'removing deleted rows failed'),
-      )
+      .catch((error: unknown) => this.context.log.warn({ error: describeError(error) }, 'removing deleted rows failed'))
       .finally(() => {
-        this.#purging = undefined
+        this.#isPurging = false
       })
+    this.track(purging)
   }
 
   /** Notifies those who wait for jobs that have settled. */
   async #notifySettled(jobIds: string[]): Promise<void> {
     const awaited = jobIds.filter((id) => this.#waiters.has(id))
     if (awaited.length === 0) return
-    for (const id of await this.#context.db.read(filterSettledJobs(awaited, this.#isStopped()))) {
+    for (const id of await this.context.db.read(filterSettledJobs(awaited, isWriteStopped(this.context)))) {
       const waiting = this.#waiters.get(id)
       this.#waiters.delete(id)
       for (const resolve of waiting ?? []) resolve()

@@ -1,5 +1,4 @@
-import { ChangeNotifier } from '../base/change-notifier.js'
-import { createPollLoop } from '../base/poll-loop.js'
+import { BackgroundService } from '../base/background-service.js'
 import type { EngineContext, SpaceHead } from '../context.js'
 import {
   assignCluster,
@@ -34,22 +33,15 @@ interface DueTime {
  * Assigns failed queries to clusters in the background, after they are answered: each needs its own search, and
  * questions have priority. Pending queries are marked in the database, so the work continues after a restart.
  */
-export class FailedQueryClustering {
-  #context: EngineContext | undefined
-  readonly #stop = new AbortController()
-  readonly #turns = createPollLoop(
-    () => this.#turn(),
-    (error) => this.#context?.log.warn({ error: String(error) }, 'failed queries without a cluster could not be read'),
-  )
+export class FailedQueryClustering extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'failed queries could not be compared'
   readonly #due = new Map<number, DueTime>()
-  readonly #changes = new ChangeNotifier()
-  #working: Promise<void> | undefined
   /** number of callers that are waiting for clusters */
   #waiting = 0
 
   /** Starts with the queries that earlier processes left. */
-  async start(context: EngineContext): Promise<void> {
-    this.#context = context
+  override async start(context: EngineContext): Promise<void> {
+    super.start(context, QUIET_MS)
     for (const spaceKey of await context.db.read(listUnclusteredSpaces())) this.captured(spaceKey)
   }
 
@@ -58,17 +50,7 @@ export class FailedQueryClustering {
     const now = performance.now()
     const since = this.#due.get(spaceKey)?.since ?? now
     this.#due.set(spaceKey, { at: Math.min(now + QUIET_MS, since + MAX_WAIT_MS), since })
-    setTimeout(() => this.wake(), QUIET_MS).unref()
-  }
-
-  /** Checks soon for work. */
-  wake(): void {
-    this.#turns.wake()
-  }
-
-  /** number of spaces that are being processed */
-  get active(): number {
-    return this.#working === undefined ? 0 : 1
+    this.wake(QUIET_MS)
   }
 
   /**
@@ -76,50 +58,34 @@ export class FailedQueryClustering {
    * background.
    */
   async catchUp(space: SpaceHead, milliseconds: number): Promise<void> {
-    const { db } = this.#started()
+    const { db } = this.context
     const deadline = AbortSignal.timeout(milliseconds)
     this.#waiting++
     try {
-      while (!deadline.aborted && !this.#stop.signal.aborted && (await db.read(hasUnclustered(space.key)))) {
+      while (!deadline.aborted && !this.isStopped && (await db.read(hasUnclustered(space.key)))) {
         this.#due.set(space.key, { at: 0, since: 0 })
         this.wake()
-        await this.#changes.waitForNext(deadline)
+        await this.progress.waitForNext(deadline)
       }
     } finally {
       this.#waiting--
     }
   }
 
-  async close(): Promise<void> {
-    this.#stop.abort()
-    await this.#turns.stop()
-    this.#changes.notify()
-    await this.#working
-  }
-
-  #started(): EngineContext {
-    if (this.#context === undefined) throw new Error('clusters were asked for before the start')
-    return this.#context
-  }
-
-  #turn(): void {
-    const context = this.#started()
-    if (this.#working !== undefined || this.#stop.signal.aborted || isWriteStopped(context)) return
-    const spaceKey = this.#next()
+  protected override async tick(): Promise<void> {
+    const { context } = this
+    const spaceKey = isWriteStopped(context) ? undefined : this.#next()
     if (spaceKey === undefined) return
     this.#due.delete(spaceKey)
-    this.#working = runInSpace(context.db, spaceKey, () => this.#cluster(context, spaceKey))
-      .catch((error: unknown) => {
-        if (this.#stop.signal.aborted) return
-        context.log.warn({ error: String(error) }, 'failed queries could not be compared')
-        // Continues when the disk has space again; damaged rows are retried after the next start.
-        if (isWriteStopped(context)) this.captured(spaceKey)
-      })
-      .finally(() => {
-        this.#working = undefined
-        this.#changes.notify()
-        if (this.#next() !== undefined) this.wake()
-      })
+    try {
+      await runInSpace(context.db, spaceKey, () => this.#cluster(context, spaceKey))
+    } catch (error) {
+      // Continues when the disk has space again; damaged rows are retried after the next start.
+      if (isWriteStopped(context)) this.captured(spaceKey)
+      throw error
+    } finally {
+      if (this.#next() !== undefined) this.wake()
+    }
   }
 
   /** The space that has been due longest. */
@@ -133,12 +99,12 @@ export class FailedQueryClustering {
       const rows = await context.db.read(listUnclusteredQueries(spaceKey, BATCH_SIZE))
       for (const row of rows) {
         await context.foregroundPriority.yieldToQueries()
-        if (this.#stop.signal.aborted) return
+        if (this.isStopped) return
         const space = await context.db.read(findSpaceByKey(spaceKey))
         if (space === undefined) return
         const began = performance.now()
         await this.#clusterOne(context, space, row)
-        if (this.#waiting === 0) await context.foregroundPriority.backOff(performance.now() - began, this.#stop.signal)
+        if (this.#waiting === 0) await context.foregroundPriority.backOff(performance.now() - began, this.stopSignal)
       }
       if (rows.length < BATCH_SIZE) return
     }
@@ -148,7 +114,7 @@ export class FailedQueryClustering {
     try {
       await clusterOne(context, space, row)
     } catch (error) {
-      if (this.#stop.signal.aborted || isWriteStopped(context)) throw error
+      if (this.isStopped || isWriteStopped(context)) throw error
       context.log.warn({ failedQueryId: row.id, error: String(error) }, 'a failed query keeps its own cluster')
       await context.db.write(() => assignCluster(row))
     }

@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import { type LinkedAbort, linkAbort } from '../../lib/abort.js'
-import { createPollLoop } from '../base/poll-loop.js'
+import { BackgroundService } from '../base/background-service.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
 import { asTenant } from '../base/tenant-scope.js'
 import type { EngineContext } from '../context.js'
@@ -18,42 +18,27 @@ const MAX_RUNNING_TASKS = 2
 const MAX_ATTEMPTS = 5
 const FIRST_RETRY_MS = 1000
 
-interface RunningTask {
-  ended: Promise<void>
-  stop: LinkedAbort
-}
-
 /** Runs research tasks. The table is the queue, and claims are its rows: they end with their gateway. */
-export class ResearchRunner {
-  readonly #context: EngineContext
+export class ResearchRunner extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'no research task could be taken; it is tried again'
   readonly #shared: QueryShared
-  readonly #stop = new AbortController()
-  readonly #turns = createPollLoop(
-    () => this.#turn(),
-    (error) => this.#context.log.warn({ error: String(error) }, 'no research task could be taken; it is tried again'),
-  )
-  readonly #running = new Map<string, RunningTask>()
+  readonly #running = new Map<string, LinkedAbort>()
   readonly #listeners = new Map<string, Set<() => void>>()
   #lastSpace = 0
 
   constructor(context: EngineContext, shared: QueryShared) {
-    this.#context = context
+    super(context)
     this.#shared = shared
   }
 
-  /** Checks soon for work. */
-  wake(): void {
-    this.#turns.wake()
-  }
-
   async activity(): Promise<{ active: number; waiting: number }> {
-    const open = await readUnlessDamaged(this.#context.db.read(countAllOpenTasks()), 0)
+    const open = await readUnlessDamaged(this.context.db.read(countAllOpenTasks()), 0)
     return { active: this.#running.size, waiting: Math.max(0, open - this.#running.size) }
   }
 
   /** Stops work on a task that another caller ended, and notifies its followers. */
   noteEnded(taskId: string): void {
-    this.#running.get(taskId)?.stop.abort(new TaskEnded('the task was ended'))
+    this.#running.get(taskId)?.abort(new TaskEnded('the task was ended'))
     this.notifyListeners(taskId)
     this.wake()
   }
@@ -72,16 +57,9 @@ export class ResearchRunner {
     for (const listener of this.#listeners.get(taskId) ?? []) listener()
   }
 
-  /** Takes no new work and waits until running work has stopped; it will continue after its last step. */
-  async close(): Promise<void> {
-    this.#stop.abort(new KsError('unavailable', 'the daemon is stopping'))
-    await this.#turns.stop()
-    await Promise.allSettled([...this.#running.values()].map(({ ended }) => ended))
-  }
-
-  async #turn(): Promise<void> {
-    const { db, instance, now } = this.#context
-    while (this.#running.size < MAX_RUNNING_TASKS && !this.#stop.signal.aborted) {
+  protected override async tick(): Promise<void> {
+    const { db, instance, now } = this.context
+    while (this.#running.size < MAX_RUNNING_TASKS && !this.isStopped) {
       const at = now()
       // A tick without work writes nothing and waits for no lock.
       if (!(await db.read(isTaskDue(at)))) break
@@ -93,10 +71,11 @@ export class ResearchRunner {
   }
 
   #launch(task: ResearchTaskRow): void {
-    const stop = linkAbort(this.#stop.signal)
-    const noteEnded = asTenant(task.tenant, () => this.#run(task, stop.signal))
+    const stop = linkAbort(this.stopSignal)
+    this.#running.set(task.id, stop)
+    const ended = asTenant(task.tenant, () => this.#run(task, stop.signal))
       .catch((error: unknown) =>
-        this.#context.log.error({ task: task.id, error: String(error) }, 'a research task could not be released'),
+        this.context.log.error({ task: task.id, error: String(error) }, 'a research task could not be released'),
       )
       .finally(() => {
         stop.dispose()
@@ -104,11 +83,11 @@ export class ResearchRunner {
         this.notifyListeners(task.id)
         this.wake()
       })
-    this.#running.set(task.id, { ended: noteEnded, stop })
+    this.track(ended)
   }
 
   async #run(task: ResearchTaskRow, signal: AbortSignal): Promise<void> {
-    const { leases } = this.#context
+    const { leases } = this.context
     const { snapshot } = parseFrozen(task)
     // What the frozen publication shows is not purged while the task reads it.
     const lease = leases.acquire({
@@ -122,7 +101,7 @@ export class ResearchRunner {
     lease.keepAlive()
     const told = () => this.notifyListeners(task.id)
     try {
-      await runTask(new TaskRun({ context: this.#context, shared: this.#shared, signal, told }, task))
+      await runTask(new TaskRun({ context: this.context, shared: this.#shared, signal, told }, task))
     } catch (error) {
       await this.#handleError(task, error)
     } finally {
@@ -132,9 +111,9 @@ export class ResearchRunner {
 
   /** Handles an error: ends the task, schedules a retry, or gives the task back for the next start. */
   async #handleError(claim: ResearchTaskRow, error: unknown): Promise<void> {
-    const { db, log, now } = this.#context
+    const { db, log, now } = this.context
     const { id } = claim
-    if (this.#stop.signal.aborted) {
+    if (this.isStopped) {
       await db.write(() => releaseTask(claim))
       return
     }
@@ -153,10 +132,10 @@ export class ResearchRunner {
     await this.#untilWritten('when a research task is tried again', () =>
       db.write(() => deferTask(claim, isTemporaryError(error) ? 0 : 1, runAfter)),
     )
-    setTimeout(() => this.wake(), delay).unref()
+    this.wake(delay)
   }
 
   #untilWritten<T>(what: string, write: () => Promise<T>): Promise<T> {
-    return retryUntilWritten(this.#context, what, this.#stop.signal, write)
+    return retryUntilWritten(this.context, what, this.stopSignal, write)
   }
 }

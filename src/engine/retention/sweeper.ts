@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BackgroundService } from '../base/background-service.js'
 import type { EngineContext } from '../context.js'
 import { removeExpiredAnswers } from '../idempotency/idempotency.js'
 import { sweepObjects } from '../objects/sweep.js'
@@ -20,39 +21,26 @@ const PAUSE_MS = 5
  * The background clean-up: periodically visits all spaces and removes, slice by slice, what has outlived the policy. It
  * keeps no state: the next run, in any process, continues an interrupted one.
  */
-export class RetentionSweeper {
-  readonly #context: EngineContext
+export class RetentionSweeper extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'the clean-up failed'
+  protected override readonly failureLevel = 'error'
   readonly #clock: SteadyClock
-  readonly #stop = new AbortController()
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | undefined
 
   constructor(context: EngineContext) {
-    this.#context = context
+    super(context)
     this.#clock = new SteadyClock(context.now)
   }
 
-  start(): void {
-    this.#schedule(Math.min(FIRST_RUN_MS, this.#context.options.retention.intervalMs))
+  override start(): void {
+    super.start(this.context, Math.min(FIRST_RUN_MS, this.intervalMs()))
   }
 
-  /** Ends the running clean-up after its current slice. */
-  async close(): Promise<void> {
-    this.#stop.abort()
-    clearTimeout(this.#timer)
-    await this.#running
+  protected override intervalMs(): number {
+    return this.context.options.retention.intervalMs
   }
 
-  #schedule(milliseconds: number): void {
-    if (this.#stop.signal.aborted) return
-    this.#timer = setTimeout(() => {
-      this.#running = this.#run().finally(() => this.#schedule(this.#context.options.retention.intervalMs))
-    }, milliseconds)
-    this.#timer.unref()
-  }
-
-  async #run(): Promise<void> {
-    const { log } = this.#context
+  protected override async tick(): Promise<void> {
+    const { log } = this.context
     const now = this.#clock.read()
     if (now === undefined) {
       log.warn({}, 'the clock jumped by more than a day: nothing is cleaned up before it has been steady for an hour')
@@ -61,21 +49,20 @@ export class RetentionSweeper {
     const counts: Record<string, number> = {}
     try {
       await this.#sweep(now, counts)
-    } catch (error) {
-      // the signal ends pauses by throwing
-      if (!this.#stop.signal.aborted) log.error({ error: String(error) }, 'the clean-up failed')
+    } finally {
+      if (Object.keys(counts).length > 0) {
+        log.info(counts, 'expired data was removed')
+        this.context.wake() // reclaims the space that the rows left
+      }
     }
-    if (Object.keys(counts).length === 0) return
-    log.info(counts, 'expired data was removed')
-    this.#context.wake() // reclaims the space that the rows left
   }
 
   async #sweep(now: number, counts: Record<string, number>): Promise<void> {
-    const { db, options } = this.#context
+    const { db, options } = this.context
     const { batchRows } = options.retention
-    const { signal } = this.#stop
+    const signal = this.stopSignal
     await this.#repeat('answers', counts, () => removeExpiredAnswers(db, now, batchRows))
-    await this.#repeat('objects', counts, () => sweepObjects(this.#context, now, signal))
+    await this.#repeat('objects', counts, () => sweepObjects(this.context, now, signal))
     let after = 0
     for (;;) {
       const next = await db.read(findNextSpace(after))
@@ -87,7 +74,7 @@ export class RetentionSweeper {
             // a space may be deleted, and a policy changed, during a run
             const target = await db.read(findSpaceAndRules(after))
             if (target === undefined) return NOTHING_REMOVED
-            return step({ context: this.#context, ...target, now, batchRows, signal })
+            return step({ context: this.context, ...target, now, batchRows, signal })
           }),
         )
     }
@@ -95,7 +82,7 @@ export class RetentionSweeper {
 
   /** Runs slices until there are no more. A step that fails leaves its work to the next run. */
   async #repeat(name: string, counts: Record<string, number>, slice: () => Promise<RemovalSlice>): Promise<void> {
-    const { signal } = this.#stop
+    const signal = this.stopSignal
     try {
       while (!signal.aborted) {
         const { removed, more } = await slice()
@@ -105,7 +92,7 @@ export class RetentionSweeper {
       }
     } catch (error) {
       if (signal.aborted) throw error
-      this.#context.log.warn({ step: name, error: String(error) }, 'a step of the clean-up failed')
+      this.context.log.warn({ step: name, error: String(error) }, 'a step of the clean-up failed')
     }
   }
 }

@@ -95,8 +95,14 @@ function* clearRejections(spaceKey?: number): Write<void> {
   yield* sql.run(`UPDATE vectors_due SET due = due + refused, refused = 0 WHERE refused > 0${condition}`, values)
 }
 
-/** Spaces with due vectors, each with the time of its next request. */
-export function* listSpacesWithDueVectors(): Read<{ key: number; next_at: number; permanent: number }[]> {
+export interface SpaceWithDueVectors {
+  key: number
+  /** time of the next request */
+  next_at: number
+  permanent: number
+}
+
+export function* listSpacesWithDueVectors(): Read<SpaceWithDueVectors[]> {
   return yield* sql.all(
     `SELECT due.space_key key, coalesce(next_at, 0) next_at, coalesce(permanent, 0) permanent
      FROM (SELECT DISTINCT space_key FROM vectors_due WHERE due > 0) due

@@ -31,14 +31,14 @@ export function createSourceOperations(context: EngineContext, settled: (jobId: 
     update: bind(async (caller: Caller, spaceId: string, id: string, body: UpdateSourceBody) => {
       const source = await updateSource(parts, caller, { spaceId, id }, body)
       if (body.status !== 'disabled') return source
-      await sync.stop(source.id)
+      await sync.stopRun(source.id)
       return await db.read(getSource(caller, spaceId, id))
     }),
     /** Resolves when the documents are deleted or released, too. */
     delete: bind(
       async (caller: Caller, spaceId: string, id: string, { documents }: { documents: 'cascade' | 'keep' }) => {
         await beginDeletion(context, caller, spaceId, { id, documents })
-        await sync.stop(id)
+        await sync.stopRun(id)
         await sync.finishDeletions()
       },
     ),

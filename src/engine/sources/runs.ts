@@ -76,6 +76,7 @@ export class SourceRuns {
   /** Starts work on a source without a run. @throws KsError of the work, or with its `failure` code */
   start<T>(caller: Caller, spaceId: string, source: SourceRow, work: SourceWork<T>): Promise<T> {
     const stop = new AbortController()
+    if (this.#closing.signal.aborted) stop.abort(this.#closing.signal.reason)
     const run = { caller, spaceId, source, signal: stop.signal }
     const result = this.#limit(() => this.#run(run, work)).finally(() => this.#running.delete(source.id))
     this.#running.set(source.id, { result, stop })

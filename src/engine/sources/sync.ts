@@ -7,8 +7,10 @@ import type {
   WebsiteCrawlResult,
 } from '../../contract/gateway/sources.js'
 import { linkAbort } from '../../lib/abort.js'
+import { BackgroundService } from '../base/background-service.js'
 import type { Caller } from '../base/caller.js'
 import { asTenant } from '../base/tenant-scope.js'
+import type { EngineContext } from '../context.js'
 import { EgressFailure } from '../egress/failure.js'
 import type { SafeFetch } from '../egress/safe-fetch.js'
 import { type DueSource, listDueSources } from '../rows/source-syncs.js'
@@ -40,7 +42,9 @@ interface SourceRequest {
 }
 
 /** Crawls and imports, one at a time for each source: on request, and by the sources' schedules. */
-export class SourceSync {
+export class SourceSync extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'the schedule of sources could not be read'
+  protected override readonly failureLevel = 'error'
   readonly #parts: SourceParts
   readonly #fetch: SafeFetch
   readonly #runs: SourceRuns
@@ -48,37 +52,35 @@ export class SourceSync {
   readonly #crawls = new Map<string, Promise<WebsiteCrawlResult>>()
   readonly #closing = new AbortController()
   #deleting: Promise<void> = Promise.resolve()
-  #timer: NodeJS.Timeout | undefined
-  #ticking: Promise<void> | undefined
 
   constructor(parts: SourceParts, fetch: SafeFetch, settled: (jobId: string) => Promise<void>) {
+    super(parts.context)
     this.#parts = parts
     this.#fetch = fetch
     this.#runs = new SourceRuns(parts.context, settled)
   }
 
   /** count of sources that are being read */
-  get running(): number {
+  override get active(): number {
     return this.#runs.size
   }
 
   /** Starts the schedule. */
-  start(): void {
-    const { log, options } = this.#parts.context
+  override start(): void {
+    const { log, options } = this.context
     this.finishDeletions().catch((error: unknown) =>
       log.warn({ error: String(error) }, 'a source was not deleted completely'),
     )
     clearWorkFolders(options.dataDir).catch((error: unknown) =>
       log.warn({ error: String(error) }, 'old work folders were not removed'),
     )
-    this.#scheduleTick()
+    super.start(this.context, this.intervalMs())
   }
 
   /** Stops the running work at its next step, and waits for it. */
-  async close(): Promise<void> {
+  override async stop(): Promise<void> {
     this.#closing.abort(new EgressFailure('the daemon is stopping'))
-    clearTimeout(this.#timer)
-    await Promise.allSettled([this.#ticking, this.#deleting, this.#runs.stopAll('the daemon is stopping')])
+    await Promise.allSettled([super.stop(), this.#deleting, this.#runs.stopAll('the daemon is stopping')])
     await this.#fetch.close()
   }
 
@@ -89,13 +91,13 @@ export class SourceSync {
 
   /** Finishes pending deletions; calls run one after the other. */
   finishDeletions(): Promise<void> {
-    const next = this.#deleting.then(() => finishDeletions(this.#parts.context, this.#closing.signal))
+    const next = this.#deleting.then(() => finishDeletions(this.context, this.#closing.signal))
     this.#deleting = next.catch(() => undefined)
     return next
   }
 
   /** Aborts the run of a source, and waits for its end. */
-  stop(sourceId: string): Promise<void> {
+  stopRun(sourceId: string): Promise<void> {
     return this.#runs.stop(sourceId, 'the source was disabled or deleted')
   }
 
@@ -183,7 +185,7 @@ export class SourceSync {
   }
 
   #find(caller: Caller, spaceId: string, id: string): Promise<SourceRow> {
-    return this.#parts.context.db.read(findSourceInSpace(caller, spaceId, id))
+    return this.context.db.read(findSourceInSpace(caller, spaceId, id))
   }
 
   /** Imports wait for each other: each has its own result. */
@@ -232,29 +234,25 @@ export class SourceSync {
     }
   }
 
-  #scheduleTick(): void {
-    if (this.#closing.signal.aborted) return
-    this.#timer = setTimeout(() => {
-      this.#ticking = this.#tick().finally(() => this.#scheduleTick())
-    }, this.#parts.context.options.sources?.tickMs ?? DEFAULT_TICK_MS)
-    this.#timer.unref()
+  protected override intervalMs(): number {
+    return this.context.options.sources?.tickMs ?? DEFAULT_TICK_MS
   }
 
   /** Starts due syncs. Runs missed while the daemon was down count as one. */
-  async #tick(): Promise<void> {
-    const { db, log, now } = this.#parts.context
-    try {
-      await db.write(() => replanAll(now()))
-      if (isWriteStopped(this.#parts.context)) return
-      for (const source of await db.read(listDueSources(now()))) {
-        if (this.#runs.whenEnded(source.id) !== undefined || !isSynced(source.type, parseJsonCell(source.metadata)))
-          continue
-        asTenant(source.tenant, () => this.#sync(source)).catch((error: unknown) =>
+  protected override async tick(): Promise<void> {
+    const { db, log, now } = this.context
+    await db.write(() => replanAll(now()))
+    if (isWriteStopped(this.context)) return
+    for (const source of await db.read(listDueSources(now()))) {
+      if (this.isStopped) return
+      if (this.#runs.whenEnded(source.id) !== undefined || !isSynced(source.type, parseJsonCell(source.metadata)))
+        continue
+      const sync = asTenant(source.tenant, () => this.#sync(source))
+      this.track(
+        sync.catch((error: unknown) =>
           log.warn({ source: source.id, error: String(error) }, 'a scheduled sync failed'),
-        )
-      }
-    } catch (error) {
-      log.error({ error: String(error) }, 'the schedule of sources could not be read')
+        ),
+      )
     }
   }
 

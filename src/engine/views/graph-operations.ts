@@ -90,7 +90,7 @@ export function createGraphServices(context: EngineContext, derivations: Derivat
   }
   const close = (): Promise<void> => {
     closing.abort(new KsError('unavailable', 'the daemon is stopping'))
-    return readings.close()
+    return readings.stop()
   }
   return { operations, readings, close }
 }

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createPollLoop } from '../../../src/engine/base/poll-loop.js'
 import { asDeployment, asTenant, getTenantScope, streamAsTenant } from '../../../src/engine/base/tenant-scope.js'
 import { bind } from '../../../src/engine/storage/bind-operation.js'
 
@@ -57,19 +56,5 @@ describe('a tenant scope', () => {
     expect(asDeployment(() => getTenantScope())).toBe('deployment')
     expect(getTenantScope()).toBeUndefined()
     expect(await later).toEqual({ tenant: 'a' })
-  })
-
-  it('covers the deployment in a poll loop, whichever tenant woke it', async () => {
-    const seen = new Promise((resolve) => {
-      const turns = createPollLoop(
-        () => {
-          resolve(getTenantScope())
-          void turns.stop()
-        },
-        () => undefined,
-      )
-      asTenant('a', () => turns.wake())
-    })
-    expect(await seen).toBe('deployment')
   })
 })

@@ -11,6 +11,7 @@ const MINUTE_MS = 60_000
 
 let store: SmallStore
 let stop: AbortController
+let begunAudits: VectorAudits[]
 /** Spaces that the audit visited, in order. */
 let looked: number[]
 
@@ -18,15 +19,18 @@ beforeEach(async () => {
   store = await openSmallStore()
   stop = new AbortController()
   looked = []
+  begunAudits = []
 })
 afterEach(async () => {
-  stop.abort()
   vi.useRealTimers()
+  for (const audits of begunAudits) await audits.stop()
   await store.end()
 })
 
 function auditsOf(context: EngineContext = store.context): VectorAudits {
-  return new VectorAudits(context, stop.signal, (key) => void looked.push(key))
+  const audits = new VectorAudits(context, (key) => void looked.push(key))
+  begunAudits.push(audits)
+  return audits
 }
 /** Starts audits and waits until the first one has visited the given number of spaces. */
 async function begun(spaces = 1, context?: EngineContext): Promise<VectorAudits> {
@@ -64,18 +68,17 @@ describe('the audit of vectors', () => {
 
   it('repeats every ten minutes until it is stopped', async () => {
     const { key } = store.space()
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    await begun()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const audits = await begun()
     await vi.advanceTimersByTimeAsync(10 * MINUTE_MS - 1)
     expect(looked).toEqual([key])
     await vi.advanceTimersByTimeAsync(1)
     await until(() => looked.length === 2)
     await vi.advanceTimersByTimeAsync(10 * MINUTE_MS)
     await until(() => looked.length === 3)
-    stop.abort()
+    await audits.stop()
     await vi.advanceTimersByTimeAsync(60 * MINUTE_MS)
-    // No audit begins after the stop.
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await audits.drain()
     expect(looked).toHaveLength(3)
   })
 

@@ -129,7 +129,7 @@ describe('vectors that a provider owes', () => {
     store.context.vectors = filler
     space = store.space({ model: PROVIDED })
   })
-  afterEach(() => filler.close())
+  afterEach(() => filler.stop())
 
   const owed = () => store.rows<{ due: number }>('SELECT due FROM vectors_due WHERE due > 0')
   const made = () => store.rows('SELECT node_key FROM vectors ORDER BY 1')
@@ -166,9 +166,7 @@ describe('vectors that a provider owes', () => {
     expect(store.rows<{ next_at: number }>('SELECT next_at FROM vector_waits')[0]?.next_at).toBeGreaterThan(Date.now())
     expect(await filler.active).toBe(1)
     const calls = store.asked.length
-    filler.wake()
-    // No call is sent before its time.
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await filler.drain()
     expect(store.asked).toHaveLength(calls)
     store.embed = embed
     await filler.retryNow(space.key)
@@ -213,14 +211,14 @@ describe('a space that moves to another model', () => {
     space = store.space({ model: PROVIDED })
     await publish(space, { 'a.md': many(9) })
     await until(() => store.rows('SELECT 1 FROM vectors').length === 9)
-    await filler.close()
+    await filler.stop()
     old = store.again(space).vector_space
     store.asked.length = 0
     migrations = new EmbeddingMigrations()
     store.context.migrations = migrations
     migrations.start(store.context)
   })
-  afterEach(() => migrations.close())
+  afterEach(() => migrations.stop())
 
   const begin = () => startMigration(store.context, ADA, space.id, OTHER)
   const told = (id: string, caller = ADA) => store.db.now(getMigration(caller, space.id, id))

@@ -54,7 +54,7 @@ describe('a space that migrates', () => {
     migrations.start(store.context)
     return (await startMigration(store.context, ADA, space.id, model)).id
   }
-  afterEach(() => migrations.close())
+  afterEach(() => migrations.stop())
   const told = (id: string) => store.db.now(getMigration(ADA, space.id, id))
   const ended = (id: string) => until(() => told(id).completedAt !== undefined)
 
@@ -89,7 +89,7 @@ describe('a space that migrates', () => {
   it('resumes after a stop with the model that was trained before', async () => {
     let stopped: Promise<void> | undefined
     store.embed = (texts) => {
-      stopped ??= migrations.close()
+      stopped ??= migrations.stop()
       return texts.map(vector)
     }
     const id = await begin(shared(300))
@@ -178,8 +178,7 @@ describe('a space that migrates', () => {
     }
     const id = await begin(many(6), OTHER)
     await until(() => isLost)
-    // A worker that lost its claim changes nothing meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await migrations.drain()
     expect(told(id).state).toBe('filling')
     expect(store.again(space).vector_space).toBe(old)
   })
@@ -192,7 +191,7 @@ describe('a provider that owes vectors', () => {
     filler.start(store.context)
     store.context.vectors = filler
   })
-  afterEach(() => filler.close())
+  afterEach(() => filler.stop())
   const versions = () => store.rows<{ key: number }>('SELECT key FROM versions').map(({ key }) => key)
   const due = () => store.rows('SELECT 1 FROM vectors_due WHERE due > 0').length
 

@@ -1,23 +1,29 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { Gateway } from '../../../src/engine/gateways/gateway.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
+import { watchStarts } from '../../helpers/services.js'
 import { type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
 
-const BEAT_MS = 15_000
+vi.mock('../../../src/engine/base/leases.js', async (load) => ({
+  ...(await load<typeof import('../../../src/engine/base/leases.js')>()),
+  // the tests cause each heartbeat
+  LEASE_HEARTBEAT_MS: 60 * 60_000,
+}))
+
 const TEXT = '# Lighthouse\n\nThe lighthouse of Westerheversand was built in 1908.\n'
 
+const services = watchStarts()
 let test: TestEngine
 let spaceId: string
 let site: Site | undefined
 
 beforeEach(async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   test = await startEngine({ sources: { egressAllow: ['127.0.0.2'] } })
   spaceId = (await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })).id
 })
 afterEach(async () => {
-  vi.useRealTimers()
   await test.end()
   await site?.end()
   site = undefined
@@ -41,14 +47,7 @@ async function jobOfAnother(): Promise<void> {
   await rowsOf(test.dataDir).run('DROP TRIGGER another')
 }
 
-/** Advances the time by one heartbeat and waits until it is written. */
-async function beat(): Promise<void> {
-  const told = () => Number(gateways()[0]?.['beat_at'] ?? 0)
-  const before = told()
-  await new Promise((resolve) => setTimeout(resolve, 5))
-  vi.advanceTimersByTime(BEAT_MS)
-  await until(() => told() > before)
-}
+const beat = () => services.last(Gateway).poll()
 
 it('an open engine renews its row, and removes it when it closes', async () => {
   const [first] = gateways()

@@ -7,20 +7,20 @@ import { forgetDatabase, rowsOf } from '../../helpers/databases.js'
 import { ADA, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
+import { watchStarts } from '../../helpers/services.js'
 import { until } from '../../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 const TIDES = '# Tides\n\nThe moon pulls the sea and makes the tides.\n'
 /** How long the provider takes to respond while the copy is made. */
 const SLOW_MS = 1500
-/** How long the second engine is watched: it polls at once, and the jobs that it finds take less. */
-const WATCHED_MS = 2500
 
 const providersAt = ({ url }: FakeOpenAi) => ({
   providers: [{ pluginId: MODEL.pluginId, provider: MODEL.provider, baseUrl: url }],
   sources: { egressAllow: ['127.0.0.2'], tickMs: 50 },
 })
 
+const services = watchStarts()
 let fakes: FakeOpenAi[]
 let site: Site
 let first: TestEngine
@@ -132,8 +132,9 @@ test('a second engine on a copy with live claims takes nothing, and the first on
       expect(rows, kind).toContainEqual(
         expect.objectContaining(kind === 'keys' ? { instance: firstGateway } : { claimed_by: firstGateway }),
       )
+  const known = services.all().length
   await onCopy(async (engine) => {
-    await new Promise((resolve) => setTimeout(resolve, WATCHED_MS))
+    for (const service of services.all().slice(known)) await service.drain()
     await expect(engine.idempotency.begin(ADA, 'a key', 'fingerprint')).rejects.toThrow('still running')
     expect(held(copy)).toEqual(before)
   })

@@ -13,7 +13,7 @@ let store: SmallStore
 beforeEach(async () => {
   small = await openSmallRunner()
   store = small.store
-  store.context.wake = (spaceKey) => small.runner.wake(spaceKey)
+  store.context.wake = (spaceKey) => small.runner.wakeFor(spaceKey)
 })
 afterEach(() => small.end())
 
@@ -83,8 +83,7 @@ describe('deleted content', () => {
     small.before = () => held.opened
     await small.sendOne(space, 'b.md')
     await small.reading('b.md')
-    small.runner.wake()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await small.runner.poll()
     expect(left()).toBe(1)
     held.open()
     await until(() => left() === 0)
@@ -110,9 +109,8 @@ describe('deleted content', () => {
 
   it('stays after the runner was closed', async () => {
     await removed(store.space(), 'a.md')
-    await small.runner.close()
-    small.runner.wake()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await small.runner.stop()
+    await small.runner.drain()
     expect(left()).toBe(1)
   })
 })

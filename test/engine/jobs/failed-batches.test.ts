@@ -32,8 +32,7 @@ describe('a failing batch', () => {
     expect(store.rows('SELECT status, error_code FROM staged_commits')).toEqual([
       { status: 'failed-retryable', error_code: 'internal' },
     ])
-    small.runner.wake()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await small.runner.drain()
     expect(small.batches).toHaveLength(1)
     small.before = () => undefined
     small.skipPauses()

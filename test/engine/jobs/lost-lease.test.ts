@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { recoverJobs } from '../../../src/engine/jobs/recovery.js'
+import { JobRunner } from '../../../src/engine/jobs/runner.js'
 import { recordHeartbeat, removeLostGateways } from '../../../src/engine/rows/gateways.js'
 import { claimJobs, listDueJobs, releaseJob } from '../../../src/engine/rows/job-claims.js'
 import type { JobRow } from '../../../src/engine/rows/jobs.js'
@@ -7,6 +8,7 @@ import type { Driver } from '../../../src/engine/storage/driver.js'
 import { anotherDriver, rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
+import { watchStarts } from '../../helpers/services.js'
 import { until } from '../../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
@@ -15,6 +17,7 @@ const QUESTION = 'When was the lighthouse built?'
 /** Longer than a gateway may be silent. */
 const SLEPT_MS = 70_000
 
+const services = watchStarts()
 let provider: FakeOpenAi
 let test: TestEngine
 let spaceId: string
@@ -66,7 +69,7 @@ it('a publication by a gateway considered dead is rejected completely, and the n
   const [taken] = await takeOver(other)
   expect(taken).toMatchObject({ id: compilationJob.id, claimed_by: 'another', fence: 2, unclean_ends: 1 })
   await until(() => failures.some((said) => said.includes(`the lease of job ${compilationJob.id} was lost`)))
-  await new Promise((resolve) => setTimeout(resolve, 300))
+  await services.last(JobRunner).drain()
   // Neither published, moved or released, nor counted as an attempt.
   expect(published()).toEqual([{ head_revision: 0, shown: 0 }])
   expect(jobs()).toMatchObject([

@@ -96,7 +96,7 @@ describe('the job runner', () => {
     await until(() => small.visible().length === 90)
     expect(small.batches.flat().sort()).toEqual(Object.keys(many).sort())
     expect(store.rows('SELECT DISTINCT fence FROM jobs')).toEqual([{ fence: 1 }])
-    await other.close()
+    await other.stop()
   })
 
   it('leaves jobs that another gateway has claimed', async () => {
@@ -123,8 +123,7 @@ describe('a job that may crash processes', () => {
     await upload(store.space(), 'good.md')
     small.runner.wake()
     await small.reading('bad.md')
-    small.runner.wake()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await small.runner.poll()
     expect(small.batches).toEqual([['bad.md']])
     held.open()
     await until(() => small.visible().length === 2)
@@ -138,8 +137,7 @@ describe('a job that may crash processes', () => {
     suspect(id)
     small.runner.wake()
     await small.reading('good.md')
-    small.runner.wake()
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await small.runner.poll()
     expect(small.batches).toEqual([['good.md']])
     expect(store.job(id).claimed_by).toBeNull()
     held.open()
@@ -187,7 +185,7 @@ describe('a full disk', () => {
     small.isFull = true
     small.runner.wake()
     await small.runner.waitUntilSettled(id)
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await small.runner.poll()
     expect(small.batches).toEqual([])
     expect(store.job(id)).toMatchObject({ claimed_by: null, stage: 'queued', attempts: 0, waits: 0 })
     small.isFull = false
@@ -203,17 +201,17 @@ describe('a closed runner', () => {
       new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
     const id = await small.sendOne(space, 'a.md')
     await small.reading('a.md')
-    await small.runner.close()
+    await small.runner.stop()
     expect(store.job(id)).toMatchObject({ claimed_by: null, run_after: 0, attempts: 0, waits: 0, error: null })
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
     small.before = () => undefined
     await small.sendOne(space, 'b.md')
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await small.runner.drain()
     expect(small.batches).toEqual([['a.md']])
     const next = new JobRunner(store.context)
     next.wake()
     await until(() => small.visible().length === 2)
-    await next.close()
+    await next.stop()
   })
 
   it('ends when the running jobs have ended', async () => {
@@ -222,10 +220,10 @@ describe('a closed runner', () => {
     const id = await small.sendOne(store.space(), 'a.md')
     await small.reading('a.md')
     let isClosed = false
-    const closed = small.runner.close().then(() => {
+    const closed = small.runner.stop().then(() => {
       isClosed = true
     })
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await new Promise((resolve) => setImmediate(resolve))
     expect(isClosed).toBe(false)
     held.open()
     await closed

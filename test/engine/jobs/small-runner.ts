@@ -91,7 +91,7 @@ export async function openSmallRunner(): Promise<SmallRunner> {
       return store.job(id)
     },
     async end() {
-      await runner.close()
+      await runner.stop()
       await store.end()
     },
   }

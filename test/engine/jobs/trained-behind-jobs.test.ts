@@ -83,7 +83,7 @@ describe('the model of a space', () => {
     small.runner.wake()
     await pass(2 * QUIET_MS)
     expect(modelsOf(store)).toEqual([])
-    small.runner.wake(space.key)
+    small.runner.wakeFor(space.key)
     await pass(QUIET_MS - 1)
     expect(modelsOf(store)).toEqual([])
     await pass(1)
@@ -99,7 +99,7 @@ describe('the model of a space', () => {
       await held.opened
       return texts.map(vector)
     }
-    for (const { key } of spaces) small.runner.wake(key)
+    for (const { key } of spaces) small.runner.wakeFor(key)
     await vi.advanceTimersByTimeAsync(QUIET_MS)
     await until(() => calls === 1)
     await vi.advanceTimersByTimeAsync(10 * QUIET_MS)
@@ -123,7 +123,7 @@ describe('the model of a space', () => {
       tries++
       throw new Error('the thread has died')
     }
-    small.runner.wake(space.key)
+    small.runner.wakeFor(space.key)
     await pass(QUIET_MS)
     await until(async () => tries === 1 && (await small.runner.activity()).training === 0)
     expect(store.said).toContainEqual(
@@ -146,7 +146,7 @@ describe('the model of a space', () => {
       if (++tries === 1) throw Object.assign(new Error('no room'), { code: 'ENOSPC' })
       return texts.map(vector)
     }
-    small.runner.wake(space.key)
+    small.runner.wakeFor(space.key)
     await pass(QUIET_MS)
     await until(async () => tries === 1 && (await small.runner.activity()).training === 0)
     await pass(2 * QUIET_MS)
@@ -156,7 +156,7 @@ describe('the model of a space', () => {
   it('waits with its training while the disk is full', async () => {
     const space = await filledSpace(store, shared(50))
     small.isFull = true
-    small.runner.wake(space.key)
+    small.runner.wakeFor(space.key)
     await pass(4 * QUIET_MS)
     expect(modelsOf(store)).toEqual([])
     small.isFull = false
@@ -173,11 +173,11 @@ describe('the model of a space', () => {
       await held.opened
       return texts.map(vector)
     }
-    small.runner.wake(space.key)
+    small.runner.wakeFor(space.key)
     await vi.advanceTimersByTimeAsync(QUIET_MS)
     await until(() => isAsked)
     let isClosed = false
-    const closed = small.runner.close().then(() => {
+    const closed = small.runner.stop().then(() => {
       isClosed = true
     })
     await new Promise((resolve) => setImmediate(resolve))
@@ -186,7 +186,7 @@ describe('the model of a space', () => {
     await closed
     expect(active()).toEqual([])
     expect(store.said).toEqual([])
-    small.runner.wake(space.key)
+    small.runner.wakeFor(space.key)
     await pass(2 * QUIET_MS)
     expect(modelsOf(store).map(({ state }) => state)).toEqual(['building'])
   })
@@ -204,7 +204,7 @@ describe('passages without a vector', () => {
     await pass(1)
     await until(() => vectorsOf(store, model.key).length === 30)
     store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')
-    small.runner.wake(space.key)
+    small.runner.wakeFor(space.key)
     await pass(2 * QUIET_MS)
     expect(vectorsOf(store, model.key)).toHaveLength(27)
     // Ten minutes after the start.

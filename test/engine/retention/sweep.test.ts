@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RetentionPolicyBody } from '../../../src/contract/gateway/retention.js'
 import { openEngine } from '../../../src/engine/index.js'
+import { JobRunner } from '../../../src/engine/jobs/runner.js'
+import { RetentionSweeper } from '../../../src/engine/retention/sweeper.js'
 import { SteadyClock } from '../../../src/engine/retention/steady-clock.js'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, BOB, engineOptions, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
+import { watchStarts } from '../../helpers/services.js'
 import { until } from '../../helpers/until.js'
 
 const MINUTE = 60_000
@@ -16,12 +19,12 @@ const QUESTION = 'When was the lighthouse built?'
 let test: TestEngine
 let spaceId: string
 let ahead = 0
-const schedule = { intervalMs: 60_000, batchRows: 2 }
-const changes = { now: () => Date.now() + ahead, retention: schedule }
+const changes = { now: () => Date.now() + ahead, retention: { intervalMs: DAY, batchRows: 2 } }
+const services = watchStarts()
+const cleanUp = () => services.last(RetentionSweeper).drain()
 
 beforeEach(async () => {
   ahead = 0
-  schedule.intervalMs = 60_000
   test = await startEngine(changes)
   spaceId = (await test.engine.spaces.create(ADA, { name: 'Notes', slug: 'notes' })).id
 })
@@ -30,8 +33,8 @@ afterEach(() => test.end())
 /** Restarts the engine with a clock that is ahead, and runs the clean-up. */
 async function later(milliseconds: number): Promise<void> {
   ahead += milliseconds
-  schedule.intervalMs = 30
   await test.reopen()
+  await cleanUp()
 }
 
 /** Rows of a table, read directly: only the table shows what was removed. */
@@ -53,7 +56,6 @@ describe('the retention clean-up', () => {
     await test.engine.documents.delete(ADA, spaceId, [gone.id])
     expect([count('jobs'), count('bulk_jobs')]).toEqual([3, 2])
     await later(89 * DAY)
-    await new Promise((resolve) => setTimeout(resolve, 200))
     expect([count('jobs'), count('bulk_jobs')]).toEqual([3, 2])
     await later(2 * DAY)
     await until(() => count('jobs') === 1 && count('bulk_jobs') === 0)
@@ -68,7 +70,6 @@ describe('the retention clean-up', () => {
     const old: string[] = []
     for (let round = 0; round < 5; round++) old.push((await ask(test.engine, ADA, spaceId, QUESTION)).traceId)
     await later(89 * DAY)
-    await new Promise((resolve) => setTimeout(resolve, 200))
     expect(await exists(old[0])).toBe(true)
     await rowsOf(test.dataDir).run('UPDATE traces SET created_at = created_at + ? WHERE id = ?', 2 * DAY, old[4])
     await later(2 * DAY)
@@ -106,7 +107,6 @@ describe('the retention clean-up', () => {
     expect(existsSync(object)).toBe(true)
     await policy({ rawDocumentRetentionDays: 10 })
     await later(9 * DAY)
-    await new Promise((resolve) => setTimeout(resolve, 200))
     expect((await test.engine.documents.list(ADA, spaceId, { limit: 10 })).items).toHaveLength(1)
     await later(2 * DAY)
     await until(() => count('documents') === 0)
@@ -136,7 +136,6 @@ describe('the retention clean-up', () => {
     const nodes = count('nodes')
     const publications = count('publications')
     await later(29 * DAY)
-    await new Promise((resolve) => setTimeout(resolve, 200))
     expect([count('nodes'), count('publications')]).toEqual([nodes, publications])
     await later(2 * DAY)
     await until(() => count('publications') === 1)
@@ -158,7 +157,6 @@ describe('the retention clean-up', () => {
     await test.engine.idempotency.begin(ADA, 'key', 'print')
     await test.engine.idempotency.finish(ADA, 'key', { status: 201, body: '{}', headers: {} })
     await later(29 * MINUTE)
-    await new Promise((resolve) => setTimeout(resolve, 200))
     expect([count('sessions'), count('session_turns'), count('idempotency')]).toEqual([1, 1, 1])
     await later(2 * MINUTE)
     await until(() => count('sessions') === 0 && count('session_turns') === 0)
@@ -171,7 +169,6 @@ describe('the retention clean-up', () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'bad.pdf': '%PDF-1.7 this is no pdf' })
     await until(() => count("staged_commits WHERE status = 'failed-terminal'") === 1)
     await later(6 * DAY)
-    await new Promise((resolve) => setTimeout(resolve, 200))
     expect(count("staged_commits WHERE status = 'failed-terminal'")).toBe(1)
     await later(2 * DAY)
     await until(() => count("staged_commits WHERE status = 'gc-complete'") === 1)
@@ -192,9 +189,11 @@ describe('the clean-up during a query', () => {
     await test.engine.documents.delete(ADA, spaceId, [
       (await ingest(test.engine, ADA, spaceId, { 'b.md': LIGHTHOUSE }))[0].asset.id,
     ])
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await cleanUp()
+    await services.last(JobRunner).drain()
     expect([count('nodes'), count('documents')]).toEqual([3, 2])
     for await (const frame of run.frames()) expect(frame).toBeDefined()
+    await cleanUp()
     await until(() => count('nodes') === 1 && count('documents') === 1)
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
   })
@@ -204,13 +203,16 @@ describe('an interrupted clean-up', () => {
   it('stops within a slice when the engine closes, and continues after the next start', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     for (let round = 0; round < 60; round++) await ask(test.engine, ADA, spaceId, QUESTION)
-    await later(91 * DAY)
+    ahead += 91 * DAY
+    await test.reopen()
+    services.last(RetentionSweeper).wake()
     await until(() => count('traces') < 60)
     await test.engine.close()
     const left = count('traces')
     expect(left).toBeGreaterThan(0)
     expect(count('evidence_bundles')).toBe(left)
     test.engine = await openEngine(engineOptions(test.dataDir, changes))
+    await cleanUp()
     await until(() => count('traces') === 0)
     expect(count('evidence_bundles')).toBe(0)
   })

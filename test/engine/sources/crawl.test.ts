@@ -1,9 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { SourceSync } from '../../../src/engine/sources/sync.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { countTurnsDuring } from '../../helpers/event-loop.js'
 import { type Answer, page, redirect, type Site, startSite } from '../../helpers/site.js'
+import { watchStarts } from '../../helpers/services.js'
 import { until } from '../../helpers/until.js'
 
+const services = watchStarts()
 let home: TestEngine
 let spaceId = ''
 let site: Site
@@ -207,7 +210,7 @@ test('a source is synced at its time, not earlier, and not while it is disabled'
   const stateOf = async () => (await sources().get(ADA, spaceId, id)).metadata.syncState as Record<string, string>
   expect(await stateOf()).toEqual({ nextSyncAt: new Date(now + 2 * 3_600_000).toISOString() })
   now += 2 * 3_600_000 - 1000
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  await services.last(SourceSync).drain()
   expect(site.hits).toEqual([])
   now += 2000
   await until(async () => (await stateOf()).lastSyncStatus === 'ok')

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatFrame } from '../../../contract/chat/messages.js'
-import { asDeployment } from '../../base/tenant-scope.js'
+import { BackgroundService } from '../../base/background-service.js'
 import type { EngineContext } from '../../context.js'
 import {
   listRunningMessages,
@@ -21,30 +21,23 @@ const BATCH_MS = 250
  * was stopped, taken over or removed with its conversation, and stores the frames of turns followed by others. It
  * writes nothing without a request.
  */
-export class RemoteRequestWatcher {
-  readonly #context: EngineContext
+export class RemoteRequestWatcher extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'the requests of other gateways could not be read'
+  protected override readonly failureLevel = 'debug'
   /** By message: turns whose rows are stored as running. */
   readonly #running = new Map<string, RunningTurn>()
   /** Turns that may be followed, including finished ones. */
   readonly #replayable = new Map<string, RunningTurn>()
-  readonly #followed = new Map<string, { stop: AbortController; done: Promise<void> }>()
+  readonly #followed = new Map<string, AbortController>()
   /** Messages whose frames are all stored. */
   readonly #completed = new Set<string>()
-  #polling: Promise<void> | undefined
-  readonly #closing = new AbortController()
-
-  constructor(context: EngineContext) {
-    this.#context = context
-  }
+  #hasRequests = false
 
   /** Called when the row of a turn is stored: from now on others can see it. */
   stored(turn: RunningTurn): void {
+    if (!this.#isNeeded) this.wake(POLL_MS)
     this.#running.set(turn.ids.messageId, turn)
     this.#replayable.set(turn.ids.messageId, turn)
-    // Runs across tenants, whichever turn started it.
-    this.#polling ??= asDeployment(() => this.#poll()).finally(() => {
-      this.#polling = undefined
-    })
   }
 
   /** Called before the end is stored: later changes of the row come from this process. */
@@ -57,28 +50,21 @@ export class RemoteRequestWatcher {
     this.#replayable.delete(ids.messageId)
   }
 
-  /** Stores the last frames of followed turns. All turns are finished. */
-  async close(): Promise<void> {
-    this.#closing.abort()
-    await Promise.all([this.#polling, ...[...this.#followed.values()].map(({ done }) => done)])
+  get #isNeeded(): boolean {
+    return this.#hasRequests || this.#replayable.size > 0
   }
 
-  async #poll(): Promise<void> {
-    const { db, instance, log } = this.#context
-    const { signal } = this.#closing
-    for (let isAsked = false; (isAsked || this.#replayable.size > 0) && !signal.aborted; ) {
-      await sleep(POLL_MS, undefined, { signal, ref: false }).catch(() => undefined)
-      if (signal.aborted) return
-      const before = [...this.#running]
-      try {
-        const { answered, requests } = await db.read(loadGatewayState(instance))
-        for (const [id, turn] of before) if (!answered.has(id) && this.#running.get(id) === turn) turn.abort('stopped')
-        for (const request of requests) await this.#handleRequest(request)
-        isAsked = requests.length > 0
-      } catch (error) {
-        log.debug({ error: String(error) }, 'the requests of other gateways could not be read')
-      }
-    }
+  protected override intervalMs(): number {
+    return this.#isNeeded ? POLL_MS : Number.POSITIVE_INFINITY
+  }
+
+  protected override async tick(): Promise<void> {
+    const { db, instance } = this.context
+    const before = [...this.#running]
+    const { answered, requests } = await db.read(loadGatewayState(instance))
+    for (const [id, turn] of before) if (!answered.has(id) && this.#running.get(id) === turn) turn.abort('stopped')
+    for (const request of requests) await this.#handleRequest(request)
+    this.#hasRequests = requests.length > 0
   }
 
   async #handleRequest(request: TurnRequest): Promise<void> {
@@ -88,10 +74,10 @@ export class RemoteRequestWatcher {
       if (!this.#followed.has(id) && !this.#completed.has(id)) this.#follow(request)
       return
     }
-    this.#followed.get(id)?.stop.abort()
+    this.#followed.get(id)?.abort()
     if (this.#running.has(id) || this.#followed.has(id)) return
     this.#completed.delete(id)
-    await this.#context.db.write(() => removeTurnRequest(request))
+    await this.context.db.write(() => removeTurnRequest(request))
   }
 
   #follow(request: TurnRequest): void {
@@ -99,13 +85,14 @@ export class RemoteRequestWatcher {
     const stop = new AbortController()
     const done = this.#storeFrames(request, stop.signal)
       .catch((error: unknown) =>
-        this.#context.log.debug(
+        this.context.log.debug(
           { error: String(error) },
           'the frames of an answer could not be stored for another gateway',
         ),
       )
       .finally(() => this.#followed.delete(id))
-    this.#followed.set(id, { stop, done })
+    this.#followed.set(id, stop)
+    this.track(done)
   }
 
   /**
@@ -113,11 +100,11 @@ export class RemoteRequestWatcher {
    * none.
    */
   async #storeFrames(request: TurnRequest, signal: AbortSignal): Promise<void> {
-    const { db } = this.#context
+    const { db } = this.context
     const turn = this.#replayable.get(request.message_id)
     const buffer = new FrameBuffer(turn, signal)
     for (let first = 0; ; ) {
-      const isEnding = signal.aborted || this.#closing.signal.aborted
+      const isEnding = signal.aborted || this.isStopped
       const isLast = buffer.isOver
       const frames = buffer.take()
       const batch = { first, count: frames.length, frames: JSON.stringify(frames), last: isLast ? 1 : 0 }

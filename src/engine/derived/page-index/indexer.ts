@@ -1,6 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { ChangeNotifier } from '../../base/change-notifier.js'
-import { createPollLoop } from '../../base/poll-loop.js'
+import { BackgroundService } from '../../base/background-service.js'
 import { asDeployment } from '../../base/tenant-scope.js'
 import type { EngineContext, SpaceHead } from '../../context.js'
 import {
@@ -45,13 +44,8 @@ type NamedVersion = LiveVersionMatch & {
  * Builds the page index of published documents in the background: queries go first, and so do documents that are being
  * published. The database knows what is missing, so a restart continues.
  */
-export class PageIndexer {
-  #context: EngineContext | undefined
-  readonly #stop = new AbortController()
-  readonly #turns = createPollLoop(
-    () => this.#tick(),
-    (error) => this.#context?.log.warn({ error: String(error) }, 'what has no page index yet could not be read'),
-  )
+export class PageIndexer extends BackgroundService<EngineContext> {
+  protected override readonly failureMessage = 'the page index could not be made'
   /** spaces with versions that may lack an index, the longest waiting first */
   readonly #due = new Set<number>()
   readonly #positions = new Map<number, VersionPosition>()
@@ -59,19 +53,11 @@ export class PageIndexer {
   readonly #done = new Map<number, { revision: number; unreadable: number }>()
   /** number of waiting queries, by space */
   readonly #waitingQueries = new Map<number, number>()
-  readonly #changes = new ChangeNotifier()
-  #working: Promise<void> | undefined
 
   /** Starts with what earlier processes left, or built in another format. */
-  async start(context: EngineContext): Promise<void> {
-    this.#context = context
-    for (const key of await context.db.read(listSpaceKeys())) this.#due.add(key)
-    this.wake()
-  }
-
-  /** Checks for work soon. */
-  wake(): void {
-    this.#turns.wake()
+  override async start(context: EngineContext): Promise<void> {
+    super.start(context)
+    for (const key of await context.db.read(listSpaceKeys())) this.notePublication(key)
   }
 
   /** Notes a publication of a space. */
@@ -81,8 +67,8 @@ export class PageIndexer {
   }
 
   /** number of spaces in progress or waiting */
-  get active(): number {
-    return this.#due.size + (this.#working === undefined ? 0 : 1)
+  override get active(): number {
+    return this.#due.size + (this.isBusy ? 1 : 0)
   }
 
   /**
@@ -97,7 +83,7 @@ export class PageIndexer {
     this.notePublication(space.key)
     const deadline = AbortSignal.timeout(MAX_QUERY_WAIT_MS)
     try {
-      while (!deadline.aborted && !this.#isDone(space)) await this.#changes.waitForNext(deadline)
+      while (!deadline.aborted && !this.#isDone(space)) await this.progress.waitForNext(deadline)
     } finally {
       const remaining = (this.#waitingQueries.get(space.key) ?? 1) - 1
       if (remaining > 0) this.#waitingQueries.set(space.key, remaining)
@@ -106,20 +92,13 @@ export class PageIndexer {
     return (await this.#countMissingNow(space)).documents
   }
 
-  async close(): Promise<void> {
-    this.#stop.abort()
-    await this.#turns.stop()
-    this.#changes.notify()
-    await this.#working
-  }
-
   #isDone({ key, head_revision }: SpaceHead): boolean {
-    return this.#stop.signal.aborted || (this.#done.get(key)?.revision ?? -1) >= head_revision
+    return this.isStopped || (this.#done.get(key)?.revision ?? -1) >= head_revision
   }
 
   /** Counts among the next versions only: counting all would take too long for a query. */
   async #countMissingNow(space: SpaceHead): Promise<{ documents: number; nodes: number }> {
-    const { db } = this.#requireContext()
+    const { db } = this.context
     if (this.#isDone(space)) return { documents: this.#done.get(space.key)?.unreadable ?? 0, nodes: 0 }
     const position = this.#positions.get(space.key) ?? FIRST_VERSION_POSITION
     const next = await db.read(liveVersionsAfter(space.key, position, IS_INDEXED, MAX_BATCH_VERSIONS))
@@ -131,36 +110,19 @@ export class PageIndexer {
     }
   }
 
-  #requireContext(): EngineContext {
-    if (this.#context === undefined) throw new Error('the page index was used before its start')
-    return this.#context
-  }
-
-  #tick(): void {
-    const context = this.#requireContext()
-    if (this.#working !== undefined || this.#due.size === 0 || isWriteStopped(context)) return
-    this.#working = this.#processDue()
-      .catch((error: unknown) => {
-        // the next tick tries again
-        if (!this.#stop.signal.aborted) context.log.warn({ error: String(error) }, 'the page index could not be made')
-      })
-      .finally(() => {
-        this.#working = undefined
-      })
-  }
-
   /** Processes spaces in turn; a space that a query waits for goes first. */
-  async #processDue(): Promise<void> {
+  protected override async tick(): Promise<void> {
+    if (isWriteStopped(this.context)) return
     for (;;) {
       const [first] = [...this.#waitingQueries.keys()].filter((key) => this.#due.has(key))
       const spaceKey = first ?? [...this.#due][0]
-      if (spaceKey === undefined || this.#stop.signal.aborted) return
+      if (spaceKey === undefined || this.isStopped) return
       this.#due.delete(spaceKey)
-      const isComplete = await runInSpace(this.#requireContext().db, spaceKey, () => this.#processNext(spaceKey)).catch(
+      const isComplete = await runInSpace(this.context.db, spaceKey, () => this.#processNext(spaceKey)).catch(
         (error: unknown) => this.#requeue(spaceKey, error),
       )
       if (!isComplete) this.#due.add(spaceKey)
-      this.#changes.notify()
+      this.progress.notify()
     }
   }
 
@@ -171,7 +133,7 @@ export class PageIndexer {
 
   /** Processes the next versions of a space. @returns whether those were the last */
   async #processNext(spaceKey: number): Promise<boolean> {
-    const context = this.#requireContext()
+    const context = this.context
     const position = this.#positions.get(spaceKey) ?? FIRST_VERSION_POSITION
     const { space, versions } = await context.db.read(versionsAfter(spaceKey, position))
     if (space === undefined) {
@@ -183,9 +145,9 @@ export class PageIndexer {
       if (version.meets === 0) {
         const index = await this.#index(spaceKey, version)
         if (index !== undefined) indexes.push(index)
-        else if (!this.#stop.signal.aborted) this.#noteUnreadable(spaceKey)
+        else if (!this.isStopped) this.#noteUnreadable(spaceKey)
       }
-      if (this.#stop.signal.aborted) return true
+      if (this.isStopped) return true
       const isLast = position === versions.length - 1
       const isElsewhere = this.#waitingQueries.size > 0 && !this.#waitingQueries.has(spaceKey)
       if (!isLast && !isElsewhere && isSmall(indexes)) continue
@@ -209,7 +171,7 @@ export class PageIndexer {
 
   /** @returns undefined for an unreadable version, and when the daemon stops */
   async #index(spaceKey: number, version: NamedVersion): Promise<VersionPageIndex | undefined> {
-    const { db, log } = this.#requireContext()
+    const { db, log } = this.context
     const builder = new PageIndexBuilder(`${version.title}\n${version.filename}`)
     try {
       let after = -1
@@ -220,7 +182,7 @@ export class PageIndexer {
         after = nodes.at(-1)?.ordinal ?? after
         if (nodes.length < MAX_SLICE_NODES) break
         await this.#yieldToOthers(spaceKey, performance.now() - began)
-        if (this.#stop.signal.aborted) return undefined
+        if (this.isStopped) return undefined
       }
     } catch (error) {
       log.warn({ version: version.key, error: String(error) }, 'a document cannot be read for the page index')
@@ -236,13 +198,13 @@ export class PageIndexer {
   async #store(spaceKey: number, indexes: readonly VersionPageIndex[]): Promise<void> {
     if (indexes.length === 0) return
     const began = performance.now()
-    await this.#requireContext().db.write(() => storePageIndexes(spaceKey, indexes))
+    await this.context.db.write(() => storePageIndexes(spaceKey, indexes))
     await this.#yieldToOthers(spaceKey, performance.now() - began)
   }
 
   /** @param worked milliseconds since the last pause */
   async #yieldToOthers(spaceKey: number, worked: number): Promise<void> {
-    const { db, foregroundPriority } = this.#requireContext()
+    const { db, foregroundPriority } = this.context
     // a query waits for this
     if (this.#waitingQueries.has(spaceKey)) await turn()
     else if (await asDeployment(() => db.read(hasClaimedJobs()))) await this.#pause(worked * PAUSE_FACTOR)
@@ -251,7 +213,7 @@ export class PageIndexer {
 
   async #pause(milliseconds: number): Promise<void> {
     const deadline = performance.now() + milliseconds
-    while (performance.now() < deadline && this.#waitingQueries.size === 0 && !this.#stop.signal.aborted)
+    while (performance.now() < deadline && this.#waitingQueries.size === 0 && !this.isStopped)
       await sleep(Math.min(MAX_QUERY_WAIT_MS / 10, deadline - performance.now()), undefined, { ref: false })
   }
 }

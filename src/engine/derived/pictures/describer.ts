@@ -21,62 +21,65 @@ import { describeVersion } from './describe-version.js'
 /** Versions looked up at a time, most of which have no pictures: some milliseconds. */
 const MAX_BATCH_VERSIONS = 250
 
+interface DueSpace {
+  key: number
+  next_at: number
+}
+
 /**
  * Describes the pictures of published documents with a vision model, in the background, and reindexes the documents
  * with the descriptions. Does nothing without a configured model. The database knows what is missing, so a restart
  * continues; a failing model is retried with growing delays.
  */
-export class PictureDescriber {
-  #runs: RowRunner<{ key: number; next_at: number }> | undefined
+export class PictureDescriber extends RowRunner<EngineContext, DueSpace> {
+  protected override readonly rowKind = 'description of pictures'
   /** spaces with versions that may have pictures without a description */
   readonly #due = new Set<number>()
   readonly #positions = new Map<number, VersionPosition>()
 
   /** Starts with what earlier processes left. */
-  async start(context: EngineContext): Promise<void> {
+  override async start(context: EngineContext): Promise<void> {
     if (context.options.visionModel === undefined) return
-    this.#runs = new RowRunner(context.log, {
-      name: 'description of pictures',
-      isStopped: () => isWriteStopped(context),
-      listOpen: () => this.#listDue(context),
-      work: ({ key }, signal) => runInSpace(context.db, key, () => this.#processSpace(context, key, signal)),
-      onFailure: ({ key }, error, signal) =>
-        runInSpace(context.db, key, () => this.#delay(context, key, error, signal)),
-    })
     context.db.recover(() => retryPicturesNow(context.instance))
-    for (const key of await context.db.read(listSpaceKeys())) this.#due.add(key)
-    this.wake()
-  }
-
-  /** Checks for work soon. */
-  wake(): void {
-    this.#runs?.wake()
+    super.start(context)
+    for (const key of await context.db.read(listSpaceKeys())) this.notePublication(key)
   }
 
   /** Notes a publication of a space. */
   notePublication(spaceKey: number): void {
-    if (this.#runs === undefined) return
+    if (!this.isStarted) return
     this.#due.add(spaceKey)
     this.wake()
   }
 
   /** number of spaces whose pictures are being described */
-  get active(): number {
-    return this.#runs?.size ?? 0
+  override get active(): number {
+    return this.size
   }
 
-  async close(): Promise<void> {
-    await this.#runs?.close()
+  protected override isPaused(): boolean {
+    return isWriteStopped(this.context)
   }
 
-  async #listDue({ db }: EngineContext): Promise<{ key: number; next_at: number }[]> {
+  protected override async listOpen(): Promise<DueSpace[]> {
     if (this.#due.size === 0) return []
-    const waits = new Map((await db.read(listPictureWaits())).map((wait) => [wait.space_key, wait.next_at]))
+    const waits = new Map(
+      (await this.context.db.read(listPictureWaits())).map((wait) => [wait.space_key, wait.next_at]),
+    )
     return [...this.#due].map((key) => ({ key, next_at: waits.get(key) ?? 0 }))
   }
 
+  protected override work({ key }: DueSpace, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, key, () => this.#processSpace(key, signal))
+  }
+
+  protected override onFailure({ key }: DueSpace, error: unknown, signal: AbortSignal): Promise<void> {
+    return runInSpace(this.context.db, key, () => this.#delay(key, error, signal))
+  }
+
   /** Processes the remaining versions of a space. */
-  async #processSpace(context: EngineContext, spaceKey: number, signal: AbortSignal): Promise<void> {
+  async #processSpace(spaceKey: number, signal: AbortSignal): Promise<void> {
+    const { context } = this
     const { db, options } = context
     const reference = options.visionModel
     if (reference === undefined) return
@@ -104,8 +107,8 @@ export class PictureDescriber {
     }
   }
 
-  async #delay(context: EngineContext, spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
-    const { db, log, now, options } = context
+  async #delay(spaceKey: number, error: unknown, signal: AbortSignal): Promise<void> {
+    const { db, log, now, options } = this.context
     const wait = await db.read(findPictureWait(spaceKey))
     const problem = toProviderProblem(error, options.visionModel?.model ?? '')
     const attempts = wait?.attempts ?? 0
@@ -113,7 +116,7 @@ export class PictureDescriber {
     const row = { space: spaceKey, class: problem.class, error: problem.message, retryInMs: waitMs }
     if (attempts === 0)
       log.warn(row, 'pictures wait for the vision model; their documents can be found without descriptions')
-    await retryUntilWritten(context, 'when a vision model is asked again', signal, () =>
+    await retryUntilWritten(this.context, 'when a vision model is asked again', signal, () =>
       db.write(() => deferPictures(spaceKey, problem, now(), Date.now() + waitMs)),
     )
   }

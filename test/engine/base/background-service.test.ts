@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { BackgroundService } from '../../../src/engine/base/background-service.js'
+import { asTenant, getTenantScope } from '../../../src/engine/base/tenant-scope.js'
+
+const nothing = () => undefined
+const log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+class Example extends BackgroundService<{ log: typeof log }> {
+  protected override readonly failureMessage = 'the example failed'
+  ticks = 0
+  interval = Number.POSITIVE_INFINITY
+  onTick: () => void | Promise<void> = nothing
+
+  protected override intervalMs(): number {
+    return this.interval
+  }
+
+  protected override tick(): void | Promise<void> {
+    this.ticks++
+    return this.onTick()
+  }
+
+  begin(work: Promise<void>): void {
+    this.track(work)
+  }
+}
+
+let service: Example
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  service = new Example({ log })
+})
+afterEach(async () => {
+  await service.stop()
+  vi.useRealTimers()
+})
+
+test('a service without a context ignores wakes until its start', async () => {
+  const late = new Example()
+  late.wake()
+  await late.poll()
+  expect(late.ticks).toBe(0)
+  late.start({ log })
+  await late.poll()
+  expect(late.ticks).toBe(1)
+})
+
+test('the first tick and a delayed wake run after their delays, and a stop cancels both', async () => {
+  service.start(undefined, 1000)
+  service.wake(3000)
+  await vi.advanceTimersByTimeAsync(999)
+  expect(service.ticks).toBe(0)
+  await vi.advanceTimersByTimeAsync(1)
+  await service.progress.waitForNext()
+  expect(service.ticks).toBe(1)
+  await vi.advanceTimersByTimeAsync(2000)
+  await service.progress.waitForNext()
+  expect(service.ticks).toBe(2)
+  service.wake(1000)
+  await service.stop()
+  await vi.advanceTimersByTimeAsync(5000)
+  await service.drain()
+  expect(service.ticks).toBe(2)
+})
+
+test('ticks repeat after the interval, also after a failure, which thus is not retried at once', async () => {
+  service.interval = 1000
+  service.onTick = () => {
+    throw new Error('the disk is full')
+  }
+  await service.poll()
+  await vi.advanceTimersByTimeAsync(999)
+  expect(service.ticks).toBe(1)
+  await vi.advanceTimersByTimeAsync(1)
+  await service.progress.waitForNext()
+  expect(service.ticks).toBe(2)
+})
+
+test('a drain waits for the work that a tick has started and for the tick that this wakes', async () => {
+  let end: () => void = nothing
+  service.onTick = () => {
+    service.onTick = nothing
+    const work = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    service.begin(work.then(() => service.wake()))
+  }
+  await service.poll()
+  expect(service.isBusy).toBe(true)
+  const drained = service.drain()
+  end()
+  await drained
+  expect(service.isBusy).toBe(false)
+  expect(service.ticks).toBeGreaterThanOrEqual(2)
+})
+
+test('a tick runs for the deployment, whichever tenant woke the service', async () => {
+  let scope: unknown
+  service.onTick = () => {
+    scope = getTenantScope()
+  }
+  asTenant('a', () => service.wake())
+  await service.poll()
+  expect(scope).toBe('deployment')
+})

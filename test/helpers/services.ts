@@ -1,0 +1,24 @@
+import { vi } from 'vitest'
+import { BackgroundService } from '../../src/engine/base/background-service.js'
+import type { EngineContext } from '../../src/engine/context.js'
+
+type Service = BackgroundService<EngineContext>
+
+/** The services that engines of this test have started since, so that a test can drain or poll them. */
+export interface StartedServices {
+  all(): Service[]
+  /** The last one of a class. @throws if none has started */
+  last<S extends Service>(type: abstract new (...args: never[]) => S): S
+}
+
+export function watchStarts(): StartedServices {
+  const spy = vi.spyOn(BackgroundService.prototype, 'start')
+  const all = () => spy.mock.contexts
+  return {
+    all,
+    last(type) {
+      for (const service of all().reverse()) if (service instanceof type) return service
+      throw new Error(`no ${type.name} has started`)
+    },
+  }
+}
