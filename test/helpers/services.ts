@@ -13,7 +13,7 @@ export interface StartedServices {
 
 export function watchStarts(): StartedServices {
   const spy = vi.spyOn(BackgroundService.prototype, 'start')
-  const all = () => spy.mock.contexts
+  const all = () => spy.mock.contexts.filter((context): context is Service => context instanceof BackgroundService)
   return {
     all,
     last(type) {

@@ -85,7 +85,11 @@ export class Gateway extends BackgroundService<EngineContext> {
 
   protected override async tick(): Promise<void> {
     this.#renewedAt = performance.now()
-    await this.#renew().finally(() => this.#countGateways())
+    try {
+      await this.#renew()
+    } finally {
+      await this.#countGateways()
+    }
   }
 
   async #renew(): Promise<void> {

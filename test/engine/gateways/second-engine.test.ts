@@ -6,8 +6,8 @@ import { copyOf, held } from '../../helpers/copied-store.js'
 import { forgetDatabase, rowsOf } from '../../helpers/databases.js'
 import { ADA, engineOptions, ingest, startEngine, type TestEngine, uploadOne } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
-import { page, type Site, startSite } from '../../helpers/site.js'
 import { watchStarts } from '../../helpers/services.js'
+import { page, type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
 
 const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { SourceSync } from '../../../src/engine/sources/sync.js'
 import { ADA, BOB, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { countTurnsDuring } from '../../helpers/event-loop.js'
-import { type Answer, page, redirect, type Site, startSite } from '../../helpers/site.js'
 import { watchStarts } from '../../helpers/services.js'
+import { type Answer, page, redirect, type Site, startSite } from '../../helpers/site.js'
 import { until } from '../../helpers/until.js'
 
 const services = watchStarts()
