@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { BackgroundService } from '../../../src/engine/base/background-service.js'
 import { asTenant, getTenantScope } from '../../../src/engine/base/tenant-scope.js'
+import { until } from '../../helpers/until.js'
 
 const nothing = () => undefined
 const log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
@@ -51,11 +52,9 @@ test('the first tick and a delayed wake run after their delays, and a stop cance
   await vi.advanceTimersByTimeAsync(999)
   expect(service.ticks).toBe(0)
   await vi.advanceTimersByTimeAsync(1)
-  await service.progress.waitForNext()
-  expect(service.ticks).toBe(1)
+  await until(() => service.ticks === 1)
   await vi.advanceTimersByTimeAsync(2000)
-  await service.progress.waitForNext()
-  expect(service.ticks).toBe(2)
+  await until(() => service.ticks === 2)
   service.wake(1000)
   await service.stop()
   await vi.advanceTimersByTimeAsync(5000)
@@ -72,8 +71,7 @@ test('ticks repeat after the interval, also after a failure, which thus is not r
   await vi.advanceTimersByTimeAsync(999)
   expect(service.ticks).toBe(1)
   await vi.advanceTimersByTimeAsync(1)
-  await service.progress.waitForNext()
-  expect(service.ticks).toBe(2)
+  await until(() => service.ticks === 2)
 })
 
 test('a drain waits for the work that a tick has started and for the tick that this wakes', async () => {
