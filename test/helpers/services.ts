@@ -1,4 +1,4 @@
-import { vi } from 'vitest'
+import { afterAll, vi } from 'vitest'
 import { BackgroundService } from '../../src/engine/base/background-service.js'
 import type { EngineContext } from '../../src/engine/context.js'
 
@@ -13,6 +13,7 @@ export interface StartedServices {
 
 export function watchStarts(): StartedServices {
   const spy = vi.spyOn(BackgroundService.prototype, 'start')
+  afterAll(() => spy.mockRestore())
   const all = () => spy.mock.contexts.filter((context): context is Service => context instanceof BackgroundService)
   return {
     all,
