@@ -1,9 +1,9 @@
 import type { ExpectedAnswer } from '../contract/gateway/golden-questions.js'
+import { parseExpectation } from '../contract/golden-case.js'
 import { isRecord } from '../lib/json/values.js'
 import { omitUndefined } from '../lib/omit-undefined.js'
 import { usageError } from './cli-error.js'
-import { parseExpectation } from './golden/expectation.js'
-import { readInputFile } from './input-file.js'
+import { parseInFile, readInputFile } from './input-file.js'
 import { readStdin } from './stdin.js'
 
 /** One golden question of a JSON lines file. */
@@ -43,7 +43,7 @@ function parseGoldenLine(json: string, line: number): GoldenLine {
   if (!isTextList(expectedEvidenceIds)) throw usageError(`line ${line}: expectedEvidenceIds must be an array of ids`)
   if (!isTextList(tags)) throw usageError(`line ${line}: tags must be an array of texts`)
   if (!isRecord(metadata)) throw usageError(`line ${line}: metadata must be an object`)
-  const { anchors, answer } = parseExpectation(value.expect, `line ${line}`)
+  const { anchors, answer } = parseInFile(parseExpectation, value.expect, `line ${line}`)
   return {
     line,
     question,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { KsError } from '../contract/errors.js'
 import { type CliError, usageError } from './cli-error.js'
 import { getFileReason } from './file-reason.js'
 
@@ -19,4 +20,13 @@ export function readInputFile(file: string, label: string): string {
 /** The error for a file that cannot be read. @param what description of the content for the message */
 export function toUnreadableError(label: string, file: string, error: unknown): CliError {
   return usageError(`${label} cannot be read from ${JSON.stringify(file)}: ${getFileReason(error)}`)
+}
+
+/** Parses a value of a file. @throws CliError exit 2 with the location and the rule */
+export function parseInFile<T>(parse: (value: unknown, location: string) => T, value: unknown, location: string): T {
+  try {
+    return parse(value, location)
+  } catch (error) {
+    throw error instanceof KsError ? usageError(error.message) : error
+  }
 }

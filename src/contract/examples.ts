@@ -110,6 +110,7 @@ export const REQUEST_EXAMPLES: Examples = {
     evidenceRelevance: [{ evidenceId: PASSAGE, relevant: true, note: 'names the person, not the number to call' }],
     note: 'The number to call is missing.',
   },
+  createGoldenRun: { mode: 'fast', k: 10, tags: ['rota'] },
   createProductionBadCase: { traceId: TRACE, reason: 'The answer names the rota of last year.', tags: ['outdated'] },
   decideFailedQuery: {
     verdict: 'retrieval-miss',

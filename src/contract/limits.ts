@@ -46,6 +46,8 @@ export const LIMITS = {
   goldenPerSpace: 10_000,
   goldenQuestion: 4000,
   goldenTag: 80,
+  /** Questions of a golden run that run at once. */
+  goldenConcurrency: { default: 4, max: 16 },
   /** Texts per list of an expected answer, and characters per text. */
   expectedTexts: 20,
   expectedText: 500,

@@ -31,6 +31,7 @@ import { createCompiler } from './parse/compiler.js'
 import { withConverters } from './parse/convert/with-converters.js'
 import { createDrawer } from './parse/draw/drawer.js'
 import { FailedQueryClustering } from './quality/clustering.js'
+import { GoldenRuns } from './quality/golden-runs.js'
 import { QueryGate } from './query/gate.js'
 import type { QueryShared } from './query/stages.js'
 import { warmUp } from './query/warm-up.js'
@@ -183,6 +184,7 @@ function wireEngine(
   for (const service of [sources.sync, services.migrations, graph.readings]) gateway.onLost(() => service.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundleOperations(context)
+  const goldenRuns = new GoldenRuns(context, { gate, cache, derivations })
   const chat = createChatService(context, {
     gate,
     cache,
@@ -199,6 +201,7 @@ function wireEngine(
       sources,
       bundles,
       chat,
+      goldenRuns,
     }),
     health: () => getHealth(context),
     gateways: () => gateway.count,
@@ -219,6 +222,7 @@ function wireEngine(
             context.indexes.countBuilds() +
             derivations.running +
             views.running +
+            goldenRuns.active +
             sources.sync.active,
           ...omitUndefined({ indexPid }),
           parserPids: [...context.compiler.pids(), ...context.drawer.pids()],
@@ -230,7 +234,7 @@ function wireEngine(
     async close() {
       await bundles.close()
       context.indexes.beginShutdown()
-      await Promise.all([sources.sync.stop(), research.runner.stop()])
+      await Promise.all([sources.sync.stop(), research.runner.stop(), goldenRuns.stop()])
       await graph.close()
       await Promise.all([chat.close(), sweeper.stop(), runner.stop(), derivations.close(), views.close()])
       await Promise.all(Object.values(services).map((service) => service.stop()))

@@ -18,6 +18,7 @@ import { cancelJob, getJob } from './jobs/jobs.js'
 import { retryFailed, retryJob } from './jobs/retry.js'
 import type { JobRunner } from './jobs/runner.js'
 import { createLocalFileOperations } from './local-files/operations.js'
+import type { GoldenRuns } from './quality/golden-runs.js'
 import { createQuality } from './quality/operations.js'
 import type { QueryGate } from './query/gate.js'
 import { startQuery } from './query/run.js'
@@ -69,6 +70,7 @@ export interface OperationServices {
   sources: SourceService
   bundles: ReturnType<typeof createBundleOperations>
   chat: ChatService
+  goldenRuns: GoldenRuns
 }
 
 /**
@@ -77,7 +79,7 @@ export interface OperationServices {
  */
 export function createOperations(context: EngineContext, services: OperationServices) {
   const { db } = context
-  const { runner, shared, files, graph, research, sources, bundles, chat } = services
+  const { runner, shared, files, graph, research, sources, bundles, chat, goldenRuns } = services
   return {
     spaces: {
       create: bind(createSpace, context),
@@ -134,7 +136,7 @@ export function createOperations(context: EngineContext, services: OperationServ
       follow: (caller: Caller, seconds: number, signal: AbortSignal) =>
         streamAsTenant(caller.tenant, () => followChanges(context, caller, seconds, signal)),
     },
-    quality: createQuality(context),
+    quality: createQuality(context, goldenRuns),
     research: research.operations,
     sources: sources.operations,
     fs: {

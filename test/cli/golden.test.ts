@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { checkMinimums, compareToBaseline, makeBaseline } from '../../src/cli/golden/gate.js'
 import { formatJunit } from '../../src/cli/golden/junit.js'
-import { type CaseResult, computeMetrics, measureEvidence } from '../../src/cli/golden/measure.js'
-import { parseGoldenCase } from '../../src/cli/golden/question.js'
 import { formatGoldenReport, makeGoldenReport } from '../../src/cli/golden/report.js'
-import { findQuoteRanges, overlaps, toLetterText } from '../../src/cli/golden/text-location.js'
+import type { CaseResult } from '../../src/cli/golden/run.js'
 import { parseGoldenLines } from '../../src/cli/golden-file.js'
+import { parseGoldenCase } from '../../src/contract/golden-case.js'
+import { computeMetrics } from '../../src/lib/golden-metrics.js'
 
 const result = (id: string, recall: number, more: Partial<CaseResult> = {}): CaseResult => ({
   id,
@@ -18,50 +18,6 @@ const result = (id: string, recall: number, more: Partial<CaseResult> = {}): Cas
   recall,
   reciprocalRank: recall,
   ...more,
-})
-
-describe('a quote', () => {
-  it('matches whatever is between its letters, and its offsets are those of the text', () => {
-    const word = fc.stringMatching(/^[a-z0-9ä語]{1,8}$/u)
-    const between = fc.constantFrom(' ', '\n', ' — ', '**', '\u00a0', '😀 ')
-    fc.assert(
-      fc.property(fc.array(word, { minLength: 1, maxLength: 6 }), between, between, (words, theirs, ours) => {
-        const text = `Before it. ${words.join(theirs)} After`
-        const places = findQuoteRanges(words.join(ours).toUpperCase(), toLetterText(text))
-        expect(places.length).toBeGreaterThan(0)
-        const own = toLetterText(words.join('')).letters
-        for (const { start, end } of places) expect(toLetterText(text.slice(start, end)).letters).toBe(own)
-      }),
-    )
-  })
-
-  it('matches nowhere if it consists of punctuation', () => {
-    expect(findQuoteRanges('— !', toLetterText('a — ! b'))).toEqual([])
-  })
-
-  it('counts as contained in a passage with at least half of it', () => {
-    expect(overlaps({ start: 0, end: 10 }, { start: 5, end: 100 })).toBe(true)
-    expect(overlaps({ start: 0, end: 10 }, { start: 6, end: 100 })).toBe(false)
-    expect(overlaps({ start: 0, end: 10 }, { start: 10, end: 20 })).toBe(false)
-  })
-})
-
-describe('evidence', () => {
-  const item = (nodeId: string, documentAssetId: string, startOffset: number, endOffset: number) => {
-    return { nodeId, citations: [{ documentAssetId, startOffset, endOffset }] }
-  }
-  const bundle = { items: [item('n1', 'd1', 0, 50), item('n2', 'd2', 0, 50), item('n3', 'd1', 50, 100)] }
-
-  it('counts up to its first k items for recall and reciprocal rank', () => {
-    const wanted = [
-      { text: 'late', label: { documentId: 'd1', ranges: [{ start: 60, end: 70 }] } },
-      { text: 'second', nodeId: 'n2' },
-      { text: 'nowhere', label: { documentId: 'd9' } },
-    ]
-    expect(measureEvidence(bundle, wanted, 50)).toEqual({ recall: 2 / 3, reciprocalRank: 1 / 2, missing: ['nowhere'] })
-    expect(measureEvidence(bundle, wanted, 1)).toMatchObject({ recall: 0, reciprocalRank: 0 })
-    expect(measureEvidence('no bundle', wanted, 50)).toMatchObject({ recall: 0 })
-  })
 })
 
 describe('a quality gate', () => {

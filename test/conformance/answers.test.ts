@@ -252,6 +252,12 @@ describe('responses', () => {
     }
     const annotated = await call('annotateGoldenQuestion', one, { json: annotation })
     expect(annotated.metadata).toMatchObject({ annotation })
+    const run = await call('createGoldenRun', id, { json: { mode: 'fast' } })
+    const started = { ...id, runId: run.id }
+    await until(async () => (await call('getGoldenRun', started)).status === 'completed')
+    expect((await call('listGoldenRuns', id)).items).toMatchObject([{ id: run.id, done: 1 }])
+    expect((await call('listGoldenRunResults', started)).items).toMatchObject([{ id: question.id }])
+    await call('deleteGoldenRun', started)
     await call('deleteGoldenQuestion', one)
     const bad = await call('createProductionBadCase', id, { json: { traceId: made.trace, reason: 'stale' } })
     expect(bad.expectedEvidenceIds).not.toEqual([])

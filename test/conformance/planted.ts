@@ -124,6 +124,11 @@ async function derive(call: Call, edge: TestEdge, space: string, documentId: str
   const golden = await call<{ id: string; expectedEvidenceIds: string[] }>('POST', `${at}/production-bad-cases`, {
     json: { traceId, reason: 'stale' },
   })
+  const run = await call<{ id: string }>('POST', `${at}/golden-runs`, { json: {} })
+  await until(
+    async () => (await call<{ status: string }>('GET', `${at}/golden-runs/${run.id}`)).status === 'completed',
+    60_000,
+  )
   await ask('Who conducts the orchestra of the guild in Vienna?')
   const failed = async () =>
     (await call<{ items: { id: string }[] }>('GET', `${at}/failed-queries`)).items.map(({ id }) => id)
@@ -148,6 +153,7 @@ async function derive(call: Call, edge: TestEdge, space: string, documentId: str
     entityId,
     traceId,
     questionId: golden.id,
+    runId: run.id,
     failedQueryId: failedQueryId!,
     task: task.id,
     snapshotId: snapshot.id,

@@ -263,6 +263,7 @@ async function seenByOwner({ edge, planted }: Ground): Promise<string> {
     `/jobs/${ids.job}`,
     `/bulk-jobs/${ids.bulk}`,
     `${at}/golden-questions/${ids.questionId}`,
+    `${at}/golden-runs/${ids.runId}/results`,
     `${at}/failed-queries?status=promoted`,
     `/research-tasks/${ids.task}/report`,
     `/queries/${ids.traceId}`,

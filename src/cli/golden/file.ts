@@ -1,9 +1,10 @@
 import { extname } from 'node:path'
 import { parseDocument } from 'yaml'
+import type { GoldenCase } from '../../contract/gateway/golden-runs.js'
+import { parseGoldenCase } from '../../contract/golden-case.js'
 import { isRecord } from '../../lib/json/values.js'
 import { usageError } from '../cli-error.js'
-import { readInputFile } from '../input-file.js'
-import { type GoldenRunCase, parseGoldenCase } from './question.js'
+import { parseInFile, readInputFile } from '../input-file.js'
 
 /** Maximum number of YAML aliases; more indicate an expansion attack. */
 const MAX_YAML_ALIASES = 100
@@ -13,20 +14,21 @@ const MAX_YAML_ALIASES = 100
  *
  * @throws CliError exit 2 with the file, the location and the rule
  */
-export function readGoldenCases(file: string): GoldenRunCase[] {
+export function readGoldenCases(file: string): GoldenCase[] {
   const text = readInputFile(file, 'the list of questions')
   const extension = extname(file).toLowerCase()
   if (extension === '.jsonl' || extension === '.ndjson') return parseLines(text, file)
   const value = extension === '.json' ? parseJson(text, file) : parseYaml(text, file)
   const list = isRecord(value) ? value.questions : value
   if (!Array.isArray(list)) throw usageError(`${file} must contain a list of questions`)
-  return list.map((entry: unknown, index) => parseGoldenCase(entry, `${file}: question ${index + 1}`))
+  return list.map((entry: unknown, index) => parseInFile(parseGoldenCase, entry, `${file}: question ${index + 1}`))
 }
 
-function parseLines(text: string, file: string): GoldenRunCase[] {
-  return text.split('\n').flatMap((line, index): GoldenRunCase[] => {
+function parseLines(text: string, file: string): GoldenCase[] {
+  return text.split('\n').flatMap((line, index): GoldenCase[] => {
     if (line.trim() === '') return []
-    return [parseGoldenCase(parseJson(line, `${file}:${index + 1}`), `${file}:${index + 1}`)]
+    const location = `${file}:${index + 1}`
+    return [parseInFile(parseGoldenCase, parseJson(line, location), location)]
   })
 }
 

@@ -1,9 +1,11 @@
+import type { GoldenMetrics } from '../../contract/gateway/golden-runs.js'
+import { computeMetrics } from '../../lib/golden-metrics.js'
 import { isRecord, toNonEmptyString } from '../../lib/json/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { usageError } from '../cli-error.js'
 import { readInputFile } from '../input-file.js'
 import { parseJsonObject } from '../json-file.js'
-import { type CaseResult, computeMetrics, type GoldenMetrics } from './measure.js'
+import type { CaseResult } from './run.js'
 
 /** One threshold and whether it is met. */
 export interface GateCheck {

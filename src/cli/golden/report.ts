@@ -1,8 +1,10 @@
+import type { GoldenMetrics } from '../../contract/gateway/golden-runs.js'
 import { LIMITS } from '../../contract/limits.js'
+import { computeMetrics } from '../../lib/golden-metrics.js'
 import type { AnswerCheck } from '../../lib/text/expected-answer.js'
 import { ttyLine } from '../terminal.js'
 import type { BaselineComparison, GateCheck } from './gate.js'
-import { type CaseResult, computeMetrics, type GoldenMetrics } from './measure.js'
+import type { CaseResult } from './run.js'
 
 /** The result of a run; the JSON value of `ks golden run --json`. */
 export interface GoldenReport {

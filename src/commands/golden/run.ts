@@ -2,15 +2,13 @@ import * as Flags from '@oclif/core/flags'
 import { BaseCommand } from '../../cli/base-command.js'
 import { ExitWith, usageError } from '../../cli/cli-error.js'
 import { spaceFlag } from '../../cli/common-flags.js'
-import type { GoldenRunCase } from '../../cli/golden/question.js'
 import type { GoldenReport } from '../../cli/golden/report.js'
 import { writeJson } from '../../cli/json-file.js'
 import { EXIT } from '../../contract/errors.js'
+import type { CreateGoldenRunBody, GoldenCase } from '../../contract/gateway/golden-runs.js'
 import { LIMITS } from '../../contract/limits.js'
 import { QUERY_MODES } from '../../contract/values.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
-
-const CONCURRENCY = 4
 
 export default class GoldenRun extends BaseCommand {
   static override summary = 'run golden questions and check their evidence and answers'
@@ -49,9 +47,9 @@ export default class GoldenRun extends BaseCommand {
     }),
     concurrency: Flags.integer({
       min: 1,
-      max: 16,
+      max: LIMITS.goldenConcurrency.max,
       helpValue: 'n',
-      description: `concurrent questions (default ${CONCURRENCY})`,
+      description: `concurrent questions (default ${LIMITS.goldenConcurrency.default})`,
     }),
     'min-recall': Flags.string({ helpValue: '0..1', description: 'minimum average recall of the expected evidence' }),
     'min-mrr': Flags.string({ helpValue: '0..1', description: 'minimum mean reciprocal rank' }),
@@ -83,10 +81,17 @@ export default class GoldenRun extends BaseCommand {
     const tolerance = parseFraction(flags.tolerance, '--tolerance') ?? 0
     const { makeBaseline, checkMinimums, compareToBaseline, readBaseline } = await import('../../cli/golden/gate.js')
     const baseline = flags.baseline === undefined ? undefined : readBaseline(flags.baseline)
-    const cases = this.selectCases(await this.loadCases(flags), flags)
     const mode = QUERY_MODES.find((known) => known === this.settings.mode?.value)
     const run = { mode: mode ?? 'default', k: flags.k ?? LIMITS.topK }
-    const results = await this.runQuestions(cases, { ...run, mode, concurrency: flags.concurrency ?? CONCURRENCY })
+    const results = await this.runQuestions({
+      questions: flags.file === undefined ? undefined : await this.readFiles(flags.file),
+      stored: flags.stored,
+      tags: flags.tag,
+      limit: flags.limit,
+      k: flags.k,
+      concurrency: flags.concurrency,
+      mode,
+    })
     const { isComplete, makeGoldenReport } = await import('../../cli/golden/report.js')
     const checks = checkMinimums(makeGoldenReport(results, run, [], undefined).metrics, minimums)
     const comparison = baseline === undefined ? undefined : compareToBaseline(results, baseline, tolerance)
@@ -106,58 +111,23 @@ export default class GoldenRun extends BaseCommand {
     if (!hasAllResults) throw new ExitWith(EXIT.partial)
   }
 
-  private async loadCases(flags: { file?: string[] | undefined; stored: boolean }): Promise<GoldenRunCase[]> {
-    const cases: GoldenRunCase[] = []
-    if (flags.file !== undefined) {
-      const { readGoldenCases } = await import('../../cli/golden/file.js')
-      for (const file of flags.file) cases.push(...readGoldenCases(file))
-    }
-    if (flags.file === undefined || flags.stored) {
-      const { loadStoredCases } = await import('../../cli/golden/run.js')
-      cases.push(...(await loadStoredCases(await this.client(), (await this.space()).id)))
-    }
-    const seen = new Set<string>()
-    for (const { id } of cases) {
-      if (seen.has(id)) throw usageError(`two questions have the id ${JSON.stringify(id)}`, 'give each a unique `id`')
-      seen.add(id)
-    }
-    return cases
+  private async readFiles(files: string[]): Promise<GoldenCase[]> {
+    const { readGoldenCases } = await import('../../cli/golden/file.js')
+    return files.flatMap(readGoldenCases)
   }
 
-  private selectCases(
-    cases: readonly GoldenRunCase[],
-    flags: { tag?: string[] | undefined; limit?: number | undefined },
-  ): GoldenRunCase[] {
-    const { tag, limit } = flags
-    const tagged = tag === undefined ? cases : cases.filter(({ tags }) => tags.some((each) => tag.includes(each)))
-    if (tagged.length === 0)
-      throw usageError('there are no questions to run', 'give `--file`, or add questions to the space')
-    return tagged.slice(0, limit)
-  }
-
-  private async runQuestions(
-    cases: GoldenRunCase[],
-    run: { mode: (typeof QUERY_MODES)[number] | undefined; k: number; concurrency: number },
-  ) {
-    const { runCases } = await import('../../cli/golden/run.js')
-    const { withProgressLine } = await import('../../cli/follow-work.js')
+  private async runQuestions(body: { [Key in keyof CreateGoldenRunBody]?: CreateGoldenRunBody[Key] | undefined }) {
+    const { runGoldenQuestions } = await import('../../cli/golden/run.js')
     const { id: spaceId } = await this.space()
-    const client = await this.client()
-    let done = 0
-    const { mode, k, concurrency } = run
-    const line = () => `${done} of ${cases.length} questions run`
-    return withProgressLine(this.out, line, () =>
-      runCases(client, cases, {
-        spaceId,
-        k,
-        concurrency,
-        ...omitUndefined({ mode }),
-        onDone: (result) => {
-          done++
-          if (this.out.format === 'jsonl') this.out.event('question', result)
-        },
-      }),
-    )
+    return runGoldenQuestions(await this.client(), {
+      spaceId,
+      body: omitUndefined(body),
+      out: this.out,
+      signal: this.deadline.signal,
+      onDone: (result) => {
+        if (this.out.format === 'jsonl') this.out.event('question', result)
+      },
+    })
   }
 
   private async printReport(report: GoldenReport): Promise<void> {

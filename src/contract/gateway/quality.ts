@@ -16,6 +16,7 @@ import {
 import { route } from '../route.js'
 import { failedRoutes } from './failed-queries.js'
 import { goldenRoutes } from './golden-questions.js'
+import { goldenRunRoutes } from './golden-runs.js'
 import { EvidenceState } from './queries.js'
 
 export const QualityTraceSummary = z
@@ -147,5 +148,6 @@ export const qualityRoutes = [
     errors: [400, 404, 503],
   }),
   ...goldenRoutes,
+  ...goldenRunRoutes,
   ...failedRoutes,
 ] as const

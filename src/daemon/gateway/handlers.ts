@@ -47,7 +47,7 @@ type ForwardedOperations = Omit<EngineOperations<typeof daemonRoutes>, keyof Ret
 function engineOperations(engine: Engine): ForwardedOperations {
   const { spaces, documents, jobs, queries, quality, research, sources, graph, integrity, retention, fs } = engine
   const { snapshots } = engine
-  const { golden, failed } = quality
+  const { golden, runs, failed } = quality
   const { readings } = graph
   const { apps } = engine.chat
   return {
@@ -90,6 +90,11 @@ function engineOperations(engine: Engine): ForwardedOperations {
     updateGoldenQuestion: golden.update,
     annotateGoldenQuestion: golden.annotate,
     deleteGoldenQuestion: golden.delete,
+    createGoldenRun: runs.create,
+    listGoldenRuns: runs.list,
+    getGoldenRun: runs.get,
+    listGoldenRunResults: runs.results,
+    deleteGoldenRun: runs.delete,
     createProductionBadCase: golden.fromTrace,
     decideFailedQuery: failed.decide,
     getFailedQueryMetrics: failed.metrics,

@@ -6,6 +6,7 @@ import { removeOrphanedTurnRequests } from '../rows/chat/turns.js'
 import { migrationRows } from '../rows/embedding-migrations.js'
 import { readingRows } from '../rows/graph/readings.js'
 import { releaseOrphanedRemovals } from '../rows/objects.js'
+import { failOrphanedGoldenRuns } from '../rows/quality/golden-runs.js'
 import { releaseOrphanedTasks } from '../rows/research/claims.js'
 import { failOrphanedSyncs } from '../rows/source-syncs.js'
 import { failOrphanedUploads } from '../rows/staged-commits.js'
@@ -36,5 +37,6 @@ export const RECOVERERS: readonly Recoverer[] = [
   { what: 'annotationJobs', recover: failOrphanedAnnotationJobs },
   { what: 'embeddingMigrations', recover: migrationRows.releaseOrphaned },
   { what: 'graphReadings', recover: readingRows.releaseOrphaned },
+  { what: 'goldenRuns', recover: failOrphanedGoldenRuns },
   { what: 'imports', recover: abandonOrphanedImports },
 ]

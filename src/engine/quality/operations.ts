@@ -1,4 +1,5 @@
 import type { ClustersQuery } from '../../contract/gateway/failed-queries.js'
+import type { CreateGoldenRunBody } from '../../contract/gateway/golden-runs.js'
 import type { Caller } from '../base/caller.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
@@ -15,6 +16,13 @@ import {
   listGoldenQuestions,
   updateGoldenQuestion,
 } from './golden-questions.js'
+import {
+  deleteGoldenRun,
+  type GoldenRuns,
+  getGoldenRun,
+  listGoldenRunResults,
+  listGoldenRuns,
+} from './golden-runs.js'
 import { readMissingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'
@@ -23,7 +31,7 @@ import { triageFailedQueries } from './triage.js'
 const CLUSTERING_TIMEOUT_MS = 2500
 
 /** Operations of `Engine.quality`. Traces and their reviews belong to the caller; the rest belongs to the space. */
-export function createQuality(context: EngineContext) {
+export function createQuality(context: EngineContext, runs: GoldenRuns) {
   const { db } = context
   return {
     traces: bind(listQualityTraces, db),
@@ -38,6 +46,14 @@ export function createQuality(context: EngineContext) {
       annotate: bind(annotateGoldenQuestion, db),
       delete: bind(deleteGoldenQuestion, db),
       fromTrace: bind(createBadCase, db),
+    },
+    /** Runs of golden questions; they belong to the caller, as their traces do. */
+    runs: {
+      create: bind((caller: Caller, spaceId: string, body: CreateGoldenRunBody) => runs.create(caller, spaceId, body)),
+      list: bindRead(db, listGoldenRuns),
+      get: bindRead(db, getGoldenRun),
+      results: bindRead(db, listGoldenRunResults),
+      delete: bind(deleteGoldenRun, db),
     },
     failed: {
       list: bindRead(db, listFailedQueries),

@@ -14,7 +14,6 @@ import { assertTraceQuota } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { writeOnce } from '../storage/write-once.js'
 import { captureFailedQuery } from '../traces/capture.js'
-import { checkGoldenAnswer } from '../traces/golden-check.js'
 import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
 import { type AdmittedQuery, admit } from './admission.js'
@@ -256,7 +255,6 @@ async function commit(run: QueryRunState, route: ModeRoute, bundle: EvidenceBund
   const { context, caller, admitted, body, session, traceId, recorder } = run
   const { db, isShared } = context
   function* work(): Write<true> {
-    const golden = yield* checkGoldenAnswer(caller, admitted.space, body.query, { text: answer, state: bundle.state })
     yield* insertTrace({
       id: traceId,
       tenant: caller.tenant,
@@ -266,8 +264,7 @@ async function commit(run: QueryRunState, route: ModeRoute, bundle: EvidenceBund
       mode: route.resolvedMode,
       requestedMode: route.requestedMode,
       completed: true,
-      // clients read the result from the last step
-      steps: recorder.steps.toSpliced(-1, 0, ...golden),
+      steps: recorder.steps,
       sessionId: session.id,
       bundle,
     })

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { deleteDocuments } from '../documents/delete.js'
 import { isBeingRead } from '../rows/held-leases.js'
 import { removeTrace } from '../rows/purge/parts.js'
+import { listGoldenRunsEndedBefore, removeGoldenRun } from '../rows/quality/golden-runs.js'
 import {
   listExpiredTraces,
   listStepEvidenceBefore,
@@ -36,6 +37,12 @@ import { createAgeStep, getCutoff, type RetentionScope, type RetentionStep } fro
 const DOCUMENTS_PER_SLICE = 20
 /** the subject of deletions of expired documents */
 const SUBJECT = 'retention'
+
+/** Removes ended golden runs: they measure answers. A run has up to thousands of results, so a slice is one run. */
+async function removeGoldenRuns({ context: { db }, space, rules, now }: RetentionScope): Promise<RemovalSlice> {
+  const rows = await db.read(listGoldenRunsEndedBefore(space.key, getCutoff(now, rules.answerTraceRetentionDays), 1))
+  return removeInOneWrite(db, rows, 1, removeGoldenRun)
+}
 
 /** Deletes raw documents, as a user would. */
 async function deleteRawDocuments({ context, space, rules, now, batchRows }: RetentionScope): Promise<RemovalSlice> {
@@ -136,6 +143,7 @@ export const STEPS: readonly [name: string, step: RetentionStep][] = [
     'stepEvidence',
     createAgeStep(listStepEvidenceBefore, removeStepEvidence, (rules) => rules.evidenceCacheRetentionDays),
   ],
+  ['goldenRuns', removeGoldenRuns],
   ['documents', deleteRawDocuments],
   ['artifactVersions', markObsoleteVersions],
   ['nodes', removeSupersededNodes],

@@ -1,3 +1,5 @@
+import { GOLDEN_RUNS } from './migrations/0049-golden-runs.js'
+
 /** A step from one schema to the next, in the words of both databases. */
 export interface Migration {
   sqlite: string
@@ -11,7 +13,7 @@ export const FIRST_SCHEMA = 48
  * The steps after the first schema: step `0049` is `migrations/0049-….ts`. A new store is created with the newest schema
  * (`schema/tables.ts`), so that only existing stores take these steps. A test compares both. A released step never changes.
  */
-export const MIGRATIONS: readonly Migration[] = []
+export const MIGRATIONS: readonly Migration[] = [GOLDEN_RUNS]
 
 /** The schema of this version: `user_version` of a file, `schema_version` of a database on PostgreSQL. */
 export const SCHEMA = FIRST_SCHEMA + MIGRATIONS.length

@@ -13,7 +13,7 @@ export interface AnswerCheck {
   /** excluded texts that the answer contains */
   forbidden: string[]
   /** where another state was expected */
-  wrongState?: { expected: string; actual: string }
+  wrongState?: { expected: string; actual: string } | undefined
 }
 
 /** Compares the text and the evidence state of an answer with an expectation. */

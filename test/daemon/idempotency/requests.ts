@@ -137,6 +137,12 @@ export const REQUESTS: Readonly<Record<string, Prepare>> = {
     json: { answerCorrectness: 'correct', evidenceRelevance: [] },
   }),
   deleteGoldenQuestion: async (at) => ({ values: { questionId: (await question(at)).id } }),
+  createGoldenRun: () => ({ json: { questions: [{ id: 'a', question: 'Where is the pier?' }] } }),
+  deleteGoldenRun: async (at) => {
+    const json = { questions: [{ id: 'a', question: 'Where is the pier?' }] }
+    const run = await at.call<{ id: string }>('POST', `/knowledge-spaces/${at.planted.space}/golden-runs`, { json })
+    return { values: { runId: run.id } }
+  },
   createProductionBadCase: ({ planted }) => ({ json: { traceId: planted.ids['traceId'], reason: 'stale' } }),
   decideFailedQuery: () => ({ json: { verdict: 'irrelevant' } }),
   triageFailedQueries: () => ({ query: { limit: '10' } }),

@@ -33,6 +33,8 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
     'bulk_items',
     'staged_commits',
     'gc_outcomes',
+    'golden_runs',
+    'golden_run_results',
     'embedding_migrations',
     'embedding_migration_refusals',
     'graph_readings',

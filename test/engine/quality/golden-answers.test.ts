@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ExpectedAnswer } from '../../../src/contract/gateway/golden-questions.js'
-import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, BOB, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 
 const NOTICE = { 'notice.md': '# Notice\n\nThe notice period of the staff is four weeks.\n' }
-const QUESTION = 'What is the notice period of the staff?'
 
 let test: TestEngine
 let spaceId = ''
@@ -29,14 +27,6 @@ async function add(question: string, expect?: ExpectedAnswer) {
   return await golden().create(ADA, spaceId, body)
 }
 
-/** Asks a question, and returns its comparison with the golden question from the trace. */
-async function checked(question: string) {
-  const { traceId, done } = await ask(test.engine, ADA, spaceId, question)
-  expect(done.finishReason).toBe('retrieval-evidence')
-  const { steps } = await test.engine.queries.trace(ADA, traceId)
-  return steps.find(({ name }) => name === 'query.golden')?.metadata
-}
-
 describe('a golden question with an expected answer', () => {
   it('keeps the expectation through updates and annotations until a client removes it', async () => {
     const expected: ExpectedAnswer = { answer: ['four weeks'], not: ['two weeks'], state: 'answerable' }
@@ -51,37 +41,10 @@ describe('a golden question with an expected answer', () => {
     expect(await golden().update(ADA, spaceId, id, { expect: null })).not.toHaveProperty('expect')
   })
 
-  it('produces a comparison in the trace of each query with the same text', async () => {
-    expect(await checked(QUESTION)).toBeUndefined()
-    const { id } = await add(QUESTION, { answer: ['FOUR  weeks'], not: ['two weeks'], state: 'answerable' })
-    expect(await checked(QUESTION)).toEqual({ goldenQuestionId: id, right: true, missing: [], forbidden: [] })
-    await golden().update(ADA, spaceId, id, {
-      expect: { answer: ['two weeks'], not: ['four weeks'], state: 'not-enough-evidence' },
-    })
-    expect(await checked(QUESTION)).toEqual({
-      goldenQuestionId: id,
-      right: false,
-      missing: ['two weeks'],
-      forbidden: ['four weeks'],
-      wrongState: { expected: 'not-enough-evidence', actual: 'answerable' },
-    })
-    expect(await checked(`${QUESTION} `)).toBeUndefined()
-    await golden().delete(ADA, spaceId, id)
-    expect(await checked(QUESTION)).toBeUndefined()
-  })
-
   it('can come from a trace, and does not exist for another tenant', async () => {
     const { traceId } = await ask(test.engine, ADA, spaceId, 'Who sets the notice period?')
     const made = await golden().fromTrace(ADA, spaceId, { traceId, tags: [], expect: { not: ['four weeks'] } })
     expect(made.expect).toEqual({ not: ['four weeks'] })
     await expect(golden().get(BOB, spaceId, made.id)).rejects.toMatchObject({ code: 'not-found' })
-  })
-
-  it('fails no query if its expectation is damaged', async () => {
-    const { id } = await add('Is the notice period of the staff long?', { answer: ['four'] })
-    for (const cell of ['{"answer"', '{"answer":"four"}']) {
-      await rowsOf(test.dataDir).run(`UPDATE golden_questions SET expected_answer = '${cell}' WHERE id = '${id}'`)
-      expect(await checked('Is the notice period of the staff long?'), cell).toBeUndefined()
-    }
   })
 })

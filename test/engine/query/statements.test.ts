@@ -30,13 +30,6 @@ describe('the SQL statements of a query', () => {
     expect(loads).toHaveLength(1)
   })
 
-  it('find a golden question with the same text by an index', async () => {
-    const [golden] = (await statementsOf(QUESTION)).filter((statement) => statement.includes('expected_answer'))
-    expect(planOf(file(), golden ?? '').join('\n')).toContain(
-      'INDEX golden_questions_answer (space_key=? AND tenant=? AND <expr>=?)',
-    )
-  })
-
   it('find the oldest idle sessions by an index, without sorting all of the space', async () => {
     const [giveWay] = (await statementsOf(QUESTION)).filter((statement) =>
       /SELECT id FROM sessions INDEXED/.test(statement),

@@ -10,7 +10,7 @@ import { toExpectation } from './expectation.js'
 import { GoldenForm } from './golden-form.js'
 
 export const GOLDEN = 'GET /knowledge-spaces/{id}/golden-questions'
-/** Questions that the page shows and that a run in the console asks, at most. */
+/** Questions that the page shows, at most. */
 export const MAX_GOLDEN_QUESTIONS = 500
 
 export function useGoldenQuestions(spaceId: string) {
@@ -82,7 +82,7 @@ interface GoldenRowProps {
 }
 
 function GoldenRow({ question, onEdit, onDelete }: GoldenRowProps) {
-  const { anchors, evidenceIds, answer, answerable } = toExpectation(question)
+  const { anchors, expectedEvidenceIds: evidenceIds, expect: answer, answerable } = toExpectation(question)
   const { origin } = question.metadata
   return (
     <li className="golden-item">

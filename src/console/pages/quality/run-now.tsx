@@ -1,67 +1,41 @@
-import pLimit from 'p-limit'
-import { useEffect, useRef, useState } from 'react'
-import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
-import { messageOf, open } from '../../api/client.js'
-import { useInvalidate, useRead } from '../../api/use.js'
+import { useEffect, useState } from 'react'
+import type { GoldenRun } from '../../../contract/gateway/golden-runs.js'
+import { useInvalidate, useRead, useWrite } from '../../api/use.js'
 import { Button } from '../../ui/button.js'
 import { formatCount } from '../../ui/format.js'
-import { Notice } from '../../ui/state.js'
+import { ErrorNotice } from '../../ui/state.js'
 import { showToast } from '../../ui/toast.js'
+import { RUNS } from './runs.js'
 
-/** One at a time: runs are recognized by the order of their questions. */
-const MAX_CONCURRENT_QUERIES = 1
 type RunMode = 'fast' | 'deep' | 'research'
 
-interface RunProgress {
-  done: number
-  failed: number
-  /** cause of the last failure */
-  reason: string | undefined
+interface RunControlProps {
+  spaceId: string
+  /** of the golden questions; absent where there are more than the page reads */
+  count: number | undefined
+  runs: readonly GoldenRun[]
 }
 
-/** Asks every golden question; the results are in the traces. */
-export function RunControl({ spaceId, golden }: { spaceId: string; golden: readonly GoldenQuestion[] }) {
+/** Starts and stops a run of all golden questions. */
+export function RunControl({ spaceId, count, runs }: RunControlProps) {
   const [mode, setMode] = useState<RunMode | ''>('')
-  const [progress, setProgress] = useState<RunProgress>()
-  const running = useRef<AbortController>(undefined)
   const invalidate = useInvalidate()
   const profile = useRead('GET /knowledge-spaces/{id}/retrieval-profile', { path: { id: spaceId } })
-  useEffect(() => () => running.current?.abort(), [])
-
-  const run = async () => {
-    const controller = new AbortController()
-    running.current = controller
-    const { signal } = controller
-    const current: RunProgress = { done: 0, failed: 0, reason: undefined }
-    setProgress({ ...current })
-    const limitQueries = pLimit(MAX_CONCURRENT_QUERIES)
-    const ask = async ({ question }: GoldenQuestion) => {
-      if (signal.aborted) return
-      try {
-        const body = { knowledgeSpaceId: spaceId, query: question, ...(mode === '' ? {} : { mode }) }
-        const stream = await (await open('POST /queries', { body }, { signal })).text()
-        if (stream.includes('event: answer.error')) throw new Error('an answer ended with an error')
-      } catch (error) {
-        if (signal.aborted) return
-        current.failed++
-        current.reason = messageOf(error)
-      }
-      current.done++
-      setProgress({ ...current })
-    }
-    await Promise.all(golden.map((question) => limitQueries(() => ask(question))))
-    if (!signal.aborted)
-      showToast(`${formatCount(current.done - current.failed)} of ${formatCount(golden.length)} questions asked.`)
-    running.current = undefined
-    if (current.failed === 0 || signal.aborted) setProgress(undefined)
-    await invalidate(
-      'GET /knowledge-spaces/{id}/quality/traces',
-      'GET /knowledge-spaces/{id}/failed-queries',
-      'GET /knowledge-spaces/{id}/failed-queries/metrics',
-    )
-  }
-
-  const isRunning = running.current !== undefined && progress !== undefined && progress.done < golden.length
+  const start = useWrite('POST /knowledge-spaces/{id}/golden-runs', [RUNS])
+  const stop = useWrite('DELETE /knowledge-spaces/{id}/golden-runs/{runId}', [RUNS])
+  const running = runs.find(({ status }) => status === 'running')
+  const started = runs.find(({ id }) => id === start.data?.id)
+  const summary =
+    started?.status === 'completed'
+      ? `${formatCount(started.done)} of ${formatCount(started.questions)} questions asked.`
+      : started?.error
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the run has ended
+  useEffect(() => {
+    if (summary === undefined) return
+    showToast(summary)
+    void invalidate('GET /knowledge-spaces/{id}/failed-queries', 'GET /knowledge-spaces/{id}/failed-queries/metrics')
+  }, [summary])
+  const error = start.error ?? stop.error
   return (
     <div className="stack">
       <div className="row">
@@ -69,7 +43,7 @@ export function RunControl({ spaceId, golden }: { spaceId: string; golden: reado
           <span className="muted">Mode</span>
           <select
             className="select"
-            disabled={isRunning}
+            disabled={running !== undefined}
             value={mode}
             onChange={({ target: { value } }) =>
               setMode(value === 'fast' || value === 'deep' || value === 'research' ? value : '')
@@ -81,33 +55,33 @@ export function RunControl({ spaceId, golden }: { spaceId: string; golden: reado
             <option value="research">research</option>
           </select>
         </label>
-        {isRunning ? (
-          <Button icon="stop" onClick={() => running.current?.abort()}>
-            Stop after {formatCount(progress.done)} of {formatCount(golden.length)}
+        {running === undefined ? (
+          <Button
+            kind="primary"
+            icon="play"
+            onClick={() => start.mutate({ path: { id: spaceId }, body: mode === '' ? {} : { mode } })}
+          >
+            Run {count === undefined ? 'all' : formatCount(count)} golden questions
           </Button>
         ) : (
-          <Button kind="primary" icon="play" onClick={() => void run()}>
-            Run {formatCount(golden.length)} golden questions
+          <Button icon="stop" onClick={() => stop.mutate({ path: { id: spaceId, runId: running.id } })}>
+            Stop after {formatCount(running.done)} of {formatCount(running.questions)}
           </Button>
         )}
       </div>
-      {isRunning && (
+      {running !== undefined && (
         <div
           className="meter"
           role="progressbar"
           aria-label="Golden run"
-          aria-valuenow={progress.done}
+          aria-valuenow={running.done}
           aria-valuemin={0}
-          aria-valuemax={golden.length}
+          aria-valuemax={running.questions}
         >
-          <div className="meter-fill" style={{ width: `${(progress.done / golden.length) * 100}%` }} />
+          <div className="meter-fill" style={{ width: `${(running.done / running.questions) * 100}%` }} />
         </div>
       )}
-      {progress !== undefined && progress.failed > 0 && (
-        <Notice tone="bad">
-          {formatCount(progress.failed)} of {formatCount(golden.length)} could not be asked: {progress.reason}
-        </Notice>
-      )}
+      {error !== null && <ErrorNotice error={error} />}
     </div>
   )
 }

@@ -1,30 +1,19 @@
-import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
-import type { GoldenQuestion } from '../../../contract/gateway/golden-questions.js'
+import type { GoldenRun } from '../../../contract/gateway/golden-runs.js'
+import { LIMITS } from '../../../contract/limits.js'
 import { useBoundedList } from '../../api/bounded-list.js'
 import { setQuery, useRoute } from '../../router.js'
 import { Button } from '../../ui/button.js'
-import { formatAgo, formatCount, formatMoment, plural } from '../../ui/format.js'
-import { Empty, ErrorNotice, Loaded, Notice, Skeleton } from '../../ui/state.js'
+import { formatAgo, formatCount, formatMoment } from '../../ui/format.js'
+import { Badge, Empty, ErrorNotice, Loaded, Skeleton } from '../../ui/state.js'
 import { Compare } from './compare.js'
-import type { QuestionResult } from './expectation.js'
 import { useGoldenQuestions } from './golden.js'
 import { RunControl } from './run-now.js'
-import {
-  averageRecall,
-  deriveRuns,
-  passedFraction,
-  rightAnswerFraction,
-  runResultsQuery,
-  type TracedRun,
-} from './runs.js'
+import { passedFraction, RUNS } from './runs.js'
 
 const Plot = lazy(() => import('./plot.js').then(({ Plot }) => ({ default: Plot })))
 
-export const TRACES = 'GET /knowledge-spaces/{id}/quality/traces'
-/** Own traces that are searched for runs, at most. */
-const MAX_TRACES = 3000
-/** Runs that are evaluated at most; each reads one trace per question. */
+/** Runs that are shown, at most. */
 const MAX_RUNS = 20
 
 /** Tab of golden runs: their results over time, and a comparison of two runs. */
@@ -32,7 +21,7 @@ export function GoldenRuns({ spaceId }: { spaceId: string }) {
   const golden = useGoldenQuestions(spaceId)
   return (
     <Loaded query={golden} lines={8}>
-      {({ items }) =>
+      {({ items, isTruncated }) =>
         items.length === 0 ? (
           <Empty icon="quality" title="No golden questions yet">
             <p>A run asks each golden question and compares passages and answer with the expected ones.</p>
@@ -41,80 +30,72 @@ export function GoldenRuns({ spaceId }: { spaceId: string }) {
             </Button>
           </Empty>
         ) : (
-          <RunsView spaceId={spaceId} golden={items} />
+          <RunsView spaceId={spaceId} count={isTruncated ? undefined : items.length} />
         )
       }
     </Loaded>
   )
 }
 
+const RUNNING_POLL_MS = 1000
+
 interface RunsViewProps {
   spaceId: string
-  golden: readonly GoldenQuestion[]
+  count: number | undefined
 }
 
-function RunsView({ spaceId, golden }: RunsViewProps) {
-  const traces = useBoundedList(
-    TRACES,
-    (cursor) => ({ path: { id: spaceId }, query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } }),
-    { maxItems: MAX_TRACES },
+function RunsView({ spaceId, count }: RunsViewProps) {
+  const runs = useBoundedList(
+    RUNS,
+    (cursor) => ({ path: { id: spaceId }, query: { limit: MAX_RUNS, ...(cursor === undefined ? {} : { cursor }) } }),
+    {
+      maxItems: MAX_RUNS,
+      refetchInterval: (last) => (last?.items.some(({ status }) => status === 'running') ? RUNNING_POLL_MS : false),
+    },
   )
-  const runs = useMemo(() => deriveRuns(traces.data?.items ?? [], golden).slice(0, MAX_RUNS), [traces.data, golden])
-  const client = useQueryClient()
-  const results = useQueries({
-    queries: runs.map((run) => runResultsQuery(client, run, golden)),
-    combine: (results) => ({
-      of: results.map(({ data }) => data),
-      error: results.find(({ error }) => error !== null)?.error,
-    }),
-  })
+  const items = runs.data?.items ?? []
   return (
     <div className="stack">
-      <RunControl spaceId={spaceId} golden={golden} />
-      {traces.isError ? (
-        <ErrorNotice error={traces.error} retry={() => void traces.refetch()} />
-      ) : traces.isPending ? (
+      <RunControl spaceId={spaceId} count={count} runs={items} />
+      {runs.isError ? (
+        <ErrorNotice error={runs.error} retry={() => void runs.refetch()} />
+      ) : runs.isPending ? (
         <Skeleton lines={6} />
-      ) : runs.length === 0 ? (
+      ) : items.length === 0 ? (
         <Empty icon="quality" title="No runs yet">
           <p>
-            Start one here, or with <code>ks golden run</code>. A run is read from your traces of the golden questions.
+            Start one here, or with <code>ks golden run</code>.
           </p>
         </Empty>
       ) : (
         <>
-          {results.error !== undefined && <ErrorNotice error={results.error} />}
-          <RunsOverview runs={runs} results={results.of} />
+          <RunsOverview runs={items} />
           <p className="small faint">
-            Read from your own traces: golden questions asked one after the other, each once, in one mode.
-            {traces.data.isTruncated && ` The newest ${formatCount(MAX_TRACES)} traces are searched.`}
+            Your own runs, here and by <code>ks golden run</code>.
+            {runs.data.isTruncated && ` The newest ${formatCount(MAX_RUNS)} are shown.`}
           </p>
-          <SelectedRuns runs={runs} results={results.of} golden={golden} spaceId={spaceId} />
+          <SelectedRuns runs={items} spaceId={spaceId} />
         </>
       )}
     </div>
   )
 }
 
-type RunResults = readonly (ReadonlyMap<string, QuestionResult> | undefined)[]
-
-function RunsOverview({ runs, results }: { runs: readonly TracedRun[]; results: RunResults }) {
+function RunsOverview({ runs }: { runs: readonly GoldenRun[] }) {
   const points = useMemo(
     () =>
       runs
-        .map(({ id, startedAt }, index) => {
-          const result = results[index]
-          return { id, startedAt, passed: result && passedFraction(result), recall: result && averageRecall(result) }
-        })
+        .map((run) => ({
+          id: run.id,
+          startedAt: run.createdAt,
+          passed: passedFraction(run),
+          recall: run.metrics?.recall,
+        }))
         .reverse(),
-    [runs, results],
+    [runs],
   )
   const { query } = useRoute()
   const { before, after } = selectRuns(runs, query)
-  const formatPercent = (compute: number | undefined) =>
-    compute === undefined ? '…' : `${Math.round(compute * 100)} %`
-  const average = (result: RunResults[number], compute: typeof averageRecall) =>
-    result === undefined ? '…' : result.size > 0 && compute(result) === undefined ? '–' : formatPercent(compute(result))
   return (
     <div className="panel stack">
       <Suspense fallback={<Skeleton lines={6} />}>
@@ -134,16 +115,20 @@ function RunsOverview({ runs, results }: { runs: readonly TracedRun[]; results: 
             </tr>
           </thead>
           <tbody>
-            {runs.map((run, index) => {
-              const result = results[index]
+            {runs.map((run) => {
+              const formatPercent = (fraction: number | undefined) =>
+                fraction === undefined ? (run.status === 'running' ? '…' : '–') : `${Math.round(fraction * 100)} %`
               return (
                 <tr key={run.id}>
-                  <td title={formatMoment(run.startedAt)}>{formatAgo(run.startedAt)}</td>
-                  <td>{run.mode}</td>
-                  <td className="right">{formatCount(run.traces.size)}</td>
-                  <td className="right">{result === undefined ? '…' : formatPercent(passedFraction(result))}</td>
-                  <td className="right">{average(result, averageRecall)}</td>
-                  <td className="right">{average(result, rightAnswerFraction)}</td>
+                  <td title={formatMoment(run.createdAt)}>
+                    {formatAgo(run.createdAt)}
+                    {run.error !== undefined && <Badge tone="bad">{run.error}</Badge>}
+                  </td>
+                  <td>{run.mode ?? 'default'}</td>
+                  <td className="right">{formatCount(run.questions)}</td>
+                  <td className="right">{formatPercent(passedFraction(run))}</td>
+                  <td className="right">{formatPercent(run.metrics?.recall)}</td>
+                  <td className="right">{formatPercent(run.metrics?.answer)}</td>
                   <td>
                     <span className="compare-pick">
                       <label>
@@ -176,46 +161,42 @@ function RunsOverview({ runs, results }: { runs: readonly TracedRun[]; results: 
   )
 }
 
-/** The two runs to compare: those in the URL, else the newest and the one before it. */
-function selectRuns(runs: readonly TracedRun[], query: URLSearchParams) {
+/** The two runs to compare: those in the URL, else the newest that has ended and the one before it. */
+function selectRuns(all: readonly GoldenRun[], query: URLSearchParams) {
+  const runs = all.filter(({ status }) => status !== 'running')
   const findRun = (id: string | null) => runs.find((run) => run.id === id)
   const after = findRun(query.get('after')) ?? runs[0]
   const afterIndex = runs.findIndex(({ id }) => id === after?.id)
   return { after, before: findRun(query.get('before')) ?? runs[afterIndex + 1] }
 }
 
-function SelectedRuns({
-  runs,
-  results,
-  golden,
-  spaceId,
-}: {
-  runs: readonly TracedRun[]
-  results: RunResults
-  golden: readonly GoldenQuestion[]
-  spaceId: string
-}) {
+function SelectedRuns({ runs, spaceId }: { runs: readonly GoldenRun[]; spaceId: string }) {
   const { query } = useRoute()
   const { before, after } = selectRuns(runs, query)
-  const findResults = (run: TracedRun | undefined) => (run === undefined ? undefined : results[runs.indexOf(run)])
-  const afterResults = findResults(after)
-  if (after === undefined || afterResults === undefined) return <Skeleton />
-  const missingCount = after.traces.size - afterResults.size
+  const beforeResults = useResults(spaceId, before)
+  const afterResults = useResults(spaceId, after)
+  if (after === undefined) return null
+  const error = afterResults.error ?? beforeResults.error
+  if (error !== null) return <ErrorNotice error={error} />
+  if (afterResults.data === undefined || (before !== undefined && beforeResults.data === undefined)) return <Skeleton />
   return (
-    <>
-      {missingCount > 0 && (
-        <Notice>
-          {plural(missingCount, 'trace')} of this run no longer available: a document that it cites was deleted.
-        </Notice>
-      )}
-      <Compare
-        golden={golden}
-        spaceId={spaceId}
-        before={findResults(before)}
-        after={afterResults}
-        beforeRun={before}
-        afterRun={after}
-      />
-    </>
+    <Compare
+      spaceId={spaceId}
+      before={before === undefined ? undefined : beforeResults.data?.items}
+      after={afterResults.data.items}
+      beforeRun={before}
+      afterRun={after}
+    />
+  )
+}
+
+function useResults(spaceId: string, run: GoldenRun | undefined) {
+  return useBoundedList(
+    'GET /knowledge-spaces/{id}/golden-runs/{runId}/results',
+    (cursor) => ({
+      path: { id: spaceId, runId: run?.id ?? '' },
+      query: { limit: LIMITS.page.cap, ...(cursor === undefined ? {} : { cursor }) },
+    }),
+    { enabled: run !== undefined, maxItems: LIMITS.goldenPerSpace },
   )
 }

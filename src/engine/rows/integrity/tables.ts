@@ -4,7 +4,7 @@ import { type Reader, sqlCanRead, toReaderParameter } from '../permissions.js'
 import { sqlCanReadQuotes } from '../quotes.js'
 
 /** tables whose rows quote documents */
-const QUOTING_TABLES: ReadonlySet<string> = new Set(['golden_questions', 'failed_queries'])
+const QUOTING_TABLES: ReadonlySet<string> = new Set(['golden_questions', 'golden_runs', 'failed_queries'])
 
 export type AnyRow = Record<string, unknown>
 

@@ -70,6 +70,7 @@ const GROWING_TABLES = [
   ['jobs', 'key', ROWS_PER_SLICE],
   ['publications', 'tenant, id', ROWS_PER_SLICE],
   ['research_tasks', 'tenant, id', TASKS_PER_SLICE],
+  ['golden_run_results', 'tenant, run_id, sequence', ROWS_PER_SLICE],
   ['local_files', 'key', ROWS_PER_SLICE],
 ] as const
 
@@ -80,6 +81,7 @@ const REMAINING_ROW_DELETIONS = [
   'DELETE FROM missing_reviews WHERE space_key = ?',
   'DELETE FROM missing_review_history WHERE space_key = ?',
   'DELETE FROM golden_questions WHERE space_key = ?',
+  'DELETE FROM golden_runs WHERE space_key = ?',
   'DELETE FROM failed_queries WHERE space_key = ?',
   'DELETE FROM evidence_bundles WHERE space_key = ?',
   'DELETE FROM traces WHERE space_key = ?',

@@ -123,25 +123,6 @@ function encodeContent(content: GoldenContent): [string, string, string | null, 
   ]
 }
 
-/**
- * The newest question with this text that expects an answer, of those that the reader may read. The index contains only
- * the beginning of the text, because index entries have a maximum size.
- */
-export function* findExpectation(
-  reader: Reader,
-  space: Pick<SpaceRow, 'tenant' | 'key'>,
-  question: string,
-): Read<{ questionId: string; expect: ExpectedAnswer } | undefined> {
-  const row = yield* sql.get<Pick<GoldenQuestionRow, 'id' | 'expected_answer'>>(
-    `SELECT id, expected_answer FROM golden_questions INDEXED BY golden_questions_answer WHERE tenant = ? AND space_key = ?
-       AND substr(question, 1, 200) = substr(CAST(? AS TEXT), 1, 200) AND question = ?
-       AND expected_answer IS NOT NULL AND ${sqlCanReadQuotes('golden_questions')} ORDER BY id DESC LIMIT 1`,
-    [space.tenant, space.key, question, question, toReaderParameter(reader)],
-  )
-  const expect = row === undefined ? undefined : parseExpectation(row)
-  return row === undefined || expect === undefined ? undefined : { questionId: row.id, expect }
-}
-
 function parseExpectation({ expected_answer }: Pick<GoldenQuestionRow, 'expected_answer'>): ExpectedAnswer | undefined {
   const value: unknown = expected_answer === null ? undefined : parseJsonCell(expected_answer)
   return isExpectation(value) ? value : undefined

@@ -1,5 +1,16 @@
-import { CONCRETE_MODES, FAILED_QUERY_STATUSES } from '../../../contract/values.js'
-import { after, checked, checkedFlag, index, oneOf, optional, table, through, withDefault } from './table.js'
+import { CONCRETE_MODES, FAILED_QUERY_STATUSES, QUERY_MODES } from '../../../contract/values.js'
+import {
+  after,
+  checked,
+  checkedFlag,
+  index,
+  oneOf,
+  optional,
+  table,
+  through,
+  traceBytes,
+  withDefault,
+} from './table.js'
 
 /** Golden questions, failed queries and reviews. */
 export const QUALITY = {
@@ -20,7 +31,6 @@ export const QUALITY = {
     primary: ['tenant', 'id'],
     indexes: {
       golden_questions_space: index('space_key, tenant, id'),
-      golden_questions_answer: index('space_key, tenant, substr(question, 1, 200)', 'expected_answer IS NOT NULL'),
     },
     triggers: {
       golden_questions_quotes: after(
@@ -28,6 +38,54 @@ export const QUALITY = {
         'DELETE FROM quoted_sources WHERE tenant = OLD.tenant AND owner = OLD.id',
       ),
     },
+  }),
+  golden_runs: table({
+    purpose: 'A run of golden questions by a subject, with its averages.',
+    withoutRowid: true,
+    columns: {
+      tenant: 'text',
+      id: 'uuid',
+      space_key: 'key',
+      subject: 'text',
+      mode: optional(oneOf(QUERY_MODES)),
+      k: 'integer',
+      questions: 'integer',
+      done: withDefault('integer', 0),
+      passed: withDefault('integer', 0),
+      metrics: 'json-object?',
+      error: 'text?',
+      claimed_by: 'text?',
+      created_at: 'time',
+      completed_at: 'time?',
+    },
+    primary: ['tenant', 'id'],
+    indexes: {
+      golden_runs_space: index('space_key, subject, id'),
+      golden_runs_claimed: index('space_key', 'claimed_by IS NOT NULL'),
+    },
+    triggers: {
+      golden_run_removed: after(
+        'DELETE',
+        `DELETE FROM golden_run_results WHERE tenant = OLD.tenant AND run_id = OLD.id;
+         DELETE FROM quoted_sources WHERE tenant = OLD.tenant AND owner = OLD.id`,
+      ),
+    },
+  }),
+  golden_run_results: table({
+    purpose: 'The result of one question of a golden run; the answer is deleted with its trace.',
+    withoutRowid: true,
+    columns: {
+      tenant: 'text',
+      run_id: 'uuid',
+      sequence: 'integer',
+      space_key: 'key',
+      trace_id: 'uuid?',
+      answer: 'text?',
+      body: 'json-object',
+    },
+    primary: ['tenant', 'run_id', 'sequence'],
+    indexes: { golden_run_results_trace: index('tenant, trace_id', 'trace_id IS NOT NULL') },
+    triggers: { ...traceBytes('usage_golden_result', 'body') },
   }),
   failed_queries: table({
     purpose: 'A query whose evidence or answer was not good enough.',
@@ -63,7 +121,7 @@ export const QUALITY = {
     },
   }),
   quoted_sources: table({
-    purpose: 'The sources that a golden question or failed query quotes.',
+    purpose: 'The sources that a golden question, golden run or failed query quotes.',
     owner: through('source_readers', 'source_id', 'source_id'),
     source: 'source_id',
     withoutRowid: true,

@@ -83,6 +83,10 @@ export const RESEARCH = {
         `DELETE FROM missing_reviews WHERE tenant = OLD.tenant AND trace_id = OLD.id;
          UPDATE failed_queries SET answer_trace_id = NULL WHERE tenant = OLD.tenant AND answer_trace_id = OLD.id`,
       ),
+      traces_measured: after(
+        'DELETE',
+        'UPDATE golden_run_results SET trace_id = NULL, answer = NULL WHERE tenant = OLD.tenant AND trace_id = OLD.id',
+      ),
     },
   }),
   evidence_bundles: table({
