@@ -98,9 +98,7 @@ function DifferenceRow({
           {isPair && <span aria-hidden="true">→</span>}
           <OutcomeBadge result={after} />
           {isPair && <Badge tone={CHANGE_LABELS[change].tone}>{CHANGE_LABELS[change].label}</Badge>}
-          {before?.answer?.right === true && after?.answer?.right === false && (
-            <Badge tone="bad">answer broke</Badge>
-          )}
+          {before?.answer?.right === true && after?.answer?.right === false && <Badge tone="bad">answer broke</Badge>}
         </p>
         {listFaults(after).map((fault) => (
           <p key={fault} className="wrap small muted">

@@ -25,7 +25,10 @@ const OUTCOME_ORDER = { failed: 0, partly: 1, passed: 2 } as const
 const CHANGE_ORDER: readonly RunChange[] = ['worse', 'better', 'evidence', 'added', 'removed', 'same']
 
 /** Compares two runs by question, regressions first. */
-export function compareRuns(before: readonly GoldenRunResult[], after: readonly GoldenRunResult[]): QuestionDifference[] {
+export function compareRuns(
+  before: readonly GoldenRunResult[],
+  after: readonly GoldenRunResult[],
+): QuestionDifference[] {
   const earlier = new Map(before.map((result) => [result.id, result]))
   const later = new Map(after.map((result) => [result.id, result]))
   const differences = [...new Map([...later, ...earlier]).values()].map(({ id, question }): QuestionDifference => {
