@@ -145,11 +145,11 @@ module.exports = {
     ),
     never(
       'contract-as-types',
-      'Only errors.ts, limits.ts and values.ts of the contract are free of zod. Take the rest as types (`import type`).',
+      'Only errors.ts, golden-case.ts, limits.ts and values.ts of the contract are free of zod. Take the rest as types (`import type`).',
       { path: '^src/(engine|client|cli|commands|console|kchat|local)/' },
       {
         path: '^src/contract/',
-        pathNot: '^src/contract/(chat/)?(errors|limits|values)\\.ts$',
+        pathNot: '^src/contract/((chat/)?(errors|limits|values)|golden-case)\\.ts$',
         dependencyTypesNot: ['type-only'],
       },
     ),

@@ -1,7 +1,5 @@
-import type { Migration } from '../migrations.js'
-
 /** Golden runs and their results. The trace of a query no longer compares its answer with golden questions. */
-export const GOLDEN_RUNS: Migration = {
+export const GOLDEN_RUNS = {
   sqlite: `
 DROP INDEX golden_questions_answer;
 CREATE TABLE golden_runs (
