@@ -33,7 +33,7 @@ import { createDrawer } from './parse/draw/drawer.js'
 import { FailedQueryClustering } from './quality/clustering.js'
 import { GoldenRuns } from './quality/golden-runs.js'
 import { QueryGate } from './query/gate.js'
-import type { QueryShared } from './query/stages.js'
+import type { QueryShared } from './query/retrieval.js'
 import { warmUp } from './query/warm-up.js'
 import type { ResearchService } from './research/operations.js'
 import { createResearch } from './research/operations.js'
@@ -178,13 +178,14 @@ function wireEngine(
 ): Engine {
   const { db, options, foregroundPriority } = context
   const gate = new QueryGate(options.limits.concurrentQueries, options.limits.waitingQueries, foregroundPriority)
+  const queries = { context, gate, cache, derivations }
   const views = new SemanticViews(context, derivations)
   const graph = createGraphServices(context, derivations, views)
   // compilations, tasks and answers check their claims with each write
   for (const service of [sources.sync, services.migrations, graph.readings]) gateway.onLost(() => service.lost())
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundleOperations(context)
-  const goldenRuns = new GoldenRuns(context, { gate, cache, derivations })
+  const goldenRuns = new GoldenRuns(queries)
   const chat = createChatService(context, {
     gate,
     cache,
@@ -194,7 +195,7 @@ function wireEngine(
   return {
     ...createOperations(context, {
       runner,
-      shared: { gate, cache, derivations },
+      queries,
       files,
       graph,
       research,

@@ -20,10 +20,9 @@ import type { JobRunner } from './jobs/runner.js'
 import { createLocalFileOperations } from './local-files/operations.js'
 import type { GoldenRuns } from './quality/golden-runs.js'
 import { createQuality } from './quality/operations.js'
-import type { QueryGate } from './query/gate.js'
 import { startQuery } from './query/run.js'
 import { searchSpace } from './query/search.js'
-import type { QueryShared } from './query/stages.js'
+import type { QueryServices } from './query/retrieval.js'
 import { getBulkJob } from './queue/bulk.js'
 import { listJobs } from './queue/list.js'
 import type { ResearchService } from './research/operations.js'
@@ -63,7 +62,7 @@ import { moveFiles, removeFiles, writeFile } from './workspaces/files.js'
 /** Services that operations share. */
 export interface OperationServices {
   runner: JobRunner
-  shared: QueryShared & { gate: QueryGate }
+  queries: QueryServices
   files: FileSystemReader
   graph: GraphServices
   research: ResearchService
@@ -79,7 +78,7 @@ export interface OperationServices {
  */
 export function createOperations(context: EngineContext, services: OperationServices) {
   const { db } = context
-  const { runner, shared, files, graph, research, sources, bundles, chat, goldenRuns } = services
+  const { runner, queries, files, graph, research, sources, bundles, chat, goldenRuns } = services
   return {
     spaces: {
       create: bind(createSpace, context),
@@ -100,7 +99,9 @@ export function createOperations(context: EngineContext, services: OperationServ
     documents: {
       list: bindRead(db, listDocuments),
       get: bindRead(db, getDocument),
-      parseArtifact: bind(getParseArtifact, db),
+      parseArtifact: bind((caller: Caller, spaceId: string, documentId: string, version: number) =>
+        getParseArtifact(db, caller, spaceId, { documentId, version }),
+      ),
       outline: bind(getOutline, db),
       multimodal: bind(getMultimodal, db),
       itemAsset: bind(getItemAsset, context),
@@ -124,9 +125,9 @@ export function createOperations(context: EngineContext, services: OperationServ
       retryFailed: bind(retryFailed, context),
     },
     queries: {
-      start: bind(startQuery, context, shared),
-      explain: bind(explainQuery, context, shared),
-      search: bind(searchSpace, context, shared),
+      start: bind(startQuery, queries),
+      explain: bind(explainQuery, queries),
+      search: bind(searchSpace, queries),
       trace: bindRead(db, getTrace),
       evidence: bindRead(db, listEvidence),
       conflicts: bindRead(db, listConflicts),
@@ -152,7 +153,7 @@ export function createOperations(context: EngineContext, services: OperationServ
       get: bindRead(db, readSnapshotDetail),
       file: bind(readSnapshotFile, context),
       delete: bind(deleteSnapshot, context),
-      replay: bind(replaySnapshot, context, shared),
+      replay: bind(replaySnapshot, queries),
     },
     localFiles: createLocalFileOperations(context),
     retention: createRetentionPolicies(context),

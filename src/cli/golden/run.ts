@@ -49,8 +49,8 @@ export async function runGoldenQuestions(client: Client, options: GoldenRunOptio
     await readNewResults()
     return run
   }
-  const line = ({ done, questions }: GoldenRun) => `${done} of ${questions} questions run`
-  const ended = await followWork(out, started, line, load, signal)
+  const formatLine = ({ done, questions }: GoldenRun) => `${done} of ${questions} questions run`
+  const ended = await followWork(out, started, { formatLine, load }, signal)
   if (ended.status === 'failed')
     throw new CliError(`the golden run failed: ${ended.error ?? 'no reason is known'}`, { code: 'golden-run-failed' })
   return results.sort((a, b) => a.index - b.index).map(toCaseResult)

@@ -10,7 +10,6 @@ export function documentsHandlers({ engine: { documents }, compilation }: Handle
     Promise.all(items.map((item) => documents.settled(caller, spaceId, item)))
 
   return {
-    getParseArtifact: ({ caller, params: { id, ...version } }) => documents.parseArtifact(caller, id, version),
     getMultimodalAsset: ({ caller, params: { id, ...item }, query }) =>
       documents.itemAsset(caller, id, { ...item, ...query }),
     uploadDocument: async ({ caller, params, receive }) => {

@@ -67,6 +67,7 @@ function engineOperations(engine: Engine): ForwardedOperations {
     setRetrievalProfile: spaces.setRetrievalProfile,
     listDocuments: documents.list,
     getDocument: documents.get,
+    getParseArtifact: documents.parseArtifact,
     getDocumentOutline: documents.outline,
     getMultimodalManifest: documents.multimodal,
     reindexDocuments: documents.reindex,

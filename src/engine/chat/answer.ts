@@ -20,7 +20,7 @@ import type { AdmittedQuery } from '../query/admission.js'
 import { answerQuery } from '../query/answer.js'
 import type { QueryGate } from '../query/gate.js'
 import type { AnswerStyle } from '../query/generate.js'
-import type { QueryShared } from '../query/stages.js'
+import type { QueryShared } from '../query/retrieval.js'
 import { fitTurns } from '../query/window.js'
 import type { EndUserScope } from '../rows/chat/conversations.js'
 import type { SessionTurn } from '../rows/sessions.js'
@@ -97,18 +97,17 @@ export async function* answerTurn(
   signal: AbortSignal,
 ): AsyncGenerator<ChatAnswerEvent> {
   if (asked.spaceIds.length === 0) return yield* answerFromModel(context, asked, signal)
-  const { query, conversationId: holder } = asked
+  const { query, caller, conversationId, turns } = asked
   const isLong = query.length > LIMITS.queryText
   const question = isLong ? lastLine(query) : query
   const search = (knowledgeSpaceId: string) =>
     findSpaceEvidence(
-      context,
-      shared,
-      asked.caller,
-      { knowledgeSpaceId, query: question, turns: asked.turns, holder },
+      { context, ...shared },
+      caller,
+      { knowledgeSpaceId, query: question, turns, conversationId },
       signal,
     )
-  const spaces = await runWithinGate(shared.gate, asked.caller, signal, () => Promise.all(asked.spaceIds.map(search)))
+  const spaces = await runWithinGate(shared.gate, caller, signal, () => Promise.all(asked.spaceIds.map(search)))
   const configuredModel = asked.images.length > 0 ? getChatModel(context, asked.app) : (asked.app.model ?? undefined)
   const admittedWithModel = configuredModel === undefined ? findAdmittedWithModel(context, spaces) : undefined
   const isByModel = configuredModel === undefined ? admittedWithModel !== undefined : !isBuiltin(configuredModel)
@@ -125,7 +124,8 @@ export async function* answerTurn(
       ? (admittedWithModel ?? best.admitted)
       : setReasoningModel(best.admitted, configuredModel)
   const style = getAnswerStyle(asked, [hasAttachments ? ATTACHMENT_RULE : '', CONVERSATION_RULE])
-  const parts = answerQuery(context, admitted, asked.turns, query, best.bundle, best.retrieved, signal, style)
+  const request = { context, admitted, query, turns, signal, style }
+  const parts = answerQuery(request, best.bundle, best.retrieved)
   for await (const part of parts) {
     // A query records the failed attempt in its trace; here it would go unnoticed, and the service has error codes for
     // it.

@@ -73,8 +73,7 @@ export async function deleteConversation(db: Driver, session: AppSession, user: 
 export async function renameConversation(
   context: EngineContext,
   session: AppSession,
-  id: string,
-  { name, auto_generate, user }: RenameBody,
+  { id, name, auto_generate, user }: RenameBody & { id: string },
   signal: AbortSignal,
 ): Promise<ChatConversation> {
   const { db } = context
@@ -108,12 +107,11 @@ async function generateName(context: EngineContext, session: AppSession, id: str
 export async function nameInBackground(
   context: EngineContext,
   session: AppSession,
-  user: string,
-  conversation: { id: string; query: string },
+  conversation: { id: string; user: string; query: string },
   signal: AbortSignal,
 ): Promise<void> {
   const { db } = context
-  const who = await db.read(findUserOfUnnamed(session, user, conversation.id))
+  const who = await db.read(findUserOfUnnamed(session, conversation.user, conversation.id))
   if (who === undefined) return
   const title = await generateTitle(context, session, conversation.query, signal)
   if (title === undefined) return

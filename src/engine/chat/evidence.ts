@@ -5,19 +5,13 @@ import type { EvidenceBundle, EvidenceItem } from '../../contract/gateway/querie
 import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { Degradation } from '../base/degraded.js'
-import type { EngineContext } from '../context.js'
 import { type AdmittedQuery, admit } from '../query/admission.js'
-import { assembleEvidence } from '../query/assemble-evidence.js'
-import { judgeWithModel } from '../query/conflicts/model-judge.js'
-import type { RetrievalResult } from '../query/fast.js'
-import { findFollowUp, toSearchedQuery } from '../query/follow-up.js'
-import { computeFreshnessWithFiles } from '../query/freshness.js'
-import { resolveMode } from '../query/mode.js'
-import { type QueryShared, retrieveInMode } from '../query/stages.js'
+import { toSearchedQuery } from '../query/follow-up.js'
+import type { RetrievalResult, RetrievalServices } from '../query/retrieval.js'
+import { findEvidence, runWithLease } from '../query/retrieval-run.js'
 import type { SessionTurn } from '../rows/sessions.js'
 import { findSpaceOrDeleting } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { TraceRecorder } from '../traces/recorder.js'
 
 /** The evidence of one space. */
 export interface SpaceEvidence {
@@ -41,51 +35,22 @@ export function* findLivingSpaceIds(tenant: string, app: ChatApp): Read<string[]
 
 /** Queries one space like `POST /queries` in its default mode, and judges the evidence. */
 export async function findSpaceEvidence(
-  context: EngineContext,
-  shared: QueryShared,
+  services: RetrievalServices,
   caller: Caller,
-  question: { knowledgeSpaceId: string; query: string; turns: readonly SessionTurn[]; holder: string },
+  question: { knowledgeSpaceId: string; query: string; turns: readonly SessionTurn[]; conversationId: string },
   signal: AbortSignal,
 ): Promise<SpaceEvidence> {
-  const { knowledgeSpaceId, query, turns, holder } = question
-  const body = { knowledgeSpaceId, query, activeDocumentIds: [], activeEntityIds: [] }
+  const { context } = services
+  const { knowledgeSpaceId, query: text, turns, conversationId } = question
+  const body = { knowledgeSpaceId, query: text, activeDocumentIds: [], activeEntityIds: [] }
   const admitted = await context.db.read(admit(context, caller, body))
-  const lease = context.leases.acquire({
-    spaceKey: admitted.space.key,
-    sessionId: holder,
-    type: 'read',
-    targetType: 'publication',
-    targetId: admitted.snapshot.publicationId,
-    virtualPath: `/evidence/${holder}`,
-  })
-  try {
-    lease.keepAlive()
-    const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
-    const recorder = new TraceRecorder()
-    const { retrieved } = await retrieveInMode(context, shared, {
-      body,
-      query: toSearchedQuery(query, turns),
-      admitted,
-      route,
-      recorder,
-      signal,
-    })
-    const passages = retrieved.ranked.map(({ passage }) => passage)
-    const freshness = await computeFreshnessWithFiles(context, passages)
-    const bundle = await judgeWithModel(
-      context,
-      admitted,
-      (agree) => {
-        const followUp = findFollowUp(query, turns)
-        const request = { query, traceId: newId(), freshness, agree, followUp, topK: admitted.profile.topK }
-        return assembleEvidence(request, retrieved)
-      },
-      signal,
-    )
+  const search = async (): Promise<SpaceEvidence> => {
+    const query = toSearchedQuery(text, turns)
+    const options = { admitted, body, query, turns, signal, traceId: newId() }
+    const { retrieved, bundle } = await findEvidence(services, options)
     return { admitted, retrieved, bundle }
-  } finally {
-    lease.release()
   }
+  return runWithLease(context, admitted, search, conversationId)
 }
 
 /**

@@ -45,13 +45,12 @@ export function createChatService(context: EngineContext, shared: AgentShared) {
 
   const nameLater = (session: apps.AppSession, { turn, isNew }: SentMessage, request: ChatRequest) => {
     if (!isNew || !request.auto_generate_name) return
-    const conversation = { id: turn.ids.conversationId, query: request.query }
+    const conversation = { id: turn.ids.conversationId, user: request.user, query: request.query }
     const soon = new Promise<void>((resolve) => setTimeout(resolve, NAMING_DELAY_MS).unref())
     const work = Promise.race([turn.ended(), soon])
       .then(async () => {
         // A model that just failed would fail again.
-        if (!turn.settled && !turn.failed)
-          await nameInBackground(context, session, request.user, conversation, ending.signal)
+        if (!turn.settled && !turn.failed) await nameInBackground(context, session, conversation, ending.signal)
       })
       .catch((error: unknown) => {
         const isLimited = error instanceof KsError && error.code === 'rate-limited'
@@ -94,7 +93,7 @@ export function createChatService(context: EngineContext, shared: AgentShared) {
     stored: bind(({ app }: apps.AppSession) => turns.messageWrites.stored(app.id)),
     /** Admits a message; its answer is generated whether or not a client reads it. */
     send: bind(async (session: apps.AppSession, request: ChatRequest): Promise<ChatTurn> => {
-      const sent = await sendMessage(context, turns, fetcher, session, request)
+      const sent = await sendMessage({ context, turns, fetcher }, session, request)
       nameLater(session, sent, request)
       return sent.turn
     }),
@@ -103,7 +102,7 @@ export function createChatService(context: EngineContext, shared: AgentShared) {
      * @throws ChatError `not_found`
      */
     replay: bind((session: apps.AppSession, taskId: string, user: string) =>
-      replayTurn(context, findTurn(session, user, taskId), session, taskId, user),
+      replayTurn(context, findTurn(session, user, taskId), session, { taskId, user }),
     ),
     /** Stops an answer of this user; no effect on other tasks. */
     stop: bind(async (session: apps.AppSession, taskId: string, user: string) => {
@@ -140,7 +139,7 @@ export function createChatService(context: EngineContext, shared: AgentShared) {
       context.wake()
     }),
     renameConversation: bind((session: apps.AppSession, id: string, body: RenameBody) =>
-      renameConversation(context, session, id, body, ending.signal),
+      renameConversation(context, session, { id, ...body }, ending.signal),
     ),
     variables: bindRead(db, listVariables),
     setVariable: bind(setVariable, db),

@@ -25,6 +25,13 @@ import type { AdmittedMessage, ChatTurns } from './turns.js'
 /** Name of a conversation without a generated name. */
 const DEFAULT_NAME = 'New conversation'
 
+interface MessageServices {
+  context: EngineContext
+  turns: ChatTurns
+  /** downloads the images of a message */
+  fetcher: SafeFetch
+}
+
 export interface SentMessage {
   turn: RunningTurn
   /** The message starts a new conversation. */
@@ -38,12 +45,11 @@ export interface SentMessage {
  * @throws ChatError
  */
 export async function sendMessage(
-  context: EngineContext,
-  turns: ChatTurns,
-  fetcher: SafeFetch,
+  services: MessageServices,
   session: AppSession,
   request: ChatRequest,
 ): Promise<SentMessage> {
+  const { context, turns } = services
   const { app, tenant } = session
   const spaceIds = await context.db.read(findLivingSpaceIds(tenant, app))
   if (app.mode === 'agent-chat') assertAgent(context, app, request)
@@ -56,18 +62,17 @@ export async function sendMessage(
   const leave = turns.reserve(session)
   if (leave === undefined) throw createTooManyRequests(app)
   try {
-    return await startTurn(context, turns, fetcher, session, { request, spaceIds })
+    return await startTurn(services, session, request, spaceIds)
   } finally {
     leave()
   }
 }
 
 async function startTurn(
-  context: EngineContext,
-  turns: ChatTurns,
-  fetcher: SafeFetch,
+  { context, turns, fetcher }: MessageServices,
   session: AppSession,
-  { request, spaceIds }: { request: ChatRequest; spaceIds: string[] },
+  request: ChatRequest,
+  spaceIds: string[],
 ): Promise<SentMessage> {
   const { app, tenant, owner } = session
   const files = await resolveFiles(context, fetcher, session, request)

@@ -43,7 +43,7 @@ export async function generateTitle(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const truncateQuery = (tokens: number) => truncateEnd(query.slice(0, MAX_QUERY_CHARS), tokens, true)
-  const reply = await completeText(context, session, TITLE_PROMPT, truncateQuery, signal)
+  const reply = await completeText(context, session, { system: TITLE_PROMPT, contentFor: truncateQuery }, signal)
   const title = reply
     ?.replace(/\s+/g, ' ')
     .replace(/^["'“]+|["'”]+$/g, '')
@@ -73,7 +73,7 @@ export async function generateQuestions(
     )
     return JSON.stringify(turns.map((_, at) => ({ user: texts[2 * at], assistant: texts[2 * at + 1] })))
   }
-  const reply = await completeText(context, session, SUGGEST_PROMPT, truncateTurns, signal)
+  const reply = await completeText(context, session, { system: SUGGEST_PROMPT, contentFor: truncateTurns }, signal)
   return reply === undefined ? undefined : parseQuestions(reply)
 }
 
@@ -106,8 +106,7 @@ function parseQuestionLines(reply: string): string[] {
 async function completeText(
   context: EngineContext,
   { tenant, app, visitor }: AppSession,
-  system: string,
-  contentFor: (tokens: number) => string,
+  { system, contentFor }: { system: string; contentFor: (tokens: number) => string },
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const model = getChatModel(context, app)

@@ -199,7 +199,7 @@ export class ChatTurns {
         throw toStoreError(cause)
       })
       this.#watch?.stored(turn)
-      await this.#answer(turn, { ...request, inputs: admitted.inputs }, admitted.who, opening.before, extras)
+      await this.#answer(turn, { ...request, ...admitted }, opening.before, extras)
     } catch (cause) {
       if (!turn.signal.aborted || admitted === undefined) error = toChatError(cause)
       if (error?.code === 'internal_server_error')
@@ -209,24 +209,24 @@ export class ChatTurns {
     }
     if (turn.signal.aborted && turn.signal.reason === 'closing')
       error ??= new ChatError('service_unavailable', 'the service stopped before the answer was complete')
-    await this.#end(turn, request, admitted?.who, extras, error)
+    await this.#end(turn, request, extras, { who: admitted?.who, error })
   }
 
   async #answer(
     turn: RunningTurn,
-    request: TurnStart & { inputs: Inputs },
-    who: EndUserScope,
+    request: TurnStart & AdmittedMessage,
     before: Promise<unknown>,
     extras: TurnResults,
   ): Promise<void> {
     const { signal } = turn
+    const { who } = request
     await Promise.race([before, waitForAbort(signal)])
     if (this.#watch !== undefined) await waitForEarlierTurns(this.#context, who, turn)
     await this.#starts.wait()
     if (signal.aborted) return
     const images = await loadImages(this.#context, request.app, who, turn.ids)
     const known = await this.#context.db.read(loadContext(request.app, who, turn.ids))
-    const asked = { ...request, ...known, who, images, meter: extras.meter }
+    const asked = { ...request, ...known, images, meter: extras.meter }
     for await (const piece of untilAborted(generateAnswer(this.#context, this.#shared, asked, signal), signal))
       applyEvent(turn, extras, piece)
   }
@@ -235,10 +235,10 @@ export class ChatTurns {
   async #end(
     turn: RunningTurn,
     { app }: TurnStart,
-    who: EndUserScope | undefined,
     extras: TurnResults,
-    error: ChatError | undefined,
+    { who, error: cause }: { who: EndUserScope | undefined; error: ChatError | undefined },
   ): Promise<void> {
+    let error = cause
     const { ids, answer } = turn
     const { resources, thoughts } = extras
     const prices = app.prices ?? this.#configuredPrices(extras.meter)

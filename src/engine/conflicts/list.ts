@@ -43,7 +43,7 @@ export async function listSpaceConflicts(
   const space = await db.read(findSpace(caller.tenant, spaceId))
   const isComplete = await context.conflicts.catchUp(space, CATCH_UP_TIMEOUT_MS)
   const counts = await countCompared(context, await db.read(findSpace(caller.tenant, spaceId)), isComplete)
-  const page = await db.read(readPage(caller, spaceId, query, before, filter))
+  const page = await db.read(readPage(caller, spaceId, query, { before, filter }))
   const { pendingDocuments: pending } = counts
   if (pending === 0) return { ...page, ...counts }
   const reason = `${pending} of ${pending + counts.comparedDocuments} documents were not compared with the others yet`
@@ -67,8 +67,7 @@ function* readPage(
   caller: Caller,
   spaceId: string,
   query: SpaceConflictsQuery,
-  before: number,
-  filter: string,
+  { before, filter }: { before: number; filter: string },
 ): Read<{ items: SpaceConflict[]; nextCursor?: string }> {
   const space = yield* findSpace(caller.tenant, spaceId)
   const rows = yield* conflictsBefore(space.key, caller, query, before)

@@ -41,7 +41,7 @@ export async function reviewContradictions(
     for (;;) {
       const rows = await db.read(listUnjudgedAfter(space.key, after, PAIR_BATCH))
       if (rows.length === 0) return
-      remaining -= await judgePairs(context, { space, model }, rows, remaining, signal)
+      remaining -= await judgePairs(context, { space, model, remaining }, rows, signal)
       after = rows.at(-1)?.key ?? after
     }
   } catch (error) {
@@ -53,9 +53,8 @@ export async function reviewContradictions(
 /** @returns number of pairs that were sent to the model */
 async function judgePairs(
   context: EngineContext,
-  of: { space: SpaceRow; model: ModelReference },
+  { remaining, ...of }: { space: SpaceRow; model: ModelReference; remaining: number },
   rows: readonly UnjudgedConflict[],
-  remaining: number,
   signal: AbortSignal,
 ): Promise<number> {
   const { db } = context

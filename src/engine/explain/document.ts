@@ -14,7 +14,7 @@ import { findLatestJob } from '../rows/jobs.js'
 import type { Reader } from '../rows/permissions.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
-import { addFailed, addPassed, type Stages } from './stages.js'
+import type { Stages } from './stages.js'
 
 const MAX_SUGGESTIONS = 5
 
@@ -38,7 +38,7 @@ export function* findExplainedDocument(
     return undefined
   }
   if (others.length > 0 && others.some((other) => other.filename !== row.filename)) {
-    addFailed(stages, 'unknown-document', {
+    stages.addFailed('unknown-document', {
       stage: 'document',
       reason: 'ambiguous-path',
       text: `${rows.length} documents here have a path that ends in ${JSON.stringify(name)}`,
@@ -46,7 +46,7 @@ export function* findExplainedDocument(
     })
     return undefined
   }
-  addPassed(stages, 'document', 'found', `${JSON.stringify(row.filename)} is a document of the space`, {
+  stages.addPassed('document', 'found', `${JSON.stringify(row.filename)} is a document of the space`, {
     documentId: row.id,
     filename: row.filename,
     ...(others.length > 0 ? { namesakes: others.map((other) => other.id) } : {}),
@@ -84,7 +84,7 @@ function* explainAbsence(reader: Reader, space: SpaceRow, reference: DocumentRef
     const successor =
       deleted === undefined ? undefined : (yield* findNewestByName(space.key, deleted.source_id, [deleted.filename]))[0]
     const at = deleted?.deleted_at
-    addFailed(stages, 'deleted', {
+    stages.addFailed('deleted', {
       stage: 'document',
       reason: successor === undefined ? 'deleted' : 'replaced',
       text:
@@ -102,7 +102,7 @@ function* explainAbsence(reader: Reader, space: SpaceRow, reference: DocumentRef
     reference.path === undefined
       ? []
       : yield* listSimilarNames(reader, space.key, getNameStem(reference.path), MAX_SUGGESTIONS)
-  addFailed(stages, 'unknown-document', {
+  stages.addFailed('unknown-document', {
     stage: 'document',
     reason: reference.path === undefined ? 'unknown-id' : 'unknown-path',
     text: `no document ${JSON.stringify(name)} is in the space`,
@@ -132,7 +132,7 @@ export function* findPublishedVersion(
   if (version !== undefined) {
     const isCompiling = job !== undefined && job.completed_at === null
     const newer = isCompiling ? `; version ${job.version} is being compiled (${job.stage})` : ''
-    addPassed(stages, 'publication', 'published', `version ${version.version} is published${newer}`, {
+    stages.addPassed('publication', 'published', `version ${version.version} is published${newer}`, {
       ...figures,
       version: version.version,
       revision: version.from_revision,
@@ -143,7 +143,7 @@ export function* findPublishedVersion(
   if (row.parser_status === 'failed' || job?.stage === 'failed' || job?.stage === 'canceled') {
     const canceled = job?.stage === 'canceled'
     const empty = row.error_code === 'empty'
-    addFailed(stages, empty ? 'no-text' : 'compile-failed', {
+    stages.addFailed(empty ? 'no-text' : 'compile-failed', {
       stage: 'publication',
       reason: canceled ? 'compile-canceled' : empty ? 'no-text' : 'compile-failed',
       text: canceled
@@ -153,7 +153,7 @@ export function* findPublishedVersion(
     })
     return undefined
   }
-  addFailed(stages, 'not-published', {
+  stages.addFailed('not-published', {
     stage: 'publication',
     reason: 'not-published-yet',
     text: `the document is not published yet: its compilation is at stage ${job?.stage ?? 'unknown'}`,

@@ -1,32 +1,28 @@
 import { KsError } from '../../contract/errors.js'
 import type { ExplainBody, ExplainVerdict, Explanation } from '../../contract/gateway/explain.js'
-import { newId } from '../../lib/ids.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { type AdmittedQuery, admit } from '../query/admission.js'
-import { embedForFast, type FastSearchRecord, retrieveFast } from '../query/fast.js'
-import type { QueryGate } from '../query/gate.js'
 import type { ConcreteMode } from '../query/mode.js'
 import { selectRelevantPassages } from '../query/relevance.js'
-import type { QueryShared } from '../query/stages.js'
+import type { FastSearchRecord, QueryServices, RetrievalObserver, RetrievalServices } from '../query/retrieval.js'
+import { runRetrieval, runWithLease } from '../query/retrieval-run.js'
 import type { DocumentRow } from '../rows/documents.js'
+import type { PassageRow } from '../rows/queries.js'
 import { findSpace } from '../rows/spaces.js'
 import { parseJsonCell } from '../storage/readable.js'
 import { findExplainedDocument, findPublishedVersion } from './document.js'
 import { findHint } from './hint.js'
 import { explainText, explainVectors, judgeCandidacy, probeIndexes } from './index-stages.js'
-import { explainMode } from './other-mode.js'
 import { type DocumentPassages, explainTerms, readPassages } from './passages.js'
 import { explainEvidence, explainRanking } from './ranking.js'
-import { addFailed, addNote, addPassed, runDatabasePart, type Stages } from './stages.js'
+import { runDatabasePart, Stages } from './stages.js'
 import { explainRecorded, isReproduced, type RecordedTrace, readTrace } from './trace.js'
 
-/** Timeout: the searches are those of a query. */
-const EXPLANATION_TIMEOUT_MS = 60_000
-const TIMEOUT_MESSAGE = 'the explanation took longer than its limit of 60 s'
+/** The searches are those of a query. */
+const LIMIT = { timeoutMs: 60_000, message: 'the explanation took longer than its limit of 60 s' }
 const MAX_PASSAGE_CHARACTERS = 400
-
-type ExplainShared = QueryShared & { gate: QueryGate }
+const REST = 'the following stages are those of mode fast'
 
 /**
  * Explains why a document is or is not in the evidence of a query: the query runs again with the code that answers it,
@@ -36,44 +32,32 @@ type ExplainShared = QueryShared & { gate: QueryGate }
  * @throws KsError as a query does, and `not-found` for a trace that is not the caller's
  */
 export async function explainQuery(
-  context: EngineContext,
-  shared: ExplainShared,
+  services: QueryServices,
   caller: Caller,
   spaceId: string,
   body: ExplainBody,
 ): Promise<Explanation> {
+  const { context, gate } = services
   const { db } = context
   const { space, recorded, query, admitted } = await db.read(admitExplainedQuery(context, caller, spaceId, body))
-  const stages: Stages = { list: [], verdict: undefined }
-  const limit = new AbortController()
-  const { signal } = limit
-  const timer = setTimeout(() => limit.abort(new KsError('unavailable', TIMEOUT_MESSAGE)), EXPLANATION_TIMEOUT_MS)
-  timer.unref()
-  const leave = await shared.gate.enter(caller.tenant, signal)
-  // Like a query, keeps deleted content from being purged meanwhile.
-  const lease = context.leases.acquire({
-    spaceKey: space.key,
-    sessionId: newId(),
-    type: 'read',
-    targetType: 'publication',
-    targetId: admitted.snapshot.publicationId,
-    virtualPath: '/evidence',
-  })
-  try {
+  const stages = new Stages()
+  const explain = async (signal: AbortSignal): Promise<Explanation> => {
     const { document, trace } = await runDatabasePart(db, stages, function* (own) {
       const found = yield* findExplainedDocument(caller, space, body, own)
       if (recorded === undefined) return { document: found, trace: undefined }
-      return { document: found, trace: yield* explainRecorded(space, recorded, found, body.quote, own) }
+      return {
+        document: found,
+        trace: yield* explainRecorded(space, recorded, { document: found, quote: body.quote }, own),
+      }
     })
     const recordedVerdict = stages.verdict
-    const now: Stages = { list: stages.list, verdict: undefined }
+    const now = new Stages(stages.list)
     const requestedMode: RequestedMode = recorded?.row.mode ?? body.mode ?? admitted.profile.defaultMode
     noteMode(requestedMode, recorded !== undefined, now)
     const mode =
       recorded !== undefined || requestedMode === 'fast' || requestedMode === 'auto' ? undefined : requestedMode
     const request = { query, quote: body.quote, mode, activeDocumentIds: body.activeDocumentIds, signal }
-    const run =
-      document === undefined ? undefined : await runStages(context, shared, admitted, { ...request, document }, now)
+    const run = document === undefined ? undefined : await runStages(services, admitted, { ...request, document }, now)
     const judged =
       trace === undefined ? { verdict: now.verdict } : judgeTrace(recordedVerdict, now.verdict, recorded, run)
     const verdict = judged.verdict ?? recordedVerdict ?? 'unknowable'
@@ -88,11 +72,9 @@ export async function explainQuery(
       hint: findHint(verdict, stages.list),
       ...(trace === undefined ? {} : { trace: { ...trace, ...computeReproduced(recorded, run) } }),
     }
-  } finally {
-    clearTimeout(timer)
-    lease.release()
-    leave()
   }
+  // Like a query, keeps deleted content from being purged meanwhile.
+  return gate.run(caller, LIMIT, (signal) => runWithLease(context, admitted, () => explain(signal)))
 }
 
 /** Admits the query to explain, from a trace or as it would run now. */
@@ -120,11 +102,9 @@ type RequestedMode = ConcreteMode | 'auto'
 
 /** Notes modes that cannot run here: auto would call a model, and a trace has already run. */
 function noteMode(mode: RequestedMode, isTrace: boolean, stages: Stages): void {
-  const rest = 'the following stages are those of mode fast'
-  if (mode === 'auto')
-    addNote(stages, 'mode', 'fast-only', `with mode auto a model chooses the mode; ${rest}`, { mode })
+  if (mode === 'auto') stages.addNote('mode', 'fast-only', `with mode auto a model chooses the mode; ${REST}`, { mode })
   else if (mode !== 'fast' && isTrace)
-    addNote(stages, 'mode', 'fast-only', `the recorded query ran in mode ${mode}; ${rest}`, { mode })
+    stages.addNote('mode', 'fast-only', `the recorded query ran in mode ${mode}; ${REST}`, { mode })
 }
 
 interface StageRun {
@@ -145,43 +125,63 @@ interface StageRequest {
 
 /** Runs the stages of an existing document, in the order of the query. */
 async function runStages(
-  context: EngineContext,
-  shared: ExplainShared,
+  services: RetrievalServices,
   admitted: AdmittedQuery,
   request: StageRequest,
   stages: Stages,
 ): Promise<StageRun> {
+  const { context } = services
   const { db } = context
-  const { query, document, quote, mode, signal } = request
+  const { query, document, quote, mode, activeDocumentIds, signal } = request
   const version = await runDatabasePart(db, stages, (own) => findPublishedVersion(admitted.space, document, own))
   if (version === undefined || !isInScope(admitted, document, stages)) return {}
-  const embedding = await embedForFast(context, admitted, query, signal)
+  const body = { knowledgeSpaceId: admitted.space.id, query, activeDocumentIds, activeEntityIds: [] }
   let record: FastSearchRecord | undefined
-  const retrieved = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, (completeRecord) => {
-    record = completeRecord
-  })
-  const evidence = selectRelevantPassages(retrieved.ranked, { ...retrieved, topK: admitted.profile.topK })
-  const shown = evidence.map(({ passage }) => passage.id)
-  const keys = evidence.map(({ passage }) => passage.key)
-  const passages = await readPassages(db, version, retrieved.terms, quote, stages)
-  if (record === undefined || passages === undefined) return { shown }
-  const byMode =
-    mode === undefined
-      ? undefined
-      : await explainMode(context, shared, admitted, { ...request, mode }, passages, stages, signal)
-  explainTerms(query, retrieved.terms, passages, stages)
-  const probed = await probeIndexes(context, admitted, document.key, retrieved.terms, embedding.embedded, signal)
-  explainText(record, probed, passages, retrieved.terms, stages)
-  const completeRecord = record
-  await runDatabasePart(db, stages, (own) => explainVectors(admitted, embedding, completeRecord, probed, passages, own))
-  if (!judgeCandidacy(stages, passages, record)) {
-    explainEvidence(keys, passages, stages, false)
-    judgeMode(byMode, stages)
-    return { shown }
+  const retrieve = async (runMode: ConcreteMode, observer?: RetrievalObserver) => {
+    const options = { admitted, body: { ...body, mode: runMode }, signal }
+    const { retrieved } = await runRetrieval(services, options, observer)
+    const evidence = selectRelevantPassages(retrieved.ranked, { ...retrieved, topK: admitted.profile.topK })
+    return { terms: retrieved.terms, evidence: evidence.map(({ passage }) => passage) }
   }
-  const outcome = explainRanking(record, passages, admitted.profile, keys, stages)
+  const { terms, evidence } = await retrieve('fast', {
+    onSearch: (intermediate) => {
+      record = intermediate
+    },
+  })
+  const nodeIds = evidence.map(({ id }) => id)
+  const passages = await readPassages(db, version, { terms, quote }, stages)
+  if (record === undefined || passages === undefined) return { shown: nodeIds }
+  const search = { admitted, record, terms, passages, shown: evidence.map(({ key }) => key) }
+  const byMode = mode === undefined ? undefined : explainMode(mode, (await retrieve(mode)).evidence, passages, stages)
+  explainTerms(query, terms, passages, stages)
+  const probed = await probeIndexes({ context, admitted, signal }, document.key, search)
+  explainText(search, probed, stages)
+  await runDatabasePart(db, stages, (own) => explainVectors(search, probed, own))
+  if (!judgeCandidacy(search, stages)) {
+    explainEvidence(search, false, stages)
+    judgeMode(byMode, stages)
+    return { shown: nodeIds }
+  }
+  const best = explainRanking(search, stages)
   judgeMode(byMode, stages)
-  return { shown, ...toPassage(passages, outcome?.best.key) }
+  return { shown: nodeIds, ...toPassage(passages, best?.key) }
+}
+
+/**
+ * Reports whether the evidence of a mode other than fast contains the selected passages; its own stages are not
+ * reported.
+ */
+function explainMode(
+  mode: ConcreteMode,
+  evidence: readonly PassageRow[],
+  passages: DocumentPassages,
+  stages: Stages,
+): boolean {
+  const rank = 1 + evidence.findIndex(({ key }) => passages.meant.has(key))
+  const figures = { mode, items: evidence.length, ...(rank > 0 ? { rank } : {}) }
+  if (rank > 0) stages.addPassed('mode', 'shown-by-mode', `mode ${mode} shows it as number ${rank}; ${REST}`, figures)
+  else stages.addMissed('mode', 'not-by-mode', `mode ${mode} does not show it, for an unknown reason; ${REST}`, figures)
+  return rank > 0
 }
 
 /** The result of the mode itself takes precedence over that of fast. */
@@ -204,12 +204,12 @@ function isInScope(admitted: AdmittedQuery, document: DocumentRow, stages: Stage
   if (admitted.docs === undefined) return true
   const count = admitted.docs.length
   if (admitted.docs.includes(document.key)) {
-    addPassed(stages, 'scope', 'in-scope', `the document is among the ${count} the query is limited to`, {
+    stages.addPassed('scope', 'in-scope', `the document is among the ${count} the query is limited to`, {
       documents: count,
     })
     return true
   }
-  addFailed(stages, 'out-of-scope', {
+  stages.addFailed('out-of-scope', {
     stage: 'scope',
     reason: 'not-among-active-documents',
     text: `the query is limited to ${count} documents, and this is not one of them`,

@@ -1,11 +1,10 @@
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { EmbeddedQuery } from '../compile/embeddings.js'
-import type { EngineContext } from '../context.js'
 import type { AdmittedQuery } from '../query/admission.js'
-import type { FastSearchRecord, QueryEmbedding } from '../query/fast.js'
 import { MAX_INDEX_CANDIDATES } from '../query/rank.js'
 import { findReadingScope } from '../query/reading-scope.js'
 import { recall, rescore } from '../query/recall.js'
+import type { FastSearchRecord, SearchScope } from '../query/retrieval.js'
 import { countVectorsOfNodes } from '../rows/explain.js'
 import { getLastSequence } from '../rows/projection-log.js'
 import { getActiveVectorSpace } from '../rows/vector-spaces.js'
@@ -13,7 +12,18 @@ import { MAX_K } from '../search/limits.js'
 import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 import type { DocumentPassages } from './passages.js'
-import { addFailed, addMissed, addPassed, roundScore, type Stages } from './stages.js'
+import { roundScore, type Stages } from './stages.js'
+
+/** The search of a query, and the passages of the document to find in it. */
+export interface ObservedSearch {
+  admitted: AdmittedQuery
+  record: FastSearchRecord
+  /** terms of the query */
+  terms: string[]
+  passages: DocumentPassages
+  /** keys of the passages in the evidence, in order */
+  shown: number[]
+}
 
 /** Results of both indexes for the document, beyond the candidates of the query. */
 export interface IndexProbe {
@@ -27,14 +37,17 @@ export interface IndexProbe {
 
 /** Searches the indexes for the document only and, to compute ranks, for as many other hits as one search returns. */
 export async function probeIndexes(
-  context: EngineContext,
-  admitted: AdmittedQuery,
+  scope: SearchScope,
   docKey: number,
-  terms: string[],
-  embedded: EmbeddedQuery | undefined,
-  signal: AbortSignal,
+  {
+    terms,
+    record: {
+      embedding: { embedded },
+    },
+  }: Pick<ObservedSearch, 'terms' | 'record'>,
 ): Promise<IndexProbe> {
-  const { space, docs } = admitted
+  const { context } = scope
+  const { space, docs } = scope.admitted
   const request = {
     terms,
     textK: MAX_K,
@@ -42,7 +55,7 @@ export async function probeIndexes(
     ...omitUndefined({ vector: embedded?.vector, vectorSpace: embedded?.vectorSpaceId }),
   }
   const [{ own, wide }, status, newest] = await Promise.all([
-    searchBoth(context, admitted, { ...request, ...omitUndefined({ docs }) }, docKey, signal),
+    searchBoth(scope, { ...request, ...omitUndefined({ docs }) }, docKey),
     context.indexes.status(space.id),
     context.db.read(getLastSequence(space.key)),
   ])
@@ -50,12 +63,11 @@ export async function probeIndexes(
 }
 
 async function searchBoth(
-  context: EngineContext,
-  admitted: AdmittedQuery,
+  searchScope: SearchScope,
   request: SearchRequest,
   docKey: number,
-  signal: AbortSignal,
 ): Promise<Pick<IndexProbe, 'own' | 'wide'>> {
+  const { context, admitted, signal } = searchScope
   const { space } = admitted
   const scope = await context.db.read(findReadingScope(admitted))
   const search = (more: Partial<SearchRequest>) => context.indexes.search(space.id, { ...request, ...more }, signal)
@@ -63,7 +75,7 @@ async function searchBoth(
     const [own, wide] = await Promise.all([search({ docs: [docKey] }), search({})])
     return { own, wide }
   }
-  const { found: wide } = await recall(context, admitted, request, { scope }, signal)
+  const { found: wide } = await recall(searchScope, request, { scope })
   const { frequencies } = wide
   const own = { ...(await search({ docs: [docKey], scope: scope.documents })), frequencies }
   const scored = { request, nodes: scope.nodes, ...omitUndefined({ average: wide.average }) }
@@ -108,18 +120,13 @@ interface IndexStanding {
 }
 
 /** Rank and score of the best passage in an index, compared with the last candidate. */
-function computeStanding(
-  record: FastSearchRecord,
-  wide: SearchHits,
-  leg: ScoreName,
-  score: number,
-  candidateCount: number,
-): IndexStanding {
-  const hits = candidateCount < MAX_INDEX_CANDIDATES ? record.found.hits : wide.hits
+function computeStanding({ found }: FastSearchRecord, wide: SearchHits, leg: ScoreName, score: number): IndexStanding {
+  const candidateCount = leg === 'bm25' ? found.textCount : found.vectorCount
+  const hits = candidateCount < MAX_INDEX_CANDIDATES ? found.hits : wide.hits
   const rank = computeRank(hits, leg, score)
   // One search returns at most this many: a rank beyond it is unknown.
   const isCounted = rank <= MAX_K
-  const cut = findNthScore(record.found.hits, leg, Math.min(candidateCount, MAX_INDEX_CANDIDATES))
+  const cut = findNthScore(found.hits, leg, Math.min(candidateCount, MAX_INDEX_CANDIDATES))
   return {
     ...(isCounted ? { rank } : { rankBeyond: MAX_K }),
     score: roundScore(score),
@@ -133,29 +140,26 @@ const formatRank = (at: { rank?: number; rankBeyond?: number }) =>
 
 /** Explains the text search for the selected passages. */
 export function explainText(
-  record: FastSearchRecord,
+  { record, terms, passages }: Pick<ObservedSearch, 'record' | 'terms' | 'passages'>,
   probed: IndexProbe,
-  passages: DocumentPassages,
-  terms: readonly string[],
   stages: Stages,
 ): void {
   const { found } = record
   const degraded = found.degraded.length > 0 ? { degraded: found.degraded } : {}
   if (terms.length === 0) {
-    addMissed(stages, 'text-leg', 'not-asked', 'text search was not asked: the query has no terms', degraded)
+    stages.addMissed('text-leg', 'not-asked', 'text search was not asked: the query has no terms', degraded)
     return
   }
   const candidate = findBestHit(found.hits, passages.meant, 'bm25')
   const best = candidate ?? findBestHit(probed.own.hits, passages.meant, 'bm25')
   if (best?.bm25 === undefined) {
     if (passages.termCounts.size === 0) {
-      addMissed(stages, 'text-leg', 'no-match', 'text search cannot find it: no term occurs', degraded)
+      stages.addMissed('text-leg', 'no-match', 'text search cannot find it: no term occurs', degraded)
       return
     }
     const { applied, newest } = probed.watermark
     const isBehind = applied < newest
-    addMissed(
-      stages,
+    stages.addMissed(
       'text-leg',
       isBehind ? 'watermark-behind' : 'not-in-index',
       isBehind
@@ -165,31 +169,27 @@ export function explainText(
     )
     return
   }
-  const at = computeStanding(record, probed.wide, 'bm25', best.bm25, found.textCount)
+  const at = computeStanding(record, probed.wide, 'bm25', best.bm25)
   const figures = { ...at, ...degraded, engine: found.textEngine }
   if (candidate !== undefined) {
     const text = `text search puts its best passage at ${formatRank(at)} of the ${MAX_INDEX_CANDIDATES} candidates, BM25 ${at.score}`
-    addPassed(stages, 'text-leg', 'candidate', text, figures)
+    stages.addPassed('text-leg', 'candidate', text, figures)
   } else {
     const text = `text search puts its best passage at ${formatRank(at)}, BM25 ${at.score}: only the first ${MAX_INDEX_CANDIDATES} are candidates, down to ${at.cut}`
-    addMissed(stages, 'text-leg', 'beyond-limit', text, figures)
+    stages.addMissed('text-leg', 'beyond-limit', text, figures)
   }
 }
 
 export function* explainVectors(
-  admitted: AdmittedQuery,
-  embedding: QueryEmbedding,
-  record: FastSearchRecord,
+  { admitted, record, passages }: ObservedSearch,
   probed: IndexProbe,
-  passages: DocumentPassages,
   stages: Stages,
 ): Read<void> {
-  const { embedded, degraded } = embedding
+  const { embedded, degraded } = record.embedding
   if (embedded === undefined) {
     const model = yield* getActiveVectorSpace(admitted.space)
     if (degraded !== undefined)
-      addMissed(
-        stages,
+      stages.addMissed(
         'vector-leg',
         'embedding-failed',
         'vector search was not asked: the query could not be embedded',
@@ -198,10 +198,9 @@ export function* explainVectors(
         },
       )
     else if (model === undefined)
-      addMissed(stages, 'vector-leg', 'no-model', 'vector search was not asked: the space has no embedding model yet')
+      stages.addMissed('vector-leg', 'no-model', 'vector search was not asked: the space has no embedding model yet')
     else
-      addMissed(
-        stages,
+      stages.addMissed(
         'vector-leg',
         'query-unknown',
         'vector search was not asked: the model knows no word of the query',
@@ -214,14 +213,14 @@ export function* explainVectors(
     yield* explainMissingVector(embedded, probed, passages, stages)
     return
   }
-  const at = computeStanding(record, probed.wide, 'cosine', best.cosine, record.found.vectorCount)
+  const at = computeStanding(record, probed.wide, 'cosine', best.cosine)
   const figures = { ...at, method: record.found.vectorMethod }
   if (at.rank !== undefined && at.rank <= MAX_INDEX_CANDIDATES) {
     const text = `vector search puts its best passage at ${formatRank(at)} of the ${MAX_INDEX_CANDIDATES} candidates, cosine ${at.score}`
-    addPassed(stages, 'vector-leg', 'candidate', text, figures)
+    stages.addPassed('vector-leg', 'candidate', text, figures)
   } else {
     const text = `vector search puts its best passage at ${formatRank(at)}, cosine ${at.score}: only the first ${MAX_INDEX_CANDIDATES} are candidates, down to ${at.cut}`
-    addMissed(stages, 'vector-leg', 'beyond-limit', text, figures)
+    stages.addMissed('vector-leg', 'beyond-limit', text, figures)
   }
 }
 
@@ -234,34 +233,29 @@ function* explainMissingVector(
   const stored = yield* countVectorsOfNodes(embedded.vectorSpaceId, [...passages.meant.keys()])
   if (stored === 0) {
     const text = 'its passages have no vector: they are not embedded yet, or the model knows no word of them'
-    addMissed(stages, 'vector-leg', 'no-vector', text, { vectors: 0 })
+    stages.addMissed('vector-leg', 'no-vector', text, { vectors: 0 })
   } else {
     const text = `the vector index does not hold its passages yet, although ${stored} of them have a vector`
-    addMissed(stages, 'vector-leg', 'not-in-index', text, { vectors: stored, degraded: probed.own.degraded })
+    stages.addMissed('vector-leg', 'not-in-index', text, { vectors: stored, degraded: probed.own.degraded })
   }
 }
 
 /** Reports the indexes as the cause when neither returned the document. */
-export function judgeCandidacy(stages: Stages, passages: DocumentPassages, record: FastSearchRecord): boolean {
+export function judgeCandidacy({ record, passages }: ObservedSearch, stages: Stages): boolean {
   if (record.hits.some((hit) => passages.meant.has(hit.key))) return true
   const reasons = stages.list.filter(({ stage }) => stage === 'text-leg' || stage === 'vector-leg')
   const has = (reason: string) => reasons.some((stage) => stage.reason === reason)
   const figures = { textCandidates: record.found.textCount, vectorCandidates: record.found.vectorCount }
   const at = (reason: string, text: string) => ({ stage: 'fusion' as const, reason, text, figures })
   if (has('watermark-behind') || has('not-in-index'))
-    addFailed(
-      stages,
-      'index-behind',
-      at('index-behind', 'a search index does not hold the document as it is published'),
-    )
+    stages.addFailed('index-behind', at('index-behind', 'a search index does not hold the document as it is published'))
   else if (has('beyond-limit'))
-    addFailed(stages, 'beyond-candidates', at('no-candidate', 'neither search returned it as a candidate'))
+    stages.addFailed('beyond-candidates', at('no-candidate', 'neither search returned it as a candidate'))
   else if (passages.termCounts.size === 0)
-    addFailed(
-      stages,
+    stages.addFailed(
       'no-term-in-common',
       at('no-candidate', 'it shares no term with the query, and has no vector near it'),
     )
-  else addFailed(stages, 'index-behind', at('index-behind', 'the searches did not return passages that should match'))
+  else stages.addFailed('index-behind', at('index-behind', 'the searches did not return passages that should match'))
   return false
 }

@@ -3,7 +3,7 @@ import { analyzeQuery, analyzeTitled } from '../../lib/text/analyze.js'
 import { pluralize } from '../../lib/text/pluralize.js'
 import { type ExplainedNodeRow, nodesAfter, type VisibleVersion } from '../rows/explain.js'
 import type { Driver } from '../storage/driver.js'
-import { addFailed, addMissed, addPassed, type Stages } from './stages.js'
+import type { Stages } from './stages.js'
 
 /** The passages of a document that are explained, with their terms. */
 export interface DocumentPassages {
@@ -22,8 +22,7 @@ const MAX_SHOWN_TERMS = 50
 export async function readPassages(
   db: Driver,
   version: VisibleVersion,
-  terms: readonly string[],
-  quote: string | undefined,
+  { terms, quote }: { terms: readonly string[]; quote: string | undefined },
   stages: Stages,
 ): Promise<DocumentPassages | undefined> {
   const found: DocumentPassages = { meant: new Map(), all: new Set(), termCounts: new Map() }
@@ -58,7 +57,7 @@ function judgePassages(
 ): DocumentPassages | undefined {
   const figures = { passages: found.all.size, characters }
   if (found.all.size === 0) {
-    addFailed(stages, 'no-text', {
+    stages.addFailed('no-text', {
       stage: 'text',
       reason: 'no-text',
       text: 'no text could be taken from the document: it is empty, or holds pictures of text only',
@@ -67,7 +66,7 @@ function judgePassages(
     return undefined
   }
   if (found.meant.size === 0) {
-    addFailed(stages, 'passage-not-found', {
+    stages.addFailed('passage-not-found', {
       stage: 'text',
       reason: 'quote-not-in-one-passage',
       text: `none of the document's ${pluralize(found.all.size, 'passage')} holds the quoted words ${JSON.stringify(quote ?? '')}`,
@@ -75,8 +74,7 @@ function judgePassages(
     })
     return undefined
   }
-  addPassed(
-    stages,
+  stages.addPassed(
     'text',
     'has-text',
     quote === undefined
@@ -103,14 +101,14 @@ export function explainTerms(
     absent: absent.slice(0, MAX_SHOWN_TERMS),
   }
   if (queryTerms.length === 0) {
-    addMissed(stages, 'terms', 'no-terms', 'the query holds no letter or digit to search for', figures)
+    stages.addMissed('terms', 'no-terms', 'the query holds no letter or digit to search for', figures)
   } else if (present.length === 0) {
     const text = `none of the query's terms occurs in the document: ${queryTerms.slice(0, MAX_SHOWN_TERMS).join(', ')}`
-    addMissed(stages, 'terms', 'no-term-in-common', text, figures)
+    stages.addMissed('terms', 'no-term-in-common', text, figures)
   } else {
     const without = absent.length === 0 ? '' : `, without ${absent.slice(0, MAX_SHOWN_TERMS).join(', ')}`
     const text = `${present.length} of ${queryTerms.length} terms occur: ${present.slice(0, MAX_SHOWN_TERMS).join(', ')}${without}`
-    addPassed(stages, 'terms', 'terms-in-common', text, figures)
+    stages.addPassed('terms', 'terms-in-common', text, figures)
   }
 }
 

@@ -1,5 +1,3 @@
-import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
-import type { FastSearchRecord } from '../query/fast.js'
 import { fuse } from '../query/fuse.js'
 import {
   type ComparedCandidate,
@@ -9,34 +7,22 @@ import {
   type RankedCandidate,
   type RankWeights,
 } from '../query/rank.js'
-import type { DocumentPassages } from './passages.js'
-import { addFailed, addMissed, addNote, addPassed, roundScore, type Stages } from './stages.js'
-
-/** Ranking result of the selected passages. */
-export interface RankingOutcome {
-  /** the passage with the best rank */
-  best: RankedCandidate
-  /** keys of the evidence, in order */
-  shown: number[]
-}
+import type { ObservedSearch } from './index-stages.js'
+import { roundScore, type Stages } from './stages.js'
 
 /**
  * Explains the stages from candidates to evidence, for the passage with the best rank.
  *
- * @param shown keys of the evidence, in order
+ * @returns that passage
  */
-export function explainRanking(
-  record: FastSearchRecord,
-  passages: DocumentPassages,
-  profile: RetrievalProfile,
-  shown: number[],
-  stages: Stages,
-): RankingOutcome | undefined {
+export function explainRanking(search: ObservedSearch, stages: Stages): RankedCandidate | undefined {
+  const { record, passages, shown } = search
+  const { profile } = search.admitted
   const { ranked } = record
   const aboveThreshold = ranked.filter(({ final }) => final >= profile.scoreThreshold)
   const best = ranked.find(({ key }) => passages.meant.has(key))
   if (best === undefined) {
-    addFailed(stages, 'deleted', {
+    stages.addFailed('deleted', {
       stage: 'fusion',
       reason: 'gone-meanwhile',
       text: 'its passages were candidates, but they were deleted before the comparison',
@@ -44,20 +30,19 @@ export function explainRanking(
     return undefined
   }
   const compared = record.compared.findIndex(({ key }) => key === best.key)
-  explainFusion(record, best, compared >= 0, profile.rerank.enabled, stages)
-  if (compared >= 0) explainRerank(record, compared, shown, profile.rerank.enabled, stages)
+  explainFusion(search, best, compared >= 0, stages)
+  if (compared >= 0) explainRerank(search, compared, stages)
   const index = aboveThreshold.findIndex(({ key }) => key === best.key)
   const isShown = shown.includes(best.key)
   if (index < 0) {
-    addFailed(stages, 'below-threshold', {
+    stages.addFailed('below-threshold', {
       stage: 'threshold',
       reason: 'below-threshold',
       text: `its score ${roundScore(best.final)} is below the profile's scoreThreshold ${profile.scoreThreshold}`,
       figures: { score: roundScore(best.final), scoreThreshold: profile.scoreThreshold },
     })
   } else {
-    addPassed(
-      stages,
+    stages.addPassed(
       'threshold',
       'kept',
       `its score ${roundScore(best.final)} is not below ${profile.scoreThreshold}`,
@@ -73,31 +58,31 @@ export function explainRanking(
       score: roundScore(best.final),
       ...(last === undefined ? {} : { lastShown: roundScore(last.final) }),
     }
-    if (isShown) addPassed(stages, 'top-k', 'shown', `it is number ${index + 1} of the ${profile.topK} shown`, figures)
+    if (isShown) stages.addPassed('top-k', 'shown', `it is number ${index + 1} of the ${profile.topK} shown`, figures)
     else if (shown.includes(record.copyOf.get(best.key) ?? -1)) {
       const text =
         'an equal passage of another copy is shown: outside of folders for old files, and of the newest document'
-      addFailed(stages, 'copy-shown', { stage: 'top-k', reason: 'copy-shown', text, figures })
+      stages.addFailed('copy-shown', { stage: 'top-k', reason: 'copy-shown', text, figures })
     } else if (index < profile.topK) {
       const text = `it is number ${index + 1} of at most ${profile.topK}, and the evidence ends with ${shown.length}: it is far behind the best, and neither answers by itself nor covers more of the question`
-      addFailed(stages, 'beyond-relevance', { stage: 'top-k', reason: 'beyond-relevance', text, figures })
+      stages.addFailed('beyond-relevance', { stage: 'top-k', reason: 'beyond-relevance', text, figures })
     } else {
       const verdict = compared < 0 && profile.rerank.enabled ? 'beyond-rerank' : 'beyond-top-k'
       const text = `it is number ${index + 1}, the profile shows ${profile.topK}; the last one shown scores ${roundScore(last?.final ?? 0)}, this one ${roundScore(best.final)}`
-      addFailed(stages, verdict, { stage: 'top-k', reason: verdict, text, figures })
+      stages.addFailed(verdict, { stage: 'top-k', reason: verdict, text, figures })
     }
   }
-  explainEvidence(shown, passages, stages, isShown)
-  return { best, shown }
+  explainEvidence(search, isShown, stages)
+  return best
 }
 
 function explainFusion(
-  record: FastSearchRecord,
+  { record, admitted: { profile } }: ObservedSearch,
   best: RankedCandidate,
   isCompared: boolean,
-  reranks: boolean,
   stages: Stages,
 ): void {
+  const reranks = profile.rerank.enabled
   const fused = fuse(record.hits)
   const rank = 1 + fused.findIndex(({ key }) => key === best.key)
   const cut = fused[MAX_RERANK_CANDIDATES - 1]?.fused
@@ -110,12 +95,11 @@ function explainFusion(
     ...(cut === undefined || !reranks ? {} : { cut: roundScore(cut) }),
   }
   const where = `both searches together put it at rank ${rank} of ${fused.length} candidates`
-  if (!reranks) addPassed(stages, 'fusion', 'order-of-fusion', `${where}, which is the order that counts`, figures)
+  if (!reranks) stages.addPassed('fusion', 'order-of-fusion', `${where}, which is the order that counts`, figures)
   else if (isCompared)
-    addPassed(stages, 'fusion', 'compared', `${where}; the first ${MAX_RERANK_CANDIDATES} are compared`, figures)
+    stages.addPassed('fusion', 'compared', `${where}; the first ${MAX_RERANK_CANDIDATES} are compared`, figures)
   else
-    addMissed(
-      stages,
+    stages.addMissed(
       'fusion',
       'beyond-rerank-limit',
       `${where}: only the texts of the first ${MAX_RERANK_CANDIDATES} are compared with the query, down to ${roundScore(cut ?? 0)}`,
@@ -124,13 +108,8 @@ function explainFusion(
 }
 
 /** Explains the rank score part by part, compared with that of the last passage shown. */
-function explainRerank(
-  { compared, ranked, model }: FastSearchRecord,
-  index: number,
-  shown: readonly number[],
-  reranks: boolean,
-  stages: Stages,
-): void {
+function explainRerank({ record, shown, admitted }: ObservedSearch, index: number, stages: Stages): void {
+  const { compared, ranked, model } = record
   const own = compared[index]
   if (own === undefined) return
   const other = compared.findLast(({ key }) => key !== own.key && shown.includes(key))
@@ -152,21 +131,21 @@ function explainRerank(
     }),
     coverage: roundScore(own.features.coverage),
   }
-  if (!reranks) {
-    addNote(stages, 'rerank', 'disabled', 'the profile does not rerank: the parts below do not count', figures)
+  if (!admitted.profile.rerank.enabled) {
+    stages.addNote('rerank', 'disabled', 'the profile does not rerank: the parts below do not count', figures)
     return
   }
   const lastShown = other === undefined ? '' : `; the last other one shown has ${roundScore(other.score)}`
   const text = `compared with the query it is number ${index + 1} of ${compared.length}, rank score ${roundScore(own.score)}${lastShown}`
   if (model === undefined) {
-    addPassed(stages, 'rerank', 'compared', text, figures)
+    stages.addPassed('rerank', 'compared', text, figures)
     return
   }
   const name = `${model.model.provider}/${model.model.model}`
   const modelRank = 1 + ranked.findIndex(({ key }) => key === own.key)
   const modelScore = roundScore(ranked[modelRank - 1]?.rerank ?? 0)
   const byModel = `; then the rerank model ${name} gives it ${modelScore}, and it is number ${modelRank}`
-  addPassed(stages, 'rerank', 'compared', `${text}${byModel}`, { ...figures, model: name, modelRank, modelScore })
+  stages.addPassed('rerank', 'compared', `${text}${byModel}`, { ...figures, model: name, modelRank, modelScore })
 }
 
 function listScoreParts({
@@ -188,28 +167,17 @@ function listScoreParts({
 }
 
 /** Whether the evidence contains the document, with any of its passages. */
-export function explainEvidence(
-  shown: readonly number[],
-  passages: DocumentPassages,
-  stages: Stages,
-  isShown: boolean,
-): void {
+export function explainEvidence({ shown, passages }: ObservedSearch, isShown: boolean, stages: Stages): void {
   const ranks = shown.flatMap((key, index) => (passages.all.has(key) ? [index + 1] : []))
   const meant = shown.flatMap((key, index) => (passages.meant.has(key) ? [index + 1] : []))
   const figures = { items: shown.length, ranks, ...(passages.meant.size === passages.all.size ? {} : { meant }) }
   if (isShown) {
-    addPassed(stages, 'evidence', 'shown', `the evidence holds it as number ${meant.join(', ')}`, figures)
+    stages.addPassed('evidence', 'shown', `the evidence holds it as number ${meant.join(', ')}`, figures)
     stages.verdict ??= 'shown'
   } else if (ranks.length > 0) {
     const text = `another passage of the document is in the evidence, as number ${ranks.join(', ')}`
-    addNote(stages, 'evidence', 'other-passage-shown', text, figures)
+    stages.addNote('evidence', 'other-passage-shown', text, figures)
     stages.verdict = 'other-passage-shown'
   } else
-    addNote(
-      stages,
-      'evidence',
-      'not-shown',
-      `the ${shown.length} items of the evidence are of other documents`,
-      figures,
-    )
+    stages.addNote('evidence', 'not-shown', `the ${shown.length} items of the evidence are of other documents`, figures)
 }

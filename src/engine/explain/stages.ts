@@ -2,10 +2,39 @@ import type { ExplainStage, ExplainVerdict } from '../../contract/gateway/explai
 import type { Driver } from '../storage/driver.js'
 import type { Read } from '../storage/program.js'
 
+type StageName = ExplainStage['stage']
+type StageFigures = Record<string, unknown>
+
 /** Collects the stages of one explanation; the first one that excludes the document gives the verdict. */
-export interface Stages {
+export class Stages {
   readonly list: ExplainStage[]
   verdict: ExplainVerdict | undefined
+
+  constructor(list: ExplainStage[] = [], verdict?: ExplainVerdict) {
+    this.list = list
+    this.verdict = verdict
+  }
+
+  addPassed(stage: StageName, reason: string, text: string, figures: StageFigures = {}): void {
+    this.list.push({ stage, outcome: 'passed', reason, text, figures })
+  }
+
+  addMissed(stage: StageName, reason: string, text: string, figures: StageFigures = {}): void {
+    this.list.push({ stage, outcome: 'missed', reason, text, figures })
+  }
+
+  addNote(stage: StageName, reason: string, text: string, figures: StageFigures = {}): void {
+    this.list.push({ stage, outcome: 'note', reason, text, figures })
+  }
+
+  /** Adds the stage that excluded the document. */
+  addFailed(
+    verdict: ExplainVerdict,
+    { stage, reason, text, figures = {} }: { stage: StageName; reason: string; text: string; figures?: StageFigures },
+  ): void {
+    this.list.push({ stage, outcome: 'failed', reason, text, figures })
+    this.verdict ??= verdict
+  }
 }
 
 /** Runs a part of an explanation that reads the database, and adds its stages. */
@@ -17,57 +46,8 @@ export async function runDatabasePart<T>(db: Driver, stages: Stages, part: (own:
 }
 
 function* withStages<T>(verdict: Stages['verdict'], part: (own: Stages) => Read<T>): Read<{ made: T; own: Stages }> {
-  const own: Stages = { list: [], verdict }
+  const own = new Stages([], verdict)
   return { made: yield* part(own), own }
-}
-
-type StageName = ExplainStage['stage']
-type StageFigures = Record<string, unknown>
-
-export function addPassed(
-  stages: Stages,
-  stage: StageName,
-  reason: string,
-  text: string,
-  figures: StageFigures = {},
-): void {
-  stages.list.push({ stage, outcome: 'passed', reason, text, figures })
-}
-
-export function addMissed(
-  stages: Stages,
-  stage: StageName,
-  reason: string,
-  text: string,
-  figures: StageFigures = {},
-): void {
-  stages.list.push({ stage, outcome: 'missed', reason, text, figures })
-}
-
-export function addNote(
-  stages: Stages,
-  stage: StageName,
-  reason: string,
-  text: string,
-  figures: StageFigures = {},
-): void {
-  stages.list.push({ stage, outcome: 'note', reason, text, figures })
-}
-
-/** Adds the stage that excluded the document. */
-export function addFailed(
-  stages: Stages,
-  verdict: ExplainVerdict,
-  details: { stage: StageName; reason: string; text: string; figures?: StageFigures },
-): void {
-  stages.list.push({
-    stage: details.stage,
-    outcome: 'failed',
-    reason: details.reason,
-    text: details.text,
-    figures: details.figures ?? {},
-  })
-  stages.verdict ??= verdict
 }
 
 /** Rounds a score for display. */

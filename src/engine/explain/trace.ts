@@ -9,7 +9,7 @@ import type { SpaceRow } from '../rows/spaces.js'
 import { findTrace, type TraceRow } from '../rows/traces.js'
 import type { Read } from '../storage/program.js'
 import { parseJsonCell } from '../storage/readable.js'
-import { addFailed, addNote, addPassed, type Stages } from './stages.js'
+import type { Stages } from './stages.js'
 
 /** The parts of a stored trace that an explanation needs. */
 export interface RecordedTrace {
@@ -62,8 +62,7 @@ function normalizeText(text: string): string {
 export function* explainRecorded(
   space: SpaceRow,
   recorded: RecordedTrace,
-  document: DocumentRow | undefined,
-  quote: string | undefined,
+  { document, quote }: { document: DocumentRow | undefined; quote: string | undefined },
   stages: Stages,
 ): Read<TracePart> {
   const { row, revision } = recorded
@@ -80,18 +79,18 @@ export function* explainRecorded(
   const first = document === undefined ? undefined : yield* findFirstRevision(document.key)
   if (row.completed === 0) {
     const text = 'the recorded query failed before it had evidence'
-    addFailed(stages, 'query-failed', { stage: 'trace', reason: 'query-failed', text, figures })
+    stages.addFailed('query-failed', { stage: 'trace', reason: 'query-failed', text, figures })
   } else if (rank !== undefined) {
-    addPassed(stages, 'trace', 'recorded', `the recorded evidence holds it as number ${rank} of ${items}`, figures)
+    stages.addPassed('trace', 'recorded', `the recorded evidence holds it as number ${rank} of ${items}`, figures)
     stages.verdict ??= 'shown'
   } else if (first !== undefined && revision !== undefined && first.version === 1 && first.revision > revision) {
-    addFailed(stages, 'not-published', {
+    stages.addFailed('not-published', {
       stage: 'trace',
       reason: 'published-later',
       text: `the document was published in revision ${first.revision}, the query read revision ${revision}`,
       figures: { ...figures, publishedIn: first.revision },
     })
-  } else addNote(stages, 'trace', 'not-recorded', `the ${items} recorded items of evidence do not hold it`, figures)
+  } else stages.addNote('trace', 'not-recorded', `the ${items} recorded items of evidence do not hold it`, figures)
   return part
 }
 

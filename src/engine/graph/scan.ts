@@ -2,14 +2,14 @@ import type { EntityExtraction } from '../../contract/gateway/graph.js'
 import type { EngineContext } from '../context.js'
 import { GraphExtractor } from '../derived/graph/extract.js'
 import type { GraphExtraction } from '../derived/graph/extraction.js'
-import { type GraphCapacity, loadGraphCapacity, type StoredGraph, storeExtraction } from '../derived/graph/store.js'
+import { loadGraphCapacity, type StoredGraph, storeExtraction } from '../derived/graph/store.js'
 import { getScanPosition, listNodesBetween, type ScannedNode, setScanPosition } from '../rows/graph/scans.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { getQuotas } from '../spaces/quota.js'
-import type { Driver } from '../storage/driver.js'
-import type { Read } from '../storage/program.js'
+import type { Read, Write } from '../storage/program.js'
 import { parseJsonCell, unlessDamaged } from '../storage/readable.js'
 import { createModelReader, findReadingModel, type ModelPassageReader } from './model-reader.js'
+import type { ModelExtraction } from './model-extraction.js'
 
 interface VersionPassages {
   key: number
@@ -37,8 +37,14 @@ export async function scanPassages(
     extracted += rules.entities.size
     const of = { spaceKey: space.key, versionKey: version.key, nodes: new Set(version.nodes.map(({ key }) => key)) }
     mergeStored(total, await storeExtraction(db, of, rules, capacity))
-    if (model !== undefined)
-      extracted += await readByModel(db, { ...of, byModel: true }, version, model, capacity, total)
+    if (model === undefined) continue
+    const { extraction, said } = await model.read(version.nodes)
+    if (said.size === 0) continue
+    const read = { ...of, byModel: true, nodes: new Set(said.keys()) }
+    mergeStored(total, await storeExtraction(db, read, extraction, capacity))
+    await db.write(() => storeReplies(model, version, said))
+    // Passages without a usable reply keep what the rules found.
+    extracted += extraction.entities.size
   }
   const last = nodes.at(-1)
   if (last !== undefined) await db.write(() => setScanPosition(space.key, last.key))
@@ -85,25 +91,15 @@ function readByRules({ title, nodes }: VersionPassages): GraphExtraction {
   return reader.finish()
 }
 
-/** @returns number of entities. Passages without a usable reply keep what the rules found. */
-async function readByModel(
-  db: Driver,
-  of: Parameters<typeof storeExtraction>[1],
-  { nodes }: VersionPassages,
+function* storeReplies(
   model: ModelPassageReader,
-  capacity: GraphCapacity,
-  total: StoredGraph,
-): Promise<number> {
-  const { extraction, said } = await model.read(nodes)
-  if (said.size === 0) return 0
-  mergeStored(total, await storeExtraction(db, { ...of, nodes: new Set(said.keys()) }, extraction, capacity))
-  await db.write(function* () {
-    for (const node of nodes) {
-      const nodeExtraction = said.get(node.key)
-      if (nodeExtraction !== undefined) yield* model.store(node, nodeExtraction)
-    }
-  })
-  return extraction.entities.size
+  { nodes }: VersionPassages,
+  replies: ReadonlyMap<number, ModelExtraction>,
+): Write<void> {
+  for (const node of nodes) {
+    const reply = replies.get(node.key)
+    if (reply !== undefined) yield* model.store(node, reply)
+  }
 }
 
 function mergeStored(total: StoredGraph, added: StoredGraph): void {

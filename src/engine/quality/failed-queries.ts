@@ -10,7 +10,6 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page } from '../base/page.js'
-import type { EngineContext } from '../context.js'
 import {
   countFailedQueriesByStatus,
   type FailedQueryRow,
@@ -22,6 +21,7 @@ import {
 import { insertGolden, lookupGolden, updateGolden } from '../rows/quality/golden-questions.js'
 import { addQuotes, listQuotes, listRestrictedSources } from '../rows/quotes.js'
 import { findSpace, type SpaceRow } from '../rows/spaces.js'
+import type { Driver } from '../storage/driver.js'
 import type { Read, Write } from '../storage/program.js'
 import { parseJsonCell, readablePage } from '../storage/readable.js'
 import { writeReply } from '../storage/write-reply.js'
@@ -67,13 +67,11 @@ export function* computeFailedQueryMetrics(caller: Caller, spaceId: string): Rea
  * question's expected evidence and answer and does not create a second one.
  */
 export async function decideFailedQuery(
-  context: EngineContext,
+  db: Driver,
   caller: Caller,
-  spaceId: string,
-  id: string,
+  { spaceId, id }: { spaceId: string; id: string },
   body: VerdictBody,
 ): Promise<FailedQuery> {
-  const { db } = context
   return await writeReply(db, caller, function* () {
     const space = yield* findSpace(caller.tenant, spaceId)
     const row = yield* lookupFailedQuery(caller, space, id)

@@ -59,14 +59,18 @@ export function* getGoldenQuestion(caller: Caller, spaceId: string, id: string):
   return yield* findGolden(caller, yield* findSpace(caller.tenant, spaceId), id)
 }
 
+interface QuestionAddress {
+  spaceId: string
+  id: string
+}
+
 export function updateGoldenQuestion(
   db: Driver,
   caller: Caller,
-  spaceId: string,
-  id: string,
+  address: QuestionAddress,
   body: UpdateGoldenQuestionBody,
 ): Promise<GoldenQuestion> {
-  return changeGoldenQuestion(db, caller, spaceId, id, (current) => ({
+  return changeGoldenQuestion(db, caller, address, (current) => ({
     question: body.question ?? current.question,
     expectedEvidenceIds: body.expectedEvidenceIds ?? current.expectedEvidenceIds,
     tags: body.tags ?? current.tags,
@@ -80,12 +84,11 @@ export function updateGoldenQuestion(
 export function annotateGoldenQuestion(
   db: Driver,
   caller: Caller,
-  spaceId: string,
-  id: string,
+  address: QuestionAddress,
   body: AnnotationBody,
 ): Promise<GoldenQuestion> {
   const annotation = { ...body, actorSubjectId: caller.subject, annotatedAt: new Date().toISOString() }
-  return changeGoldenQuestion(db, caller, spaceId, id, (current) => ({
+  return changeGoldenQuestion(db, caller, address, (current) => ({
     ...current,
     metadata: { ...current.metadata, annotation },
   }))
@@ -145,8 +148,7 @@ export function toOriginalQuery(query: string): { query?: string } {
 function changeGoldenQuestion(
   db: Driver,
   caller: Caller,
-  spaceId: string,
-  id: string,
+  { spaceId, id }: QuestionAddress,
   change: (current: GoldenQuestion) => GoldenContent,
 ): Promise<GoldenQuestion> {
   return writeReply(db, caller, function* () {

@@ -17,10 +17,8 @@ import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
-import type { EngineContext } from '../context.js'
-import type { QueryGate } from '../query/gate.js'
 import { startQuery } from '../query/run.js'
-import type { QueryShared } from '../query/stages.js'
+import type { QueryServices } from '../query/retrieval.js'
 import { listGoldenAfter, toGolden } from '../rows/quality/golden-questions.js'
 import {
   endGoldenRun,
@@ -65,14 +63,12 @@ interface CaseMeasurement {
  * stops, the cleanup of gateways marks the run as failed; when its row is deleted, the run stops with the next result.
  */
 export class GoldenRuns {
-  readonly #context: EngineContext
-  readonly #shared: QueryShared & { gate: QueryGate }
+  readonly #queries: QueryServices
   readonly #ending = new AbortController()
   readonly #running = new Set<Promise<void>>()
 
-  constructor(context: EngineContext, shared: QueryShared & { gate: QueryGate }) {
-    this.#context = context
-    this.#shared = shared
+  constructor(queries: QueryServices) {
+    this.#queries = queries
   }
 
   /** Number of runs in progress here. */
@@ -82,7 +78,7 @@ export class GoldenRuns {
 
   /** @throws KsError `not-found`, `invalid-request` without questions or with two of one id */
   async create(caller: Caller, spaceId: string, body: CreateGoldenRunBody): Promise<GoldenRun> {
-    const { db, instance } = this.#context
+    const { db, instance } = this.#queries.context
     const space = await db.read(findSpace(caller.tenant, spaceId))
     const { recordAnswer: _, ...reader } = caller
     const cases = selectCases(await db.read(loadCases(reader, space, body)), body)
@@ -106,7 +102,7 @@ export class GoldenRuns {
     cases: readonly GoldenCase[],
     { mode, k, concurrency }: CreateGoldenRunBody,
   ): Promise<void> {
-    const { db, log } = this.#context
+    const { db, log } = this.#queries.context
     const { signal } = this.#ending
     const anchors = new AnchorResolver(db, caller, space)
     // in the order of the questions, so that clients compute the same sums
@@ -134,7 +130,7 @@ export class GoldenRuns {
           return { error: toMessage(error) }
         },
       )
-      await retryUntilWritten(this.#context, 'the end of a golden run', signal, () =>
+      await retryUntilWritten(this.#queries.context, 'the end of a golden run', signal, () =>
         db.write(() => endGoldenRun(run, ended)),
       )
     } catch (error) {
@@ -159,7 +155,7 @@ export class GoldenRuns {
       const { expected, unresolved } = await resolveEvidence(golden, anchors)
       const answer = await this.#askWithRetries(caller, space, question, mode)
       const { traceId, bundle, text, isAnswered, ...answered } = answer
-      const existing = await this.#context.db.read(filterPublishedNodes(caller, space, expectedEvidenceIds))
+      const existing = await this.#queries.context.db.read(filterPublishedNodes(caller, space, expectedEvidenceIds))
       const missingIds = expectedEvidenceIds.filter((nodeId) => !existing.has(nodeId))
       const measurable = expected.filter((evidence) => !('nodeId' in evidence) || existing.has(evidence.nodeId))
       const figures = {
@@ -207,7 +203,7 @@ export class GoldenRuns {
   async #ask(caller: Caller, space: SpaceRow, query: string, mode: CreateGoldenRunBody['mode']): Promise<Answer> {
     const { signal } = this.#ending
     const body = { knowledgeSpaceId: space.id, query, activeDocumentIds: [], activeEntityIds: [] }
-    const run = await startQuery(this.#context, this.#shared, caller, { ...body, ...omitUndefined({ mode }) }, signal)
+    const run = await startQuery(this.#queries, caller, { ...body, ...omitUndefined({ mode }) }, signal)
     let text = ''
     for await (const { event, data } of run.frames()) {
       if (event === 'answer.delta') text += data.delta

@@ -26,8 +26,7 @@ import { toMissingItemKey } from '../traces/missing-key.js'
 export function reviewMissingEvidence(
   db: Driver,
   caller: Caller,
-  spaceId: string,
-  item: MissingEvidenceItem,
+  { spaceId, item }: { spaceId: string; item: MissingEvidenceItem },
   body: ReviewBody,
 ): Promise<MissingEvidenceReview> {
   return writeReply(db, caller, function* () {

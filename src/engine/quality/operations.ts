@@ -1,8 +1,11 @@
-import type { ClustersQuery } from '../../contract/gateway/failed-queries.js'
+import type { ClustersQuery, VerdictBody } from '../../contract/gateway/failed-queries.js'
+import type { AnnotationBody, UpdateGoldenQuestionBody } from '../../contract/gateway/golden-questions.js'
 import type { CreateGoldenRunBody } from '../../contract/gateway/golden-runs.js'
+import type { ReviewBody } from '../../contract/gateway/quality.js'
 import type { Caller } from '../base/caller.js'
 import { listSpaceConflicts } from '../conflicts/list.js'
 import type { EngineContext } from '../context.js'
+import type { MissingEvidenceItem } from '../rows/quality/reviews.js'
 import { findSpace } from '../rows/spaces.js'
 import { bind, bindRead } from '../storage/bind-operation.js'
 import { clusterFailedQueries } from './clusters.js'
@@ -35,15 +38,21 @@ export function createQuality(context: EngineContext, runs: GoldenRuns) {
   const { db } = context
   return {
     traces: bind(listQualityTraces, db),
-    reviewMissing: bind(reviewMissingEvidence, db),
+    reviewMissing: bind((caller: Caller, spaceId: string, item: MissingEvidenceItem, body: ReviewBody) =>
+      reviewMissingEvidence(db, caller, { spaceId, item }, body),
+    ),
     missingHistory: bindRead(db, readMissingEvidenceHistory),
     conflicts: bind(listSpaceConflicts, context),
     golden: {
       create: bind(createGoldenQuestion, db),
       list: bindRead(db, listGoldenQuestions),
       get: bindRead(db, getGoldenQuestion),
-      update: bind(updateGoldenQuestion, db),
-      annotate: bind(annotateGoldenQuestion, db),
+      update: bind((caller: Caller, spaceId: string, id: string, body: UpdateGoldenQuestionBody) =>
+        updateGoldenQuestion(db, caller, { spaceId, id }, body),
+      ),
+      annotate: bind((caller: Caller, spaceId: string, id: string, body: AnnotationBody) =>
+        annotateGoldenQuestion(db, caller, { spaceId, id }, body),
+      ),
       delete: bind(deleteGoldenQuestion, db),
       fromTrace: bind(createBadCase, db),
     },
@@ -62,7 +71,9 @@ export function createQuality(context: EngineContext, runs: GoldenRuns) {
         return await db.read(clusterFailedQueries(caller, spaceId, query))
       }),
       metrics: bindRead(db, computeFailedQueryMetrics),
-      decide: bind(decideFailedQuery, context),
+      decide: bind((caller: Caller, spaceId: string, id: string, body: VerdictBody) =>
+        decideFailedQuery(db, caller, { spaceId, id }, body),
+      ),
       triage: bind(triageFailedQueries, context),
     },
   }

@@ -63,7 +63,7 @@ export async function searchWidely(context: EngineContext, where: TriageScope, q
   const unknown = terms.filter((_, at) => counts[at] === 0)
   const first = await findCandidates(context, where, query, [...terms, ...findSynonyms(terms)])
   const nearby = collectTerms(first.passages.slice(0, MAX_COMPARED))
-  const spellings = await respell(context, where, query, unknown, nearby)
+  const spellings = await respell(context, where, mapWordsByTerm(query), { unknown, nearby })
   const more = spellings.size === 0 ? [] : [...spellings.values()].flat().map(({ term }) => term)
   const second = more.length === 0 ? first : await findCandidates(context, where, query, [...terms, ...more])
   const queryTerms = terms.map((term, at): TriageTerm => {
@@ -147,11 +147,9 @@ function collectTerms(passages: readonly { title: string; body: string }[]): Set
 async function respell(
   context: EngineContext,
   where: TriageScope,
-  query: string,
-  unknown: readonly string[],
-  nearby: ReadonlySet<string>,
+  words: ReadonlyMap<string, string>,
+  { unknown, nearby }: { unknown: readonly string[]; nearby: ReadonlySet<string> },
 ): Promise<Map<string, TermVariant[]>> {
-  const words = mapWordsByTerm(query)
   const found = new Map<string, TermVariant[]>()
   for (const term of unknown.slice(0, MAX_RESPELT_TERMS)) {
     const variants = new Map<string, number>()

@@ -2,19 +2,15 @@ import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/que
 import { LIMITS } from '../../contract/limits.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { findSmallTalkReply } from '../../lib/text/small-talk.js'
-import type { EngineContext } from '../context.js'
 import { BUILTIN_ANSWER, isBuiltin } from '../models/registry.js'
-import type { SessionTurn } from '../rows/sessions.js'
-import type { AdmittedQuery } from './admission.js'
 import { withState } from './answer-state.js'
 import { findConflictSides } from './conflicts/conflict-sides.js'
-import type { RetrievalResult } from './fast.js'
 import { type FollowUp, findFollowUp } from './follow-up.js'
-import type { AnswerStyle } from './generate.js'
 import { describeMissingEvidence, formatNothingFound } from './missing.js'
-import { type AnswerPart, answerWithModel, type ModelOutcome } from './model-answer.js'
+import { type AnswerPart, type AnswerRequest, answerWithModel, type ModelOutcome } from './model-answer.js'
 import { chooseQuotation, toQuotable } from './quotation/quote.js'
 import { formatQuotation, type QuotedBlock } from './quotation/text.js'
+import type { RetrievalResult } from './retrieval.js'
 
 const UNANSWERED_METADATA = { generator: 'extractive', synthesis: 'none', decidedBy: 'rules', cited: [] }
 /** States in which a quotation answers the question. */
@@ -26,15 +22,11 @@ const UNRESOLVED_FOLLOW_UP_TEXT =
 
 /** Streams an answer: from the space's model if it has one, otherwise a quotation of the evidence. */
 export async function* answerQuery(
-  context: EngineContext,
-  admitted: AdmittedQuery,
-  turns: SessionTurn[],
-  query: string,
+  request: AnswerRequest,
   bundle: EvidenceBundle,
   retrieved: RetrievalResult,
-  signal: AbortSignal,
-  style: AnswerStyle = {},
 ): AsyncGenerator<AnswerPart> {
+  const { context, admitted, query, turns } = request
   const model = admitted.profile.reasoningModel ?? context.options.defaultGenerator
   const followUp = findFollowUp(query, turns)
   const buildParts = (): AnswerPart[] => [...answerWithoutModel(query, followUp, bundle, retrieved)]
@@ -49,7 +41,7 @@ export async function* answerQuery(
       ? { text: joinDeltas(checkedParts), isSure: isSure(checkedParts) }
       : undefined
   const evidence = { bundle, retrieved, ...omitUndefined({ quotation }) }
-  const outcome = yield* answerWithModel(context, admitted, turns, query, evidence, model, signal, style)
+  const outcome = yield* answerWithModel(request, evidence, model)
   if (outcome.type === 'answered') return
   yield* chooseFallbackParts(outcome, checkedParts ?? buildParts(), retrieved.withheld !== undefined)
 }

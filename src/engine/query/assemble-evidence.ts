@@ -1,10 +1,9 @@
-import type { EvidenceBundle, EvidenceItem, EvidenceState, MissingEvidence } from '../../contract/gateway/queries.js'
+import type { EvidenceBundle, MissingEvidence } from '../../contract/gateway/queries.js'
 import { newId } from '../../lib/ids.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { type EvidenceVerdict, judgeEvidence } from './answerability.js'
 import { noteConflicts } from './conflicts/note.js'
 import { toEvidenceItem } from './evidence.js'
-import type { RetrievalResult } from './fast.js'
 import type { FollowUp } from './follow-up.js'
 import type { Freshness } from './freshness.js'
 import { describeMissingEvidence } from './missing.js'
@@ -12,6 +11,7 @@ import { replacesAnother } from './question/requested-time.js'
 import { parseQuestionWords } from './question/words.js'
 import { chooseQuotation, toQuotable } from './quotation/quote.js'
 import { selectRelevantPassages } from './relevance.js'
+import type { RetrievalResult } from './retrieval.js'
 import { explainInclusion } from './why.js'
 import { WITHHELD_ENTRY } from './withheld.js'
 
@@ -102,14 +102,12 @@ export function assembleEvidence(
     createdAt: new Date().toISOString(),
     state,
     items,
-    missingEvidence: listMissingEvidence(request.query, state, items, verdict, retrieved),
+    missingEvidence: listMissingEvidence({ query, state, items }, verdict, retrieved),
   }
 }
 
 function listMissingEvidence(
-  query: string,
-  state: EvidenceState,
-  items: readonly EvidenceItem[],
+  { query, state, items }: Pick<EvidenceBundle, 'query' | 'state' | 'items'>,
   { uncovered }: EvidenceVerdict,
   { degraded }: RetrievalResult,
 ): MissingEvidence[] {

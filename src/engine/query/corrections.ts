@@ -10,10 +10,9 @@ import {
   isCommonWord,
   type WordForm,
 } from '../../lib/text/spelling.js'
-import type { EngineContext } from '../context.js'
 import type { SearchRequest } from '../search/ports.js'
-import type { AdmittedQuery } from './admission.js'
 import { type RecallResult, type RecallScope, recall } from './recall.js'
+import type { QuestionScope } from './retrieval.js'
 
 export interface Correction extends TermCorrection {
   rewording: Rewording
@@ -36,22 +35,20 @@ const NO_COMPOUNDS: CompoundQuestion = { words: [], languages: [], isCertain: fa
  * corrections.
  */
 export async function recallWithCorrections(
-  context: EngineContext,
-  admitted: AdmittedQuery,
-  query: string,
+  question: QuestionScope,
   request: SearchRequest,
   reading: RecallScope,
-  signal: AbortSignal,
 ): Promise<RecallResult & { corrections: Correction[] }> {
-  const first = await recall(context, admitted, request, reading, signal)
-  const { space, seq } = admitted
+  const first = await recall(question, request, reading)
+  const { context, query, signal } = question
+  const { space, seq } = question.admitted
   const scope = reading.scope === undefined ? {} : { scope: reading.scope.documents }
   const lookUp = async (terms: string[]) =>
     (await context.indexes.search(space.id, { terms, textK: 1, vectorK: 1, seq, ...scope }, signal)).frequencies
   const found = await findCorrections(query, first.found, lookUp)
   if (found.length === 0) return { ...first, corrections: [] }
   const compounds = { ...(request.compounds ?? NO_COMPOUNDS), given: found.map(({ rewording }) => rewording) }
-  const again = await recall(context, admitted, { ...request, compounds }, reading, signal)
+  const again = await recall(question, { ...request, compounds }, reading)
   return { ...again, corrections: found }
 }
 

@@ -1,7 +1,5 @@
 import { createDegradation } from '../base/degraded.js'
-import type { EngineContext } from '../context.js'
-import { type Derivations, describeUnread } from '../derived/derivation.js'
-import type { PassageCache } from '../derived/passage.js'
+import { describeUnread } from '../derived/derivation.js'
 import { expandByGraph } from '../graph/expand.js'
 import { filterNodesOfDeniedSources, listDeniedSources } from '../rows/permissions.js'
 import { filterNodesOfDocuments, filterVisibleKeys, loadPassages } from '../rows/queries.js'
@@ -9,10 +7,11 @@ import type { SearchHit } from '../search/ports.js'
 import type { Read } from '../storage/program.js'
 import type { AdmittedQuery } from './admission.js'
 import { type Bridge, findBridges } from './bridges.js'
-import { type GraphStage, type QueryEmbedding, type QuestionTerms, type RetrievalResult, retrieveFast } from './fast.js'
+import { type GraphStage, type QuestionTerms, retrieveFast } from './fast.js'
 import { fuse } from './fuse.js'
 import { injectCandidates } from './inject-candidates.js'
 import { MAX_RERANK_CANDIDATES, type RankedCandidate } from './rank.js'
+import type { QueryEmbedding, Retrieval, RetrievalResult } from './retrieval.js'
 
 export const DEEP_STRATEGY_VERSION = 'deep-2'
 
@@ -34,18 +33,12 @@ const MAX_BRIDGE_FRACTION = 0.3
 const ACTIVE_ENTITY_FACTOR = 1.35
 
 /** Hybrid recall, expanded along the graph, then one rerank of both. */
-export async function retrieveDeep(
-  context: EngineContext,
-  shared: { cache: PassageCache; derivations: Derivations },
-  admitted: AdmittedQuery,
-  request: { query: string; activeEntityIds: readonly string[]; embedding: QueryEmbedding },
-  signal: AbortSignal,
-): Promise<RetrievalResult> {
-  const pending = await shared.derivations.catchUp(admitted.space, GRAPH_CATCH_UP_TIMEOUT_MS)
-  const expand = (hits: SearchHit[], questionTerms: QuestionTerms): Promise<GraphStage> =>
-    context.db.read(expandHits(context, shared.cache, admitted, { ...request, ...questionTerms }, hits, pending))
-  const { query, embedding } = request
-  const found = await retrieveFast(context, shared.cache, admitted, query, embedding, signal, undefined, expand)
+export async function retrieveDeep(retrieval: Retrieval, embedding: QueryEmbedding): Promise<RetrievalResult> {
+  const { context, derivations, admitted } = retrieval
+  const pending = await derivations.catchUp(admitted.space, GRAPH_CATCH_UP_TIMEOUT_MS)
+  const found = await retrieveFast(retrieval, embedding, (hits, terms) =>
+    context.db.read(expandHits(retrieval, terms, hits, pending)),
+  )
   const warning = describeUnread(pending)
   return warning === undefined
     ? found
@@ -53,10 +46,8 @@ export async function retrieveDeep(
 }
 
 function* expandHits(
-  { db }: EngineContext,
-  cache: PassageCache,
-  admitted: AdmittedQuery,
-  request: { query: string; activeEntityIds: readonly string[] } & QuestionTerms,
+  { context: { db }, cache, admitted, query, activeEntityIds }: Retrieval,
+  { terms, idf }: QuestionTerms,
   hits: SearchHit[],
   pending: number,
 ): Read<GraphStage> {
@@ -67,14 +58,14 @@ function* expandHits(
   const denied = yield* listDeniedSources(space.key, { subject })
   const expansion = yield* expandByGraph({
     view: { db, space, revision: snapshot.headRevision, denied },
-    query: request.query,
+    query,
     seeds: fused.slice(0, SEED_NODE_COUNT).map(({ key }) => key),
-    active: request.activeEntityIds,
+    active: activeEntityIds,
     timeoutMilliseconds: GRAPH_TIMEOUT_MS,
   })
   const bridges = yield* findBridges({
-    terms: request.terms,
-    idf: request.idf,
+    terms,
+    idf,
     cache,
     late,
     denied,

@@ -1,18 +1,14 @@
-import type { TermCorrection } from '../../contract/gateway/queries.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
-import type { Rewording } from '../../lib/text/compounds.js'
 import { pluralize } from '../../lib/text/pluralize.js'
 import { createDegradation, type Degradation, toDegradation } from '../base/degraded.js'
-import { type EmbeddedQuery, embedQuery } from '../compile/embeddings.js'
+import { embedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
 import type { EngineContext } from '../context.js'
-import type { PassageCache } from '../derived/passage.js'
 import { countNodesOfDocuments, loadPassages, type PassageRow } from '../rows/queries.js'
 import type { CosineBackground } from '../search/background.js'
 import type { SearchHit, SearchHits } from '../search/ports.js'
 import type { AdmittedQuery } from './admission.js'
-import type { QuestionStatistics } from './confidence.js'
 import { type DistinctPassages, removeCopies } from './copies.js'
 import { recallWithCorrections, toSearchedFor } from './corrections.js'
 import type { RankedPassage } from './evidence.js'
@@ -21,70 +17,35 @@ import { findWithheld } from './find-withheld.js'
 import { type ModelRerank, rerankByModel } from './model-rerank.js'
 import { preferDays } from './prefer-days.js'
 import { preferNamed } from './prefer-named.js'
-import { type ComparedCandidate, MAX_INDEX_CANDIDATES, type RankedCandidate } from './rank.js'
+import { MAX_INDEX_CANDIDATES, type RankedCandidate } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { findReadingScope } from './reading-scope.js'
 import { findTermsInScope } from './recall.js'
+import type {
+  PassageScope,
+  QueryEmbedding,
+  QuestionScope,
+  Retrieval,
+  RetrievalResult,
+  SearchScope,
+} from './retrieval.js'
 import { countShownItems } from './shown-items.js'
 import { createQuestionWeights } from './term-weights.js'
-import { MAX_COMPARED_PERMITTED, type WithheldPassage } from './withheld.js'
+import { MAX_COMPARED_PERMITTED } from './withheld.js'
 
 export const STRATEGY_VERSION = 'fast-1'
-export interface QueryEmbedding {
-  embedded: EmbeddedQuery | undefined
-  /** why there is no vector although the space has a model */
-  degraded?: Degradation
-}
 
 /** Computes the query's vector. When the provider fails, the query runs without vectors. */
-export async function embedForFast(
-  context: EngineContext,
-  admitted: AdmittedQuery,
-  query: string,
-  signal: AbortSignal,
-): Promise<QueryEmbedding> {
+export async function embedForFast(question: QuestionScope): Promise<QueryEmbedding> {
+  const { context, admitted, query, signal } = question
   try {
-    const terms = isTrained(admitted.space) ? await findTermsInScope(context, admitted, query, signal) : undefined
+    const terms = isTrained(admitted.space) ? await findTermsInScope(question, query) : undefined
     return { embedded: await embedQuery(context, admitted.space, query, { signal, terms }) }
   } catch (error) {
     signal.throwIfAborted()
     context.log.warn({ space: admitted.space.id, error: String(error) }, 'a query could not be embedded')
     return { embedded: undefined, degraded: toDegradation('embedding', 'the question could not be embedded', error) }
   }
-}
-
-export interface RetrievalResult {
-  ranked: RankedPassage[]
-  terms: string[]
-  /** replacements of some terms in the space; absent when nothing was looked up */
-  rewordings?: readonly Rewording[]
-  /** words of the question that no passage contains, and the other forms that were searched for */
-  searchedFor?: TermCorrection[]
-  idf: (term: string) => number
-  /** statistics of the question, for the confidence in a single passage */
-  asked: QuestionStatistics
-  metrics: Record<string, unknown>
-  /** what this search had to omit; the recorder of the metrics adds it to them */
-  degraded: Degradation[]
-  /** whether the passages include tables with rows for the figures that the question is about */
-  hasFigures?: boolean
-  /** a passage that answers but that the reader may not read; absent = none */
-  withheld?: WithheldPassage
-}
-
-/** Intermediate results of a search, for an explanation. */
-export interface FastSearchRecord {
-  found: SearchHits
-  /** the hits that are visible in the snapshot */
-  hits: readonly SearchHit[]
-  /** candidates whose texts were compared with the query, best first */
-  compared: readonly ComparedCandidate[]
-  /** every candidate in its final order, before threshold and topK */
-  ranked: readonly RankedCandidate[]
-  /** key of each passage that was replaced by an equal one, with the key of its replacement */
-  copyOf: ReadonlyMap<number, number>
-  /** the rerank model that decided the order of the first candidates */
-  model?: ModelRerank['used']
 }
 
 export interface QuestionTerms {
@@ -106,19 +67,14 @@ export interface GraphStage {
 /**
  * Runs hybrid recall on both indexes, fusion and one rerank; keeps `topK` passages.
  *
- * @param observe called once with the intermediate results
  * @param expand adds candidates to those of recall, for mode deep
  */
 export async function retrieveFast(
-  context: EngineContext,
-  cache: PassageCache,
-  admitted: AdmittedQuery,
-  query: string,
+  retrieval: PassageScope & Pick<Retrieval, 'observer'>,
   embedding: QueryEmbedding,
-  signal: AbortSignal,
-  observe?: (record: FastSearchRecord) => void,
   expand?: (hits: SearchHit[], asked: QuestionTerms) => Promise<GraphStage>,
 ): Promise<RetrievalResult> {
+  const { context, cache, admitted, query, signal, observer } = retrieval
   const { db } = context
   const { space, profile, docs } = admitted
   const started = performance.now()
@@ -137,8 +93,8 @@ export async function retrieveFast(
   const scope = await db.read(findReadingScope(admitted))
   const reading = { scope, cache }
   const [{ found, hits: recalled, hidden, corrections }, tables] = await Promise.all([
-    recallWithCorrections(context, admitted, query, request, reading, signal),
-    findFigureTables(context, admitted, query, reading, signal),
+    recallWithCorrections(retrieval, request, reading),
+    findFigureTables(retrieval, reading),
   ])
   signal.throwIfAborted()
   const fusing = performance.now()
@@ -163,20 +119,20 @@ export async function retrieveFast(
   const { compared, asked, loaded, ...own } = await readAndRank(db, space.key, { ...ranking, hits }, likeIn)
   const searchedFor = toSearchedFor(corrections, loaded.values())
   const best = own.ranked.slice(0, MAX_COMPARED_PERMITTED).flatMap(({ key }) => loaded.get(key) ?? [])
-  const withheld =
-    scope === undefined
-      ? undefined
-      : await findWithheld(context, cache, admitted, { query, embedded, idf, passages: best }, signal)
+  const withheld = scope === undefined ? undefined : await findWithheld(retrieval, { embedded, idf, passages: best })
   const reranking = performance.now()
-  const byModel = await rerankByModel(context, admitted, query, own.ranked, loaded, signal)
+  const byModel = await rerankByModel(retrieval, own.ranked, loaded)
   const reranked = performance.now()
   const preferred = byModel.used === undefined ? preferNamed(query, byModel.ranked, loaded) : byModel.ranked
   const reordered = graph?.reorder(preferred, byModel.used !== undefined) ?? preferred
   // A rerank model has already compared and ordered the tables.
   const ranked = byModel.used === undefined ? promoteTables(reordered, tables) : reordered
   const aboveThreshold = ranked.filter((candidate) => candidate.final >= profile.scoreThreshold)
-  const distinct = await loadDistinctPassages(context, space.key, aboveThreshold, loaded, profile.topK)
-  observe?.({ found, hits, compared, ranked, copyOf: distinct.copyOf, ...omitUndefined({ model: byModel.used }) })
+  const distinct = await loadDistinctPassages(retrieval, aboveThreshold, loaded)
+  observer.onSearch?.({
+    ...{ embedding, found, hits, compared, ranked, copyOf: distinct.copyOf },
+    ...omitUndefined({ model: byModel.used }),
+  })
   const passages = distinct.kept.slice(0, profile.topK).flatMap(({ key, ...scores }): RankedPassage[] => {
     const passage = loaded.get(key)
     if (passage === undefined) return []
@@ -221,16 +177,15 @@ export async function retrieveFast(
 
 /** Loads passages until the best `topK` are distinct, and removes copies. Most of them are loaded already. */
 async function loadDistinctPassages(
-  { db }: Pick<EngineContext, 'db'>,
-  spaceKey: number,
+  { context: { db }, admitted }: SearchScope,
   kept: readonly RankedCandidate[],
   loaded: Map<number, PassageRow>,
-  topK: number,
 ): Promise<DistinctPassages<RankedCandidate>> {
+  const { topK } = admitted.profile
   for (let count = topK; ; count *= 2) {
     const missing = kept.slice(0, count).flatMap(({ key }) => (loaded.has(key) ? [] : [key]))
     if (missing.length > 0)
-      for (const [key, row] of await db.read(loadPassages(spaceKey, missing))) loaded.set(key, row)
+      for (const [key, row] of await db.read(loadPassages(admitted.space.key, missing))) loaded.set(key, row)
     const distinct = removeCopies(kept, loaded)
     const best = distinct.kept.slice(0, topK)
     if (count >= kept.length || best.every(({ key }) => loaded.has(key))) return distinct

@@ -2,14 +2,12 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import { analyzeCompounds, analyzeQuery } from '../../lib/text/analyze.js'
 import type { EmbeddedQuery } from '../compile/embeddings.js'
 import { isTrained } from '../compile/vector-spaces.js'
-import type { EngineContext } from '../context.js'
-import type { PassageCache } from '../derived/passage.js'
 import { filterDeniedNodes } from '../rows/permissions.js'
 import type { PassageRow } from '../rows/queries.js'
-import type { AdmittedQuery } from './admission.js'
 import { MAX_INDEX_CANDIDATES } from './rank.js'
 import { heldBy, readAndRank } from './read-and-rank.js'
 import { recall } from './recall.js'
+import type { PassageScope } from './retrieval.js'
 import { createQuestionWeights } from './term-weights.js'
 import { type JudgedPassage, judgeWithheld, toJudgedQuestion, type WithheldPassage } from './withheld.js'
 
@@ -18,23 +16,20 @@ import { type JudgedPassage, judgeWithheld, toJudgedQuestion, type WithheldPassa
  * The result is all that the caller learns about withheld passages.
  */
 export async function findWithheld(
-  context: EngineContext,
-  cache: PassageCache,
-  admitted: AdmittedQuery,
+  scope: PassageScope,
   own: {
-    query: string
     embedded: EmbeddedQuery | undefined
     idf: (term: string) => number
     passages: readonly PassageRow[]
   },
-  signal: AbortSignal,
 ): Promise<WithheldPassage | undefined> {
-  const { space, docs, nodes, profile, subject } = admitted
-  const question = toJudgedQuestion(own.query)
+  const { context, cache, query } = scope
+  const { space, docs, nodes, profile, subject } = scope.admitted
+  const question = toJudgedQuestion(query)
   if (question === undefined) return undefined
   const terms = analyzeQuery(question)
   // The reader's vector includes the numerals; with a trained model it lacks the terms of withheld passages.
-  const isSameVector = !isTrained(space) && terms.join(' ') === analyzeQuery(own.query).join(' ')
+  const isSameVector = !isTrained(space) && terms.join(' ') === analyzeQuery(query).join(' ')
   const embedded = isSameVector ? own.embedded : undefined
   const request = {
     terms,
@@ -43,9 +38,9 @@ export async function findWithheld(
     ...omitUndefined({ compounds: analyzeCompounds(question), docs, vector: embedded?.vector }),
     ...(embedded === undefined ? {} : { vectorSpace: embedded.vectorSpaceId, wantsBackground: true }),
   }
-  const { found, hits } = await recall(context, admitted, request, {}, signal)
+  const { found, hits } = await recall(scope, request, {})
   const { rewordings, frequencies, background } = found
-  const idf = createQuestionWeights(own.query, frequencies, nodes)
+  const idf = createQuestionWeights(query, frequencies, nodes)
   const calibration = isTrained(space) ? {} : { calibration: { background, nodes } }
   const ranking = { terms, rewordings, idf, cache, rerank: profile.rerank.enabled, nodes, hits, ...calibration }
   const { ranked, asked: statistics, loaded } = await readAndRank(context.db, space.key, ranking, undefined)

@@ -1,3 +1,5 @@
+import { KsError } from '../../contract/errors.js'
+import type { Caller } from '../base/caller.js'
 import { FairGate } from '../base/fair-gate.js'
 import type { ForegroundPriority } from '../base/foreground-priority.js'
 
@@ -17,6 +19,27 @@ export class QueryGate extends FairGate {
       end?.()
       end = undefined
       leave()
+    }
+  }
+
+  /** Runs a query in a slot of its tenant. @param limit when its signal aborts, and the message of that error */
+  async run<T>(
+    { tenant }: Caller,
+    limit: { timeoutMs: number; message: string },
+    query: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const deadline = new AbortController()
+    const timer = setTimeout(() => deadline.abort(new KsError('unavailable', limit.message)), limit.timeoutMs)
+    timer.unref()
+    try {
+      const leave = await this.enter(tenant, deadline.signal)
+      try {
+        return await query(deadline.signal)
+      } finally {
+        leave()
+      }
+    } finally {
+      clearTimeout(timer)
     }
   }
 }

@@ -37,6 +37,11 @@ export interface AnswerStyle {
   meter?: TokenMeter
 }
 
+export interface PromptOptions extends AnswerStyle {
+  /** earlier turns of the session, oldest first */
+  turns?: readonly SessionTurn[]
+}
+
 /** Input of the model for one answer. */
 export interface AnswerPrompt {
   messages: ChatMessage[]
@@ -55,8 +60,7 @@ export function buildPrompt(
   contextTokens: number,
   query: string,
   items: readonly EvidenceItem[],
-  turns: readonly SessionTurn[],
-  { images = [], instructions = '', maxTokens = MAX_ANSWER_TOKENS }: AnswerStyle = {},
+  { turns = [], images = [], instructions = '', maxTokens = MAX_ANSWER_TOKENS }: PromptOptions = {},
 ): AnswerPrompt {
   const { answer, asked: inputTokens } = splitWindow(contextTokens, maxTokens)
   const system = instructions === '' ? INSTRUCTIONS : `${INSTRUCTIONS}\n\n${instructions}`
@@ -114,19 +118,13 @@ export async function* generateAnswer(
   generator: Generator,
   query: string,
   items: readonly EvidenceItem[],
-  turns: readonly SessionTurn[],
-  signal: AbortSignal,
-  style: AnswerStyle = {},
+  { signal, ...options }: PromptOptions & { signal: AbortSignal },
 ): AsyncGenerator<AnswerEvent> {
-  const { temperature, meter } = style
+  const { temperature, meter } = options
   yield* streamWithinWindow(generator.contextTokens, async function* (window): AsyncGenerator<AnswerEvent> {
-    const { messages, maxTokens, given, numbers } = buildPrompt(window, query, items, turns, style)
+    const { messages, maxTokens, given, numbers } = buildPrompt(window, query, items, options)
     yield { type: 'given', given, numbers }
-    const options = {
-      maxTokens,
-      signal,
-      ...omitUndefined({ temperature, meter }),
-    }
-    yield* dropThinking(generator.generate(messages, options))
+    const limits = { maxTokens, signal, ...omitUndefined({ temperature, meter }) }
+    yield* dropThinking(generator.generate(messages, limits))
   })
 }

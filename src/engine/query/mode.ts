@@ -1,6 +1,5 @@
 import { KsError } from '../../contract/errors.js'
 import type { QueryBody } from '../../contract/gateway/queries.js'
-import type { RetrievalProfile } from '../../contract/gateway/retrieval-profile.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { createDegradation, type Degradation, toDegradation } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
@@ -12,6 +11,7 @@ import { requestJson } from '../models/structured.js'
 import { estimateMaxTokens } from '../models/tokens.js'
 import { truncateEnd } from '../models/window.js'
 import type { SpaceRow } from '../rows/spaces.js'
+import type { AdmittedQuery } from './admission.js'
 
 export type ConcreteMode = 'fast' | 'deep' | 'research'
 
@@ -46,8 +46,7 @@ const REPLY_SHAPE = 'an object with a mode that is fast, deep or research'
 /** Only an explicit `auto` asks the reasoning model; every failure falls back to the profile's default mode. */
 export async function resolveMode(
   context: EngineContext,
-  space: SpaceRow,
-  profile: RetrievalProfile,
+  { space, profile }: Pick<AdmittedQuery, 'space' | 'profile'>,
   body: QueryBody,
   signal: AbortSignal,
 ): Promise<ModeRoute> {
@@ -82,7 +81,7 @@ export async function resolveMode(
   if (reasoningModel === undefined || isBuiltin(reasoningModel))
     return fallback('reasoning-model-unavailable', toRouteDegradation('the space has no reasoning model'))
   try {
-    const { mode, ...reply } = await askRouter(context, space, reasoningModel, body.query, signal)
+    const { mode, ...reply } = await askRouter(context, { space, model: reasoningModel }, body.query, signal)
     const known = { reasoningModel, promptVersion: PROMPT_VERSION }
     if (reply.served !== undefined && !isSameModel(reasoningModel.model, reply.served))
       return {
@@ -133,8 +132,7 @@ interface RouterReply {
 /** Asks the model, and once more when the reply is invalid. */
 async function askRouter(
   context: EngineContext,
-  space: SpaceRow,
-  model: ModelReference,
+  { space, model }: { space: SpaceRow; model: ModelReference },
   query: string,
   signal: AbortSignal,
 ): Promise<RouterReply> {

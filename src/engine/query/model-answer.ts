@@ -5,15 +5,13 @@ import { findSmallTalkReply } from '../../lib/text/small-talk.js'
 import { type Degradation, toDegradation, toDegradedFields } from '../base/degraded.js'
 import type { ModelReference } from '../base/model-reference.js'
 import { getSpaceAccount } from '../compile/embeddings.js'
-import type { EngineContext } from '../context.js'
 import type { SessionTurn } from '../rows/sessions.js'
-import type { AdmittedQuery } from './admission.js'
 import { answerChecker, type CheckResult } from './answer-check.js'
 import { computeReplyState, getDecider, withState } from './answer-state.js'
 import { citationWriter } from './citation-marks.js'
-import type { RetrievalResult } from './fast.js'
 import { type AnswerStyle, generateAnswer } from './generate.js'
 import { findRequestedKind, lacksKind } from './question/requested-kind.js'
+import type { QuestionScope, RetrievalResult } from './retrieval.js'
 import { type EvidenceSource, removeMarks } from './support.js'
 
 export type AnswerPart =
@@ -30,6 +28,13 @@ export type ModelOutcome =
   /** `parts` are the reply of the model, which states that the passages do not answer */
   | { type: 'declined'; parts: AnswerPart[] }
 
+/** A question to answer from evidence. */
+export interface AnswerRequest extends QuestionScope {
+  /** earlier turns of the session, oldest first */
+  turns: readonly SessionTurn[]
+  style?: AnswerStyle
+}
+
 /** Evidence that a model answers from. */
 interface ModelEvidence {
   bundle: EvidenceBundle
@@ -43,14 +48,9 @@ const MAX_QUESTION_CHARACTERS = 300
 
 /** Answers with a model. Only statements that the passages support are sent. */
 export async function* answerWithModel(
-  context: EngineContext,
-  admitted: AdmittedQuery,
-  turns: SessionTurn[],
-  query: string,
+  { context, admitted, query, turns, signal, style = {} }: AnswerRequest,
   { bundle, retrieved: { withheld }, quotation }: ModelEvidence,
   model: ModelReference,
-  signal: AbortSignal,
-  style: AnswerStyle,
 ): AsyncGenerator<AnswerPart, ModelOutcome> {
   const askedKind = findRequestedKind(query)
   let sent = ''
@@ -84,7 +84,7 @@ export async function* answerWithModel(
   let marks = citationWriter(() => false)
   try {
     const generator = context.models.generator(model, getSpaceAccount(context, admitted.space))
-    for await (const event of generateAnswer(generator, query, bundle.items, turns, signal, style)) {
+    for await (const event of generateAnswer(generator, query, bundle.items, { ...style, turns, signal })) {
       if (event.type === 'given') {
         const { given, numbers } = event
         metadata = { generator: 'model', synthesis: 'model', reasoningModel: model, context: given }

@@ -1,12 +1,10 @@
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { type Degradation, toDegradation } from '../base/degraded.js'
-import type { ModelReference } from '../base/model-reference.js'
 import { getSpaceAccount } from '../compile/embeddings.js'
-import type { EngineContext } from '../context.js'
 import type { PassageRow } from '../rows/queries.js'
-import type { AdmittedQuery } from './admission.js'
 import { MAX_RERANK_CANDIDATES, type RankedCandidate } from './rank.js'
 import { computeRerankedConfidence } from './rerank-confidence.js'
+import type { QuestionScope, UsedReranker } from './retrieval.js'
 
 /** Maximum time that a rerank may add to a query; after it the previous order stays. */
 const RERANK_TIMEOUT_MS = 5000
@@ -19,8 +17,8 @@ export interface ModelRerank {
   ranked: RankedCandidate[]
   /** relevance of the best passage, 0 to 1, when the model's scores separate it from the others */
   relevance?: number
-  /** the model, when its scores were used, and the number of candidates that it compared */
-  used?: { model: ModelReference; compared: number }
+  /** absent when the order was not decided by a model */
+  used?: UsedReranker
   degraded?: Degradation
 }
 
@@ -30,12 +28,9 @@ export interface ModelRerank {
  * or times out, the order does not change.
  */
 export async function rerankByModel(
-  context: EngineContext,
-  { space, profile }: AdmittedQuery,
-  query: string,
+  { context, admitted: { space, profile }, query, signal }: QuestionScope,
   ranked: RankedCandidate[],
   passages: ReadonlyMap<number, PassageRow>,
-  signal: AbortSignal,
 ): Promise<ModelRerank> {
   const { enabled, model } = profile.rerank
   if (!enabled || model === undefined) return { ranked }

@@ -169,21 +169,21 @@ export function pickPassages(opened: readonly OpenedRange[]): RankedPassage[] {
   const lowest = top > 0 ? (first.at(-1)?.range.total ?? 0) / top : 0
   const computeFraction = ({ total }: OpenedRange): number => (top > 0 ? total / top : 0)
   return [
-    ...first.map(({ range, node }) => toRankedPassage(range, node, confidence, computeFraction(range), top)),
-    ...rest.map(({ range, node }) => toRankedPassage(range, node, confidence, lowest * computeFraction(range), top)),
+    ...first.map(({ range, node }) => toRankedPassage({ range, node }, confidence * computeFraction(range), top)),
+    ...rest.map(({ range, node }) =>
+      toRankedPassage({ range, node }, confidence * (lowest * computeFraction(range)), top),
+    ),
   ]
 }
 
 function toRankedPassage(
-  range: OpenedRange,
-  node: ComparedNode,
-  confidence: number,
-  fraction: number,
+  { range, node }: { range: OpenedRange; node: ComparedNode },
+  final: number,
   top: number,
 ): RankedPassage {
   return {
     passage: node.passage,
-    final: confidence * fraction,
+    final,
     retrieval: top > 0 ? range.total / top : 0,
     features: node.features,
     alone: node.confidence,

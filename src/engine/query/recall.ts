@@ -9,6 +9,7 @@ import type { SearchHit, SearchHits, SearchRequest } from '../search/ports.js'
 import { REWORDING_WEIGHT, weighTerms } from '../search/text-index.js'
 import type { AdmittedQuery } from './admission.js'
 import { findReadingScope, type ReadingScope } from './reading-scope.js'
+import type { SearchScope } from './retrieval.js'
 
 /** Hits of both indexes. */
 export interface RecallResult {
@@ -32,11 +33,9 @@ export interface RecallScope {
  * a reader with a scope they are computed again from the candidates and the term frequencies in the scope.
  */
 export async function recall(
-  context: EngineContext,
-  admitted: AdmittedQuery,
+  { context, admitted, signal }: SearchScope,
   request: SearchRequest,
   { scope, cache }: RecallScope,
-  signal: AbortSignal,
 ): Promise<RecallResult> {
   const { space, snapshot, subject, seq } = admitted
   if (scope === undefined) {
@@ -68,12 +67,11 @@ export async function recall(
  * @returns undefined when the reader may read all documents
  */
 export async function findTermsInScope(
-  { db, indexes }: EngineContext,
-  { space, snapshot, subject, seq }: AdmittedQuery,
+  { context: { db, indexes }, admitted, signal }: SearchScope,
   query: string,
-  signal: AbortSignal,
 ): Promise<string[] | undefined> {
-  const scope = await db.read(findReadingScope({ space, snapshot, subject }))
+  const { space, seq } = admitted
+  const scope = await db.read(findReadingScope(admitted))
   if (scope === undefined) return undefined
   const terms = analyzeQuery(query)
   const request = { terms, textK: 1, vectorK: 1, seq, scope: scope.documents }

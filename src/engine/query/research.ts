@@ -1,16 +1,13 @@
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { termWeights } from '../compile/embeddings.js'
-import type { EngineContext } from '../context.js'
 import { readRanges } from '../derived/page-index/store.js'
 import { asksForFigures, toQueryTerms, toTermSequence } from '../derived/page-index/terms.js'
-import { findContainedTerms, type PassageCache } from '../derived/passage.js'
+import { findContainedTerms } from '../derived/passage.js'
 import { listDeniedDocuments } from '../rows/permissions.js'
 import { getSpaceUsage } from '../rows/space-usage.js'
-import type { AdmittedQuery } from './admission.js'
 import { DEFAULT_FALLOFF, sumWeights } from './confidence.js'
 import { removeCopiedRows } from './copies.js'
 import type { RankedPassage } from './evidence.js'
-import type { RetrievalResult } from './fast.js'
 import {
   createNameTest,
   createQuestionVariants,
@@ -22,6 +19,7 @@ import {
 import { chooseDocuments } from './page-index/choose.js'
 import { SCORE_VERSION, scoreRanges } from './page-index/navigate.js'
 import { prepareQuery } from './rerank.js'
+import type { PassageScope, RetrievalResult } from './retrieval.js'
 import { countShownItems } from './shown-items.js'
 import { createTermWeights } from './term-weights.js'
 import { judgeWithheld, MAX_COMPARED_PERMITTED, toJudgedQuestion, type WithheldPassage } from './withheld.js'
@@ -33,7 +31,6 @@ interface NavigationRequest {
   terms: ReturnType<typeof toQueryTerms>
   names: string[]
   known: ReadonlyMap<string, number> | undefined
-  query: string
   except: ReadonlySet<number>
 }
 
@@ -41,13 +38,8 @@ interface NavigationRequest {
  * Page-index navigation: chooses documents by their summaries, walks their section trees down to ranges (a page of a
  * section), opens the best ranges, and takes the best node of each. Uses no search index, vectors, graph or rerank.
  */
-export async function retrieveResearch(
-  context: EngineContext,
-  cache: PassageCache,
-  admitted: AdmittedQuery,
-  query: string,
-  signal: AbortSignal,
-): Promise<RetrievalResult> {
+export async function retrieveResearch(retrieval: PassageScope): Promise<RetrievalResult> {
+  const { context, cache, admitted, query, signal } = retrieval
   const { space, profile, subject } = admitted
   const started = performance.now()
   const terms = toQueryTerms(query)
@@ -66,17 +58,14 @@ export async function retrieveResearch(
     opened,
     passages,
     ...at
-  } = await navigate(context, cache, admitted, { terms, names, known, query, except: denied }, signal)
+  } = await navigate(retrieval, { terms, names, known, except: denied })
   const aboveThreshold = passages.filter(({ final }) => final >= profile.scoreThreshold)
   const shown = removeCopiedRows(aboveThreshold).slice(0, profile.topK)
   const rankedPassages = shown.map((one): RankedPassage => {
     const { key, title, body } = one.passage
     return { ...one, held: findContainedTerms(cache.get({ key, title, body }), names) }
   })
-  const withheld =
-    denied.size === 0
-      ? undefined
-      : await judgeAllDocuments(context, cache, admitted, { query, idf, denied, passages }, signal)
+  const withheld = denied.size === 0 ? undefined : await judgeAllDocuments(retrieval, { idf, denied, passages })
   return {
     ranked: rankedPassages,
     terms: names,
@@ -114,17 +103,11 @@ export async function retrieveResearch(
 }
 
 /** Goes from the summaries of documents down to passages, best first; skips the documents in `except`. */
-async function navigate(
-  context: EngineContext,
-  cache: PassageCache,
-  admitted: AdmittedQuery,
-  { terms, names, known, query, except }: NavigationRequest,
-  signal: AbortSignal,
-) {
+async function navigate(retrieval: PassageScope, { terms, names, known, except }: NavigationRequest) {
+  const { context, cache, admitted, query } = retrieval
   const { db } = context
-  const { space, snapshot, docs } = admitted
-  const request = { terms, known, except, ...omitUndefined({ docs }) }
-  const choice = await chooseDocuments(db, space.key, snapshot, request, signal)
+  const { space } = admitted
+  const choice = await chooseDocuments(retrieval, { terms, known, except })
   const chosen = performance.now()
   const trees = await Promise.all(
     choice.chosen.map(async (document) => ({ document, ranges: await readRanges(db, document.versionKey) })),
@@ -162,23 +145,20 @@ async function navigate(
 
 /** Navigates all documents, and judges the best passage if the reader may not read it. */
 async function judgeAllDocuments(
-  context: EngineContext,
-  cache: PassageCache,
-  admitted: AdmittedQuery,
+  retrieval: PassageScope,
   own: {
-    query: string
     idf: (term: string) => number
     denied: ReadonlySet<number>
     passages: readonly RankedPassage[]
   },
-  signal: AbortSignal,
 ): Promise<WithheldPassage | undefined> {
-  const question = toJudgedQuestion(own.query)
+  const { context, cache, admitted, query } = retrieval
+  const question = toJudgedQuestion(query)
   if (question === undefined) return undefined
   const names = toTermSequence(question)
   const known = await termWeights(context, admitted.space, names)
-  const everything = { terms: toQueryTerms(question), names, known, query: question, except: new Set<number>() }
-  const { idf, asked: statistics, passages } = await navigate(context, cache, admitted, everything, signal)
+  const everything = { terms: toQueryTerms(question), names, known, except: new Set<number>() }
+  const { idf, asked: statistics, passages } = await navigate({ ...retrieval, query: question }, everything)
   const heldIn = ({ passage: { key, title, body } }: RankedPassage) =>
     findContainedTerms(cache.get({ key, title, body }), names)
   return judgeWithheld({

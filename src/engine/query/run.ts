@@ -18,19 +18,15 @@ import { TraceRecorder } from '../traces/recorder.js'
 import { GENERATE_STEP } from '../traces/traces.js'
 import { type AdmittedQuery, admit } from './admission.js'
 import { answerQuery } from './answer.js'
-import { assembleEvidence } from './assemble-evidence.js'
-import { judgeWithModel } from './conflicts/model-judge.js'
-import type { QueryEmbedding } from './fast.js'
-import { findFollowUp, toSearchedQuery } from './follow-up.js'
-import { computeFreshnessWithFiles } from './freshness.js'
-import type { QueryGate } from './gate.js'
-import { type ModeRoute, resolveMode } from './mode.js'
+import { toSearchedQuery } from './follow-up.js'
+import type { ModeRoute } from './mode.js'
+import type { QueryEmbedding, QueryServices, RetrievalServices } from './retrieval.js'
+import { acquirePublicationLease, embedAhead, findEvidence } from './retrieval-run.js'
 import { openSession, type QuerySession, recordTurn } from './sessions.js'
-import { embedAhead, type QueryShared, retrieveInMode } from './stages.js'
 
 /** State that a query run carries from step to step. */
 interface QueryRunState {
-  context: EngineContext
+  services: RetrievalServices
   caller: Caller
   body: QueryBody
   /** the question as it is searched */
@@ -50,32 +46,26 @@ interface QueryRunState {
 
 /** Admits a query; after this its headers may be sent. */
 export async function startQuery(
-  context: EngineContext,
-  shared: QueryShared & { gate: QueryGate },
+  { gate, ...services }: QueryServices,
   caller: Caller,
   body: QueryBody,
   signal: AbortSignal,
 ): Promise<QueryRun> {
+  const { context } = services
   const admitted = await context.db.read(admitWithTrace(context, caller, body))
-  const leave = await shared.gate.enter(caller.tenant, signal)
+  const leave = await gate.enter(caller.tenant, signal)
   const traceId = newId()
-  const { session, lease } = await openSessionOrLeave(leave, context, caller, admitted, body.sessionId, traceId)
+  const { session, lease } = await openLeasedSession(context, caller, admitted, { id: body.sessionId, traceId }).catch(
+    (error: unknown) => {
+      leave()
+      throw error
+    },
+  )
   const recorder = new TraceRecorder()
   const query = toSearchedQuery(body.query, session.turns)
-  const embedding = embedAhead(context, admitted, body.mode, query, signal)
-  const run: QueryRunState = {
-    context,
-    caller,
-    body,
-    query,
-    admitted,
-    session,
-    traceId,
-    recorder,
-    signal,
-    embedding,
-    deltas: 0,
-  }
+  const embedding = embedAhead({ context, admitted, query, signal }, body.mode)
+  const base = { services, caller, body, query, admitted, session, traceId, recorder, signal, embedding }
+  const run: QueryRunState = { ...base, deltas: 0 }
   return {
     traceId,
     sessionId: session.id,
@@ -85,7 +75,7 @@ export async function startQuery(
         lease.release()
         leave()
       }
-      return streamAsTenant(caller.tenant, () => streamFrames(run, shared, release))
+      return streamAsTenant(caller.tenant, () => streamFrames(run, release))
     },
   }
 }
@@ -98,51 +88,31 @@ function* admitWithTrace(context: EngineContext, caller: Caller, body: QueryBody
 }
 
 /** Opens the session of a query. Its lease counts it before another query checks the session quota. */
-async function openSessionOrLeave(
-  leave: () => void,
+function openLeasedSession(
   context: EngineContext,
   caller: Caller,
-  { space, snapshot }: AdmittedQuery,
-  id: string | undefined,
-  traceId: string,
+  admitted: AdmittedQuery,
+  { id, traceId }: { id: string | undefined; traceId: string },
 ): Promise<{ session: QuerySession; lease: ReadLease }> {
-  const { db, leases } = context
-  try {
-    return await leases.runInOrder(space.key, async () => {
-      const session = await db.read(openSession(context, caller, space, id))
-      const lease = leases.acquire({
-        id: traceId,
-        spaceKey: space.key,
-        sessionId: session.id,
-        subject: caller.subject,
-        type: 'read',
-        targetType: 'publication',
-        targetId: snapshot.publicationId,
-        virtualPath: `/evidence/${traceId}`,
-      })
-      return { session, lease }
-    })
-  } catch (error) {
-    leave()
-    throw error
-  }
+  const { space } = admitted
+  return context.leases.runInOrder(space.key, async () => {
+    const session = await context.db.read(openSession(context, caller, space, id))
+    const holder = { id: traceId, sessionId: session.id, subject: caller.subject, virtualPath: `/evidence/${traceId}` }
+    return { session, lease: acquirePublicationLease(context, admitted, holder) }
+  })
 }
 
 /**
  * Streams the complete run. Every failure after admission is recorded as a failed trace and sent as one `answer.error`.
  * An abort before the commit ends silently.
  */
-async function* streamFrames(
-  run: QueryRunState,
-  shared: QueryShared,
-  release: () => void,
-): AsyncGenerator<AnswerFrame> {
+async function* streamFrames(run: QueryRunState, release: () => void): AsyncGenerator<AnswerFrame> {
   const { traceId, signal } = run
   try {
-    yield* produceFrames(run, shared)
+    yield* produceFrames(run)
   } catch (error) {
     if (signal.aborted) return
-    run.context.log.warn({ traceId, error: String(error) }, 'a query failed')
+    run.services.context.log.warn({ traceId, error: String(error) }, 'a query failed')
     const message = error instanceof KsError ? error.message : `the query failed unexpectedly (trace ${traceId})`
     await commitFailure(run, error instanceof KsError ? error.code : 'internal', message)
     yield { event: 'answer.error', data: { error: message, traceId } }
@@ -151,41 +121,27 @@ async function* streamFrames(
   }
 }
 
-async function* produceFrames(run: QueryRunState, shared: QueryShared): AsyncGenerator<AnswerFrame> {
-  const { context, admitted, body, recorder, signal, traceId } = run
-  const route = await recorder.step(
-    'query.route',
-    () => resolveMode(context, admitted.space, admitted.profile, body, signal),
-    (decided, durationMs) => ({ ...decided, durationMs }),
-  )
-  run.route = route
-  const { retrieved, plan } = await retrieveInMode(context, shared, {
-    body,
-    query: run.query,
-    admitted,
-    route,
-    recorder,
-    signal,
-    embedding: run.embedding,
-  })
-  const passages = retrieved.ranked.map(({ passage }) => passage)
-  const freshness = await computeFreshnessWithFiles(context, passages)
-  const judged = await judgeWithModel(
-    context,
-    admitted,
-    (agree) => {
-      const followUp = findFollowUp(body.query, run.session.turns)
-      const request = { query: body.query, traceId, freshness, agree, followUp, topK: admitted.profile.topK }
-      return assembleEvidence(request, retrieved)
+async function* produceFrames(run: QueryRunState): AsyncGenerator<AnswerFrame> {
+  const { services, admitted, body, query, embedding, recorder, session, signal, traceId } = run
+  const { context } = services
+  const { turns } = session
+  const found = await findEvidence(
+    services,
+    { admitted, body, query, embedding, turns, signal, traceId },
+    {
+      recorder,
+      onRoute: (chosen) => {
+        run.route = chosen
+      },
     },
-    signal,
   )
+  const { route, plan, retrieved } = found
   const answering = new Date()
-  let bundle = judged
+  let { bundle } = found
   let answer = ''
   const answerMetadata: Record<string, unknown> = {}
   const degraded = [...(route.failure === undefined ? [] : [route.failure]), ...retrieved.degraded]
-  for await (const part of answerQuery(context, admitted, run.session.turns, body.query, judged, retrieved, signal)) {
+  for await (const part of answerQuery({ context, admitted, query: body.query, turns, signal }, bundle, retrieved)) {
     if (part.type === 'delta') {
       answer += part.text
       run.deltas++
@@ -252,7 +208,8 @@ async function* produceFrames(run: QueryRunState, shared: QueryShared): AsyncGen
 
 /** Commits trace, steps, bundle and session turn in one transaction. `answer.done` is sent only after it. */
 async function commit(run: QueryRunState, route: ModeRoute, bundle: EvidenceBundle, answer: string): Promise<void> {
-  const { context, caller, admitted, body, session, traceId, recorder } = run
+  const { caller, admitted, body, session, traceId, recorder } = run
+  const { context } = run.services
   const { db, isShared } = context
   function* work(): Write<true> {
     yield* insertTrace({
@@ -268,7 +225,7 @@ async function commit(run: QueryRunState, route: ModeRoute, bundle: EvidenceBund
       sessionId: session.id,
       bundle,
     })
-    yield* recordTurn(context, caller, admitted.space, session.id, { traceId, query: body.query, answer })
+    yield* recordTurn(context, caller, admitted.space, { sessionId: session.id, traceId, query: body.query, answer })
     return true
   }
   // The questions of a space are counted in one row.
@@ -286,7 +243,8 @@ function* trueOrUndefined(isThere: Read<boolean>): Read<true | undefined> {
 
 /** Records a failed run: the stages that it completed, and a last step with the class of the failure. */
 async function commitFailure(run: QueryRunState, errorClass: string, error: string): Promise<void> {
-  const { context, caller, admitted, body, traceId, recorder, route, deltas } = run
+  const { caller, admitted, body, traceId, recorder, route, deltas } = run
+  const { context } = run.services
   const { defaultMode } = admitted.profile
   const requestedMode = body.mode ?? defaultMode
   // A run whose trace could not be committed already has a step that reports success.

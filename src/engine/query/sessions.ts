@@ -125,8 +125,7 @@ export function* recordTurn(
   context: EngineContext,
   caller: Caller,
   space: SpaceRow,
-  sessionId: string,
-  turn: SessionTurn & { traceId: string },
+  { sessionId, ...turn }: SessionTurn & { sessionId: string; traceId: string },
 ): Write<void> {
   const now = context.now()
   const expiresAt = sessionExpiry(yield* getRetentionRules(space.key), now)

@@ -80,8 +80,7 @@ async function prepareTask(
   admitted: AdmittedQuery,
   body: PlanResearchBody,
 ): Promise<PreparedTask> {
-  const { space, profile } = admitted
-  const route = await resolveMode(context, space, profile, toQueryBody(body), new AbortController().signal)
+  const route = await resolveMode(context, admitted, toQueryBody(body), new AbortController().signal)
   return { admitted, route, plan: await context.db.read(estimatePlan(context, admitted, route, body)) }
 }
 

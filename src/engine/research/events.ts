@@ -32,9 +32,7 @@ const SHARED_POLL_INTERVAL_MS = 1000
 export async function followEvents(
   { db, isShared }: Pick<EngineContext, 'db' | 'isShared'>,
   runner: ResearchRunner,
-  caller: Caller,
-  id: string,
-  page: PageRequest,
+  { caller, id, ...page }: PageRequest & { caller: Caller; id: string },
   signal: AbortSignal,
 ): Promise<AsyncIterable<ResearchEventFrame>> {
   const task = await db.read(findTask(caller, id))

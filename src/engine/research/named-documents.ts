@@ -1,9 +1,8 @@
 import { analyzeQuery } from '../../lib/text/analyze.js'
 import { mentionsLongestWord, mentionsName } from '../../lib/text/name-mentions.js'
-import type { EngineContext } from '../context.js'
-import type { AdmittedQuery } from '../query/admission.js'
 import { findReadingScope } from '../query/reading-scope.js'
 import { recall } from '../query/recall.js'
+import type { SearchScope } from '../query/retrieval.js'
 import { loadPassages } from '../rows/queries.js'
 import { listDocumentNamesBefore } from '../rows/research/follow-up-terms.js'
 import { MAX_FILTER_DOCS } from '../search/limits.js'
@@ -32,32 +31,27 @@ export interface NamedDocuments {
  * @param wider also searches texts when documents are named after it
  */
 export async function findNamedDocuments(
-  context: EngineContext,
-  admitted: AdmittedQuery,
+  scope: SearchScope,
   { name, others, wider }: { name: string; others: readonly string[]; wider: boolean },
-  signal: AbortSignal,
 ): Promise<NamedDocuments> {
   const named: number[] = []
   const foreign = new Set<number>()
   const otherNames = others.filter((other) => !mentionsName(other, name) && !mentionsName(name, other))
-  for await (const { key, names } of listDocumentNames(context, admitted, signal)) {
+  for await (const { key, names } of listDocumentNames(scope)) {
     const isForeign = otherNames.some((other) => mentionsName(names, other))
     if (isForeign) foreign.add(key)
     if (mentionsName(names, name)) named.push(key)
   }
   if (named.length > 0 && !wider)
     return { by: 'name', docs: named.slice(0, MAX_FILTER_DOCS), shared: named.filter((key) => foreign.has(key)) }
-  const mentioning = await findMentioningDocuments(context, admitted, name, signal)
+  const mentioning = await findMentioningDocuments(scope, name)
   const docs = mentioning.filter((key) => !foreign.has(key)).slice(0, MAX_FILTER_DOCS)
   return { by: 'text', docs, shared: docs }
 }
 
 /** The live documents of a space with all their names. */
-async function* listDocumentNames(
-  { db, foregroundPriority }: EngineContext,
-  { space, subject }: AdmittedQuery,
-  signal: AbortSignal,
-) {
+async function* listDocumentNames({ context, admitted: { space, subject }, signal }: SearchScope) {
+  const { db, foregroundPriority } = context
   let before = Number.MAX_SAFE_INTEGER
   for (let compared = 0; compared < MAX_COMPARED_DOCUMENTS; compared += BATCH_SIZE) {
     const rows = await db.read(listDocumentNamesBefore(space.key, { subject }, before, BATCH_SIZE))
@@ -72,17 +66,13 @@ async function* listDocumentNames(
 }
 
 /** Documents with a passage that contains the name. */
-async function findMentioningDocuments(
-  context: EngineContext,
-  admitted: AdmittedQuery,
-  name: string,
-  signal: AbortSignal,
-): Promise<number[]> {
+async function findMentioningDocuments(search: SearchScope, name: string): Promise<number[]> {
+  const { context, admitted } = search
   const terms = analyzeQuery(name)
   if (terms.length === 0) return []
   const request = { terms, textK: MAX_SEARCHED_PASSAGES, vectorK: MAX_SEARCHED_PASSAGES }
   const scope = await context.db.read(findReadingScope(admitted))
-  const { hits } = await recall(context, admitted, request, { scope }, signal)
+  const { hits } = await recall(search, request, { scope })
   const keys = hits.map(({ key }) => key)
   const rows = [...(await context.db.read(loadPassages(admitted.space.key, keys))).values()]
   const filterRows = (test: typeof mentionsName) => rows.filter(({ title, body }) => test(`${title}\n${body}`, name))

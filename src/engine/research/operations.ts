@@ -1,8 +1,9 @@
 import { KsError } from '../../contract/errors.js'
 import type { CreateResearchBody } from '../../contract/gateway/research.js'
 import type { Caller } from '../base/caller.js'
+import type { PageRequest } from '../base/page.js'
 import type { EngineContext } from '../context.js'
-import type { QueryShared } from '../query/stages.js'
+import type { QueryShared } from '../query/retrieval.js'
 import { isTerminal } from '../rows/research/stages.js'
 import { findTask, moveTask } from '../rows/research/tasks.js'
 import { bind, bindRead } from '../storage/bind-operation.js'
@@ -28,7 +29,9 @@ export function createResearch(context: EngineContext, shared: QueryShared) {
     list: bindRead(db, listTasks),
     get: bindRead(db, loadJob),
     partials: bindRead(db, listPartials),
-    events: bind(followEvents, context, runner),
+    events: bind((caller: Caller, id: string, page: PageRequest, signal: AbortSignal) =>
+      followEvents(context, runner, { caller, id, ...page }, signal),
+    ),
     report: bindRead(db, readReport),
     /** @throws KsError `already-terminal` */
     cancel: bind(async (caller: Caller, id: string) => {

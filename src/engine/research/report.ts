@@ -150,7 +150,7 @@ async function draftSection(
   try {
     let numbers: number[] = []
     const promptFor = (window: number) => {
-      const prompt = buildPrompt(window, searched, items, [], { maxTokens: SECTION_TOKENS })
+      const prompt = buildPrompt(window, searched, items, { maxTokens: SECTION_TOKENS })
       numbers = prompt.numbers
       return prompt
     }

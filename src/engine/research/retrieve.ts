@@ -1,20 +1,15 @@
-import type { EvidenceBundle, QueryBody } from '../../contract/gateway/queries.js'
+import type { QueryBody } from '../../contract/gateway/queries.js'
 import { analyzeQuery } from '../../lib/text/analyze.js'
-
 import { mentionsLongestWord, mentionsName } from '../../lib/text/name-mentions.js'
 import type { Degradation } from '../base/degraded.js'
 import { type AnalysedPassage, analysePassage } from '../derived/passage.js'
-
 import type { AdmittedQuery } from '../query/admission.js'
-import { assembleEvidence } from '../query/assemble-evidence.js'
 import { computeAnswerConfidence, sumWeights } from '../query/confidence.js'
 import type { RankedPassage } from '../query/evidence.js'
-import type { RetrievalResult } from '../query/fast.js'
-import { computeFreshnessWithFiles } from '../query/freshness.js'
 import { computeWeightedLength, measureFeatures, prepareQuery } from '../query/rerank.js'
-import { retrieveInMode } from '../query/stages.js'
+import type { RetrievalResult } from '../query/retrieval.js'
+import { findEvidence, judgeRetrieval } from '../query/retrieval-run.js'
 import type { PassageRow } from '../rows/queries.js'
-import { TraceRecorder } from '../traces/recorder.js'
 import { createBundle } from './bundle.js'
 import { findNamedDocuments, type NamedDocuments } from './named-documents.js'
 import type { StepScope, TaskRun } from './task-run.js'
@@ -62,20 +57,29 @@ export async function runRetrievalStep(
     activeDocumentIds: [],
     activeEntityIds: [],
   }
-  const recorder = new TraceRecorder()
-  const request = { body, query, admitted, route: run.frozen.route, recorder, signal }
-  const found =
-    admitted.docs?.length === 0 ? EMPTY_RESULT : (await retrieveInMode(context, run.shared, request)).retrieved
-  const retrieved = { ...found, ranked: found.ranked.filter(({ passage }) => isAbout(passage)) }
-  signal.throwIfAborted()
-  const judged = retrieval.lead === undefined ? retrieved : rankByQuestion(retrieval.searched, retrieved)
-  const limited = { ...judged, ranked: judged.ranked.slice(0, remainingPassages) }
-  const passages = limited.ranked.map(({ passage }) => passage)
-  const freshness = await computeFreshnessWithFiles(context, passages)
-  const partial: EvidenceBundle = createBundle(
-    assembleEvidence({ query: retrieval.text, traceId: run.row.id, freshness }, limited),
-  )
-  const idf = analyzeQuery(retrieval.searched).map((term): [string, number] => [term, limited.idf(term)])
+  const refine = (all: RetrievalResult): RetrievalResult => {
+    signal.throwIfAborted()
+    const found = { ...all, ranked: all.ranked.filter(({ passage }) => isAbout(passage)) }
+    const ranked = retrieval.lead === undefined ? found : rankByQuestion(retrieval.searched, found)
+    return { ...ranked, ranked: ranked.ranked.slice(0, remainingPassages) }
+  }
+  const options = {
+    admitted,
+    body,
+    route: run.frozen.route,
+    signal,
+    traceId: run.row.id,
+    question: retrieval.text,
+    keepsAll: true,
+    byRules: true,
+    refine,
+  }
+  const { retrieved, bundle } =
+    admitted.docs?.length === 0
+      ? await judgeRetrieval(context, options, EMPTY_RESULT)
+      : await findEvidence({ context, ...run.shared }, options)
+  const partial = createBundle(bundle)
+  const idf = analyzeQuery(retrieval.searched).map((term): [string, number] => [term, retrieved.idf(term)])
   const { degraded } = retrieved
   const done: CompletedRetrieval = {
     ...retrieval,
@@ -84,7 +88,7 @@ export async function runRetrievalStep(
     ...(degraded.length === 0 ? {} : { degraded }),
     ...(retrieved.withheld !== undefined ? { withheld: true } : {}),
   }
-  return { body: done, toolCalls: 1, scanned: limited.ranked.length, partial }
+  return { body: done, toolCalls: 1, scanned: retrieved.ranked.length, partial }
 }
 
 const EMPTY_RESULT: RetrievalResult = {
@@ -109,7 +113,7 @@ async function scopeRetrieval(
   if (entities.length === 0) return { admitted, isAbout: () => true }
   const namedDocuments: NamedDocuments[] = []
   for (const name of entities)
-    namedDocuments.push(await findNamedDocuments(run.context, admitted, { name, others, wider }, signal))
+    namedDocuments.push(await findNamedDocuments({ context: run.context, admitted, signal }, { name, others, wider }))
   const docs = [...new Set(namedDocuments.flatMap((one) => one.docs))]
   const shared = new Set(others.length === 0 ? [] : namedDocuments.flatMap((one) => one.shared))
   const isAbout = (passage: PassageRow): boolean => {

@@ -6,26 +6,20 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { Caller } from '../base/caller.js'
 import type { EngineContext } from '../context.js'
 import { admit } from '../query/admission.js'
-import { assembleEvidence } from '../query/assemble-evidence.js'
-import { computeFreshness } from '../query/freshness.js'
-import type { QueryGate } from '../query/gate.js'
-import { resolveMode } from '../query/mode.js'
-import { type QueryShared, retrieveInMode } from '../query/stages.js'
+import type { QueryServices } from '../query/retrieval.js'
+import { findEvidence, runWithLease } from '../query/retrieval-run.js'
 import { filterReadableDocuments } from '../rows/documents.js'
 import { isNodeVisible } from '../rows/snapshots.js'
 import type { SpaceRow } from '../rows/spaces.js'
 import { findSpace } from '../rows/spaces.js'
 import type { SpaceSnapshot } from '../spaces/snapshot.js'
 import type { Read } from '../storage/program.js'
-import { TraceRecorder } from '../traces/recorder.js'
 import { type SnapshotEvidence, type SnapshotQuery, toReference, toSnapshotEvidence } from './snapshot-queries.js'
 import { findSnapshot, keptQueries } from './snapshots.js'
 
 /** A call stops after this time and returns where to continue; the running query ends soon after. */
 const CALL_TIMEOUT_MS = 30_000
-const QUERY_TIMEOUT_MS = 60_000
-
-type ReplayShared = QueryShared & { gate: QueryGate }
+const QUERY_LIMIT = { timeoutMs: 60_000, message: 'the query took longer than 60000 ms' }
 
 /**
  * Runs the recorded queries again on the current publication, with the code that answers queries. It writes no answer
@@ -34,33 +28,22 @@ type ReplayShared = QueryShared & { gate: QueryGate }
  * @throws KsError `not-found`, `busy`
  */
 export async function replaySnapshot(
-  context: EngineContext,
-  shared: ReplayShared,
+  services: QueryServices,
   caller: Caller,
   id: string,
   { from }: { from: number },
 ): Promise<SnapshotReplay> {
+  const { context } = services
   const { row, space, recorded } = await context.db.read(loadRecorded(caller, id))
   const head = toPublication(space)
-  const lease = context.leases.acquire({
-    spaceKey: space.key,
-    sessionId: newId(),
-    type: 'read',
-    targetType: 'publication',
-    targetId: head.publicationId,
-    virtualPath: '/evidence',
-  })
-  lease.keepAlive()
   const deadline = performance.now() + CALL_TIMEOUT_MS
   const queries: ReplayedQuery[] = []
-  try {
+  await runWithLease(context, { space, snapshot: head }, async () => {
     for (const recordedQuery of recorded.slice(from)) {
       if (queries.length > 0 && performance.now() > deadline) break
-      queries.push(await replayOne(context, shared, caller, { space, head }, recordedQuery))
+      queries.push(await replayOne(services, caller, { space, head }, recordedQuery))
     }
-  } finally {
-    lease.release()
-  }
+  })
   const sum = (key: 'added' | 'lost' | 'kept') => queries.reduce((total, query) => total + query[key].length, 0)
   const next = from + queries.length
   return {
@@ -104,19 +87,18 @@ interface CurrentEvidence {
 }
 
 async function replayOne(
-  context: EngineContext,
-  shared: ReplayShared,
+  services: QueryServices,
   caller: Caller,
   at: { space: SpaceRow; head: SpaceSnapshot },
   recordedQuery: SnapshotQuery,
 ): Promise<ReplayedQuery> {
   const base = { traceId: recordedQuery.traceId, query: recordedQuery.query, mode: recordedQuery.mode }
   try {
-    const today = await searchNow(context, shared, caller, at, recordedQuery)
+    const today = await searchNow(services, caller, at, recordedQuery)
     return {
       ...base,
       evidenceState: { recorded: recordedQuery.evidenceState, now: today.state },
-      ...(await context.db.read(compareEvidence(caller, at, recordedQuery.evidence, today.evidence))),
+      ...(await services.context.db.read(compareEvidence(caller, at, recordedQuery.evidence, today.evidence))),
     }
   } catch (error) {
     if (!(error instanceof KsError) || error.code === 'busy') throw error
@@ -126,39 +108,19 @@ async function replayOne(
 }
 
 async function searchNow(
-  context: EngineContext,
-  shared: ReplayShared,
+  services: QueryServices,
   caller: Caller,
   at: { space: SpaceRow; head: SpaceSnapshot },
   recordedQuery: SnapshotQuery,
 ): Promise<CurrentEvidence> {
-  const { db } = context
-  const prepared = await db.read(admitAgain(context, caller, at, recordedQuery))
+  const { context, gate } = services
+  const prepared = await context.db.read(admitAgain(context, caller, at, recordedQuery))
   // No document that it was limited to exists: searching all others would be a different query.
   if (prepared === undefined) return { state: 'not-enough-evidence', evidence: [] }
-  const { body, admitted } = prepared
-  const { query } = body
-  const limit = new AbortController()
-  const timer = setTimeout(
-    () => limit.abort(new KsError('unavailable', `the query took longer than ${QUERY_TIMEOUT_MS} ms`)),
-    QUERY_TIMEOUT_MS,
-  )
-  timer.unref()
-  const { signal } = limit
-  const leave = await shared.gate.enter(caller.tenant, signal)
-  try {
-    const route = await resolveMode(context, admitted.space, admitted.profile, body, signal)
-    const recorder = new TraceRecorder()
-    const request = { body, query: recordedQuery.searched ?? query, admitted, route, recorder, signal }
-    const { retrieved } = await retrieveInMode(context, shared, request)
-    const passages = retrieved.ranked.map(({ passage }) => passage)
-    const freshness = await db.read(computeFreshness(passages, Date.now()))
-    const bundle = assembleEvidence({ query, traceId: newId(), freshness, topK: admitted.profile.topK }, retrieved)
-    return { state: bundle.state, evidence: toSnapshotEvidence(bundle) }
-  } finally {
-    clearTimeout(timer)
-    leave()
-  }
+  const { searched: query = recordedQuery.query } = recordedQuery
+  const asRecorded = { ...prepared, query, traceId: newId(), byRules: true, ignoresFiles: true }
+  const { bundle } = await gate.run(caller, QUERY_LIMIT, (signal) => findEvidence(services, { ...asRecorded, signal }))
+  return { state: bundle.state, evidence: toSnapshotEvidence(bundle) }
 }
 
 /** @returns undefined when none of the documents that a query was limited to exists */

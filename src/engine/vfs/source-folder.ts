@@ -17,8 +17,7 @@ const FILE_POSITION = 1
  */
 export async function listSourceFolder(
   view: VfsView,
-  source: string | null,
-  folder: string,
+  { source, folder }: { source: string | null; folder: string },
   after: CursorPosition | undefined,
   limit: number,
 ): Promise<VfsEntryPage> {

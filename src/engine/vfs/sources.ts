@@ -78,7 +78,7 @@ export class SourcesNamespace {
     const item =
       folder === '' ? await this.#view.db.read(makeSourceItem(this.#view, source)) : makeFolderItem(source, folder)
     return makeNode(item, {
-      list: (after, limit) => listSourceFolder(this.#view, source, folder, after, limit),
+      list: (after, limit) => listSourceFolder(this.#view, { source, folder }, after, limit),
       walk: (after, filter) => this.#walk(source, folder, after, filter),
       texts: (after) => this.#textsIn(source, folder, after),
     })

@@ -49,9 +49,10 @@ export function findTopicName({ terms, documents }: TopicNameInput): string | un
   const weights = new Map(terms.map((term, rank) => [term, 1 / (1 + rank / 2)]))
   const candidates = new Map<string, NameCandidate>()
   for (const [documentIndex, { title, headings, texts }] of documents.entries()) {
-    addPhrases(candidates, title, documentIndex, SOURCE_BONUS.title, weights)
-    for (const heading of headings) addPhrases(candidates, heading, documentIndex, SOURCE_BONUS.heading, weights)
-    for (const text of texts) addPhrases(candidates, text, documentIndex, SOURCE_BONUS.text, weights)
+    addPhrases(candidates, { text: title, documentIndex, bonus: SOURCE_BONUS.title }, weights)
+    for (const heading of headings)
+      addPhrases(candidates, { text: heading, documentIndex, bonus: SOURCE_BONUS.heading }, weights)
+    for (const text of texts) addPhrases(candidates, { text, documentIndex, bonus: SOURCE_BONUS.text }, weights)
   }
   let best: { candidate: NameCandidate; score: number } | undefined
   for (const candidate of candidates.values()) {
@@ -137,9 +138,7 @@ function computeWeight(word: string, weights: ReadonlyMap<number, number>): numb
 
 function addPhrases(
   candidates: Map<string, NameCandidate>,
-  text: string,
-  documentIndex: number,
-  bonus: number,
+  { text, documentIndex, bonus }: { text: string; documentIndex: number; bonus: number },
   weights: ReadonlyMap<number, number>,
 ): void {
   const isTitle = bonus > SOURCE_BONUS.text

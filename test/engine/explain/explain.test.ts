@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ExplainBody } from '../../../src/contract/gateway/explain.js'
 import type { RetrievalProfileBody } from '../../../src/contract/gateway/retrieval-profile.js'
 import { explainText } from '../../../src/engine/explain/index-stages.js'
-import type { Stages } from '../../../src/engine/explain/stages.js'
+import { Stages } from '../../../src/engine/explain/stages.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
 import {
@@ -303,10 +303,13 @@ describe('the explanation of a miss', () => {
     const found = { ...nothing, vectorCount: 0, frequencies: new Map(), rewordings: [], textMs: 0, vectorMs: 0 }
     const hits = { ...found, vectorMethod: 'none' as const }
     const passages = { meant: new Map(), all: new Set([7]), termCounts: new Map([['guillemot', 1]]) }
-    const stages: Stages = { list: [], verdict: undefined }
-    const record = { found: hits, hits: [], compared: [], ranked: [], copyOf: new Map<number, number>() }
+    const stages = new Stages()
+    const record = {
+      ...{ embedding: { embedded: undefined }, found: hits, hits: [] },
+      ...{ compared: [], ranked: [], copyOf: new Map<number, number>() },
+    }
     const probed = { own: hits, wide: hits, watermark: { applied: 3, newest: 5 } }
-    explainText(record, probed, passages, ['guillemot'], stages)
+    explainText({ record, passages, terms: ['guillemot'] }, probed, stages)
     expect(stages.list).toMatchObject([
       { outcome: 'missed', reason: 'watermark-behind', figures: { watermark: 3, newestChange: 5 } },
     ])

@@ -3,8 +3,8 @@ import { KsError } from '../../../src/contract/errors.js'
 import type { EvidenceBundle, EvidenceState } from '../../../src/contract/gateway/queries.js'
 import type { EngineContext } from '../../../src/engine/context.js'
 import { answerQuery } from '../../../src/engine/query/answer.js'
-import type { RetrievalResult } from '../../../src/engine/query/fast.js'
 import type { AnswerPart } from '../../../src/engine/query/model-answer.js'
+import type { RetrievalResult } from '../../../src/engine/query/retrieval.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
 import { admitted, evidenceOf, MODEL, never, type Reply, speaking } from './small-space.js'
@@ -54,8 +54,8 @@ async function answered({
 }: AnswerOptions = {}) {
   const parts: AnswerPart[] = []
   const retrieved = { idf: () => 3, ...(withheld && { withheld }) } as unknown as RetrievalResult
-  const at = admitted(store, space, { profile: profile ?? {} })
-  for await (const part of answerQuery(context, at, turns, query, bundle, retrieved, signal)) parts.push(part)
+  const request = { context, admitted: admitted(store, space, { profile: profile ?? {} }), query, turns, signal }
+  for await (const part of answerQuery(request, bundle, retrieved)) parts.push(part)
   const text = parts.flatMap((part) => (part.type === 'delta' ? [part.text] : [])).join('')
   const end = parts.at(-1)
   if (end?.type !== 'end') throw new Error('the answer has no end')

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { assembleEvidence } from '../../../src/engine/query/assemble-evidence.js'
 import type { RankedPassage } from '../../../src/engine/query/evidence.js'
-import type { RetrievalResult } from '../../../src/engine/query/fast.js'
 import type { Freshness } from '../../../src/engine/query/freshness.js'
+import type { RetrievalResult } from '../../../src/engine/query/retrieval.js'
 import type { PassageRow } from '../../../src/engine/rows/queries.js'
 import { analyzeQuery } from '../../../src/lib/text/analyze.js'
 

@@ -68,8 +68,11 @@ it('retrieval fills topK with other passages instead of copies', async () => {
   finding(store, () => keys.map(({ key }, index) => ({ key, bm25: 3 - index })))
   const asked = admitted(store, space, { profile: { topK: 2 } })
   const found = await retrieveFast(
-    ...([store.context, new PassageCache(), asked, 'when does the pool open'] as const),
-    ...([{ embedded: undefined }, never] as const),
+    {
+      ...{ context: store.context, cache: new PassageCache(), admitted: asked, query: 'when does the pool open' },
+      ...{ signal: never, observer: {} },
+    },
+    { embedded: undefined },
   )
   expect(found.ranked.map(({ passage }) => passage.filename).sort()).toEqual(['fee.md', 'pool.md'])
 })

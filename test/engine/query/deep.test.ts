@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EngineContext } from '../../../src/engine/context.js'
+import type { AdmittedQuery } from '../../../src/engine/query/admission.js'
 import { retrieveDeep } from '../../../src/engine/query/deep.js'
+import type { Retrieval } from '../../../src/engine/query/retrieval.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 import { openSmallStore, passages, type SmallStore } from '../../helpers/store.js'
@@ -41,6 +43,11 @@ const hit = (text: string, more: Partial<SearchHit> = {}): SearchHit => ({
   bm25: 1,
   ...more,
 })
+const deep = (admitted: AdmittedQuery, query: string, more: Partial<Retrieval> = {}) =>
+  retrieveDeep(
+    { ...{ context, ...shared, admitted, query, activeEntityIds: [], signal: never, observer: {} }, ...more },
+    { embedded: undefined },
+  )
 interface DeepOptions {
   query?: string
   profile?: object
@@ -53,13 +60,7 @@ const ask = ({
   docs,
   active = [],
 }: DeepOptions = {}) =>
-  retrieveDeep(
-    context,
-    shared,
-    { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) },
-    { query, activeEntityIds: active, embedding: { embedded: undefined } },
-    never,
-  )
+  deep({ ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) }, query, { activeEntityIds: active })
 const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
 const by = ({ ranked }: Awaited<ReturnType<typeof ask>>, text: string) =>
   ranked.find(({ passage }) => passage.body === text)?.byGraph
@@ -94,22 +95,14 @@ describe('mode deep', () => {
     await another()
     const early = admitted(store, space)
     await publish(store, space, { 'd.md': 'Orion Institute was founded by nobody, says Ada Keller.' })
-    const found = await retrieveDeep(
-      ...([context, shared, early] as const),
-      { query: 'Who founded the institute?', activeEntityIds: [], embedding: { embedded: undefined } },
-      never,
-    )
+    const found = await deep(early, 'Who founded the institute?')
     expect(texts(found).join()).not.toContain('nobody')
     expect(found.metrics.graphProjectionFilteredCount).toBeGreaterThan(0)
   })
 
   it('reports how many documents the graph does not cover yet', async () => {
     const derivations = { catchUp: async () => 3 } as never
-    const found = await retrieveDeep(
-      ...([context, { ...shared, derivations }, admitted(store, space)] as const),
-      { query: 'Who?', activeEntityIds: [], embedding: { embedded: undefined } },
-      never,
-    )
+    const found = await deep(admitted(store, space), 'Who?', { derivations })
     expect(found.degraded).toEqual([
       { part: 'graph', class: 'unavailable', reason: 'the graph of 3 documents is still being built' },
     ])

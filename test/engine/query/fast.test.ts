@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EngineContext } from '../../../src/engine/context.js'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
-import {
-  embedForFast,
-  type FastSearchRecord,
-  type GraphStage,
-  type QueryEmbedding,
-  retrieveFast,
-} from '../../../src/engine/query/fast.js'
+import type { AdmittedQuery } from '../../../src/engine/query/admission.js'
+import { embedForFast, type GraphStage, retrieveFast } from '../../../src/engine/query/fast.js'
+import type { FastSearchRecord, QueryEmbedding } from '../../../src/engine/query/retrieval.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpers/store.js'
@@ -49,14 +45,24 @@ interface FastOptions {
   profile?: object
   embedding?: QueryEmbedding
   observe?: (record: FastSearchRecord) => void
-  expand?: Parameters<typeof retrieveFast>[7]
+  expand?: Parameters<typeof retrieveFast>[2]
   docs?: number[]
 }
 const ask = ({ query = 'lamp of Brest', profile = {}, embedding = PLAIN, observe, expand, docs }: FastOptions = {}) =>
   retrieveFast(
-    ...([context, new PassageCache(), { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) }] as const),
-    ...([query, embedding, never, observe, expand] as const),
+    {
+      ...{
+        context,
+        cache: new PassageCache(),
+        query,
+        signal: never,
+        observer: { ...(observe && { onSearch: observe }) },
+      },
+      admitted: { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) },
+    },
+    ...([embedding, expand] as const),
   )
+const embed = (admitted: AdmittedQuery, signal = never) => embedForFast({ context, admitted, query: 'lamp', signal })
 const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
 
 describe('a search of both indexes', () => {
@@ -237,17 +243,17 @@ describe('a search with vectors', () => {
 
   it('embeds the question, and continues without a vector if that fails', async () => {
     await another()
-    expect(await embedForFast(context, admitted(store, space), 'lamp', never)).toEqual({ embedded: undefined })
+    expect(await embed(admitted(store, space))).toEqual({ embedded: undefined })
     model(store, space)
     const at = admitted(store, space)
     store.embed = () => [VECTOR]
-    expect(await embedForFast(context, at, 'lamp', never)).toEqual({
+    expect(await embed(at)).toEqual({
       embedded: { vector: VECTOR, vectorSpaceId: at.space.vector_space, dimension: 2 },
     })
     store.embed = () => {
       throw new Error('off')
     }
-    expect(await embedForFast(context, at, 'lamp', never)).toEqual({
+    expect(await embed(at)).toEqual({
       embedded: undefined,
       degraded: {
         part: 'embedding',
@@ -257,7 +263,7 @@ describe('a search with vectors', () => {
     })
     const gone = new AbortController()
     gone.abort(new Error('gone'))
-    await expect(embedForFast(context, at, 'lamp', gone.signal)).rejects.toThrow('gone')
+    await expect(embed(at, gone.signal)).rejects.toThrow('gone')
   })
 })
 

@@ -28,7 +28,7 @@ describe('the prompt of an answer', () => {
       { query: 'First?', answer: 'One.' },
       { query: 'Second?', answer: 'Two.' },
     ]
-    const prompt = buildPrompt(8000, 'Is the lamp lit?', ITEMS, turns)
+    const prompt = buildPrompt(8000, 'Is the lamp lit?', ITEMS, { turns })
     expect(prompt.messages.map(({ role, content }) => [role, role === 'system' ? '' : content])).toEqual([
       ['system', ''],
       ['user', 'First?'],
@@ -55,15 +55,15 @@ describe('the prompt of an answer', () => {
 
   it('appends the instructions of an application to the rules, and includes its images', () => {
     const images = [{ mimeType: 'image/png', base64: 'AAAA', detail: 'auto' } satisfies ChatImage]
-    const { messages } = buildPrompt(8000, 'Q?', ITEMS, [], { instructions: 'Be brief.', images, maxTokens: 50 })
-    expect(messages[0]?.content).toBe(`${buildPrompt(8000, 'Q?', ITEMS, []).messages[0]?.content}\n\nBe brief.`)
+    const { messages } = buildPrompt(8000, 'Q?', ITEMS, { instructions: 'Be brief.', images, maxTokens: 50 })
+    expect(messages[0]?.content).toBe(`${buildPrompt(8000, 'Q?', ITEMS).messages[0]?.content}\n\nBe brief.`)
     expect(messages.at(-1)?.images).toEqual(images)
-    expect(buildPrompt(8000, 'Q?', ITEMS, [], { maxTokens: 50 }).maxTokens).toBe(50)
+    expect(buildPrompt(8000, 'Q?', ITEMS, { maxTokens: 50 }).maxTokens).toBe(50)
   })
 
   it('lists contradictions once for each pair, and only between passages in the prompt', () => {
     const contradictionLines = (items: EvidenceItem[], window = 8000) =>
-      contentOf(buildPrompt(window, 'Q?', items, [])).match(/^Sources \d+ and \d+ contradict.*$/gm)
+      contentOf(buildPrompt(window, 'Q?', items)).match(/^Sources \d+ and \d+ contradict.*$/gm)
     const both = [
       item('a', 'Lit.', [against('b')]),
       item('b', 'Dark.', [against('a'), against('c', 'other')]),
@@ -76,7 +76,7 @@ describe('the prompt of an answer', () => {
     expect(contradictionLines(ITEMS)).toBeNull()
     expect(contradictionLines([item('a', 'Lit.', [against('gone')])])).toBeNull()
     const long = [item('a', 'Lit. '.repeat(400), [against('b')]), item('b', 'Dark. '.repeat(900), [against('a')])]
-    expect(buildPrompt(1500, 'Q?', long, []).given).toMatchObject({ passages: 1, leftOut: 1 })
+    expect(buildPrompt(1500, 'Q?', long).given).toMatchObject({ passages: 1, leftOut: 1 })
     expect(contradictionLines(long, 1500)).toBeNull()
   })
 
@@ -91,7 +91,7 @@ describe('the prompt of an answer', () => {
       dated,
       forged,
     ]
-    const prompt = buildPrompt(8000, 'Q?', items, [])
+    const prompt = buildPrompt(8000, 'Q?', items)
     expect(prompt.numbers).toEqual([1, 3])
     expect(prompt.given).toMatchObject({ passages: 2, leftOut: 0 })
     expect(contentOf(prompt)).toContain(
@@ -107,9 +107,7 @@ describe('the prompt of an answer', () => {
 
   it('contains few passages for a small window, and more for a larger one', () => {
     const many = Array.from({ length: 40 }, (_, index) => item(`n${index}`, `Lamp ${index}.`))
-    const passages = [2048, 4096, 8192, 16_384, 131_072].map(
-      (window) => buildPrompt(window, 'Q?', many, []).given.passages,
-    )
+    const passages = [2048, 4096, 8192, 16_384, 131_072].map((window) => buildPrompt(window, 'Q?', many).given.passages)
     expect(passages).toEqual([4, 4, 6, 10, 40])
   })
 
@@ -124,7 +122,8 @@ describe('the prompt of an answer', () => {
       [12_000, 0],
       [12_000, 3],
     ] as const) {
-      const prompt = buildPrompt(window, question, many, turns, {
+      const prompt = buildPrompt(window, question, many, {
+        turns,
         images: Array.from({ length: images }, () => ({}) as ChatImage),
       })
       const { passages, cut, leftOut } = prompt.given
@@ -140,11 +139,11 @@ describe('the prompt of an answer', () => {
       expect(question.endsWith(questionOf(prompt))).toBe(true)
       expect(estimateMaxTokens(questionOf(prompt))).toBeLessThanOrEqual((0.9 * window - prompt.maxTokens) / 2)
     }
-    const plain = buildPrompt(2500, 'Q?', many, []).given.passages
-    const shown = buildPrompt(2500, 'Q?', many, [], { images: [{} as ChatImage] }).given.passages
+    const plain = buildPrompt(2500, 'Q?', many).given.passages
+    const shown = buildPrompt(2500, 'Q?', many, { images: [{} as ChatImage] }).given.passages
     expect(shown).toBeLessThan(plain)
-    expect(contentOf(buildPrompt(2500, 'Q?', many, turns)).length).toBeLessThan(
-      contentOf(buildPrompt(2500, 'Q?', many, [])).length,
+    expect(contentOf(buildPrompt(2500, 'Q?', many, { turns })).length).toBeLessThan(
+      contentOf(buildPrompt(2500, 'Q?', many)).length,
     )
   })
 })
@@ -167,7 +166,7 @@ describe('the generation of an answer', () => {
   const { signal } = new AbortController()
   const eventsOf = async (from: Generator, style?: object) => {
     const events = []
-    for await (const event of generateAnswer(from, 'Q?', ITEMS, [], signal, style)) events.push(event)
+    for await (const event of generateAnswer(from, 'Q?', ITEMS, { ...style, signal })) events.push(event)
     return events
   }
 

@@ -33,7 +33,8 @@ const route = (
   profile: object = { reasoningModel: MODEL },
   query = 'How high?',
   signal = never,
-) => resolveMode(context, space, { ...PROFILE, ...profile }, bodyOf(space, query, mode && { mode }), signal)
+) =>
+  resolveMode(context, { space, profile: { ...PROFILE, ...profile } }, bodyOf(space, query, mode && { mode }), signal)
 const END = { type: 'end', finishReason: 'stop' } as const
 /** A reply of a model that reports this model name. */
 const by = (model: unknown, text = '{"mode":"fast"}') => [

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Caller } from '../../../src/engine/base/caller.js'
+import type { AdmittedQuery } from '../../../src/engine/query/admission.js'
 import { findReadingScope } from '../../../src/engine/query/reading-scope.js'
-import { recall } from '../../../src/engine/query/recall.js'
+import { type RecallScope, recall } from '../../../src/engine/query/recall.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import type { SearchRequest } from '../../../src/engine/search/ports.js'
 import { ADA } from '../../helpers/engine.js'
@@ -31,9 +32,11 @@ describe('a search of both indexes for a reader', () => {
   const REQUEST: SearchRequest = { terms: ['one'], textK: 2, vectorK: 2 } as SearchRequest
   const key = (text: string) => keys.get(text) ?? -1
   const hits = (...texts: string[]) => texts.map((text) => ({ key: key(text), bm25: 1 }))
+  const search = (at: AdmittedQuery, request: SearchRequest, reading: RecallScope, signal = never) =>
+    recall({ context: store.context, admitted: at, signal }, request, reading)
   const ask = (caller = ADA, more: Partial<SearchRequest> = {}) => {
     const at = admitted(store, space, { caller })
-    return recall(store.context, at, { ...REQUEST, ...more }, { scope: store.db.now(findReadingScope(at)) }, never)
+    return search(at, { ...REQUEST, ...more }, { scope: store.db.now(findReadingScope(at)) })
   }
   const of = (found: readonly { key: number }[]) =>
     found.map((one) => [...keys].find(([, known]) => known === one.key)?.[0])
@@ -56,7 +59,7 @@ describe('a search of both indexes for a reader', () => {
     await publish(store, space, { 'late.md': 'Late one.' })
     keys = keysOf(store, space)
     finding(store, () => hits('Open one.', 'Late one.'))
-    expect((await recall(store.context, early, REQUEST, {}, never)).hidden).toBe(1)
+    expect((await search(early, REQUEST, {})).hidden).toBe(1)
     expect((await ask(EVE)).hidden).toBe(0)
   })
 
@@ -106,6 +109,6 @@ describe('a search of both indexes for a reader', () => {
       gone.abort(new Error('gone'))
       return []
     })
-    await expect(recall(store.context, admitted(store, space), REQUEST, {}, gone.signal)).rejects.toThrow('gone')
+    await expect(search(admitted(store, space), REQUEST, {}, gone.signal)).rejects.toThrow('gone')
   })
 })

@@ -51,7 +51,7 @@ const rerank = (
   { rerank: more = {}, query = 'Q?', passages = of(list.length), signal = never }: RerankOptions = {},
 ) => {
   const profile = { rerank: { enabled: true, model: MODEL, ...more } }
-  return rerankByModel(context, admitted(store, space, { profile }), query, list, passages, signal)
+  return rerankByModel({ context, admitted: admitted(store, space, { profile }), query, signal }, list, passages)
 }
 
 describe('the order by a rerank model', () => {

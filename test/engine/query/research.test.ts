@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { Derivations } from '../../../src/engine/derived/derivation.js'
 import { PassageCache } from '../../../src/engine/derived/passage.js'
+import type { AdmittedQuery } from '../../../src/engine/query/admission.js'
 import { retrieveResearch } from '../../../src/engine/query/research.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, passages, type SmallStore } from '../../helpers/store.js'
@@ -32,13 +33,10 @@ beforeEach(() => {
   space = first
 })
 
+const research = (admitted: AdmittedQuery, query: string, signal = never) =>
+  retrieveResearch({ context: store.context, cache: new PassageCache(), admitted, query, signal })
 const ask = (query: string, { profile = {}, docs }: { profile?: object; docs?: number[] } = {}) =>
-  retrieveResearch(
-    ...([store.context, new PassageCache()] as const),
-    { ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) },
-    query,
-    never,
-  )
+  research({ ...admitted(store, space, { profile }), ...(docs ? { docs } : {}) }, query)
 const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
 const docKey = (filename: string) =>
   store.rows<{ key: number }>('SELECT key FROM documents WHERE filename = ? AND space_key = ?', filename, space.key)[0]
@@ -116,7 +114,7 @@ describe('mode research', () => {
     const early = admitted(store, space)
     await publish(store, space, { 'late.md': 'The tower of Brest is 50 metres high.' })
     await new Derivations(store.context).catchUp(store.again(space), 20_000)
-    const found = await retrieveResearch(store.context, new PassageCache(), early, 'tower of Brest', never)
+    const found = await research(early, 'tower of Brest')
     expect(texts(found).join()).not.toContain('50 metres')
     expect(texts(await ask('tower of Brest')).join()).toContain('50 metres')
   })
@@ -170,8 +168,6 @@ describe('mode research', () => {
   it('stops with the abort reason if the query was aborted', async () => {
     const gone = new AbortController()
     gone.abort(new Error('gone'))
-    await expect(
-      retrieveResearch(store.context, new PassageCache(), admitted(store, space), 'tower', gone.signal),
-    ).rejects.toThrow('gone')
+    await expect(research(admitted(store, space), 'tower', gone.signal)).rejects.toThrow('gone')
   })
 })

@@ -31,7 +31,7 @@ beforeEach(() => {
 })
 
 const start = (body: Partial<QueryBody> = {}, signal = new AbortController().signal) =>
-  startQuery(context, sharedBy(context, gate), ADA, bodyOf(space, QUESTION, body), signal)
+  startQuery({ context, ...sharedBy(context, gate) }, ADA, bodyOf(space, QUESTION, body), signal)
 /** Runs a query and reads its stream to the end. */
 async function ask(
   body: Partial<QueryBody> = {},
@@ -276,10 +276,10 @@ describe('an invalid query', () => {
 
 describe('a search', () => {
   const search = (body: object = {}) =>
-    searchSpace(context, sharedBy(context, gate), ADA, space.id, {
+    searchSpace({ context, ...sharedBy(context, gate) }, ADA, space.id, {
       ...{ query: QUESTION, limit: 10, activeDocumentIds: [], activeEntityIds: [] },
       ...body,
-    } as Parameters<typeof searchSpace>[4])
+    } as Parameters<typeof searchSpace>[3])
 
   it('finds the same as a query, and stores no trace', async () => {
     const before = store.rows('SELECT id FROM traces').length
@@ -305,9 +305,9 @@ describe('a search', () => {
   it('returns more than topK of the profile if the request has a higher limit', async () => {
     const other = store.space()
     await publish(store, other, { 'a.md': passages(...Array.from({ length: 14 }, (_, n) => `Tower number ${n}.`)) })
-    const found = await searchSpace(context, sharedBy(context, gate), ADA, other.id, {
+    const found = await searchSpace({ context, ...sharedBy(context, gate) }, ADA, other.id, {
       ...{ query: 'tower', limit: 12, activeDocumentIds: [], activeEntityIds: [] },
-    } as Parameters<typeof searchSpace>[4])
+    } as Parameters<typeof searchSpace>[3])
     expect(found.items).toHaveLength(12)
   })
 

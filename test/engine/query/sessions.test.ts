@@ -27,7 +27,7 @@ beforeEach(() => {
 const open = (id?: string, caller = ADA, of = space) => store.db.now(openSession(store.context, caller, of, id))
 const turn = (id: string, query = 'Q', answer = 'A', { caller = ADA, traceId = newId(), of = space } = {}) => {
   clock++
-  store.write(() => recordTurn(store.context, caller, of, id, { traceId, query, answer }))
+  store.write(() => recordTurn(store.context, caller, of, { sessionId: id, traceId, query, answer }))
   return id
 }
 const stored = () =>

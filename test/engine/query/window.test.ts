@@ -26,7 +26,7 @@ function prompt(
 ) {
   const { query = 'How long?', turns = 0, text = 'Ask.' } = more
   const before = Array.from({ length: turns }, (_, at) => ({ query: `${at} ${text}`, answer: text }))
-  const made = buildPrompt(window, query, given, before)
+  const made = buildPrompt(window, query, given, { turns: before })
   const tokens = made.messages.reduce((sum, { content }) => sum + estimateMaxTokens(content), 0)
   const content = made.messages.at(-1)?.content ?? ''
   const passages = [...content.matchAll(/<source \d+>\n[\s\S]*?\n\n([\s\S]*?)( …)?\n<\/source/g)].map(

@@ -155,9 +155,10 @@ export class AgentTools {
   }
 
   async #search(query: string, tokens: number, signal: AbortSignal): Promise<unknown> {
-    const { caller, conversationId: holder } = this.#question
+    const { caller, conversationId } = this.#question
+    const services = { context: this.#context, ...this.#shared }
     const search = ({ id }: SpaceRow) =>
-      findSpaceEvidence(this.#context, this.#shared, caller, { knowledgeSpaceId: id, query, turns: [], holder }, signal)
+      findSpaceEvidence(services, caller, { knowledgeSpaceId: id, query, turns: [], conversationId }, signal)
     const spaces = await runWithinGate(this.#shared.gate, caller, signal, () => Promise.all(this.#spaces.map(search)))
     const found = mergeEvidence(spaces, { all: true })
     this.degraded.push(...(found?.degraded ?? []))

@@ -42,7 +42,7 @@ export async function resolveFiles(
     attachments.push(
       'id' in ref
         ? await context.db.read(findLocalFile(context, session, user, ref.id))
-        : await fetchRemoteFile(context, fetcher, session, user, ref.url),
+        : await fetchRemoteFile(context, fetcher, session, { user, url: ref.url }),
     )
   if (attachments.reduce((sum, { size }) => sum + size, 0) > CHAT_LIMITS.messageImageBytes)
     throw createInvalidFilesError(
@@ -74,8 +74,7 @@ async function fetchRemoteFile(
   context: EngineContext,
   fetcher: SafeFetch,
   session: AppSession,
-  user: string,
-  url: string,
+  { user, url }: { user: string; url: string },
 ) {
   const createFetchError = (reason: string) =>
     createInvalidFilesError(`the image at ${JSON.stringify(url.slice(0, 200))} ${reason}`)

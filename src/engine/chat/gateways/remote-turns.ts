@@ -23,8 +23,7 @@ export async function replayTurn(
   context: EngineContext,
   turn: RunningTurn | undefined,
   session: AppSession,
-  taskId: string,
-  user: string,
+  { taskId, user }: { taskId: string; user: string },
 ): Promise<ChatStream> {
   const { db, instance, isShared, now } = context
   if (turn !== undefined) {

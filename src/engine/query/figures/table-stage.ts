@@ -1,13 +1,12 @@
 import { analyzeDocument } from '../../../lib/text/analyze.js'
-import type { EngineContext } from '../../context.js'
 import { loadPassages } from '../../rows/queries.js'
 import type { SearchHit } from '../../search/ports.js'
-import type { AdmittedQuery } from '../admission.js'
 import { fuse } from '../fuse.js'
 import { injectCandidates } from '../inject-candidates.js'
 import { findNames, type QuestionName } from '../names/question-names.js'
 import { MAX_RERANK_CANDIDATES, type RankedCandidate } from '../rank.js'
 import { type RecallScope, recall } from '../recall.js'
+import type { QuestionScope } from '../retrieval.js'
 import { findRequestedFigures, type RequestedFigures } from './requested-figures.js'
 import { pickTables } from './rows.js'
 import { LINES, STATEMENTS } from './statement-lines.js'
@@ -25,26 +24,16 @@ const MAX_SEARCHED_HEADS = 3
  * at no extra cost. Words of such a question hardly ever occur in the table with the row, so the search uses the labels
  * in reports, and the tables are read row by row.
  */
-export async function findFigureTables(
-  context: EngineContext,
-  admitted: AdmittedQuery,
-  query: string,
-  reading: RecallScope,
-  signal: AbortSignal,
-): Promise<number[]> {
+export async function findFigureTables(question: QuestionScope, reading: RecallScope): Promise<number[]> {
+  const { context, admitted, query } = question
   const figures = admitted.profile.rerank.enabled ? findRequestedFigures(query) : undefined
   if (figures === undefined) return []
   const names = findNames(query)
   const { docs, space } = admitted
   const terms = toFigureTerms(figures, names)
-  const { hits } = await recall(
-    context,
-    admitted,
-    { terms, textK: MAX_TABLE_CANDIDATES, vectorK: 1, ...(docs === undefined ? {} : { docs }) },
-    reading,
-    signal,
-  )
-  signal.throwIfAborted()
+  const request = { terms, textK: MAX_TABLE_CANDIDATES, vectorK: 1, ...(docs === undefined ? {} : { docs }) }
+  const { hits } = await recall(question, request, reading)
+  question.signal.throwIfAborted()
   const keys = hits.sort(compareByText).map(({ key }) => key)
   const passages = await context.db.read(loadPassages(space.key, keys))
   const inOrder = keys.flatMap((key) => passages.get(key) ?? [])

@@ -2,8 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { lookUpTerm, parseProfile } from '../../derived/page-index/build.js'
 import type { WeightedQueryTerm } from '../../derived/page-index/terms.js'
 import { listSummaries, listSummariesBefore, type PageIndexSummaryRow } from '../../rows/page-indexes.js'
-import type { SpaceSnapshot } from '../../spaces/snapshot.js'
-import type { Driver } from '../../storage/driver.js'
+import type { SearchScope } from '../retrieval.js'
 
 /** Maximum document summaries that are read for one question, newest first: some 60 ms. */
 const MAX_SCANNED_DOCUMENTS = 20_000
@@ -60,28 +59,19 @@ interface MatchedSummary {
  * Chooses documents by their summaries: which terms of the question they contain, how densely, and whether their names
  * contain them.
  *
- * @param known weight of a term in the space, when a trained model has it
- * @param docs only these documents (row keys); absent = all
- * @param except none of these documents (row keys)
+ * @param search with the weight of known terms in the space, when a trained model has them
  */
 export async function chooseDocuments(
-  db: Driver,
-  spaceKey: number,
-  snapshot: SpaceSnapshot,
-  request: {
-    terms: readonly WeightedQueryTerm[]
-    known: ReadonlyMap<string, number> | undefined
-    docs?: number[]
-    except: ReadonlySet<number>
-  },
-  signal: AbortSignal,
+  scope: SearchScope,
+  { known, ...search }: SummarySearch & { known: ReadonlyMap<string, number> | undefined },
 ): Promise<DocumentChoice> {
-  const { terms, known, docs, except } = request
+  const { terms } = search
+  const { space, snapshot, docs } = scope.admitted
   const found: MatchedSummary[] = []
   const scan =
     docs === undefined
-      ? await scanAll(db, spaceKey, snapshot, { terms, except }, found, signal)
-      : scanSome(await db.read(listSummaries(spaceKey, snapshot, docs)), { terms, except }, found)
+      ? await scanAll(scope, search, found)
+      : scanSome(await scope.context.db.read(listSummaries(space.key, snapshot, docs)), search, found)
   const frequencies = terms.map(
     (_, index) => found.filter(({ counts, named }) => (counts[index] ?? 0) > 0 || named[index] === true).length,
   )
@@ -112,18 +102,15 @@ export async function chooseDocuments(
 }
 
 async function scanAll(
-  db: Driver,
-  spaceKey: number,
-  snapshot: SpaceSnapshot,
+  { context: { db }, admitted: { space, snapshot }, signal }: SearchScope,
   search: SummarySearch,
   found: MatchedSummary[],
-  signal: AbortSignal,
 ): Promise<{ scanned: number; truncated: boolean }> {
   let before = Number.MAX_SAFE_INTEGER
   let scanned = 0
   let read = 0
   for (;;) {
-    const rows = await db.read(listSummariesBefore(spaceKey, snapshot, before, BATCH_SIZE))
+    const rows = await db.read(listSummariesBefore(space.key, snapshot, before, BATCH_SIZE))
     scanned += scanSome(rows, search, found).scanned
     read += rows.length
     const last = rows.at(-1)

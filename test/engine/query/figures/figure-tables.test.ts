@@ -25,8 +25,8 @@ afterAll(() => store.end())
 
 async function ask(query: string, profile: object = {}) {
   const asked = admitted(store, space, { profile })
-  const embedding = await embedForFast(store.context, asked, query, never)
-  return retrieveFast(store.context, new PassageCache(), asked, query, embedding, never)
+  const scope = { context: store.context, cache: new PassageCache(), admitted: asked, query, signal: never }
+  return retrieveFast({ ...scope, observer: {} }, await embedForFast(scope))
 }
 
 describe('a question for a measure', () => {

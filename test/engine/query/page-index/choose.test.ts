@@ -56,9 +56,8 @@ const choose = ({
   signal = never,
 }: ChoiceOptions = {}) =>
   chooseDocuments(
-    ...([store.db, space.key, admitted(store, space).snapshot] as const),
-    { terms, known, except, ...(docs && { docs }) },
-    signal,
+    { context: store.context, admitted: { ...admitted(store, space), ...(docs && { docs }) }, signal },
+    { terms, known, except },
   )
 const names = ({ chosen }: Awaited<ReturnType<typeof choose>>) => {
   const known = new Map(versions().map(({ key, filename }) => [key, filename.replace('.md', '')]))

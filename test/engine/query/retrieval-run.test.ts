@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { EngineContext } from '../../../src/engine/context.js'
 import type { ConcreteMode, ModeRoute } from '../../../src/engine/query/mode.js'
-import { buildPlan, retrieveInMode } from '../../../src/engine/query/stages.js'
+import { buildPlan, runRetrieval } from '../../../src/engine/query/retrieval-run.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { TraceRecorder } from '../../../src/engine/traces/recorder.js'
 import { openSmallStore, PROVIDED, passages, type SmallStore } from '../../helpers/store.js'
@@ -58,10 +58,14 @@ describe('the plan of a retrieval', () => {
 describe('a retrieval', () => {
   async function run(mode: ConcreteMode, body: object = {}, query = 'lamp') {
     const recorder = new TraceRecorder()
-    const { retrieved, plan } = await retrieveInMode(context, sharedBy(context), {
-      ...{ admitted: admitted(store, space), body: bodyOf(space, 'the lamp', body), query, route: routeTo(mode) },
-      ...{ recorder, signal: never },
-    })
+    const { retrieved, plan } = await runRetrieval(
+      { context, ...sharedBy(context) },
+      {
+        ...{ admitted: admitted(store, space), body: bodyOf(space, 'the lamp', body), query },
+        ...{ route: routeTo(mode), signal: never },
+      },
+      { recorder },
+    )
     const steps = new Map(recorder.steps.map(({ name, metadata }) => [name, metadata]))
     return { retrieved, plan, steps, names: recorder.steps.map(({ name }) => name) }
   }
