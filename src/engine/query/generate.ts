@@ -37,7 +37,7 @@ export interface AnswerStyle {
   meter?: TokenMeter
 }
 
-export interface PromptOptions extends AnswerStyle {
+interface AnswerPromptOptions extends AnswerStyle {
   /** earlier turns of the session, oldest first */
   turns?: readonly SessionTurn[]
 }
@@ -60,7 +60,7 @@ export function buildPrompt(
   contextTokens: number,
   query: string,
   items: readonly EvidenceItem[],
-  { turns = [], images = [], instructions = '', maxTokens = MAX_ANSWER_TOKENS }: PromptOptions = {},
+  { turns = [], images = [], instructions = '', maxTokens = MAX_ANSWER_TOKENS }: AnswerPromptOptions = {},
 ): AnswerPrompt {
   const { answer, asked: inputTokens } = splitWindow(contextTokens, maxTokens)
   const system = instructions === '' ? INSTRUCTIONS : `${INSTRUCTIONS}\n\n${instructions}`
@@ -118,7 +118,7 @@ export async function* generateAnswer(
   generator: Generator,
   query: string,
   items: readonly EvidenceItem[],
-  { signal, ...options }: PromptOptions & { signal: AbortSignal },
+  { signal, ...options }: AnswerPromptOptions & { signal: AbortSignal },
 ): AsyncGenerator<AnswerEvent> {
   const { temperature, meter } = options
   yield* streamWithinWindow(generator.contextTokens, async function* (window): AsyncGenerator<AnswerEvent> {

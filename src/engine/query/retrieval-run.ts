@@ -27,7 +27,7 @@ import type {
 } from './retrieval.js'
 
 /** An admitted query to retrieve for. */
-export interface RetrievalOptions {
+interface RetrievalOptions {
   admitted: AdmittedQuery
   body: QueryBody
   /** the question as it is searched; absent = that of the body */
@@ -40,7 +40,7 @@ export interface RetrievalOptions {
 }
 
 /** Options of a retrieval whose passages are judged. */
-export interface EvidenceOptions extends RetrievalOptions {
+interface EvidenceOptions extends RetrievalOptions {
   traceId: string
   /** the question that the evidence is judged for; absent = that of the body */
   question?: string
@@ -57,7 +57,7 @@ export interface EvidenceOptions extends RetrievalOptions {
 }
 
 /** A retrieval that has ended. */
-export interface RetrievalRun {
+interface RetrievalRun {
   route: ModeRoute
   plan: RetrievalPlan
   retrieved: RetrievalResult
