@@ -4,24 +4,6 @@ import { filesBelow, readFile } from './tree.js'
 
 const MAX_PARAMETERS = 4
 
-/** Folders and files whose functions still have more. */
-const EXCEPTIONS: readonly string[] = [
-  'src/console/',
-  'src/daemon/',
-  'src/engine/api.ts',
-  'src/engine/engine.ts',
-  'src/engine/chat/',
-  'src/engine/conflicts/',
-  'src/engine/explain/',
-  'src/engine/graph/',
-  'src/engine/quality/',
-  'src/engine/query/',
-  'src/engine/research/',
-  'src/engine/snapshots/',
-  'src/engine/vfs/',
-  'src/engine/views/',
-]
-
 /** The functions, methods and function types of a source text with too many parameters; `this` is not counted. */
 function findLongParameterLists(path: string, text: string): string[] {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
@@ -43,11 +25,7 @@ const found = filesBelow('src')
   .flatMap((path) => findLongParameterLists(path, readFile(path)))
 
 test('a function has at most four positional parameters', () => {
-  expect(found.filter((where) => !EXCEPTIONS.some((path) => where.startsWith(path)))).toEqual([])
-})
-
-test('the exceptions of long parameter lists are all needed', () => {
-  expect(EXCEPTIONS.filter((path) => !found.some((where) => where.startsWith(path)))).toEqual([])
+  expect(found).toEqual([])
 })
 
 test('parameters of functions, methods, constructors and function types are counted, without this', () => {

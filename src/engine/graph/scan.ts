@@ -8,8 +8,8 @@ import type { SpaceRow } from '../rows/spaces.js'
 import { getQuotas } from '../spaces/quota.js'
 import type { Read, Write } from '../storage/program.js'
 import { parseJsonCell, unlessDamaged } from '../storage/readable.js'
-import { createModelReader, findReadingModel, type ModelPassageReader } from './model-reader.js'
 import type { ModelExtraction } from './model-extraction.js'
+import { createModelReader, findReadingModel, type ModelPassageReader } from './model-reader.js'
 
 interface VersionPassages {
   key: number

@@ -17,8 +17,8 @@ import type { Caller } from '../base/caller.js'
 import { decodeCursor, encodeCursor, hashFilter } from '../base/cursor.js'
 import type { Page, PageRequest } from '../base/page.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
-import { startQuery } from '../query/run.js'
 import type { QueryServices } from '../query/retrieval.js'
+import { startQuery } from '../query/run.js'
 import { listGoldenAfter, toGolden } from '../rows/quality/golden-questions.js'
 import {
   endGoldenRun,
@@ -52,6 +52,12 @@ interface Answer {
   mode?: NonNullable<GoldenRunResult['mode']>
 }
 
+/** Who asks, where, and how. */
+interface RunSettings extends Pick<CreateGoldenRunBody, 'mode' | 'k' | 'concurrency'> {
+  caller: Caller
+  space: SpaceRow
+}
+
 /** Result of a question, with the passages that it quotes. */
 interface CaseMeasurement {
   result: GoldenRunResult
@@ -82,9 +88,11 @@ export class GoldenRuns {
     const space = await db.read(findSpace(caller.tenant, spaceId))
     const { recordAnswer: _, ...reader } = caller
     const cases = selectCases(await db.read(loadCases(reader, space, body)), body)
-    const run = await writeReply(db, caller, () => insertGoldenRun(caller, space, body, cases.length, instance))
+    const run = await writeReply(db, caller, () =>
+      insertGoldenRun(caller, space, { ...body, questions: cases.length, gateway: instance }),
+    )
     const claim = { tenant: space.tenant, spaceKey: space.key, id: run.id, gateway: instance }
-    const work = this.#run(reader, space, claim, cases, body).finally(() => this.#running.delete(work))
+    const work = this.#run({ caller: reader, space, ...body }, claim, cases).finally(() => this.#running.delete(work))
     this.#running.add(work)
     return run
   }
@@ -95,13 +103,8 @@ export class GoldenRuns {
   }
 
   /** Never rejects. */
-  async #run(
-    caller: Caller,
-    space: SpaceRow,
-    run: RunningGoldenRun,
-    cases: readonly GoldenCase[],
-    { mode, k, concurrency }: CreateGoldenRunBody,
-  ): Promise<void> {
+  async #run(settings: RunSettings, run: RunningGoldenRun, cases: readonly GoldenCase[]): Promise<void> {
+    const { caller, space, concurrency } = settings
     const { db, log } = this.#queries.context
     const { signal } = this.#ending
     const anchors = new AnchorResolver(db, caller, space)
@@ -114,7 +117,7 @@ export class GoldenRuns {
         const index = next++
         const golden = cases[index]
         if (golden === undefined) return
-        const { result, quoted } = await this.#measure(caller, space, golden, anchors, { index, mode, k })
+        const { result, quoted } = await this.#measure(settings, anchors, golden, index)
         signal.throwIfAborted()
         const isOwn = await db.write(() => insertGoldenResult(caller, run, result, quoted), { lock: space.key })
         if (!isOwn) isStopped = true
@@ -140,12 +143,12 @@ export class GoldenRuns {
   }
 
   async #measure(
-    caller: Caller,
-    space: SpaceRow,
-    golden: GoldenCase,
+    settings: RunSettings,
     anchors: AnchorResolver,
-    { index, mode, k }: { index: number; mode: CreateGoldenRunBody['mode']; k: number },
+    golden: GoldenCase,
+    index: number,
   ): Promise<CaseMeasurement> {
+    const { caller, space, k } = settings
     const { id, question, tags, expect, answerable, expectedEvidenceIds } = golden
     const base = { index, id, question, tags, missing: [], unresolved: [], evidence: [] }
     const isLabelled = golden.anchors.length + expectedEvidenceIds.length > 0
@@ -153,7 +156,7 @@ export class GoldenRuns {
       return { result: { ...base, status: 'unlabelled' }, quoted: [] }
     try {
       const { expected, unresolved } = await resolveEvidence(golden, anchors)
-      const answer = await this.#askWithRetries(caller, space, question, mode)
+      const answer = await this.#askWithRetries(settings, question)
       const { traceId, bundle, text, isAnswered, ...answered } = answer
       const existing = await this.#queries.context.db.read(filterPublishedNodes(caller, space, expectedEvidenceIds))
       const missingIds = expectedEvidenceIds.filter((nodeId) => !existing.has(nodeId))
@@ -181,15 +184,10 @@ export class GoldenRuns {
     }
   }
 
-  async #askWithRetries(
-    caller: Caller,
-    space: SpaceRow,
-    query: string,
-    mode: CreateGoldenRunBody['mode'],
-  ): Promise<Answer> {
+  async #askWithRetries(settings: RunSettings, query: string): Promise<Answer> {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#ask(caller, space, query, mode)
+        return await this.#ask(settings, query)
       } catch (error) {
         const delay = RETRY_DELAYS_MS[attempt]
         const status = error instanceof KsError ? ERRORS[error.code].status : undefined
@@ -200,7 +198,7 @@ export class GoldenRuns {
     }
   }
 
-  async #ask(caller: Caller, space: SpaceRow, query: string, mode: CreateGoldenRunBody['mode']): Promise<Answer> {
+  async #ask({ caller, space, mode }: RunSettings, query: string): Promise<Answer> {
     const { signal } = this.#ending
     const body = { knowledgeSpaceId: space.id, query, activeDocumentIds: [], activeEntityIds: [] }
     const run = await startQuery(this.#queries, caller, { ...body, ...omitUndefined({ mode }) }, signal)
@@ -292,7 +290,12 @@ export function* getGoldenRun(caller: Caller, spaceId: string, id: string): Read
   return yield* findGoldenRun(caller, yield* findSpace(caller.tenant, spaceId), id)
 }
 
-export function* listGoldenRunResults(caller: Caller, spaceId: string, id: string, page: PageRequest): Read<Page<GoldenRunResult>> {
+export function* listGoldenRunResults(
+  caller: Caller,
+  spaceId: string,
+  id: string,
+  page: PageRequest,
+): Read<Page<GoldenRunResult>> {
   const run = yield* getGoldenRun(caller, spaceId, id)
   const filter = hashFilter('golden-run-results', caller.tenant, run.id)
   const after = page.cursor === undefined ? -1 : Number(decodeCursor(page.cursor, filter).after[0])

@@ -19,13 +19,7 @@ import {
   listGoldenQuestions,
   updateGoldenQuestion,
 } from './golden-questions.js'
-import {
-  deleteGoldenRun,
-  type GoldenRuns,
-  getGoldenRun,
-  listGoldenRunResults,
-  listGoldenRuns,
-} from './golden-runs.js'
+import { deleteGoldenRun, type GoldenRuns, getGoldenRun, listGoldenRunResults, listGoldenRuns } from './golden-runs.js'
 import { readMissingEvidenceHistory, reviewMissingEvidence } from './missing-evidence.js'
 import { listQualityTraces } from './quality-traces.js'
 import { triageFailedQueries } from './triage.js'

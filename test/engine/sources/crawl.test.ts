@@ -232,7 +232,9 @@ test('deleting a source deletes or keeps its documents, and other tenants cannot
   const id = await add(`${site.url}/`)
   await counts(id)
   await expect(sources().get(BOB, spaceId, id)).rejects.toMatchObject({ code: 'not-found' })
-  await expect(sources().delete(BOB, spaceId, id, { documents: 'cascade' })).rejects.toMatchObject({ code: 'not-found' })
+  await expect(sources().delete(BOB, spaceId, id, { documents: 'cascade' })).rejects.toMatchObject({
+    code: 'not-found',
+  })
   const kept = await documentsOf(id)
   await sources().delete(ADA, spaceId, id, { documents: 'keep' })
   for (const one of kept) {

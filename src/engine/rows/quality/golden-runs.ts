@@ -45,13 +45,17 @@ const COLUMNS = 'id, mode, k, questions, done, passed, metrics, error, created_a
 const OWNED = `space_key = ? AND subject = ? AND ${sqlCanReadQuotes('golden_runs')}`
 const ownedBy = (caller: Caller, space: SpaceRow) => [space.key, caller.subject, toReaderParameter(caller)]
 
+interface NewGoldenRun extends Pick<CreateGoldenRunBody, 'mode' | 'k'> {
+  /** number of questions */
+  questions: number
+  gateway: string
+}
+
 /** Inserts a running run, inside the caller's transaction. */
 export function* insertGoldenRun(
   caller: Caller,
   space: SpaceRow,
-  { mode, k }: Pick<CreateGoldenRunBody, 'mode' | 'k'>,
-  questions: number,
-  gateway: string,
+  { mode, k, questions, gateway }: NewGoldenRun,
 ): Write<GoldenRun> {
   const id = newId()
   yield* sql.run(
