@@ -2,7 +2,7 @@ import type { AcceptedDocument, BulkUpload } from '../contract/gateway/documents
 import type { Caller } from './base/caller.js'
 import { streamAsTenant } from './base/tenant-scope.js'
 import type { createBundleOperations } from './bundles/operations.js'
-import type { ChatService } from './chat/operations.js'
+import type { createChatService } from './chat/operations.js'
 import { cancelMigration, getMigration, startMigration } from './compile/migration-operations.js'
 import type { EngineContext } from './context.js'
 import { deleteDocuments } from './documents/delete.js'
@@ -68,7 +68,7 @@ export interface OperationServices {
   research: ResearchService
   sources: SourceService
   bundles: ReturnType<typeof createBundleOperations>
-  chat: ChatService
+  chat: ReturnType<typeof createChatService>
   goldenRuns: GoldenRuns
 }
 

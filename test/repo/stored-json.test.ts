@@ -7,6 +7,7 @@ const ELSEWHERE = [
   'src/engine/chat/text-model.ts',
   'src/engine/parse/',
   'src/engine/base/cursor.ts',
+  'src/engine/base/json-body.ts',
   'src/engine/bundles/',
   'src/engine/graph/model-reader.ts',
   'src/engine/integrity/rows.ts',

@@ -28,6 +28,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'purge/spaces.ts: SELECT key, id, tenant, deleted_at',
     'purge/workspaces.ts: SELECT tenant, id',
     'quality/clusters.ts: SELECT DISTINCT space_key',
+    'quality/golden-runs.ts: UPDATE golden_runs SET error = ',
     'research/claims.ts: UPDATE research_tasks SET claimed_by = NULL, unclean_ends',
     'source-syncs.ts: UPDATE sources SET status = CASE',
     'source-syncs.ts: SELECT * FROM sources WHERE next_sync_at > ?',

@@ -33,6 +33,7 @@ export const COMMON_DESCRIPTIONS: Readonly<Record<string, string>> = {
   nodeId: 'id of the passage',
   sha256: 'SHA-256 of the bytes, in hexadecimal digits',
   traceId: 'id of the trace of the query',
+  runId: 'id of the golden run',
   tags: 'labels for search and grouping',
   answer: 'text of the answer',
   title: 'title',

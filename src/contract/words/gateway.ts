@@ -312,7 +312,6 @@ export const GATEWAY_DESCRIPTIONS: Readonly<Record<string, string>> = {
   from: 'earliest time; of a replay the index of the first query, from 0',
   to: 'latest time',
   questionId: 'id of the golden question',
-  runId: 'id of the golden run',
   failedQueryId: 'id of the failed query',
   prefix: 'prefix of the names',
   maxKeys: 'maximum number of entries',

@@ -14,7 +14,7 @@ export function asTenant<T>(tenant: string, work: () => T): T {
   return scopes.run({ tenant }, work)
 }
 
-/** Makes a stream whose pieces are generated in the scope of one tenant, whoever reads them. */
+/** Makes a stream whose pieces are generated in the scope of one tenant, for any reader. */
 export async function* streamAsTenant<T>(tenant: string, pieces: () => AsyncIterable<T>): AsyncGenerator<T> {
   const iterator = asTenant(tenant, () => pieces()[Symbol.asyncIterator]())
   try {

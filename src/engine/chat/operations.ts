@@ -27,8 +27,6 @@ import { listVariables, setVariable } from './variables/operations.js'
 /** Names the conversation without waiting for a long answer. */
 const NAMING_DELAY_MS = 1000
 
-export type ChatService = ReturnType<typeof createChatService>
-
 /**
  * Creates the chat service of an engine, with the function that closes it. Operations of the service fail with
  * `ChatError`, those on applications with `KsError`.

@@ -71,10 +71,7 @@ export async function beginUpload(
       const maxBytes = Math.min(limits.uploadBytes, limits.bulkBytes - bytes)
       const commitId = newId()
       const staged = await objects.stage(commitId, file.content, maxBytes, filename)
-      if (isEnded) {
-        await objects.discard(commitId)
-        return
-      }
+      if (isEnded) return await objects.discard(commitId)
       bytes += staged.size
       // several files may have been received at the same time
       if (bytes > limits.bulkBytes) {
@@ -96,11 +93,8 @@ export async function beginUpload(
         if (sourceId !== undefined) await db.read(findSource(caller, space, sourceId))
         isEnded = true
         try {
-          return await commitUpload(context, caller, space, {
-            sourceId: sourceId ?? null,
-            received,
-            answer: options.answer,
-          })
+          const parts = { sourceId: sourceId ?? null, received, answer: options.answer }
+          return await commitUpload(context, caller, space, parts)
         } catch (error) {
           await cleanUp(context, space, received, error)
           throw error

@@ -84,7 +84,7 @@ describe('a golden run', () => {
     expect(after?.answer).not.toHaveProperty('text')
   })
 
-  it('is deleted with its results, and then gets no more', async () => {
+  it('loses its results when it is deleted, and then gets no more', async () => {
     const run = await runToEnd()
     await runs().delete(ADA, spaceId, run.id)
     await expect(runs().get(ADA, spaceId, run.id)).rejects.toMatchObject({ code: 'not-found' })
@@ -92,7 +92,7 @@ describe('a golden run', () => {
     expect(rows.value(`SELECT count(*) FROM golden_run_results WHERE run_id = '${run.id}'`)).toBe(0)
   })
 
-  it('is marked as failed if its gateway is lost', async () => {
+  it('ends as failed if its gateway is lost', async () => {
     const run = await runToEnd()
     const rows = rowsOf(test.dataDir)
     await rows.run(
