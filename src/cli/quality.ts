@@ -44,6 +44,17 @@ export const GOLDEN_COLUMNS: OutputColumn[] = [
 ]
 export const GOLDEN_FIELDS = ['knowledgeSpaceId', 'expectedEvidenceIds', 'expect', 'metadata', 'createdAt']
 
+export const GOLDEN_RUN_COLUMNS: OutputColumn[] = [
+  { field: 'id', kind: 'id' },
+  { field: 'status', kind: 'state' },
+  { field: 'questions', kind: 'count' },
+  { field: 'passed', kind: 'count' },
+  { field: 'metrics.recall', title: 'RECALL' },
+  { field: 'metrics.answer', title: 'ANSWER' },
+  { field: 'createdAt', title: 'STARTED', kind: 'time' },
+]
+export const GOLDEN_RUN_FIELDS = ['knowledgeSpaceId', 'mode', 'k', 'done', 'metrics', 'error', 'completedAt']
+
 export const FAILED_COLUMNS: OutputColumn[] = [
   { field: 'id', kind: 'id' },
   { field: 'query' },

@@ -32,7 +32,7 @@ async function start(env: Record<string, string> = {}): Promise<{ process: Daemo
 
 /** A daemon with published documents, whose index process stops responding while requests wait for it. */
 async function hanging(slug: string) {
-  const { process, daemon } = await start({ KS_DAEMON_STOP_SECONDS: '5' })
+  const { process, daemon } = await start()
   const space = await daemon.client.request('POST /knowledge-spaces', { body: { name: slug, slug } })
   const ledger = new Ledger(space.id)
   const notes = (part: number) =>

@@ -12,6 +12,7 @@ export type CompletionKind =
   | 'task'
   | 'trace'
   | 'golden'
+  | 'golden-run'
   | 'snapshot'
   | 'app'
   | 'key'
@@ -109,6 +110,7 @@ export const KS_NAMES: CompletionNames = {
     golden: 'golden',
     'golden add': [],
     'golden import': [],
+    'golden runs': 'golden-run',
     snapshots: 'snapshot',
     'snapshots create': [],
     'snapshots cat': ['snapshot'],
