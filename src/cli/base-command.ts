@@ -2,7 +2,7 @@ import { Command } from '@oclif/core/command'
 import type { Input, ParserOutput } from '@oclif/core/interfaces'
 import type { Client } from '../client/client.js'
 import { ApiError } from '../client/errors.js'
-import { withRest } from '../client/pages.js'
+import { reportMore } from '../client/pages.js'
 import { type LocalDirs, resolveLocalDirs } from '../local/dirs.js'
 import { CliError, ExitWith } from './cli-error.js'
 import { commonFlags, DEFAULT_LIST_LIMIT } from './common-flags.js'
@@ -16,7 +16,7 @@ import type { PromptOptions } from './prompt.js'
 import { saveRecentIds } from './recent-ids.js'
 import type { SpaceRef } from './resolve.js'
 import { ttyLine } from './terminal.js'
-import { checkSwitchValues } from './usage-errors.js'
+import { rejectBooleanFlagValues } from './usage-errors.js'
 
 /** Parsed values by name. */
 type ParsedValues = Record<string, unknown>
@@ -54,7 +54,7 @@ export abstract class BaseCommand extends Command {
   ): Promise<ParserOutput<F, B, A>> {
     // oclif reads absent arguments from stdin; ours are read from there only with `-`.
     for (const arg of Object.values(this.ctor.args)) arg.ignoreStdin = true
-    checkSwitchValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
+    rejectBooleanFlagValues(argv ?? this.argv, { ...this.ctor.baseFlags, ...this.ctor.flags })
     const parsed = await super.parse(options, argv)
     const common = readCommon({ ...parsed.flags }, process.env)
     this.parsedCommon = common
@@ -143,10 +143,11 @@ export abstract class BaseCommand extends Command {
     return { id, sourceId: resolveId('source', text, this.dirs.cache) }
   }
 
-  protected async resolveDocuments(words: unknown[]): Promise<{ id: string; documentIds: string[] }> {
+  /** Resolves documents of the space, each by its id, the end of its id, or its path. */
+  protected async resolveDocuments(names: unknown[]): Promise<{ id: string; documentIds: string[] }> {
     const { id } = await this.space()
     const { resolveDocuments } = await import('./resolve.js')
-    const documentIds = await resolveDocuments(await this.client(), id, words.map(String), this.dirs.cache)
+    const documentIds = await resolveDocuments(await this.client(), id, names.map(String), this.dirs.cache)
     return { id, documentIds }
   }
 
@@ -170,7 +171,7 @@ export abstract class BaseCommand extends Command {
 
   /** Passes items on; reports the cursor on stderr if the list was cut. */
   protected async *withMoreHint<T>(items: AsyncGenerator<T, string | undefined>): AsyncGenerator<T> {
-    yield* withRest(items, (cursor) => this.out.note(`more: \`--all\`, or \`--cursor ${cursor}\``))
+    yield* reportMore(items, (cursor) => this.out.note(`more: \`--all\`, or \`--cursor ${cursor}\``))
   }
 
   protected get prompt(): PromptOptions {

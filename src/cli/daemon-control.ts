@@ -28,8 +28,8 @@ const STOP_TIMEOUT_MS = 60_000
 const LOCK_POLL_INTERVAL_MS = 50
 
 /**
- * Stops the daemon of a data directory and waits until the directory is unlocked. A process is signalled only after its
- * instance responded at its own address, so a foreign process with a reused pid is never signalled.
+ * Stops the daemon of a data directory and waits until the directory is unlocked. A foreign process with a reused pid
+ * is not signalled: the daemon's instance must respond at its own address or, with `force`, the process must be `ksd`.
  *
  * @returns the stopped daemon, or undefined if none was running
  */

@@ -4,7 +4,13 @@ import type { LocalDirs } from '../local/dirs.js'
 import { readConfiguredProviders } from './daemon-config.js'
 import { stopDaemon } from './daemon-control.js'
 import { toDaemonArguments } from './daemon-flags.js'
-import { findInstalledService, managerRuns, runSystemctl, SYSTEMD_UNIT, waitForNewDaemon } from './service/manager.js'
+import {
+  findInstalledService,
+  isManagerRunning,
+  runSystemctl,
+  SYSTEMD_UNIT,
+  waitForNewDaemon,
+} from './service/manager.js'
 
 /**
  * Restarts the local daemon at the same address. A daemon managed by systemd is restarted by systemd: otherwise two
@@ -16,7 +22,7 @@ export async function restartDaemon(
 ): Promise<LocalDaemon> {
   const service = findInstalledService(dirs, process.env)
   const previous = service === undefined ? undefined : await findDaemon(dirs.data)
-  if (service !== undefined && previous?.file.mode === 'service' && (await managerRuns(service.kind))) {
+  if (service !== undefined && previous?.file.mode === 'service' && (await isManagerRunning(service.kind))) {
     await runSystemctl('restart', SYSTEMD_UNIT)
     return waitForNewDaemon(dirs.data, previous.file.instance)
   }
@@ -26,13 +32,13 @@ export async function restartDaemon(
   return startDaemon({
     dataDir: dirs.data,
     args: ['--mode', stopped?.file?.mode ?? 'manual', ...args],
-    notInstance: stopped?.file?.instance,
+    previousInstance: stopped?.file?.instance,
   })
 }
 
 /**
- * Restarts the daemon for changed settings, unless it was started by a user or another program, or would lose an API
- * key.
+ * Restarts the daemon, so that changed settings take effect. A daemon that was not started by `ks` itself (mode
+ * `manual`) is not restarted, nor one that would lose an API key.
  *
  * @returns whether the settings are in effect, now or at the next start
  */

@@ -1,4 +1,5 @@
 import type { DaemonStatus, Health } from '../contract/gateway/system.js'
+import { pluralize } from '../lib/text/pluralize.js'
 import type { DaemonFile } from '../local/daemon-file.js'
 import { formatBytes, formatDuration } from './units.js'
 
@@ -12,7 +13,8 @@ export function formatDaemonStatus(file: DaemonFile, status: DaemonStatus, healt
   const components = Object.entries(health.components).map(([name, ok]) => `${name} ${ok ? 'ok' : 'failed'}`)
   const children = processes.filter((child) => child.role !== 'daemon')
   const childTexts = children.map((child) => `${child.role} pid ${child.pid} ${formatBytes(child.rss)}`)
-  const background = (activity.backgroundTasks ?? 0) === 0 ? '' : ' · vectors are being built'
+  const { backgroundTasks = 0 } = activity
+  const background = backgroundTasks === 0 ? '' : ` · ${pluralize(backgroundTasks, 'background task')}`
   return [
     `running   pid ${file.pid} · ${host} · version ${file.version} · ${up} · ${START_LABELS[file.mode]}`,
     `data      ${file.dataDir}`,

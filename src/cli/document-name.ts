@@ -42,7 +42,7 @@ export function createDocumentFinder(client: Client, spaceId: string, cacheDir: 
       if (only === undefined)
         return (await findByLocalFile(client, spaceId, documents, text)) ?? throwUnknownDocument(text, documents)
       if (second === undefined) return only.id
-      throw toAmbiguousError(text, matches, cacheDir)
+      return throwAmbiguousName(text, matches, cacheDir)
     },
     async findByTail(tail) {
       return (await listOnce()).find(({ id }) => hasIdTail(id, tail))?.id
@@ -60,7 +60,7 @@ async function loadDocuments(client: Client, spaceId: string): Promise<NamedDocu
   return documents
 }
 
-/** Finds the document of a local file: folders above the ingested one are not part of its path. */
+/** Finds the document of a local file. The path of a document starts at the ingested folder, so it ends the file's. */
 async function findByLocalFile(
   client: Client,
   spaceId: string,
@@ -92,7 +92,8 @@ async function loadLocalFiles(client: Client, spaceId: string, filename: string)
   }
 }
 
-function toAmbiguousError(text: string, matches: readonly NamedDocument[], cacheDir: string): CliError {
+/** Lists matches with the ends of their ids, and saves these ids: the next command can name a document by them. */
+function throwAmbiguousName(text: string, matches: readonly NamedDocument[], cacheDir: string): never {
   const shown = matches.slice(0, MAX_SHOWN_CANDIDATES)
   saveRecentIds(
     cacheDir,
@@ -100,7 +101,7 @@ function toAmbiguousError(text: string, matches: readonly NamedDocument[], cache
   )
   const names = shown.map(({ id, filename }) => `${formatShortId(id)} ${filename}`).join(', ')
   const more = matches.length > shown.length ? ` and ${matches.length - shown.length} more` : ''
-  return usageError(
+  throw usageError(
     `${JSON.stringify(text)} matches ${matches.length} documents: ${names}${more}`,
     'use an id or a longer path',
   )

@@ -9,8 +9,8 @@ import { settings } from '@oclif/core/settings'
 export async function loadFullConfig(root: string): Promise<Config> {
   // Commands run compiled, whatever NODE_ENV is.
   settings.enableAutoTranspile = false
-  // oclif uses our data directory through the same variable: plugins listed in a received directory must not be loaded,
-  // nor a theme next to the contexts.
+  // oclif reads plugins from KS_DATA_DIR and a theme from KS_CONFIG_DIR: `ks` uses the same folders. Neither is loaded:
+  // a data directory may come from another person and name plugins.
   Object.assign(process.env, { KS_DISABLE_THEME: '1' })
   return await Config.load({ root, userPlugins: false, devPlugins: false })
 }

@@ -55,10 +55,13 @@ function findCommandId(argv: readonly string[], commandIds: readonly string[]): 
  *
  * @throws CliError exit 2
  */
-export function checkSwitchValues(argv: readonly string[], flags: Readonly<Record<string, { type: string }>>): void {
+export function rejectBooleanFlagValues(
+  argv: readonly string[],
+  flags: Readonly<Record<string, { type: string }>>,
+): void {
   const end = argv.indexOf('--')
-  for (const word of end === -1 ? argv : argv.slice(0, end)) {
-    const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(word) ?? []
+  for (const arg of end === -1 ? argv : argv.slice(0, end)) {
+    const [, name = '', value] = /^--([^=]+)=(.*)$/s.exec(arg) ?? []
     if (value === undefined || !Object.hasOwn(flags, name) || flags[name]?.type !== 'boolean') continue
     throw usageError(
       `--${name} takes no value, received ${JSON.stringify(value)}`,

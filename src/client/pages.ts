@@ -34,7 +34,7 @@ export async function* paginate<T>(
 }
 
 /** Passes items on, and reports the cursor after them if the list has more. */
-export async function* withRest<T>(
+export async function* reportMore<T>(
   items: AsyncGenerator<T, string | undefined>,
   onMore: (cursor: string) => void,
 ): AsyncGenerator<T> {

@@ -17,7 +17,7 @@ export interface StartOptions {
   /** called once if the start is slow enough for a message to the user */
   onSlow?: (() => void) | undefined
   /** instance id of a daemon that is shutting down and must not be returned */
-  notInstance?: string | undefined
+  previousInstance?: string | undefined
 }
 
 /** Must be set before Node starts: threads for file syncs, and few malloc arenas because they retain unused memory. */
@@ -58,7 +58,7 @@ export async function startDaemon(options: StartOptions): Promise<LocalDaemon> {
   try {
     for (;;) {
       const daemon = await findDaemon(options.dataDir)
-      if (daemon !== undefined && daemon.file.instance !== options.notInstance) return daemon
+      if (daemon !== undefined && daemon.file.instance !== options.previousInstance) return daemon
       const failure = child?.failure()
       if (failure !== undefined) throw failure
       const isNeeded = child === undefined ? marker.acquire() : child.msSinceCleanExit() > RESPAWN_DELAY_MS

@@ -171,8 +171,8 @@ export default class Query extends BaseCommand {
     for (const line of formatTrace(trace)) this.out.line(line)
   }
 
-  private async resolveDocumentIds(spaceId: string, words: string[]): Promise<string[]> {
-    return await resolveDocuments(await this.client(), spaceId, words, this.dirs.cache)
+  private async resolveDocumentIds(spaceId: string, names: string[]): Promise<string[]> {
+    return await resolveDocuments(await this.client(), spaceId, names, this.dirs.cache)
   }
 
   private resolveSession(word: string | undefined, spaceId: string): string | undefined {

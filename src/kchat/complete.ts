@@ -11,51 +11,54 @@ import { readKeys } from './keys.js'
 import type { KchatOptions } from './options.js'
 import { resolveCommandSettings, selectUser } from './settings.js'
 
-const PAGE = 100
+const PAGE_SIZE = 100
 
 /** `kchat __complete SHELL …`, like that of `ks`. */
 export async function complete(argv: readonly string[]): Promise<void> {
   await completeProgram(argv, { program: 'kchat', names: KCHAT_NAMES, listOwnValues: listCandidates })
 }
 
-function listCandidates(kind: CompletionKind, where: CompletionContext): Promise<readonly string[]> | undefined {
+function listCandidates(kind: CompletionKind, context: CompletionContext): Promise<readonly string[]> | undefined {
   switch (kind) {
     case 'key':
-      return Promise.resolve(Object.keys(readKeys(where.dirs.config).apps))
+      return Promise.resolve(Object.keys(readKeys(context.dirs.config).apps))
     case 'app':
-      return listApps(where)
+      return listApps(context)
     case 'conversation':
-      return listFromApplication(where, (user) => `/v1/conversations?user=${user}&limit=${PAGE}`).then((ids) =>
-        where.line.words.at(-1) === '--conversation' ? ['new', 'last', ...ids] : ids,
+      return listFromApplication(context, (user) => `/v1/conversations?user=${user}&limit=${PAGE_SIZE}`).then((ids) =>
+        context.line.words.at(-1) === '--conversation' ? ['new', 'last', ...ids] : ids,
       )
     case 'annotation':
-      return listFromApplication(where, () => `/v1/apps/annotations?page=1&limit=${PAGE}`)
+      return listFromApplication(context, () => `/v1/apps/annotations?page=1&limit=${PAGE_SIZE}`)
     default:
       return undefined
   }
 }
 
-/** Names of applications; ids for names that several applications have. */
+/** Names and ids of applications: a name may belong to several. */
 async function listApps({ settings }: CompletionContext): Promise<readonly string[]> {
   const page = await readFromService(settings().service.value, '/chat-apps')
   return [...getItems(page).flatMap(({ name }) => toNonEmptyString(name) ?? []), ...getIds(page)]
 }
 
-/** Ids from the service for the key of the application. The service is selected as in every other command. */
+/**
+ * Requests ids of what belongs to an application, authenticated by its key. Service and key are selected as in every
+ * other command.
+ */
 async function listFromApplication(
-  where: CompletionContext,
+  { line: { words } }: CompletionContext,
   path: (user: string) => string,
 ): Promise<readonly string[]> {
-  const { words } = where.line
   const value = (name: string) => findFlagValue(words, [name])
   const options: KchatOptions = {
     ...omitUndefined({ url: value('--url'), context: value('--context'), app: value('--app'), user: value('--user') }),
     autostart: false,
   }
-  const location = resolveCommandSettings(options).service
-  const { token } = selectApiKey(options, location.origin !== 'project')
+  const service = resolveCommandSettings(options).service
+  const isTrusted = service.origin !== 'project'
+  const { token } = selectApiKey(options, isTrusted)
   const user = encodeURIComponent(selectUser(options))
-  return getIds(await readFromService(location.value, path(user), token))
+  return getIds(await readFromService(service.value, path(user), token))
 }
 
 async function readFromService(service: ConfiguredService, path: string, token?: string): Promise<unknown> {

@@ -10,12 +10,12 @@ import { readOptions, resolveCommandSettings } from './settings.js'
 let layout: ProseLayout | undefined
 let stage: OutputStage = DIRECT_OUTPUT
 
-/** Loads the filter or pager that a command needs. @throws CliError exit 2 */
+/** Loads the filter of `--jq` and `--template`, or the pager, if the command needs one. @throws CliError exit 2 */
 export async function beginOutput(options: KchatOptions, isPaged: boolean): Promise<void> {
   stage = await openOutputStage(readOptions(options), isPaged)
 }
 
-/** Flushes the filter or pager. */
+/** Flushes the filter or pager. @param isSuccess false after a failure, whose output is not filtered */
 export async function endOutput(isSuccess: boolean): Promise<void> {
   await stage.end(isSuccess)
 }
@@ -33,11 +33,11 @@ export function createOutput(options: KchatOptions): Output {
   return new Output({ ...output, format }, { out, err, env: process.env, layout })
 }
 
-/** Reports a completed action: as JSON on request, otherwise as a remark on stderr. */
-export function printDone(options: KchatOptions, value: object, remark: string): void {
+/** Reports a completed action: as JSON on request, otherwise as a note on stderr. */
+export function printDone(options: KchatOptions, value: object, note: string): void {
   const out = createOutput(options)
   if (out.isJson) out.json(value)
-  else out.note(remark)
+  else out.note(note)
 }
 
 /** Prints a list in the requested format. */

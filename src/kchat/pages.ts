@@ -1,6 +1,6 @@
 import { usageError } from '../cli/cli-error.js'
 import type { OutputColumn } from '../cli/columns.js'
-import { paginate, withRest } from '../client/pages.js'
+import { paginate, reportMore } from '../client/pages.js'
 import { isRecord, toNonEmptyString } from '../lib/json/values.js'
 import type { KchatOptions } from './options.js'
 import { createOutput, printList } from './output.js'
@@ -115,7 +115,7 @@ export async function printPages(
   describeRest: (next: string) => string,
 ): Promise<void> {
   let rest: string | undefined
-  const noted = withRest(items, (next) => {
+  const noted = reportMore(items, (next) => {
     rest = describeRest(next)
   })
   await printList(noted, options, listOptions)

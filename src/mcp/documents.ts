@@ -36,7 +36,7 @@ export async function resolveTarget(
       `${JSON.stringify(text)} is not an address`,
       'Addresses are ks://space/path.',
     )
-  const space = await spaces.named(address?.space ?? spaceName)
+  const space = await spaces.resolve(address?.space ?? spaceName)
   if (address?.documentId !== undefined) return { space, documentId: address.documentId }
   const name = address?.path ?? text
   if (/^\/*$/.test(name))

@@ -115,7 +115,7 @@ async function completePath(
   const folder = text.slice(0, text.lastIndexOf('/') + 1)
   if (folder === '') return NAMESPACES.filter((one) => one.startsWith(text))
   try {
-    const space = await spaces.named(name)
+    const space = await spaces.resolve(name)
     const inside = await listNames(api, space.id, `/${folder.replace(/\/$/, '')}`)
     return inside.map((one) => folder + one).filter((one) => one.startsWith(text))
   } catch (error) {

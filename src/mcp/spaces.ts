@@ -37,7 +37,7 @@ export class SpaceDirectory {
    *
    * @throws ToolError that lists the existing spaces
    */
-  async named(given?: string): Promise<ToolSpace> {
+  async resolve(given?: string): Promise<ToolSpace> {
     const spaces = await this.all()
     const text = given ?? this.#view.only ?? this.#view.preferred
     const found = text === undefined && spaces.length === 1 ? spaces[0] : spaces.find((one) => matchesSpace(one, text))

@@ -87,7 +87,7 @@ async function waitForResult(
 
 async function getVisibleJob(id: string, { api, spaces }: TaskContext): Promise<ResearchTaskJob> {
   const job = await api.request('GET /research-tasks/{id}', { path: { id } })
-  await spaces.named(job.knowledgeSpaceId)
+  await spaces.resolve(job.knowledgeSpaceId)
   return job
 }
 

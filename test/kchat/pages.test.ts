@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { withRest } from '../../src/client/pages.js'
+import { reportMore } from '../../src/client/pages.js'
 import { type ListItem, MAX_PAGE_SIZE, readNumberedPages, readPages, selectLimit } from '../../src/kchat/pages.js'
 
 const items = (count: number): ListItem[] => Array.from({ length: count }, (_, id) => ({ id: String(id) }))
@@ -8,7 +8,7 @@ const items = (count: number): ListItem[] => Array.from({ length: count }, (_, i
 async function whole(found: AsyncGenerator<ListItem, string | undefined>) {
   let rest: string | undefined
   const all: ListItem[] = []
-  for await (const item of withRest(found, (next) => {
+  for await (const item of reportMore(found, (next) => {
     rest = next
   }))
     all.push(item)

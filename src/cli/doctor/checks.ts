@@ -62,7 +62,7 @@ async function checkNativeModule(name: string, testCode: string): Promise<CheckF
   return { check: name, state: 'failed', found: failure, fix }
 }
 
-/** @returns the failure, or undefined */
+/** @param testCode uses the module as `m` @returns the failure, or undefined */
 async function findLoadFailure(name: string, testCode: string): Promise<string | undefined> {
   const code = `const m = require(${JSON.stringify(name)}); ${testCode}`
   const cwd = fileURLToPath(new URL('../../..', import.meta.url))
@@ -74,11 +74,12 @@ async function findLoadFailure(name: string, testCode: string): Promise<string |
 }
 
 async function checkTantivy(): Promise<CheckFinding> {
-  const packages = readFileSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), 'utf8')
-  const parsed: unknown = JSON.parse(packages)
-  const optional = isRecord(parsed) && isRecord(parsed.optionalDependencies) ? parsed.optionalDependencies : {}
+  const text = readFileSync(fileURLToPath(new URL('../../../package.json', import.meta.url)), 'utf8')
+  const packageJson: unknown = JSON.parse(text)
+  const optional =
+    isRecord(packageJson) && isRecord(packageJson.optionalDependencies) ? packageJson.optionalDependencies : {}
   const require = createRequire(import.meta.url)
-  const name = Object.keys(optional).find((one) => one.includes('tantivy') && canResolve(require, one))
+  const name = Object.keys(optional).find((key) => key.includes('tantivy') && canResolve(require, key))
   const check = 'text index'
   const fix = 'no action needed: the index of SQLite (FTS5) is used instead, slower on large spaces'
   if (name === undefined) {
@@ -120,9 +121,10 @@ function checkDataDirectory(dataDir: string): CheckFinding {
   if (existsSync(key) && process.platform !== 'win32' && (statSync(key).mode & 0o077) !== 0) {
     return { check, state: 'failed', found: `${key} is readable by others`, fix: `\`chmod 600 ${key}\`` }
   }
+  // While this file exists, objects that the database does not know are kept; its first line is the reason.
   if (existsSync(layout.keepUnknown)) {
-    const [why = ''] = readFileSync(layout.keepUnknown, 'utf8').split('\n')
-    return { check, state: 'warning', found: why.slice(0, 400), fix: `${layout.keepUnknown} lists possible fixes` }
+    const [reason = ''] = readFileSync(layout.keepUnknown, 'utf8').split('\n')
+    return { check, state: 'warning', found: reason.slice(0, 400), fix: `${layout.keepUnknown} lists possible fixes` }
   }
   return { check, state: 'ok', found: dataDir }
 }
@@ -256,6 +258,7 @@ function* checkProviders({ dirs, env }: DoctorOptions): Generator<CheckFinding> 
   for (const provider of list) {
     const check = `provider ${provider.provider}`
     const { apiKeyEnv } = provider
+    // A config.json may come with a received data directory; the environment is always this user's.
     const [disallowed] = fromEnv
       ? []
       : findDisallowedPrograms(listProviderPrograms(provider), readAllowedPrograms(dirs.config))

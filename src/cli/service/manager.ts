@@ -91,7 +91,7 @@ export function findInstalledService(dirs: LocalDirs, env: NodeJS.ProcessEnv): S
 }
 
 /** Whether the service manager of this user is running. */
-export async function managerRuns(kind: ManagerKind): Promise<boolean> {
+export async function isManagerRunning(kind: ManagerKind): Promise<boolean> {
   // Commands of launchd are untested.
   if (kind === 'launchd') return false
   const { execa } = await import('execa')
@@ -134,10 +134,10 @@ const START_TIMEOUT_MS = 30_000
 const START_POLL_INTERVAL_MS = 100
 
 /** Waits until the daemon that the manager starts responds. @throws CliError on a timeout */
-export async function waitForNewDaemon(dataDir: string, notInstance?: string): Promise<LocalDaemon> {
+export async function waitForNewDaemon(dataDir: string, previousInstance?: string): Promise<LocalDaemon> {
   for (const started = Date.now(); Date.now() - started < START_TIMEOUT_MS; await sleep(START_POLL_INTERVAL_MS)) {
     const daemon = await findDaemon(dataDir)
-    if (daemon !== undefined && daemon.file.instance !== notInstance) return daemon
+    if (daemon !== undefined && daemon.file.instance !== previousInstance) return daemon
   }
   throw new CliError(`the service did not respond within ${START_TIMEOUT_MS / 1000} s`, {
     code: 'timeout',

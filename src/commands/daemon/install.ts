@@ -8,8 +8,8 @@ import {
   findServiceFile,
   getEnvironmentFile,
   getServiceState,
+  isManagerRunning,
   listManualCommands,
-  managerRuns,
   renderServiceFile,
   runSystemctl,
   SYSTEMD_UNIT,
@@ -32,7 +32,7 @@ export default class DaemonInstall extends BaseCommand {
     const { kind, path, existing } = file
     const text = renderServiceFile(file, this.dirs, this.config.root, process.env)
     const changes = text !== existing
-    const runs = await managerRuns(kind)
+    const runs = await isManagerRunning(kind)
     const isDry = flags['dry-run']
     const commands = listManualCommands(kind, path, 'install')
     if (isDry) {

@@ -3,7 +3,7 @@ import { BaseCommand } from '../../cli/base-command.js'
 import { daemonFlags, toDaemonArguments } from '../../cli/daemon-flags.js'
 import {
   findInstalledService,
-  managerRuns,
+  isManagerRunning,
   runSystemctl,
   SYSTEMD_UNIT,
   waitForNewDaemon,
@@ -43,7 +43,7 @@ export default class DaemonStart extends BaseCommand {
   /** Starts the installed service, if there is one. */
   private async startService(): Promise<LocalDaemon | undefined> {
     const service = findInstalledService(this.dirs, process.env)
-    if (service === undefined || !(await managerRuns(service.kind))) return undefined
+    if (service === undefined || !(await isManagerRunning(service.kind))) return undefined
     await runSystemctl('start', SYSTEMD_UNIT)
     return await waitForNewDaemon(this.dirs.data)
   }

@@ -6,8 +6,8 @@ import { confirm } from '../../cli/prompt.js'
 import {
   findServiceFile,
   isInstalledByUs,
+  isManagerRunning,
   listManualCommands,
-  managerRuns,
   runSystemctl,
   SYSTEMD_UNIT,
 } from '../../cli/service/manager.js'
@@ -29,7 +29,7 @@ export default class DaemonUninstall extends BaseCommand {
         hint: 'remove it by hand if it is not needed',
       })
     const exists = existing !== undefined
-    const runs = await managerRuns(kind)
+    const runs = await isManagerRunning(kind)
     const commands = listManualCommands(kind, path, 'uninstall')
     if (exists && !flags['dry-run']) {
       if (!(await confirm(`stop the service and remove ${path}`, this.prompt))) return

@@ -138,7 +138,7 @@ export const MaterializeTopicBody = z.strictObject({
 })
 export type MaterializeTopicBody = z.output<typeof MaterializeTopicBody>
 
-/** Extension: views cover the passages of the publication that were read so far. */
+/** Extension: how much of the current publication topics or communities cover; documents are read in the background. */
 const coverage = {
   coveredDocuments: count,
   totalDocuments: count,
@@ -154,7 +154,7 @@ export const MaterializedTopic = z
     documentCount: count,
     pathCount: count,
     ...coverage,
-    /** Extension, for all topics of a space. */
+    /** Extension, present if the request names no topic: counts of all topics of the space. */
     topicCount: count.optional(),
     documentsWithoutTopic: count.optional().describe('number of documents similar to no other'),
     passagesInTopics: count.optional(),

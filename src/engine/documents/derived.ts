@@ -16,8 +16,8 @@ import {
   findPublished,
   isPaged,
   loadOutline,
-  loadParseArtifact,
   loadPublishedItems,
+  loadVersionWithArtifact,
   parseVersionMetadata,
 } from './published.js'
 
@@ -31,7 +31,7 @@ export async function getParseArtifact(
   spaceId: string,
   { documentId, version }: { documentId: string; version: number },
 ): Promise<JsonBody<ParseArtifact>> {
-  const { document, row, packed } = await db.read(loadParseArtifact(caller, spaceId, documentId, version))
+  const { document, row, packed } = await db.read(loadVersionWithArtifact(caller, spaceId, documentId, version))
   const head = {
     id: row.artifact_id,
     documentAssetId: document.id,

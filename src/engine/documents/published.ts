@@ -16,8 +16,8 @@ function* findSpaceAndDocument(
   return { space, document: yield* findDocument(caller, space.key, documentId) }
 }
 
-/** A version with its packed elements. */
-export function* loadParseArtifact(caller: Caller, spaceId: string, documentId: string, version: number) {
+/** The version with a number, with its elements as they are stored: packed. */
+export function* loadVersionWithArtifact(caller: Caller, spaceId: string, documentId: string, version: number) {
   const { document } = yield* findSpaceAndDocument(caller, spaceId, documentId)
   const row = yield* findVersionByNumber(document.key, version)
   if (row === undefined) throw notFoundError('parse artifact', `${documentId} version ${version}`)
@@ -32,19 +32,19 @@ export function* findPublished(caller: Caller, spaceId: string, documentId: stri
   return { space, document, row }
 }
 
-/** The published version with its packed items. */
+/** The published version with its packed items: its pictures, tables, code blocks and pages. */
 export function* loadPublishedItems(caller: Caller, spaceId: string, documentId: string) {
   const version = yield* findPublished(caller, spaceId, documentId)
   return { ...version, packed: yield* loadPackedColumn(version.row.key, 'items', version.row.items) }
 }
 
-/** The packed elements of a version. @throws KsError `not-found` when the document is deleted */
+/** The packed elements of a loaded version. @throws KsError `not-found` when the document is deleted */
 export function* loadArtifact(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
   yield* findSpaceAndDocument(caller, spaceId, documentId)
   return yield* loadPackedColumn(row.key, 'artifact', row.artifact)
 }
 
-/** The packed outline of a version. @throws KsError `not-found` when the document is deleted */
+/** The packed outline of a loaded version. @throws KsError `not-found` when the document is deleted */
 export function* loadOutline(caller: Caller, spaceId: string, documentId: string, row: VersionRow): Read<Uint8Array> {
   yield* findSpaceAndDocument(caller, spaceId, documentId)
   return yield* loadPackedColumn(row.key, 'outline', row.outline)

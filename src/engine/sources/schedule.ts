@@ -2,7 +2,7 @@ import { listSourcesDueAfter, setNextSync } from '../rows/source-syncs.js'
 import type { SourceRow } from '../rows/sources.js'
 import type { Write } from '../storage/program.js'
 import { parseJsonCell } from '../storage/readable.js'
-import { isSynced } from './connectors/registry.js'
+import { isSyncable } from './connectors/registry.js'
 import { computeNextRun, limitPlannedRun, parseSyncPolicy } from './sync-policy.js'
 
 /** Corrects due times that are too far in the future because a clock was set back. */
@@ -15,7 +15,7 @@ export function* replanAll(now: number): Write<void> {
   }
 }
 
-/** Time of the next sync of a source that is synced now. */
+/** The planned time of the first sync after `now`; null for a source without a schedule or without a connector. */
 export function computeNextSync(source: SourceRow, now: number): number | null {
   const policy = getPolicy(source)
   return policy === undefined ? null : computeNextRun(policy, now)
@@ -23,5 +23,5 @@ export function computeNextSync(source: SourceRow, now: number): number | null {
 
 function getPolicy(source: SourceRow) {
   const metadata: Record<string, unknown> = parseJsonCell(source.metadata)
-  return isSynced(source.type, metadata) ? parseSyncPolicy(metadata) : undefined
+  return isSyncable(source.type, metadata) ? parseSyncPolicy(metadata) : undefined
 }

@@ -17,7 +17,7 @@ import { findSpace } from '../rows/spaces.js'
 import type { Read } from '../storage/program.js'
 import { parseJsonCell, readablePageIn } from '../storage/readable.js'
 import { writeReply } from '../storage/write-reply.js'
-import { checkConnector, isSynced } from './connectors/registry.js'
+import { checkConnector, isSyncable } from './connectors/registry.js'
 import { checkUri, parseContent, type SourceContent } from './content.js'
 import type { CredentialBox } from './credentials.js'
 import { computeNextRun, parseSyncPolicy } from './sync-policy.js'
@@ -66,7 +66,7 @@ export async function createSource(
 
 /** Only sources with a connector are synced. The first sync is due after one period. */
 function computeFirstRun(type: Source['type'], { metadata, policy }: SourceContent, now: number): number | null {
-  return policy !== undefined && isSynced(type, metadata) ? computeNextRun(policy, now) : null
+  return policy !== undefined && isSyncable(type, metadata) ? computeNextRun(policy, now) : null
 }
 
 export function* listSources(caller: Caller, spaceId: string, page: PageRequest): Read<Page<Source>> {
@@ -143,7 +143,7 @@ function computeNextSyncAt(row: SourceRow, content: SourceContent | undefined, n
   if (content === undefined) return row.next_sync_at
   const before: { syncPolicy?: unknown } = parseJsonCell(row.metadata)
   const isUnchanged = JSON.stringify(before.syncPolicy) === JSON.stringify(content.metadata.syncPolicy)
-  return isUnchanged && isSynced(row.type, content.metadata)
+  return isUnchanged && isSyncable(row.type, content.metadata)
     ? row.next_sync_at
     : computeFirstRun(row.type, content, now)
 }

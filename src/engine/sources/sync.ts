@@ -20,7 +20,7 @@ import type { Read } from '../storage/program.js'
 import { parseJsonCell } from '../storage/readable.js'
 import { isWriteStopped } from '../storage/write-stop.js'
 import { clearWorkFolders, type OpenedSource, openSourceLocation } from './connectors/open.js'
-import { isSynced, noConnectorError } from './connectors/registry.js'
+import { isSyncable, noConnectorError } from './connectors/registry.js'
 import { crawlSource } from './crawl-source.js'
 import { finishDeletions } from './delete.js'
 import type { ImportContext } from './import-items.js'
@@ -115,7 +115,7 @@ export class SourceSync extends BackgroundService<EngineContext> {
     const source = await this.#find(caller, spaceId, id)
     if (source.type !== 'web')
       throw new KsError('not-a-web-source', `source ${id} is of type ${source.type}, only web sources are crawled`)
-    if (!isSynced(source.type, parseJsonCell(source.metadata))) throw noConnectorError(source.type, id)
+    if (!isSyncable(source.type, parseJsonCell(source.metadata))) throw noConnectorError(source.type, id)
     assertEnabled(source)
     const running = this.#crawls.get(source.id)
     if (running !== undefined) return await running
@@ -245,7 +245,7 @@ export class SourceSync extends BackgroundService<EngineContext> {
     if (isWriteStopped(this.context)) return
     for (const source of await db.read(listDueSources(now()))) {
       if (this.isStopped) return
-      if (this.#runs.whenEnded(source.id) !== undefined || !isSynced(source.type, parseJsonCell(source.metadata)))
+      if (this.#runs.whenEnded(source.id) !== undefined || !isSyncable(source.type, parseJsonCell(source.metadata)))
         continue
       const sync = asTenant(source.tenant, () => this.#sync(source))
       this.track(

@@ -6,7 +6,7 @@ import type { SafeFetch } from '../egress/safe-fetch.js'
 import type { SourceRow } from '../rows/sources.js'
 import { parseJsonCell } from '../storage/readable.js'
 import { openSourceLocation } from './connectors/open.js'
-import { isSynced, noConnectorError } from './connectors/registry.js'
+import { isSyncable, noConnectorError } from './connectors/registry.js'
 import { createAuthHeaders } from './content.js'
 import type { SourceParts } from './sources.js'
 
@@ -33,7 +33,7 @@ export async function testSource(
   )
   try {
     if (source.type === 'web') {
-      if (!isSynced(source.type, parseJsonCell(source.metadata))) throw noConnectorError(source.type, source.id)
+      if (!isSyncable(source.type, parseJsonCell(source.metadata))) throw noConnectorError(source.type, source.id)
       const credentials = getAuthHeaders(parts, source)
       const { status } = await fetch.get(source.uri, { credentials, signal: deadline.signal })
       return status < 400 ? { valid: true } : { valid: false, error: `the site answered ${status}` }

@@ -9,6 +9,7 @@ import { parsePolicies } from './manifest.js'
 /** The size that a further version adds. */
 export interface VersionSize {
   artifactBytes: number
+  /** number of elements, as `maxSegmentCount` of the contract limits it */
   segments: number
   nodes: number
 }

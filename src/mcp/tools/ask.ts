@@ -53,7 +53,7 @@ export const ask = defineTool({
   output: () => AskResult,
   annotations: { ...READ_ONLY, idempotentHint: false },
   run: async ({ maxTokens: budget, ...args }, call) => {
-    const ref = await call.spaces.named(args.space)
+    const ref = await call.spaces.resolve(args.space)
     const documents = args.documents && (await resolveDocumentIds(call, args.documents, ref.slug))
     const body = {
       knowledgeSpaceId: ref.id,

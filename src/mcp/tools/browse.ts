@@ -17,7 +17,7 @@ import { withPathSuggestions } from '../nearby.js'
 import type { ToolSpace } from '../spaces.js'
 import { defineTool, READ_ONLY } from '../tool.js'
 import { formatUri } from '../uri.js'
-import { fetchFittingPage, fetchPageWithAbsence, NAMESPACES, resolveFolder, type ToolPage } from './folder-pages.js'
+import { fetchFittingPage, fetchPageOrExplain, NAMESPACES, resolveFolder, type ToolPage } from './folder-pages.js'
 
 const path = z
   .string()
@@ -70,13 +70,13 @@ function toEntry(item: VirtualItem, space: string): ListedEntry {
   }
 }
 
-/** @param nothing text of an empty listing */
-function formatListing(ref: ToolSpace, at: string, page: ToolPage<VirtualItem>, nothing = 'Nothing.') {
+/** @param emptyText text of an empty listing */
+function formatListing(ref: ToolSpace, at: string, page: ToolPage<VirtualItem>, emptyText = 'Nothing.') {
   const entries = page.items.map((item) => toEntry(item, ref.slug))
   const degradedReasons = page.degradedReasons ?? []
   const writer = new ToolTextWriter()
   for (const reason of degradedReasons) writer.line(`The list may be incomplete: ${reason}.`)
-  writer.line(entries.length === 0 ? nothing : `${pluralize(entries.length, 'entry', 'entries')}:`)
+  writer.line(entries.length === 0 ? emptyText : `${pluralize(entries.length, 'entry', 'entries')}:`)
   const lines = entries.map(({ kind, path: entryPath }) => toOneLine(entryPath) + (kind === 'directory' ? '/' : ''))
   if (lines.length > 0) writer.content(lines.join('\n'))
   if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
@@ -108,7 +108,7 @@ export const list = defineTool({
     const folder = await resolveFolder(call, args.path, args.space)
     const { ref, path: at } = folder
     if (at === '/') return formatListing(ref, at, listRoot())
-    const ask = () =>
+    const fetchPage = () =>
       fetchFittingPage(
         async (limit) => {
           const query = { path: at, limit, ...omitUndefined({ cursor: args.cursor }) }
@@ -117,8 +117,8 @@ export const list = defineTool({
         args,
         (item) => item.path,
       )
-    const { page, nothing } = await fetchPageWithAbsence(call, folder, 'Nothing is here', ask)
-    return formatListing(ref, at, page, nothing)
+    const { page, emptyText } = await fetchPageOrExplain(call, folder, 'Nothing is here', fetchPage)
+    return formatListing(ref, at, page, emptyText)
   },
 })
 
@@ -151,7 +151,7 @@ export const find = defineTool({
       resourceType: args.type,
       cursor: args.cursor,
     })
-    const ask = () =>
+    const fetchPage = () =>
       fetchFittingPage(
         async (limit) => {
           const query = { path: at, limit, ...criteria }
@@ -160,8 +160,8 @@ export const find = defineTool({
         args,
         (item) => item.path,
       )
-    const { page, nothing } = await fetchPageWithAbsence(call, folder, 'No name matches', ask)
-    return formatListing(ref, at, page, nothing)
+    const { page, emptyText } = await fetchPageOrExplain(call, folder, 'No name matches', fetchPage)
+    return formatListing(ref, at, page, emptyText)
   },
 })
 
@@ -201,7 +201,7 @@ export const grep = defineTool({
     const folder = await resolveFolder(call, args.path, args.space)
     const { ref, path: at } = folder
     let isTruncated = false
-    const ask = () =>
+    const fetchPage = () =>
       fetchFittingPage(
         async (limit) => {
           const query = { path: at, q: args.pattern, limit, ...omitUndefined({ cursor: args.cursor }) }
@@ -214,7 +214,7 @@ export const grep = defineTool({
         args,
         (item) => item.path + item.snippet,
       )
-    const { page, nothing } = await fetchPageWithAbsence(call, folder, 'No match', ask)
+    const { page, emptyText } = await fetchPageOrExplain(call, folder, 'No match', fetchPage)
     const matches = page.items.map(({ path: file, snippet, startOffset: start, endOffset: end, metadata }) => ({
       path: file,
       uri: formatUri({ space: ref.slug, path: file }),
@@ -229,7 +229,7 @@ export const grep = defineTool({
     for (const reason of degradedReasons) writer.line(`Not everything could be searched: ${reason}.`)
     if (matches.length > 0) writer.line(`${pluralize(matches.length, 'match', 'matches')}:`)
     else if (isTruncated) writer.line('No match so far; the search is not complete.')
-    else writer.line(nothing)
+    else writer.line(emptyText)
     for (const one of matches) writer.line(one.uri).content(one.snippet)
     if (page.nextCursor !== undefined) writer.line(`There is more: call again with cursor ${page.nextCursor}.`)
     else if (isTruncated) writer.line('The search stopped early: give a narrower path or pattern.')
@@ -274,7 +274,7 @@ export const tree = defineTool({
   run: async (args, call) => {
     const { ref, path: at } = await resolveFolder(call, args.path, args.space)
     let isTruncated = false
-    const ask = () =>
+    const fetchPage = () =>
       fetchFittingPage(
         async (limit) => {
           const query = { path: at, limit, depth: args.depth, ...omitUndefined({ cursor: args.cursor }) }
@@ -285,7 +285,7 @@ export const tree = defineTool({
         args,
         (line) => line,
       )
-    const page = await withPathSuggestions(call.api, ref, at, ask)
+    const page = await withPathSuggestions(call.api, ref, at, fetchPage)
     const text = page.items.join('\n')
     const degradedReasons = page.degradedReasons ?? []
     const writer = new ToolTextWriter()

@@ -17,25 +17,31 @@ export interface ToolPage<T> {
   degradedReasons?: string[] | undefined
 }
 
-/** Fetches a page, with an explanation if it is empty. */
-export async function fetchPageWithAbsence<T>(
+/**
+ * Fetches a page, with the text to show in its place if it has no items: an incomplete index is named as a cause.
+ *
+ * @param absence first words of that text, such as `No match`
+ */
+export async function fetchPageOrExplain<T>(
   call: ToolInvocation,
-  { ref, path: at }: FolderLocation,
-  what: string,
-  ask: () => Promise<ToolPage<T>>,
-): Promise<{ page: ToolPage<T>; nothing: string }> {
+  { ref, path }: FolderLocation,
+  absence: string,
+  fetchPage: () => Promise<ToolPage<T>>,
+): Promise<{ page: ToolPage<T>; emptyText: string }> {
   const isEmpty = ({ items, nextCursor }: ToolPage<T>) => items.length === 0 && nextCursor === undefined
-  const first = await withPathSuggestions(call.api, ref, at, ask)
-  if (!isEmpty(first)) return { page: first, nothing: `${what} so far; the search is not complete.` }
-  if (at.startsWith('/workspaces')) return { page: first, nothing: `${what}.` }
+  const first = await withPathSuggestions(call.api, ref, path, fetchPage)
+  // A page without items but with a cursor has searched a part of the folder.
+  if (!isEmpty(first)) return { page: first, emptyText: `${absence} so far; the search is not complete.` }
+  // Files of workspaces are not compiled: no pending job explains that one is missing.
+  if (path.startsWith('/workspaces')) return { page: first, emptyText: `${absence}.` }
   const index = await getIndexState(call.api, ref.id)
   // Documents published between the first page and the index state are found now.
-  const page = index.isCurrent ? await ask() : first
-  if (!isEmpty(page)) return { page, nothing: '' }
-  const where = NAMESPACES.includes(at.slice(1)) ? undefined : `the content of ${toOneLine(at)}`
+  const page = index.isCurrent ? await fetchPage() : first
+  if (!isEmpty(page)) return { page, emptyText: '' }
+  const where = NAMESPACES.includes(path.slice(1)) ? undefined : `the content of ${toOneLine(path)}`
   return {
     page,
-    nothing: await describeAbsenceInSpace(call.api, ref.id, `${what}.`, {
+    emptyText: await describeAbsenceInSpace(call.api, ref.id, `${absence}.`, {
       index,
       degraded: page.degradedReasons,
       where,
@@ -45,13 +51,13 @@ export async function fetchPageWithAbsence<T>(
 
 /** Fetches again with a smaller limit if not all items fit, so that the cursor matches the end of the result. */
 export async function fetchFittingPage<T>(
-  ask: (limit: number) => Promise<ToolPage<T>>,
+  fetchPage: (limit: number) => Promise<ToolPage<T>>,
   limits: { limit: number; maxTokens: number },
   textOf: (item: T) => string,
 ): Promise<ToolPage<T>> {
-  const page = await ask(limits.limit)
+  const page = await fetchPage(limits.limit)
   const count = countFitting(page.items, limits.maxTokens, textOf)
-  return count === page.items.length ? page : ask(count)
+  return count === page.items.length ? page : fetchPage(count)
 }
 
 interface FolderLocation {
@@ -64,11 +70,11 @@ export async function resolveFolder(
   text: string,
   name: string | undefined,
 ): Promise<FolderLocation> {
-  if (!text.startsWith('ks://')) return { ref: await call.spaces.named(name), path: toAbsolutePath(text) }
+  if (!text.startsWith('ks://')) return { ref: await call.spaces.resolve(name), path: toAbsolutePath(text) }
   const address = parseUri(text)
   if (address?.path === undefined)
     throw new ToolError('invalid-request', 'the path must be a folder', 'Give a path or a ks:// address of a folder.')
-  return { ref: await call.spaces.named(address.space), path: toAbsolutePath(address.path) }
+  return { ref: await call.spaces.resolve(address.space), path: toAbsolutePath(address.path) }
 }
 
 function toAbsolutePath(path: string): string {

@@ -64,7 +64,7 @@ export const graph = defineTool({
   run: async (args, call) => {
     if (args.entity !== undefined && (args.query !== undefined || args.cursor !== undefined))
       throw new ToolError('invalid-request', 'entity excludes query and cursor', 'Give either query or entity.')
-    const ref = await call.spaces.named(args.space)
+    const ref = await call.spaces.resolve(args.space)
     // Read before the graph, which does not contain documents published meanwhile.
     const index = await getIndexState(call.api, ref.id)
     const page = await (args.entity === undefined

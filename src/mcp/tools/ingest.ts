@@ -41,7 +41,7 @@ export const ingest = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   isLocal: true,
   run: async (args, { spaces, local, roots, signal, progress }) => {
-    const ref = await spaces.named(args.space)
+    const ref = await spaces.resolve(args.space)
     const paths = checkPaths(args.paths, await roots())
     if (local === undefined)
       throw new ToolError('not-configured', 'this server has no access to your files', 'Use `ks mcp`.')

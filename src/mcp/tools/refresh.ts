@@ -26,7 +26,7 @@ export const refresh = defineTool({
     }),
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
   run: async (args, { api, spaces }) => {
-    const ref = await spaces.named(args.space)
+    const ref = await spaces.resolve(args.space)
     const at = { id: ref.id }
     if ((args.documents === undefined) === (args.sourceId === undefined))
       throw new ToolError('invalid-request', 'give either documents or sourceId', 'Give one of the two.')

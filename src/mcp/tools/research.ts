@@ -52,7 +52,7 @@ const ResearchInput = z.strictObject({
 /** Starts a research task of the service. */
 export async function startResearch(api: GatewayApi, spaces: SpaceDirectory, args: unknown): Promise<ResearchTaskJob> {
   const { space: name, mode, budgetUsd, limits, question: query } = parseArguments('research', ResearchInput, args)
-  const ref = await spaces.named(name)
+  const ref = await spaces.resolve(name)
   const body = { knowledgeSpaceId: ref.id, query, ...omitUndefined({ mode, budgetUsd, limits }) }
   return api.request('POST /research-tasks', { body })
 }
@@ -120,7 +120,7 @@ export async function readStatus(
   { offset, maxTokens: budget }: { offset: number; maxTokens: number },
 ): Promise<ResearchStatus> {
   const job = await api.request('GET /research-tasks/{id}', { path: { id } })
-  const ref = await spaces.named(job.knowledgeSpaceId)
+  const ref = await spaces.resolve(job.knowledgeSpaceId)
   const report = job.stage === 'completed' ? await getReport(api, id) : undefined
   if (report === undefined) return toStatus(job)
   return { ...toStatus(job), report: toReport(report, ref.slug, offset, budget) }

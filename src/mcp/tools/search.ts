@@ -71,7 +71,7 @@ export const search = defineTool({
   annotations: READ_ONLY,
   run: async ({ maxTokens: budget, cursor, ...args }, call) => {
     const offset = parseCursor(cursor, args)
-    const ref = await call.spaces.named(args.space)
+    const ref = await call.spaces.resolve(args.space)
     const documents = args.documents && (await resolveDocumentIds(call, args.documents, ref.slug))
     const resultLimit = Math.min(LIMITS.searchResults.max, offset + args.limit)
     const body = {

@@ -24,7 +24,7 @@ async function resolveWorkspacePath(call: ToolInvocation, text: string, name: st
       `${JSON.stringify(toOneLine(text))} is not below /workspaces`,
       'Only files of workspaces can be changed; to change a document, change its file and `ingest` it.',
     )
-  return { ref: await call.spaces.named(address?.space ?? name), path: at }
+  return { ref: await call.spaces.resolve(address?.space ?? name), path: at }
 }
 
 export const write = defineTool({

@@ -6,7 +6,7 @@ import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import {
   checkConnector,
   findConnector,
-  isSynced,
+  isSyncable,
   noConnectorError,
   parseParameters,
 } from '../../../src/engine/sources/connectors/registry.js'
@@ -29,11 +29,11 @@ describe('the connector of a source', () => {
   })
 
   it('exists for sources of the built-in crawler and for those with a known provider', () => {
-    expect(isSynced('web', {})).toBe(true)
-    expect(isSynced('web', { provider: 'other' })).toBe(false)
-    expect(isSynced('connector', { provider: 'git' })).toBe(true)
-    expect(isSynced('connector', {})).toBe(false)
-    expect(isSynced('upload', {})).toBe(false)
+    expect(isSyncable('web', {})).toBe(true)
+    expect(isSyncable('web', { provider: 'other' })).toBe(false)
+    expect(isSyncable('connector', { provider: 'git' })).toBe(true)
+    expect(isSyncable('connector', {})).toBe(false)
+    expect(isSyncable('upload', {})).toBe(false)
   })
 
   it('when missing, causes an error that lists the available ones', () => {

@@ -33,33 +33,36 @@ interface TriggerEnds {
   object: EndKind
 }
 
-/** `X words next Y`, and `Y was words next by X` for participles. */
+/** `X acquired Y`; for participles also the passive, `Y was acquired by X`. */
 export interface VerbTrigger extends TriggerEnds {
   kind: 'verb'
+  /** forms of the verb, separated by spaces */
   words: string
+  /** alternatives for the word that must follow, separated by spaces: `over` in `X took over Y` */
   next?: string
-  /** has no passive with `by` */
-  active?: boolean
+  /** the verb has no passive with `by` */
+  activeOnly?: boolean
 }
 
-/** `X is words next Y`, without an agent. */
+/** `X is located in Y`: a participle or adjective, for which the sentence names no actor. */
 export interface StateTrigger extends TriggerEnds {
   kind: 'state'
   words: string
   next: string
 }
 
-/** `X is a word of Y`, `X, the word of Y`, `Y's word X`. */
+/** `X is a founder of Y`, `X, the founder of Y`, `Y's founder X`. */
 export interface RoleTrigger extends TriggerEnds {
   kind: 'role'
   words: string
   next: string
 }
 
-/** `Y's word of X`, `the word of X by Y`. */
+/** `X's acquisition of Y`, `the acquisition of Y by X`. */
 export interface EventTrigger extends TriggerEnds {
   kind: 'event'
   words: string
+  /** alternatives for the word before X, separated by spaces */
   by: string
 }
 
@@ -83,6 +86,7 @@ const ANY_ANY = ['any', 'any'] as const
 const NAME_ANY = ['name', 'any'] as const
 const ANY_NAME = ['any', 'name'] as const
 
+/** Words that state a relation. `relations.ts` finds `born_in` and `costs` by rules of their own. */
 export const TRIGGERS: readonly RelationTrigger[] = [
   verb('acquired', 'acquire acquires acquired buys bought purchases purchased', NAME_NAME),
   verb('acquired', 'takes took taken', NAME_NAME, { next: 'over' }),
@@ -101,7 +105,7 @@ export const TRIGGERS: readonly RelationTrigger[] = [
     'of at for',
     NAME_ANY,
   ),
-  verb('works_for', 'works worked', NAME_NAME, { next: 'for at', active: true }),
+  verb('works_for', 'works worked', NAME_NAME, { next: 'for at', activeOnly: true }),
   verb('works_for', 'employs employed hires hired', NAME_NAME, { swap: true }),
   role(
     'works_for',
@@ -110,11 +114,11 @@ export const TRIGGERS: readonly RelationTrigger[] = [
     'at of for with',
     NAME_NAME,
   ),
-  verb('member_of', 'joins joined', NAME_NAME, { active: true }),
+  verb('member_of', 'joins joined', NAME_NAME, { activeOnly: true }),
   role('member_of', 'member members signatory', 'of', NAME_NAME),
-  verb('part_of', 'belong belongs belonged', ANY_ANY, { next: 'to', active: true }),
-  verb('part_of', 'consist consists consisted', ANY_ANY, { next: 'of', active: true, swap: true }),
-  verb('part_of', 'comprises comprised', ANY_ANY, { swap: true, active: true }),
+  verb('part_of', 'belong belongs belonged', ANY_ANY, { next: 'to', activeOnly: true }),
+  verb('part_of', 'consist consists consisted', ANY_ANY, { next: 'of', activeOnly: true, swap: true }),
+  verb('part_of', 'comprises comprised', ANY_ANY, { swap: true, activeOnly: true }),
   state('part_of', 'composed', 'of', ANY_ANY),
   role(
     'part_of',
@@ -124,7 +128,7 @@ export const TRIGGERS: readonly RelationTrigger[] = [
   ),
   state('located_in', 'located situated', 'in at on near', ANY_NAME),
   state('located_in', 'headquartered based', 'in at near', ANY_NAME),
-  verb('located_in', 'lies lie', NAME_NAME, { next: 'in on', active: true }),
+  verb('located_in', 'lies lie', NAME_NAME, { next: 'in on', activeOnly: true }),
   role('located_in', 'capital', 'of', NAME_NAME),
   role(
     'located_in',
@@ -132,10 +136,10 @@ export const TRIGGERS: readonly RelationTrigger[] = [
     'in',
     NAME_NAME,
   ),
-  verb('depends_on', 'depend depends depended relies rely relied', ANY_ANY, { next: 'on upon', active: true }),
-  verb('depends_on', 'requires required', ANY_ANY, { active: true }),
-  verb('depends_on', 'needs needed', ANY_ANY, { active: true }),
-  verb('depends_on', 'runs run ran builds built', NAME_NAME, { next: 'on upon', active: true }),
+  verb('depends_on', 'depend depends depended relies rely relied', ANY_ANY, { next: 'on upon', activeOnly: true }),
+  verb('depends_on', 'requires required', ANY_ANY, { activeOnly: true }),
+  verb('depends_on', 'needs needed', ANY_ANY, { activeOnly: true }),
+  verb('depends_on', 'runs run ran builds built', NAME_NAME, { next: 'on upon', activeOnly: true }),
   state('depends_on', 'dependent', 'on upon', ANY_ANY),
   state('depends_on', 'built', 'on upon', ANY_ANY),
   state('depends_on', 'powered', 'by', ANY_ANY),
@@ -158,12 +162,12 @@ export const TRIGGERS: readonly RelationTrigger[] = [
   event('created', 'invention', 'by', NAME_ANY),
   role('created', 'author inventor creator architect composer designer', 'of', NAME_ANY),
   verb('caused', 'cause causes caused triggers triggered induces induced', ANY_ANY),
-  verb('caused', 'leads led results resulted', ANY_ANY, { next: 'to in', active: true }),
-  verb('caused', 'gives gave', ANY_ANY, { next: 'rise', active: true }),
+  verb('caused', 'leads led results resulted', ANY_ANY, { next: 'to in', activeOnly: true }),
+  verb('caused', 'gives gave', ANY_ANY, { next: 'rise', activeOnly: true }),
   role('caused', 'cause causes', 'of', ANY_ANY),
   verb('cites', 'cites cited amends amended references', NAME_NAME),
   verb('contradicts', 'contradict contradicts contradicted', ANY_ANY),
-  verb('contradicts', 'conflicts conflict', ANY_ANY, { next: 'with', active: true }),
+  verb('contradicts', 'conflicts conflict', ANY_ANY, { next: 'with', activeOnly: true }),
 ]
 
 /** The closest type in the contract's closed list. */

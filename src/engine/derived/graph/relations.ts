@@ -108,7 +108,7 @@ function readVerb(sentence: StatementSentence, index: number, trigger: VerbTrigg
   // `led to` is not leading, `used to depend` not use
   if (particle === 0 && /^(?:to|in|from|that|how|what|whether)$/.test(next)) return
   const isPassive = tokens[index + 1 + particle]?.lower === 'by' && PARTICIPLE.test(tokens[index]?.lower ?? '')
-  if (isPassive && trigger.active === true) return
+  if (isPassive && trigger.activeOnly === true) return
   const [left, right] =
     isPassive === (trigger.swap === true) ? [trigger.subject, trigger.object] : [trigger.object, trigger.subject]
   const reduced = isPassive && tokens[index - 1]?.lower === ',' ? index - 1 : index

@@ -109,7 +109,7 @@ function findHoldersAfter(sentence: TokenizedSentence, after: number, trigger: R
   return holder?.isName === true ? [holder] : []
 }
 
-/** `Y's acquisition of X`, `the acquisition of X by Y` */
+/** `X's acquisition of Y`, `the acquisition of Y by X` */
 export function relateEvent(
   sentence: TokenizedSentence,
   index: number,

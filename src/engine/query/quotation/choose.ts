@@ -61,7 +61,7 @@ export function computeQuotationFeatures(
 ): Record<AnswerFeature, number> | undefined {
   const [best] = scored
   if (best === undefined) return undefined
-  const rival = scored.find(({ candidate }) => !units.includes(candidate))?.logit
+  const unquotedLogit = scored.find(({ candidate }) => !units.includes(candidate))?.logit
   const topScore = passages[0]?.score ?? 0
-  return computeAnswerFeatures(question, best.candidate, { logit: best.logit, rival, topScore })
+  return computeAnswerFeatures(question, best.candidate, { logit: best.logit, unquotedLogit, topScore })
 }

@@ -2,10 +2,13 @@ import { EXACT_TYPES, FEATURES, type QuotationCandidate } from './candidates.js'
 import { computeLogit, type LinearModel } from './linear-model.js'
 import type { PreparedQuestion } from './question.js'
 
-/** Features that estimate whether a quotation contains the answer; some are features of its best unit. */
+/**
+ * Features that estimate whether a quotation contains the answer. A unit is a paragraph, list, row or table of a
+ * passage. Features that are in `FEATURES`, too, are those of the best unit; `candidates.ts` describes them.
+ */
 export const ANSWER_FEATURES = [
-  /** logit of the best unit minus that of the best unit that is not quoted */
-  'ahead',
+  /** logit of the best unit minus that of the best unit that is not quoted, at most `MAX_MARGIN` */
+  'margin',
   'missing',
   'elsewhere',
   'similar',
@@ -19,10 +22,11 @@ export const ANSWER_FEATURES = [
   'isList',
   /** relevance of the best passage of all */
   'topScore',
-  /** logarithm of the question's weight */
+  /** logarithm of the sum of the weights of the question's terms */
   'weight',
   'termCount',
   'maxWeight',
+  /** sum of the weights of the question's terms in the best unit */
   'unitWeight',
   'missingInFirst',
   'wantsList',
@@ -33,8 +37,8 @@ export const ANSWER_FEATURES = [
 ] as const
 export type AnswerFeature = (typeof ANSWER_FEATURES)[number]
 
-/** Maximum margin: a small document has no competing units. */
-const MAX_AHEAD = 3
+/** Also the margin of a quotation without a competing unit, as in a small document. */
+const MAX_MARGIN = 3
 
 /** Returns the values of a unit in the order of `FEATURES`. */
 export function toUnitValues({ features }: QuotationCandidate): number[] {
@@ -51,17 +55,21 @@ export function computeUnitLogit(model: LinearModel, candidate: QuotationCandida
  *
  * @param best its best unit
  * @param logit logit of that unit
- * @param rival logit of the best unit that is not quoted
+ * @param unquotedLogit logit of the best unit that is not quoted, if there is one
  * @param topScore relevance of the best passage, 0 to 1
  */
 export function computeAnswerFeatures(
   { weights, totalWeight, type, wantsList }: PreparedQuestion,
   { features }: QuotationCandidate,
-  { logit, rival = logit - MAX_AHEAD, topScore }: { logit: number; rival?: number | undefined; topScore: number },
+  {
+    logit,
+    unquotedLogit = logit - MAX_MARGIN,
+    topScore,
+  }: { logit: number; unquotedLogit?: number | undefined; topScore: number },
 ): Record<AnswerFeature, number> {
   return {
     ...features,
-    ahead: Math.min(MAX_AHEAD, logit - rival),
+    margin: Math.min(MAX_MARGIN, logit - unquotedLogit),
     topScore,
     weight: Math.log(1 + totalWeight),
     termCount: weights.size,

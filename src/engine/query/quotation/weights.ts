@@ -51,7 +51,7 @@ export const UNIT_WEIGHTS: NamedModel<Feature> = {
 export const ANSWER_WEIGHTS: NamedModel<AnswerFeature> = {
   bias: -1.4342,
   weights: {
-    ahead: 0.3033,
+    margin: 0.3033,
     missing: -0.8865,
     elsewhere: -1.6595,
     similar: 1.3696,

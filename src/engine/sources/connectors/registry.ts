@@ -33,8 +33,8 @@ export function findConnector(type: SourceType, metadata: SourceMetadata): Conne
   return files === undefined ? undefined : { kind: 'files', module: files }
 }
 
-/** Whether the daemon can read the source. */
-export function isSynced(type: SourceType, metadata: SourceMetadata): boolean {
+/** Whether the daemon can read the source, and so sync it. */
+export function isSyncable(type: SourceType, metadata: SourceMetadata): boolean {
   return type === 'web' ? isBuiltinCrawl(metadata) : findConnector(type, metadata) !== undefined
 }
 

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import type { Dialect } from '../dialect.js'
 
 /**
- * Maximum number of texts that a server keeps prepared for a connection; lists of different lengths create texts
- * without end.
+ * Maximum number of statements that a server keeps prepared for a connection. A statement with a list of values has
+ * another text for each length of the list, so their number has no bound.
  */
 const MAX_NAMED_STATEMENTS = 1500
 
 /** A statement as it is sent to the server. */
 export interface ServerStatement {
   text: string
-  /** absent for a text that is prepared each time */
+  /** absent for a statement that the server parses and plans at each execution */
   name?: string
 }
 
-/** The statements of programs, translated for PostgreSQL; each is parsed and planned once per connection. */
+/** The engine's SQL statements, translated for PostgreSQL; each is parsed and planned once per connection. */
 export class PreparedStatements {
   readonly #dialect: Dialect
   readonly #known = new Map<string, ServerStatement>()
@@ -28,7 +28,7 @@ export class PreparedStatements {
     if (known !== undefined) return known
     const translated = this.#dialect.translate(text)
     if (this.#known.size >= MAX_NAMED_STATEMENTS) return { text: translated }
-    // derived from the text: a pooler shares connections with other gateways
+    // derived from the text: a connection pooler shares its connections among gateways, whose names must agree
     const name = createHash('sha256').update(translated).digest('base64url').slice(0, 22)
     const named = { text: translated, name }
     this.#known.set(text, named)
