@@ -12,6 +12,7 @@ const BEYOND_SHAPE = [
   /exactly one of (query or traceId|documentId or path)/,
   /must be one of modes/,
   /must not repeat/,
+  /two questions have the id/,
   /must name a resource/,
   /must be in \/workspaces/,
 ]
@@ -167,7 +168,7 @@ describe('A65: query parameters', () => {
         const path = pathOf(route) + queryOf(route, ['cursor'], cursor)
         const response = await edge.send(route.method, path, { token: tokenFor(route) })
         const { status } = await refusal(response, route)
-        expect(status === 400 || (status === 404 && /^\/(queries|research-tasks)\/\{/.test(route.path))).toBe(true)
+        expect(status === 400 || (status === 404 && /^\/(queries|research-tasks)\/\{|golden-runs\/\{/.test(route.path))).toBe(true)
       }
     },
   )

@@ -129,6 +129,7 @@ const OWNERS: Record<string, RegExp> = {
   sources: /^(listSource|fsCat)/,
   traces: /^(listTrace|listMissing)/,
   evidence_bundles: /^(listTrace|listMissing|fsCat)/,
+  golden_runs: /^listGoldenRunResults/,
   chat_apps: /./,
   chat_end_users: /./,
 }
