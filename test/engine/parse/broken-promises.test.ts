@@ -22,7 +22,7 @@ function leavesPromises(): Buffer {
   return Buffer.from(broken, 'latin1')
 }
 
-it('a PDF whose library rejects unawaited promises fails as empty, and the reading process keeps running', {
+it('a damaged PDF that makes pdf.js reject unawaited promises fails as empty, and its reading process survives', {
   timeout: 240_000,
 }, async () => {
   const compiler = createCompiler()

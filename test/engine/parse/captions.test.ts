@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type PdfPage, removeRunningLines } from '../../../src/engine/parse/pdf/pdf-blocks.js'
 import { read } from './read.js'
 
-describe('captions', () => {
+describe('captions in HTML', () => {
   it('belong to the picture above them and to the table below them', async () => {
     const table = '<table><tr><th>Year</th><th>Lamps</th></tr><tr><td>2024</td><td>12</td></tr></table>'
     const { items, elements } = await read(
@@ -19,7 +19,7 @@ describe('captions', () => {
   })
 })
 
-describe('running heads', () => {
+describe('running heads of a PDF', () => {
   const line = (text: string, y: number) => ({ text, left: 50, right: 200, y, size: 10, turned: false })
   const pages = (heads: string[]): PdfPage[] =>
     heads.map((head, at) => ({

@@ -44,7 +44,7 @@ describe('the reading process', { timeout: 60_000 }, () => {
     expect(found).toEqual(['read', denied, denied, denied, denied])
   })
 
-  it('receives a file larger than one message completely, and each of many small files with its own bytes', async () => {
+  it('receives a file larger than one IPC message completely, and 100 small files with their own bytes', async () => {
     const large = join(folder, 'large.txt')
     const line = 'All ferries sail at nine. '
     writeFileSync(large, line.repeat(150_000))

@@ -110,7 +110,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('stops a file above the memory limit, and names the limit', async () => {
+  it('fails a file above the memory limit with a message that names the limit, and reads the next file', async () => {
     const limits = { memoryBytes: 200 * 1024 * 1024 }
     const [first, second] = await compiler({ limits }).compile([file('ks-fault-memory.pdf'), file('small.md')])
     expect(first).toEqual({
@@ -123,7 +123,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     expect(second?.ok).toBe(true)
   })
 
-  it('survives the death of an idle process, and starts another one', async () => {
+  it('starts another reading process after an idle one was killed', async () => {
     const made = compiler()
     await made.compile([file('a.md')])
     const [pid] = children()
@@ -132,14 +132,14 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     expect((await made.compile([file('b.md')]))[0]?.ok).toBe(true)
   })
 
-  it('ends an idle process after a while and starts one again on demand', async () => {
+  it('ends an idle reading process, and starts one again for the next file', async () => {
     const made = compiler({ idleMs: 50 })
     expect((await made.compile([file('a.md')]))[0]?.ok).toBe(true)
     await until(() => children().length === 0)
     expect((await made.compile([file('b.md')]))[0]?.ok).toBe(true)
   })
 
-  it('rejects at once when aborted, and continues with the requests of other callers', async () => {
+  it('rejects a call at once when its signal aborts, and still serves the calls of other callers', async () => {
     const made = compiler()
     await made.compile([file('warm.md')])
     const controller = new AbortController()
@@ -151,7 +151,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     await expect(made.compile([file('x.md')], controller.signal)).rejects.toThrow('enough')
   })
 
-  it('rejects requests after close, and ends all processes', async () => {
+  it('rejects pending and later requests as unavailable after close, and ends all reading processes', async () => {
     const made = compiler()
     const pending = made.compile([file('ks-fault-hang.pdf')])
     const refused = expect(pending).rejects.toMatchObject({ code: 'unavailable' })
@@ -162,7 +162,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     await until(() => children().length === 0)
   })
 
-  it('serves callers in turn', async () => {
+  it('finishes a call with one file before an earlier call with 400 files', async () => {
     const made = compiler()
     const many = Array.from({ length: 400 }, (_, index) => file(`many${index}.md`))
     let bigDone = false
@@ -174,7 +174,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     await big
   })
 
-  it('reports missing files, folders and pipes as separate failures', async () => {
+  it('fails missing files, folders and pipes one by one, and reads the regular file among them', async () => {
     const pipe = join(folder, 'pipe.md')
     execaSync('mkfifo', [pipe])
     const results = await compiler().compile([
@@ -191,7 +191,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('runs its processes without the environment of the daemon and with restricted permissions', async () => {
+  it('runs its reading processes without the environment of the daemon and with restricted permissions', async () => {
     process.env.SECRET_FOR_TEST = 'visible'
     const made = compiler()
     await made.compile([file('a.md')])
@@ -207,7 +207,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     expect(readFileSync(`/proc/${pid}/cmdline`, 'utf8')).toMatch(/--(?:experimental-)?permission/)
   })
 
-  it('disables the network in its processes', () => {
+  it('disables the network in its reading processes', () => {
     const url = new URL('../../../dist/engine/parse/no-network.js', import.meta.url)
     const script = `
       const { switchOffNetwork } = await import(${JSON.stringify(url.href)})
@@ -220,7 +220,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
     expect(new Set(said.trim().split('\n'))).toEqual(new Set(['the reading process has no network']))
   })
 
-  it('reads thousands of small notes through one process', async () => {
+  it('reads 3,000 small notes in one reading process', async () => {
     const body = `Some ordinary words of a note that goes on for a while. `.repeat(15)
     const requests = Array.from({ length: 3000 }, (_, index) =>
       file(`s${index}.md`, `# Note ${index}\n\n${body}\n\n- a\n- b\n`),
@@ -235,7 +235,7 @@ describe('the compiler', { timeout: LONG_MS }, () => {
 })
 
 describe('a warmed compiler', () => {
-  it('keeps one process ready that reads the next file and stays alive afterwards', async () => {
+  it('keeps one reading process ready, which reads the next file and outlives the idle time', async () => {
     const warmed = compiler({ idleMs: 20 })
     warmed.warm()
     warmed.warm()
@@ -251,7 +251,7 @@ describe('a warmed compiler', () => {
 })
 
 describe('unreadable files', () => {
-  it('fail separately, each with a readable reason', async () => {
+  it('fail one by one with a code and a reason, and the readable file among them is read', async () => {
     const names = ['password_protected.xlsx', 'password.pdf', 'single_table.pdf']
     const requests = [
       file('song.mp3', 'ID3\u0003'),

@@ -9,8 +9,8 @@ const sample = (name: string): Promise<CompiledDocument> => read(name, SAMPLES[n
 const shown = (document: CompiledDocument): string[] =>
   document.elements.map(({ type, text }) => `${type}: ${text ?? ''}`)
 
-describe('calendars and cards', () => {
-  it('read an event as a section with its fields, with folded lines joined and alarms left out', async () => {
+describe('calendar files (ICS) and contact files (vCard)', () => {
+  it('give a section with fields for each event or task, with folded lines joined and alarms left out', async () => {
     const document = await sample('team.ics')
     expect([document.title, document.metadata.entryCount]).toEqual(['Team', 2])
     expect(shown(document)).toEqual([
@@ -22,7 +22,7 @@ describe('calendars and cards', () => {
     ])
   })
 
-  it('read a card as a section, also in old formats, with pictures left out', async () => {
+  it('give a section with fields for each contact, in new and old vCard versions, without its picture', async () => {
     expect(shown(await sample('people.vcf'))).toEqual([
       'heading: Ann Lee',
       'list: Name: Dr. Ann Lee\nOrganisation: Tin Works, Research\nPhone (work): +49 30 1234\nE-mail: ann@example.org\nAddress (home): Main St. 1, Berlin, 10115, Germany',
@@ -33,8 +33,8 @@ describe('calendars and cards', () => {
   })
 })
 
-describe('database dumps', () => {
-  it('give tables with heads in one section for each table, and source code for the rest', async () => {
+describe('database dumps (SQL)', () => {
+  it('give a section with a table for each table of the database, and source code for other statements', async () => {
     const document = await sample('shop.sql')
     expect(document.metadata).toEqual({ programmingLanguage: undefined, tableCount: 2, rowCount: 4 })
     const tables = document.elements.filter(({ type }) => type === 'table')
@@ -57,7 +57,7 @@ describe('logs, settings, bibliographies and outlines', () => {
     ])
   })
 
-  it('keep the sections of settings, with the comments above them', async () => {
+  it('keep the sections of a TOML settings file, with the comments above them', async () => {
     const document = await sample('settings.toml')
     expect(document.elements.map(({ sectionPath, text }) => [sectionPath.join('/'), text])).toEqual([
       ['', 'title = "x"'],
@@ -82,8 +82,8 @@ describe('logs, settings, bibliographies and outlines', () => {
   })
 })
 
-describe('notebooks', () => {
-  it('give Markdown, code with its language, its output, and pictures', async () => {
+describe('Jupyter notebooks', () => {
+  it('give Markdown, code with its language, outputs truncated to 4,000 characters, tables and pictures', async () => {
     const document = await sample('analysis.ipynb')
     expect([document.title, document.metadata]).toEqual(['Analysis', { cellCount: 2, programmingLanguage: 'python' }])
     expect(
@@ -129,7 +129,7 @@ describe('charts', () => {
     expect(document.elements[2]).toMatchObject({ pageNumber: 1, metadata: { chart: 'bar', caption: 'Sales of tin' } })
   })
 
-  it('become tables at their position in a Word text, and ruby text is kept', async () => {
+  it('become tables at their position in a Word text; ruby text is kept in parentheses', async () => {
     const drawing =
       '<w:p><w:r><w:drawing><a:graphic><a:graphicData><c:chart r:id="rId7"/></a:graphicData></a:graphic></w:drawing></w:r></w:p>'
     const ruby =
@@ -177,8 +177,8 @@ describe('charts', () => {
   })
 })
 
-describe('further office files', () => {
-  it('include binary workbooks, read like other workbooks', async () => {
+describe('the reading of further office files', () => {
+  it('gives the sheets of a binary workbook (XLSB) as tables', async () => {
     const workbook = utils.book_new()
     utils.book_append_sheet(
       workbook,
@@ -192,7 +192,7 @@ describe('further office files', () => {
     expect(shown(document)).toEqual(['heading: Prices', 'table: Metal | Price\nTin | 4.5'])
   })
 
-  it('include OpenDocument drawings, read as pages', async () => {
+  it('gives the texts of an OpenDocument drawing (ODG) page by page', async () => {
     const page = (name: string, text: string): string =>
       `<draw:page draw:name="${name}"><draw:custom-shape><text:p>${text}</text:p></draw:custom-shape></draw:page>`
     const body = `<office:drawing>${page('a', 'Boiler')}${page('b', 'Pump')}</office:drawing>`

@@ -20,7 +20,7 @@ describe('the date of a document', () => {
     ['Tue, 5 Mar 2024 10:20:30 -0500 (EST)', '2024-03-05T15:20:30.000Z'],
     ['5 March 2024', '2024-03-05T00:00:00.000Z'],
     ['March 5, 2024', '2024-03-05T00:00:00.000Z'],
-  ])('can be %s', (text, instant) => expect(iso(text)).toBe(instant))
+  ])('can be written as %s', (text, instant) => expect(iso(text)).toBe(instant))
 
   it.each([
     '',
@@ -34,11 +34,11 @@ describe('the date of a document', () => {
     '1.2.3',
     '2024-03-05T99:00',
     '9'.repeat(5000),
-  ])('cannot be %s', (text) => expect(iso(text)).toBeUndefined())
+  ])('cannot be written as "%s"', (text) => expect(iso(text)).toBeUndefined())
 })
 
 describe('metadata of a document', () => {
-  it('come from meta elements, JSON-LD and time elements of a page, the most reliable first', async () => {
+  it('come from meta elements, JSON-LD and time elements of a web page, with JSON-LD before the others', async () => {
     const { metadata, title, language } = await read(
       'a.html',
       `<html><head><title>Bees | The Daily</title><meta property="og:title" content="Bees">
@@ -59,7 +59,7 @@ describe('metadata of a document', () => {
     })
   })
 
-  it('exclude values that are no dates, no addresses or no JSON', async () => {
+  it('exclude values of a web page that are no dates, no addresses or no JSON', async () => {
     const { metadata } = await read(
       'a.html',
       `<html><head><meta name="date" content="tomorrow"><link rel="canonical" href="javascript:alert(1)">
@@ -69,7 +69,7 @@ describe('metadata of a document', () => {
     expect(metadata).toEqual({})
   })
 
-  it('come from the information group of rich text', async () => {
+  it('come from the information group of an RTF file', async () => {
     const { metadata } = await read(
       'a.rtf',
       String.raw`{\rtf1\ansi{\info{\author Ida Keller}{\creatim\yr2018\mo3\dy5\hr10\min2}{\revtim\yr2019\mo12\dy31\hr23\min59}}Bees build combs.\par}`,
@@ -83,7 +83,7 @@ describe('metadata of a document', () => {
     })
   })
 
-  it('come from the headers of a message and the front matter of a note', async () => {
+  it('come from the headers of a mail and the front matter of a Markdown note', async () => {
     const mail = await read(
       'a.eml',
       'From: Ida Keller <ida@a.example>\r\nDate: Tue, 5 Mar 2024 10:20:30 -0500\r\nSubject: Bees\r\n\r\nBees build combs.\r\n',

@@ -40,7 +40,7 @@ describe('the drawing process', () => {
     expect(readPixelSize((await shrink(picture(90, 60))).bytes)).toEqual({ width: 90, height: 60 })
   })
 
-  it('draws a page, or only a box of it', async () => {
+  it('draws a PDF page or a box of the page, and fails with not-found for a missing page', async () => {
     const path = join(folder, 'a.pdf')
     writeFileSync(path, makePdf([{ width: 600, height: 800, content: '1 0 0 rg 100 600 200 100 re f' }]))
     const page = { of: 'page' as const, filename: 'a.pdf', page: 1, as: 'image/png' as const }
@@ -53,7 +53,7 @@ describe('the drawing process', () => {
     })
   })
 
-  it('fails for pictures that claim enormous sizes, and stays small', { timeout: 120_000 }, async () => {
+  it('fails for pictures that claim enormous sizes, within 384 MiB of memory', { timeout: 120_000 }, async () => {
     for (const [name, bytes] of Object.entries(PICTURES))
       await expect(shrink(bytes), name).rejects.toMatchObject({
         code: expect.stringMatching(/^(?:not-found|asset-too-large)$/),
@@ -61,7 +61,7 @@ describe('the drawing process', () => {
     for (const pid of drawer.pids()) expect(readResidentBytes(pid)).toBeLessThan(384 * MIB)
   })
 
-  it('survives damaged pictures, and fails for each that it cannot draw', { timeout: 240_000 }, async () => {
+  it('fails for undrawable damaged pictures, and draws the next intact picture', { timeout: 240_000 }, async () => {
     const whole = [picture(64, 48), Buffer.from((await shrink(picture(300, 200))).bytes)]
     let failures = 0
     for (let seed = 0; seed < DAMAGED; seed++) {
@@ -92,7 +92,7 @@ describe('the drawing process', () => {
     expect(done.filter((name) => name === 'refused')).toHaveLength(4)
   })
 
-  it('fails a drawing that takes too long', async () => {
+  it('fails a drawing that exceeds its timeout, and ends its process', async () => {
     const hurried = createDrawer({ timeoutMs: 1 })
     await expect(
       hurried.draw({ of: 'picture', bytes: picture(800, 400), maxSide: 10, as: 'image/jpeg' }, 'a'),

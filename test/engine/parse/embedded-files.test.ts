@@ -128,7 +128,7 @@ describe('files embedded in office files', () => {
     expect(sheets.document.elements.at(-1)).toMatchObject({ text: 'Embedded file: crew.csv', sectionPath: ['Log'] })
   })
 
-  it('get rebuilt from the storages of Word 97, and are readable', async () => {
+  it('become documents from the storages of a Word 97 file, with a warning for an object without a file', async () => {
     const letter = makeDoc([{ text: 'The embedded letter.' }])
     const streams = new Map<string, Buffer>()
     const { readCompound } = await import('../../../src/engine/parse/office/compound.js')
@@ -142,7 +142,7 @@ describe('files embedded in office files', () => {
     expect(document.text).toMatch(/^Outer\./)
   })
 
-  it('differ from charts by the manifest in OpenDocument', async () => {
+  it('become documents in an OpenDocument text by their type in the manifest, with a line in the text', async () => {
     const entry = (path: string, type: string) =>
       `<manifest:file-entry manifest:full-path="${path}" manifest:media-type="${type}"/>`
     const odt = makeZip([
@@ -203,7 +203,7 @@ describe('files embedded in office files', () => {
     ])
   })
 
-  it('exclude charts of binary workbooks, which become tables on their sheet', async () => {
+  it('exclude charts of binary workbooks (XLSB), which become tables on their sheet', async () => {
     const book = utils.book_new()
     for (const name of ['Ports', 'More']) utils.book_append_sheet(book, utils.aoa_to_sheet([['Tons'], [4]]), name)
     const zip = openZip(write(book, { bookType: 'xlsb', type: 'buffer' }), 'a.xlsb', DEFAULT_LIMITS)
@@ -242,7 +242,7 @@ describe('files embedded in office files', () => {
     await expect(readInside('a.docx', many, { limits: { containedFiles: 10 } })).rejects.toThrow('the limit of 10')
   })
 
-  it('may be randomly damaged in PowerPoint 97, with a document or a read error as result', {
+  it('may have random damage in PowerPoint 97, with a document or a read error as result', {
     timeout: 120_000,
   }, async () => {
     const ppt = makePpt([{ title: 'One', object: { bytes: graph(), packed: false } }, { title: 'Two' }])
@@ -259,7 +259,7 @@ describe('files embedded in office files', () => {
     }
   })
 
-  it('may be randomly damaged in Word, with a document or a read error as result', { timeout: 120_000 }, async () => {
+  it('may have random damage in Word, with a document or a read error as result', { timeout: 120_000 }, async () => {
     const object = compound({ [NATIVE]: dropped('a.txt', 'brass sextant'), WordDocument: Buffer.alloc(600) })
     const random = numbers(11)
     for (let round = 0; round < 200; round++) {

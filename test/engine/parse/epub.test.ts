@@ -50,7 +50,7 @@ describe('the reading of e-books', () => {
     expect(book.items.map((item) => item.asset?.contentType)).toEqual(['image/png'])
   })
 
-  it('takes titles of version 2 from the NCX, and drops the listed contents page', async () => {
+  it('takes the chapter titles of EPUB 2 from the NCX, and drops the contents page that the guide names', async () => {
     const ncx =
       '<ncx><navMap><navPoint><navLabel><text>Chapter One</text></navLabel><content src="text/one.xhtml"/><navPoint><navLabel><text>Within</text></navLabel><content src="text/one.xhtml#a"/></navPoint></navPoint></navMap></ncx>'
     const book = await read(
@@ -70,7 +70,7 @@ describe('the reading of e-books', () => {
     expect(book.outline.map((node) => node.title)).toEqual(['Chapter One'])
   })
 
-  it('fails with encryption, without a package document and without text', async () => {
+  it('fails if the e-book is encrypted, has no package document or has no text', async () => {
     const locked = makeEpub([{ name: 'one', xhtml: page('<p>x</p>') }], {
       extra: [
         {
@@ -90,7 +90,7 @@ describe('the reading of e-books', () => {
     expect((await failureOf(read('void.epub', makeEpub([{ name: 'one', xhtml: page('') }])))).code).toBe('empty')
   })
 
-  it('expands no entities and loads nothing from outside', async () => {
+  it('expands no entities and loads nothing from outside of the e-book', async () => {
     const laughs = `<!DOCTYPE html [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;"><!ENTITY x SYSTEM "file:///etc/passwd">]><html><body><p>&b; &x; &amp; &eacute;</p><img src="file:///etc/passwd.png"/><img src="../../../etc/x.png" alt="no"/></body></html>`
     const book = await read('laughs.epub', makeEpub([{ name: 'one', xhtml: laughs }]))
     expect(book.text).not.toContain('haha')
@@ -98,7 +98,7 @@ describe('the reading of e-books', () => {
     expect(book.items.every((item) => item.asset === undefined)).toBe(true)
   })
 
-  it('resolves any reference to a name within the archive', () => {
+  it('resolves any reference to a name in the archive without an exception', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (from, href) => {
         expect(typeof resolveTarget(from, href)).toBe('string')

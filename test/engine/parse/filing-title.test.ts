@@ -15,19 +15,19 @@ const COVER = [
 ]
 const blocks = (texts: readonly string[]): Block[] => texts.map((text) => ({ type: 'paragraph', text }))
 
-describe('the title of a filing', () => {
+describe('the title of an SEC filing', () => {
   it('contains company, form and period', () => {
     expect(buildFilingTitle(blocks(COVER))).toBe('LANTERN WORKS PLC · Form 10-K · June 30, 2023')
   })
 
   it.each([
     [
-      'the name and its label in one block',
+      'contains company and form if name and label are in one block',
       ['Form 10-Q', 'Lantern, Inc.\n(Exact name of the issuer as specified)'],
       'Lantern, Inc. · Form 10-Q',
     ],
     [
-      'a report of an event',
+      'contains company, form and date for a report of an event',
       [
         'FORM 8-K',
         'Date of Report (Date of earliest event reported): March 9, 2023',
@@ -36,18 +36,22 @@ describe('the title of a filing', () => {
       ],
       'Lantern Co. · Form 8-K · March 9, 2023',
     ],
-    ['no form', ['Lantern Co.', '(Exact name of registrant)'], undefined],
-    ['no name above the label', ['FORM 10-K', 'Commission File Number 1-2', '(Exact name of registrant)'], undefined],
+    ['stays undefined without a form', ['Lantern Co.', '(Exact name of registrant)'], undefined],
     [
-      'a text that only speaks of forms',
+      'stays undefined without a company name above its label',
+      ['FORM 10-K', 'Commission File Number 1-2', '(Exact name of registrant)'],
+      undefined,
+    ],
+    [
+      'stays undefined for a text that only mentions forms',
       ['How to read a form 10-K', 'The exact name of a registrant stands on it.'],
       undefined,
     ],
-  ])('follows from %s', (_what, texts, title) => {
+  ])('%s', (_what, texts, title) => {
     expect(buildFilingTitle(blocks(texts))).toBe(title)
   })
 
-  it('takes little time for a cover of only line ends and brackets', () => {
+  it('stays undefined for a hostile cover of only line ends and brackets', () => {
     const hostile = blocks(Array.from({ length: 60 }, (_, i) => (i % 2 === 0 ? '\n'.repeat(5000) : '(\n'.repeat(3000))))
     expect(buildFilingTitle(hostile)).toBeUndefined()
   })

@@ -9,8 +9,8 @@ async function blocks(name: string, content: string | Buffer): Promise<[string, 
 
 const page = (body: string) => `<html><body><h1>Boats</h1>${body}<p>Last words.</p></body></html>`
 
-describe('footnotes after the block that refers to them', () => {
-  it('appear once in Markdown, whatever comes between; a note without a reference keeps its position', async () => {
+describe('footnotes', () => {
+  it('follow their first reference once in Markdown; a note without a reference keeps its position', async () => {
     const source =
       'One[^a] and two[^b].\n\nMore[^a].\n\n- an item[^c]\n- another\n\nEnd.\n\n[^b]: second\n[^a]: first\n\n[^c]: third\n\n[^d]: nobody refers to it\n'
     expect(await blocks('a.md', source)).toEqual([
@@ -25,7 +25,7 @@ describe('footnotes after the block that refers to them', () => {
     ])
   })
 
-  it('appear in Markdown also for notes that only other notes refer to, and for references in tables', async () => {
+  it('follow the table or the note that refers to them in Markdown', async () => {
     expect(await blocks('a.md', '|a|b|\n|-|-|\n|1[^x]|2|\n\nEnd.\n\n[^x]: see[^y]\n\n[^y]: there\n')).toEqual([
       ['table', 'a | b\n1[^x] | 2', undefined],
       ['paragraph', '[^x]: see[^y]', 'footnote'],
@@ -34,7 +34,7 @@ describe('footnotes after the block that refers to them', () => {
     ])
   })
 
-  it('include in Markdown all text indented below them; code after other paragraphs stays code', async () => {
+  it('include all text indented below them in Markdown; code after other paragraphs stays code', async () => {
     const source =
       'One[^a].\n\nTwo.\n\n[^a]: first\n\n    second\n    line\n\n    - an item\n\n        code\n\nThree.\n\n    real code\n\n[^d]: alone\n\n    [^a]: more\n'
     expect(await blocks('a.md', source)).toEqual([
@@ -50,7 +50,7 @@ describe('footnotes after the block that refers to them', () => {
     ])
   })
 
-  it('appear in Word', async () => {
+  it('follow the paragraph that refers to them in Word', async () => {
     const reference = (id: number) => `<w:r><w:footnoteReference w:id="${id}"/></w:r>`
     const body = `<w:p><w:r><w:t>The boat was sold.</w:t></w:r>${reference(2)}</w:p>${wordParagraph('It was bought back.')}`
     const notes = `<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:footnote w:id="2"><w:p><w:r><w:t>To the miller of Hod.</w:t></w:r></w:p></w:footnote></w:footnotes>`
@@ -87,10 +87,10 @@ describe('footnotes after the block that refers to them', () => {
       '<a epub:type="noteref" href="#n7">1</a>',
       '<aside epub:type="footnote" id="n7"><div><p>To the miller.</p></div></aside>',
     ),
-    paragraphs: sold('<sup><a href="#note1">1</a></sup>', '<p id="note1">1. To the miller.</p>'),
+    'plain paragraphs': sold('<sup><a href="#note1">1</a></sup>', '<p id="note1">1. To the miller.</p>'),
   }
   for (const [name, source] of Object.entries(pages))
-    it(`appear in HTML as written by ${name}`, async () => {
+    it(`follow the paragraph that refers to them in HTML in the style of ${name}`, async () => {
       const made = await blocks('a.html', source)
       expect(made.slice(1)).toEqual([
         ['paragraph', 'The boat was sold[1].', undefined],
@@ -100,7 +100,7 @@ describe('footnotes after the block that refers to them', () => {
       ])
     })
 
-  it('appear in e-books with all their paragraphs, and after tables and lists', async () => {
+  it('follow the table or list that refers to them in e-books, with all their paragraphs', async () => {
     const xhtml = page(
       '<table><tr><td>a<a epub:type="noteref" href="#n1">1</a></td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table><ul><li>x<a epub:type="noteref" href="#n2">2</a></li></ul><aside id="n1"><p>One.</p><p>More of it.</p></aside><aside id="n2"><p>Two.</p></aside>',
     )
@@ -114,7 +114,7 @@ describe('footnotes after the block that refers to them', () => {
     ])
   })
 
-  it('appear in HTML without their back link, in whichever paragraph it is', async () => {
+  it('lose their back link in HTML, in whichever of their paragraphs it is', async () => {
     const back = '<a href="#r1" role="doc-backlink">↩</a>'
     const source = page(
       `<p>Sold<a href="#n1" id="r1" role="doc-noteref">1</a>.</p><section role="doc-endnotes"><ol><li id="n1"><p>First. ${back}</p><p>Second.</p><p>${back}</p></li></ol></section>`,
@@ -123,7 +123,7 @@ describe('footnotes after the block that refers to them', () => {
     expect(notes.map(([, text]) => text)).toEqual(['[1] First.', 'Second.'])
   })
 
-  it('appear in e-books that keep notes in a separate file', async () => {
+  it('follow the paragraph that refers to them in e-books that keep notes in a separate file', async () => {
     const made = await blocks(
       'a.epub',
       makeEpub([
@@ -151,7 +151,7 @@ describe('footnotes after the block that refers to them', () => {
     ])
   })
 
-  it('exclude the targets of other page links; broken markup loses no text', async () => {
+  it('exclude the targets of other links within a page, and lose no text in broken markup', async () => {
     const contents = page('<p><a href="#fn1">The first chapter of the book</a></p><p>Text.</p><p id="fn1">Chapter.</p>')
     expect((await blocks('a.html', contents)).slice(1).map(([, text]) => text)).toEqual([
       'The first chapter of the book',
@@ -169,7 +169,7 @@ describe('footnotes after the block that refers to them', () => {
       expect((await read('a.html', sold('<a href="#fn1">1</a>', note))).text).toMatch(/Held/)
   })
 
-  it('appear completely for 4,000 references', async () => {
+  it('appear completely in an HTML page with 4,000 references', async () => {
     const numbers = Array.from({ length: 4000 }, (_, at) => at + 1)
     const source = page(
       numbers.map((at) => `<p>a<a href="#fn${at}">${at}</a></p>`).join('') +

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { makeDocx, makeZip, read, readFixture, wordParagraph, words } from './read.js'
 
-describe('HTML', () => {
+describe('the reading of HTML', () => {
   it('gives title, language, headings, lists, tables and code, without scripts and styles', async () => {
     const document = await read(
       'page.html',
@@ -24,7 +24,7 @@ describe('HTML', () => {
     expect(document.elements[5]?.metadata.language).toBe('js')
   })
 
-  it('splits layout tables into paragraphs, and joins currency signs to figures', async () => {
+  it('splits layout tables into paragraphs, and joins currency signs to their amounts', async () => {
     const layout = await read(
       'a.html',
       `<table><tr><td><table><tr><td>Nav</td></tr></table></td><td>${words(200)}<br><br>End.</td></tr></table>`,
@@ -37,20 +37,20 @@ describe('HTML', () => {
     expect(filing.text).toBe('Item | 2021\nCash | $5\nDebt | (7)')
   })
 
-  it('drops navigation only if the page has other text', async () => {
+  it('drops navigation only if the page has enough other text', async () => {
     const body = `<nav><a href=/>Home</a></nav>`
     expect((await read('a.html', `<html>${body}<p>${words(80)}</p></html>`)).text).not.toContain('Home')
     expect((await read('b.html', `<html>${body}<p>Short.</p></html>`)).text).toContain('Home')
   })
 
-  it('reads a long pre as prose', async () => {
+  it('reads a pre element of 100 lines as paragraphs', async () => {
     const lines = Array.from({ length: 100 }, (_, index) => (index % 5 === 4 ? '' : `line ${index} of the law`))
     const document = await read('law.html', `<html><body><pre>${lines.join('\n')}</pre>`)
     expect(document.elements.every((element) => element.type === 'paragraph')).toBe(true)
     expect(document.elements.length).toBe(20)
   })
 
-  it('keeps data pictures as bytes and links to the others', async () => {
+  it('keeps the bytes of pictures in data URIs, and the links of other pictures', async () => {
     const document = await read(
       'p.html',
       '<html><p>x</p><img alt=dot src="data:image/gif;base64,R0lGODlhAQABAAAAACw="><img src="a.png"><img width=1 src="t.gif">',
@@ -61,7 +61,7 @@ describe('HTML', () => {
     ])
   })
 
-  it('keeps header, footer and Windows-1252 characters of the samples', async () => {
+  it('keeps the header, the footer and the Windows-1252 characters of sample pages', async () => {
     expect((await readFixture('fake-html-with-footer-and-header.html')).text).toBe(
       'Header\n\nMy First Heading\n\nMy first paragraph.\n\nFooter',
     )
@@ -69,8 +69,8 @@ describe('HTML', () => {
   })
 })
 
-describe('PDF', () => {
-  it('gives text with page numbers', async () => {
+describe('the reading of PDF', () => {
+  it('gives text, lists and headings with page numbers', async () => {
     const memo = await readFixture('fake-memo.pdf')
     expect(memo.mediaType).toBe('application/pdf')
     expect(memo.text).toContain('A total of 3 trucks were used for 15 hours.')
@@ -85,7 +85,7 @@ describe('PDF', () => {
     ])
   })
 
-  it('joins hyphenated words, uses bookmarks as sections, and has no node across two pages', async () => {
+  it('joins hyphenated words, uses bookmarks as sections, and makes no node across two pages', async () => {
     const paper = await readFixture('layout-parser-paper-fast.pdf')
     expect(paper.title).toMatch(/^LayoutParser|layout-parser-paper-fast/)
     expect(paper.outline[0]?.tocSource).toBe('bookmark')
@@ -98,8 +98,8 @@ describe('PDF', () => {
   })
 })
 
-describe('DOCX', () => {
-  it('gives headings, tables with merged cells, headers and footers', async () => {
+describe('the reading of DOCX', () => {
+  it('gives text, tables with merged cells, and page headers', async () => {
     const tables = await readFixture('docx-tables.docx')
     expect(tables.text).toContain('Table with merged cells')
     expect(tables.items.filter((item) => item.modality === 'table').length).toBeGreaterThan(0)
@@ -120,7 +120,7 @@ describe('DOCX', () => {
     }
   })
 
-  it('A29: never follows an external relationship or expands an entity', async () => {
+  it('A29: expands no entity, and reads no file that an external entity names', async () => {
     const dtd =
       '<!DOCTYPE w:document [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     const word = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
@@ -133,7 +133,7 @@ describe('DOCX', () => {
     expect(outcome).not.toContain('aaaaaaaaaa')
   })
 
-  it('counts as DOCX by its parts, whatever its file name', async () => {
+  it('recognises a Word document by its archive entries, whatever its file name', async () => {
     const document = await read('renamed.bin', makeDocx(wordParagraph('Hello there.')))
     expect(document.text).toBe('Hello there.')
     expect(document.mediaType).toContain('wordprocessingml')
@@ -153,20 +153,20 @@ describe('CSV and TSV tables', () => {
     expect(document.nodes[5]?.text).toContain('a; b')
   })
 
-  it('give the text of the samples in every encoding', async () => {
+  it('give the text of sample files in UTF-8 and UTF-16, with tabs and semicolons', async () => {
     expect((await readFixture('stanley-cups-utf-16.csv')).text).toContain('Maple Leafs | TOR | 13')
     expect((await readFixture('stanley-cups.tsv')).text).toContain('Maple Leafs | TOR | 13')
     expect((await readFixture('semicolon-delimited.csv')).text).toContain('dolore')
   })
 
-  it('fall back to reading line by line with broken quotes', async () => {
+  it('keep the text of a row with an unclosed quote', async () => {
     const document = await read('broken.csv', 'a,b\n1,"unclosed\n2,x\n')
     expect(document.text).toContain('unclosed')
   })
 })
 
 describe('the reading of structured text', () => {
-  it('uses keys as sections', async () => {
+  it('uses the keys of JSON as sections', async () => {
     const document = await read(
       'c.json',
       JSON.stringify({ name: 'x', server: { port: 80, hosts: ['a', 'b'] }, list: [{ id: 1 }, { id: 2 }] }),
@@ -180,7 +180,7 @@ describe('the reading of structured text', () => {
     expect(document.text).toBe('name: x\n\nserver\n\nport: 80\nhosts:\n  - a\n  - b\n\nlist\n\nid: 1\n\nid: 2')
   })
 
-  it('falls back to plain text with a warning if it is invalid', async () => {
+  it('falls back to plain text with a warning for JSON that is invalid or nested too deeply', async () => {
     const document = await read('bad.json', '{"a": "needle", ')
     expect(document.text).toContain('needle')
     expect(document.metadata.warnings).toEqual(['not valid JSON; read as text'])
@@ -188,20 +188,20 @@ describe('the reading of structured text', () => {
     expect(deep.metadata.warnings).toEqual(['nested too deeply; read as text'])
   })
 
-  it('reads NDJSON line by line', async () => {
+  it('gives the text of an NDJSON file', async () => {
     const document = await readFixture('simple.ndjson')
     expect(document.mediaType).toBe('application/x-ndjson')
     expect(document.text).toContain('These are a few of my favorite things:')
   })
 
-  it('keeps comments of YAML and opens a section for each key', async () => {
+  it('keeps the comments of YAML, and opens a section for a key with a list', async () => {
     const document = await read('c.yaml', '# top\nname: x\n\n# the ports\nports:\n  - 80 # web\n')
     expect(document.outline.map((node) => node.title)).toEqual(['c', 'ports'])
     expect(document.text.startsWith('# top\nname: x')).toBe(true)
     expect(document.text).toContain('# the ports\nports:\n  - 80 # web')
   })
 
-  it('gives names and text of XML, joins inline markup, and expands no entities', async () => {
+  it('gives element names and text of XML, joins inline markup, and expands no entities', async () => {
     expect((await readFixture('factbook.xml')).text).toContain('name: Trinidad & Tobado\ncapital: Port of Spain')
     const mixed = await read(
       'd.xml',
@@ -213,8 +213,8 @@ describe('the reading of structured text', () => {
   })
 })
 
-describe('the reading of other text', () => {
-  it('splits plain files at blank lines, with plain headings detected', async () => {
+describe('the reading of text files', () => {
+  it('splits plain text at blank lines, and detects headings such as CHAPTER I', async () => {
     const document = await read('book.txt', 'CHAPTER I\n\nWell, Prince.\nSo it is.\n\nPART TWO\n\nTitle\n=====\nmore\n')
     expect(document.elements.map((element) => [element.type, element.text])).toEqual([
       ['title', 'CHAPTER I'],
@@ -248,8 +248,8 @@ describe('the reading of other text', () => {
   })
 })
 
-describe('e-mail', () => {
-  it('gives its subject as title, people and dates as text, and only its plain version', async () => {
+describe('the reading of e-mail', () => {
+  it('gives the subject as title, the sender as text, and only the plain version of the message', async () => {
     const family = await readFixture('family-day.eml')
     expect(family.title).toBe('Family Day')
     expect(family.text).toContain('From: Mallori Harrell <mallori@unstructured.io>')
@@ -286,7 +286,7 @@ describe('e-mail', () => {
     expect(document.text.endsWith('Attachment: list.csv')).toBe(true)
   })
 
-  it('continues after lines that only begin with the boundary, and ends at real boundaries', async () => {
+  it('continues a part after lines that only begin with the boundary, and ends parts at real boundaries', async () => {
     const source = [
       'Content-Type: multipart/mixed; boundary="x"',
       '',
@@ -324,12 +324,12 @@ describe('e-mail', () => {
     ['filename=plain.pdf (as it was sent)', 'plain.pdf'],
     ["filename*=no-such-charset''gr%C3%BCn.pdf", 'grün.pdf'],
     ['filename="=?utf-8?B?R3LDvMOfZS5wZGY=?="', 'Grüße.pdf'],
-  ])('gives the name of an attachment with %s', async (parameter, name) => {
+  ])('gives the name of an attachment from %s', async (parameter, name) => {
     const type = `Content-Type: application/pdf\r\nContent-Disposition: attachment;\r\n ${parameter.replaceAll('; ', ';\r\n ')}`
     expect((await read('m.eml', `From: a@b.c\r\n${type}\r\n\r\nx`)).text).toBe(`From: a@b.c\n\nAttachment: ${name}`)
   })
 
-  it('handles comments in types, digests, encoded messages, and characters split between two encoded words', async () => {
+  it('reads types with comments, digests, base64 messages, and characters split between encoded words', async () => {
     const html = 'Content-Type: Text/HTML (as ever); charset="utf-8"\r\n\r\n<p>one <b>two</b></p>'
     expect((await read('m.eml', `From: a@b.c\r\n${html}`)).text).toBe('From: a@b.c\n\none two')
     const digest = 'Content-Type: multipart/digest; boundary=x\r\n\r\n--x\r\n\r\nSubject: inner\r\n\r\nwords\r\n--x--'
@@ -342,8 +342,8 @@ describe('e-mail', () => {
   })
 })
 
-describe('the media type of a file', () => {
-  it('depends on its content', async () => {
+describe('the detection of type and encoding', () => {
+  it('finds the media type by content, and for plain text by file name or declared type', async () => {
     expect((await read('page.txt', '<!doctype html><p>hi')).mediaType).toBe('text/html')
     expect((await read('data.txt', '{"a": [1, 2]}')).mediaType).toBe('application/json')
     expect((await read('note', 'plain', { declaredType: 'text/markdown; charset=utf-8' })).mediaType).toBe(
@@ -355,7 +355,7 @@ describe('the media type of a file', () => {
     expect((await read('a.txt', makeZip([{ name: 'x', content: 'y' }]))).mediaType).toBe('application/zip')
   })
 
-  it('stays text/plain for text in any encoding', async () => {
+  it('decodes text in UTF-8, UTF-16, Latin-1 and Windows-1251', async () => {
     const text = 'Grüße aus Köln, wo es schön ist und viele Häuser stehen.'
     const wide = Buffer.from(text, 'utf16le')
     expect((await read('a.txt', Buffer.concat([Buffer.from([0xff, 0xfe]), wide]))).text).toBe(text)
@@ -371,7 +371,7 @@ describe('the media type of a file', () => {
     expect((await read('f.txt', russian)).text).toContain('Привет')
   })
 
-  it('A45: text never contains NUL or half a character', async () => {
+  it('A45: gives text without NUL and without half a character', async () => {
     const document = await read('a.json', '{"a": "x\\ud800y\\u0000z"}')
     expect(document.text).toBe('a: x\ufffdy\ufffdz')
     expect((await read('cut.txt', Buffer.from('Straße für alle, Größe').subarray(0, -2))).text).toContain(

@@ -108,9 +108,9 @@ const KINDS: readonly (readonly [string, () => Promise<Buffer> | Buffer])[] = [
   ],
 ]
 
-describe('two hundred damaged files', () => {
+describe('two hundred damaged archives and mails', () => {
   it.each(KINDS)(
-    'each end as a document or with a reason, in one process: %s',
+    'each become a document or fail with a reason, in one reading process (format: %s)',
     async (kind, make) => {
       const whole = await make()
       const random = randomly(kind.length + whole.length)
@@ -127,7 +127,7 @@ describe('two hundred damaged files', () => {
 })
 
 describe('archive bombs', () => {
-  it('A35: fail at the limit that they exceed, and release few bytes', async () => {
+  it('A35: release less than 64 MiB of contained files, as zip, tar, gzip or bombs in a zip', async () => {
     const zeros = Buffer.alloc(64 * 1024 * 1024)
     const bomb = gzipSync(zeros)
     const layer = makeZip(Array.from({ length: 16 }, (_, index) => ({ name: `lib ${index}.zip`, content: bomb })))

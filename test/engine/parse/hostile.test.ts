@@ -11,7 +11,7 @@ import { zip64 } from './zip64.js'
 const MIB = 1024 * 1024
 
 describe('the reading of archives', () => {
-  it('rejects archives that claim to inflate too far', async () => {
+  it('rejects a Word file that inflates to more than 200 times its size', async () => {
     const bomb = makeDocx(wordParagraph('x'), [{ name: 'word/media/a.bin', content: Buffer.alloc(40 * MIB) }])
     expect(bomb.length).toBeLessThan(100_000)
     expect(await failureOf(read('bomb.docx', bomb))).toEqual({
@@ -21,7 +21,7 @@ describe('the reading of archives', () => {
     expect((await failureOf(read('bomb.txt', bomb))).code).toBe('limit-exceeded')
   })
 
-  it('A34, A36: rejects archives of every office format that inflate too far, whatever their name', async () => {
+  it('A34, A36: rejects archives of every office format that inflate too far, whatever their file name', async () => {
     const bomb = { name: 'x/padding.bin', content: Buffer.alloc(40 * MIB) }
     const files = [
       makePptx([{ shapes: '' }], [bomb]),
@@ -32,7 +32,7 @@ describe('the reading of archives', () => {
     for (const file of files) expect((await failureOf(read('notes.txt', file))).code).toBe('limit-exceeded')
   })
 
-  it('stops at archives with false sizes while they inflate', async () => {
+  it('stops inflating an archive with false claimed sizes at the limit', async () => {
     const body = `${wordParagraph('x')}<!--${' '.repeat(60 * MIB)}-->`
     const honest = makeDocx(body)
     const lying = Buffer.from(honest)
@@ -48,7 +48,7 @@ describe('the reading of archives', () => {
     expect(small.message).toBe('big.docx inflates to more than the limit of 20 MiB')
   })
 
-  it('A35: rejects archives with too many entries, passwords or gaps', async () => {
+  it('A35: rejects an archive that has too many entries, is encrypted or has damaged offsets', async () => {
     const parts = Array.from({ length: 50 }, (_, index) => ({ name: `p${index}`, content: 'x' }))
     const many = await failureOf(
       read('many.docx', makeDocx(wordParagraph('x'), parts), { limits: { archiveEntries: 40 } }),
@@ -63,7 +63,7 @@ describe('the reading of archives', () => {
     expect((await failureOf(read('holes.docx', holes))).code).toBe('malformed')
   })
 
-  it('returns the packed entries', () => {
+  it('lists and inflates the entries of a ZIP archive, and throws a read error for a missing entry', () => {
     const zip = openZip(
       makeZip([
         { name: 'a', content: 'hello' },
@@ -77,7 +77,7 @@ describe('the reading of archives', () => {
     expect(() => zip.read('c')).toThrow(ReadError)
   })
 
-  it('reads zip64 records, also small ones, within the same limits', async () => {
+  it('reads zip64 archives within the limits of other archives, and rejects false sizes and offsets', async () => {
     const zip = openZip(zip64({ 'word/a.xml': 'hello', b: '' }), 'x.zip', DEFAULT_LIMITS)
     expect([...zip.entries.keys()]).toEqual(['word/a.xml', 'b'])
     expect(zip.read('word/a.xml').toString()).toBe('hello')
@@ -168,7 +168,7 @@ describe('A37, A41: hostile markup', () => {
     ['marks', 'a.org', (n) => ' *a [[b'.repeat(n / 4)],
   ]
 
-  it.each(cases)('%s take linear time', { timeout: 120_000 }, async (_label, name, make) => {
+  it.each(cases)('takes linear time to read: %s in %s', { timeout: 120_000 }, async (_label, name, make) => {
     const readOf = (size: number) =>
       read(name, make(size)).catch((error: unknown) => expect(error).toBeInstanceOf(ReadError))
     expect(await growth(readOf, { size: 100_000, floorMs: 500 })).toMatchObject({ isLinear: true })

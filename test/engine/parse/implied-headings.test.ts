@@ -44,19 +44,19 @@ describe('the detection of implied headings', () => {
     expect(outlineOf(await read('filing.html', html))).toEqual(['1 TABLE OF CONTENTS', ...FILING, '3 Signatures'])
   })
 
-  it('uses CSS classes in an exported page, and excludes labels', async () => {
+  it('uses CSS classes in an HTML page, and excludes bold labels and bold words of a sentence', async () => {
     const html = `<html><head><style>.c1{font-weight:700;font-size:18pt}.c2 { font-weight:700 }</style></head><body>
       <p><span class="c1">Lamps</span></p><p>${PROSE}</p><p><span class="c2">Oil</span></p><p>${PROSE}</p>
       <p><span class="c2">Name:</span></p><p>${PROSE}</p><p>${PROSE} <span class="c2">bold words</span> ${PROSE}</p></body></html>`
     expect(outlineOf(await read('a.html', html))).toEqual(['1 Lamps', '2 Oil'])
   })
 
-  it('adds none to a page with heading elements', async () => {
+  it('adds no heading to a page with heading elements', async () => {
     const html = `<html><body><h1>Lamps</h1><p>${PROSE}</p><p><b>Oil</b></p><p>${PROSE}</p></body></html>`
     expect(outlineOf(await read('a.html', html))).toEqual(['1 Lamps'])
   })
 
-  it('finds none in a page where everything is bold', async () => {
+  it('finds no heading in a page where everything is bold', async () => {
     const html = `<html><body><b>${Array.from({ length: 20 }, () => `<p>Lamps and oil</p><p>${PROSE}</p>`).join('')}</b></body></html>`
     expect(outlineOf(await read('a.html', html))).toEqual([])
   })

@@ -7,7 +7,7 @@ const namesOf = async (filename: string, content: Buffer) =>
   Object.keys((await readInside(filename, content)).files).sort()
 
 describe('the reading of archives', () => {
-  it('gives files names that cannot leave the archive, whatever the archive calls them', async () => {
+  it('removes drives, roots and parent folders from the names of contained files', async () => {
     const names = [
       '../../etc/passwd',
       '/root/key',
@@ -23,14 +23,14 @@ describe('the reading of archives', () => {
     expect(await namesOf('a.tar', await makeTar(parts))).toEqual(expected)
   })
 
-  it('keeps all files with equal names', async () => {
+  it('keeps files with equal names, and numbers the later ones', async () => {
     const parts = ['one', 'two', 'three'].map((content) => ({ name: 'a/b.txt', content }))
     const expected = { 'a/b.txt': 'one', 'a/b (2).txt': 'two', 'a/b (3).txt': 'three' }
     expect((await readInside('a.zip', makeZip(parts))).files).toEqual(expected)
     expect((await readInside('a.tar', await makeTar(parts))).files).toEqual(expected)
   })
 
-  it('reads names in UTF-8, with or without its flag, and in code page 437', async () => {
+  it('reads file names in UTF-8, with or without the UTF-8 flag, and in code page 437', async () => {
     const latin = makeZip([{ name: 'Gr??e.txt', content: 'x' }])
     for (let at = latin.indexOf('Gr??e'); at !== -1; at = latin.indexOf('Gr??e', at)) latin.set([0x81, 0xe1], at + 2)
     expect(await namesOf('a.zip', latin)).toEqual(['Grüße.txt'])
@@ -39,7 +39,7 @@ describe('the reading of archives', () => {
     expect(await namesOf('a.tar', await makeTar([{ name: 'Grüße.txt', content: 'x' }]))).toEqual(['Grüße.txt'])
   })
 
-  it('lists links, empty and encrypted files with the reason, and skips hidden files', async () => {
+  it('lists links, empty and encrypted files with the reason why they are unread, and skips hidden files', async () => {
     const tar = await makeTar([
       { name: 'passwd', link: '/etc/passwd' },
       { name: 'empty.txt' },
@@ -61,7 +61,7 @@ describe('the reading of archives', () => {
     })
   })
 
-  it('lists damaged files one by one with the reason', async () => {
+  it('lists a damaged file with the reason, and reads the intact file next to it', async () => {
     const zip = makeZip([
       { name: 'good.txt', content: 'words' },
       { name: 'bad.txt', content: 'these are other words' },
@@ -73,7 +73,7 @@ describe('the reading of archives', () => {
     expect(document.text).toMatch(/bad\.txt \(not read: a\.zip is damaged/)
   })
 
-  it('A35: fails above the limits of count and size before files fill memory or disk', async () => {
+  it('A35: fails above the limits of file count and inflation, and skips a file above the size limit', async () => {
     const many = makeZip(Array.from({ length: 30 }, (_, index) => ({ name: `${index}.txt`, content: 'x' })))
     await expect(readInside('a.zip', many, { limits: { containedFiles: 20 } })).rejects.toThrow('the limit of 20')
     const tar = await makeTar(Array.from({ length: 30 }, (_, index) => ({ name: `${index}.txt`, content: 'x' })))
@@ -97,7 +97,7 @@ describe('the reading of archives', () => {
       })
   })
 
-  it('stops at the maximum depth, and reports the reason', async () => {
+  it('stops at the maximum depth of archives and mails within each other, and reports the reason', async () => {
     const zip = makeZip([{ name: 'a.txt', content: 'words' }])
     expect((await readInside('a.zip', zip, { depth: 4 })).files).toEqual({ 'a.txt': 'words' })
     await expect(readInside('a.zip', zip, { depth: 5 })).rejects.toThrow('is nested too deeply')
@@ -107,7 +107,7 @@ describe('the reading of archives', () => {
     )
   })
 
-  it('continues up to the damaged position of a tar archive', async () => {
+  it('gives the files of a tar archive before its damaged position, and lists the rest as not read', async () => {
     const tar = await makeTar([
       { name: 'a.txt', content: 'words' },
       { name: 'b.txt', content: 'more words' },
@@ -118,7 +118,7 @@ describe('the reading of archives', () => {
     expect(document.text).toContain('the rest (not read: the archive is damaged')
   })
 
-  it('takes the name of a gzip file from its header, or from the archive', async () => {
+  it('names the content of a gzip file by its header or by the file name, and rejects a truncated file', async () => {
     expect((await readInside('notes.md.gz', gzipSync('# Words'))).files).toEqual({ 'notes.md': '# Words' })
     const named = Buffer.concat([
       gzipSync('words').subarray(0, 10),
@@ -132,7 +132,7 @@ describe('the reading of archives', () => {
 })
 
 describe('the reading of mail', () => {
-  it('gives its attachments as files, and keeps its text', async () => {
+  it('gives attachments as files, and lists them after the text of the mail', async () => {
     const { document, files } = await readInside(
       'a.eml',
       makeMail('Trip', 'Words of the mail.', [
@@ -158,7 +158,7 @@ describe('the reading of mail', () => {
     expect(files['2026-03-03 Other.eml']).toContain('From me to you')
   })
 
-  it('treats a single mail with the From line of a mailbox as one mail', async () => {
+  it('treats one mail below the From line of a mailbox as a mail, unless the extension is mbox', async () => {
     const saved = `From a@b.c Tue Mar  3 10:00:00 2026\n${makeMail('Trip', 'Words of the mail.')}\n`
     const { document, files } = await readInside('trip.eml', saved)
     expect([document.mediaType, document.title, files]).toEqual(['message/rfc822', 'Trip', {}])

@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 afterAll(() => removeFolder(folder))
 
-describe('the time limit', { timeout: LONG_MS }, () => {
+describe('the time limit for reading a file', { timeout: LONG_MS }, () => {
   it('counts processor time of the file, and not the time that other processes use', async () => {
     // With the same low priority as the reading process.
     for (let i = 0; i < 3 * availableParallelism(); i++)
@@ -64,7 +64,7 @@ describe('the time limit', { timeout: LONG_MS }, () => {
     expect(ends(await reading)).toEqual(['ok'])
   })
 
-  it('ends a waiting file by the clock', async () => {
+  it('fails a file whose reading process waits for longer than the wall time limit', async () => {
     const results = await compiler({ processorMs: 60_000, wallMs: 1000 }).compile([file('ks-fault-wait-600000.pdf')])
     expect(ends(results)).toEqual([expect.stringMatching(/^ks-fault-wait-600000\.pdf needed more than 1 s to read \(/)])
   })
@@ -84,7 +84,7 @@ describe('the time limit', { timeout: LONG_MS }, () => {
     expect(new Set(reported)).toEqual(new Set([1]))
   })
 
-  it('limits progress reports to a few a second', async () => {
+  it('lets a file report its progress page by page, up to the last page', async () => {
     const reported: ReadingProgress[] = []
     await compiler({}).compile([file('ks-fault-work-2100.pdf')], undefined, {
       onProgress: (_, progress) => reported.push(progress),
@@ -106,7 +106,7 @@ describe('a file that exceeds a limit', { timeout: LONG_MS }, () => {
     expect(ends(await made.compile([file('b.md'), file('ks-fault-late.md'), file('c.md')]))).toEqual(['ok', 'ok', 'ok'])
   })
 
-  it('fails with its usage if it exceeds the limit again', async () => {
+  it('fails with its processor time and memory in the message if it exceeds the limit again', async () => {
     const made = compiler({ memoryBytes: 200 * MIB })
     await made.compile([file('a.md')])
     expect(ends(await made.compile([file('ks-fault-memory.pdf'), file('after.md')]))).toEqual([
@@ -119,7 +119,7 @@ describe('a file that exceeds a limit', { timeout: LONG_MS }, () => {
 })
 
 describe('the meter of a reading process', () => {
-  it('counts processor time and clock from its start, without the time of sleep', () => {
+  it('counts processor time and wall time since its restart, and an hour of machine sleep as one second', () => {
     let now = 0
     const use = { processorMs: 500, isStopped: false }
     const meter = createMeter(
@@ -141,7 +141,7 @@ describe('the meter of a reading process', () => {
     expect(meter.sample()).toEqual({ processorMs: 0, wallMs: 0 })
   })
 
-  it('does not count the clock while other processes have the processors', () => {
+  it('counts no wall time while the process waits for a processor', () => {
     let now = 0
     const use = { processorMs: 0, queuedMs: 700, isStopped: false }
     const meter = createMeter(
@@ -162,7 +162,7 @@ describe('the meter of a reading process', () => {
     expect(meter.sample()).toEqual({ processorMs: 72_000, wallMs: 72_250 })
   })
 
-  it('uses the times that the process reports if the system gives none, and the clock while it is silent', () => {
+  it('uses reported processor times if the system gives none, and wall time while the process reports nothing', () => {
     let now = 0
     const meter = createMeter(
       1,

@@ -53,7 +53,7 @@ it('notes, pages and tables without pictures load no module that reads pictures'
     expect([name, loadedBy(name, content)]).toEqual([name, []])
 })
 
-it('an icon loads no text recognition, and a larger picture does', () => {
+it('an HTML page with an icon loads no text recognition, and a page with a larger picture does', () => {
   const ofIcon = loadedBy('icon.html', page(30, 30))
   expect(ofIcon.filter((url) => /tesseract|pdfium|\/ocr\/(?:core|recognise|read-picture)\./.test(url))).toEqual([])
   expect(loadedBy('shot.html', page(300, 300)).some((url) => url.includes('/ocr/recognise.'))).toBe(true)

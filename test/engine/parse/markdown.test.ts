@@ -82,7 +82,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('end a fence in a quote with the quote', async () => {
+  it('end a code fence in a quote with the quote, even if the fence is not closed', async () => {
     expect(await blocks('> Run:\n> ```sh\n> npm test\n> ```\n> and wait.\n\n# Next\n\nText.\n')).toEqual([
       ['paragraph', 'Run:'],
       ['code', 'npm test'],
@@ -96,7 +96,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('lose no words: extra cells, footnotes, undefined links, deep quotes', async () => {
+  it('keep the words of extra table cells, footnotes, undefined links and deep quotes', async () => {
     expect(await blocks('a | b\n--|--\n1 | 2 | a \\| *third* |\n')).toEqual([['table', 'a | b\n1 | 2 | a | third']])
     expect(await blocks('> | a | b |\n> |---|---|\n> | 1 | 2 | 3 |\n')).toEqual([['table', 'a | b\n1 | 2 | 3']])
     expect(await blocks('As said[^1].\n\n[^1]: somewhere\n\n[^2]: or elsewhere\n')).toEqual([
@@ -114,7 +114,7 @@ describe('Markdown blocks', () => {
     )
   })
 
-  it('include long paragraphs without loss of a word', async () => {
+  it('keep every word of a paragraph of 20,000 lines', async () => {
     const source = `${'*one* two\nthree  \n'.repeat(10_000)}end`
     const [found, ...others] = await blocks(source)
     expect(others).toEqual([])
@@ -131,7 +131,7 @@ describe('Markdown blocks', () => {
     expect((await read('b.md', marks)).text.length).toBeGreaterThan(500_000)
   })
 
-  it('drop comments, also across lines, and link definitions', async () => {
+  it('drop closed HTML comments and link definitions, and keep the text after an unclosed comment', async () => {
     expect(
       await blocks(
         'a <!-- x --> b\n\n<!--\nhidden\n\nhidden\n--> rest\nshown\n\n[id]: http://x.y "t"\n\n`<!-- code -->`',
@@ -176,7 +176,7 @@ describe('Markdown blocks', () => {
     ])
   })
 
-  it('list pictures as items with a link only', async () => {
+  it('list pictures as items with their links', async () => {
     const document = await read('note.md', 'See ![a crane](img/crane.png) there.\n\n![alone](https://x.y/z.png)\n')
     expect(document.elements.map((element) => [element.type, element.text])).toEqual([
       ['paragraph', 'See a crane there.'],
@@ -187,7 +187,7 @@ describe('Markdown blocks', () => {
     expect(document.contentType).toBe('mixed')
   })
 
-  it('keep the complete text of the sample documents', async () => {
+  it('keep tables, umlauts and code of the sample documents', async () => {
     expect((await readFixture('simple-table.md')).text).toBe(
       'Item | Price | # In stock\nJuicy Apples | 1.99 | 739\nBananas | 1.89 | 6',
     )

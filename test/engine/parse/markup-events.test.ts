@@ -112,7 +112,7 @@ const PIECES = [
 ]
 
 describe('events of markup', () => {
-  it.each([false, true])("decode references like the library's tokenizer (XML: %s)", (xml) => {
+  it.each([false, true])("decode character references like the library's tokenizer (XML: %s)", (xml) => {
     const source = fc.array(fc.constantFrom(...PIECES), { maxLength: 30 }).map((pieces) => `${pieces.join('')}>`)
     fc.assert(
       fc.property(source, (text) => {
@@ -122,7 +122,7 @@ describe('events of markup', () => {
     )
   })
 
-  it('decode references in titles, but not in scripts', () => {
+  it('decode character references in HTML titles, but not in scripts', () => {
     expect(eventsOf('<title>a &amp; <&lt;</title><script>&amp;</script>&amp;', false)).toEqual([
       ['open', 'title', []],
       ['text', 'a & <<'],
@@ -134,7 +134,7 @@ describe('events of markup', () => {
     ])
   })
 
-  it('keep correct names although the name cache reuses its slots', () => {
+  it('keep the names of 5,000 elements, although the name cache reuses its slots', () => {
     const names = Array.from({ length: 5000 }, (_, at) => `n${at.toString(36)}`)
     const source = names.map((name) => `<${name} ${name}x="${name}">`).join('')
     expect(eventsOf(source, true)).toEqual(names.map((name) => ['open', name, [[`${name}x`, name]]]))
@@ -156,25 +156,25 @@ describe('an inline XBRL filing', () => {
   })
 })
 
-describe('the reading of hostile pages', () => {
+describe('the reading of hostile web pages', () => {
   const cases: [label: string, make: (size: number) => string][] = [
     ['one wide row above many narrow ones', (n) => `<table><tr>${'<td>x'.repeat(n / 12)}${'<tr><td>x'.repeat(n / 12)}`],
-    ['cells of a thousand columns and rows', (n) => `<table>${'<td colspan=999 rowspan=999>x'.repeat(n / 29)}`],
-    ['rows of a thousand rows', (n) => `<table>${'<tr><td rowspan=999>x<td>y'.repeat(n / 26)}`],
-    ['a table of two columns', (n) => `<table>${'<tr><td>$<td>12'.repeat(n / 16)}`],
+    ['cells that span a thousand columns and rows', (n) => `<table>${'<td colspan=999 rowspan=999>x'.repeat(n / 29)}`],
+    ['cells that span a thousand rows', (n) => `<table>${'<tr><td rowspan=999>x<td>y'.repeat(n / 26)}`],
+    ['a long table of two columns', (n) => `<table>${'<tr><td>$<td>12'.repeat(n / 16)}`],
     ['tables in tables', (n) => '<table><tr><td>x<td>'.repeat(n / 20)],
     ['elements that never close', (n) => '<div class=a><b><span style="font-size:9pt">x'.repeat(n / 44)],
     ['lists in lists', (n) => '<ul><li>x'.repeat(n / 9)],
-    ['attributes of one element', (n) => `<p ${'a1=b '.repeat(n / 5)}>x</p>`],
-    ['text styles', (n) => times(n / 50, (at) => `<b style="font-size:${at % 997}.${at}pt">${at} x</b>`)],
-    ['one line', (n) => `<p>${'word &amp; word '.repeat(n / 16)}`],
-    ['line ends', (n) => 'x<br>'.repeat(n / 5)],
+    ['thousands of attributes in one element', (n) => `<p ${'a1=b '.repeat(n / 5)}>x</p>`],
+    ['thousands of text styles', (n) => times(n / 50, (at) => `<b style="font-size:${at % 997}.${at}pt">${at} x</b>`)],
+    ['one long line', (n) => `<p>${'word &amp; word '.repeat(n / 16)}`],
+    ['thousands of line ends', (n) => 'x<br>'.repeat(n / 5)],
     [
-      'links within the page',
+      'thousands of links within the page',
       (n) => times(n / 40, (at) => `<a href="#p${at}">Place ${at}</a><p id="p${at}">Place ${at}`),
     ],
-    ['notes', (n) => times(n / 60, (at) => `<p>x<a href="#fn${at}">${at}</a><p id="fn${at}">note ${at}`)],
-    ['white space', (n) => `<p>a${' \n\t'.repeat(n / 3)}b`],
+    ['many footnotes', (n) => times(n / 60, (at) => `<p>x<a href="#fn${at}">${at}</a><p id="fn${at}">note ${at}`)],
+    ['a long run of white space', (n) => `<p>a${' \n\t'.repeat(n / 3)}b`],
   ]
 
   it.each(cases)('takes linear time with %s', { timeout: 120_000 }, async (_label, make) => {

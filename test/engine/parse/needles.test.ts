@@ -47,7 +47,7 @@ describe('known phrases in real documents', () => {
   const present = existsSync(list)
   if (!present) console.log(`skipped: ${list} is not there`)
 
-  it.skipIf(!present)('occur in the text of their files', { timeout: 900_000 }, async () => {
+  it.skipIf(!present)('occur in the text of their files (at least 95 %)', { timeout: 900_000 }, async () => {
     const lines = readFileSync(list, 'utf8').trim().split('\n')
     const needles: Needle[] = lines.map((line) => JSON.parse(line))
     const wanted = needles.filter((one) => READ.has(one.format))

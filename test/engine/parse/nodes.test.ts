@@ -45,8 +45,8 @@ function checkOffsets(document: CompiledDocument): void {
 
 const plain = (title: string): string => title.replace(/\s+/g, ' ').toLowerCase()
 
-describe('nodes', () => {
-  it('number one for a short document, with its title', async () => {
+describe('the splitting of a document into nodes', () => {
+  it('makes one node of a short document, with the title of the document', async () => {
     const document = await read('a.md', `# Whales\n\n${words(270)}`)
     expect(document.nodes).toHaveLength(1)
     expect(document.nodes[0]).toMatchObject({
@@ -57,19 +57,19 @@ describe('nodes', () => {
     })
   })
 
-  it.each([281, 300, 350])('number one or two for an abstract of %i words, each with the title', async (count) => {
+  it.each([281, 300, 350])('makes one or two nodes of %i words, each with the title of the document', async (count) => {
     const document = await read('a.md', `# Whales\n\n${words(count)}`)
     expect([1, 2]).toContain(document.nodes.length)
     expect(document.nodes.every((node) => node.title === 'Whales')).toBe(true)
   })
 
-  it('leave no tiny rest if sentences end before the size limit', async () => {
+  it('leaves no tiny last node if sentences end before the size limit', async () => {
     const sentences = Array.from({ length: 13 }, (_, index) => `Finding ${index} ${words(25, `f${index}w`)}.`)
     const document = await read('a.md', `# Abstract\n\n${sentences.join(' ')}`)
     expect(document.nodes).toHaveLength(2)
   })
 
-  it('split a long paragraph evenly, with an overlap of about 40 words', async () => {
+  it('splits a long paragraph evenly, with an overlap of about 40 words', async () => {
     const sentence = (index: number): string => `Sentence ${index} ${words(10, `s${index}w`)}.`
     const document = await read('a.md', Array.from({ length: 80 }, (_, index) => sentence(index)).join(' '))
     const sizes = document.nodes.map((node) => countWords(node.text))
@@ -82,7 +82,7 @@ describe('nodes', () => {
     }
   })
 
-  it('merge small neighbours, not across top-level sections, and have the heading path as title', async () => {
+  it('merges small subsections into their section, and takes the heading path as node title', async () => {
     const sections = Array.from(
       { length: 4 },
       (_, index) => `## Part ${index}\n\n${words(60)}\n\n### Deep\n\n${words(50)}`,
@@ -98,7 +98,7 @@ describe('nodes', () => {
     expect(document.nodes[1]?.text).toContain('\n\nDeep\n\n')
   })
 
-  it('keep tables and code of up to 400 words complete, and repeat the header of longer tables', async () => {
+  it('keeps code of up to 400 words in one node, and repeats the header in each node of a long table', async () => {
     const rows = Array.from({ length: 300 }, (_, index) => `| r${index} | some value ${index} |`)
     const document = await read(
       'a.md',
@@ -111,7 +111,7 @@ describe('nodes', () => {
     checkOffsets(document)
   })
 
-  it('count a Han or Kana character as 0.6 words', async () => {
+  it('counts a Han or Kana character as 0.6 words', async () => {
     expect(countWords('战国无双')).toBeCloseTo(2.4)
     expect(countWords('two words')).toBe(2)
     expect(countWords('x'.repeat(240))).toBe(10)
@@ -122,7 +122,7 @@ describe('nodes', () => {
     expect(document.nodes.every((node) => node.text.endsWith('。'))).toBe(true)
   })
 
-  it('number one for each of 20,000 headings without text', async () => {
+  it('makes one node for each of 20,000 headings without text', async () => {
     const document = await read(
       'a.md',
       Array.from({ length: 20_000 }, (_, index) => `## H${index % 7} ${index}`).join('\n'),
@@ -144,7 +144,7 @@ describe('nodes', () => {
     fc.string({ unit: 'grapheme', maxLength: 400 }),
   )
 
-  it('have exact offsets, like elements, and lose no text, for any Markdown', async () => {
+  it('gives nodes and elements exact offsets and loses no text, for any Markdown', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {
         const source = asText(`x\n\n${pieces.join('\n\n')}`)
@@ -154,7 +154,7 @@ describe('nodes', () => {
     )
   })
 
-  it('have exact offsets, like elements, in other formats', async () => {
+  it('gives nodes and elements exact offsets in HTML, CSV, YAML, XML, JSON, source code and plain text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.string({ unit: 'grapheme', maxLength: 2000 }),
@@ -174,7 +174,7 @@ describe('nodes', () => {
     )
   })
 
-  it('cover every word once or twice, in order', () => {
+  it('covers every word of a text once or twice, in order', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 3000 }),

@@ -3,8 +3,8 @@ import { failureOf, read } from './read.js'
 
 const texts = ({ elements }: Awaited<ReturnType<typeof read>>) => elements.map(({ text }) => text)
 
-describe('rare features of text formats', () => {
-  it('include footnotes, citations, and quotes after an empty comment in reStructuredText', async () => {
+describe('the reading of rare features of text formats', () => {
+  it('gives footnotes, citations, and quotes after an empty comment of reStructuredText', async () => {
     const source =
       'One [1]_ boat.\n\n..\n\n   Quoted words.\n\n.. [1] A note\n   of two lines.\n.. [Kay] A book.\n\n.. a remark\n   that is hidden\n'
     expect(texts(await read('a.rst', source))).toEqual([
@@ -15,13 +15,13 @@ describe('rare features of text formats', () => {
     ])
   })
 
-  it('include captions and authors in Org', async () => {
+  it('gives captions and authors of Org', async () => {
     const document = await read('a.org', '#+title: Boats\n#+author: Ann\n\n#+caption: The quay\n[[file:quay.png]]\n')
     expect(document.text).toContain('The quay')
     expect(document.metadata.authors).toEqual(['Ann'])
   })
 
-  it('include chapters, verses and authors in FictionBook, without embedded pictures', async () => {
+  it('gives chapters, verses and authors of FictionBook, without embedded pictures', async () => {
     const source =
       '<?xml version="1.0"?><FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0"><description><title-info><author><first-name>Ann</first-name><last-name>Lee</last-name></author><book-title>Boats</book-title><lang>en</lang></title-info></description>' +
       '<body><section><title><p>Chapter one</p></title><p>It sails.</p><poem><stanza><v>A verse</v></stanza></poem></section></body><binary id="a">AAAABBBB</binary></FictionBook>'
@@ -32,7 +32,7 @@ describe('rare features of text formats', () => {
     expect(document.text).not.toContain('AAAA')
   })
 
-  it('include line breaks between words in TEI', async () => {
+  it('separates words at line breaks of TEI', async () => {
     const source =
       '<?xml version="1.0"?><TEI xmlns="http://www.tei-c.org/ns/1.0"><text><body><p>one<lb/>two</p></body></text></TEI>'
     expect((await read('a.xml', source)).text).toMatch(/one\s+two/)
@@ -43,7 +43,7 @@ describe('detection of the format by content', () => {
   const mail =
     'From: Ann <a@example.org>\nTo: b@example.org\nSubject: Boats\nDate: Tue, 05 Mar 2024 10:00:00 +0000\nMIME-Version: 1.0\nContent-Type: text/plain\n\nIt sails.\n'
 
-  it('finds a mail saved as text, and a macOS mail with its frame', async () => {
+  it('finds a mail saved as text, and a macOS mail (EMLX), whose frame is dropped', async () => {
     expect((await read('saved.txt', mail)).mediaType).toBe('message/rfc822')
     const framed = await read('1.emlx', `${mail.length}      \n${mail}<?xml version="1.0"?><plist><dict/></plist>`)
     expect([framed.mediaType, framed.title]).toEqual(['message/rfc822', 'Boats'])
@@ -51,7 +51,7 @@ describe('detection of the format by content', () => {
     expect(framed.text).not.toContain('plist')
   })
 
-  it('finds a tab-separated table with the extension of a workbook', async () => {
+  it('finds a tab-separated table in a file with the extension of a workbook', async () => {
     const document = await read('export.xls', 'Item\tCount\nNuts\t5\n')
     expect(document.mediaType).toBe('text/tab-separated-values')
     expect(document.text).toContain('Nuts | 5')

@@ -31,7 +31,7 @@ function blip(bytes: Buffer): Buffer {
 }
 
 describe('extra content of office documents', () => {
-  it('includes in Word comments after their paragraph with author, and texts of diagrams, but no deleted text', async () => {
+  it('includes comments with author and the texts of diagrams in Word, but no deleted text', async () => {
     const dgm = 'xmlns:dgm="http://schemas.openxmlformats.org/drawingml/2006/diagram"'
     const body =
       '<w:p><w:r><w:t>The quay is long.</w:t></w:r><w:r><w:commentReference w:id="7"/></w:r></w:p>' +
@@ -65,7 +65,7 @@ describe('extra content of office documents', () => {
     ])
   })
 
-  it('includes in slides comments with author, and notes in any shape', async () => {
+  it('includes comments with author and notes of any shape in PowerPoint', async () => {
     const comments = '<p:cmLst><p:cm authorId="3"><p:text>Too small</p:text></p:cm></p:cmLst>'
     const bytes = makePptx(
       [
@@ -90,7 +90,7 @@ describe('extra content of office documents', () => {
     ])
   })
 
-  it('includes in workbooks comments by cell, text boxes and pictures', async () => {
+  it('includes comments by cell, text boxes and pictures in Excel', async () => {
     const sheet = {
       name: 'Sales',
       rows: row(1, ['Item', 'Count']) + row(2, ['Nuts', 5]),
@@ -131,7 +131,7 @@ describe('extra content of office documents', () => {
     expect(document.items.find(({ modality }) => modality === 'image')?.asset?.bytes).toBeDefined()
   })
 
-  it('includes in OpenDocument sheets comments by cell, text boxes, charts as tables, and the names of hidden sheets', async () => {
+  it('includes comments by cell, text boxes, charts and names of hidden sheets in OpenDocument sheets', async () => {
     const cell = (text: string, inner = '') => `<table:table-cell>${inner}<text:p>${text}</text:p></table:table-cell>`
     const remark =
       '<office:annotation><dc:creator>Ann</dc:creator><dc:date>2024-01-01</dc:date><text:p>Sure?</text:p></office:annotation>'
@@ -164,7 +164,7 @@ describe('extra content of office documents', () => {
     expect(document.metadata.hiddenSheets).toEqual(['Secret'])
   })
 
-  it('includes in OpenDocument texts comments and headers, but no footer of page numbers only', async () => {
+  it('includes comments and headers in OpenDocument texts, but no footer of page numbers only', async () => {
     const body =
       '<office:text><text:p>One<office:annotation><dc:creator>Ann</dc:creator><dc:date>2024-01-01</dc:date><text:p>Why?</text:p></office:annotation> boat.</text:p><text:p>Two.</text:p></office:text>'
     const margins =
@@ -178,7 +178,7 @@ describe('extra content of office documents', () => {
     ])
   })
 
-  it('includes in rich text pictures with description, comments and texts of shapes', async () => {
+  it('includes comments, texts of shapes, and pictures with their description in RTF', async () => {
     const hex = PNG.toString('hex')
     const source = `{\\rtf1 One boat{\\footnote A note{\\*\\atnauthor Jo}{\\*\\annotation inner}.}{\\*\\atnauthor Ann}\\chatn{\\*\\annotation Why?}.\\par {\\*\\shppict{\\pict{\\*\\picprop{\\sp{\\sn wzDescription}{\\sv a mast}}}\\pngblip\n${hex}}}{\\nonshppict{\\pict\\wmetafile8 ${hex}}}\\par {\\shp{\\*\\shpinst{\\sp{\\sn gtextUNICODE}{\\sv Sale!}}{\\sp{\\sn fillColor}{\\sv 9}}}}Two.\\par}`
     const document = await read('a.rtf', source)
@@ -193,7 +193,7 @@ describe('extra content of office documents', () => {
     expect(Buffer.from(document.items[0]?.asset?.bytes ?? [])).toEqual(PNG)
   })
 
-  it('includes in Word 97 the pictures of its streams, each once', async () => {
+  it('includes a picture of a Word 97 file once, although its stream contains the picture several times', async () => {
     const data = Buffer.concat([Buffer.from('head'), blip(PNG), blip(PNG), PNG])
     const document = await read('a.doc', makeDoc([{ text: 'Words.' }], { streams: { Data: data } }))
     expect(document.items.map(({ modality, asset }) => [modality, asset?.bytes.length])).toEqual([
@@ -201,7 +201,7 @@ describe('extra content of office documents', () => {
     ])
   })
 
-  it('includes in Excel 97 charts as tables by their sheet, and text boxes except those of comments', async () => {
+  it('includes charts as tables and text boxes in Excel 97, but no text boxes of comments', async () => {
     const stream = sheetStream('Sales', [
       ...chartOf({
         title: 'Nuts a year',
@@ -225,7 +225,7 @@ describe('extra content of office documents', () => {
   })
 })
 
-describe('the readers of extra content with damaged files', () => {
+describe('the readers of extra content in damaged office files', () => {
   const random = numbers(11)
   const mutated = (bytes: Buffer): Buffer => {
     const copy = Buffer.from(bytes)

@@ -141,12 +141,12 @@ describe('the detection of unsupported formats', () => {
     expect(failure.message).toContain(`${name} is ${kind} (`)
   })
 
-  it('ignores a text that begins with the same letters', async () => {
+  it('reads a text that begins with the signature of an unsupported format, such as OTTO or ORC', async () => {
     expect((await read('names.txt', 'OTTO was here.\n')).text).toBe('OTTO was here.')
     expect((await read('tables', 'ORC is a format of tables.')).mediaType).toBe('text/plain')
   })
 
-  it('does not depend on an embedded document', async () => {
+  it('finds no unsupported format in a workbook that embeds a Word document', async () => {
     const book = compound({ Book: Buffer.from('x'), 'MBD0001/WordDocument': Buffer.from('y') })
     const { mediaType, text } = await read('a.xls', book)
     expect([mediaType, text]).toEqual(['application/vnd.ms-excel', 'Embedded file: Object 1.doc'])

@@ -47,13 +47,13 @@ describe('OpenDocument texts', () => {
     expect(document.elements[5]?.sectionPath).toEqual(['One', 'Deeper'])
   })
 
-  it('give the text of the samples', async () => {
+  it('give the paragraphs and the table of a sample file', async () => {
     const document = await readFixture('fake.odt')
     expect(document.text).toContain('Lorem ipsum dolor sit amet.')
     expect(document.text).toContain('Leader | Sarah | Mark | Ryan')
   })
 
-  it('fail with a password, a document type or no text', async () => {
+  it('fail with a password, a document type declaration or no text, and load no file from outside', async () => {
     const locked = makeZip([
       { name: 'META-INF/manifest.xml', content: '<manifest:encryption-data/>' },
       { name: 'content.xml', content: 'x' },
@@ -72,7 +72,7 @@ describe('OpenDocument texts', () => {
     expect((await read('outside.odt', makeOdf('text', text(outside)))).text).toBe('Seen')
   })
 
-  it('become HTML also from random markup, without an exception', () => {
+  it('become HTML without an exception, even from random or deep markup', () => {
     const piece = fc.constantFrom(
       ...'<text:p>|</text:p>|<text:h>|</text:h>|<text:list>|</text:list>|<text:list-item>|<draw:text-box>|</draw:text-box>|<text:note-body>|</text:note-body>|<draw:frame>|</draw:frame>|<draw:page>|<table:table>|</table:table>|<table:table-cell>|x|<office:annotation>|</office:annotation>'.split(
         '|',
@@ -90,7 +90,7 @@ describe('OpenDocument texts', () => {
 })
 
 describe('OpenDocument presentations', () => {
-  it('give slides with their numbers', async () => {
+  it('give slides with their numbers, and fail above the page limit', async () => {
     const page = (body: string): string => `<draw:page>${body}</draw:page>`
     const frame = (kind: string, body: string): string =>
       `<draw:frame presentation:class="${kind}"><draw:text-box><text:p>${body}</text:p></draw:text-box></draw:frame>`

@@ -22,7 +22,7 @@ afterAll(async () => {
 describe('A38: PDF files that inflate, loop or claim too much', () => {
   const files = hostilePdfs()
 
-  it.each(Object.keys(files))('%s', { timeout: LONG_MS }, async (name) => {
+  it.each(Object.keys(files))('stay within the limits of time and memory: %s', { timeout: LONG_MS }, async (name) => {
     const path = join(folder, 'a.pdf')
     writeFileSync(path, files[name] ?? '')
     delete files[name]

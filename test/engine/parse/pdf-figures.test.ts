@@ -21,8 +21,8 @@ const sheet = (content: string, more: Partial<PdfSheet> = {}): PdfSheet => ({
 const figuresOf = async (sheets: PdfSheet[]) =>
   (await read('a.pdf', makePdf(sheets))).items.filter(({ modality }) => modality === 'image')
 
-describe('figures of a PDF', () => {
-  it('cover the drawing above their caption, with page, box and caption', async () => {
+describe('pictures that are drawn in a PDF', () => {
+  it('cover the drawing above their caption, and have page, box and caption', async () => {
     const content = body(740) + chart(100, 400) + line('Figure 1: Ships by year', 100, 380) + body(340)
     const document = await read('a.pdf', makePdf([sheet(body(740)), sheet(content)]))
     const [figure, ...others] = document.items.filter(({ modality }) => modality === 'image')
@@ -37,13 +37,13 @@ describe('figures of a PDF', () => {
     ])
   })
 
-  it('may be below their caption', async () => {
+  it('may be drawn below their caption', async () => {
     const [figure] = await figuresOf([sheet(line('Figure 2. Nets', 100, 700) + chart(100, 560) + body(300))])
     expect(figure).toMatchObject({ caption: 'Figure 2. Nets' })
     expect(Math.round(figure?.boundingBox?.height ?? 0)).toBeGreaterThan(110)
   })
 
-  it('need a caption: lines and boxes without one are tables or ornaments', async () => {
+  it('need a caption: lines and boxes without a caption become no picture', async () => {
     expect(await figuresOf([sheet(body(740) + chart(100, 400) + body(340))])).toEqual([])
   })
 
@@ -51,14 +51,14 @@ describe('figures of a PDF', () => {
     expect(await figuresOf([sheet(line('Figure 7 shows no drawing at all here.', 60, 700) + body(600))])).toEqual([])
   })
 
-  it('do not change the text', async () => {
+  it('do not change the text of the document', async () => {
     const text = body(740) + line('Figure 1: Ships by year', 100, 380) + body(340)
     const plain = await read('a.pdf', makePdf([sheet(text)]))
     const drawn = await read('a.pdf', makePdf([sheet(chart(100, 400) + text)]))
     expect(drawn.text).toBe(plain.text)
   })
 
-  it('do not include pages: each page with content is a separate item, named by its number', async () => {
+  it('come in addition to items of pages: each page with content is an item, named by its number', async () => {
     const { items } = await read('a.pdf', makePdf([sheet(body(740)), sheet(''), sheet(body(700))]))
     const { itemName } = await import('../../../src/engine/parse/stored-parts.js')
     const pages = items.map((item, index) => [itemName(item, index), item.drawn])
@@ -68,7 +68,7 @@ describe('figures of a PDF', () => {
     ])
   })
 
-  it('cause at worst a read error in damaged files', { timeout: 120_000 }, async () => {
+  it('cause at worst a read error if the file is damaged', { timeout: 120_000 }, async () => {
     const whole = makePdf([sheet(body(740) + chart(100, 400) + line('Figure 1: Ships by year', 100, 380))])
     let state = 7
     for (let seed = 0; seed < 60; seed++) {

@@ -22,7 +22,7 @@ const small = (y: number, text: string): OnPage => ({ at: [60, y], text, size: 8
 const body = (y: number): OnPage[] => row(y, [60, 'The river was high that year, and the mill stood still for'])
 
 describe('footnotes of a PDF', () => {
-  it('come after the paragraph that refers to them, with the mark in brackets in both and all their lines', async () => {
+  it('follow the paragraph that refers to them, with all their lines and the mark in brackets', async () => {
     const page = [
       ...marked(700, 'The boat was sold', '1', '. Nobody had asked for it,'),
       ...row(688, [60, 'and it was bought back a year later by the miller.']),
@@ -46,7 +46,7 @@ describe('footnotes of a PDF', () => {
     ])
   })
 
-  it('do not belong to exponents: after a variable, a unit, or a letter next to an operator', async () => {
+  it('do not follow from an exponent after a variable, a unit, or a letter next to an operator', async () => {
     const foot = note(90, '2', 'It runs again.')
     for (const text of ['The mill is as wide as x', 'It has a yard of 3 km', 'We take it that E = M'])
       expect((await blocks([...marked(700, text, '2'), ...body(688), ...foot])).at(-1)?.[2]).toBeUndefined()
@@ -54,7 +54,7 @@ describe('footnotes of a PDF', () => {
     expect((await blocks(page)).map(([, text]) => text)).toContainEqual(expect.stringMatching(/Plan B\[2\]$/))
   })
 
-  it('may be as large as the text below a gap, or have a sign as mark', async () => {
+  it('may have the letter size of the text, or an asterisk as mark', async () => {
     const large = [
       ...marked(700, 'The boat was sold', '1', ' in May.'),
       ...body(688),
@@ -68,7 +68,7 @@ describe('footnotes of a PDF', () => {
     ])
   })
 
-  it('belong to the mark on the same page: numbers restart on each page', async () => {
+  it('belong to the mark on their page if each page restarts the numbers', async () => {
     const page = (text: string, words: string): OnPage[] => [
       ...marked(700, text, '1', ' and so on.'),
       ...body(688),
@@ -84,7 +84,7 @@ describe('footnotes of a PDF', () => {
     )
   })
 
-  it('exclude small type without a reference or with text below it', async () => {
+  it('exclude small type that no mark refers to or that has text below', async () => {
     const alone = [...body(700), small(90, '1 Printed in York.')]
     const above = [
       ...marked(700, 'The boat', '1', ' was sold.'),

@@ -35,10 +35,10 @@ const figures = (y: number, ends: number[], count = 4): OnPage[] =>
     ),
   ).flat()
 
-describe('column heads of a table without lines', () => {
+describe('column heads of a PDF table without drawn lines', () => {
   const THREE = [300, 400, 500]
 
-  it('may wrap over one column, also if their first line has nothing else', async () => {
+  it('may wrap in one column, even if their first line has text in no other column', async () => {
     const page = [
       ...row(700, over(388, 'Gross area of')),
       ...row(689, over(288, 'Area'), over(388, 'stores closed'), over(488, 'Area')),
@@ -47,7 +47,7 @@ describe('column heads of a table without lines', () => {
     expect(headsOf((await tablesOf(page))[0])).toEqual(['', 'Area', 'Gross area of / stores closed', 'Area'])
   })
 
-  it('span all columns for an open date with the years below it', async () => {
+  it('span all columns if they are an open date ("As of December 31,") with the years below', async () => {
     const page = [
       ...row(700, over(300, 'As of December 31,')),
       ...row(689, [60, '(MILLIONS)'], [-300, '2021'], [-400, '2020'], [-500, '2019']),
@@ -62,7 +62,7 @@ describe('column heads of a table without lines', () => {
     ])
   })
 
-  it('span the columns with repeated sub-heads below them, whatever their own position', async () => {
+  it('span the columns of repeated sub-heads below them, even if they are not centred', async () => {
     const page = [
       ...row(700, over(260, 'Claims'), over(428, 'Debts')),
       ...row(684, [-250, '2022'], [-340, '2021'], [-420, '2022'], [-510, '2021']),
@@ -77,7 +77,7 @@ describe('column heads of a table without lines', () => {
     ])
   })
 
-  it('divide columns by their centres if the groups differ in width, and may leave a column without a group', async () => {
+  it('span the columns around their centre if groups differ in width; a column may have no group head', async () => {
     const page = [
       ...row(700, over(308, 'Worldwide'), over(458, 'Change')),
       ...row(684, [-220, 'Notes'], [-280, 'new'], [-330, 'mid'], [-380, 'old'], [-450, 'one'], [-500, 'two']),
@@ -122,7 +122,7 @@ describe('column heads of a table without lines', () => {
     expect(headsOf((await tablesOf(ranges))[0])).toEqual(['Item', 'Total / (1)', '1-3 / years', 'After 3 / years'])
   })
 
-  it('exclude a title that is further above them than the row distance', async () => {
+  it('exclude a title that is further above than the row distance', async () => {
     const page = [
       ...row(722, over(400, 'sheet')),
       ...row(700, [60, 'Item'], [-300, 'one'], [-400, 'two'], [-500, 'six']),
@@ -131,7 +131,7 @@ describe('column heads of a table without lines', () => {
     expect(headsOf((await tablesOf(page))[0])).toEqual(['Item', 'one', 'two', 'six'])
   })
 
-  it('include the name of the row heads at half their height', async () => {
+  it('include the name of the row heads that is set halfway between two head rows', async () => {
     const page = [
       ...row(700, over(338, 'Error rate')),
       line(270, 696, 410, 696),
@@ -143,7 +143,7 @@ describe('column heads of a table without lines', () => {
   })
 })
 
-describe('row heads of a table without lines', () => {
+describe('row heads of a PDF table without drawn lines', () => {
   it('may be years, without any column heads', async () => {
     const page = ['2024', '2025 (1)', '2026', '2027-2030'].flatMap((year, n) =>
       row(700 - 12 * n, [60, year], [-400, `1,2${n}4`]),
@@ -153,7 +153,7 @@ describe('row heads of a table without lines', () => {
     expect(table?.rows[1]).toEqual(['2025 (1)', '1,214'])
   })
 
-  it('exclude years that stand alone above groups of rows; dates in rows are no column heads', async () => {
+  it('include a year alone above a group of rows; years within rows are no column heads', async () => {
     const page = [
       ...row(700, [-300, '737'], [-400, '747'], [-500, 'Total']),
       ...row(688, [60, '2022']),
@@ -181,8 +181,8 @@ describe('row heads of a table without lines', () => {
   })
 })
 
-describe('adjacent tables', () => {
-  it('count as two side by side, each with its row heads', async () => {
+describe('adjacent tables of a PDF', () => {
+  it('stay two tables side by side, each with its row heads', async () => {
     const days = ['Day', 'Monday', 'Tuesday', 'Friday']
     const lines = ['Line', 'Red line', 'Blue line', 'Grey line']
     const page = days.flatMap((day, n) =>
@@ -203,7 +203,7 @@ describe('adjacent tables', () => {
     ])
   })
 
-  it('count as two one below the other if a sentence announces the second', async () => {
+  it('stay two tables, one below the other, if a sentence announces the second table', async () => {
     const page = [
       ...row(700, [60, 'Item'], [-300, 'Tons'], [-400, 'Tons']),
       ...figures(688, [300, 400], 3),
@@ -218,7 +218,7 @@ describe('adjacent tables', () => {
   })
 })
 
-describe('a text run across a vertical line', () => {
+describe('a PDF text run across a drawn vertical line of a table', () => {
   it('splits at the line into two cells', async () => {
     const grid = [
       ...[50, 170, 290].map((x) => line(x, 640, x, 712)),
@@ -234,8 +234,8 @@ describe('a text run across a vertical line', () => {
   })
 })
 
-describe('sentences in columns', () => {
-  it('form no table, even near a caption', async () => {
+describe('sentences in columns of a PDF', () => {
+  it('form no table, even near the caption of a table', async () => {
     const lines = ['We asked each', 'of the people who', 'came to the gate', 'in the evening,', 'and of the rest']
     const page = [
       ...row(712, [60, 'Table 3 shows it']),

@@ -16,7 +16,7 @@ const figures = (y: number, names: string[], ends: number[] = [400, 500]): OnPag
 const HEADS = row(700, [60, 'As of June 30,'], [-400, '2023'], [-500, '2022'])
 const SECTIONS = ['Commitments', 'Equity', 'Equity of owners:', 'Ordinary shares:', 'Authorized (900 shares)']
 
-describe('an interrupted table', () => {
+describe('an interrupted PDF table', () => {
   it('stays one table if section heads separate its parts and no new column heads follow', async () => {
     const page = [
       ...HEADS,
@@ -30,7 +30,7 @@ describe('an interrupted table', () => {
     expect(tables[0]?.rows.at(-1)).toEqual(['Earned', '1020', '1021'])
   })
 
-  it('stays one table if a sentence within it introduces the rest at row distance', async () => {
+  it('stays one table if a sentence at row distance introduces the rest of the rows, else becomes two', async () => {
     const page = (apart: number): OnPage[] => [
       ...HEADS,
       ...figures(688, ['Cash', 'Stock', 'Debt']),
@@ -52,8 +52,8 @@ describe('an interrupted table', () => {
   })
 })
 
-describe('column heads', () => {
-  it('begin another table if they have several lines below a separate line', async () => {
+describe('column heads of a PDF table', () => {
+  it('begin a second table if they have two full lines below a lone word', async () => {
     const page = [
       ...HEADS,
       ...figures(688, ['Cash', 'Stock', 'What was there at the beginning of the year']),
@@ -72,7 +72,7 @@ describe('column heads', () => {
     ])
   })
 
-  it('belong to the next table, not to the last rows of the previous one', async () => {
+  it('belong to the next table, not to the last rows of the previous table', async () => {
     const names = (y: number, year: string): OnPage[] => [
       ...row(y, [440, year]),
       ...row(y - 10, [60, 'Rounded.']),
@@ -104,8 +104,8 @@ describe('column heads', () => {
   })
 })
 
-describe('notes below a table', () => {
-  it('become no rows of the table if they have separate marks', async () => {
+describe('notes below a PDF table', () => {
+  it('become no rows of the table if a mark such as (*) precedes their text', async () => {
     const page = [
       ...row(700, [60, 'Item'], [-300, 'one'], [-400, 'two']),
       ...figures(688, ['Cash', 'Stock', 'Debt'], [300, 400]),

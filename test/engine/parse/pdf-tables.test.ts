@@ -41,7 +41,7 @@ const INCOME: [string, string, string][] = [
 const tablesIn = ({ elements }: CompiledDocument) =>
   elements.flatMap(({ type, text, metadata }) => (type === 'table' ? [toTableCells(text ?? '', metadata)] : []))
 
-describe('a PDF table without lines', () => {
+describe('a PDF table without drawn lines', () => {
   it('gets column head rows, row heads, spans and a caption', async () => {
     const document = await read('a.pdf', pdfOfPages([statement(700, INCOME)]))
     const [table, ...others] = tablesIn(document)
@@ -83,7 +83,7 @@ describe('a PDF table without lines', () => {
     expect(text.indexOf('1,500')).toBeLessThan(text.indexOf('behind it'))
   })
 
-  it('appears also in one of two columns of a page', async () => {
+  it('may be in one of two text columns of a page', async () => {
     const cells = ([a, b, c]: string[], y: number): OnPage[] => row(y, [330, a ?? ''], [-460, b ?? ''], [-540, c ?? ''])
     const page = [
       ...prose(40, 740, 20),
@@ -132,14 +132,14 @@ describe('a PDF table without lines', () => {
   })
 })
 
-describe('a PDF table with lines', () => {
+describe('a PDF table with drawn lines', () => {
   const xs = [60, 180, 360, 540]
   const grid = (ys: number[]): OnPage[] => [
     ...ys.map((y) => line(60, y, 540, y)),
     ...xs.map((x) => line(x, ys[0] ?? 0, x, ys.at(-1) ?? 0)),
   ]
 
-  it('gets cells of several lines, and separates adjacent words at a line', async () => {
+  it('gets cells with several text lines, and separates adjacent words at a drawn line', async () => {
     const page = [
       ...grid([700, 680, 640, 600]),
       ...row(686, [64, 'Part'], [184, 'Use'], [364, 'Note']),
@@ -156,7 +156,7 @@ describe('a PDF table with lines', () => {
     expect(table?.headerRows).toBe(1)
   })
 
-  it('gets a cell across several columns where no line divides it', async () => {
+  it('gets a cell across several columns where no drawn line divides the cell', async () => {
     const page = [
       ...[700, 680, 660, 640, 620].map((y) => line(60, y, 540, y)),
       line(60, 700, 60, 620),
@@ -175,7 +175,7 @@ describe('a PDF table with lines', () => {
   })
 })
 
-describe('the exclusion of other texts in columns', () => {
+describe('the exclusion of PDF texts that only look like a table', () => {
   const none = async (page: OnPage[]): Promise<void> => {
     expect(tablesIn(await read('a.pdf', pdfOfPages([page])))).toEqual([])
   }
@@ -211,7 +211,7 @@ describe('the exclusion of other texts in columns', () => {
     ]))
 })
 
-describe('the search for tables', () => {
+describe('the search for tables in a PDF', () => {
   const run = (str: string, x: number, y: number) => ({
     str,
     transform: [10, 0, 0, 10, x, y],
@@ -219,7 +219,7 @@ describe('the search for tables', () => {
     height: 10,
   })
 
-  it('assigns every figure to its original column and row', () => {
+  it('assigns every number to its original column and row', () => {
     const count = fc.integer({ min: 2, max: 7 })
     fc.assert(
       fc.property(
@@ -241,7 +241,7 @@ describe('the search for tables', () => {
     )
   })
 
-  it('ends on pages of a hundred thousand words, far apart or at one position', () => {
+  it('ends for 100,000 words on one page, far apart or at one position', () => {
     const many = (place: (n: number) => [number, number]) =>
       Array.from({ length: 100_000 }, (_, n) => run(`${n}`, ...place(n)))
     for (const place of [
@@ -256,7 +256,7 @@ describe('the search for tables', () => {
     }
   })
 
-  it('ignores positions that are not numbers', () => {
+  it('ignores text at positions that are not numbers', () => {
     const broken = ['a', '1', '2'].map((str) => ({
       str,
       transform: [10, 0, 0, 10, Number.NaN, 5],

@@ -45,7 +45,7 @@ describe('a picture in a document', () => {
     expect(nodes[0]?.shows).toEqual([{ id: 'image-1', modality: 'image', isStored: true }])
   })
 
-  it('gets its figcaption as caption, before or after it in the figure, in HTML', async () => {
+  it('gets the figcaption of its HTML figure as caption, before or after the picture', async () => {
     const page = (figure: string) =>
       `<h1>Mills</h1><p>${words(30)}</p><figure>${figure}</figure><p>${words(30, 'more')}</p>`
     for (const figure of [
@@ -57,7 +57,7 @@ describe('a picture in a document', () => {
     }
   })
 
-  it('does not take a sentence that mentions a figure for its caption', async () => {
+  it('takes no sentence that mentions a figure as its caption, but its alternative text', async () => {
     const { items } = await read(
       'a.html',
       `<p>As figure 3 shows, it grew.</p>${inline(CHART, 'growth')}<p>Figures of 2024 follow.</p>`,
@@ -98,7 +98,7 @@ describe('a picture in a document', () => {
     expect(items).toMatchObject([{ caption: 'growth' }])
   })
 
-  it('becomes one item if it is a logo on every page', async () => {
+  it('becomes one item if an HTML file repeats it five times, such as a logo', async () => {
     const logo = picture(120, 60)
     const pages = ['one', 'two', 'three', 'four', 'five'].map((text) => `<h2>${text}</h2><p>${text}</p>${inline(logo)}`)
     expect((await read('a.html', pages.join(''))).items).toHaveLength(1)

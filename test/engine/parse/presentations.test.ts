@@ -7,8 +7,8 @@ import { failureOf, makeZip, read } from './read.js'
 const seen = (document: Awaited<ReturnType<typeof read>>): unknown[] =>
   document.elements.map((element) => [element.pageNumber, element.type, element.text])
 
-describe('presentations', () => {
-  it('appear in presentation order, with titles, levels, notes and slide numbers', async () => {
+describe('PowerPoint presentations', () => {
+  it('give slides in presentation order, with titles, list levels, notes and slide numbers', async () => {
     const deck = await read(
       'deck.pptx',
       makePptx([
@@ -80,7 +80,7 @@ describe('presentations', () => {
     expect(document.items.find((item) => item.modality === 'image')?.asset?.contentType).toBe('image/png')
   })
 
-  it('count as presentations by their parts, whatever their name and embedded files', async () => {
+  it('get recognised by their archive entries, whatever their file name and embedded files', async () => {
     const inner = makeZip([{ name: 'word/document.xml', content: '<a/>' }])
     const deck = makePptx(
       [{ shapes: shape('Hello') }],
@@ -89,7 +89,7 @@ describe('presentations', () => {
     expect((await read('notes.txt', deck)).text).toBe('Hello')
   })
 
-  it('load nothing from outside, and fail above the page limit, with a document type, or without text', async () => {
+  it('load nothing from outside, and fail above the page limit, with a DOCTYPE, or without text', async () => {
     const outside = await read(
       'outside.pptx',
       makePptx([
@@ -120,7 +120,7 @@ describe('presentations', () => {
     expect((await failureOf(read('none.pptx', none))).code).toBe('empty')
   })
 
-  it('give shapes also from random and deep markup, without an exception', () => {
+  it('give shapes without an exception, even from random or deep markup', () => {
     const piece = fc.constantFrom(
       ...'<p:sp>|</p:sp>|<a:p>|</a:p>|<a:t>|</a:t>|<a:pPr lvl="9">|</a:pPr>|<a:tbl>|</a:tbl>|<a:tr>|<a:tc>|</a:tc>|<p:ph type="title"/>|<mc:Fallback>|</mc:Fallback>|<a:br/>|text|<a:blip r:embed="x"/>'.split(
         '|',

@@ -8,7 +8,7 @@ const seen = async (body: string): Promise<unknown[]> =>
     element.text,
   ])
 
-describe('RTF', () => {
+describe('the reading of RTF', () => {
   it('gives headings by outline level and by style, lists, tables and notes', async () => {
     const styles = '{\\stylesheet{\\s0 Normal;}{\\s3\\outlinelevel1 Kapitel;}{\\s7 heading 3;}{\\*\\cs9 Strong;}}'
     const body = `${styles}{\\info{\\title The letter}{\\author Jo}}{\\header Our firm\\par}
@@ -61,7 +61,7 @@ describe('RTF', () => {
     expect((await failureOf(read('blank.rtf', '{\\rtf1\\par }'))).code).toBe('empty')
   })
 
-  it('gives a document or a read error for random and deep markup, in bounded time', async () => {
+  it('gives a document or a read error for random and deep markup', async () => {
     const piece = fc.constantFrom(
       ..."{|}|\\par |\\cell |\\row |\\trowd |\\intbl |\\pard |{\\footnote |{\\header |{\\fonttbl |{\\stylesheet |\\s1 |\\*|\\u-99999 |\\u12345 |\\uc-1 |\\uc9999 |\\bin-5 |\\bin3 |\\'|\\'zz|\\'ff|\\|text|\\f99 |{\\listtext |\\ansicpg99999 |{\\info{\\title |\\v |\\plain ".split(
         '|',

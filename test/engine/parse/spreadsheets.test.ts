@@ -43,7 +43,7 @@ describe('workbooks', () => {
     ])
   })
 
-  it('keep column names together with figures one row further below', async () => {
+  it('keep column names with a table of numbers below an empty row, but separate two tables of text', async () => {
     const rows =
       row(1, ['Zone', 'Sales', 'Profit']) + row(3, ['North', 5, 2]) + row(6, ['a', 'b', 'c']) + row(8, ['d', 'e', 'f'])
     const book = await read('names.xlsx', makeXlsx([{ name: 'Sheet1', rows }]))
@@ -85,7 +85,7 @@ describe('workbooks', () => {
     expect(merged.text).toBe('Zone | City\nNorth | Oslo\nNorth | Bergen\nSouth | Rome')
   })
 
-  it('may come from old Excel versions, with their code pages', async () => {
+  it('may be written by Excel 95 or 97 or as XLSB, with the code page of the file', async () => {
     installCodePages()
     const workbook = utils.book_new()
     const sheet = utils.aoa_to_sheet([
@@ -105,7 +105,7 @@ describe('workbooks', () => {
     }
   })
 
-  it('give the sheet names of the samples', async () => {
+  it('give the sheet names and cells of a sample workbook', async () => {
     const cups = await readFixture('stanley-cups.xlsx')
     expect(cups.outline.map((node) => node.title)).toEqual(['Stanley Cups', 'Stanley Cups Since 67'])
     expect(cups.text).toContain('Maple Leafs | TOR | 13')
@@ -113,7 +113,7 @@ describe('workbooks', () => {
 })
 
 describe('the reading of hostile workbooks', () => {
-  it('takes little time and text for huge dimensions with little content', async () => {
+  it('gives less than 1,000 characters for huge dimensions with few cells', async () => {
     const far = '<row r="1048576"><c r="XFD1048576"><v>7</v></c></row>'
     const beyond = '<row r="4294967294"><c r="ZZZZZZ4294967294"><v>8</v></c></row>'
     const bytes = makeXlsx([
@@ -163,7 +163,7 @@ describe('the reading of hostile workbooks', () => {
     expect((await failureOf(read('long.xlsx', long))).code).toBe('limit-exceeded')
   })
 
-  it('fails for a document type, and ignores external links', async () => {
+  it('fails for a document type declaration, and ignores external links', async () => {
     const laughs = makeXlsx([{ name: 'Sheet1', rows: row(1, ['a', 'b']) }], {
       extra: [{ name: 'xl/worksheets/sheet2.xml', content: '<!DOCTYPE x [<!ENTITY a "aaaa">]><worksheet/>' }],
     })

@@ -22,7 +22,7 @@ describe('the date in a text', () => {
     'Rules\n\nThe office is closed from 22 December 2024 to the first week of January for the yearly works.',
     'Price list\n\nFounded: 1931',
     `${'A line.\n'.repeat(20)}Date: 4 March 2021`,
-  ])('does not come from a date of something else: %j', (text) => {
+  ])('stays unknown if the text only contains dates of other events: %j', (text) => {
     expect(findStatedDate(text)).toBeUndefined()
   })
 })

@@ -25,7 +25,7 @@ function documentOf(elements: CompiledElement[]): CompiledDocument {
 }
 
 describe('the limits of a stored document', () => {
-  it('reject only a document whose text and elements exceed the limit, and name it', async () => {
+  it('reject a document whose text and elements exceed 96 MiB as JSON, and name the limit', async () => {
     const part = 'x'.repeat(10 * 1024 * 1024)
     await expect(
       prepareDocument(documentOf(Array.from({ length: 5 }, (_, n) => element(n, part)))),
@@ -35,7 +35,7 @@ describe('the limits of a stored document', () => {
     })
   })
 
-  it('reject only a document with an element above the limit, and name it', async () => {
+  it('reject a document with an element above 16 MiB as JSON, and name the limit', async () => {
     await expect(prepareDocument(documentOf([element(1, 'x'.repeat(17 * 1024 * 1024))]))).rejects.toMatchObject({
       code: 'limit-exceeded',
       message: 'a paragraph of the document exceeds the limit of 16 MiB as JSON',

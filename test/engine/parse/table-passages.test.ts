@@ -9,7 +9,7 @@ async function above(text: string, apart: number): Promise<void> {
 }
 
 describe('the section head above a table passage', () => {
-  it('comes from the last row with a single cell of text before rows of several cells', () => {
+  it('comes from the last row with a single cell before rows of several cells', () => {
     const text = 'Income\na | 1\n\nb | 2\nCosts\nc | 3\nc | 4'
     const heads = createTableHeads(text, {})
     expect(heads.above(text.indexOf('a |'))).toBe('Income\n')

@@ -12,7 +12,7 @@ const cell = fc
   .map((text) => text.trim().replace(/\s+/g, ' '))
 
 describe('a table element', () => {
-  it('gives back its cells from its text, also with bars in them', () => {
+  it('gives back its cells from its text, even if they contain bars', () => {
     const rows = fc
       .integer({ min: 1, max: 5 })
       .chain((width) =>
@@ -39,7 +39,7 @@ describe('a table element', () => {
     expect(csv).toContain('=1+1')
   })
 
-  it('exports as Markdown with one head row', () => {
+  it('exports as Markdown with its two head rows joined into one', () => {
     const rows = [
       ['', 'Years', ''],
       ['', '2023', '2022'],

@@ -158,7 +158,7 @@ describe('XML papers and manuals', () => {
 })
 
 describe('manual pages', () => {
-  it('may have any section number as extension, and give options, examples and tables', async () => {
+  it('give options, examples and tables, from a file with its section number as extension', async () => {
     const document = await sample('tin.1')
     expect([document.title, document.mediaType, document.metadata.created]).toEqual([
       'TIN(1)',
@@ -196,7 +196,7 @@ describe('subtitles', () => {
 })
 
 describe('source code', () => {
-  it('gets a section for each class and function; short ones share one, inner functions have none', async () => {
+  it('gets a section for each class and function, and none for a function within another', async () => {
     const document = await sample('store.py')
     expect(document.elements.map(({ sectionPath }) => sectionPath.join(' › '))).toEqual([
       '',
@@ -240,7 +240,7 @@ describe('source code', () => {
     expect(document.elements.map(({ sectionPath }) => sectionPath.join(' › '))).toEqual(paths)
   })
 
-  it('keeps every line', async () => {
+  it('keeps its complete text', async () => {
     const document = await sample('store.py')
     const bare = (text: string): string => text.replace(/\s+/g, ' ').trim()
     expect(bare(document.text)).toBe(bare(SAMPLES['store.py'] ?? ''))
@@ -266,11 +266,11 @@ describe('easily confused formats', () => {
     ['syslog', 'May  1 10:00:00 host a\n'.repeat(6), 'text/x-log'],
     ['diary.txt', '2024-05-01 10:00 I woke.\n'.repeat(6), 'text/plain'],
     ['any.xml', '<?xml version="1.0"?><article><a>b</a></article>', 'application/xml'],
-  ])('%s has type %s', async (name, text, type) => {
+  ])('get the right media type for the file %s', async (name, text, type) => {
     expect((await read(name, text)).mediaType).toBe(type)
   })
 
-  it('files without readable content fail', async () => {
+  it('calendars, bibliographies and notebooks without content fail', async () => {
     expect((await failureOf(read('a.ics', 'BEGIN:VCALENDAR\nEND:VCALENDAR\n'))).message).toBe('a.ics has no events')
     expect((await failureOf(read('a.bib', 'nothing'))).code).toBe('empty')
     expect((await failureOf(read('a.ipynb', '{"cells": ['))).code).toBe('malformed')

@@ -23,7 +23,7 @@ function compressed(text: string, tail: Buffer = Buffer.alloc(0)): Buffer {
   return Buffer.concat([u32(body.length + 12, source.length + 100), Buffer.from('LZFu'), u32(0), body])
 }
 
-it('compressed RTF repeats its dictionary, also beyond the end of the written part', () => {
+it('compressed RTF is expanded from its dictionary, also for references beyond the written part', () => {
   // The examples of MS-OXRTFCP 4.1.
   const words = Buffer.from(
     '2d0000002b0000004c5a4675f1c5c7a703000a007263706731323542320af32068656c090020627705b06c647d0a800fa0',

@@ -21,7 +21,7 @@ async function spoken(speech: Omit<RecordedSpeech, 'by'>) {
 const TWO = ['00:00:01-00:00:04 The lock opens at dawn.', '00:02:05-00:02:09 The ferry waits.']
 
 describe('the transcript of a recording', () => {
-  it('gives paragraphs with times, in every output format of models and programs', async () => {
+  it('gives paragraphs with times from segments, SRT, WebVTT, and the output of Whisper programs', async () => {
     const segments = [
       { start: 1, end: 4.2, text: ' The lock opens at dawn.' },
       { start: 125, end: 9e9, text: ' The ferry waits.' },
@@ -44,7 +44,7 @@ describe('the transcript of a recording', () => {
     expect(await spoken({ text: JSON.stringify({ model: {}, transcription }) })).toEqual(TWO)
   })
 
-  it('gives plain text if it contains no times', async () => {
+  it('gives paragraphs without times if the model returns plain text', async () => {
     expect(await spoken({ text: 'The lock opens\nat dawn.\n\nThe ferry waits.' })).toEqual([
       '?-? The lock opens at dawn.',
       '?-? The ferry waits.',
@@ -65,17 +65,17 @@ describe('the transcript of a recording', () => {
     expect(metadata).toMatchObject({ transcript: { by: 'ears/whisper' }, duration: '02:01:45', cueCount: 4 })
   })
 
-  it('names the speakers if the model does', async () => {
+  it('names the speakers that the model names', async () => {
     const text = JSON.stringify({ segments: [{ start: 0, end: 1, text: ' Ahoy.', speaker: 'SPEAKER_00' }] })
     expect(await spoken({ text })).toEqual(['00:00:00-00:00:01 SPEAKER_00: Ahoy.'])
   })
 
-  it('fails if it is empty', async () => {
+  it('fails because of no speech if the transcript is empty', async () => {
     for (const text of ['', ' \n\n ', 'WEBVTT\n\n', '{"text": ""}', '[]', '{"segments": [1, null, {}]}'])
       await expect(compileTranscript({ text })).rejects.toThrow('talk.mp3: ears/whisper found no speech')
   })
 
-  it('does not apply to a file that is no recording', async () => {
+  it('does not apply to a Markdown file or a MIDI file', async () => {
     const { text } = await compileTranscript({ text: 'said' }, Buffer.from('# Note\n\nWritten.'), 'note.md')
     expect(text).not.toContain('said')
     await expect(

@@ -58,14 +58,14 @@ const documentsOf = async (id: string) => {
 const filesOf = async (id: string, query = {}) =>
   (await sources().files(ADA, spaceId, id, { maxKeys: 1000, ...query })).buckets
 
-describe('notion', () => {
+describe('a source of Notion', () => {
   let place: NotionPlace
   beforeAll(async () => {
     place = await startNotion()
   })
   afterAll(() => place.end())
 
-  test('reads pages completely across several responses, and waits as often as the server asks', async () => {
+  test('reads pages across several responses, waits as the server asks, and fails after five times 503', async () => {
     place.pageSize = 2
     for (const name of ['a', 'b', 'c', 'd', 'e'])
       await place.put(`${name}.md`, Array.from({ length: 5 }, (_, n) => `Part ${n} of page ${name}.`).join('\n\n'))
@@ -98,7 +98,7 @@ describe('notion', () => {
     place.pages.clear()
   })
 
-  test('converts blocks to Markdown', async () => {
+  test('imports the text of every kind of block, but no signed address of a file', async () => {
     const nested = block('bulleted_list_item', { rich_text: richText('outer') }, true)
     place.children.set(nested.id, [block('bulleted_list_item', { rich_text: richText('inner') })])
     const table = block('table', { table_width: 2, has_column_header: true }, true)
@@ -170,7 +170,7 @@ describe('notion', () => {
     place.pages.clear()
   })
 
-  test('requires a token', async () => {
+  test('fails as not-configured without a token', async () => {
     const id = await add({ ...place, metadata: { provider: 'notion' } })
     await expect(pagesOf(id)).rejects.toMatchObject({ code: 'not-configured' })
     await expect(sources().test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
@@ -179,7 +179,7 @@ describe('notion', () => {
 
 const gitMissing = missingGit()
 if (gitMissing !== undefined) console.info(`git: skipped, ${gitMissing}`)
-describe.skipIf(gitMissing !== undefined)('git', () => {
+describe.skipIf(gitMissing !== undefined)('a source of Git', () => {
   let place: GitPlace
   beforeAll(async () => {
     place = await startGit()
@@ -212,7 +212,7 @@ describe.skipIf(gitMissing !== undefined)('git', () => {
     expect(existsSync(work) ? readdirSync(work) : []).toEqual([])
   })
 
-  test('reads one branch, and reports an unknown one', async () => {
+  test('reads the configured branch, reports an unknown branch, and rejects invalid branches and folders', async () => {
     place.git('switch', '-q', '-c', 'next')
     await place.put('next.md', '# Next\n\nOnly here.')
     place.git('switch', '-q', 'main')
@@ -260,8 +260,8 @@ describe.skipIf(gitMissing !== undefined)('git', () => {
   })
 })
 
-describe('s3', () => {
-  test('keeps buckets, folders and keys beyond the first page apart', async () => {
+describe('a source of S3', () => {
+  test('lists buckets and folders page by page, and imports equal keys of two buckets separately', async () => {
     const place = await startS3()
     await place.client.send(new CreateBucketCommand({ Bucket: 'more' }))
     const put = (Bucket: string, Key: string) =>
@@ -308,7 +308,7 @@ describe('s3', () => {
     await place.end()
   })
 
-  test('F43: retries a busy server, and stores nothing of a truncated body', async () => {
+  test('F43: tries a busy server three times, and stores no document of a truncated or changed body', async () => {
     let busy = 2
     const hits: string[] = []
     const server = createServer((request, response) => {
@@ -352,8 +352,8 @@ describe('s3', () => {
 
 const davMissing = missingWebdav()
 if (davMissing !== undefined) console.info(`webdav: skipped, ${davMissing}`)
-describe.skipIf(davMissing !== undefined)('webdav', () => {
-  test('handles unusual names, folders and large files', async () => {
+describe.skipIf(davMissing !== undefined)('a source of WebDAV', () => {
+  test('lists and imports files with unusual names, and fails a file above the size limit', async () => {
     const place = await startWebdav()
     const names = ['a b.md', 'c#d?.md', '100%.md', 'größe.md', 'sub folder/inner.md', "q'uote&amp;.md"]
     for (const name of names) await place.put(name, `# ${name}\n\nText.`)

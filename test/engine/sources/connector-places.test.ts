@@ -28,15 +28,15 @@ describe('the connector of a source', () => {
     expect(findConnector('connector', { provider: 'git', pluginId: 'mine' })).toBeUndefined()
   })
 
-  it('exists for sources of the built-in crawler and for those with a known provider', () => {
-    expect(isSyncable('web', {})).toBe(true)
-    expect(isSyncable('web', { provider: 'other' })).toBe(false)
-    expect(isSyncable('connector', { provider: 'git' })).toBe(true)
-    expect(isSyncable('connector', {})).toBe(false)
-    expect(isSyncable('upload', {})).toBe(false)
+  it('exists for sources of the built-in crawler and for sources with a known provider', () => {
+    expect(isSynced('web', {})).toBe(true)
+    expect(isSynced('web', { provider: 'other' })).toBe(false)
+    expect(isSynced('connector', { provider: 'git' })).toBe(true)
+    expect(isSynced('connector', {})).toBe(false)
+    expect(isSynced('upload', {})).toBe(false)
   })
 
-  it('when missing, causes an error that lists the available ones', () => {
+  it('causes an error that lists the available connectors if none fits the source', () => {
     const said = (type: 'web' | 'connector' | 'object-storage') => noConnectorError(type, 'x')
     expect(said('web')).toMatchObject({ code: 'not-configured', message: expect.stringContaining('crawler') })
     expect(said('connector')).toMatchObject({ code: 'not-configured', message: expect.stringContaining('notion, git') })
@@ -99,13 +99,13 @@ describe('the address of a source', () => {
     expect(check('object-storage', 's3', uri, rest)).toThrow(invalid)
   })
 
-  it('accepts a key pair for s3, with an optional session token', () => {
+  it('may have a key pair for s3, with or without a session token', () => {
     const keys = { accessKeyId: 'a', secretAccessKey: 'b' }
     for (const credentials of [keys, { ...keys, sessionToken: 'c' }, {}])
       expect(check('object-storage', 's3', 'https://s3.example/bucket', { credentials })).not.toThrow()
   })
 
-  it('accepts only a token for notion', () => {
+  it('may have a token for notion, but no other credential and no parameter', () => {
     expect(
       check('connector', 'notion', 'https://www.notion.so/team', { credentials: { token: 'secret' } }),
     ).not.toThrow()
@@ -115,19 +115,19 @@ describe('the address of a source', () => {
     expect(check('connector', 'notion', 'ftp://www.notion.so/')).toThrow(invalid)
   })
 
-  it('stays unchecked when no connector reads it', () => {
+  it('stays unchecked if its provider has no connector', () => {
     expect(check('connector', 'other', 'no uri at all', { parameters: { a: 1 } })).not.toThrow()
   })
 })
 
-describe('credentials', () => {
+describe('sealed credentials of a source', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-box-'))
   const other = mkdtempSync(join(tmpdir(), 'ks-box-'))
   afterAll(() => {
     for (const one of [folder, other]) removeFolder(one)
   })
 
-  it('can be opened unchanged, only for their source and with the key of their directory', () => {
+  it('open unchanged, only for their source and with the key of their data directory', () => {
     const box = createCredentialBox(folder)
     const sealed = box.seal('source-1', { token: 'hush' })
     expect(box.open('source-1', sealed)).toEqual({ token: 'hush' })
@@ -144,13 +144,13 @@ describe('credentials', () => {
   })
 })
 
-describe('the stored cache validators', () => {
+describe('the stored cache validators of a page', () => {
   const source = (uri: string, metadata: object, credentials: Uint8Array | null = null) => ({
     ...{ uri, metadata: JSON.stringify(metadata), credentials },
   })
   const reading = hashReadSettings(source('https://a.example/', { provider: 'web' }))
 
-  it('apply to the same settings and credentials only', () => {
+  it('apply only while address, settings and credentials of the source are unchanged', () => {
     expect(hashReadSettings(source('https://a.example/', { provider: 'web', note: 'x' }))).toBe(reading)
     const others = [
       source('https://b.example/', { provider: 'web' }),
@@ -162,7 +162,7 @@ describe('the stored cache validators', () => {
     expect(new Set([reading, ...others.map(hashReadSettings)]).size).toBe(6)
   })
 
-  it('expire after a week, and never come from the future', () => {
+  it('expire after a week, and do not apply with a time in the future', () => {
     const kept = { mediaType: 'text/html', at: 10 * DAY_MS, reading }
     const read = (now: number, by = reading) => parseStoredValidators(JSON.stringify(kept), by, now)
     expect(read(kept.at)).toEqual(kept)

@@ -64,7 +64,7 @@ for (const [name, start, missing] of PLACES) {
     }
     const state = async () => (await sources().get(ADA, spaceId, id)).metadata
 
-    test('reports whether it can be read', async () => {
+    test('passes its test, and fails with wrong credentials', async () => {
       expect(await sources().test(ADA, spaceId, id)).toEqual({ valid: true })
       const wrong = await add(place.wrong)
       expect(await sources().test(ADA, spaceId, wrong)).toMatchObject({
@@ -102,7 +102,7 @@ for (const [name, start, missing] of PLACES) {
       else expect(metadata.importedFiles).toMatchObject({ [item.id]: { name: 'tides.md' } })
     })
 
-    test('replaces changed items, and reports those that cannot be read', async () => {
+    test('replaces documents of changed items, and reports items that do not exist', async () => {
       await place.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
       const item = await found('tides.md')
       const first = await take([item])
@@ -118,7 +118,7 @@ for (const [name, start, missing] of PLACES) {
       expect((await documents()).map((one) => one.id)).toEqual([second.documents[0]?.documentAssetId])
     })
 
-    test('re-reads by its schedule only items that were imported and have changed', async () => {
+    test('reads only imported items by its schedule, and replaces only documents of changed items', async () => {
       await place.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
       await place.put('winds.md', '# Winds\n\nThe trade winds blow west.')
       await take([await found('tides.md'), await found('winds.md')])
@@ -162,7 +162,7 @@ for (const [name, start, missing] of PLACES) {
   })
 }
 
-test('operations of another kind of source are rejected', async () => {
+test('operations for pages or files are rejected for a source of another kind', async () => {
   const add = async (type: 'connector' | 'object-storage' | 'upload', metadata = {}) =>
     (
       await sources().create(ADA, spaceId, {

@@ -40,7 +40,7 @@ const tally = (imported: number, replaced: number, skipped: number, failed: numb
   return { status: 'completed', total: completed + failed, completed, failed, imported, replaced, skipped }
 }
 
-test('a site of 300 pages is imported up to the limit, skipped when unchanged, and replaced where it changed', {
+test('pages of a large site are imported up to the limit of 200, skipped if unchanged, and replaced if changed', {
   timeout: 120_000,
 }, async () => {
   site = await startSite()
@@ -68,7 +68,7 @@ test('a site of 300 pages is imported up to the limit, skipped when unchanged, a
   expect(await counts(wide)).toEqual(tally(301, 0, 0, 0))
 })
 
-test('robots rules, site maps, copies, redirects, loops and broken pages are counted once each, in two runs', async () => {
+test('two crawls of a site with robots rules, copies, redirects and errors count each page once', async () => {
   site = await startSite()
   const set = (path: string, links: string[] = [], head = '') =>
     site.pages.set(path, page(path, `This is the page ${path}.`, links, head))
@@ -117,7 +117,7 @@ test('robots rules, site maps, copies, redirects, loops and broken pages are cou
   ])
 })
 
-test('a site of 300 addresses of every kind gives the expected counts, and the same ones again', {
+test('a crawl of 300 addresses, among them loops, copies and errors, gives the same counts when repeated', {
   timeout: 120_000,
 }, async () => {
   site = await startSite()
@@ -192,7 +192,7 @@ test('two concurrent crawl requests share one crawl, and a disabled source is no
   await expect(counts(id)).rejects.toMatchObject({ code: 'invalid-request' })
 })
 
-test('disabling or deleting a source ends its crawl', async () => {
+test('disabling a source ends its crawl', async () => {
   site = await startSite({ '/': () => undefined })
   const id = await add(`${site.url}/`)
   const crawl = expect(counts(id)).rejects.toMatchObject({ code: 'crawl-failed' })
@@ -202,7 +202,7 @@ test('disabling or deleting a source ends its crawl', async () => {
   await crawl
 })
 
-test('a source is synced at its time, not earlier, and not while it is disabled', async () => {
+test('a source is synced at its planned time, not earlier, and not while it is disabled', async () => {
   site = await startSite({ '/': page('Start', 'Home of timely things.') })
   const id = await add(`${site.url}/`, { syncPolicy: { everyHours: 2 } })
   const off = await add(`${site.url}/`, { syncPolicy: { everyHours: 1 } })
@@ -224,7 +224,7 @@ test('a source is synced at its time, not earlier, and not while it is disabled'
   expect((await sources().get(ADA, spaceId, off)).metadata.syncState).not.toHaveProperty('lastSyncAt')
 })
 
-test('deleting a source deletes or keeps its documents, and other tenants cannot see it', async () => {
+test('deleting a source deletes or keeps its documents as requested; other tenants cannot see the source', async () => {
   site = await startSite({
     '/': page('Start', 'Home of lost things.', ['/b.html']),
     '/b.html': page('B', 'Lost page.'),
@@ -267,7 +267,7 @@ test('a site whose robots.txt and pages are expensive to process does not block 
   expect(turns).toBeGreaterThan(20)
 })
 
-test('a base address of megabytes is not repeated in every link', async () => {
+test('a page with a base address of a megabyte and 5,000 links is crawled', async () => {
   const base = `<base href="/${'x'.repeat(1_000_000)}/">`
   const links = Array.from({ length: 5000 }, (_, n) => `${n}.html`)
   site = await startSite({ '/': page('Start', 'A page with a long base.', links, base) })
@@ -276,7 +276,7 @@ test('a base address of megabytes is not repeated in every link', async () => {
   expect(await counts(id)).toMatchObject({ status: 'completed', imported: 2 })
 })
 
-test('a page that disappeared loses its document, linked or not; an unreachable one keeps the time it was last seen', async () => {
+test('a page that disappeared loses its document; an unreachable page keeps its document and lastSeenAt', async () => {
   site = await startSite({
     '/': page('Start', 'Home of pages that go.', ['/linked.html', '/unlinked.html', '/broken.html', '/kept.html']),
     ...Object.fromEntries(
@@ -304,7 +304,7 @@ test('a page that disappeared loses its document, linked or not; an unreachable 
   expect(times['broken.html']).toBe(new Date(first).toISOString())
 })
 
-test('a page may be missing for as many crawls as its source allows, and its count restarts when it returns', async () => {
+test('a missing page keeps its document for as many crawls as allowed; its return restarts the count', async () => {
   site = await startSite({
     '/': page('Start', 'Home of a page that comes back.', ['/b.html']),
     '/b.html': page('B', 'The page that comes back.'),

@@ -52,7 +52,7 @@ describe('robots.txt', () => {
     await expect(robots({ status }).read()).rejects.toThrow(new EgressFailure(`robots.txt answered ${status}`))
   })
 
-  it('may forbid the first page', async () => {
+  it('fails the crawl if it forbids the address of the source', async () => {
     const { read } = robots('x', { startAllowed: false, sitemaps: [], delayMs: 0 })
     await expect(read()).rejects.toThrow(new EgressFailure('robots.txt does not allow its address'))
   })
@@ -78,7 +78,7 @@ describe('site maps', () => {
     expect(await maps([], { [`${AT}/sitemap.xml`]: 'usual' })).toEqual({ read: ['usual'], urls: [`${AT}/sitemap.xml`] })
   })
 
-  it('may list further ones, ten in all', async () => {
+  it('may list further site maps, up to ten in total', async () => {
     const names = Array.from({ length: 14 }, (_, place) => `m${place}`)
     const { urls } = await maps(['m0'], Object.fromEntries(names.map((name) => [name, name])), { m0: names.slice(1) })
     expect(urls).toEqual(names.slice(0, 10))
@@ -129,7 +129,7 @@ describe('a fetched page', () => {
     await expect(visit(new FakeSite({ [URL_A]: new Error('a mistake') }))).rejects.toThrow('a mistake')
   })
 
-  it('equals the stored one after a conditional request with status 304', async () => {
+  it('equals the stored page after a conditional request with status 304', async () => {
     const site = new FakeSite({ [URL_A]: { status: 304, headers: { etag: 'W/"1"' } } })
     expect(await visit(site, keptPage)).toMatchObject({
       fetched: { status: 200, isKept: true, validators: etag, mediaType: 'text/plain', body: Buffer.from('kept') },
@@ -140,7 +140,7 @@ describe('a fetched page', () => {
   })
 
   it.each<[string, SiteResponse, Partial<StoredSite>]>([
-    ['its bytes are missing', { status: 304 }, { page: async () => undefined }],
+    ['the stored bytes are missing', { status: 304 }, { page: async () => undefined }],
     ['the entity tag differs', { status: 304, headers: { etag: '"2"' } }, {}],
     ['another address answered', { status: 304, url: `${AT}/b` }, {}],
     ['the condition failed', { status: 412 }, {}],
@@ -153,7 +153,7 @@ describe('a fetched page', () => {
     expect(site.asked.map(({ condition }) => condition !== undefined)).toEqual([true, false])
   })
 
-  it('comes from the first response when it has changed', async () => {
+  it('comes from the first response if the page has changed', async () => {
     const site = new FakeSite({ [URL_A]: { body: 'new', headers: { etag: '"2"' } } })
     expect(await visit(site, keptPage)).toMatchObject({
       fetched: { isKept: false, validators: { etag: '"2"' }, body: Buffer.from('new') },
@@ -163,7 +163,7 @@ describe('a fetched page', () => {
     expect(await visit(site, keptPage)).toMatchObject({ status: 404 })
   })
 
-  it('waits while four others are fetched, or for the delay that the site requests', async () => {
+  it('waits while four other pages are fetched, or for the delay that the site requests', async () => {
     const batch = Array.from({ length: 6 }, (_, place) => ({ address: `${AT}/${place}`, depth: 0 }))
     const most = async (delayMs: number) => {
       const site = new FakeSite()
@@ -206,7 +206,7 @@ describe('a crawl', () => {
   }
   const names = () => small.documents().map(({ filename }) => filename)
 
-  it('makes documents of pages, and no new ones of unchanged pages', async () => {
+  it('makes documents of new and changed pages, and none of unchanged pages', async () => {
     const first = await crawl()
     expect(first.counts).toEqual({ imported: 3, replaced: 0, skipped: 0, failures: [] })
     expect(first.pages.map(({ sourceUrl, title }) => [sourceUrl, title])).toEqual([
@@ -225,7 +225,7 @@ describe('a crawl', () => {
     expect(names()).toHaveLength(3)
   })
 
-  it('deletes the documents of removed pages, and keeps those of unreachable ones', async () => {
+  it('deletes documents of removed pages, and keeps documents of unreachable pages', async () => {
     await crawl()
     site.pages.set(`${AT}/a`, new EgressFailure('no route')).set(`${AT}/b`, { status: 410 })
     const { counts: second } = await crawl()
@@ -244,7 +244,7 @@ describe('a crawl', () => {
     expect(names()).toHaveLength(1)
   })
 
-  it('fails with the first reason when nothing could be read', async () => {
+  it('fails with the reason of the first failure if no page could be read', async () => {
     site.pages.set(`${AT}/`, { status: 500 })
     await expect(crawl()).rejects.toThrow(new EgressFailure('answered 500'))
     site.pages.set(`${AT}/robots.txt`, 'User-agent: *\nDisallow: /')
@@ -278,7 +278,7 @@ describe('a crawl', () => {
     expect(site.asked.find(({ url }) => url === `${AT}/`)?.condition).toEqual({ 'if-none-match': '"s"' })
   })
 
-  it('uses the same credentials as a test of its source', async () => {
+  it('can be checked by a test of its source, which sends the credentials and reports failures', async () => {
     source = await small.made({ uri: `${AT}/`, metadata: { credentials: { token: 't' } } })
     const test = () => testSource(small.parts, small.again(source), site, signal)
     expect(await test()).toEqual({ valid: true })

@@ -40,7 +40,7 @@ function repository(commits: Tree[], { fetched = commits.length, parents = true 
   return { pages, asked }
 }
 
-it('pages are the Markdown files of the newest commit, each with the time of its last change', async () => {
+it('pages of Git are the Markdown files of the newest commit, each with the time of its last change', async () => {
   const { pages } = repository([
     { 'a.md': '1', 'b.md': '1', docs: { 'c.markdown': '1' } },
     { 'a.md': '2', 'b.md': '1', docs: { 'c.markdown': '1' } },
@@ -49,13 +49,13 @@ it('pages are the Markdown files of the newest commit, each with the time of its
   expect(await pages()).toEqual(['a.md 2 2000', 'b.md 1 1000', 'docs/c.markdown 1 1000', 'docs/d.MD x 3000'])
 })
 
-it('files unchanged in a shallow history get the time of its oldest commit', async () => {
+it('files that a shallow Git history does not change get the time of its oldest commit', async () => {
   const commits: Tree[] = [{ 'a.md': '1' }, { 'a.md': '1', 'b.md': '1' }, { 'a.md': '1', 'b.md': '2' }]
   expect(await repository(commits, { fetched: 2 }).pages()).toEqual(['a.md 1 2000', 'b.md 2 3000'])
   expect(await repository(commits, { fetched: 0 }).pages()).toEqual([])
 })
 
-it('a folder is read recursively, and objects outside it are not read', async () => {
+it('a folder of a Git repository is read recursively, without objects outside of the folder', async () => {
   const { pages, asked } = repository([
     { 'a.md': '1', docs: { 'b.md': '1', deep: { 'c.md': '1' } }, docs2: { 'd.md': '1' }, other: { 'e.md': '1' } },
   ])
@@ -65,7 +65,7 @@ it('a folder is read recursively, and objects outside it are not read', async ()
   expect(await pages('nowhere/')).toEqual([])
 })
 
-it('links, submodules and other file types are skipped; regular files with any permissions are read', async () => {
+it('links, submodules and other file types of a Git repository are skipped; executable files are read', async () => {
   const { pages } = repository([
     {
       ...{ 'run.md': '@100755 x', 'group.md': '@100664 y', 'link.md': '@120000 /etc/passwd', 'module.md': '@160000 z' },
@@ -75,7 +75,7 @@ it('links, submodules and other file types are skipped; regular files with any p
   expect(await pages()).toEqual(['group.md y 1000', 'run.md x 1000'])
 })
 
-it('a file that changed its mode or became a folder counts as changed by that commit', async () => {
+it('a file whose mode changed or that replaced a folder counts as changed by the Git commit', async () => {
   const { pages } = repository([
     { 'a.md': '1', 'b.md': { 'x.md': '1' } },
     { 'a.md': '@100755 1', 'b.md': '1' },
@@ -83,7 +83,7 @@ it('a file that changed its mode or became a folder counts as changed by that co
   expect(await pages()).toEqual(['a.md 1 2000', 'b.md 1 2000'])
 })
 
-it('a repository above the limit of files or entries is rejected', async () => {
+it('a Git repository above the limit of 10,000 pages or 200,000 entries is rejected', async () => {
   const many = (count: number, name: (n: number) => string) =>
     Object.fromEntries(Array.from({ length: count }, (_, n) => [name(n), '1']))
   expect(await repository([many(10_000, (n) => `${n}.md`)]).pages()).toHaveLength(10_000)

@@ -40,7 +40,7 @@ test('a compiled robots.txt decides like its rules applied one by one', () => {
   )
 })
 
-test('A52: every rule of a robots.txt counts, and its requested delay is bounded', () => {
+test('A52: every rule of a robots.txt counts, and its requested delay is limited to 10 s', () => {
   const rules = Array.from({ length: 20_000 }, (_, n) => `Disallow: /p${n}/`)
   const robots = parseRobots(`User-agent: us/2.0\nCrawl-delay: 3600\n${rules.join('\n')}`, 'us')
   expect(robots.allows(new URL('https://h/p19999/x'))).toBe(false)
@@ -49,7 +49,7 @@ test('A52: every rule of a robots.txt counts, and its requested delay is bounded
   expect(parseRobots('User-agent: *\nCrawl-delay: 0.5\nDisallow:', 'us').delayMs).toBe(500)
 })
 
-test('expensive texts of a Notion page are converted in linear time', () => {
+test('a Notion page with 400,000 blanks or line ends is converted, and its title is truncated', () => {
   const blanks = `x${' '.repeat(400_000)}x`
   const rich = (text: string) => [{ plain_text: text, annotations: {} }]
   const block = (type: string, text: string) => ({ type, value: { rich_text: rich(text) }, children: [] })
@@ -64,7 +64,7 @@ test('expensive texts of a Notion page are converted in linear time', () => {
   expect(escapeMarkdown('a\n  # b\n1. c\n\n- d')).toBe('a\n  \\# b\n1\\. c\n\n\\- d')
 })
 
-test('a response of S3 reaches the client reduced to the elements it uses', () => {
+test('a response of S3 is reduced to the elements that the client uses, and rejected with too many elements', () => {
   const answer =
     '<?xml version="1.0"?><ListBucketResult xmlns="x"><Name>b</Name><Contents a="1"><Key> a&amp;b&#13; </Key><Owner><ID>1</ID><Key>no</Key></Owner><Size>3</Size></Contents><x/><IsTruncated>false</IsTruncated></ListBucketResult>'
   expect(reduceS3Response(answer)).toBe(

@@ -96,7 +96,7 @@ const create = (uri: string, metadata: Record<string, unknown>) =>
 const LAID_OUT = ['askpass', 'gitconfig', 'outside.md']
 
 describe.skipIf(missing !== undefined)('A31: a repository that tries to make git run commands', () => {
-  test('serves text only: nothing runs, no link is followed, no submodule is fetched', async () => {
+  test('serves text only: no command runs, no link is followed, no submodule is fetched', async () => {
     const { id } = await create(place.uri, place.metadata)
     const items = await offered(home.engine.sources, ADA, { spaceId, sourceId: id, type: 'connector' })
     const names = items.map(({ name }) => name)

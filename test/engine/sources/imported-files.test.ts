@@ -81,7 +81,7 @@ describe('imported files', () => {
     expect(keptAsked).toMatchObject([undefined, { etag: '"4"', mediaType: 'text/plain', at: small.clock.now }])
   })
 
-  it('get requested unconditionally when the bytes are damaged, the name differs or a week has passed', async () => {
+  it('get requested unconditionally if their stored bytes are damaged, the name differs or a week passed', async () => {
     files.set('a.txt', 'text')
     await bring([{ id: 'a.txt', name: 'a.txt' }])
     files.set('a.txt', 'unchanged')
@@ -100,7 +100,7 @@ describe('imported files', () => {
     expect(keptAsked).toEqual([undefined])
   })
 
-  it('get re-read by the schedule with their stored details', async () => {
+  it('get read again by the schedule, and replaced only if they changed', async () => {
     files.set('a.txt', 'one').set('b.txt', 'two')
     await bring([
       { id: 'a.txt', name: 'a.txt', bucket: 'own' },

@@ -91,7 +91,7 @@ describe('imported pages', () => {
     })
   })
 
-  it('stay unread when they were not edited since', async () => {
+  it('stay unread if they were not edited since the last import', async () => {
     pages.set('a', 'one')
     await take(['a'])
     asked.length = 0
@@ -127,7 +127,7 @@ describe('imported pages', () => {
     expect(small.store.indexes.texts(small.space.id)).toEqual(['one and more'])
   })
 
-  it('replace their document under another name, too', async () => {
+  it('replace their document by a document with the new name after a rename', async () => {
     pages.set('a', 'one')
     await take(['a'])
     const renamed = { ...wiki(), read: async () => ({ ...(await wiki().read(named('a'))), path: 'new.md' }) }
@@ -135,7 +135,7 @@ describe('imported pages', () => {
     expect(small.documents().map(({ filename }) => filename)).toEqual(['new.md'])
   })
 
-  it('keep the previous document when they cannot be read', async () => {
+  it('keep the previous document if they cannot be compiled', async () => {
     pages.set('a', 'one')
     await take(['a'])
     pages.set('a', '!malformed')
@@ -156,7 +156,7 @@ describe('imported pages', () => {
     expect(small.documents()).toHaveLength(1)
   })
 
-  it('count as failed when their document was deleted meanwhile', async () => {
+  it('count as failed if their document is deleted during the import', async () => {
     pages.set('a', 'one')
     const place = {
       ...small.place(source),
@@ -240,7 +240,7 @@ describe('an import', () => {
     expect(asked).toEqual([])
   })
 
-  it('continues an interrupted one', async () => {
+  it('continues an interrupted import, and keeps one document', async () => {
     pages.set('a', 'one')
     await take(['a'])
     pages.set('a', '!malformed')
@@ -261,7 +261,7 @@ describe('an import', () => {
 })
 
 describe('a repeated import', () => {
-  it('includes imported items that were edited since, and lists missing ones', async () => {
+  it('replaces imported items that were edited since, and reports missing items as failed', async () => {
     pages.set('a', 'one').set('b', 'two').set('c', 'three')
     await importPages(small.place(source), wiki(), [named('a', { name: 'A' }), named('b')])
     pages.delete('b')

@@ -33,7 +33,7 @@ describe('a source', () => {
   const update = async (changes: Parameters<typeof updateSource>[3], of = source) =>
     updateSource(small.parts, ADA, { spaceId: small.space.id, id: of.id }, changes)
 
-  it('can be read with all fields, by its readers only', async () => {
+  it('can be read with all fields by the subjects of its scope only', async () => {
     const made = await createSource(small.parts, ADA, small.space.id, {
       ...{ ...body, name: 'mine', permissionScope: ['ada'], metadata: { ...HOURLY, parameters: { maxPages: 3 } } },
     })
@@ -54,7 +54,7 @@ describe('a source', () => {
     await expect(createSource(small.parts, BOB, small.space.id, body)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('appears in a list with pages', async () => {
+  it('appears once in a list of sources that is read page by page', async () => {
     const made = [source, await small.made(), await small.made()].map(({ id }) => id)
     const list = (limit: number, cursor?: string) =>
       small.store.db.now(listSources(ADA, small.space.id, { limit, ...(cursor === undefined ? {} : { cursor }) }))
@@ -66,7 +66,7 @@ describe('a source', () => {
     expect(() => list(2, 'x')).toThrow(expect.objectContaining({ code: 'invalid-cursor' }))
   })
 
-  it('keeps fields that a change omits', async () => {
+  it('keeps the fields, credentials and plan that a change omits', async () => {
     const secret = await small.made({ metadata: { ...HOURLY, credentials: { token: 't' } } })
     const opened = (of: SourceRow) => (of.credentials === null ? null : small.parts.box.open(of.id, of.credentials))
     expect(opened(secret)).toEqual({ token: 't' })
@@ -108,7 +108,7 @@ describe('a source', () => {
     expect((await update({ status: 'disabled' })).status).toBe('disabled')
   })
 
-  it('changes only with its current version', async () => {
+  it('changes only if the expected version is its current version', async () => {
     await expect(update({ name: 'x', expectedVersion: 7 })).rejects.toMatchObject({ code: 'version-mismatch' })
     expect((await update({ name: 'x', expectedVersion: 1 })).version).toBe(2)
     await expect(update({ metadata: { syncPolicy: 7 } })).rejects.toMatchObject({ code: 'invalid-sync-policy' })
@@ -136,7 +136,7 @@ describe('the documents of a deleted source', () => {
     await finishDeletions(small.store.context, signal)
   }
 
-  it('disappear with it, however many there are', async () => {
+  it('get deleted with their source by cascade, but not documents of another source', async () => {
     const ids = await crawled(['a', 'b'])
     const other = await small.made()
     const [kept] = await crawled(['c'], other)
@@ -147,21 +147,21 @@ describe('the documents of a deleted source', () => {
     expect(small.store.rows('SELECT id FROM sources')).toEqual([{ id: other.id }])
   })
 
-  it('become documents without a source when every caller may read them', async () => {
+  it('lose their source if they are kept and every caller may read them', async () => {
     await crawled(['a'])
     await remove('keep')
     expect(small.store.rows('SELECT source_id FROM documents')).toEqual([{ source_id: null }])
     expect(small.store.rows('SELECT id FROM sources')).toEqual([])
   })
 
-  it('stay restricted to the readers of the source', async () => {
+  it('stay restricted to the readers of the source if they are kept', async () => {
     source = await small.made({ permissionScope: ['ada'] })
     await crawled(['a'])
     await remove('keep')
     expect(small.store.rows('SELECT source_id FROM documents')).toEqual([{ source_id: `kept-${source.id}` }])
   })
 
-  it('disappear with the next call when a deletion was interrupted', async () => {
+  it('get deleted by the next clean-up if the deletion was interrupted', async () => {
     await crawled(['a'])
     const cut = new AbortController()
     cut.abort()
@@ -197,7 +197,7 @@ describe('pages of earlier crawls', () => {
     expect(metadataOf(b)).toEqual({ sourceUrl: 'b' })
   })
 
-  it('disappear after the number of missing crawls of the source; permanently removed ones at once', async () => {
+  it('lose their document after the allowed number of missing crawls, or at once if removed for good', async () => {
     const [a, b, c] = await crawled(['a', 'b', 'c'])
     const gone = [
       { url: 'a', forGood: false },
@@ -212,7 +212,7 @@ describe('pages of earlier crawls', () => {
     expect(there()).toEqual([c])
   })
 
-  it('keep the cache validators of their bytes until these are dropped', async () => {
+  it('keep their stored cache validators until a crawl removes them', async () => {
     const [a = '', b = ''] = await crawled(['a', 'b'])
     const kept = { etag: '"1"', mediaType: 'text/html', at: 1, reading: 'r' }
     await storeValidators(

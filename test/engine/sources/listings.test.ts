@@ -48,7 +48,7 @@ const response = (href: string, size?: string, isFolder = false) =>
   )
 const multistatus = (...responses: string[]) => element('d:multistatus', responses.join(''))
 
-it('a multistatus lists each resource with its size, and marks folders', () => {
+it('a WebDAV multistatus lists each resource with its size, and marks folders', () => {
   expect(
     parseMultistatus(
       multistatus(
@@ -69,7 +69,7 @@ it('a multistatus lists each resource with its size, and marks folders', () => {
   ])
 })
 
-it('a resource uses its first address, whatever the namespace prefix', () => {
+it('a resource of a WebDAV multistatus has its first address, whatever the namespace prefix', () => {
   const xml =
     '<multistatus><response><href>/a</href><prop><href>/b</href><x:other>/c</x:other></prop></response></multistatus>'
   expect(parseMultistatus(xml)).toEqual([{ href: '/a', isFolder: false }])
@@ -79,7 +79,7 @@ const FOLDER = { base: 'https://dav.example/files/', folder: 'docs/', prefix: ''
 const list = (xml: string, rest: Partial<typeof FOLDER> = {}) =>
   listDavFolder(xml, { ...FOLDER, asked: 'https://dav.example/files/docs/', ...rest })
 
-it('a folder contains its direct children, by relative and full addresses, sorted', () => {
+it('a WebDAV folder lists its direct children from relative and full addresses, sorted', () => {
   expect(
     list(
       multistatus(
@@ -101,7 +101,7 @@ it('a folder contains its direct children, by relative and full addresses, sorte
   ])
 })
 
-it('foreign and invalid addresses are no entries of a folder', () => {
+it('foreign and invalid addresses are no entries of a WebDAV folder', () => {
   expect(
     list(
       multistatus(
@@ -115,7 +115,7 @@ it('foreign and invalid addresses are no entries of a folder', () => {
   ).toEqual([{ id: 'docs/a.md', name: 'a.md', type: 'file' }])
 })
 
-it('a folder can be listed by a prefix of ids and up to a limit', () => {
+it('a WebDAV folder can be listed by a prefix of ids and up to a limit', () => {
   const xml = multistatus(response('/files/docs/b2'), response('/files/docs/a'), response('/files/docs/b1'))
   expect(list(xml, { prefix: 'docs/b' }).map(({ id }) => id)).toEqual(['docs/b1', 'docs/b2'])
   expect(list(xml, { most: 2 }).map(({ id }) => id)).toEqual(['docs/a', 'docs/b1'])

@@ -30,7 +30,7 @@ const documentsOf = async (id: string) => {
   return all.filter(({ sourceId }) => sourceId === id)
 }
 
-test('a page that now redirects to another one loses its document, linked or not', async () => {
+test('a crawled page that now redirects to another page loses its document, whether linked or not', async () => {
   site = await startSite({
     '/': page('Start', 'Home of pages that move.', ['/linked.html', '/unlinked.html', '/kept.html']),
     '/linked.html': page('Linked', 'The page that moves and stays linked.'),
@@ -48,7 +48,7 @@ test('a page that now redirects to another one loses its document, linked or not
   expect(await names()).toEqual(['/', '/kept.html', '/new.html'].map((path) => `${site.url}${path}`))
 })
 
-test('a crawl limited to fewer unlinked pages than exist starts with those unseen for the longest time', async () => {
+test('a crawl that may visit two of four unlinked pages starts with the pages unseen for longest', async () => {
   const paths = ['/a.html', '/b.html', '/c.html', '/d.html']
   site = await startSite({ '/': page('Start', 'Home of pages that are linked no more.', paths) })
   for (const path of paths) site.pages.set(path, page(path, `The page ${path}, which stays.`))

@@ -31,12 +31,12 @@ it.each([
   ['callout', '> Words'],
   ['toggle', 'Words'],
   ['code', '```\nWords\n```'],
-])('a %s with words becomes the Markdown of its kind', (type, text) => {
+])('a Notion block of type %s becomes the Markdown of its kind', (type, text) => {
   expect(blocksToMarkdown([said(type, 'Words')])).toBe(text)
 })
 
 it.each(['image', 'file', 'pdf', 'video', 'audio'])(
-  'a %s becomes its caption or name, linked when the file is external',
+  'a Notion block of type %s becomes its caption or name, linked when the file is external',
   (type) => {
     const of = (value: Record<string, unknown>) => blocksToMarkdown([block(type, value)])
     const external = { url: 'https://a.example/f' }
@@ -48,7 +48,7 @@ it.each(['image', 'file', 'pdf', 'video', 'audio'])(
   },
 )
 
-it.each(['bookmark', 'embed', 'link_preview'])('a %s becomes a link with its caption', (type) => {
+it.each(['bookmark', 'embed', 'link_preview'])('a Notion block of type %s becomes a link with its caption', (type) => {
   const of = (value: Record<string, unknown>) => blocksToMarkdown([block(type, value)])
   expect(of({ caption: [rich('There')], url: 'http://a.example/x' })).toBe('[There](<http://a.example/x>)')
   expect(of({ url: 'https://a.example/x' })).toBe('<https://a.example/x>')
@@ -56,7 +56,7 @@ it.each(['bookmark', 'embed', 'link_preview'])('a %s becomes a link with its cap
   expect(of({})).toBe('')
 })
 
-it('children of a block are indented below list items, quoted below quotes, and separate elsewhere', () => {
+it('children of a Notion block are indented below list items, quoted below quotes, and separate elsewhere', () => {
   const below = [said('paragraph', 'below')]
   expect(blocksToMarkdown([said('bulleted_list_item', 'one', below)])).toBe('- one\n  below')
   expect(blocksToMarkdown([said('numbered_list_item', 'one', below)])).toBe('1. one\n   below')
@@ -68,7 +68,7 @@ it('children of a block are indented below list items, quoted below quotes, and 
   expect(blocksToMarkdown([said('heading_1', '', below)])).toBe('below')
 })
 
-it('items of one list are adjacent and numbered, and a new list restarts the numbers', () => {
+it('items of a Notion list are adjacent and numbered, and a new list restarts the numbers', () => {
   const blocks = [
     said('numbered_list_item', 'a'),
     said('numbered_list_item', 'b'),
@@ -83,13 +83,13 @@ it('items of one list are adjacent and numbered, and a new list restarts the num
   expect(blocksToMarkdown(blocks)).toBe('1. a\n2. b\n\n- c\n- d\n\n- [x] e\n- [ ] f\n\n1. g\n\nh\n\ni')
 })
 
-it('an empty block adds no blank lines', () => {
+it('an empty Notion block adds no blank lines', () => {
   expect(
     blocksToMarkdown([said('paragraph', 'a'), said('paragraph', ''), block('divider', {}), said('quote', 'b')]),
   ).toBe('a\n\n---\n\n> b')
 })
 
-it('code gets a fence longer than any inside it, and a language without spaces', () => {
+it('Notion code gets a fence longer than any fence inside, and a language without spaces', () => {
   const code = (text: string, language?: unknown) =>
     blocksToMarkdown([block('code', { rich_text: [rich(text, { annotations: { bold: true } })], language })])
   expect(code('a_b', 'c++')).toBe('```c++\na_b\n```')
@@ -97,14 +97,14 @@ it('code gets a fence longer than any inside it, and a language without spaces',
   expect(code('```\n````', 1)).toBe('`````\n```\n````\n`````')
 })
 
-it('an equation, a child page and a child database become their content or title', () => {
+it('a Notion equation, child page or child database becomes its content or title', () => {
   expect(blocksToMarkdown([block('equation', { expression: 'a_1' })])).toBe('$$\na_1\n$$')
   expect(blocksToMarkdown([block('child_page', { title: 'A*' })])).toBe('A\\*')
   expect(blocksToMarkdown([block('child_database', { title: 'B' })])).toBe('B')
   expect(blocksToMarkdown([block('equation', {}), block('child_page', {}), block('divider', {})])).toBe('---')
 })
 
-it('a table has a separator after its first row, and bars in cells are escaped', () => {
+it('a Notion table has a separator after its first row, and bars in cells are escaped', () => {
   const row = (...cells: string[]) => block('table_row', { cells: cells.map((text) => [rich(text)]) })
   expect(blocksToMarkdown([block('table', {}, [row('a', 'b|c'), row('d\ne', 'f')])])).toBe(
     '| a | b\\|c |\n| --- | --- |\n| d e | f |',
@@ -112,7 +112,7 @@ it('a table has a separator after its first row, and bars in cells are escaped',
   expect(blocksToMarkdown([block('table', {}), said('paragraph', 'x')])).toBe('x')
 })
 
-it('emphasis encloses words without blanks, and links enclose the emphasis', () => {
+it('emphasis in Notion text encloses words without blanks, and links enclose the emphasis', () => {
   const of = (...parts: unknown[]) => blocksToMarkdown([block('paragraph', { rich_text: parts })])
   const marked = (text: string, ...marks: string[]) =>
     rich(text, { annotations: Object.fromEntries(marks.map((mark) => [mark, true])) })
@@ -126,7 +126,7 @@ it('emphasis encloses words without blanks, and links enclose the emphasis', () 
   expect(of('text', { plain_text: 1 }, null, rich('ok'))).toBe('ok')
 })
 
-it('plain text is escaped where Markdown would interpret it', () => {
+it('plain Notion text is escaped where Markdown would interpret it', () => {
   expect(escapeMarkdown('a*b_[c]<d>`e\\')).toBe('a\\*b\\_\\[c\\]\\<d\\>\\`e\\\\')
   const lines = '# a\n### a\n  - b\n+ c\n1. d\n2) e\n> f\n---\n===\n~~~'
   expect(escapeMarkdown(lines)).toBe('\\# a\n\\### a\n  \\- b\n\\+ c\n1\\. d\n2\\) e\n\\> f\n\\---\n\\===\n\\~\\~~')
@@ -140,7 +140,7 @@ it('plain Notion text renders back from Markdown unchanged', () => {
   }
 })
 
-it('a page becomes its title, its properties and its blocks', () => {
+it('a Notion page becomes its title, its properties and its blocks', () => {
   const properties = {
     Count: { type: 'number', number: 0 },
     Name: { type: 'title', title: [rich('My\n page '), rich('*')] },
@@ -169,7 +169,7 @@ it.each([
   ['people', [{ name: 'Ada' }, { id: '1' }], 'Ada'],
   ['date', { start: '2024-01-01', end: '2024-01-03' }, '2024-01-01 – 2024-01-03'],
   ['date', { start: '2024-01-01', end: null }, '2024-01-01'],
-])('a property of type %s becomes a list item', (type, value, text) => {
+])('a Notion property of type %s becomes a list item', (type, value, text) => {
   expect(propertiesToMarkdown({ 'The column': { type, [type]: value } })).toBe(`- The column: ${text}`)
 })
 
@@ -182,6 +182,6 @@ it.each([
   ['date', null],
   ['title', [rich('x')]],
   ['relation', [{ id: '1' }]],
-])('a property of type %s with %j is omitted', (type, value) => {
+])('a Notion property of type %s with the value %j is omitted', (type, value) => {
   expect(propertiesToMarkdown({ a: { type, [type]: value }, b: { type: 'number', number: 1 } })).toBe('- b: 1')
 })

@@ -105,7 +105,7 @@ test('jobs, bulk jobs and commits of a source stay hidden from a subject outside
   await look()
 })
 
-test('a source stays hidden from its creator outside its scope', async () => {
+test('a source stays hidden from its creator if its scope does not contain the creator', async () => {
   const { sources } = running.engine
   const about = { name: 'Other', type: 'upload' as const, uri: 'upload:other', metadata: {} }
   const another = await sources.create(ADA, spaceId, { ...about, permissionScope: ['grace'] })
@@ -152,7 +152,7 @@ test('documents kept after the deletion of their source stay restricted to its r
   expect(left).toEqual([shared.asset.id, own.asset.id])
 })
 
-test('the schedule and the clean-up of the daemon also reach restricted sources', async () => {
+test('the schedule and the retention of the daemon apply to sources that only some subjects may read', async () => {
   const { sources, retention } = running.engine
   const syncPolicy = { everyHours: 1 }
   await sources.update(ADA, spaceId, sourceId, { metadata: { syncPolicy } })

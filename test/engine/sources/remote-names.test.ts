@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { parseMultistatus } from '../../../src/engine/sources/connectors/webdav-xml.js'
 import { createDocumentName } from '../../../src/engine/sources/document-name.js'
 
-test('two items of a source never share a document name', () => {
+test('two different items of a source never share a document name', () => {
   const paths = fc.oneof(
     fc.constantFrom('a.md', 'a', 'A.md', './a.md', '/a.md', 'a//b.md', 'a/b.md', '../a.md', 'a\u0000.md', 'C:a.md', ''),
     fc.string({ maxLength: 20 }),
@@ -19,7 +19,7 @@ test('two items of a source never share a document name', () => {
   expect(createDocumentName(marked, marked, true)).not.toBe(marked)
 })
 
-test('A30: any response of a server is parsed as a listing or as nothing', () => {
+test('A30: any WebDAV response is parsed as a list of resources, without external entities', () => {
   fc.assert(
     fc.property(
       fc.array(

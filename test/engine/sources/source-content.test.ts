@@ -59,7 +59,7 @@ describe('the sync policy of a source', () => {
     ['.utcOffset', { dailyAt: ['00:00'], utcOffset: '01:00' }],
     ['.utcOffset', { dailyAt: ['00:00'], utcOffset: '+14:01' }],
     ['.utcOffset', { dailyAt: ['00:00'], utcOffset: 60 }],
-  ])('rejects metadata.syncPolicy%s of %j by name', (key, policy) => {
+  ])('rejects metadata.syncPolicy%s in the policy %j, and names the key', (key, policy) => {
     expect(() => read(policy)).toThrow(
       expect.objectContaining({
         code: 'invalid-sync-policy',
@@ -93,8 +93,8 @@ describe('the sync policy of a source', () => {
   })
 })
 
-describe('the metadata of a source', () => {
-  it('keep the keys of the client, without reserved ones', () => {
+describe('the settings of a source', () => {
+  it('keep the metadata keys of the client, without reserved keys', () => {
     const own = { note: 'x', parameters: { maxPages: 3 } }
     const ours = { tenantId: 't', syncState: {}, sync: 1, crawled: 1, imported: 1, importedFiles: 1 }
     expect(
@@ -107,7 +107,7 @@ describe('the metadata of a source', () => {
     expect(parseContent('upload', {})).toEqual({ metadata: {}, credentials: undefined, policy: undefined })
   })
 
-  it('remove stored credentials when they are null or empty', () => {
+  it('remove stored credentials when the credentials are null or empty', () => {
     expect(parseContent('web', { credentials: null }).credentials).toBeNull()
     expect(parseContent('web', { credentials: {} }).credentials).toBeNull()
     expect(() => parseContent('web', { credentials: 'secret' })).toThrow(invalid)
@@ -124,7 +124,7 @@ describe('the metadata of a source', () => {
     ).toEqual([...[true, true, false, false]])
   })
 
-  it('default the crawl limits and check their bounds', () => {
+  it('get default crawl limits, and reject limits that are out of bounds', () => {
     const read = (parameters: unknown) => parseCrawlLimits({ parameters })
     expect(parseCrawlLimits({})).toEqual({ maxPages: 200, maxDepth: 5, missingAfter: 1 })
     const [least, most] = [
@@ -138,7 +138,7 @@ describe('the metadata of a source', () => {
       expect(() => read(parameters)).toThrow(invalid)
   })
 
-  it('accept a token or a name with a password for web sources', () => {
+  it('accept a token or a user name with a password for web sources', () => {
     expect(createAuthHeaders(undefined)).toEqual({})
     expect(createAuthHeaders({})).toEqual({})
     expect(createAuthHeaders({ token: 'abc' })).toEqual({ authorization: 'Bearer abc' })
@@ -188,7 +188,7 @@ describe('the request settings of a connector', () => {
     expect(() => decodePath(new URL('https://a.example/%FF/'))).toThrow(invalid)
   })
 
-  it('check the form of a parameter, and reject unknown ones by name', () => {
+  it('check the form of a parameter, and reject unknown parameters by name', () => {
     expect(getTextParameter(place({ branch: 'main' }), 'branch', /^[a-z]+$/)).toBe('main')
     expect(getTextParameter(place({ branch: null }), 'branch', /^[a-z]+$/)).toBeUndefined()
     expect(getTextParameter(place({}), 'branch', /^[a-z]+$/)).toBeUndefined()

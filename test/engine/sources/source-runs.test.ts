@@ -44,7 +44,7 @@ const waiting = ({ signal }: { signal: AbortSignal }) =>
 /** What a client sees of syncs. */
 const told = () => small.store.db.now(getSource(ADA, small.space.id, source.id)).metadata.syncState
 
-describe('a run of a source', () => {
+describe('a sync run of a source', () => {
   it('shows as syncing while it runs, and stores its result', async () => {
     const during: unknown[] = []
     const value = await run(async () => {
@@ -75,7 +75,7 @@ describe('a run of a source', () => {
     })
   })
 
-  it('leaves the next sync as planned when it is part of one', async () => {
+  it('leaves the next sync as planned if it is only a part of a sync', async () => {
     const { next_sync_at } = source
     small.clock.now += HOUR_MS / 2
     await run(done, { isPart: true })
@@ -100,7 +100,7 @@ describe('a run of a source', () => {
     expect(small.store.said.filter(({ level }) => level === 'error')).toHaveLength(unforeseen ? 1 : 0)
   })
 
-  it('distinguishes failures of a crawl and of a connector', async () => {
+  it('names a crawl or a connector in its failure', async () => {
     const fail = async () => Promise.reject(new EgressFailure('no'))
     await expect(run(fail)).rejects.toThrow(`source ${source.id} could not be crawled: no`)
     await expect(run(fail, { failure: 'connector-failed' })).rejects.toThrow(
@@ -108,13 +108,13 @@ describe('a run of a source', () => {
     )
   })
 
-  it('becomes due again soon after a full disk', async () => {
+  it('becomes due again after 15 s if the disk is full', async () => {
     const full = new KsError('storage-full', 'the disk is full')
     await expect(run(async () => Promise.reject(full))).rejects.toBe(full)
     expect(small.again(source).next_sync_at).toBe(small.clock.now + 15_000)
   })
 
-  it('does not start when the source is disabled, deleted, or claimed by another gateway', async () => {
+  it('does not start if the source is disabled or claimed by another gateway', async () => {
     small.store.run("UPDATE sources SET status = 'disabled'")
     let begun = false
     const begin = async () => {
@@ -147,7 +147,7 @@ describe('a run of a source', () => {
     await runs.stop('nothing runs for this one', 'x')
   })
 
-  it('ends when its gateway is declared dead, and when all are stopped', async () => {
+  it('ends when its gateway is declared dead, and when all runs are stopped', async () => {
     const lost = run(waiting)
     while (small.again(source).status !== 'syncing') await new Promise((resolve) => setImmediate(resolve))
     runs.lost()
@@ -160,7 +160,7 @@ describe('a run of a source', () => {
     expect(await over).toBeUndefined()
   })
 
-  it('waits while four others are active', async () => {
+  it('waits while four other runs are active', async () => {
     const sources = await Promise.all(Array.from({ length: 6 }, () => small.made()))
     let going = 0
     let most = 0
@@ -188,7 +188,7 @@ describe('a run of a source', () => {
     expect(most).toBe(4)
   })
 
-  it('ends before the next one starts when its end could not be stored', async () => {
+  it('blocks the next run until its end is stored if the disk was full at its end', async () => {
     const { write } = small.store.db
     let isFull = false
     small.store.db.write = (async (work: never) => {
@@ -210,7 +210,7 @@ describe('a run of a source', () => {
 })
 
 describe('the sync schedule', () => {
-  it('includes sources that can be synced and have a policy', async () => {
+  it('includes only sources that can be synced and have a policy', async () => {
     const plain = await small.made()
     expect([computeNextSync(source, 5), computeNextSync(plain, 5)]).toEqual([5 + HOUR_MS, null])
     expect([source.next_sync_at, plain.next_sync_at]).toEqual([small.clock.now + HOUR_MS, null])
@@ -236,7 +236,7 @@ describe('the sync schedule', () => {
     expect(small.again(source).next_sync_at).toBe(far)
   })
 
-  it('makes a source due at its time', () => {
+  it('makes a source due at its planned time', () => {
     const due = (now: number) => small.store.db.now(listDueSources(now)).map(({ id }) => id)
     expect([due(small.clock.now), due(small.clock.now + HOUR_MS)]).toEqual([[], [source.id]])
   })

@@ -44,8 +44,8 @@ test('an invalid sync policy is reported before an unknown space or source', asy
   expect(await outcome(() => sources.update(ADA, spaceId, absent, { metadata: {} }))).toBe('not-found')
 })
 
-describe('credentials', () => {
-  test('get used, stay encrypted, and appear nowhere', async () => {
+describe('credentials of a source', () => {
+  test('get sent to the site, stay encrypted, and appear in no response and no file', async () => {
     const secret = 'canary-4f1c9b7e'
     const seen: (string | undefined)[] = []
     const site = await startSite({
@@ -74,12 +74,12 @@ describe('credentials', () => {
     }
   })
 
-  test('fail in a uri, and the error does not repeat them', async () => {
+  test('get rejected in a uri, with an error that does not repeat them', async () => {
     const failure = await create({ uri: 'https://ada:hunter22@example.com/' }).catch((error: Error) => error.message)
     expect(failure).toBe('uri must contain no credentials: they belong in metadata.credentials')
   })
 
-  test('unusable for a site are stored, and the test of the source reports them', async () => {
+  test('with unknown keys are stored, and the test of the source reports them', async () => {
     const made = await create({ metadata: { credentials: { key: 'hunter22' } } })
     const { valid, error } = await home.engine.sources.test(ADA, spaceId, made.id)
     expect(valid).toBe(false)
@@ -101,7 +101,7 @@ describe('a source', () => {
     'cannot have the internal address %s',
     async (uri) => await expect(create({ uri })).rejects.toMatchObject({ code: 'invalid-request' }),
   )
-  test('stays unreadable when its uri is not a URL', async () => {
+  test('can be created with a uri that is no URL, but neither crawled nor tested', async () => {
     const { id, uri, status } = await create({ uri: 'x' })
     expect([uri, status]).toEqual(['x', 'active'])
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({
@@ -118,19 +118,19 @@ describe('a source', () => {
     { pluginId: 'example', provider: 'web' },
     { provider: 'headless' },
     { pluginId: 'example', parameters: { maxPages: 'all' }, syncPolicy: { everyHours: 1 } },
-  ])('stays unread here when another crawler reads it: %j', async (metadata) => {
+  ])('can be neither crawled nor tested if its metadata names another crawler: %j', async (metadata) => {
     const { id } = await create({ metadata })
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
     await expect(home.engine.sources.test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
     await home.engine.sources.delete(ADA, spaceId, id, { documents: 'cascade' })
   })
-  test('without the type web can be neither crawled nor tested', async () => {
+  test('can be neither crawled nor tested if its type is upload', async () => {
     const { id } = await create({ type: 'upload', uri: 'hand' })
     await expect(home.engine.sources.crawl(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-a-web-source' })
     await expect(home.engine.sources.test(ADA, spaceId, id)).rejects.toMatchObject({ code: 'not-configured' })
     await expect(home.engine.sources.crawl(BOB, spaceId, id)).rejects.toMatchObject({ code: 'not-found' })
   })
-  test('counts against the limit of 1,000 per space, and the list has pages', async () => {
+  test('counts against the limit of 1,000 sources a space; a list returns all sources in pages', async () => {
     const other = (await home.engine.spaces.create(ADA, { name: 'Many', slug: 'many' })).id
     const body = { name: 'x', type: 'upload' as const, uri: 'x', permissionScope: [], metadata: {} }
     await Promise.all(Array.from({ length: 1000 }, () => home.engine.sources.create(ADA, other, body)))
@@ -162,11 +162,11 @@ describe('a sync policy', () => {
     [{ everyHours: 1, extra: 1 }],
     [{}],
     [null],
-  ])('%j is rejected', (syncPolicy) =>
+  ])('with the value %j is rejected', (syncPolicy) =>
     expect(() => parseSyncPolicy({ syncPolicy })).toThrow(/^metadata\.syncPolicy.* must be .*, received /),
   )
 
-  test('F36: runs once at each of its times of day, every day, at every offset', () => {
+  test('F36: plans one run at each of its times of day, every day, at every UTC offset', () => {
     for (const utcOffset of ['-12:00', '-03:30', '+00:00', '+05:45', '+14:00']) {
       const policy = { dailyAt: ['00:00', '23:59'], utcOffset }
       let at = Date.UTC(2026, 0, 1, 12)
@@ -208,7 +208,7 @@ describe('the scope of a site', () => {
     ['https://h/', 'https://www.h/a', false],
   ])('%s contains %s: %s', (uri, url, held) => expect(createScope(uri).contains(new URL(url))).toBe(held))
 
-  test('two addresses never share a document name', () => {
+  test('gives two addresses different document names', () => {
     const urls = [
       '',
       'index',
@@ -227,7 +227,7 @@ describe('the scope of a site', () => {
     expect(new Set(names).size).toBe(urls.length)
   })
 
-  test('robots.txt: our group, the longest rule, * and $ decide', () => {
+  test('follows robots.txt by the group of our crawler, its longest rule, * and $', () => {
     const robots = parseRobots(
       'User-agent: *\nDisallow: /\n\nUser-agent: other\nUser-agent: Knowledge-Spaces # us\nDisallow: /a\nAllow: /a/b\nDisallow: /*.pdf$\nDisallow:\nSitemap: https://h/m.xml',
       'knowledge-spaces',
@@ -259,11 +259,11 @@ describe('the scope of a site', () => {
     ['/*.php$', '/a.php?b', true],
     ['/*?*c=', '/a?b=1&c=2', false],
     ['*', '/a', false],
-  ])('robots.txt: rule %j and path %s', (rule, path, isAllowed) => {
+  ])('decides by robots.txt whether "Disallow: %s" allows the path %s: %s', (rule, path, isAllowed) => {
     expect(parseRobots(`User-agent: *\nDisallow: ${rule}`, 'us').allows(new URL(`https://h${path}`))).toBe(isAllowed)
   })
 
-  test('robots.txt: the rule with more octets decides, in any encoding', () => {
+  test('follows the rule of robots.txt with more octets, in any encoding', () => {
     const allows = (text: string, path: string) => parseRobots(text, 'us').allows(new URL(`https://h${path}`))
     expect(allows('User-agent: *\nDisallow: /%7E%7E%7E\nAllow: /~~~/a', '/~~~/a')).toBe(true)
     expect(allows('User-agent: *\nDisallow: /grün/\nAllow: /gr%C3%BC', '/grün/a')).toBe(false)
@@ -271,7 +271,7 @@ describe('the scope of a site', () => {
     expect(allows('User-agent: *\nDisallow: /', '/robots.txt')).toBe(true)
   })
 
-  test('robots.txt: groups match by product token, and meaningless lines do not split them', () => {
+  test('finds the group of robots.txt by product token, and meaningless lines do not split groups', () => {
     const allows = (text: string) => parseRobots(text, 'knowledge-spaces').allows(new URL('https://h/a'))
     expect(allows('User-agent: knowledge-spaces bot 2.0\nDisallow: /')).toBe(false)
     expect(allows('User-agent: knowledge-spacesuit\nDisallow: /')).toBe(true)
@@ -281,7 +281,7 @@ describe('the scope of a site', () => {
     expect(allows('Disallow: /\nUser-agent: *\nAllow: /')).toBe(true)
   })
 
-  test('robots.txt: a rule truncated by the size limit is dropped', () => {
+  test('drops a rule of robots.txt that the size limit truncates', () => {
     const site = createSite({ uri: 'https://h/', maxDepth: 1 })
     const lines = 'User-agent: *\nDisallow: /private\n'
     const filled = `${lines}#${'x'.repeat(ROBOTS_BYTES - lines.length - '#\nDisallow: /'.length)}\nDisallow: /`

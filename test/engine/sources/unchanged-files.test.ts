@@ -58,7 +58,7 @@ describe.each(PLACES)('a file of $provider', ({ provider, uri, path, id: fileId,
     return { documents, sent: sent.splice(0) }
   }
 
-  test('comes with status 304 when it did not change, and is downloaded when it did', async () => {
+  test('gets status 304 if it is unchanged, and is downloaded again if it changed', async () => {
     const id = await start()
     const first = await take(id)
     expect(first.documents).toHaveLength(1)
@@ -88,7 +88,7 @@ describe.each(PLACES)('a file of $provider', ({ provider, uri, path, id: fileId,
   })
 })
 
-test('a WebDAV file that redirects gets no condition from another address', async () => {
+test('a WebDAV file that redirects is requested without a condition at the new address', async () => {
   site = await startSite({ '/dav/tides.md': redirect('/other.md') })
   const asked: (string | undefined)[] = []
   site.pages.set('/other.md', (request, response) => {

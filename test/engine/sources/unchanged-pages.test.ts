@@ -70,7 +70,7 @@ function tagged(held: Held, text: () => string, tag: () => string = () => `"${te
 
 const taken = (held: Held) => held.sent.splice(0).sort()
 
-test('an unchanged page is not downloaded, counts as skipped and seen, and its links are followed', async () => {
+test('a crawl downloads no unchanged page, counts the page as skipped and seen, and follows its links', async () => {
   const held: Held = { sent: [], asked: [] }
   site = await startSite()
   const start = page('Start', 'The start of a site that rarely changes.', ['/a.html'])
@@ -111,7 +111,7 @@ test('an unchanged page is not downloaded, counts as skipped and seen, and its l
   expect(await pathsOf(id)).toEqual(['/', '/a.html', '/b.html', '/c.html'])
 })
 
-test('If-Modified-Since is sent only when the modification time is older than its response', async () => {
+test('If-Modified-Since is sent only for a modification time before the response that contained it', async () => {
   site = await startSite()
   const asked: (string | undefined)[] = []
   const old = new Date(Date.now() - DAY).toUTCString()
@@ -129,7 +129,7 @@ test('If-Modified-Since is sent only when the modification time is older than it
   expect(asked).toEqual([undefined, undefined, old])
 })
 
-test('a page is downloaded when its document was deleted or damaged, its settings changed, or a week has passed', async () => {
+test('a crawl downloads a page if its document was deleted or damaged, settings changed or a week passed', async () => {
   const held: Held = { sent: [], asked: [] }
   site = await startSite()
   site.pages.set(
@@ -168,7 +168,7 @@ test('a page is downloaded when its document was deleted or damaged, its setting
   expect(await sent()).toEqual({ told: counts(1, 0, 0), sent: ['/ 200'] })
 })
 
-test('an unrequested 304 response, or one for another state, is not trusted', async () => {
+test('a 304 response that was not requested or is for another state of the page is not trusted', async () => {
   const held: Held = { sent: [], asked: [] }
   site = await startSite({
     '/': page('Start', 'Home of servers that err.', ['/empty.html', '/liar.html', '/moved.html']),
@@ -210,7 +210,7 @@ test('an unrequested 304 response, or one for another state, is not trusted', as
   expect(await pathsOf(id)).toEqual(['/', '/liar.html', '/target.html'])
 })
 
-test('a partial or empty response creates no document and replaces none', async () => {
+test('a partial or empty response for a page creates no document and replaces none', async () => {
   site = await startSite({ '/': page('Start', 'Home of half answers.', ['/a.html', '/b.html']) })
   site.pages.set('/a.html', page('A', 'The whole page A.'))
   site.pages.set('/b.html', page('B', 'The whole page B.'))
@@ -222,7 +222,7 @@ test('a partial or empty response creates no document and replaces none', async 
   expect(await pathsOf(id)).toEqual(['/', '/a.html', '/b.html'])
 })
 
-test('a page that became a copy or another type loses its document, unless the original is unreachable', async () => {
+test('a page that became a copy or a picture loses its document, unless the original page is unreachable', async () => {
   const links = ['/a.html', '/b.html', '/c.html', '/original.html']
   site = await startSite({ '/': page('Start', 'Home of pages that become copies.', links) })
   const canonical = (of: string) => `<link rel="canonical" href="${of}">`
@@ -238,7 +238,7 @@ test('a page that became a copy or another type loses its document, unless the o
   expect(await pathsOf(id)).toEqual(['/', '/b.html', '/new-original.html', '/original.html'])
 })
 
-test('a page without links to it is updated as long as it exists', async () => {
+test('a crawled page that no page links to anymore is updated as long as it exists', async () => {
   site = await startSite({ '/': page('Start', 'Home of an orphan.', ['/orphan.html', '/copy.html']) })
   site.pages.set('/orphan.html', page('Orphan', 'The old text.'))
   site.pages.set('/copy.html', page('Copy', 'To become a copy.'))
@@ -255,7 +255,7 @@ test('a page without links to it is updated as long as it exists', async () => {
   expect((await crawl(id)).counts).toEqual(counts(0, 0, 1))
 })
 
-test('validators are used only where they are reliable', () => {
+test('cache validators of a response are used only if they are well-formed and reliable', () => {
   const date = 'Sun, 22 Nov 2026 16:00:10 GMT'
   const of = (etag: string, modified = '') => extractValidators({ etag, date, 'last-modified': modified })
   expect(of('"a"')).toEqual({ etag: '"a"' })

@@ -15,14 +15,14 @@ describe('robots.txt', () => {
   }
   const forAll = (...rules: string[]) => ['User-agent: *', ...rules].join('\n')
 
-  it('allows what no rule forbids, and always itself', () => {
+  it('allows addresses that no rule forbids, and always /robots.txt', () => {
     expect(allowed('', '/a', '/robots.txt')).toEqual([true, true])
     expect(allowed(forAll('Disallow: /'), '/a', '/robots.txt')).toEqual([false, true])
     expect(allowed(forAll('Disallow:'), '/a')).toEqual([true])
     expect(allowed('Disallow: /\nUser-agent: *', '/a')).toEqual([true])
   })
 
-  it('decides by the longest rule, and allows when two are equally long', () => {
+  it('decides by the longest rule, and allows an address if two rules are equally long', () => {
     const rules = forAll('Disallow: /a', 'Allow: /a/b', 'Disallow: /a/b/c', 'Allow: /x', 'Disallow: /x')
     expect(allowed(rules, '/a', '/a/z', '/a/b', '/a/b/z', '/a/b/c/d', '/x/y', '/z')).toEqual([
       ...[false, false, true, true, false, true, true],
@@ -30,7 +30,7 @@ describe('robots.txt', () => {
     expect(allowed(forAll('Disallow: /x', 'Allow: /x'), '/x')).toEqual([true])
   })
 
-  it('compares rules with wildcards to plain ones by length', () => {
+  it('compares rules with wildcards to plain rules by length', () => {
     const rules = forAll('Disallow: /*.pdf$', 'Allow: /public/', 'Disallow: /p*/secret', 'Allow: /*/open$')
     expect(allowed(rules, '/a.pdf', '/a.pdf?x', '/public/a.pdf', '/public/secret', '/q/open', '/q/open/')).toEqual([
       ...[false, true, true, false, true, true],
@@ -42,7 +42,7 @@ describe('robots.txt', () => {
     expect(allowed(forAll('Allow: /*a', 'Disallow: /*a'), '/a')).toEqual([true])
   })
 
-  it('uses only the groups that name us, all of them together', () => {
+  it('uses only the groups that name our crawler, all of them together', () => {
     const text = [
       ...['User-agent: *', 'Disallow: /', 'User-agent: other', 'User-agent: Knowledge-Spaces/2.0 (x)', 'Disallow: /a'],
       ...['User-agent: knowledge-spaces', 'Disallow: /b'],
@@ -50,7 +50,7 @@ describe('robots.txt', () => {
     expect(allowed(text, '/a', '/b', '/c')).toEqual([false, false, true])
   })
 
-  it('shares rules among consecutive agents, also across a delay line', () => {
+  it('shares rules among consecutive agents, even across a Crawl-delay line', () => {
     const text =
       'User-agent: knowledge-spaces\nCrawl-delay: 3\nUser-agent: b\nDisallow: /a\nUser-agent: c\nDisallow: /b'
     expect(allowed(text, '/a', '/b')).toEqual([false, true])
@@ -72,7 +72,7 @@ describe('robots.txt', () => {
     ['/a%24', '/a$', false],
     ['/a$b', '/a$b', false],
     ['/a?b=1', '/a?b=12', false],
-  ])('matches rule %s with address %s', (rule, path, isAllowed) => {
+  ])('decides whether the rule "Disallow: %s" allows the address %s: %s', (rule, path, isAllowed) => {
     expect(allowed(forAll(`Disallow: ${rule}`), path)).toEqual([isAllowed])
   })
 
@@ -87,7 +87,7 @@ describe('robots.txt', () => {
     expect(delayOf('User-agent: other\nCrawl-delay: 5')).toBe(0)
   })
 
-  it('lists site maps outside groups', () => {
+  it('lists its site maps, whatever group their lines follow', () => {
     const text = 'Sitemap: https://a.example/1.xml\nUser-agent: x\nSITEMAP:/2.xml'
     expect(parseRobots(text, 'knowledge-spaces').sitemaps).toEqual(['https://a.example/1.xml', '/2.xml'])
   })
@@ -100,18 +100,18 @@ describe('the pages of a site', () => {
     ['https://a.example/docs/start.html', ['/docs/', '/docs/start.html', '/docs/a'], ['/docs', '/a']],
     ['https://a.example/v1.2', ['/v1.2', '/v1.2/a'], ['/v1.3', '/']],
     ['https://a.example', ['/', '/a'], ['http://b.example/a', 'ftp://a.example/a', 'https://a.example:444/a']],
-  ])('start at %s', (start, inside, outside) => {
+  ])('count as inside or outside of the start address %s', (start, inside, outside) => {
     const { contains } = createScope(start)
     expect(inside.filter((path) => !contains(url(path)))).toEqual([])
     expect(outside.filter((path) => contains(url(path)))).toEqual([])
     expect(contains(new URL('http://a.example/docs/start.html'))).toBe(contains(url('/docs/start.html')))
   })
 
-  it.each(['nothing', 'ftp://a.example/', 'file:///etc/'])('cannot start at %s', (uri) => {
+  it.each(['nothing', 'ftp://a.example/', 'file:///etc/'])('cannot have the start address %s', (uri) => {
     expect(() => createScope(uri)).toThrow('its uri is not an http or https URL')
   })
 
-  it('have addresses without a fragment; one with a password or above the maximal length is not fetched', () => {
+  it('have addresses without fragment; an address with credentials or above 2,048 characters is not fetched', () => {
     expect(toAddress(url('a?b#c'))).toBe('https://a.example/docs/a?b')
     expect(toAddress(new URL('https://u@a.example/'))).toBeUndefined()
     expect(toAddress(new URL('https://:p@a.example/'))).toBeUndefined()
@@ -148,7 +148,7 @@ describe('the pages of a site', () => {
   })
 })
 
-describe('a page', () => {
+describe('a web page', () => {
   const read = (html: string) => extractPageFacts(Buffer.from(html), url('start'))
 
   it('yields a title, a description and the text of its body', () => {
@@ -160,7 +160,7 @@ describe('a page', () => {
     expect(read('<meta name="description" content=" "><title> </title><p>x')).toEqual({ links: [], text: 'x' })
   })
 
-  it.each(['script', 'style', 'template', 'noscript', 'svg'])('yields nothing of the content of %s', (name) => {
+  it.each(['script', 'style', 'template', 'noscript', 'svg'])('yields no text or link inside of %s', (name) => {
     const inner = '<a href="/no">no</a>'
     expect(read(`<p>a</p><${name}>${inner}</${name}><p>b</p>`)).toEqual({ links: [], text: 'a b' })
   })
@@ -175,7 +175,7 @@ describe('a page', () => {
     expect(read('<p>x').canonical).toBeUndefined()
   })
 
-  it('yields at most a fixed number of links and length of texts', () => {
+  it('yields at most 5,000 links, and truncated texts', () => {
     const links = Array.from({ length: 5001 }, (_, n) => `<a href="${n}">`).join('')
     expect(read(links).links).toHaveLength(5000)
     expect(read(`<title>${'t'.repeat(2000)}</title>`).title).toHaveLength(1000)
@@ -199,7 +199,7 @@ describe('a crawl of a site', () => {
   const at = (path: string, depth = 0) => ({ address: url(path).href, depth })
   const pathsOf = (waiting: { address: string }[]) => waiting.map(({ address }) => address.slice(HOME.length))
 
-  it('fetches the start first, then links in order, each once, up to the maximal depth', () => {
+  it('fetches the start page first, then linked pages in order, each once, up to the maximal depth', () => {
     const crawl = site()
     expect(crawl.next(5)).toEqual([at('')])
     expect(crawl.arrive(page('<a href="a"><a href="b"><a href="/out"><a href="a#x">', ''), at(''))).toMatchObject({
@@ -213,7 +213,7 @@ describe('a crawl of a site', () => {
     expect(crawl.next(5)).toEqual([])
   })
 
-  it('requests nothing that robots.txt forbids, and reports whether it forbids the start', () => {
+  it('requests nothing that robots.txt forbids, and reports whether robots.txt forbids the start page', () => {
     const rules = Buffer.from(
       'User-agent: *\nDisallow: /docs/no\nCrawl-delay: 1\nSitemap: https://a.example/s.xml\nSitemap: https://b.example/s.xml',
     )
@@ -274,7 +274,7 @@ describe('a crawl of a site', () => {
     ['text/plain', 'text/plain', '<b>b</b>'],
     ['text/markdown', 'text/markdown', '<b>b</b>'],
     ['application/pdf', 'application/pdf', ''],
-  ])('reads a page of type %j', (type, mediaType, text) => {
+  ])('finds media type and text of a page with the response type %j', (type, mediaType, text) => {
     const taken = site().arrive(page('<b>b</b>', 'p', type), at('p'))
     expect(taken).toEqual({ kind: 'page', page: { address: url('p').href, mediaType, text } })
   })

@@ -36,7 +36,7 @@ const failing = (error: unknown) => () => {
 }
 
 describe('the check whether writing is possible', () => {
-  it('reports a full disk and a damaged file', () => {
+  it('reports a full disk and a damaged database file', () => {
     const damage = new DatabaseDamaged('pages')
     const room = (isFull: boolean) => ({ room: { isFull } }) as never
     expect(isWriteStopped({ db: { damage: undefined }, options: {} })).toBe(false)
@@ -45,7 +45,7 @@ describe('the check whether writing is possible', () => {
     expect(isWriteStopped({ db: { damage }, options: {} })).toBe(true)
   })
 
-  it('returns a fallback only for a damaged file, and rethrows other errors', async () => {
+  it('lets a read return a fallback for a damaged database file, and rethrows other errors', async () => {
     const damage = new DatabaseDamaged('pages')
     const row = new KsError('data-damaged', 'a row')
     expect(await readUnlessDamaged(Promise.resolve(1), 2)).toBe(1)
@@ -55,7 +55,7 @@ describe('the check whether writing is possible', () => {
 })
 
 describe('the reply of a write', () => {
-  it('enters the same transaction when the request has an idempotency key', async () => {
+  it('gets stored in the transaction of the write if the request has an idempotency key', async () => {
     let kept: unknown
     function* answered(answer: unknown): Write<void> {
       // A program may run more than once.
@@ -84,7 +84,7 @@ describe('removal of rows in slices', () => {
     yield* remove(row)
   }
 
-  it('removes as many rows as the time allows, at least one', async () => {
+  it('removes as many rows as its time allows, but at least one row', async () => {
     for (const jti of ['a', 'b', 'c']) await db.write(() => insert(jti))
     expect(db.writeNow(() => removeWithinTime(['a', 'b'], slow))).toBe(1)
     expect(held()).toEqual(['b', 'c'])
@@ -92,7 +92,7 @@ describe('removal of rows in slices', () => {
     expect(held()).toEqual([])
   })
 
-  it('continues when the slice was full or its time was over', async () => {
+  it('reports more rows if the slice was full or its time was over', async () => {
     expect(NOTHING_REMOVED).toEqual({ removed: 0, more: false })
     expect(await removeInOneWrite(db, [], 5, remove)).toEqual(NOTHING_REMOVED)
     expect(await removeInOneWrite(db, ['a', 'b'], 3, remove)).toEqual({ removed: 2, more: false })
@@ -101,7 +101,7 @@ describe('removal of rows in slices', () => {
   })
 })
 
-describe('free pages of the file', () => {
+describe('free pages of the database file', () => {
   it('return to the file system in slices while more than one page in sixteen is free', async () => {
     const pages = () => db.now(sql.get<{ page_count: number }>('PRAGMA page_count'))?.page_count ?? 0
     const free = () => db.now(sql.get<{ freelist_count: number }>('PRAGMA freelist_count'))?.freelist_count ?? 0
@@ -119,7 +119,7 @@ describe('free pages of the file', () => {
 })
 
 describe('the write-ahead log', () => {
-  it('moves into the file as far as no reader needs it', async () => {
+  it('moves into the database file by a checkpoint, as far as no reader needs the log', async () => {
     await db.write(() => insert('a'))
     expect(db.checkpoint()).toBe(true)
     const other = new Sqlite(join(folder, 'main.sqlite'))
@@ -136,7 +136,7 @@ describe('the write-ahead log', () => {
     other.close()
   })
 
-  it('fails when the database cannot have one', () => {
+  it('causes an error at the start if the database cannot have a log', () => {
     const memory = new Sqlite(':memory:')
     expect(() => setPragmas(memory)).toThrow(expect.objectContaining({ code: 'unavailable' }))
     memory.close()

@@ -34,7 +34,7 @@ describe('the format of a column', () => {
     ['json-array', ['[]'], ['{}', 'null', '1'], 'is not a JSON array'],
     ['json-array', [], ['[', 1], 'is not JSON'],
     [['on', 'off'], ['on', 'off'], ['', 'On', 1], 'has no known value'],
-  ])('%j accepts valid values and describes invalid ones', (kind, right, wrong, what) => {
+  ])('accepts valid values of the kind %j, and describes invalid values', (kind, right, wrong, what) => {
     expect(right.map((value) => wrongWith(kind, value))).toEqual(right.map(() => undefined))
     expect(wrong.map((value) => wrongWith(kind, value))).toEqual(wrong.map(() => what))
   })
@@ -47,7 +47,7 @@ describe('the format of a column', () => {
   })
 })
 
-it('a list of values has no empty and no repeated one', () => {
+it('the list of allowed values of a column has no empty and no repeated value', () => {
   for (const [name, { columns }] of Object.entries(TABLE_FORMATS))
     for (const [column, { kind }] of Object.entries(columns))
       if (typeof kind === 'object')
@@ -59,7 +59,7 @@ it('a list of values has no empty and no repeated one', () => {
         })
 })
 
-it('a row with a missing owner belongs to every space, any other to the space of its owner', () => {
+it('a row with a missing owner row belongs to every space, any other row to the space of its owner', () => {
   const sqlite = new Sqlite(':memory:')
   sqlite.exec(`CREATE TABLE owners (id TEXT, space_key INTEGER); INSERT INTO owners VALUES ('a', 1), ('b', 2);
     CREATE TABLE things (owner TEXT); INSERT INTO things VALUES ('a'), ('b'), ('gone')`)
@@ -76,7 +76,7 @@ describe('the guard of rows', () => {
     ...{ name, table, column: of },
   })
 
-  it('covers columns with a format, under any alias', () => {
+  it('reports damaged columns under any alias, and throws when their values are read', () => {
     expect(
       createRowGuard([column('question'), column('n', null, null), column('x', 'unknown')], () => {}),
     ).toBeUndefined()
@@ -104,7 +104,7 @@ describe('the guard of rows', () => {
     expect(isDamaged(whole)).toBe(false)
   })
 
-  it('names a row by its id, else by its key', () => {
+  it('names a damaged row by its id, or by "?" without an id', () => {
     const named = (row: Record<string, unknown>, ...columns: string[]) => {
       let name = ''
       createRowGuard(

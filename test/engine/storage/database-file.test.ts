@@ -84,14 +84,14 @@ describe('the state of a database file', () => {
     expect(inspectDatabaseFile(path)).toEqual({ is: 'damaged', what: expect.stringMatching(what) })
   })
 
-  it('does not depend on a page count in the header that was not maintained', () => {
+  it('does not depend on a page count in its header that was not maintained', () => {
     written({ rows: 5 })
     overwrite(92, [0, 0, 0, 9])
     truncateSync(path, 3 * PAGE)
     expect(inspectDatabaseFile(path)).toEqual({ is: 'whole' })
   })
 
-  it('counts missing pages as present when they are in the log', () => {
+  it('counts pages that are missing from the file as present if the write-ahead log contains them', () => {
     written({ rows: 3, logged: 6 })
     const pages = readWal(`${path}-wal`)?.pages ?? new Set()
     expect(inspectDatabaseFile(path)).toEqual({ is: 'whole' })
@@ -103,7 +103,7 @@ describe('the state of a database file', () => {
     expect(inspectDatabaseFile(path).is).toBe('damaged')
   })
 
-  it('ignores a log with another page size', () => {
+  it('ignores a write-ahead log with another page size', () => {
     written({ rows: 3, logged: 20, page: 2 * PAGE })
     written({ rows: 3 })
     expect(readWal(`${path}-wal`)?.pageSize).toBe(2 * PAGE)
@@ -134,7 +134,7 @@ describe('a write-ahead log', () => {
     }
   })
 
-  it('yields the pages of complete transactions, and nothing of a truncated one', () => {
+  it('yields the pages of complete transactions, and nothing of a truncated transaction', () => {
     written({ rows: 1, logged: 8 })
     const frames = (log().length - HEADER) / FRAME
     let known = 0

@@ -41,7 +41,7 @@ describe('the database', () => {
     await db.close()
   })
 
-  it('commits writes of the same moment together, and does not wait forever while more arrive', async () => {
+  it('commits writes of consecutive turns together, but does not wait forever while more writes arrive', async () => {
     const commits = vi.spyOn(Checkpointer.prototype, 'scheduleAfterWrite')
     const db = new Database(path())
     commits.mockClear()
@@ -99,7 +99,7 @@ describe('the database', () => {
     await db.close()
   })
 
-  it('F66: rejects a directory with a newer schema by its number', async () => {
+  it('F66: rejects a data directory with a newer schema, and names the schema number', async () => {
     await new Database(path()).close()
     const raw = new Sqlite(path())
     raw.pragma('user_version = 99')

@@ -12,66 +12,66 @@ describe('a statement for PostgreSQL', () => {
       'SELECT id FROM jobs WHERE tenant = $1 AND id = $2',
     ],
     [
-      'keeps what stands in texts and comments',
+      'keeps the content of strings and comments',
       "SELECT '? IS ?' FROM a -- IS ?\nWHERE b = ?",
       "SELECT '? IS ?' FROM a -- IS ?\nWHERE b = $1",
     ],
     [
-      'compares with IS as with any value',
+      'turns IS into IS NOT DISTINCT FROM',
       'a IS ? AND b IS NOT ? AND c IS NOT NULL AND d IS b',
       'a IS NOT DISTINCT FROM $1 AND b IS DISTINCT FROM $2 AND c IS NOT NULL AND d IS NOT DISTINCT FROM b',
     ],
     [
-      'lets go of advice for a planner',
+      'drops INDEXED BY and NOT INDEXED',
       'FROM a INDEXED BY a_b JOIN c NOT INDEXED ON c.d = a.d',
       'FROM a JOIN c ON c.d = a.d',
     ],
     [
-      'joins by a condition',
+      'turns CROSS JOIN with a condition into INNER JOIN',
       'FROM a CROSS JOIN b CROSS JOIN c x ON x.d = a.d',
       'FROM a CROSS JOIN b INNER JOIN c x ON x.d = a.d',
     ],
     [
-      'takes the greatest of several values, and the largest of rows',
+      'turns max and min of several values into greatest and least, but keeps max of rows',
       'max(0, a - min(b, c)) + max(a)',
       'greatest(0, a - least(b, c)) + max(a)',
     ],
-    ['quotes names that would be folded', 'SELECT doc_key docKey FROM jobs', 'SELECT doc_key "docKey" FROM jobs'],
+    ['quotes aliases with capital letters', 'SELECT doc_key docKey FROM jobs', 'SELECT doc_key "docKey" FROM jobs'],
     [
-      'names the rows of a subquery',
+      'gives a subquery without an alias a name',
       'FROM (SELECT a FROM (SELECT 1 a) b) WHERE a = 1',
       'FROM (SELECT a FROM (SELECT 1 a) b) unnamed_1 WHERE a = 1',
     ],
     [
-      'casts to INTEGER without failing',
+      'casts to INTEGER by a function that does not fail',
       'CAST(a ->> 0 AS INTEGER) + CAST(b AS REAL)',
       'as_integer(a ->> 0) + CAST(b AS double precision)',
     ],
-    ['knows the type of a value that may be missing', '(? IS NULL OR a = ?)', '($1::text IS NULL OR a = $2)'],
+    ['casts a parameter to text if it is compared with NULL', '(? IS NULL OR a = ?)', '($1::text IS NULL OR a = $2)'],
     [
-      'ignores a row that is there',
+      'turns INSERT OR IGNORE into ON CONFLICT DO NOTHING',
       'INSERT OR IGNORE INTO a (b) SELECT ? RETURNING b',
       'INSERT INTO a (b) SELECT $1 ON CONFLICT DO NOTHING RETURNING b',
     ],
     [
-      'replaces a row',
+      'turns INSERT OR REPLACE into an upsert',
       'INSERT OR REPLACE INTO graph_scans (space_key, node_key) VALUES (?, ?)',
       'INSERT INTO graph_scans (space_key, node_key) VALUES ($1, $2) ON CONFLICT (space_key) DO UPDATE SET node_key = excluded.node_key',
     ],
     [
-      'names the row that is there in an upsert',
+      'qualifies the columns of the existing row in an upsert',
       'INSERT INTO a (b, c) VALUES (?, 1) ON CONFLICT (b) DO UPDATE SET c = max(c, 2) + excluded.c',
       'INSERT INTO a (b, c) VALUES ($1, 1) ON CONFLICT (b) DO UPDATE SET c = greatest(a.c, 2) + excluded.c',
     ],
-    ['lets go of a sign that keeps an index from being used', 'ORDER BY +a LIMIT +?', 'ORDER BY a LIMIT $1'],
-    ['writes bytes as PostgreSQL does', "SELECT x'00ff'", "SELECT '\\x00ff'::bytea"],
+    ['drops the plus sign that keeps SQLite from using an index', 'ORDER BY +a LIMIT +?', 'ORDER BY a LIMIT $1'],
+    ['turns a literal of bytes into bytea', "SELECT x'00ff'", "SELECT '\\x00ff'::bytea"],
     [
-      'takes row keys of a list as numbers',
+      'reads the row keys of a JSON list as numbers',
       'FROM json_each(?) wanted CROSS JOIN nodes n ON n.key = wanted.value',
       'FROM json_each_number($1::text) wanted INNER JOIN nodes n ON n.key = wanted.value',
     ],
     [
-      'takes ids of a list as texts',
+      'reads the ids of a JSON list as texts',
       'WHERE id IN (SELECT value FROM json_each(?)) AND object_key NOT IN (SELECT value FROM json_each(?))',
       'WHERE id IN (SELECT value FROM json_each($1::text)) AND object_key NOT IN (SELECT value FROM json_each($2::text))',
     ],
@@ -79,16 +79,16 @@ describe('a statement for PostgreSQL', () => {
     expect(translate(text)).toBe(translated)
   })
 
-  it('fails when no replacement of its rows is defined', () => {
+  it('fails for INSERT OR REPLACE into a table without a defined conflict key', () => {
     expect(() => translate('INSERT OR REPLACE INTO spaces (key) VALUES (?)')).toThrow('spaces')
   })
 
-  it('gets translated once', () => {
+  it('gets the same translation each time', () => {
     expect(translate('SELECT ?')).toBe(translate('SELECT ?'))
   })
 })
 
-it('the tokens of a statement join to the entire statement', () => {
+it('the tokens of an SQL statement join to the entire statement', () => {
   const text = "SELECT a->>'$.b', \"c\" /* why */ FROM d -- e\nWHERE f <> 1.5e3 AND g = 'it''s' || ?"
   expect(
     tokenizeSql(text)

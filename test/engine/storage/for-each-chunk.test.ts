@@ -5,7 +5,7 @@ import { forEachChunk } from '../../../src/engine/storage/for-each-chunk.js'
 
 const closed = (stream: Readable) => new Promise<void>((resolve) => void stream.once('close', () => resolve()))
 
-it('pieces of a stream are processed one after another, and all of them before the end', async () => {
+it('chunks of a stream are processed one after another, and all of them before the end', async () => {
   const taken: string[] = []
   let isTaking = false
   await forEachChunk(Readable.from(['a', Buffer.from('b'), 'c']), async (piece) => {
@@ -18,7 +18,7 @@ it('pieces of a stream are processed one after another, and all of them before t
   expect(taken).toEqual(['a', 'b', 'c'])
 })
 
-it('a rejected piece destroys the stream, after the piece in progress', async () => {
+it('a rejected chunk destroys the stream; the error of a stream is reported after the chunk in progress', async () => {
   const refused = new Error('no more')
   for (const refuse of [
     () => {
@@ -42,7 +42,7 @@ it('a rejected piece destroys the stream, after the piece in progress', async ()
   expect(isTaken).toBe(true)
 })
 
-it('a stream that ended before is complete; one that failed or closed early causes an error', async () => {
+it('a stream that already ended is complete; a stream that failed or closed early causes an error', async () => {
   const ended = Readable.from([])
   ended.resume()
   await closed(ended)

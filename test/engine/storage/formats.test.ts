@@ -45,7 +45,7 @@ interface Question {
 }
 const SELECT = 'SELECT id, tags FROM golden_questions ORDER BY id'
 
-test('reading a damaged cell throws a documented error, is logged once, and leaves the other cells readable', () => {
+test('reading a damaged cell throws data-damaged, is logged once, and leaves other cells readable', () => {
   damage()
   for (let round = 0; round < 2; round++) {
     const row = db.now(sql.get<Question>(`SELECT id, tags FROM golden_questions WHERE id LIKE '%2'`))
@@ -58,7 +58,7 @@ test('reading a damaged cell throws a documented error, is logged once, and leav
   ])
 })
 
-test('a list omits the damaged row, and its pages continue after it', () => {
+test('a list omits a damaged row, and its next page continues after the damaged row', () => {
   damage()
   const rows = db.now(sql.all<Question>(SELECT))
   expect(mapReadable(rows, ({ tags }) => tags)).toHaveLength(4)
@@ -80,7 +80,7 @@ test('a list omits the damaged row, and its pages continue after it', () => {
   expect(last.nextCursor).toMatch(/1\["a"\]$/)
 })
 
-test('JSON that SQL cannot read fails with the same error', () => {
+test('a statement that reads invalid JSON in SQL fails with data-damaged', () => {
   damage()
   expect(() => db.now(sql.all(`SELECT json_extract(tags, '$[0]') FROM golden_questions`))).toThrow(
     expect.objectContaining({ code: 'data-damaged' }),

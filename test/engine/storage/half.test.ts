@@ -31,7 +31,7 @@ describe('a half-precision number', () => {
     return target[0]
   }
 
-  it('survives reading and writing, for all 65,536 values', () => {
+  it('survives decoding and encoding, for all 65,536 values', () => {
     const halves = Uint16Array.from({ length: 65_536 }, (_, half) => half)
     const floats = new Float32Array(halves.length)
     expect(decodeHalfInto(new Uint8Array(halves.buffer), floats, 0)).toBe(65_536)
@@ -40,7 +40,7 @@ describe('a half-precision number', () => {
     expect([...wrong]).toEqual([])
   })
 
-  it('becomes the nearest of two neighbours', () => {
+  it('encodes a number between two neighbours as the nearest of them', () => {
     for (const [low, high] of [
       [1, 1 + 2 ** -10],
       [2 ** -14, 2 ** -14 + 2 ** -24],
@@ -63,7 +63,7 @@ describe('a half-precision number', () => {
     expect(back(65_504)).toBe(65_504)
   })
 
-  it('decodes at the given offset, and an odd byte is ignored', () => {
+  it('decodes at the given offset of the target, and ignores an odd byte', () => {
     const target = new Float32Array(3)
     expect(decodeHalfInto(encodeHalf(Float32Array.of(1, 2)), target, 1)).toBe(2)
     expect([...target]).toEqual([0, 1, 2])

@@ -86,7 +86,7 @@ describe('a store', () => {
     },
   )
 
-  it('does not open when the log of an unclean run is missing, until the store file is removed', async () => {
+  it('does not open if the log of an unclean run is missing, until the store file is removed', async () => {
     write({ closed: false })
     objects()
     rmSync(`${layout.database}-wal`, { force: true })
@@ -97,7 +97,7 @@ describe('a store', () => {
     expect((await open()).identity.keepUnknownReason()).toBeDefined()
   })
 
-  it('does not open when the log is missing while its shared memory or the last start shows it', async () => {
+  it('does not open if its shared memory file or its count of starts shows that the log is missing', async () => {
     const starts = beside().opened
     rmSync(`${layout.database}-wal`, { force: true })
     write({ closed: false })
@@ -114,7 +114,7 @@ describe('a store', () => {
     expect((await open()).identity.keepUnknownReason()).toBeUndefined()
   })
 
-  it('records a clean end before its log is removed, and reverts that when the log remains', async () => {
+  it('records a clean end before its log is removed, and reverts the record if the log remains', async () => {
     const store = await open()
     store.identity.markClosed()
     expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, true])
@@ -125,7 +125,7 @@ describe('a store', () => {
     expect([beside().closed, existsSync(`${layout.database}-wal`)]).toEqual([true, false])
   })
 
-  it('counts as new when nothing of an earlier one exists', () => {
+  it('counts as new when nothing of an earlier store exists', () => {
     rmSync(layout.databaseDir, { recursive: true })
     rmSync(layout.storeFile)
     rmSync(layout.objects, { recursive: true })
@@ -137,7 +137,7 @@ describe('a store', () => {
   })
 
   it.each<[string, () => void]>([
-    ['its file', () => undefined],
+    ['its store file', () => undefined],
     [
       'objects',
       () => {
@@ -152,7 +152,7 @@ describe('a store', () => {
         mkdirSync(join(layout.indexes, 'one'), { recursive: true })
       },
     ],
-  ])('does not open without its database when %s shows that there was one', (_, prepare) => {
+  ])('does not open without its database when %s shows that a database existed', (_, prepare) => {
     rmSync(layout.database)
     rmSync(`${layout.database}-wal`, { force: true })
     prepare()
@@ -213,7 +213,7 @@ describe('doubt that the database knows all objects', () => {
     expect(readFileSync(layout.keepUnknown, 'utf8')).toMatch(/is missing: the objects may belong to another store/)
   })
 
-  it('does not arise without objects, or when the database knows its store and starts', async () => {
+  it('does not arise if the store file is missing and no objects exist', async () => {
     rmSync(layout.storeFile)
     expect(await doubted()).toBeUndefined()
     expect(existsSync(layout.keepUnknown)).toBe(false)
@@ -236,8 +236,8 @@ describe('doubt that the database knows all objects', () => {
   })
 })
 
-describe('damage found at the start', () => {
-  it('becomes an explanation for people, and other errors stay unchanged', () => {
+describe('an error of the database at the start', () => {
+  it('becomes an error that names the damaged file, but stays unchanged if the file is not damaged', () => {
     const met = new Sqlite.SqliteError('file is not a database', 'SQLITE_NOTADB')
     for (const error of [met, new DatabaseDamaged('file is not a database', met)]) {
       const told = toDamagedStoreError(error, layout)

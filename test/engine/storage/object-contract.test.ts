@@ -118,7 +118,7 @@ describe.each([
     expect(await store.listStaged()).toEqual([])
   })
 
-  it('can be distinguished from missing ones', async () => {
+  it('can be distinguished from missing objects', async () => {
     const key = keyOf(Buffer.from('never put'))
     expect([await store.measure(key), await store.describe(key)]).toEqual([undefined, undefined])
     await expect(store.bytes(key)).rejects.toMatchObject({ code: 'ENOENT' })
@@ -170,7 +170,7 @@ describe.each([
     ])
   })
 
-  it('disappear only while their removal is still claimed', async () => {
+  it('get removed only while their removal is still claimed', async () => {
     const keys = [await put(Buffer.from('a')), await put(Buffer.from('b'))].sort()
     expect(await removed(keys, () => false)).toEqual({ gone: [], inDoubt: [] })
     expect(await backing.keys()).toEqual(keys)

@@ -188,7 +188,7 @@ describe('a multipart upload', () => {
   })
 })
 
-describe('a removal', () => {
+describe('a removal of an object from S3', () => {
   it.each<Fault>(['hang', 'drop', 'drop-after', { status: 503 }])(
     'whose result is unknown (%s) is reported as uncertain',
     async (fault) => {
@@ -202,7 +202,7 @@ describe('a removal', () => {
     },
   )
 
-  it('deletes the cached file, too', async () => {
+  it('deletes the cached file of the object', async () => {
     const store = await open({ cacheBytes: 1e9 })
     const key = await put(store, LARGE)
     expect(readdirSync(join(folder, 'cache'))).toHaveLength(1)
@@ -212,8 +212,8 @@ describe('a removal', () => {
   })
 })
 
-describe('cached files', () => {
-  it('stay within the limit except those in use, and are downloaded once', async () => {
+describe('cached files of S3 objects', () => {
+  it('stay within the limit except while they are in use, and get downloaded once', async () => {
     const store = await open({ cacheBytes: 700_000 })
     const all = Array.from({ length: 5 }, () => randomBytes(300_000))
     const keys = await Promise.all(all.map((bytes) => put(store, bytes)))
@@ -233,7 +233,7 @@ describe('cached files', () => {
     expect(server.requests.slice(before)).toEqual([])
   })
 
-  it('left by an earlier process disappear when the store opens', async () => {
+  it('left by an earlier process get removed when the store opens', async () => {
     const store = await open({ cacheBytes: 1e9 })
     await put(store, SMALL)
     expect(readdirSync(join(folder, 'cache'))).toHaveLength(1)
@@ -242,7 +242,7 @@ describe('cached files', () => {
   })
 })
 
-describe('the location of a store', () => {
+describe('the S3 location of a store', () => {
   const storeOf = (id: string, opened = 1, hasObjects = false) => ({ store: { id, opened, hasObjects } })
 
   it('fails to open when it belongs to another store, lacks referenced objects, or denies access', async () => {
@@ -275,7 +275,7 @@ describe('the location of a store', () => {
     expect(store.keepUnknownReason()).toBe(told[0])
   })
 
-  it('stays clean after the probe for conditional requests', async () => {
+  it('contains no object of the probe for conditional requests', async () => {
     for (const conditions of [true, false]) {
       server.conditions = conditions
       await open()

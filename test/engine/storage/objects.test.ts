@@ -40,7 +40,7 @@ const put = async (bytes: Buffer) => {
   return key
 }
 
-describe('the object store', () => {
+describe('the object store of a data directory', () => {
   it('stores bytes under their hash and returns them unchanged', async () => {
     const bytes = randomBytes(200_000)
     const key = await put(bytes)
@@ -76,12 +76,12 @@ describe('the object store', () => {
     expect(ObjectStore.key('a', hash)).not.toBe(ObjectStore.key('b', hash))
   })
 
-  it('stops at the limit and leaves nothing', async () => {
+  it('rejects an upload above the limit and leaves no temporary file', async () => {
     await expect(stage(Buffer.alloc(11), 10)).rejects.toMatchObject({ code: 'upload-too-large' })
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
   })
 
-  it('A28: follows no links in a received data directory', async () => {
+  it('A28: follows no symbolic links in a received data directory', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'ks-outside-'))
     const compiler = createCompiler()
     try {
@@ -131,7 +131,7 @@ describe('the object store', () => {
     expect(readdirSync(join(root, 'tmp'))).toEqual([])
   })
 
-  it('measures many objects in a thread like a single one, whatever their state', async () => {
+  it('measures many objects in a thread like a single object, whatever their state', async () => {
     const keys = await Promise.all([10, 300_000, 0].map((size) => put(randomBytes(size))))
     const damaged = await put(Buffer.from('as it was received'))
     rmSync(store.path(damaged))
@@ -169,11 +169,11 @@ describe('the object store', () => {
     expect(readdirSync(join(root, 'tmp'))).toEqual(['note'])
   })
 
-  it('rejects malformed keys', () => {
+  it('rejects malformed object keys', () => {
     for (const key of ['../x', 'a/sha256/ab/../../x', '/etc/passwd', '']) expect(() => store.path(key)).toThrow(/form/)
   })
 
-  it('lists a tenant page by page like a plain listing, with foreign entries', async () => {
+  it('lists the files of a tenant page by page like a plain listing, with foreign entries', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uniqueArray(ENTRY, { maxLength: 30 }),

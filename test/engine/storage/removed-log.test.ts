@@ -42,7 +42,7 @@ async function started(dataDir: string): Promise<{ engine: Engine; warnings: str
   return { engine: await openEngine(engineOptions(dataDir, { log, now: later })), warnings }
 }
 
-test('F33: a database without its log does not open, and objects of lost documents are kept after an override', async () => {
+test('F33: a database without its log opens only after an override, and keeps objects of lost documents', async () => {
   const { dataDir, id } = await killed()
   const twin = join(root, 'twin')
   cpSync(dataDir, twin, { recursive: true })

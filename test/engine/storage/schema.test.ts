@@ -74,7 +74,7 @@ function catalogueOf(sqlite: Sqlite.Database): Record<string, unknown> {
 }
 
 describe('a SQLite store', () => {
-  it('shares one schema, whether it is new or migrated from schema 48', () => {
+  it('gets the same schema, whether it is new or migrated from schema 48', () => {
     const fresh = migrated(new Sqlite(':memory:'))
     const old = migrated(firstStore())
     expect(fresh.pragma('user_version', { simple: true })).toBe(SCHEMA)
@@ -99,7 +99,7 @@ describe('a SQLite store', () => {
     removeFolder(folder)
   })
 
-  it('refuses an earlier or later schema and tells the user what to do', () => {
+  it('rejects a schema before 48 or after its own, and names what the user can do', () => {
     const store = (schema: number) => {
       const sqlite = new Sqlite(':memory:')
       sqlite.pragma(`user_version = ${schema}`)
@@ -124,7 +124,7 @@ describe('a SQLite store', () => {
     ])
   })
 
-  it('keeps the migrations before one that fails', () => {
+  it('keeps the migrations before a failed migration', () => {
     const sqlite = firstStore()
     const steps = [
       { sqlite: 'CREATE TABLE one (x INTEGER) STRICT', postgres: '' },

@@ -48,7 +48,7 @@ const at = (...names: string[]) => join(folder, ...names)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
 describe('durable files', () => {
-  it('create their directories one by one, each synced with its parent', async () => {
+  it('get their directories created one by one, each listed with its parent for a sync', async () => {
     expect(await makeDirectories(at('a', 'b', 'c'))).toEqual([
       at('a'),
       folder,
@@ -119,7 +119,7 @@ describe('the entries of a folder', () => {
     expect(await listSortedNames(folder)).toEqual(['a', 'a-b', 'a.txt', 'b', 'c', 'd'])
   })
 
-  it('come out empty when the folder is missing or a file', async () => {
+  it('come as an empty list when the folder is missing or a file', async () => {
     writeFileSync(at('file'), '')
     for (const name of ['nowhere', 'file']) expect(await listFolderEntries(at(name), () => true)).toEqual([])
     expect(await listSortedNames(at('nowhere'))).toEqual([])
@@ -131,7 +131,7 @@ describe('the entries of a folder', () => {
 describe('batched work', () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-  it('waits for a turn without new requests, and runs once', async () => {
+  it('waits for a turn of the event loop without new requests, and runs once', async () => {
     vi.spyOn(performance, 'now').mockReturnValue(1)
     let waiting = 0
     const done: number[] = []
@@ -182,7 +182,7 @@ describe('batched work', () => {
     expect([isDone, now > 10]).toEqual([true, true])
   })
 
-  it('continues in the next turn when some is left', async () => {
+  it('runs once in the next turn, even if scheduled several times', async () => {
     let runs = 0
     const gathering = new BatchScheduler(
       () => 1,
@@ -203,14 +203,14 @@ describe('packed values', () => {
   it.each([
     ['short', 10],
     ['long', 20_000],
-  ])('survive packing and unpacking, %s', async (_, length) => {
+  ])('survive packing and unpacking (%s)', async (_, length) => {
     const value = Array.from({ length }, (_unused, place) => ({ place, text: `${place} é` }))
     expect(await unpack(await pack(value))).toEqual(value)
   })
 })
 
 describe('the hash of a passage', () => {
-  it('depends on its words and offsets', () => {
+  it('depends on its title, text and offsets', () => {
     const stored = { title: 'T', text: 'words', startOffset: 3, endOffset: 8 }
     const row = { title: 'T', text: 'words', start_offset: 3, end_offset: 8, row_hash: hashNode(stored) }
     expect(row.row_hash).toHaveLength(16)
@@ -237,7 +237,7 @@ describe('reading damaged rows', () => {
     }
   }
 
-  it('skips them and rethrows other errors', () => {
+  it('skips the damaged rows, and rethrows other errors', () => {
     expect(mapReadable([1, 2, 3, 4], of)).toEqual([10, 20, 40])
     expect(run(mapReadableIn([1, 2, 3, 4], ofIn))).toEqual([10, 20, 40])
     expect([unlessDamaged(() => 1), unlessDamaged(() => of(3))]).toEqual([1, undefined])
@@ -263,7 +263,7 @@ describe('reading damaged rows', () => {
     expect(cursorAfter([1, 2, 4], 2, cursorOf)).toEqual({ nextCursor: '20' })
   })
 
-  it('parses the JSON of a cell, and SQL paths ignore invalid JSON', () => {
+  it('parses the JSON of a cell, and throws data-damaged for invalid JSON', () => {
     expect(parseJsonCell('{"a":[1]}')).toEqual({ a: [1] })
     expect(() => parseJsonCell('{')).toThrow(expect.objectContaining({ code: 'data-damaged' }))
     expect(jsonPathSql('metadata', '$.a')).toContain("json_extract(metadata, '$.a')")

@@ -73,7 +73,7 @@ describe('a program of statements', () => {
     expect(() => db.now(sql.get('SELECT x FROM nowhere'))).toThrow('no such table')
   })
 
-  it('differs from other values and functions', async () => {
+  it('gets distinguished from other values and from plain functions', async () => {
     expect([isProgram(sql.get('x')), isProgram(undefined), isProgram(null), isProgram([]), isProgram('x')]).toEqual([
       true,
       false,
@@ -154,7 +154,7 @@ describe('recovery of rows at the start', () => {
     expect(held()).toEqual(['first', 'next', 'other', 'owed', 'third'])
   })
 
-  it('runs before a synchronous write, too', () => {
+  it('runs with the next synchronous write if the disk was full', () => {
     let isFull = true
     db.recover(() => {
       if (isFull) throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL')
@@ -166,7 +166,7 @@ describe('recovery of rows at the start', () => {
     expect(held()).toEqual(['next', 'other', 'owed'])
   })
 
-  it('fails the start for any other error', () => {
+  it('fails the start for any error other than a full disk', () => {
     expect(() => db.recover(failing(new Error('a mistake')))).toThrow('a mistake')
     expect(() => db.recover(failing(new KsError('invalid-request', 'no')))).toThrow('no')
   })
@@ -205,7 +205,7 @@ describe('a failing disk', () => {
     expect(db.broken).toBe(false)
   })
 
-  it('reaches the listener as the documented error', async () => {
+  it('reaches the listener as storage-full if the disk is full', async () => {
     await expect(db.write(failing(new Sqlite.SqliteError('full', 'SQLITE_FULL')))).rejects.toMatchObject({
       code: 'storage-full',
     })
@@ -214,8 +214,8 @@ describe('a failing disk', () => {
   })
 })
 
-describe('damage', () => {
-  it('stops all writes when it concerns the file and is reported once, while reads work', async () => {
+describe('damage of the database', () => {
+  it('stops all writes but no reads if it concerns the file, and is reported once', async () => {
     await db.write(() => insert('a'))
     const told: unknown[] = []
     db.onDamagedFile = (damage) => void told.push(damage)
@@ -235,12 +235,12 @@ describe('damage', () => {
     expect(told).toEqual([db.damage])
   })
 
-  it('found by a synchronous write is recorded, too', () => {
+  it('found by a synchronous write is recorded', () => {
     expect(() => db.writeNow(failing(corrupt()))).toThrow(DatabaseDamaged)
     expect(db.damage).toBeDefined()
   })
 
-  it('can be distinguished by file and row, and from other errors', () => {
+  it('gets distinguished as damage of the file, damage of a row, or another error', () => {
     const json = new Sqlite.SqliteError('malformed JSON', 'SQLITE_ERROR')
     expect(toDamageError(json)).toMatchObject({ code: 'data-damaged', cause: json })
     expect(toDamageError(json)).not.toBeInstanceOf(DatabaseDamaged)

@@ -90,7 +90,7 @@ async function refusal(dataDir: string): Promise<string> {
   return message
 }
 
-test('a missing database is not replaced by an empty one while files of a store exist', async () => {
+test('a missing database is not replaced by an empty database while files of a store exist', async () => {
   const { dataDir } = await filled()
   rmSync(database(dataDir))
   expect(await refusal(dataDir)).toContain('is missing')
@@ -102,7 +102,7 @@ test('a missing database is not replaced by an empty one while files of a store 
   await open(dataDir)
 })
 
-test('F27: a database truncated at any length, or without its header, is rejected by name and keeps its bytes', async () => {
+test('F27: a database that is truncated or has no header is rejected with its path, and keeps its bytes', async () => {
   const { dataDir } = await filled()
   const whole = readFileSync(database(dataDir))
   const page = whole.readUInt16BE(16)
@@ -144,13 +144,13 @@ test('an empty database of another program is rejected when objects exist', asyn
   expect(await refusal(dataDir)).toContain('contains no tables')
 })
 
-test('a database of another store is rejected', async () => {
+test('a database of another store is rejected at the start', async () => {
   const [mine, other] = [await filled('mine'), await filled('other')]
   cpSync(database(other.dataDir), database(mine.dataDir))
   expect(await refusal(mine.dataDir)).toContain('of store')
 })
 
-test('a clean end is recorded after the checkpoint thread has released the log', async () => {
+test('a clean end of the engine is recorded after the checkpoint thread has released the log', async () => {
   const dataDir = folder()
   const engine = await open(dataDir)
   await spaceWith(engine, 'ended', 1)
@@ -203,7 +203,7 @@ test('objects unknown to an older copy of the database are reported and never co
   expect(lost).not.toBe(id)
 })
 
-test('nothing is collected while the store file of the objects is missing or replaced', async () => {
+test('no object is collected while the store file of the objects is missing or replaced', async () => {
   const { dataDir, id } = await filled()
   const { objects, storeFile } = resolveDataLayout(dataDir)
   const [tenant] = readdirSync(objects).filter((name) => /^[0-9a-f]{24}$/.test(name))

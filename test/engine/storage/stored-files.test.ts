@@ -29,7 +29,7 @@ afterEach(() => removeFolder(folder))
 const at = (...names: string[]) => join(folder, ...names)
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-describe('objects', () => {
+describe('objects in files', () => {
   let store: FileObjects
   beforeEach(async () => {
     store = await FileObjects.open(folder)
@@ -52,7 +52,7 @@ describe('objects', () => {
   }
   const temporary = () => listSortedNames(at('tmp'))
 
-  it('stay in memory when they are small, and are written to a file otherwise', async () => {
+  it('stay in memory before publication if they are small, and are written to a file otherwise', async () => {
     const small = await staged(['a'.repeat(32 * 1024)])
     expect([small.size, small.bytes?.length, await temporary()]).toEqual([32_768, 32_768, []])
     const large = await staged(['a'.repeat(32 * 1024), 'b', 'c'.repeat(10)])
@@ -62,7 +62,7 @@ describe('objects', () => {
     expect((await staged([])).sha256).toBe(sha256(''))
   })
 
-  it('leave nothing when they exceed the limit or are interrupted', async () => {
+  it('leave no temporary file if their upload exceeds the limit or is interrupted', async () => {
     await expect(staged(['x'.repeat(40_000), 'y'.repeat(40_000)], newId(), 50_000)).rejects.toMatchObject({
       code: 'upload-too-large',
     })
@@ -76,7 +76,7 @@ describe('objects', () => {
     expect(await temporary()).toEqual([])
   })
 
-  it('stay unchanged when they are intact, and get replaced when they are damaged', async () => {
+  it('stay unchanged when the same bytes are stored again, but get replaced if they are damaged', async () => {
     const key = await put('whole')
     const { ino } = statSync(at(key))
     expect(await put('whole')).toBe(key)
@@ -90,7 +90,7 @@ describe('objects', () => {
     expect(await temporary()).toEqual([])
   })
 
-  it('keep their temporary file until it is discarded when they are large, so that they can be published again', async () => {
+  it('keep their temporary file until it is discarded if they are large, for another publication', async () => {
     const text = 'x'.repeat(50_000)
     const one = await staged(text)
     const key = ObjectStore.key(TENANT, one.sha256)
@@ -114,7 +114,7 @@ describe('objects', () => {
     await expect(store.publish([{ staged: one, key }])).rejects.toMatchObject({ code: 'upload-failed' })
   })
 
-  it('can be read, measured and described, and missing or damaged ones are detected', async () => {
+  it('can be read, measured and described, and missing or damaged objects are detected', async () => {
     const key = await put('text')
     expect((await store.bytes(key)).toString()).toBe('text')
     const { mtimeMs } = statSync(at(key))
@@ -136,7 +136,7 @@ describe('objects', () => {
       expect(() => store.path(no)).toThrow(expect.objectContaining({ code: 'data-damaged' }))
   })
 
-  it('stay during a backup, until a minute after its last sign of life', async () => {
+  it('stay during a backup, until a minute after the backup last touched its file', async () => {
     expect(store.isPinned()).toBe(false)
     writeFileSync(at('being-copied'), '')
     expect(store.isPinned()).toBe(true)
@@ -168,7 +168,7 @@ describe('objects', () => {
     expect(keys.map((key) => existsSync(at(key)))).toEqual([false, false, true])
   })
 
-  it('include temporary files, listed by id, with size and times', async () => {
+  it('have temporary files that are listed by id, with size and times', async () => {
     const ids = [newId(), newId()]
     for (const id of ids.toReversed()) writeFileSync(at('tmp', id), 'half')
     writeFileSync(at('tmp', 'readme'), 'mine')
@@ -181,7 +181,7 @@ describe('objects', () => {
     expect(await store.listStaged()).toEqual([])
   })
 
-  it('have keys that differ from foreign ones', () => {
+  it('have keys that are distinguished from keys of other tenants and other names', () => {
     const key = ObjectStore.key(TENANT, 'ab'.repeat(32))
     expect(key).toBe(`${sha256(TENANT).slice(0, 24)}/sha256/ab/${'ab'.repeat(32)}`)
     expect([ObjectStore.isKey(key), ObjectStore.isKey(`${key}0`)]).toEqual([true, false])

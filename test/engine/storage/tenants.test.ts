@@ -67,7 +67,7 @@ function catalogue(): { tables: Map<string, string[]>; keys: Key[] } {
   return { tables, keys }
 }
 
-test('the tenant comes first in every key of a table that has one, or the exception has a reason', () => {
+test('the tenant is the first column of every key of a table with tenants, or the exception has a reason', () => {
   const { tables, keys } = catalogue()
   const withTenant = keys.filter(({ table }) => tables.get(table)?.includes('tenant') === true)
   const others = withTenant.filter(({ columns }) => columns[0] !== 'tenant' && !ROW_KEYS.has(columns[0] ?? ''))
@@ -75,7 +75,7 @@ test('the tenant comes first in every key of a table that has one, or the except
   expect([...new Set(said)].sort()).toEqual(Object.keys(EXCEPTIONS).sort())
 })
 
-test('an id is unique within its tenant, and no table addressed by id lacks a tenant', () => {
+test('a unique key with an id begins with the tenant, except in the listed tables', () => {
   const { tables, keys } = catalogue()
   const byId = keys.filter(({ columns, isUnique }) => isUnique && columns.some((column) => /(^|_)id$/.test(column)))
   const bare = byId.filter(({ columns }) => columns[0] !== 'tenant').map(({ table }) => table)

@@ -58,7 +58,7 @@ async function written(): Promise<{ folder: string; ends: number[] }> {
   return { folder, ends }
 }
 
-test('F18: every start succeeds and has all earlier commits, whatever the end of the log looks like', async () => {
+test('F18: a start with a damaged end of the log succeeds and has all commits before the damage', async () => {
   const seed = crashSeed()
   const random = seededRandom(seed)
   const { folder, ends } = await written()

@@ -50,7 +50,7 @@ async function runningSyncs(count: number): Promise<void> {
   expect(running).toHaveLength(count)
 }
 
-describe('a record', () => {
+describe('a recorded write', () => {
   it('resolves as durable after a sync that began after its commit, and not before', async () => {
     const db = new Database(path())
     holdSyncs()
@@ -122,7 +122,7 @@ describe('a record', () => {
     await db.close()
   })
 
-  it('reaches the disk when the database closes right after', async () => {
+  it('reaches the disk when the database closes right after the write', async () => {
     const db = new Database(path())
     const record = db.record(() => insert('record'))
     await Promise.all([db.close(), record])
@@ -132,8 +132,8 @@ describe('a record', () => {
   })
 })
 
-describe('the rewrite of the log', () => {
-  it('keeps it byte for byte, and fails when a frame is invalid', async () => {
+describe('the rewrite of the write-ahead log', () => {
+  it('keeps the log byte for byte, and fails when a frame is invalid', async () => {
     const db = new Database(path())
     for (const jti of ['a', 'b', 'c']) await db.write(() => insert(jti))
     const other = new Sqlite(path(), { readonly: true })
@@ -150,7 +150,7 @@ describe('the rewrite of the log', () => {
     await db.close()
   })
 
-  it('leaves it marked as unsure while the log cannot be opened', async () => {
+  it('leaves a failed sync recorded while the log cannot be opened', async () => {
     const sync = new WalSync(join(folder, 'none', 'main.sqlite-wal'))
     await expect(sync.sync()).rejects.toMatchObject({ code: 'ENOENT' })
     expect(sync.hasFailed).toBe(true)

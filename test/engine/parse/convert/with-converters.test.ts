@@ -82,7 +82,7 @@ async function convert(
 const reasonOf = (result: CompileResult) => (result.ok ? 'it was read' : result.failure.message)
 
 describe('a file of an unreadable type', { timeout: LONG_MS }, () => {
-  it('passes through the program for its extension, and the output is read', async () => {
+  it('passes through the converter for its extension, and the file that the converter writes is read', async () => {
     const result = await convert(`fs.writeFileSync(outdir + '/letter.html', '<h1>Dear Ida</h1><p>The ferry sails at ' +
       fs.readFileSync(input).length + '.</p>')`)
     expect(reasonOf(result)).toBe('it was read')
@@ -94,12 +94,12 @@ describe('a file of an unreadable type', { timeout: LONG_MS }, () => {
     })
   })
 
-  it('may be converted to the standard output of the program', async () => {
+  it('may be read from the standard output of its converter', async () => {
     const result = await convert(`process.stdout.write('Said on the output.')`, { args: ['{input}'] })
     expect(result.ok && (await textOf(result.document))).toBe('Said on the output.')
   })
 
-  it('fails as before without a program for it, and a readable file never starts a program', async () => {
+  it('fails as unsupported without a converter for its extension; a readable file starts no converter', async () => {
     expect(reasonOf(await convert('', { filename: 'other.abc' }))).toMatch(/neither text nor of a known type/)
     const path = join(folder, 'plain.txt')
     writeFileSync(path, 'Plain words.')
@@ -111,7 +111,7 @@ describe('a file of an unreadable type', { timeout: LONG_MS }, () => {
     expect((await never.compile([{ path, filename: 'plain.txt' }])).map(({ ok }) => ok)).toEqual([true])
   })
 
-  it('gives its program nothing of the daemon: no variables, a separate home, no shell', async () => {
+  it('starts its converter with a separate home, without variables of the daemon and without a shell', async () => {
     process.env.SECRET_FOR_TEST = 'visible'
     const result = await convert(
       `fs.writeFileSync(outdir + '/a.txt', 'It has ' + JSON.stringify([Object.keys(process.env).filter((name) => name !== 'PWD').sort(), process.env.HOME === process.cwd(),
@@ -127,7 +127,7 @@ describe('a file of an unreadable type', { timeout: LONG_MS }, () => {
     ])
   })
 
-  it('gives its program no network', async () => {
+  it('starts its converter without access to the network', async () => {
     const server = createServer((_, response) => response.end('here')).listen(0, '127.0.0.1')
     await until(() => server.listening)
     const { port } = server.address() as AddressInfo
@@ -154,27 +154,27 @@ describe('a machine that cannot confine converters', { timeout: LONG_MS }, () =>
     }
   }
 
-  it('rejects only the file to be converted, and names the setting', async () => {
+  it('fails the file to be converted, and names the setting unconfinedPrograms', async () => {
     const result = await converting(false)
     expect(result).toMatchObject({ ok: false, failure: { code: 'unsupported-type' } })
     expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node is not started.*unconfinedPrograms/)
   })
 
-  it('converts the file if the operator allows it, and ends processes that left group, session and environment', async () => {
+  it('converts the file if the operator allows it, and ends a converter process that left its session', async () => {
     expect(reasonOf(await converting(true))).toBe('it was read')
     expect(isRunning('ks-survivor')).toBe(false)
   })
 })
 
 describe('the control of a converter', { timeout: LONG_MS }, () => {
-  it('kills it at the time limit', async () => {
+  it('kills the converter at the time limit', async () => {
     const result = await convert('setInterval(() => {}, 1000) // ks-hanging', { limits: { wallMs: 1500 } })
     expect(result).toMatchObject({ ok: false, failure: { code: 'limit-exceeded' } })
     expect(reasonOf(result)).toMatch(/Old letter\.wxz could not be converted: node\S* took longer than 1\.5 s/)
     expect(isRunning('converter.cjs')).toBe(false)
   })
 
-  it('ends processes that it leaves running', async () => {
+  it('ends processes that the converter leaves running', async () => {
     const result = await convert(`spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-left-behind'],
       { detached: true, stdio: 'ignore' }).unref()
       fs.writeFileSync(outdir + '/a.txt', 'made')`)
@@ -182,7 +182,7 @@ describe('the control of a converter', { timeout: LONG_MS }, () => {
     await until(() => !isRunning('ks-left-behind'))
   })
 
-  it('kills it with all of its processes if it keeps starting more', async () => {
+  it('kills the converter with all its processes if it starts more than the limit', async () => {
     const result = await convert(
       `setInterval(() => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000) // ks-many'], { detached: true }), 50)`,
       { limits: { processes: 6 } },
@@ -191,7 +191,7 @@ describe('the control of a converter', { timeout: LONG_MS }, () => {
     await until(() => !isRunning('ks-many'))
   })
 
-  it('kills it if it writes without end, to one file, many files, or standard output', async () => {
+  it('kills the converter if it writes above the output limit to one file, many files or stdout', async () => {
     const limits = { outputBytes: 8 * MIB }
     const one = `const fd = fs.openSync(outdir + '/a.txt', 'w'); for (;;) fs.writeSync(fd, Buffer.alloc(1 << 20, 97))`
     expect((await convert(one, { limits })).ok).toBe(false)
@@ -201,14 +201,14 @@ describe('the control of a converter', { timeout: LONG_MS }, () => {
     expect(reasonOf(await convert(said, { limits, args: ['{input}'] }))).toMatch(/made more than 8 MiB/)
   })
 
-  it('kills it if it uses too much memory', async () => {
+  it('kills the converter if it uses more memory than its limit', async () => {
     const result = await convert('const held = []; setInterval(() => held.push(Buffer.alloc(32 << 20, 1)), 20)', {
       limits: { memoryBytes: 200 * MIB },
     })
     expect(reasonOf(result)).toMatch(/took more than 200 MiB of memory/)
   })
 
-  it('fails the file with a reason and the error output if it fails, writes nothing or is missing', async () => {
+  it('fails the file with the reason if the converter fails, writes no file or is missing', async () => {
     expect(reasonOf(await convert(`console.error('no filter for this'); process.exit(3)`))).toMatch(
       /ended with code 3: no filter for this/,
     )
@@ -221,7 +221,7 @@ describe('the control of a converter', { timeout: LONG_MS }, () => {
     expect(absent === undefined ? '' : reasonOf(absent)).toMatch(/a\.wxz could not be converted: converter /)
   })
 
-  it('reveals nothing of the target of a link that it writes', async () => {
+  it('reads no target of a symbolic link that the converter writes', async () => {
     const secret = join(folder, 'secret.txt')
     writeFileSync(secret, 'Nobody may read this.')
     const linked = await convert(`fs.symlinkSync(${JSON.stringify(secret)}, outdir + '/a.txt')`)
@@ -230,12 +230,12 @@ describe('the control of a converter', { timeout: LONG_MS }, () => {
     expect(reasonOf(await convert(above))).not.toBe('it was read')
   })
 
-  it('fails the file if its output is unreadable, and runs it only once', async () => {
+  it('fails the file if the converted file is unreadable too, and converts no second time', async () => {
     const again = await convert(`fs.copyFileSync(input, outdir + '/again.wxz')`)
     expect(reasonOf(again)).toMatch(/was converted by node\S*, and Old letter\.wxz is neither text nor/)
   })
 
-  it('kills it when the caller aborts', async () => {
+  it('kills the converter when the caller aborts', async () => {
     const controller = new AbortController()
     const running = convert('setInterval(() => {}, 1000) // waits', { signal: controller.signal })
     const gaveUp = expect(running).rejects.toThrow('enough')

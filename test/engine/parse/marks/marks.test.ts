@@ -29,7 +29,7 @@ const LINES = ['The mill of Port Ellery ground', 'forty tons of flour.', 'No whe
 /** The middle of a text line: the baseline of line n of `sheetOf`. */
 const lineAt = (n: number) => 842 - (770 - (n + 1) * 12 * 1.4) - 4
 
-describe('the marking of a text on a page', { timeout: TIMEOUT_MS }, () => {
+describe('the marking of a text on a PDF page', { timeout: TIMEOUT_MS }, () => {
   it('gives a box for each line, at its drawn position', async () => {
     const marks = await onPage(makePdf([sheetOf(LINES)]), [textToMark('Port Ellery ground forty tons')])
     expect(marks).toMatchObject({ width: 595, height: 842 })
@@ -66,7 +66,7 @@ describe('the marking of a text on a page', { timeout: TIMEOUT_MS }, () => {
     }
   })
 
-  it('gives boxes in the column of the text only', async () => {
+  it('gives boxes only in the column that contains the text', async () => {
     const left = sheetOf(['Otters hunt trout', 'at night, alone.'])
     const right = sheetOf(['Badgers dig setts', 'in dry banks.'], 12, 330)
     const both: PdfSheet = { ...left, content: `${left.content}\n${right.content}` }
@@ -130,7 +130,7 @@ describe('the marking of a text on a page', { timeout: TIMEOUT_MS }, () => {
     expect(markPicture({ page: 1, confidence: 90, lines: line(0, 1, 1) }, [textToMark('mill')])).toBeUndefined()
   })
 
-  it('stays within limits, however often the text repeats', () => {
+  it('gives at most 2,000 boxes, however often the text repeats', () => {
     const page = extractLetters(Array.from({ length: 60_000 }, () => 'a'))
     const texts = Array.from({ length: 50 }, () => textToMark('a'.repeat(300), 'a'.repeat(200), 'a'.repeat(200)))
     expect(findTexts(page, texts).size).toBeGreaterThan(0)
@@ -145,7 +145,7 @@ describe('the marking of a text on a page', { timeout: TIMEOUT_MS }, () => {
 })
 
 describe('the marking process', { timeout: TIMEOUT_MS }, () => {
-  it('returns boxes or an error for damaged files, and keeps working', async () => {
+  it('returns boxes or an error for damaged PDF files, and marks the next intact file', async () => {
     const drawer = createDrawer()
     const path = join(folder, 'damaged.pdf')
     const whole = makePdf([sheetOf(LINES)])

@@ -34,7 +34,7 @@ function mutated(bytes: Buffer): Buffer {
 }
 
 describe('mutated pictures and scans', { timeout: TIMEOUT_MS }, () => {
-  it('end as a document or in a read error, and the next intact file is read', async () => {
+  it('become a document or a read error, and the next intact file is read', async () => {
     const scan = await smallScan()
     const files = {
       'a.png': encodePng(scan),

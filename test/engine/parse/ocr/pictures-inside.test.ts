@@ -87,7 +87,7 @@ describe('text recognition in pictures of a document', { timeout: TIMEOUT_MS }, 
       expect([name, (await read(name, file)).text]).toEqual([name, expect.stringContaining(NEEDLE)])
   })
 
-  it('reads a document of pictures only, and reports if nothing can be read in it', async () => {
+  it('reads a Word file with only a picture, and fails as empty if the picture has no text', async () => {
     expect((await read('a.docx', word(drawing, await shot()))).text).toContain(NEEDLE)
     const blank = drawing.replace('descr="a timetable"', '')
     expect(await failureOf(read('b.docx', word(blank, picture(320, 200))))).toEqual({
@@ -96,7 +96,7 @@ describe('text recognition in pictures of a document', { timeout: TIMEOUT_MS }, 
     })
   })
 
-  it('reads figures of a PDF if the page has no text layer for them', async () => {
+  it('reads a picture on a PDF page whose text layer does not contain the text of the picture', async () => {
     const content = 'BT /F 12 Tf 72 700 Td (The harbour has a timetable on its wall, seen here.) Tj ET'
     const sheet = { width: 595, height: 842, content }
     const figure = await shotOf(WORDS, 150)
@@ -118,7 +118,7 @@ describe('text recognition in pictures of a document', { timeout: TIMEOUT_MS }, 
     expect(plain.recognised).toEqual([])
   })
 
-  it('adds no text for a photograph that only seems to contain some', async () => {
+  it('adds no text for a picture of noise', async () => {
     const data = new Uint8Array(400 * 300)
     let seed = 7
     for (let at = 0; at < data.length; at++) {
@@ -131,7 +131,7 @@ describe('text recognition in pictures of a document', { timeout: TIMEOUT_MS }, 
     expect(document.metadata).not.toHaveProperty('ocr')
   })
 
-  it('A40: stops at its time budget, reports waiting pictures, and does not read known ones again', async () => {
+  it('A40: stops at its time budget, counts waiting pictures, and reads no recognised picture again', async () => {
     const others = ['Boats are mended on Tuesday', 'by the old carpenter', 'in the yard.']
     const file = Buffer.from(page(inline(await shot()) + inline(await shot(others))))
     const first = await withOcr('a.html', file, { budgetMs: 1 })

@@ -60,7 +60,7 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
     ])
   })
 
-  it('reads TIFF page by page, with page numbers', async () => {
+  it('reads a TIFF file page by page, with page numbers', async () => {
     const pages = [await scanOf(['The first page is about boats.']), await scanOf(['The second page is about trains.'])]
     const document = await read('two.tiff', makeTiff(pages))
     const trains = document.nodes.find(({ text }) => text.includes('trains'))
@@ -80,7 +80,7 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
     }
   })
 
-  it('drops unsure lines of a photograph, and all lines if the result is unsure as a whole', () => {
+  it('drops uncertain lines of a photograph, and all lines if too few words are certain', () => {
     const line = (text: string, sure: number): RecognisedLine => [0, 9, 0, 9, text, [sure]]
     const page = { page: 1, lines: [line('bough', 30), line('Harbourmaster', 90)], confidence: 70 }
     expect(removeFalseText(page).lines.map(([, , , , text]) => text)).toEqual(['Harbourmaster'])
@@ -93,7 +93,7 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
     expect(removeFalseText({ ...page, lines: [line('Bar', 92)], confidence: 92 }).lines).toHaveLength(1)
   })
 
-  it('makes no passage of strokes in all directions', async () => {
+  it('finds no text in a picture of random strokes, and warns', async () => {
     const width = 500
     const height = 300
     const data = new Uint8Array(width * height).fill(235)
@@ -118,7 +118,7 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
     expect(document.metadata.warnings).toEqual([expect.stringContaining('no text could be read in it')])
   })
 
-  it('skips patterns finer than letters', async () => {
+  it('finds no text in a pattern finer than letters', async () => {
     const width = 900
     const height = 700
     const data = new Uint8Array(width * height)
@@ -131,7 +131,7 @@ describe('text recognition in picture files', { timeout: TIMEOUT_MS }, () => {
     expect([document.text, document.recognised[0]?.lines]).toEqual(['weave.png', []])
   })
 
-  it('leaves a picture without text with its file name as text', async () => {
+  it('gives the file name as text of a picture without text, and warns', async () => {
     const white: Bitmap = { width: 300, height: 200, channels: 1, data: new Uint8Array(60_000).fill(255) }
     const document = await read('holiday in Port Ellery.png', encodePng(white))
     expect(document.text).toBe('holiday in Port Ellery.png')

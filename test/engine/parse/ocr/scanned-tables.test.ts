@@ -75,7 +75,7 @@ describe('tables in scanned pictures', { timeout: TIMEOUT_MS }, () => {
     expect(document.text).toContain(`${WORDS} be seen.`)
   })
 
-  it('appear on a skewed sheet by their lines', async () => {
+  it('keep their cells on a skewed sheet, found by their drawn lines', async () => {
     const [scan] = await scansOf([sheet({ ruled: true })], 200)
     if (scan === undefined) throw new Error('nothing was drawn')
     const drawn = findDrawnLines(askew(scan, 0.012), 200, 0.012)
@@ -98,7 +98,7 @@ describe('tables in scanned pictures', { timeout: TIMEOUT_MS }, () => {
     expect(shown.find(({ modality }) => modality === 'table')).toMatchObject({ ocr: expect.any(Number) })
   })
 
-  it('do not occur in prose, in one or two columns, or in a letter', async () => {
+  it('do not appear in scanned prose of one or two columns, nor in a letter', async () => {
     const prose = sheetOf(Array.from({ length: 20 }, () => WORDS.slice(0, 70)))
     const columns: PdfSheet = {
       width: 595,
@@ -136,7 +136,7 @@ describe('the search for lines in hostile pictures', { timeout: TIMEOUT_MS }, ()
     noise: made(() => random() * 255),
   }
 
-  it.each(Object.entries(pictures))('stays within limits: %s', async (_, bitmap) => {
+  it.each(Object.entries(pictures))('finds at most 20,000 lines and no table (picture: %s)', async (_, bitmap) => {
     const { level, upright } = findDrawnLines(bitmap, 150, 0)
     expect(level.length).toBeLessThanOrEqual(20_000)
     expect(upright.length).toBeLessThanOrEqual(20_000)
@@ -150,7 +150,7 @@ describe('the search for lines in hostile pictures', { timeout: TIMEOUT_MS }, ()
     expect(read?.tables ?? []).toEqual([])
   })
 
-  it('takes no grainy scan of text for a pattern', async () => {
+  it('treats a grainy scan of text as text, and noise as a texture', async () => {
     const [scan] = await scansOf([sheet()], 150)
     if (scan === undefined) throw new Error('nothing was drawn')
     const data = scan.data.map((value) => Math.max(0, Math.min(255, value + random() * 60 - 30)))
@@ -159,8 +159,8 @@ describe('the search for lines in hostile pictures', { timeout: TIMEOUT_MS }, ()
   })
 })
 
-describe('the search for missed words', { timeout: TIMEOUT_MS }, () => {
-  it('covers positions where ink continues a row, and none with a recognised word', async () => {
+describe('the search for words that text recognition missed', { timeout: TIMEOUT_MS }, () => {
+  it('covers positions where ink continues a row, and no recognised word', async () => {
     const [scan] = await scansOf([sheet()], 150)
     if (scan === undefined) throw new Error('nothing was drawn')
     const scale = 150 / 72

@@ -14,7 +14,7 @@ function shifted(text: string): string {
 }
 
 describe('the recognition of scanned PDF pages', { timeout: TIMEOUT_MS }, () => {
-  it('reads them next to pages with good text, which stays unchanged', async () => {
+  it('reads a scanned page after a page with good text, which stays unchanged', async () => {
     const [scan] = await scansOf([sheetOf(SHEET)], 150)
     const good = sheetOf([PLAIN.slice(0, 60), PLAIN.slice(60), PLAIN.slice(0, 60), PLAIN.slice(60)])
     const document = await read(
@@ -32,7 +32,7 @@ describe('the recognition of scanned PDF pages', { timeout: TIMEOUT_MS }, () => 
     expect(first?.metadata).not.toHaveProperty('ocr')
   })
 
-  it('reads them in any rotation', async () => {
+  it('reads a page that is rotated by 90 degrees', async () => {
     const [scan] = await scansOf([sheetOf(SHEET)], 150)
     const sheet: PdfSheet = {
       width: 595,
@@ -44,7 +44,7 @@ describe('the recognition of scanned PDF pages', { timeout: TIMEOUT_MS }, () => 
     expect((await read('turned.pdf', makePdf([sheet]))).text).toContain('forty tons of flour')
   })
 
-  it('reads them if their text layer is illegible', async () => {
+  it('reads a page whose text layer is illegible', async () => {
     const lines = Array.from({ length: 12 }, () => shifted(PLAIN.slice(0, 80)))
     const hidden = `3 Tr ${sheetOf(lines).content}`
     const [scan] = await scansOf([sheetOf(SHEET)], 150)
@@ -57,7 +57,7 @@ describe('the recognition of scanned PDF pages', { timeout: TIMEOUT_MS }, () => 
     expect(document.text).not.toContain(shifted('harbour'))
   })
 
-  it('accepts blank pages next to others', async () => {
+  it('accepts a blank page before a page with text', async () => {
     const blank: PdfSheet = { width: 595, height: 842, content: '' }
     const scan = await makeScan([blank, sheetOf(SHEET)], 150)
     const document = await read('half.pdf', scan)
@@ -66,7 +66,7 @@ describe('the recognition of scanned PDF pages', { timeout: TIMEOUT_MS }, () => 
 })
 
 describe('the check for illegible text', () => {
-  it('accepts text in any language', () => {
+  it('accepts text in several languages, numbers and capitals, and rejects shifted and unmapped letters', () => {
     expect(isLegible(PLAIN.repeat(2))).toBe(true)
     expect(
       isLegible('Přístav města je dost hluboký pro lodě všech velikostí a jeho světlo je vidět z dálky. '.repeat(3)),

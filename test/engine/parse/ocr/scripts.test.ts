@@ -57,7 +57,7 @@ describe('a script outside of the chosen languages', { timeout: 240_000 }, () =>
   })
 })
 
-it('languages of other scripts are the installed ones with letters that the chosen ones lack', () => {
+it('the detection of other scripts uses installed languages with letters that the chosen languages lack', () => {
   expect(listInstalledLanguages(folder.path)).toEqual(expect.arrayContaining(['ell', 'eng']))
   expect(findLanguagesOfOtherScripts(['eng'], folder.path)).toEqual(['ell'])
   expect(findLanguagesOfOtherScripts(['deu'], folder.path)).toEqual(['ell'])
@@ -65,7 +65,7 @@ it('languages of other scripts are the installed ones with letters that the chos
   expect(findLanguagesOfOtherScripts(['eng', 'ell'], folder.path)).toEqual([])
 })
 
-it('the setting auto turns on the detection of scripts, with English as default language', () => {
+it('the OCR language auto turns on the detection of scripts, with English as default language', () => {
   const choice = parseLanguageSelection(folder.path, ['eng+auto', 'letters=deu', 'scrolls=auto'])
   expect(choice.forAll).toEqual({ codes: ['eng'], detects: true })
   expect(choice.ofSpaces).toEqual({

@@ -22,7 +22,7 @@ const upright = (at: number, from = 0, to = 400) => ({ at, from, to })
 const cut = (read: OcrLine, places: ReturnType<typeof upright>[], tilt = 0) =>
   splitAtLines(read, places, tilt).words.map(({ text, left, right }) => [text, left, right])
 
-it('a word across a column line becomes two words, without the letter that was read for the line', () => {
+it('a recognised word across a column line becomes two words, without the letter that was read for the line', () => {
   expect(cut(line([0, 'Processing|total']), [upright(105)])).toEqual([
     ['Processing', 0, 105],
     ['total', 105, 160],
@@ -36,12 +36,12 @@ it('a word across a column line becomes two words, without the letter that was r
   expect(cut(line([0, 'a1|b2|c3']), [upright(25), upright(55)]).map(([text]) => text)).toEqual(['a1', 'b2', 'c3'])
 })
 
-it('a bar at the end of a word, or alone, disappears if there is a line', () => {
+it('a recognised bar at the end of a word, or alone, disappears if a column line is drawn there', () => {
   const places = [upright(45), upright(105)]
   expect(cut(line([0, '512|'], [60, '16|'], [100, '|']), places).map(([text]) => text)).toEqual(['512', '16|'])
 })
 
-it('words without a line through them stay unchanged', () => {
+it('recognised words without a column line through them stay unchanged', () => {
   const read = line([0, 'either/or'], [120, '|x|'], [200, 'Illness'])
   expect(splitAtLines(read, [], 0)).toBe(read)
   // Lines next to the words, above them, and shorter than a letter.

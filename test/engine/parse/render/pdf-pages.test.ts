@@ -10,7 +10,7 @@ import { makePdf } from './make-pdf.js'
 const RED_QUARTER = makePdf([{ width: 200, height: 100, content: '1 0 0 rg 0 0 100 50 re f' }])
 
 describe('the rendering of PDF pages', () => {
-  it('gives the size of the page at the requested resolution, and its colours', async () => {
+  it('gives the size and the colours of a page at the requested resolution', async () => {
     const pages = await openPages(RED_QUARTER, 'red.pdf')
     expect(pages.count).toBe(1)
     expect(pages.size(1)).toEqual({ width: 200, height: 100 })
@@ -43,7 +43,7 @@ describe('the rendering of PDF pages', () => {
     expect(picture.dpi).toBeCloseTo(20, 1)
   })
 
-  it('gives pixels that a PNG file keeps', async () => {
+  it('gives pixels that encoding as PNG leaves unchanged', async () => {
     const pages = await openPages(RED_QUARTER, 'red.pdf')
     const picture = pages.render(1, { dpi: 36 })
     pages.close()
@@ -70,7 +70,7 @@ describe('the rendering of PDF pages', () => {
     pages.close()
   })
 
-  it('gives pictures or a read error for mutated files', async () => {
+  it('gives pictures or a read error for mutated PDF files', async () => {
     let failures = 0
     for (let round = 0; round < 60; round++) {
       const bytes = Buffer.from(RED_QUARTER)
