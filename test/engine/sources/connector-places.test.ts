@@ -29,11 +29,11 @@ describe('the connector of a source', () => {
   })
 
   it('exists for sources of the built-in crawler and for sources with a known provider', () => {
-    expect(isSynced('web', {})).toBe(true)
-    expect(isSynced('web', { provider: 'other' })).toBe(false)
-    expect(isSynced('connector', { provider: 'git' })).toBe(true)
-    expect(isSynced('connector', {})).toBe(false)
-    expect(isSynced('upload', {})).toBe(false)
+    expect(isSyncable('web', {})).toBe(true)
+    expect(isSyncable('web', { provider: 'other' })).toBe(false)
+    expect(isSyncable('connector', { provider: 'git' })).toBe(true)
+    expect(isSyncable('connector', {})).toBe(false)
+    expect(isSyncable('upload', {})).toBe(false)
   })
 
   it('causes an error that lists the available connectors if none fits the source', () => {
