@@ -37,7 +37,7 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
       maxParserPagesPerDay: [QUOTAS, 'rejects uploads above the budget until the next day'],
       maxRerankRequestsPerDay: [
         'test/engine/query/model-rerank.test.ts',
-        'that has no budget left today is not called',
+        'unused after the quota of rerank requests per day is spent',
       ],
     },
   },
@@ -45,7 +45,7 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
     names: Object.keys(RetentionPolicyBody.shape),
     seen: {
       answerTraceRetentionDays: [SWEEP, 'removes old traces with their bundles'],
-      evidenceCacheRetentionDays: ['test/engine/research/keeping.test.ts', 'expires by a separate policy'],
+      evidenceCacheRetentionDays: ['test/engine/research/keeping.test.ts', 'expires by evidenceCacheRetentionDays'],
       inactiveProjectionRetentionDays: [SWEEP, 'passages of superseded versions and old publications'],
       parseArtifactVersions: [SWEEP, 'parse artifacts beyond the number of versions'],
       rawDocumentRetentionDays: [SWEEP, 'removes expired raw documents'],

@@ -15,7 +15,7 @@ function compared(one: string, other: string) {
 const KEPT = 'Backups of mail are kept for 30 days.'
 const STORED = 'All backups of mail are stored for 90 days.'
 
-describe('claims', () => {
+describe('the claims of a passage', () => {
   it('survive packing and unpacking unchanged', () => {
     const passages = [KEPT, '每位读者最多可以借阅五本书，期限为30天。'].map((text, ordinal) => ({
       ordinal,
@@ -25,12 +25,12 @@ describe('claims', () => {
     expect(passages.every((passage) => passage.claims.length === 1)).toBe(true)
   })
 
-  it('unpack from bytes that are part of a larger buffer, as a database driver returns them', () => {
+  it('can be unpacked from bytes that are part of a larger buffer, as a database driver returns them', () => {
     const passages = [{ ordinal: 3, claims: claims(KEPT, 3) }]
     expect(unpackClaims(amongOthers(packClaims(passages)))).toEqual(passages[0].claims)
   })
 
-  it('fail to unpack when their bytes are truncated', () => {
+  it('fail to unpack if their bytes are truncated', () => {
     const bytes = packClaims([{ ordinal: 0, claims: claims(KEPT) }])
     expect(() => unpackClaims(bytes.subarray(0, bytes.length - 4))).toThrow(RangeError)
   })
@@ -42,13 +42,13 @@ describe('claims', () => {
     '| Backups | are kept | 30 days |',
     'Backups were 10, 20 and 30 GB in 2020, 2021 and 2022, respectively.',
     'See pages 45 - 47.',
-  ])('do not come from texts without a statement: %s', (text) => {
+  ])('do not come from a text without a statement: %s', (text) => {
     expect(claims(text)).toEqual([])
   })
 })
 
 describe('the index of claims', () => {
-  it('finds claims about the same subject in other documents, none in the same document', () => {
+  it('finds claims about the same subject in other documents, but none in the same document', () => {
     const index = new ClaimIndex()
     index.add(1, 1, claims(KEPT))
     index.add(2, 2, claims('The canteen opens at 8 am.'))
@@ -84,14 +84,14 @@ describe('two claims', () => {
     for (const [one, other] of kinds) expect(compared(one, other)?.relation).toBe('contradiction')
   })
 
-  it('do not contradict each other when their figures are from different days', () => {
+  it('do not contradict each other if their statements are about different days', () => {
     const [one, other] = ['December 31, 2022', 'June 30, 2023'].map(
       (day) => `Our controls were found to be effective at the end of the review as of ${day}.`,
     )
     expect(compared(one ?? '', other ?? '')?.relation).not.toBe('contradiction')
   })
 
-  it('count as copies when they share the same long sentence', () => {
+  it('count as copies if they share the same long sentence', () => {
     const long = 'The company reviews the retention of every backup once a year with all of its teams.'
     const claim = (text: string) => ({ passage: readPassage({ title: '', text }), place: 0 })
     expect(isCopy(claim(long), claim(long))).toBe(true)

@@ -41,7 +41,7 @@ const BACKUPS = ['All server backups are kept for 30 days.', 'Server backups are
 const VACATION = ['Employees get 25 days of vacation per year.', 'Every employee receives 28 days of vacation a year.']
 
 describe('the conflicts of a space', () => {
-  it('appear after publication, with both sides, their documents and days', async () => {
+  it('appear after publication, with both sides, their documents and the days of storage', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     const list = await compared()
     expect(saidBy(list)).toEqual([BACKUPS, VACATION])
@@ -62,7 +62,7 @@ describe('the conflicts of a space', () => {
     expect(difference).toMatchObject({ kind: 'number', relation: 'newer' })
   })
 
-  it('appear for every pair among many documents with many contradictions', async () => {
+  it('include every pair of contradicting statements among seven documents', async () => {
     const towns = ['Hamburg', 'Bremen', 'Kiel', 'Lübeck', 'Rostock', 'Emden', 'Stade', 'Wismar']
     const report = (nth: number) =>
       towns.map((town, place) => `The harbour of ${town} has ${10 + 7 * place + nth} berths.`).join('\n\n')
@@ -75,14 +75,14 @@ describe('the conflicts of a space', () => {
     expect(pairs).toEqual(Array.from({ length: 21 }, () => towns.length))
   })
 
-  it('disappear when one of the documents is replaced', async () => {
+  it('disappear if one of the documents is replaced by a version without the contradiction', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     expect((await compared()).items).toHaveLength(2)
     await ingest(test.engine, ADA, spaceId, { 'guide.md': GUIDE.replace('90 days', '30 days') })
     expect(saidBy(await compared())).toEqual([VACATION])
   })
 
-  it('disappear when one of the documents is deleted', async () => {
+  it('disappear if one of the documents is deleted', async () => {
     const [handbook] = await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     expect((await compared()).items).toHaveLength(2)
     await test.engine.documents.delete(ADA, spaceId, [handbook?.asset.id ?? ''])
@@ -90,7 +90,7 @@ describe('the conflicts of a space', () => {
     expect(rowsOf(test.dataDir).value('SELECT count(*) FROM conflicts')).toBe(0)
   })
 
-  it('appear for a document that is added after earlier comparisons, also after a restart', async () => {
+  it('include those of a document that is added after a comparison and a restart', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK })
     expect((await compared()).items).toEqual([])
     await test.reopen()
@@ -98,7 +98,7 @@ describe('the conflicts of a space', () => {
     expect(saidBy(await compared())).toEqual([BACKUPS, VACATION])
   })
 
-  it('appear after the next start when a crash interrupted the comparison', async () => {
+  it('appear completely after the next start if a crash interrupted the comparison', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK, 'guide.md': GUIDE })
     await compared()
     await test.engine.close()
@@ -135,7 +135,7 @@ describe('the conflicts of a space', () => {
     })
   })
 
-  it('report how many documents are not compared yet', async () => {
+  it('come with a degraded reason while some documents are not compared yet', async () => {
     const upload = await test.engine.documents.upload(ADA, spaceId, { many: true })
     for (const [filename, text] of Object.entries({ 'handbook.md': HANDBOOK, 'guide.md': GUIDE }))
       await upload.add({ filename, content: Readable.from([Buffer.from(text)]) })
@@ -146,7 +146,7 @@ describe('the conflicts of a space', () => {
     expect((await compared()).degradedReasons).toBeUndefined()
   })
 
-  it('stay visible only to readers of both sides', async () => {
+  it('can be read only by readers of both sides', async () => {
     await ingest(test.engine, ADA, spaceId, { 'handbook.md': HANDBOOK })
     const { documents, sources } = test.engine
     const about = { name: 'S', type: 'upload' as const, uri: 'upload:s', metadata: {} }
@@ -158,15 +158,15 @@ describe('the conflicts of a space', () => {
     expect((await compared({ includeDifferences: 'true' })).items).toEqual([])
   })
 
-  it('stay hidden from other tenants', async () => {
+  it('fail with not-found for other tenants', async () => {
     await expect(test.engine.quality.conflicts(BOB, spaceId, ALL)).rejects.toMatchObject({ code: 'not-found' })
   })
 })
 
-describe('a reasoning model', () => {
+describe('a reasoning model of a space', () => {
   const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
 
-  it('judges each pair found by rules once, and pairs it calls compatible become differences', async () => {
+  it('judges each conflict found by rules once, and one that it calls compatible becomes a difference', async () => {
     const fake = await startFakeOpenAi({
       answer: () => '["contradict","compatible"]',
     })

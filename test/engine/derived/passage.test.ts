@@ -59,7 +59,7 @@ function remembers(cache: PassageCache, passage: DerivedPassage): boolean {
 }
 
 describe('the terms of a passage', () => {
-  it('equal a sentence by sentence analysis, for any text', () => {
+  it('equal an independent analysis sentence by sentence, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.lorem({ mode: 'sentences', maxCount: 5 }), (title, body) => {
         const passage = { key: 1, title, body: `${title} ${body}` }
@@ -68,7 +68,7 @@ describe('the terms of a passage', () => {
     )
   })
 
-  it('cover several languages, identifiers, numbers and contractions', () => {
+  it('equal an independent analysis for several languages, identifiers, numbers and contractions', () => {
     const said = [
       "It costs 1,577 dollars, and the reader’s ticket isn't valid for readPart() or snake_case_names. DNAs are stable.",
       'Die Gebühren für das Parken sind hoch und werden jährlich erhöht. Der Hund ist nicht da.',
@@ -87,7 +87,7 @@ describe('the terms of a passage', () => {
     )
   })
 
-  it('stay correct for more words than the cache can keep', () => {
+  it('stay correct for more words than the cache of words can keep', () => {
     for (let from = 0; from < 120_000; from += 4000) {
       const words = Array.from({ length: 4000 }, (_, place) => `w${(from + place) * 7919}`)
       const passage = { key: 1, title: 'Words', body: words.join(' ') }
@@ -95,7 +95,7 @@ describe('the terms of a passage', () => {
     }
   })
 
-  it('stay correct when cached, moved, evicted and analysed again, and while a query uses them', () => {
+  it('stay correct while their passages are cached, evicted, analysed again and used by a query', () => {
     // Odd keys exceed 32 bits.
     const key = fc.integer({ min: 0, max: 60 }).map((low) => (low % 2 === 0 ? low : low * 2 ** 33 + 2 ** 31))
     fc.assert(
@@ -109,7 +109,7 @@ describe('the terms of a passage', () => {
   })
 })
 
-describe('the cache of passages', () => {
+describe('the cache of analysed passages', () => {
   it('avoids repeated analysis and evicts the oldest passages', () => {
     const cache = new PassageCache(64_000)
     for (let key = 1; key <= 2000; key++) cache.get(passageOf(key))
@@ -127,7 +127,7 @@ describe('the cache of passages', () => {
     }
   })
 
-  it('stays within its limit, in few buffers, for any number of passages', () => {
+  it('stays within its capacity of 1 MiB, in at most 16 buffers, for any number of passages', () => {
     const bound = 1024 * 1024
     const cache = new PassageCache(bound)
     let last: AnalysedPassage[] = []

@@ -61,8 +61,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => test.end())
 
-describe('a document in the evidence', () => {
-  it('passes every stage, with the parts of its score', async () => {
+describe('the explanation of a document in the evidence', () => {
+  it('shows that the document passed every stage, and the parts of its score', async () => {
     const found = await explain(small, { query: 'When do the highest tides come?', path: 'tides.md' })
     expect(found).toMatchObject({ verdict: 'shown', mode: 'fast', document: { filename: 'tides.md' } })
     expect(found.stages.map(({ stage }) => stage)).toEqual([
@@ -89,7 +89,7 @@ describe('a document in the evidence', () => {
     expect(found.passage?.text).toContain('highest tides')
   })
 
-  it('gets the same passage and rank in the query itself', async () => {
+  it('names the same passage and rank as the query itself', async () => {
     const query = 'voyage of the compass and the rudder'
     const asked = await ask(test.engine, ADA, large, query)
     const items = (await test.engine.queries.evidence(ADA, asked.traceId, { limit: 50 })).items
@@ -107,19 +107,19 @@ describe('a document in the evidence', () => {
   })
 })
 
-describe('the explanation of a miss', () => {
-  it('1. names similar documents for an unknown path', async () => {
+describe('the explanation of a document that is missing in the evidence', () => {
+  it('names similar documents for an unknown path', async () => {
     const found = await explain(small, { query: 'tides', path: 'sea/tides.txt' })
     expect(found.verdict).toBe('unknown-document')
     expect(decidingStage(found)).toMatchObject({ reason: 'unknown-path', figures: { similar: ['tides.md'] } })
   })
 
-  it('2. reports an unknown id', async () => {
+  it('reports an unknown document id', async () => {
     const found = await explain(small, { query: 'tides', documentId: '018f0000-0000-7000-8000-000000000001' })
     expect([found.verdict, decidingStage(found).reason]).toEqual(['unknown-document', 'unknown-id'])
   })
 
-  it('3. reports a path suffix that matches several documents', async () => {
+  it('reports a path suffix that matches several documents', async () => {
     const found = await explain(small, { query: 'charges', path: 'fees.md' })
     expect(decidingStage(found)).toMatchObject({
       reason: 'ambiguous-path',
@@ -128,7 +128,7 @@ describe('the explanation of a miss', () => {
     expect((await explain(small, { query: 'charges', path: './guide/fees.md' })).verdict).toBe('shown')
   })
 
-  it('4. reports a deleted document, also after its rows are purged', async () => {
+  it('reports a deleted document, even after its rows are purged', async () => {
     const [gone] = await ingest(test.engine, ADA, small, { 'gone.md': 'Seagulls nest on the roof.' })
     await test.engine.documents.delete(ADA, small, [gone!.asset.id])
     await until(async () => {
@@ -138,7 +138,7 @@ describe('the explanation of a miss', () => {
     })
   })
 
-  it('5. reports a document that a newer one of the same name replaced', async () => {
+  it('reports a document that a newer one of the same name replaced', async () => {
     // A query with an unread response keeps deleted rows alive.
     const body = { knowledgeSpaceId: small, query: 'x', activeDocumentIds: [], activeEntityIds: [] }
     const held = await test.engine.queries.start(ADA, body, new AbortController().signal)
@@ -150,7 +150,7 @@ describe('the explanation of a miss', () => {
     expect(decidingStage(found)).toMatchObject({ reason: 'replaced', figures: { replacedBy: next!.asset.id } })
   })
 
-  it('6. reports a document whose compilation is still running or was canceled', async () => {
+  it('reports a document whose compilation is still running or was canceled', async () => {
     const upload = await test.engine.documents.upload(ADA, small, { many: true })
     const page = `${'whales swim deep and sing. '.repeat(40)}\n\n`
     await upload.add({ filename: 'long.md', content: Readable.from([Buffer.from(page.repeat(4000))]) })
@@ -164,14 +164,14 @@ describe('the explanation of a miss', () => {
     expect([after.verdict, decidingStage(after).reason]).toEqual(['compile-failed', 'compile-canceled'])
   })
 
-  it('8. reports a file that could not be read', async () => {
+  it('reports a file that the parser could not read', async () => {
     await ingest(test.engine, ADA, small, { 'broken.pdf': '%PDF-1.7\nnothing that a PDF needs' })
     const found = await explain(small, { query: 'broken', path: 'broken.pdf' })
     expect([found.verdict, decidingStage(found).reason]).toEqual(['compile-failed', 'compile-failed'])
     expect(decidingStage(found).figures.error).toMatch(/broken\.pdf/)
   })
 
-  it('9. reports a query that is limited to other documents', async () => {
+  it('reports a query that is limited to other documents', async () => {
     const activeDocumentIds = [await documentId(small, 'bread.md')]
     const found = await explain(small, { query: 'highest tides', path: 'tides.md', activeDocumentIds })
     expect([found.verdict, decidingStage(found).stage]).toEqual(['out-of-scope', 'scope'])
@@ -179,18 +179,18 @@ describe('the explanation of a miss', () => {
     expect([own.verdict, stageOf(own, 'scope')?.outcome]).toEqual(['shown', 'passed'])
   })
 
-  it('10. reports a document without text', async () => {
+  it('reports a document without text', async () => {
     await ingest(test.engine, ADA, small, { 'blank.md': '\n \n' })
     const found = await explain(small, { query: 'anything', path: 'blank.md' })
     expect([found.verdict, decidingStage(found).reason]).toEqual(['no-text', 'no-text'])
   })
 
-  it('11. reports a quote that no single passage contains', async () => {
+  it('reports a quote that no single passage contains', async () => {
     const found = await explain(small, { query: 'mooring', path: 'harbour.md', quote: 'moor at the western quay' })
     expect([found.verdict, decidingStage(found).stage]).toEqual(['passage-not-found', 'text'])
   })
 
-  it('12. reports a question that shares no term with the document, without a model to bridge them', async () => {
+  it('reports a question that shares no term with the document if no embedding model bridges them', async () => {
     const found = await explain(small, { query: 'How is pastry baked?', path: 'bread.md' })
     expect(found.verdict).toBe('no-term-in-common')
     expect(stageOf(found, 'terms')).toMatchObject({
@@ -201,14 +201,14 @@ describe('the explanation of a miss', () => {
     expect(found.hint).toMatch(/model/)
   })
 
-  it('13. reports words of the document that queries ignore as stop words', async () => {
+  it('reports the words of a question that were ignored as stop words', async () => {
     const found = await explain(small, { query: 'does the sea water come with nothing here', path: 'guide/fees.md' })
     expect(found.verdict).toBe('no-term-in-common')
     const { words } = stageOf(found, 'terms')!.figures as { words: { word: string; terms: string[] }[] }
     expect(words.filter(({ terms }) => terms.length === 0).map(({ word }) => word)).toEqual(['does', 'the', 'with'])
   })
 
-  it('14. reports a rank beyond the candidates of text and vector search', async () => {
+  it('reports a rank beyond the candidates of text and vector search', async () => {
     const body = { query: 'lantern anchor voyage', path: 'geology.md' }
     // The model learns the words of the orchard once it is trained on all documents.
     await until(async () => stageOf(await explain(large, body), 'vector-leg')?.reason === 'beyond-limit')
@@ -225,7 +225,7 @@ describe('the explanation of a miss', () => {
     expect(vector.figures).toMatchObject({ limit: 200, score: expect.any(Number), rank: expect.any(Number) })
   })
 
-  it('15. reports a fused rank beyond the reranked candidates', async () => {
+  it('reports a fused rank beyond the reranked candidates', async () => {
     const asked = 'anchor compass voyage'
     const ranks = new Map<string, number>()
     for (let i = 0; i < 40; i++) {
@@ -243,7 +243,7 @@ describe('the explanation of a miss', () => {
     expect(ranks.size).toBe(1)
   })
 
-  it('16. reports a score below the threshold of the profile', async () => {
+  it('reports a score below the threshold of the profile', async () => {
     const found = await withProfile(small, { scoreThreshold: 0.99 }, () =>
       explain(small, { query: 'moon and flour', path: 'bread.md' }),
     )
@@ -251,7 +251,7 @@ describe('the explanation of a miss', () => {
     expect(decidingStage(found).figures).toMatchObject({ scoreThreshold: 0.99 })
   })
 
-  it('17. reports a rank beyond topK, with what the last shown passage scored more', async () => {
+  it('reports a rank beyond topK, and in which parts of the score the last shown passage was better', async () => {
     const found = await withProfile(small, { topK: 1 }, () =>
       explain(small, { query: 'highest tides of the moon over flour', path: 'bread.md' }),
     )
@@ -265,7 +265,7 @@ describe('the explanation of a miss', () => {
     expect(rerank.parts.some((part) => part.lastShownAdds > part.adds)).toBe(true)
   })
 
-  it('18. reports a fused rank beyond topK when reranking is disabled', async () => {
+  it('reports a fused rank beyond topK if reranking is disabled', async () => {
     const found = await withProfile(small, { topK: 1, rerank: { enabled: false } }, () =>
       explain(small, { query: 'highest tides of the moon over flour', path: 'bread.md' }),
     )
@@ -274,7 +274,7 @@ describe('the explanation of a miss', () => {
     expect(stageOf(found, 'rerank')?.reason).toBe('disabled')
   })
 
-  it('19. reports that another passage of the document was shown', async () => {
+  it('reports that another passage of the document was shown', async () => {
     const parts = ['Berths', 'Fees', 'Lights'].map((name) => {
       return `## ${name}\n\n${name === 'Fees' ? 'Pilotage is charged by draught. ' : ''}${`${name} text of the port. `.repeat(90)}`
     })
@@ -287,13 +287,13 @@ describe('the explanation of a miss', () => {
     expect(own.verdict).toBe('shown')
   })
 
-  it('20. reports a document that is missing in the text index', async () => {
+  it('reports a document that the text index does not contain', async () => {
     await plantUnindexed(test.dataDir, 'hidden.md', 'Puffins live in burrows.')
     const found = await explain(small, { query: 'Where do puffins live?', path: 'hidden.md' })
     expect([found.verdict, stageOf(found, 'text-leg')?.reason]).toEqual(['index-behind', 'not-in-index'])
   })
 
-  it('21. reports a text index that has not applied the newest change', () => {
+  it('reports a text index that has not applied the newest change', () => {
     const nothing = {
       hits: [],
       textCount: 0,
@@ -316,7 +316,7 @@ describe('the explanation of a miss', () => {
   })
 })
 
-it('the first query finds a document that another process published', async () => {
+it('a document that another process published is found by the next explanation', async () => {
   await plantUnindexed(test.dataDir, 'late.md', 'Guillemots nest on cliffs.', true)
   const found = await explain(small, { query: 'guillemots', path: 'late.md' })
   expect(found.verdict).toBe('shown')
@@ -339,7 +339,7 @@ describe('an explanation', () => {
     expect([byId.verdict, decidingStage(byId).reason]).toEqual(['unknown-document', 'unknown-id'])
   })
 
-  it('validates modes and parameters like a query', async () => {
+  it('rejects a mode that the profile lacks, and a request without exactly one question and one document', async () => {
     const query = { query: 'tides', path: 'tides.md' }
     await expect(explain(small, { ...query, mode: 'deep' })).rejects.toMatchObject({ code: 'profile-mode-mismatch' })
     const auto = await explain(small, { ...query, mode: 'auto' })
@@ -351,7 +351,7 @@ describe('an explanation', () => {
     expect(() => ExplainBody.parse({ query: 'x' })).toThrow('exactly one of documentId or path')
   })
 
-  it('leaves no trace, session or lease', async () => {
+  it('leaves no running query behind', async () => {
     const { runningQueries } = await test.engine.activity()
     await explain(small, { query: 'tides', path: 'tides.md' })
     expect((await test.engine.activity()).runningQueries).toBe(runningQueries)

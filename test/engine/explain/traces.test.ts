@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => test.end())
 
 describe('a stored trace', () => {
-  it('can be explained from its record, and by a new run when that gives the same evidence', async () => {
+  it('can be explained by its record, and by a repetition of its query if that gives the same evidence', async () => {
     const spaceId = await makeSpace(test.engine, 'traces')
     await ingest(test.engine, ADA, spaceId, { 'tides.md': SMALL['tides.md'], 'bread.md': SMALL['bread.md'] })
     const set = (topK: number) => test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...PROFILE, topK })
@@ -42,14 +42,14 @@ describe('a stored trace', () => {
     expect(unknowable.hint).toMatch(/ask the question again/)
   })
 
-  it('records the documents its query was limited to', async () => {
+  it('explains that its query was limited to other documents', async () => {
     const bread = await documentId(small, 'bread.md')
     const { traceId } = await ask(test.engine, ADA, small, 'highest tides', { activeDocumentIds: [bread] })
     const found = await explain(small, { traceId, path: 'tides.md' })
     expect(found.verdict).toBe('out-of-scope')
   })
 
-  it('stays hidden from other tenants, subjects and spaces', async () => {
+  it('cannot be explained by other tenants or subjects, or in another space', async () => {
     const { traceId } = await ask(test.engine, ADA, small, 'highest tides')
     const body = ExplainBody.parse({ traceId, path: 'tides.md' })
     await expect(test.engine.queries.explain(BOB, small, body)).rejects.toMatchObject({ code: 'not-found' })
@@ -61,11 +61,11 @@ describe('a stored trace', () => {
   })
 })
 
-describe('a mode other than fast', () => {
+describe('the explanation of a query in a mode other than fast', () => {
   const modes: RetrievalProfileBody['modes'] = ['fast', 'deep', 'research']
 
   it.each(['deep', 'research'] as const)(
-    '%s runs next to fast, and the explanation states whether it shows the document',
+    'in %s mode describes the stages of fast mode, and whether the requested mode shows the document',
     async (mode) => {
       const shown = await withProfile(small, { modes }, () =>
         explain(small, { query: 'When do the highest tides come?', path: 'tides.md', mode }),
@@ -80,7 +80,7 @@ describe('a mode other than fast', () => {
     },
   )
 
-  it('appears in the explanation of its trace, and what the trace does not record is unknowable', async () => {
+  it('names the mode of a trace, and reports unknowable for a document that the trace does not contain', async () => {
     await withProfile(small, { modes, defaultMode: 'research' }, async () => {
       const { traceId } = await ask(test.engine, ADA, small, 'When do the highest tides come?')
       const shown = await explain(small, { traceId, path: 'tides.md' })

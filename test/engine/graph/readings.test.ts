@@ -55,7 +55,7 @@ afterEach(async () => {
   await server.close()
 })
 
-describe('a graph reading of an entire space', () => {
+describe('a graph reading of a complete space by a model', () => {
   it('asks the model once per distinct text and stores the results', async () => {
     await open(true)
     const begun = await start()
@@ -76,7 +76,7 @@ describe('a graph reading of an entire space', () => {
     await expect(readings().start(BOB, spaceId, { budgetTokens: 1000 })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('stops within its budget, reports its progress, and the next one continues from there', async () => {
+  it('stops within its budget and reports its progress, and the next reading continues from there', async () => {
     await open(true)
     const short = await ends((await start(3500)).id, 'budget-spent')
     expect(short.usedTokens).toBeLessThanOrEqual(3500)
@@ -104,7 +104,7 @@ describe('a graph reading of an entire space', () => {
     expect(await leads()).toHaveLength(10)
   })
 
-  it('sends no more requests after its cancellation', async () => {
+  it('sends no more requests to the model after its cancellation', async () => {
     await open(true)
     server.always({ kind: 'hang' })
     const { id } = await start()
@@ -116,7 +116,7 @@ describe('a graph reading of an entire space', () => {
     expect(server.requests).toHaveLength(4)
   })
 
-  it('waits for an unavailable model, and fails on a permanent error', async () => {
+  it('waits for an unavailable model, and fails on a permanent error of the model', async () => {
     await open(true)
     server.always({ kind: 'status', status: 503 })
     const { id } = await start()
@@ -137,7 +137,7 @@ describe('a graph reading of an entire space', () => {
     expect(done).toMatchObject({ passages: 10, passagesRead: 9, passagesUnusable: 1 })
   })
 
-  it('uses rules when the space has no model', async () => {
+  it('uses rules if the space has no model', async () => {
     await open(false)
     const done = await ends((await start()).id, 'completed')
     expect(done).toMatchObject({ passages: 10, passagesRead: 10, passagesAsked: 0, usedTokens: 0 })
@@ -145,7 +145,7 @@ describe('a graph reading of an entire space', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('drops the results of a deleted document', async () => {
+  it('loses the stored results of a deleted document', async () => {
     await open(true)
     await ends((await start()).id, 'completed')
     const [gone] = (await test.engine.documents.list(ADA, spaceId, { limit: 1 })).items

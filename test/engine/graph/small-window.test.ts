@@ -8,7 +8,7 @@ import type { ChatMessage, Generator } from '../../../src/engine/models/types.js
 const PASSAGE = 'The ship Aurora belongs to the Harbour Office. '.repeat(120)
 const REPLY = JSON.stringify({ entities: [{ name: 'Aurora', type: 'product' }], relations: [] })
 
-it('a passage is truncated to the window of the model, and to half of it when that is still too long', async () => {
+it('a passage for graph extraction is cut to the model window, and to half of it if the model rejects it', async () => {
   const given: number[] = []
   const generator: Generator = {
     reference: { pluginId: 'test', provider: 'test', model: 'small' },

@@ -36,7 +36,7 @@ async function entity(name: string): Promise<GraphEntity> {
 describe('a graph traversal', () => {
   beforeEach(() => ingest(test.engine, ADA, spaceId, { 'plan.md': PLAN, 'policy.md': POLICY }))
 
-  it('follows relations across two documents and reports its metrics', async () => {
+  it('follows relations across two documents, and reports its metrics', async () => {
     const falcon = await entity('Project Falcon')
     expect(falcon).toMatchObject({ type: 'term', canonicalKey: 'project falcon', permissionScope: [], depth: 0 })
     const found = await traverse(falcon.id)
@@ -54,7 +54,7 @@ describe('a graph traversal', () => {
     expect(found.metrics.exploredRelations).toBeGreaterThanOrEqual(found.relations.length)
   })
 
-  it('respects depth, fanout and node limits, and reports truncation', async () => {
+  it('respects the limits of depth, fanout and nodes, and reports truncation', async () => {
     const { id } = await entity('Project Falcon')
     const near = await traverse(id, { depth: 1 })
     expect(near.metrics.depthReached).toBe(1)
@@ -68,7 +68,7 @@ describe('a graph traversal', () => {
     expect((await traverse(id, { maxNodes: 1 })).entities.map((one) => one.id)).toEqual([id])
   })
 
-  it('fails for entities of other tenants, other spaces and unknown ids', async () => {
+  it('fails with not-found for entities of other tenants and other spaces, and for unknown ids', async () => {
     const { id } = await entity('Project Falcon')
     await expect(traverse(id, {}, BOB)).rejects.toMatchObject({ code: 'not-found' })
     const other = await test.engine.spaces.create(ADA, { name: 'Other', slug: 'other' })
@@ -78,7 +78,7 @@ describe('a graph traversal', () => {
     await expect(traverse(spaceId)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('omits at once what only a deleted document stated', async () => {
+  it('omits entities that only a deleted document mentions', async () => {
     const falcon = await entity('Project Falcon')
     const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 10 })
     const policy = items.find(({ filename }) => filename === 'policy.md')
@@ -89,7 +89,7 @@ describe('a graph traversal', () => {
     expect((await entities()).map(({ name }) => name)).not.toContain('Oskar Blum')
   })
 
-  it('comes with lists of entities by name and type, and of relations by entity, page by page', async () => {
+  it('starts from lists of entities by name and type, and of relations by entity, page by page', async () => {
     const all = await entities()
     const paged: GraphEntity[] = []
     for (let cursor: string | undefined; ; ) {
@@ -107,8 +107,8 @@ describe('a graph traversal', () => {
   })
 })
 
-describe('permission scopes of sources', () => {
-  it('hide entities, relations, spellings and passages from readers without permission', async () => {
+describe('the permission scope of a source', () => {
+  it('hides entities, relations, spellings and passages from readers without permission', async () => {
     const source = await test.engine.sources.create(ADA, spaceId, {
       name: 'Board',
       type: 'upload',
@@ -137,8 +137,8 @@ describe('permission scopes of sources', () => {
   })
 })
 
-describe('extraction on request', () => {
-  it('reads the next passages, continues after them, and changes nothing when repeated', async () => {
+describe('graph extraction on request', () => {
+  it('reads the next passages at each request, and changes nothing for passages that were read already', async () => {
     await ingest(test.engine, ADA, spaceId, { 'plan.md': PLAN, 'policy.md': POLICY })
     const extract = (limit: number) => test.engine.graph.extract(ADA, spaceId, { limit })
     const first = await extract(1)
@@ -159,11 +159,11 @@ describe('extraction on request', () => {
   })
 })
 
-describe('extraction by a model', () => {
+describe('graph extraction by a model', () => {
   let server: FakeOpenAi
   afterEach(() => server.close())
 
-  it('A84: accepts what matches the schema and occurs in the passage; without a usable response the rules apply', async () => {
+  it('A84: accepts only entities and relations that match the schema and occur in the passage', async () => {
     const reply = {
       entities: [
         { name: 'quay crane', type: 'product' },

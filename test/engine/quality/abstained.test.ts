@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => test_.end())
 
-test('a query that a model declines despite a sure quotation is captured, and triage finds its passage', async () => {
+test('a question that the model declines although a passage answers it is triaged as a retrieval miss', async () => {
   const { engine } = test_
   const { id } = await engine.spaces.create(ADA, { name: 'L', slug: 'l' })
   await ingest(engine, ADA, id, { 'a.md': '# Lighthouse\n\nThe lighthouse of Westerhever was built in 1908.\n' })

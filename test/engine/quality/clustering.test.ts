@@ -47,14 +47,14 @@ test('failed queries stay unclustered while queries arrive, and are clustered af
   expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(1)
 })
 
-test('a request for clusters clusters newly captured queries first', async () => {
+test('listing the clusters of failed queries clusters the newly captured ones before it replies', async () => {
   await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   const { clusters } = await test_.engine.quality.failed.clusters(ADA, spaceId, { limit: 9 })
   expect(clusters.map(({ count }) => count)).toEqual([2])
   expect(compared()).toBe(true)
 })
 
-test('failed queries that were captured before a stop are clustered after the next start', async () => {
+test('failed queries captured before the engine stopped are clustered after its next start', async () => {
   await fail('Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   await test_.engine.close()
   expect(compared()).toBe(false)
@@ -63,7 +63,7 @@ test('failed queries that were captured before a stop are clustered after the ne
   expect(new Set(rows().map(({ cluster_key }) => cluster_key)).size).toBe(1)
 })
 
-test('a failed query with damaged metadata stays in its own cluster, and later ones are clustered', async () => {
+test('a failed query with damaged metadata stays in its own cluster, and later queries are clustered', async () => {
   await fail('How do I knit a jumper?', 'Who is the mayor of Vienna?', 'Vienna: who is mayor?')
   await test_.engine.close()
   await change(`UPDATE failed_queries SET metadata = '{' WHERE query LIKE '%jumper%'`)

@@ -14,8 +14,8 @@ function clustered(questions: readonly string[]): number[] {
   })
 }
 
-describe('questions with the same meaning', () => {
-  test('form one cluster in other words, in another order and as keywords', () => {
+describe('questions to a space', () => {
+  test('form one cluster if they mean the same in other words, in another order or as keywords', () => {
     expect(
       clustered([
         'How much does the sauna in Tampere cost?',
@@ -26,7 +26,7 @@ describe('questions with the same meaning', () => {
     ).toEqual([0, 0, 0, 0])
   })
 
-  test('form another cluster if they ask for another facet of the same subject', () => {
+  test('form separate clusters if they ask for different facets of the same subject', () => {
     expect(
       clustered([
         'How much does the sauna in Tampere cost?',
@@ -37,14 +37,14 @@ describe('questions with the same meaning', () => {
     ).toEqual([0, 1, 2, 3])
   })
 
-  test('form another cluster if they name another subject', () => {
+  test('form separate clusters if they name different subjects', () => {
     expect(clustered(['When does the sauna in Tampere close?', 'When does the sauna in Turku close?'])).toEqual([0, 1])
     expect(clustered(['How often must pump X200 be serviced?', 'How often must pump X300 be serviced?'])).toEqual([
       0, 1,
     ])
   })
 
-  test('form one cluster without shared words if they point to the same sentence of the space, else two', () => {
+  test('without shared words form one cluster if they point to the same sentence of the space, else two', () => {
     const passages = [
       { id: 'a', text: 'The gate is locked at eight. Bicycles stand in the shed behind the mill.', score: 1 },
     ]
@@ -57,13 +57,13 @@ describe('questions with the same meaning', () => {
     expect(findNearestCluster(third, new Map([['first', [first, other]]]))).toBeUndefined()
   })
 
-  test('do not depend on capitals in German', () => {
+  test('form one cluster regardless of capital letters in German', () => {
     expect(
       clustered(['Wie hoch ist die Gebühr für das Paket?', 'Gebühr Paket', 'Wann wird das Paket gebracht?']),
     ).toEqual([0, 0, 1])
   })
 
-  test('form one cluster in German, French, Spanish and Chinese, too, in other words and as keywords', () => {
+  test('in German, in French, in Spanish and in Chinese form one cluster each if reworded or cut to keywords', () => {
     expect(
       clustered(['Was kostet die Sauna in Turku?', 'Preis Sauna Turku', 'Wie teuer ist die Sauna in Turku?']),
     ).toEqual([0, 0, 0])
@@ -74,13 +74,13 @@ describe('questions with the same meaning', () => {
     expect(clustered(['桑拿房多少钱?', '桑拿房 费用', '请问桑拿房的价格是多少?'])).toEqual([0, 0, 0])
   })
 
-  test('form another cluster if one noun or verb of the sentence is replaced', () => {
+  test('form separate clusters if one noun or verb of the sentence is replaced', () => {
     expect(clustered(['How much does the sauna cost?', 'How much does the canoe cost?'])).toEqual([0, 1])
     expect(clustered(['Wann wird der Zaun gestrichen?', 'Wann wird der Zaun gebaut?'])).toEqual([0, 1])
     expect(clustered(['¿Cuánto cuesta la sauna?', '¿Cuánto cuesta la canoa?'])).toEqual([0, 1])
   })
 
-  test('form another cluster for another year, for an opposite, and for a negation', () => {
+  test('form separate clusters if they differ in the year, by opposite words or by a negation', () => {
     expect(clustered(['How many guests came in 2021?', 'How many guests came in 2022?'])).toEqual([0, 1])
     expect(clustered(['When does the first tram leave?', 'When does the last tram leave?'])).toEqual([0, 1])
     expect(clustered(['小桑拿房每小时多少钱?', '大桑拿房每小时多少钱?'])).toEqual([0, 1])
@@ -88,7 +88,7 @@ describe('questions with the same meaning', () => {
     expect(clustered(['Until when is the sauna open?', 'When does the sauna close?'])).toEqual([0, 0])
   })
 
-  test('form one cluster with an abbreviation spelled out, and with a German compound split', () => {
+  test('form one cluster if one of them spells out an abbreviation or splits a German compound', () => {
     expect(clustered(['What is the max weight of a parcel?', 'maximum weight of a parcel'])).toEqual([0, 0])
     expect(clustered(['Wie hoch ist die Saunagebühr?', 'Gebühr Sauna'])).toEqual([0, 0])
   })
@@ -99,7 +99,7 @@ describe('questions with the same meaning', () => {
     expect(clustered(more).slice(0, first.length)).toEqual(clustered(first))
   })
 
-  test('compare symmetrically, and resemble themselves most', () => {
+  test('have the same likeness in both directions, and are most like themselves', () => {
     const [one, other] = [toMeaning('Where are keys kept?'), toMeaning('At what location do we store the keys?')]
     expect(mayAskSame(one, other)).toBe(true)
     expect(computeLikeness(one, other)).toBeCloseTo(computeLikeness(other, one))

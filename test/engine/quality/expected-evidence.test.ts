@@ -31,11 +31,11 @@ describe('the expected evidence of a question', () => {
     ],
     ['停车多少钱？', '说明价格或费用的文字：停车多少钱'],
     ['Berths in the harbour are let by the week.', 'a text about this: Berths in the harbour are let by the week'],
-  ])('%s', (question, text) => {
+  ])('for "%s" reads "%s"', (question, text) => {
     expect(describeExpectedEvidence(question).map((one) => one.text)).toEqual([text])
   })
 
-  test('covers each of several questions, and uses the complete question as subject if it cannot be split', () => {
+  test('covers each of several questions, and has the complete question as subject if it cannot be split', () => {
     expect(describeExpectedEvidence('When does the kiosk open, and who runs it?').map(({ kind }) => kind)).toEqual([
       'time',
       'person',
@@ -45,7 +45,7 @@ describe('the expected evidence of a question', () => {
   })
 })
 
-describe('the checks of triage', () => {
+describe('the checks in the triage of failed queries', () => {
   test('words with one or two typos and forms of one word count as similar; other words do not', () => {
     expect(generateMisspellings('harbuor')).toContain('harbour')
     for (const [one, other] of [
@@ -62,7 +62,7 @@ describe('the checks of triage', () => {
       expect(looksLike(one, other)).toBe(false)
   })
 
-  test('a passage lacks an answer type only if it contains nothing similar', () => {
+  test('a passage lacks the answer type of a question, such as a number, only if it has nothing like it', () => {
     expect(lacksKind('number', 'The lens is cleaned with ethanol.')).toBe(true)
     expect(lacksKind('number', 'The lens is cleaned twice.')).toBe(false)
     expect(lacksKind('person', 'Lens\nThe lens is cleaned with ethanol.')).toBe(true)
@@ -95,7 +95,7 @@ describe('the checks of triage', () => {
 })
 
 describe('the opinion of a model about a failed query', () => {
-  test('can be JSON or prose, and ignores passages that the model did not receive', () => {
+  test('parses from JSON and from prose, without passages that the model did not receive', () => {
     expect(parseOpinion('{"verdict": "answered", "passages": [2, 9, 2]}', 3)).toEqual({
       says: 'answered',
       passages: [1],

@@ -41,7 +41,7 @@ describe('a golden question with an expected answer', () => {
     expect(await golden().update(ADA, spaceId, id, { expect: null })).not.toHaveProperty('expect')
   })
 
-  it('can come from a trace, and does not exist for another tenant', async () => {
+  it('can be created from a trace, and fails with not-found for another tenant', async () => {
     const { traceId } = await ask(test.engine, ADA, spaceId, 'Who sets the notice period?')
     const made = await golden().fromTrace(ADA, spaceId, { traceId, tags: [], expect: { not: ['four weeks'] } })
     expect(made.expect).toEqual({ not: ['four weeks'] })

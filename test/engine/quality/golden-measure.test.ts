@@ -4,8 +4,8 @@ import type { EvidenceItem } from '../../../src/contract/gateway/queries.js'
 import { judgeOutcome, measureEvidence } from '../../../src/engine/quality/golden-measure.js'
 import { findQuoteRanges, overlaps, toLetterText } from '../../../src/engine/quality/text-location.js'
 
-describe('a quote', () => {
-  it('matches whatever is between its letters, and its offsets are those of the text', () => {
+describe('a quote of a golden question', () => {
+  it('matches text with other case, spaces and marks between its letters, and gets offsets in that text', () => {
     const word = fc.stringMatching(/^[a-z0-9ä語]{1,8}$/u)
     const between = fc.constantFrom(' ', '\n', ' — ', '**', '\u00a0', '😀 ')
     fc.assert(
@@ -23,14 +23,14 @@ describe('a quote', () => {
     expect(findQuoteRanges('— !', toLetterText('a — ! b'))).toEqual([])
   })
 
-  it('counts as contained in a passage with at least half of it', () => {
+  it('counts as contained in a passage that overlaps at least half of the quote', () => {
     expect(overlaps({ start: 0, end: 10 }, { start: 5, end: 100 })).toBe(true)
     expect(overlaps({ start: 0, end: 10 }, { start: 6, end: 100 })).toBe(false)
     expect(overlaps({ start: 0, end: 10 }, { start: 10, end: 20 })).toBe(false)
   })
 })
 
-describe('evidence', () => {
+describe('the recall and reciprocal rank of evidence', () => {
   const item = (nodeId: string, documentAssetId: string, startOffset: number, endOffset: number): EvidenceItem => ({
     nodeId,
     text: nodeId,
@@ -43,7 +43,7 @@ describe('evidence', () => {
   })
   const bundle = { items: [item('n1', 'd1', 0, 50), item('n2', 'd2', 0, 50), item('n3', 'd1', 50, 100)] }
 
-  it('counts up to its first k items for recall and reciprocal rank', () => {
+  it('count only the first k evidence items, and come with the expected passages that are missing', () => {
     const wanted = [
       { text: 'late', label: { documentId: 'd1', ranges: [{ start: 60, end: 70 }] } },
       { text: 'second', nodeId: 'n2' },
@@ -55,7 +55,7 @@ describe('evidence', () => {
   })
 })
 
-describe('the outcome of a question', () => {
+describe('the outcome of a golden question', () => {
   it.each([
     [{ recall: 1, answerable: true }, 'passed'],
     [{ recall: 0.5, answerable: true }, 'partly'],
@@ -64,7 +64,7 @@ describe('the outcome of a question', () => {
     [{ recall: 1, answer: { right: false } }, 'failed'],
     [{ answerable: false }, 'failed'],
     [{ answer: { right: true } }, 'passed'],
-  ])('is judged by its figures: %j is %s', (figures, outcome) => {
+  ])('for the measurements %j equals %s', (figures, outcome) => {
     expect(judgeOutcome(figures)).toBe(outcome)
   })
 })

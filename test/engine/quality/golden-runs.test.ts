@@ -36,7 +36,7 @@ async function runToEnd(body: object = {}): Promise<GoldenRun> {
 const resultsOf = async (run: GoldenRun) => (await runs().results(ADA, spaceId, run.id, { limit: 10 })).items
 
 describe('a golden run', () => {
-  it('stores the figures of each question and their averages', async () => {
+  it('stores the recall, answerability and answer of each question, and their averages', async () => {
     const run = await runToEnd({ mode: 'fast' })
     const metrics = { questions: 1, recall: 1, mrr: 1, answerable: 1, answer: 1 }
     expect(run).toMatchObject({ status: 'completed', mode: 'fast', k: 50, questions: 1, done: 1, passed: 1, metrics })
@@ -46,7 +46,7 @@ describe('a golden run', () => {
     expect(result?.evidence).toHaveLength(1)
   })
 
-  it('reports locations and passages that no longer exist, and questions that expect nothing', async () => {
+  it('reports questions without their expected passage as unresolved, and without a label as unlabelled', async () => {
     const lost = '00000000-0000-7000-8000-000000000000'
     const run = await runToEnd({
       questions: [
@@ -64,7 +64,7 @@ describe('a golden run', () => {
     expect(run).toMatchObject({ done: 3, passed: 0, metrics: { questions: 0 } })
   })
 
-  it('belongs to its subject, and selects questions by tag', async () => {
+  it('can be read only by the subject that started it, and fails with invalid-request for an unused tag', async () => {
     const run = await runToEnd({ tags: ['staff'] })
     expect((await runs().list(ADA, spaceId, { limit: 1 })).items).toEqual([run])
     expect((await runs().list(EVE, spaceId, { limit: 10 })).items).toEqual([])
@@ -74,7 +74,7 @@ describe('a golden run', () => {
     await expect(runs().create(ADA, spaceId, body)).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  it('keeps its figures and loses the answer when the trace is deleted', async () => {
+  it('keeps its measurements and loses the text of an answer when the trace of the query is deleted', async () => {
     const run = await runToEnd()
     const [before] = await resultsOf(run)
     await rowsOf(test.dataDir).run(`DELETE FROM traces WHERE id = '${before?.traceId}'`)
@@ -84,7 +84,7 @@ describe('a golden run', () => {
     expect(after?.answer).not.toHaveProperty('text')
   })
 
-  it('loses its results when it is deleted, and then gets no more', async () => {
+  it('cannot be read after its deletion, and leaves no results', async () => {
     const run = await runToEnd()
     await runs().delete(ADA, spaceId, run.id)
     await expect(runs().get(ADA, spaceId, run.id)).rejects.toMatchObject({ code: 'not-found' })
@@ -92,7 +92,7 @@ describe('a golden run', () => {
     expect(rows.value(`SELECT count(*) FROM golden_run_results WHERE run_id = '${run.id}'`)).toBe(0)
   })
 
-  it('ends as failed if its gateway is lost', async () => {
+  it('ends as failed after a restart if the gateway that executed it is lost', async () => {
     const run = await runToEnd()
     const rows = rowsOf(test.dataDir)
     await rows.run(

@@ -127,7 +127,7 @@ describe('quality traces', () => {
     )
   })
 
-  test('count as both completed and failed if a failed attempt recovered', async () => {
+  test('match both status filters, completed and failed, if a failed attempt recovered', async () => {
     const both = { limit: 100, query: 'Question 3 ' }
     for (const status of ['completed', 'failed'] as const)
       expect((await test_.engine.quality.traces(ADA, spaceId, { ...both, status })).items).toMatchObject([
@@ -149,7 +149,7 @@ describe('quality traces', () => {
       await expect(attempt()).rejects.toMatchObject({ code: 'invalid-cursor' })
   })
 
-  test('contain the search settings of the run and the quality of its evidence', async () => {
+  test('contain profile, stages and scores of the query, and disappear with a document of the evidence', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Sea', slug: 'sea' })
     const [document] = await ingest(engine, ADA, id, { 'a.md': '# Tides\n\nThe moon pulls the tides of the sea.' })
@@ -181,8 +181,8 @@ describe('quality traces', () => {
   })
 })
 
-describe('failed queries and golden questions', () => {
-  test('appear in pages without gaps or repeats, also while others are added', async () => {
+describe('lists of failed queries and golden questions', () => {
+  test('return every entry exactly once across pages, even if golden questions are added in between', async () => {
     const { failed, golden } = test_.engine.quality
     await fc.assert(
       fc.asyncProperty(
@@ -215,7 +215,7 @@ describe('failed queries and golden questions', () => {
     expect(seen.map((item) => item.question)).toEqual(['g0', 'g1', 'g2', 'g3', 'g4', 'g5', 'g6', 'g7', 'g8'])
   })
 
-  test('form clusters by key, ordered by the number of queries', async () => {
+  test('group failed queries into clusters by key, the largest cluster first', async () => {
     const { clusters } = await test_.engine.quality.failed.clusters(ADA, spaceId, { limit: 1000 })
     expect(clusters).toHaveLength(7)
     const counts = clusters.map(({ count }) => count)
@@ -256,7 +256,7 @@ describe('the limits of quality data', () => {
     expect((await queries.list(ADA, id, { limit: 1 })).items[0]).toEqual(failed)
   })
 
-  test('a space full of failed queries removes the one settled longest ago, and never an open one', async () => {
+  test('at 10,000 failed queries of a space a new one replaces a settled one, and never an open one', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Crowded', slug: 'crowded' })
     const key = keyOf(id)
@@ -290,7 +290,7 @@ describe('the deletion of quality data', () => {
       ]),
     )
 
-  test('a deleted trace removes its reviews and keeps golden questions; a deleted space removes everything', async () => {
+  test('a deleted trace removes its reviews, but no golden question; a deleted space removes everything', async () => {
     const { engine } = test_
     const { id } = await engine.spaces.create(ADA, { name: 'Gone', slug: 'gone' })
     const key = keyOf(id)

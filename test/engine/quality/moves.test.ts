@@ -16,7 +16,7 @@ const EVENTS: FailedQueryEvent[] = [
 ]
 
 describe('the status changes of a failed query', () => {
-  test('start from any status for a verdict, and only from pending-triage for triage', () => {
+  test('start at any status for the verdict of a reviewer, and only at pending-triage for triage', () => {
     const to: Record<FailedQueryEvent, FailedQueryStatus> = {
       'triage:sure': 'triaged',
       'triage:uncertain': 'pending-annotation',
@@ -48,7 +48,7 @@ describe('the status changes of a failed query', () => {
   })
 })
 
-describe('the rules of triage', () => {
+describe('the rules of triage for failed queries', () => {
   const evidence = {
     terms: 4,
     specific: 3,
@@ -61,25 +61,35 @@ describe('the rules of triage', () => {
   }
 
   test.each([
-    ['no similar passage', evidence, [], 'irrelevant'],
-    ['a query without terms', { ...evidence, terms: 0, specific: 0 }, [], 'uncertain'],
-    ['everyday words that the space does not contain', { ...evidence, specific: 1 }, [], 'uncertain'],
-    ['the same with distant vectors', { ...evidence, specific: 1, nearest: 0.3 }, [], 'irrelevant'],
-    ['near vectors', { ...evidence, nearest: 0.7 }, [], 'uncertain'],
-    ['another language', { ...evidence, sameLanguage: false }, ['other-language'], 'uncertain'],
-    ['a long question', { ...evidence, terms: 25 }, ['long-question'], 'uncertain'],
-    ['withheld passages', evidence, ['withheld'], 'uncertain'],
-    ['an unpublished document of that name', evidence, ['not-published'], 'retrieval-miss'],
-    ['few of the terms in one passage', { ...evidence, best: 0.25 }, [], 'uncertain'],
-    ['many of the terms in one passage', { ...evidence, best: 0.3 }, [], 'retrieval-miss'],
+    ['no similar passage: irrelevant', evidence, [], 'irrelevant'],
+    ['a query without terms: uncertain', { ...evidence, terms: 0, specific: 0 }, [], 'uncertain'],
+    ['everyday words that the space does not contain: uncertain', { ...evidence, specific: 1 }, [], 'uncertain'],
     [
-      'many of the terms without the requested type of answer',
+      'everyday words that the space does not contain, distant vectors: irrelevant',
+      { ...evidence, specific: 1, nearest: 0.3 },
+      [],
+      'irrelevant',
+    ],
+    ['no similar passage, but near vectors: uncertain', { ...evidence, nearest: 0.7 }, [], 'uncertain'],
+    [
+      'a question in another language than the space: uncertain',
+      { ...evidence, sameLanguage: false },
+      ['other-language'],
+      'uncertain',
+    ],
+    ['a long question: uncertain', { ...evidence, terms: 25 }, ['long-question'], 'uncertain'],
+    ['withheld passages: uncertain', evidence, ['withheld'], 'uncertain'],
+    ['an unpublished document that the question names: retrieval-miss', evidence, ['not-published'], 'retrieval-miss'],
+    ['few of the terms in one passage: uncertain', { ...evidence, best: 0.25 }, [], 'uncertain'],
+    ['many of the terms in one passage: retrieval-miss', { ...evidence, best: 0.3 }, [], 'retrieval-miss'],
+    [
+      'many of the terms without the requested type of answer: coverage-gap',
       { ...evidence, best: 0.9 },
       ['kind-missing'],
       'coverage-gap',
     ],
     [
-      'fewer of the terms of a long question',
+      'few of the terms of a long question in one passage: retrieval-miss',
       { ...evidence, terms: 25, best: 0.15 },
       ['long-question'],
       'retrieval-miss',
@@ -96,7 +106,7 @@ describe('the rules of triage', () => {
     ['related', 0.9, 'coverage-gap'],
     ['unrelated', 0.4, 'irrelevant'],
     ['unrelated', 0.5, 'uncertain'],
-  ] as const)('a model that says %s of a passage that holds %d of the question makes it %s', (says, best, verdict) => {
+  ] as const)('with the model opinion "%s" and the fraction %d of terms in one passage: %s', (says, best, verdict) => {
     expect(judgeOpinion({ says, passages: [] }, { best })).toBe(verdict)
   })
 })
@@ -111,7 +121,7 @@ describe('the trigger of a failed query', () => {
     ['answerable', [1], undefined],
     ['answerable', undefined, undefined],
     ['conflict', [1, 2], undefined],
-  ] as const)('equals, for the state %s and citations %j: %s', (state, cited, trigger) => {
+  ] as const)('for the evidence state %s and the cited passages %j: %s', (state, cited, trigger) => {
     expect(findFailureTrigger(state, cited)).toBe(trigger)
   })
 })
@@ -125,14 +135,14 @@ describe('the keys of failed queries', () => {
     expect(toQueryKey('?')).not.toBe(toQueryKey('!'))
   })
 
-  test('equal each other in a cluster for the same terms in any order and form', () => {
+  test('for clusters equal each other if the queries have the same terms in any order and form', () => {
     expect(toClusterKey('How do I reset my password?')).toBe(toClusterKey('password resets'))
     expect(toClusterKey('reset password')).not.toBe(toClusterKey('reset token'))
     expect(toClusterKey('?!')).not.toBe(toClusterKey('…'))
     expect(toClusterKey('潮汐是什么')).toBe(toClusterKey('潮汐'))
   })
 
-  test('keep a bounded length, and do not depend on the order of words', () => {
+  test('for clusters have a bounded length, and do not depend on the order of words', () => {
     fc.assert(
       fc.property(fc.array(fc.stringMatching(/^[b-z]{3,20}$/), { minLength: 1, maxLength: 60 }), (words) => {
         const key = toClusterKey(words.join(' '))

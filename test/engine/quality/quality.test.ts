@@ -42,7 +42,7 @@ async function failed(query: string, space = spaceId): Promise<FailedQuery> {
 }
 
 describe('the capture of failed queries', () => {
-  test('stores an unanswered query with its trace each time, and counts repeats in one row after ten', async () => {
+  test('stores an unanswered query as a row up to ten times, and then counts repeats in an existing row', async () => {
     const first = await failed('Who won the cricket final?')
     expect(first).toMatchObject({
       query: 'Who won the cricket final?',
@@ -68,7 +68,7 @@ describe('the capture of failed queries', () => {
     expect(items.map((item) => item.query)).not.toContain('When do spring tides come?')
   })
 
-  test('counts repeats of a dismissed query, and stores a new row after an annotated one', async () => {
+  test('counts the repeat of a dismissed query, and stores the repeat of an annotated query as a new row', async () => {
     const { decide } = test_.engine.quality.failed
     const dismissed = await failed('Where is the nearest pizza oven?')
     await decide(ADA, spaceId, dismissed.id, { verdict: 'irrelevant' })
@@ -85,8 +85,8 @@ describe('the capture of failed queries', () => {
   })
 })
 
-describe('the verdict of a reviewer', () => {
-  test('retrieval-miss promotes the query, and creates one golden question on repeated verdicts', async () => {
+describe('the verdict of a reviewer about a failed query', () => {
+  test('retrieval-miss promotes the query and creates one golden question, even if it is repeated', async () => {
     const { failed: queries, golden } = test_.engine.quality
     const query = await failed('How deep is the trench?')
     const body = { verdict: 'retrieval-miss' as const, expectedEvidenceIds: [NOBODY], note: 'in the annex' }
@@ -145,7 +145,7 @@ describe('the verdict of a reviewer', () => {
 })
 
 describe('the clusters of failed queries', () => {
-  test('contain queries with the same terms, the most frequent first', async () => {
+  test('contain queries with the same terms, and are listed from the largest to the smallest', async () => {
     const space = await newSpace('clustered')
     const rare = await failed('Who is the mayor of Vienna?', space)
     const often = await failed('How do I knit a jumper?', space)
@@ -163,8 +163,8 @@ describe('the clusters of failed queries', () => {
   })
 })
 
-describe('triage', () => {
-  test('distinguishes coverage gaps from irrelevant queries, and changes only pending ones', async () => {
+describe('the triage of failed queries', () => {
+  test('distinguishes coverage gaps from irrelevant queries, and changes only queries pending triage', async () => {
     const space = await newSpace('triaged')
     const { failed: queries } = test_.engine.quality
     const foreign = await failed('Who invented the saxophone quartet?', space)
@@ -197,7 +197,7 @@ describe('triage', () => {
     expect((await queries.triage(ADA, space, { limit: 50 })).triaged).toBe(0)
   })
 
-  test('calls a query whose evidence was added later a retrieval miss, and suggests the passages', async () => {
+  test('calls a query whose evidence was added later a retrieval miss, and suggests the new passage', async () => {
     const space = await newSpace('grown')
     const { failed: queries } = test_.engine.quality
     const query = await failed('Who mends the nets of the trawler?', space)
@@ -209,7 +209,7 @@ describe('triage', () => {
     ])
   })
 
-  test('processes the oldest first, up to the requested number', async () => {
+  test('processes the oldest queries first, up to the requested number', async () => {
     const space = await newSpace('queued')
     const { failed: queries } = test_.engine.quality
     const first = await failed('Who fixed the gramophone?', space)
@@ -220,7 +220,7 @@ describe('triage', () => {
 })
 
 describe('golden questions', () => {
-  test('survive a restart and partial updates, and keep annotation and origin when metadata is replaced', async () => {
+  test('survive a restart and partial updates, and keep their annotation when other metadata is replaced', async () => {
     const created = await test_.engine.quality.golden.create(ADA, spaceId, {
       question: 'What pulls the sea?',
       expectedEvidenceIds: [NOBODY],
@@ -253,7 +253,7 @@ describe('golden questions', () => {
       await expect(gone()).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  test("can be created from the caller's own traces, with the evidence of the trace", async () => {
+  test("can be created from the caller's own traces only, and then expect the evidence of the trace", async () => {
     const { golden } = test_.engine.quality
     const { traceId, done } = await ask(test_.engine, ADA, spaceId, 'When do spring tides come?')
     const bundle = done.metadata?.evidenceBundle as { items: { nodeId: string }[] }
@@ -291,7 +291,7 @@ describe('reviews of missing evidence', () => {
     return { traceId, itemKey: String(items[0]!.metadata.itemKey) }
   }
 
-  test('change by revision, and record every change in the history', async () => {
+  test('change only with the current revision, and record every change in the history', async () => {
     const { quality, queries } = test_.engine
     const item = await lacking()
     expect(item.itemKey).toMatch(/^sha256:[0-9a-f]{64}$/)
@@ -317,7 +317,7 @@ describe('reviews of missing evidence', () => {
     })
   })
 
-  test('F50: succeed for one of three concurrent changes', async () => {
+  test('F50: accept exactly one of three concurrent changes with the same expected revision', async () => {
     const item = await lacking()
     const body = { expectedRevision: 0, status: 'dismissed' as const }
     const outcomes = await Promise.allSettled(
@@ -326,7 +326,7 @@ describe('reviews of missing evidence', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('exist only for own traces, in their space, and for their missing entries', async () => {
+  test('fail with not-found for the trace of another caller, another space, and an unknown entry', async () => {
     const item = await lacking()
     const elsewhere = await newSpace('other-sea')
     const body = { expectedRevision: 0, status: 'dismissed' as const }
@@ -344,8 +344,8 @@ describe('reviews of missing evidence', () => {
   })
 })
 
-describe('the visibility of quality data', () => {
-  test('hides everything from other tenants, and only traces from other subjects', async () => {
+describe('the quality data of a space', () => {
+  test('can be read by other subjects of its tenant except for traces, and by no other tenant', async () => {
     const space = await newSpace('shared')
     const { golden, failed: queries, traces } = test_.engine.quality
     const made = await golden.create(ADA, space, { question: 'q', expectedEvidenceIds: [], tags: [], metadata: {} })

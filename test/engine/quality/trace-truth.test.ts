@@ -86,7 +86,7 @@ it('a listed trace names no model that failed', async () => {
   expect(told?.completed).toBe(true)
 })
 
-it('a listed trace contains the searched revision and publication, its stages, and the number of candidates', async () => {
+it('a listed trace contains the profile revision, publication, stages and candidate count of its query', async () => {
   const first = await asked()
   const { revision } = await setProfile()
   await ingest(test.engine, ADA, spaceId, { 'more.md': '# More\n\nThe lighthouse has nine floors.\n' })

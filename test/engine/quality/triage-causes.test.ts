@@ -76,14 +76,14 @@ describe('triage without a usable opinion of the model', () => {
     expect(triage).toMatchObject({ verdict, triager: 'builtin-evidence', causes: expect.arrayContaining([cause]) })
   })
 
-  test('does not call a question in another language irrelevant', async () => {
+  test('calls a question in another language uncertain instead of irrelevant', async () => {
     const space = await newSpace()
     await fail(space, 'Wer hat die Oper über den Seefahrer geschrieben?')
     const [triage] = await triaged(space)
     expect(triage).toMatchObject({ verdict: 'uncertain', causes: expect.arrayContaining(['other-language']) })
   })
 
-  test('finds the answer of a question about one document in another document', async () => {
+  test('suggests a passage of another document for a question that was limited to one document', async () => {
     const space = await newSpace()
     const { items } = await test_.engine.documents.list(ADA, space, { limit: 50 })
     const laser = items.find(({ filename }) => filename === 'laser.md')
@@ -132,7 +132,7 @@ describe('triage with an opinion of the model', () => {
   test.each([
     ['answered', 'retrieval-miss'],
     ['related', 'coverage-gap'],
-  ])('lets %s overrule the rules: %s', async (says, verdict) => {
+  ])('follows the opinion "%s" against the rules, with the verdict %s', async (says, verdict) => {
     const space = await newSpace()
     judges = JSON.stringify({ verdict: says, passages: [1, 99] })
     await fail(space, 'What does parking in the yard cost?')
@@ -142,7 +142,7 @@ describe('triage with an opinion of the model', () => {
     else expect(triage).toMatchObject({ wanted: [expect.stringContaining('price')] })
   })
 
-  test('does not accept unrelated if one passage contains most of the question', async () => {
+  test('does not accept the opinion "unrelated" if one passage contains most of the question', async () => {
     const space = await newSpace()
     judges = '{"verdict": "unrelated", "passages": []}'
     await fail(space, 'What does parking in the yard cost?')

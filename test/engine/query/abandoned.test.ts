@@ -29,7 +29,7 @@ async function leaveAt(leaves: AnswerFrame['event']) {
   return { ...run, events }
 }
 
-it('a query whose client disconnects before the answer is complete stores no trace, session or failed query', async () => {
+it('a query whose client disconnects before the complete answer stores no trace, session or failed query', async () => {
   const { traceId, sessionId, events } = await leaveAt('answer.delta')
   expect(new Set(events)).toEqual(new Set(['answer.delta']))
   await expect(test.engine.queries.trace(ADA, traceId)).rejects.toMatchObject({ code: 'not-found' })
@@ -45,7 +45,7 @@ it('a query whose client disconnects after the complete answer keeps its trace',
   expect(await test.engine.queries.trace(ADA, traceId)).toMatchObject({ id: traceId })
 })
 
-it('a query whose client disconnects frees its slot for the next query', async () => {
+it('a query whose client disconnects frees its slot of the query gate for the next query', async () => {
   await test.end()
   const limits = { uploadBytes: 1e6, bulkFiles: 10, bulkBytes: 1e6, concurrentQueries: 1, waitingQueries: 0 }
   test = await startEngine({ limits: { ...limits, spacesPerTenant: 10 } })

@@ -38,7 +38,7 @@ const having = (...purposes: string[]) => {
 const code = (wanted: string) => expect.objectContaining({ code: wanted })
 
 describe('the admission of a query', () => {
-  it('captures the snapshot and profile that the space shows at that moment', async () => {
+  it('captures the snapshot and profile of the space at that moment', async () => {
     await publish(store, space, { 'a.md': 'Lamp.' })
     const row = store.again(space)
     expect(ask()).toEqual({
@@ -56,7 +56,7 @@ describe('the admission of a query', () => {
     expect(ask().profile).toMatchObject({ revision: 2, topK: 7, scoreThreshold: 0.2 })
   })
 
-  it('accepts named documents if the caller may read all of them, and otherwise fails with not-found', async () => {
+  it('accepts document ids if the caller may read all of them, and otherwise fails with not-found', async () => {
     await publish(store, space, { 'a.md': 'Lamp.', 'b.md': 'Iron.' })
     const documents = store.rows<{ id: string; key: number }>(
       'SELECT id, key FROM documents WHERE space_key = ?',
@@ -98,7 +98,7 @@ describe('the refusal of a query', () => {
     expect(ask().space.key).toBe(space.key)
   })
 
-  it('reports provider-not-configured if the daemon lacks the reasoning model, unless that is a built-in one', () => {
+  it('reports provider-not-configured if the daemon lacks the reasoning model, unless it is built in', () => {
     profile({ reasoningModel: MODEL })
     expect(ask().profile.reasoningModel).toEqual(MODEL)
     having('embedding', 'rerank')

@@ -13,7 +13,7 @@ const request = (question: string, more: Partial<CheckRequest> = {}): CheckReque
 const HEIGHT = 'How high is the tower of Brest?'
 const check = (answer: string, question = HEIGHT) => checkAnswer(answer, request(question))
 
-describe('a statement of a model', () => {
+describe('a statement in the answer of a model', () => {
   it.each([
     ['The tower is 40 metres high [1].', 'equal numbers'],
     ['It was built by Anna Keller [1].', 'equal names'],
@@ -43,7 +43,7 @@ describe('a statement of a model', () => {
     expect(check(said)).toMatchObject({ checked: '', dropped: 1, cited: [] })
   })
 
-  it('gets the mark of the source that supports it if it has no mark or the mark of another source', () => {
+  it('gets the citation mark of the passage that supports it if it has no mark or the mark of another passage', () => {
     expect(check('The tower is 40 metres high.').checked).toBe('The tower is 40 metres high. [1]')
     expect(check('The tower is 40 metres high [2].')).toMatchObject({
       checked: 'The tower is 40 metres high. [1]',
@@ -52,7 +52,7 @@ describe('a statement of a model', () => {
     expect(check('It is 40 metres high, and a ticket costs 4 euros.').cited).toEqual([1, 3])
   })
 
-  it('loses marks that belong to no source', () => {
+  it('loses citation marks that belong to no source', () => {
     expect(check('The tower is 40 metres high [1], not less [99].').checked).toBe(
       'The tower is 40 metres high [1], not less.',
     )
@@ -60,7 +60,7 @@ describe('a statement of a model', () => {
   })
 })
 
-it('citation marks are found and removed outside of code only', () => {
+it('citation marks of an answer are found and removed outside of code only', () => {
   const text = 'Use `rows[0]` [2]:\n```\nrows[1] = 4\n```\nor not [3][2].'
   expect(findMarkNumbers(text)).toEqual([2, 3])
   expect(removeMarks(text)).toBe('Use `rows[0]`:\n```\nrows[1] = 4\n```\nor not.')
@@ -100,21 +100,21 @@ describe('an answer of a model', () => {
     expect(check(answer)).toMatchObject({ checked: 'The tower is 40 metres high [1].', dropped: 1 })
   })
 
-  it('loses a line before a list if no source supports the number in it', () => {
+  it('loses the line before a list if no source supports the number in that line', () => {
     const answer = 'The tower has 77 windows, and prices are as follows:\n- A ticket costs four euros [3].'
     expect(check(answer)).toMatchObject({ checked: '- A ticket costs four euros [3].', dropped: 1 })
   })
 
-  it('loses an unsupported row of a table that has no spaces', () => {
+  it('loses an unsupported row of a table written without spaces', () => {
     expect(check('|What|Price|\n|---|---|\n|ticket|7 euros|')).toMatchObject({ checked: '', dropped: 1 })
   })
 
-  it('keeps supported rows of a table below the table head', () => {
+  it('keeps the supported rows of a table below the table head', () => {
     const table = '| What | Price |\n|---|---|\n| ticket | four euros [3] |\n| dog | 7 euros [3] |'
     expect(check(table).checked).toBe('| What | Price |\n|---|---|\n| ticket | four euros [3] |')
   })
 
-  it('does not depend on the chunks it arrives in, and sends a statement as soon as it is complete', () => {
+  it('does not depend on the chunks it arrives in, and is sent statement by statement', () => {
     const answer = 'Yes. The tower is 40 metres high. [1] It has 9 bells. It was built by Anna Keller [1].'
     const expected = check(answer).checked
     expect(expected).toBe('The tower is 40 metres high. [1] It was built by Anna Keller [1].')
@@ -128,7 +128,7 @@ describe('an answer of a model', () => {
     }
   })
 
-  it('counts neither as an answer nor as a decline if it only repeats the question', () => {
+  it('counts neither as supported nor as a decline if it only repeats the question', () => {
     for (const said of ['Yes [1].', 'The tower of Brest is high [1].', '[1]'])
       expect(check(said)).toMatchObject({ checked: '', isDeclined: false })
   })
@@ -143,7 +143,7 @@ describe('an answer of a model', () => {
     'Los pasajes no contienen la respuesta.',
     '文中没有提到这一点。',
     'Information not available',
-  ])('counts as a decline if it is short and no source supports it, with or without marks: %s', (said) => {
+  ])('counts as a decline if it is short and no source supports it, with or without citation marks: %s', (said) => {
     expect(check(said)).toMatchObject({ checked: '', isDeclined: true, cited: [] })
   })
 
@@ -153,7 +153,7 @@ describe('an answer of a model', () => {
     expect(check('Boats sail by. Gulls cry aloud. Waves break there. Children play games.').isDeclined).toBe(false)
   })
 
-  it('keeps the answered part if it declines the rest, and counts the decline as removed', () => {
+  it('keeps its supported part if it declines the rest of the question, and counts the decline as dropped', () => {
     expect(check(`The tower is 40 metres high [1]. ${DECLINE}`)).toMatchObject({
       checked: 'The tower is 40 metres high [1].',
       dropped: 1,
@@ -169,7 +169,7 @@ describe('an answer of a model', () => {
     expect(talk).toMatchObject({ checked: '', isDeclined: true, text: 'You asked about the kettle before.' })
   })
 
-  it('waits for a statement that agrees with a sure quotation, and is dropped if none agrees', () => {
+  it('waits for a statement that agrees with a sure quotation, and is dropped if no statement agrees', () => {
     const quotation = { text: 'The tower of Brest is 40 metres high. [1]', isSure: true }
     const off = checkAnswer('It was built by Anna Keller [1]. Children pay half [3].', request(HEIGHT, { quotation }))
     expect(off).toMatchObject({ agrees: false, checked: '', cited: [], isDeclined: false })
@@ -184,7 +184,7 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('keeps supported statements that waited for agreement when an unsupported one between them is removed', () => {
+  it('keeps supported statements before the one that agrees with the quotation, and loses unsupported ones', () => {
     const quotation = { text: 'The tower of Brest is 40 metres high.', isSure: true }
     const answer =
       'It was built by Anna Keller [1]. It has 77 windows. Children pay half [3]. It is 40 metres high [1].'
@@ -195,7 +195,7 @@ describe('an answer of a model', () => {
     })
   })
 
-  it('passes unchecked if images may contain the answer', () => {
+  it('passes unchecked if the answer may be in images', () => {
     const seen = checkAnswer('The picture shows 9 boats [1].', request(HEIGHT, { isUnchecked: true }))
     expect(seen).toMatchObject({ checked: 'The picture shows 9 boats [1].', cited: [1], dropped: 0 })
     const quotation = { text: 'The tower of Brest is 40 metres high.', isSure: true }

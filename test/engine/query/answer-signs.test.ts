@@ -39,8 +39,8 @@ const SIGNS: [AnswerType, number, string[]][] = [
   ['any', 0, ['It is so, James, in 1908.']],
 ]
 
-describe.each(SIGNS)('an answer sign of type %s with strength %d', (type, strength, sentences) => {
-  it.each(sentences)('%s', (sentence) => {
+describe.each(SIGNS)('answer signs of type %s have the strength %d', (type, strength, sentences) => {
+  it.each(sentences)('in "%s"', (sentence) => {
     expect(computeSignStrength(type, sentence, '')).toBe(strength)
     expect(hasAnswerSign(type, sentence, '')).toBe(strength > 0)
   })
@@ -60,12 +60,12 @@ describe('a value that the question itself contains', () => {
     expect(computeSignStrength('definition', 'a lamp is a light', 'what is a lamp?')).toBe(1)
   })
 
-  it('yields to a weaker sign of the same type', () => {
+  it('leaves the strength to a weaker sign of the same type', () => {
     expect(computeSignStrength('time', 'in 1908 on a Monday', 'what was in 1908?')).toBe(0.8)
     expect(computeSignStrength('money', '$5 for 3 doors', 'why $5?')).toBe(0.4)
   })
 
-  it('gives the same result on repeated calls', () => {
+  it('does not change the result of repeated calls', () => {
     for (let i = 0; i < 3; i++) expect(computeSignStrength('time', 'built in 1908', '')).toBe(1)
   })
 })

@@ -27,19 +27,19 @@ describe("the evidence state after a model's answer", () => {
     expect(stateAfter({ isUncited: true })).toEqual(['partial', 'partial', none, 'conflict', limited])
   })
 
-  it('becomes permission-limited if better evidence is withheld and the rest does not answer', () => {
+  it('becomes permission-limited if better evidence is withheld and the visible evidence does not answer', () => {
     const all = Array.from(STATES, () => limited)
     expect(stateAfter({ isDeclined: true }, true)).toEqual(all)
     expect(stateAfter({ isPart: true }, true)).toEqual(all)
     expect(stateAfter({}, true)).toEqual(stateAfter({}))
   })
 
-  it('names rules as its decider for conflict and permission-limited, and the model for other states', () => {
+  it('counts as decided by rules for conflict and permission-limited, and by the model for other states', () => {
     expect(STATES.map(getDecider)).toEqual(['model', 'model', 'model', 'rules', 'rules'])
   })
 })
 
-describe('the evidence after a change of its state', () => {
+describe('the evidence bundle after a change of its state', () => {
   const entry = (reason: MissingEvidence['reason']): MissingEvidence => ({
     reason,
     text: `old ${reason}`,

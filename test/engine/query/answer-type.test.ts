@@ -116,19 +116,19 @@ const QUESTIONS: Record<Exclude<AnswerType, 'any'>, string[]> = {
   ],
 }
 
-describe.each(Object.entries(QUESTIONS))('the answer type of a question for a %s', (type, questions) => {
-  it.each(questions)('%s', (question) => {
+describe.each(Object.entries(QUESTIONS))('the answer type %s', (type, questions) => {
+  it.each(questions)('follows from "%s"', (question) => {
     expect(answerType(question)).toBe(type)
   })
 })
 
-describe('the answer type', () => {
+describe('the answer type of a question', () => {
   it('defaults to any if no word of the question determines it', () => {
     for (const query of ['steam pressure limits', '', 'Öffnungszeiten der Halle', '季风的形成'])
       expect(answerType(query)).toBe('any')
   })
 
-  it('follows the first word that determines one', () => {
+  it('follows the first word that determines a type', () => {
     expect(answerType('Where and when did it open?')).toBe('place')
     expect(answerType('When and where did it open?')).toBe('time')
     expect(answerType('The tower of the town: who built it, and why?')).toBe('person')

@@ -65,7 +65,7 @@ const missing = ({ bundle }: { bundle: EvidenceBundle }) =>
   bundle.missingEvidence.map(({ reason, text }) => `${reason}: ${text}`)
 
 describe('an extractive answer', () => {
-  it('puts the location and citation mark of each passage before its blocks', async () => {
+  it('puts the filename and citation mark of a passage before its quotation', async () => {
     const { text, metadata, bundle } = await answered()
     expect(text).toBe(TOWER)
     expect(metadata).toEqual({
@@ -101,7 +101,7 @@ describe('an extractive answer', () => {
     )
   })
 
-  it('states that nothing was found, with the terms of the question, if there is nothing to quote', async () => {
+  it('states that nothing was found, with the terms of the question, if no passage can be quoted', async () => {
     const ask = (state: EvidenceState, withheld?: typeof LIMIT) =>
       answered({ bundle: bundleOf(state, { items: [] }), ...(withheld && { withheld }) })
     const empty = await ask('partial')
@@ -119,7 +119,7 @@ describe('an extractive answer', () => {
     ])
   })
 
-  it('replies to small talk with small talk and reports not-enough-evidence', async () => {
+  it('replies to small talk with small talk, and reports not-enough-evidence', async () => {
     const thanks = await answered({ query: 'Thanks!' })
     expect(thanks.text).toMatch(/^\p{L}/u)
     expect(thanks.text).not.toContain('[1]')
@@ -176,7 +176,7 @@ describe('an answer of a chat model', () => {
     return answered({ profile, ...more }).then((found) => ({ ...found, asked }))
   }
 
-  it('reports its model, provider, usage, context and decider in the metadata', async () => {
+  it('reports its model, provider, usage, context and who decided its state in the metadata', async () => {
     const { text, metadata, bundle, asked } = await ask('It is 40 metres high [1].', { bundle: bundleOf('partial') })
     expect(text).toBe('It is 40 metres high [1].')
     expect(metadata).toEqual({
@@ -194,7 +194,7 @@ describe('an answer of a chat model', () => {
     expect(silent.metadata).not.toHaveProperty('providerMetadata')
   })
 
-  it('uses one form of citation marks, and cites only passages that the model received', async () => {
+  it('gets citation marks of one form, and cites only passages that the model received', async () => {
     const { text, metadata } = await ask('It is 40 metres [1, 2], not less [7].')
     expect(text).toBe('It is 40 metres [1][2], not less.')
     expect(metadata.cited).toEqual([1, 2])
@@ -210,7 +210,7 @@ describe('an answer of a chat model', () => {
     ])
   })
 
-  it('gives way to the quotation if no passage supports it', async () => {
+  it('yields to the quotation if no passage supports the answer', async () => {
     const invented = await ask('It is 99 metres high [1].')
     expect(invented.text).toBe(TOWER)
     expect(invented.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
@@ -219,7 +219,7 @@ describe('an answer of a chat model', () => {
   })
 
   it.each(['The sources do not answer the question.', 'Das steht dort nicht [1].'])(
-    'remains if it declines, unless the quotation is sure: %s',
+    'that declines is sent, unless the quotation is sure: %s',
     async (said) => {
       const declined = await ask(said, { bundle: bundleOf('partial') })
       expect([declined.text, declined.bundle.state]).toEqual([said.replace(' [1]', ''), 'not-enough-evidence'])
@@ -231,7 +231,7 @@ describe('an answer of a chat model', () => {
     },
   )
 
-  it('gives way to a sure quotation if it states something else', async () => {
+  it('yields to a sure quotation if the answer states something else', async () => {
     const other = await ask('The lamp was lit in 1908 [2].')
     expect(other.text).toBe(TOWER)
     expect(other.metadata).toMatchObject({ generator: 'extractive', modelAnswer: 'unsupported' })
@@ -263,13 +263,13 @@ describe('an answer of a chat model', () => {
     expect(talk.text).toBe('You are welcome.')
   })
 
-  it('passes unchecked if the message is longer than a query, since the message may contain the answer', async () => {
+  it('passes unchecked if the question is longer than 300 characters, since it may contain the answer', async () => {
     const query = `${'We met the mayor of Cork. '.repeat(700)}Whom did we meet?`
     const found = await ask('The mayor of Cork.', { query })
     expect([found.text, found.bundle.state]).toEqual(['The mayor of Cork.', 'partial'])
   })
 
-  it('gives way to built-in small talk if the reply to a greeting is no sentence or claims a name', async () => {
+  it('yields to built-in small talk if the reply to a greeting is no sentence or claims a name', async () => {
     for (const said of ['Hello!', 'Hello, I am Gregor Samsa.']) {
       const talk = await ask(said, { query: 'Hi' })
       expect([talk.text, talk.bundle.state]).toEqual(['Hello! What would you like to know?', 'not-enough-evidence'])
@@ -277,23 +277,23 @@ describe('an answer of a chat model', () => {
     }
   })
 
-  it('calls no model if nothing was found', async () => {
+  it('requires evidence: the model is not called if no passage was found', async () => {
     const found = await ask('It is [1].', { bundle: bundleOf('not-enough-evidence', { items: [] }) })
     expect([found.text, found.asked]).toEqual([NOTHING, []])
   })
 
-  it('comes from the default model of the daemon if the profile names none', async () => {
+  it('comes from the default model of the daemon if the profile names no model', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
     expect((await ask('It is 40 metres [1].', { profile: {} })).metadata.generator).toBe('model')
   })
 
-  it('gives the model the earlier turns', async () => {
+  it('comes from a request with the earlier turns of the conversation', async () => {
     const turns = [{ query: 'First?', answer: 'One.' }]
     const { asked } = await ask('It is [1].', { turns })
     expect(asked[0]?.messages.map(({ content }) => content).slice(1, 3)).toEqual(['First?', 'One.'])
   })
 
-  it('gives way to a quotation if the model fails before its first word', async () => {
+  it('yields to a quotation if the model fails before its first text', async () => {
     const failed = await ask(new KsError('provider-failed', 'the provider is off'))
     expect(failed.text).toBe(TOWER)
     expect(failed.parts[0]).toMatchObject({
@@ -311,7 +311,7 @@ describe('an answer of a chat model', () => {
     expect((await ask(new Error('off'), { query: 'Thanks!' })).text).not.toContain('Thanks')
   })
 
-  it('fails if the model fails after the first statement or the query was aborted', async () => {
+  it('fails if the model fails after the first complete statement, or if the query was aborted', async () => {
     await expect(ask([{ type: 'delta', text: 'It is 40 metres. It' }, new Error('off')])).rejects.toThrow('off')
     const gone = new AbortController()
     gone.abort(new Error('gone'))

@@ -10,7 +10,7 @@ function judge(query: string, items: JudgedItem[], probability = 0.9) {
 
 const item = (text: string, score = 0.9, title = ''): JudgedItem => ({ text, title, score })
 
-describe('the evidence state', () => {
+describe('the evidence state of a query', () => {
   it('becomes answerable if the quotation probably contains the answer', () => {
     expect(judge('who improved the steam engine', [item('Watt improved the steam engine.')])).toEqual({
       state: 'answerable',
@@ -28,12 +28,12 @@ describe('the evidence state', () => {
     expect(open.uncovered).toEqual(['Brazilian', 'coffee', 'exports'])
   })
 
-  it('becomes not-enough-evidence without items and with low scores only', () => {
+  it('becomes not-enough-evidence without passages and with low scores only', () => {
     expect(judge('anything', []).state).toBe('not-enough-evidence')
     expect(judge('steam engine', [item('steam engine', 0.05)]).state).toBe('not-enough-evidence')
   })
 
-  it('becomes partial if tables have rows for the requested figures, unless a name is missing', () => {
+  it('becomes partial if tables have rows for the requested figures, unless a name of the question is missing', () => {
     const table = item('Total current assets | 212', 0.05, 'Verizon')
     const state = (query: string) =>
       judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items: [table], hasFigures: true })
@@ -42,11 +42,11 @@ describe('the evidence state', () => {
     expect(state('What is the quick ratio of Pfizer?')).toBe('not-enough-evidence')
   })
 
-  it('lists uncovered Chinese as the missing run of characters', () => {
+  it('comes with the uncovered part of a Chinese question as one run of characters', () => {
     expect(judge('法国总统是谁', [item('法国在欧洲。')]).uncovered).toEqual(['国总统是'])
   })
 
-  it('becomes conflict if comparable items give different numbers for the same fact', () => {
+  it('becomes conflict if comparable passages give different numbers for the same fact', () => {
     const verdict = judge('height of the Hilden tower', [
       item('The Hilden tower has a height of 212 metres.'),
       item('The Hilden tower has a height of 198 metres.', 0.85),
@@ -57,7 +57,7 @@ describe('the evidence state', () => {
     })
   })
 
-  it('becomes conflict if one item denies the other, or both date the same event differently', () => {
+  it('becomes conflict if one passage denies the other, or both date the same event differently', () => {
     const denied = judge('is Hilden tower open to visitors', [
       item('The Hilden tower is open to visitors in winter.'),
       item('The Hilden tower is not open to visitors in winter.'),
@@ -78,7 +78,7 @@ describe('the evidence state', () => {
     expect(judge('which institute did Miller found', named).conflicts).toEqual([])
   })
 
-  it('becomes conflict even if the second of two similar items has half the score of the first', () => {
+  it('becomes conflict even if the second of two similar passages has half the score of the first', () => {
     const features = {
       coverage: 1,
       titleCoverage: 0,
@@ -97,7 +97,7 @@ describe('the evidence state', () => {
     expect(judge('height of the Hilden tower', [alike(212, 0.9), poor]).state).toBe('answerable')
   })
 
-  it('stays answerable if the items describe different years or subjects, agree, or differ much in score', () => {
+  it('stays answerable if passages describe different years or subjects, agree, or differ much in score', () => {
     const years = judge('revenue of Hilden', [
       item('The revenue of Hilden was 5.2 million in 2021.'),
       item('The revenue of Hilden was 6.1 million in 2022.'),
@@ -123,7 +123,7 @@ describe('the thresholds of the evidence state', () => {
   const state = (query: string, items: JudgedItem[], more: object = {}) =>
     judgeEvidence({ query, terms: analyzeQuery(query), idf: () => 2, asked: ASKED, items, ...more }).state
 
-  it('require confidence 0.1 for partial and probability 0.7 for answerable', () => {
+  it('require a confidence of 0.1 for partial and a probability of 0.7 for answerable', () => {
     const at = (score: number, probability: number) =>
       state('who improved the steam engine', [item(ENGINE, score)], { probability })
     expect(at(0.09, 0.9)).toBe('not-enough-evidence')
@@ -131,7 +131,7 @@ describe('the thresholds of the evidence state', () => {
     expect(state('who improved the steam engine', [item(ENGINE)])).toBe('partial')
   })
 
-  it('require no covered terms if vectors or a rerank model are sure', () => {
+  it('require no covered terms if vectors or a rerank model are confident', () => {
     const query = 'Brazilian coffee exports by steam'
     const sure = (signs: object) => state(query, [item(ENGINE)], { asked: { ...ASKED, ...signs } })
     expect(sure({})).toBe('partial')
@@ -172,7 +172,7 @@ describe('the thresholds of the evidence state', () => {
     expect(judge('How long?', [item('It takes 2 hours.')]).uncovered).toEqual(['long'])
   })
 
-  it('allow at most partial for a question about an unmentioned name, but not for a statement', () => {
+  it('allow at most partial for a question with an unmentioned name, but answerable for a noun phrase', () => {
     const of = (query: string) => judge(query, [item('Amcor had net sales of 14,694 million.')]).state
     expect(of('What were the net sales of Amcor?')).toBe('answerable')
     expect(of('What were the net sales of Boeing?')).toBe('partial')
@@ -180,7 +180,7 @@ describe('the thresholds of the evidence state', () => {
     expect(of('the net sales of Boeing')).toBe('answerable')
   })
 
-  it('report uncovered terms and no conflict below the confidence threshold', () => {
+  it('let no conflict through below the confidence threshold, and report the uncovered terms', () => {
     const query = 'height of the Hilden tower'
     const items = [212, 198].map((metres) => item(`The Hilden tower has a height of ${metres} metres.`, 0.05))
     expect(judge(query, items)).toEqual({ state: 'not-enough-evidence', conflicts: [], differences: [], uncovered: [] })

@@ -69,8 +69,8 @@ function evidence(
 const missing = (bundle: ReturnType<typeof evidence>) =>
   bundle.missingEvidence.map(({ reason, text }) => `${reason}: ${text}`)
 
-describe('assembled evidence', () => {
-  it('lists the passages in their order, each with the reason why it is there', () => {
+describe('the assembled evidence of a query', () => {
+  it('lists the passages in their order, each with the reason why it was selected', () => {
     const bundle = evidence([
       passage(TOWER),
       passage('The tower of Brest is white.', { held: ['tower', 'brest'], final: 0.5 }),
@@ -86,7 +86,7 @@ describe('assembled evidence', () => {
     expect(evidence([]).id).not.toBe(evidence([]).id)
   })
 
-  it('lists the missing terms if the passages do not answer', () => {
+  it('lists the missing terms if the passages do not answer the question', () => {
     const none = evidence([])
     expect(none.state).toBe('not-enough-evidence')
     expect(none.missingEvidence).toMatchObject([
@@ -101,7 +101,7 @@ describe('assembled evidence', () => {
     )
   })
 
-  it('ends after the last relevant passage if topK is given and not larger than 10', () => {
+  it('ends after the last relevant passage if topK is at most 10', () => {
     const poor = { ...FEATURES, sentenceCoverage: 0, strength: 0.001, pairs: 0 }
     const ranked = [passage(TOWER), passage('Nothing.', { final: 0.01, features: poor, held: [] })]
     expect(evidence(ranked, { topK: 10 }).items).toHaveLength(1)
@@ -124,7 +124,7 @@ describe('assembled evidence', () => {
     expect(of([passage(TOWER)], true).state).toBe('permission-limited')
   })
 
-  it('lists stale evidence once for each document, with the cause', () => {
+  it('reports stale evidence once for each document, with the cause', () => {
     const stale = (doc: number, file?: Freshness['file']): [number, Freshness] => [
       doc,
       { state: 'stale', score: 0.5, ...(file && { file }) },
@@ -157,7 +157,7 @@ describe('assembled evidence', () => {
     ])
   })
 
-  it('becomes conflict if passages contradict each other, and keeps both', () => {
+  it('becomes conflict if passages contradict each other, and keeps both passages', () => {
     const other = 'The tower of Brest is 50 metres high.'
     const poor = { ...FEATURES, sentenceCoverage: 1, strength: 0.001, pairs: 0 }
     const ranked = [
@@ -183,7 +183,7 @@ describe('assembled evidence', () => {
     expect(evidence(ranked, { agree: () => false }).state).toBe('conflict')
   })
 
-  it('reports an unavailable index if nothing answers the question', () => {
+  it('reports an unavailable index if no passage answers the question', () => {
     const degraded = [{ part: 'text-index', class: 'unavailable', reason: 'it is being rebuilt' } as const]
     expect(evidence([], { retrieved: { degraded } }).missingEvidence.at(-1)).toEqual({
       reason: 'unknown',
@@ -193,7 +193,7 @@ describe('assembled evidence', () => {
     expect(evidence([passage(TOWER)], { retrieved: { degraded } }).missingEvidence).toEqual([])
   })
 
-  it("judges coverage by rewordings of the question's terms", () => {
+  it('counts as answerable if a passage contains rewordings of the terms of the question', () => {
     const rewordings = [{ queryTerms: ['high', 'tower'], documentTerms: ['belfri'] }]
     const query = 'Who owns the high tower?'
     const others = ['The boats are white.', 'Dogs may swim.', 'We moved to Cork.', 'Press twice.'].map((text) =>

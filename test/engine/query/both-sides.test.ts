@@ -45,7 +45,7 @@ async function asked(model: object) {
 }
 
 describe('an answer from contradicting documents', () => {
-  it('quotes each document with its name, and without a date if it has none', async () => {
+  it('quotes each document with its filename, and without a date if it has none', async () => {
     const { answer, bundle } = await asked({})
     expect(bundle.state).toBe('conflict')
     expect(answer).toMatch(/^The documents contradict each other\.\n/)
@@ -53,7 +53,7 @@ describe('an answer from contradicting documents', () => {
     expect(answer).toMatch(/- handbook\.md: The harbour recordings are kept for 90 days\. \[\d\]/)
   })
 
-  it('comes from a model that receives the contradictions and may find that both can be true', async () => {
+  it('becomes answerable if the model finds, asked only once, that both documents can be true', async () => {
     verdict = 'no idea'
     const unclear = await asked({ reasoningModel: MODEL })
     expect(unclear.bundle.state).toBe('conflict')
@@ -71,7 +71,7 @@ describe('an answer from contradicting documents', () => {
   })
 })
 
-describe('an answer from two versions of one document', () => {
+describe('an answer from two documents with different dates', () => {
   const FILES = {
     'prices.md': '---\ndate: 2022-03-01\n---\n# Handbook: prices\n\nA lantern costs 9 euros.\n',
     'list.txt': 'Price list\nStand: 15.09.2024\n\nA lantern costs 12 euros.\n',
@@ -91,7 +91,7 @@ describe('an answer from two versions of one document', () => {
     await ingest(test.engine, ADA, dated, FILES)
   })
 
-  it('quotes the newer version first and is answerable', async () => {
+  it('quotes the newer document first and is answerable', async () => {
     const { answer, state, days } = await about('What does a lantern cost?')
     expect(days).toEqual(['2022-03-01T00:00:00.000Z', '2024-09-15T00:00:00.000Z'])
     expect(state).toBe('answerable')
@@ -100,7 +100,7 @@ describe('an answer from two versions of one document', () => {
     )
   })
 
-  it('quotes the version of the year in the question first', async () => {
+  it('quotes the document of the year in the question first', async () => {
     expect((await about('What did a lantern cost in 2022?')).answer).toMatch(
       /^\[\d\] prices\.md.*, 2022-03-01\n\nA lantern costs 9 euros\.\n\nnewer: \[\d\] list\.txt/,
     )

@@ -52,7 +52,7 @@ const score = (found: ReturnType<typeof bridges>, key: number) => found.find((on
 /** Weight of a name that this number of passages mentions. */
 const strength = (mentions: number) => 1 / Math.log2(1 + mentions)
 
-describe('the second hop', () => {
+describe('the second hop of mode deep', () => {
   it('leads from a found passage to other passages that mention the same name', () => {
     mention(70, 1, 2)
     mention(71, 3, 4)
@@ -62,7 +62,7 @@ describe('the second hop', () => {
     expect(bridges([])).toEqual([])
   })
 
-  it('scores by the added part of the question and the rarity of the name', () => {
+  it('scores a passage by the part of the question it adds and the rarity of the shared name', () => {
     mention(70, 1, 2, 4)
     const found = bridges([1])
     expect(score(found, 2)).toBeCloseTo(strength(3) * (0.1 + 0.5), 10)
@@ -74,7 +74,7 @@ describe('the second hop', () => {
     expect(bridges([1], { idf: () => -1 })).toEqual([])
   })
 
-  it('scores by the rank of its first passage, and takes the best of several paths', () => {
+  it('scores a passage by the rank of the passage it starts from, and takes the best of several paths', () => {
     mention(70, 1, 2)
     mention(71, 4, 3)
     const found = bridges([4, 1])
@@ -84,13 +84,13 @@ describe('the second hop', () => {
     expect(score(bridges([4, 1]), 2)).toBeCloseTo(strength(2) * (0.1 + 0.5), 10)
   })
 
-  it('puts the older of two equal passages first', () => {
+  it('puts the older of two passages with equal scores first', () => {
     TEXTS[8] = TEXTS[9] = 'The iron.'
     mention(70, 1, 9, 8)
     expect(bridges([1]).map(({ key }) => key)).toEqual([8, 9])
   })
 
-  it('may lead to an already found passage if another passage leads there', () => {
+  it('leads to an already found passage if another passage leads there', () => {
     mention(70, 1, 2)
     expect(
       bridges([1, 2])
@@ -116,7 +116,7 @@ describe('the second hop', () => {
     expect(bridges([1])).toHaveLength(24)
   })
 
-  it('loads at most 160 passages, those with the strongest names', () => {
+  it('loads at most 160 passages, those with the rarest names', () => {
     for (let n = 0; n < 10; n++)
       for (let m = 0; m < 20; m++) {
         TEXTS[1000 + 20 * n + m] = 'The iron.'
@@ -130,7 +130,7 @@ describe('the second hop', () => {
     expect(Math.max(...found.map(({ key }) => key))).toBe(1158)
   })
 
-  it('leaves out passages that the reader may not see', () => {
+  it('omits passages that the reader may not read', () => {
     mention(70, 1, 2, 3)
     expect(bridges([1], { load: () => shown([[1, 'The lamp of Brest.']]) })).toEqual([])
     // The terms of an invisible first passage are unknown.
@@ -140,7 +140,7 @@ describe('the second hop', () => {
     )
   })
 
-  it('stops when its time is over', () => {
+  it('stops when its time limit is reached', () => {
     mention(70, 1, 2)
     mention(71, 4, 3)
     let looks = 0
@@ -148,7 +148,7 @@ describe('the second hop', () => {
     expect(bridges([1, 4], { late: () => true })).toEqual([])
   })
 
-  it('counts terms of titles, too', () => {
+  it('counts terms of titles like terms of the text', () => {
     mention(70, 1, 2)
     const load = () =>
       shown([

@@ -26,7 +26,7 @@ describe('a question over German documents', () => {
     return { answer, state: evidenceBundle.state, first: evidenceBundle.items[0]?.metadata.filename }
   }
 
-  it('finds the compound of words that it contains separately before passages with one of these words', async () => {
+  it('finds the compound of words that it contains separately before a passage with one of these words', async () => {
     const { answer, state, first } = await asked('Wie lang ist die Frist für eine Kündigung?')
     expect(first).toBe('kuendigung.md')
     expect(state).not.toBe('not-enough-evidence')
@@ -44,7 +44,7 @@ describe('a question over German documents', () => {
     expect(await asked('Parkgebühren')).toMatchObject({ first: 'parken.md' })
   })
 
-  it('gets not-enough-evidence if its word occurs in documents only by chance inside of another word', async () => {
+  it('gets not-enough-evidence if its word occurs only by chance inside of other words', async () => {
     expect(await asked('Wie hoch ist die Rente?')).toMatchObject({ state: 'not-enough-evidence' })
   })
 })

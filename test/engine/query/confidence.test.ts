@@ -16,8 +16,8 @@ import { createTermWeights, MIN_SPACE_NODES } from '../../../src/engine/query/te
 const SIGNS = { strength: 0.6, pairs: 0.5, sentenceCoverage: 0.7 }
 const ASKED = { weight: 15, nodes: 1000, falloff: DEFAULT_FALLOFF }
 
-describe('the confidence that a passage answers', () => {
-  it('rises with each feature and with the weight of the question, and falls with the size of the space', () => {
+describe('the confidence that a passage answers the question', () => {
+  it('rises with each feature and the weight of the question, and falls with the size of the space', () => {
     const usual = computeAnswerConfidence(SIGNS, ASKED)
     for (const sign of ['strength', 'pairs', 'sentenceCoverage'] as const)
       expect(computeAnswerConfidence({ ...SIGNS, [sign]: 0.9 }, ASKED)).toBeGreaterThan(usual)
@@ -29,7 +29,7 @@ describe('the confidence that a passage answers', () => {
     )
   })
 
-  it('equals the value of the fitted model', () => {
+  it('equals the recorded value of the fitted model', () => {
     expect(computeAnswerConfidence(SIGNS, ASKED)).toBeCloseTo(0.98994, 4)
     expect(computeAnswerConfidence({ strength: 0, pairs: 0, sentenceCoverage: 0 }, ASKED)).toBeLessThan(0.001)
   })
@@ -43,13 +43,13 @@ describe('the confidence that a passage answers', () => {
     expect(maxFeatures([])).toEqual({ strength: 0, pairs: 0, sentenceCoverage: 0 })
   })
 
-  it('counts the weight of each distinct term once, and no negative weights', () => {
+  it('counts the weight of each distinct term of the question once, and no negative weights', () => {
     const idf = (term: string) => ({ rare: 5, usual: 1, everywhere: -1 })[term] ?? 0
     expect(sumWeights(['rare', 'usual', 'rare', 'everywhere', 'unknown'], idf)).toBe(6)
     expect(sumWeights([], idf)).toBe(0)
   })
 
-  it('uses the falloff from the first to the last hit of a full leg', () => {
+  it('uses the falloff from the first to the last hit of a list that is full', () => {
     expect(computeFalloff([2, 8, 4], 3)).toBe(0.25)
     expect(computeFalloff([2, 8, 4], 2)).toBe(0.5)
     expect(computeFalloff([2, 8, 4], 4)).toBe(0)
@@ -58,7 +58,7 @@ describe('the confidence that a passage answers', () => {
   })
 })
 
-it('rarer terms weigh more, and a small space counts as one of thirty nodes', () => {
+it('rarer terms of a question weigh more, and a space counts as one of at least thirty nodes', () => {
   const weights = createTermWeights((term) => ({ one: 1, ten: 10, all: 500 })[term] ?? 0, 100)
   expect(weights('one')).toBeCloseTo(Math.log(1 + 99.5 / 1.5), 10)
   expect(weights('ten')).toBeCloseTo(Math.log(1 + 90.5 / 10.5), 10)
@@ -67,7 +67,7 @@ it('rarer terms weigh more, and a small space counts as one of thirty nodes', ()
   expect(createTermWeights(() => 1, 1)('x')).toBeCloseTo(Math.log(1 + 29.5 / 1.5), 10)
 })
 
-describe('the calibration of cosines of any model', () => {
+describe('the calibration of cosines of an embedding model', () => {
   const chance = Math.sqrt(2 * Math.log(1000))
   const calibration = { background: { middle: 0.3, spread: 0.1, samples: 50 }, nodes: 1000 }
   const at = (spreads: number) => 0.3 + 0.1 * (chance + spreads)
@@ -81,7 +81,7 @@ describe('the calibration of cosines of any model', () => {
     expect(computeSpreadsAboveChance(0.73, alike)).toBeCloseTo(2 - chance, 6)
   })
 
-  it('keeps dense weights within their bounds, higher for a clearer distance', () => {
+  it('keeps the weights of vector hits within bounds, higher the more a cosine exceeds the level of chance', () => {
     const weights = (spreads: number) => computeDenseWeights(at(spreads), calibration)
     expect([weights(-3), weights(0)].map(({ share }) => share.toFixed(4))).toEqual(['0.1000', '0.1000'])
     expect(weights(2).share).toBeCloseTo(0.35, 6)

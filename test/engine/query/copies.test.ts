@@ -26,7 +26,7 @@ const kept = (...rows: ReturnType<typeof of>[]) => {
   return { kept: kept.map(({ key, rank }) => [rows[key]?.filename, rank]), copyOf: [...copyOf] }
 }
 
-it('keeps the copy outside of folders for old files at the best rank of its copies', () => {
+it('removing copies keeps the copy outside of folders for old files, at the best rank of its copies', () => {
   const found = kept(row('old/pool.md', { at: 9 }), row('gym.md'), row('a/Backups/pool.md', { at: 8 }), row('pool.md'))
   expect(found).toEqual({
     kept: [
@@ -40,7 +40,7 @@ it('keeps the copy outside of folders for old files at the best rank of its copi
   })
 })
 
-it('keeps the newest of several copies, by the date of the document before that of its publication', () => {
+it('removing copies keeps the newest copy, by the date of the document before that of its publication', () => {
   expect(kept(row('v1/pool.md', { date: '2023-01-01' }), row('v2/pool.md', { date: '2024-01-01' })).kept).toEqual([
     ['v2/pool.md', 0],
   ])
@@ -49,7 +49,7 @@ it('keeps the newest of several copies, by the date of the document before that 
   ])
 })
 
-it('keeps equal passages of other documents and other sections, and passages that are not loaded', () => {
+it('removing copies keeps equal passages of other documents or sections, and passages that are not loaded', () => {
   expect(kept(row('pool.md'), row('gym.md'), row('b/pool.md', { section: '["Gym"]' })).kept).toHaveLength(3)
   expect(removeCopies([{ key: 1 }, { key: 2 }], new Map()).kept).toHaveLength(2)
 })
@@ -60,7 +60,7 @@ beforeAll(async () => {
 })
 afterAll(() => store.end())
 
-it('retrieval fills topK with other passages instead of copies', async () => {
+it('retrieval fills topK with different passages instead of copies of a passage', async () => {
   const space = store.space()
   const [pool, fee] = ['The pool opens at nine.', 'The pool costs four euros.']
   await publish(store, space, { 'old/pool.md': passages(pool), 'pool.md': passages(pool), 'fee.md': passages(fee) })

@@ -45,7 +45,7 @@ const searched = async (query: string, caller = ADA) =>
   (await test.engine.queries.search(caller, id, SearchBody.parse({ query }))).searchedFor
 
 describe('a word of a question that no passage contains', () => {
-  it('finds passages with its correct spelling, and answers and searches list the correction', async () => {
+  it('finds passages with its correct spelling, and answers and searches report the correction', async () => {
     const found = await asked('when does the batery alram beep?')
     expect(found.first).toBe('alarm.md')
     expect(found.state).not.toBe('not-enough-evidence')
@@ -58,7 +58,7 @@ describe('a word of a question that no passage contains', () => {
     expect(await searched('batery alram')).toEqual(words)
   })
 
-  it('finds passages despite two typos if it has eight letters or more', async () => {
+  it('gets a correction despite two typos if it has eight letters or more', async () => {
     expect(await searched('who arranges acomodation')).toEqual([{ asked: 'acomodation', searched: 'accommodation' }])
   })
 

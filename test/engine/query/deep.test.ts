@@ -65,8 +65,8 @@ const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ pas
 const by = ({ ranked }: Awaited<ReturnType<typeof ask>>, text: string) =>
   ranked.find(({ passage }) => passage.body === text)?.byGraph
 
-describe('mode deep', () => {
-  it('finds passages through names that neither index found, and reports them as second hops', async () => {
+describe('a query in mode deep', () => {
+  it('finds passages by names shared with found passages, and reports them as second hops', async () => {
     const found = await ask()
     expect(texts(found)).toEqual(expect.arrayContaining([FOUND, HOP, OTHER]))
     expect(by(found, HOP)).toBe('second-hop')
@@ -83,7 +83,7 @@ describe('mode deep', () => {
     expect(texts(found)).not.toContain(HOP)
   })
 
-  it('returns only passages of the documents of the query', async () => {
+  it('returns only passages of the documents it is limited to', async () => {
     const [doc] = store.rows<{ key: number }>(
       "SELECT key FROM documents WHERE filename = 'a.md' AND space_key = ?",
       space.key,
@@ -91,7 +91,7 @@ describe('mode deep', () => {
     expect(texts(await ask({ docs: [doc?.key ?? -1] }))).not.toContain(HOP)
   })
 
-  it('returns nothing that was published after its snapshot', async () => {
+  it('returns no passage that was published after the snapshot of the query', async () => {
     await another()
     const early = admitted(store, space)
     await publish(store, space, { 'd.md': 'Orion Institute was founded by nobody, says Ada Keller.' })
@@ -109,7 +109,7 @@ describe('mode deep', () => {
     expect(found.metrics).toMatchObject({ graphPendingDocuments: 3 })
   })
 
-  it('reserves three of ten ranks for second hops', async () => {
+  it('reserves three of ten ranks for second hops, unless a rerank model scored them low', async () => {
     await another()
     // Enough better passages, so that the second hop would not rank high by its score.
     await publish(store, space, {
@@ -137,7 +137,7 @@ describe('mode deep', () => {
     context.models = plain
   })
 
-  it('raises the score of passages that mention an active entity of the caller', async () => {
+  it('raises the score of passages that mention an active entity of the request', async () => {
     finding(store, () => [hit(FOUND, { bm25: 3 }), hit(FAR, { bm25: 2.9 })])
     const plain = await ask({ query: 'Grace Ada' })
     const entities = store.rows<{ id: string; name: string }>(
@@ -154,7 +154,7 @@ describe('mode deep', () => {
     expect(finals).toEqual([...finals].sort((a, b) => b - a))
   })
 
-  it('finds passages through the graph if neither index found anything', async () => {
+  it('finds passages through the graph if text and vector search find none', async () => {
     finding(store, () => [])
     const found = await ask({ query: 'Ada Keller' })
     expect(texts(found)).toContain(FOUND)

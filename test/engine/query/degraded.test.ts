@@ -18,12 +18,12 @@ const TOO_LONG = JSON.stringify({
 const status = (code: number, body?: string): Fault[] =>
   Array.from({ length: 8 }, () => ({ kind: 'status', status: code, ...(body === undefined ? {} : { body }) }))
 const FAILURES: [degradedClass: string, what: string, faults: Fault[]][] = [
-  ['auth', 'its key is refused', status(401)],
-  ['rate-limited', 'it is called too often', status(429)],
-  ['context-too-long', 'the passages do not fit into its window', status(400, TOO_LONG)],
-  ['budget-spent', 'its account has no quota left', status(402)],
-  ['timeout', 'it does not answer in time', [{ kind: 'hang' }]],
-  ['unavailable', 'it fails on its side', status(500)],
+  ['auth', 'the key of the model is refused', status(401)],
+  ['rate-limited', 'the model is called too often', status(429)],
+  ['context-too-long', 'the prompt does not fit into the window of the model', status(400, TOO_LONG)],
+  ['budget-spent', 'the account of the model has no quota left', status(402)],
+  ['timeout', 'the model does not answer in time', [{ kind: 'hang' }]],
+  ['unavailable', 'the provider fails', status(500)],
 ]
 
 let fake: FakeOpenAi
@@ -82,7 +82,7 @@ const expectedDegradation = (part: string, degradedClass: string) => ({
 const stepsOf = async (traceId: string) => (await test.engine.queries.trace(ADA, traceId)).steps
 
 describe('a query whose chat model fails', () => {
-  it.each(FAILURES)('answers extractively and reports the class %s when %s', async (degradedClass, _, faults) => {
+  it.each(FAILURES)('answers extractively and reports the failure class %s if %s', async (degradedClass, _, faults) => {
     await start()
     await withModel()
     fake.script(...faults)
@@ -101,7 +101,7 @@ describe('a query whose chat model fails', () => {
     expect(JSON.stringify([done, steps])).not.toContain(KEY)
   })
 
-  it('answers extractively and reports budget-spent when the budget of the space does not cover the call', async () => {
+  it('answers extractively and reports budget-spent if the token quota of the space is too small', async () => {
     await start({ engine: await startWith({ quotas: { maxLlmTokensPerDay: 1 } }) })
     await withModel()
     fake.requests.length = 0
@@ -112,7 +112,7 @@ describe('a query whose chat model fails', () => {
 })
 
 describe('a query whose question cannot be embedded', () => {
-  it.each(FAILURES)('searches as text and reports the class %s when %s', async (degradedClass, _, faults) => {
+  it.each(FAILURES)('searches by text and reports the failure class %s if %s', async (degradedClass, _, faults) => {
     await start({ isEmbedded: true })
     fake.script(...faults)
     const { answer, done, traceId } = await ask(test.engine, ADA, spaceId, QUESTION)
@@ -125,7 +125,7 @@ describe('a query whose question cannot be embedded', () => {
   })
 })
 
-describe('the metadata of an answer', () => {
+describe('the metadata of an answer about degradation', () => {
   it('states degraded: false if nothing failed', async () => {
     await start()
     await withModel()
@@ -150,7 +150,7 @@ describe('the metadata of an answer', () => {
     expect((await stepsOf(traceId))[0]?.metadata).toMatchObject({ degraded: true, failure: { class: 'auth' } })
   })
 
-  it('lists both reasons if the answer is degraded twice', async () => {
+  it('lists both reasons if both embedding and answer are degraded', async () => {
     await start({ isEmbedded: true })
     await withModel()
     fake.script(...status(401))

@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.end())
 
-it('scores a passage higher when a filter selects its document than in a search of all documents', async () => {
+it('a passage scores higher when a filter selects its document than in a search of all documents', async () => {
   const { id } = await test.engine.spaces.create(ADA, { name: 'Yards', slug: 'yards' })
   const notes = Array.from({ length: 80 }, (_, index) => [`n${index}.md`, `# Yard ${index}\n\nThe yard has a gate.\n`])
   await ingest(test.engine, ADA, id, {
@@ -54,11 +54,11 @@ const found = async (filter?: DocumentFilter, mode: 'fast' | 'deep' | 'research'
 }
 
 describe('the declared metadata of documents', () => {
-  it('limit no search without a filter', async () => {
+  it('limit no query without a filter', async () => {
     expect(await found()).toHaveLength(6)
   })
 
-  it('select documents by date in every mode, and no document without a date', async () => {
+  it('can be filtered by date in every mode, and a date filter selects no document without a date', async () => {
     for (const mode of ['fast', 'deep', 'research'] as const) {
       expect(await found({ dateFrom: '2022-01-01' }, mode)).toEqual(['mail.eml', 'new.html', 'note.md'])
       expect(await found({ dateTo: '2022-05-05' }, mode)).toEqual(['note.md', 'old.html'])
@@ -66,19 +66,19 @@ describe('the declared metadata of documents', () => {
     }
   })
 
-  it('compare dates across time zones', async () => {
+  it('can be filtered by dates in different time zones', async () => {
     expect(await found({ dateFrom: '2024-06-30T22:00:00Z' })).toEqual(['mail.eml'])
     expect(await found({ dateFrom: '2024-06-30', dateTo: '2024-06-30' })).toEqual(['mail.eml', 'new.html'])
   })
 
-  it('select documents by author and language', async () => {
+  it('can be filtered by author and language', async () => {
     expect(await found({ author: 'keller' })).toEqual(['new.html'])
     expect(await found({ author: 'ÉMILE' })).toEqual(['note.md'])
     expect(await found({ language: 'de' })).toEqual(['note.md'])
     expect(await found({ language: 'en', dateTo: '2020-01-01' })).toEqual(['old.html'])
   })
 
-  it('limit searches without an answer, too, and together with named documents', async () => {
+  it('can be filtered in a search without an answer, together with the ids of documents', async () => {
     const { items } = await test.engine.documents.list(ADA, space, { limit: 10 })
     const ids = items.filter(({ filename }) => filename !== 'mail.eml').map(({ id }) => id)
     const body = { query: 'price of parking', limit: 10, activeDocumentIds: ids, activeEntityIds: [] }
@@ -88,7 +88,7 @@ describe('the declared metadata of documents', () => {
     ])
   })
 
-  it('determine the freshness of a document by its own date', async () => {
+  it('determine the freshness of a document by its declared date', async () => {
     const search = await test.engine.queries.search(ADA, space, {
       query: 'price of parking',
       limit: 10,
@@ -102,7 +102,7 @@ describe('the declared metadata of documents', () => {
     expect(score.get('clock.html')).toBeGreaterThan(0.99)
   })
 
-  it('appear in document metadata and in the file system', async () => {
+  it('appear in the metadata of a document and in the virtual file system', async () => {
     const { items } = await test.engine.documents.list(ADA, space, { limit: 10 })
     const id = items.find(({ filename }) => filename === 'new.html')?.id ?? ''
     const { metadata } = await test.engine.documents.get(ADA, space, id)

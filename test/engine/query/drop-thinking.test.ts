@@ -16,8 +16,8 @@ async function collect(...pieces: string[]) {
   return { texts, text: texts.join(''), ends }
 }
 
-describe('the output of a model', () => {
-  it('passes through as it arrives from the first word on, with its end event', async () => {
+describe('the output of a model that may think first', () => {
+  it('passes through chunk by chunk, with its end event', async () => {
     expect(await collect('The lamp', ' is ', 'lit.')).toEqual({
       texts: ['The lamp', ' is ', 'lit.'],
       text: 'The lamp is lit.',
@@ -44,12 +44,12 @@ describe('the output of a model', () => {
     }
   })
 
-  it('keeps a tag that only begins like a thinking tag', async () => {
+  it('keeps a tag that only begins like <think>', async () => {
     expect((await collect('<thin', 'g> is a tag.')).text).toBe('<thing> is a tag.')
   })
 
   it.each([[[]], [['']], [['  \n', ' ']], [['<think>only thoughts</think>', ' \n']], [['<think>no end']], [['<thi']]])(
-    'makes the provider call fail if it has no word, and nothing passes through: %j',
+    'fails with provider-failed, and nothing passes through, if it has no text besides thoughts: %j',
     async (pieces) => {
       const out: GenerationEvent[] = []
       const read = async () => {

@@ -75,7 +75,7 @@ async function asked(query: string) {
 }
 
 describe('vectors of an embedding provider', () => {
-  it('find a passage that shares no term with the question, and make it answerable if they are sure', async () => {
+  it('find a passage that shares no term with the question, and make the evidence answerable', async () => {
     const { answer, first, state } = await asked('How much money do people earn?')
     expect(first?.metadata.filename).toBe('pay.md')
     expect(first?.score).toBeGreaterThan(0.5)
@@ -83,7 +83,7 @@ describe('vectors of an embedding provider', () => {
     expect(answer).toContain('5,000 crowns')
   })
 
-  it('make a passage answerable that shares one term with the question', async () => {
+  it('make the evidence answerable if the best passage shares only one term with the question', async () => {
     const { answer, first, state } = await asked('Is there any vacation, and who has thirty of it?')
     expect(first?.metadata.filename).toBe('leave.md')
     expect(state).toBe('answerable')

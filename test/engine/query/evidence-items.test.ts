@@ -50,7 +50,7 @@ describe('an evidence item', () => {
     expect(item({ page: null }).citations[0]).not.toHaveProperty('pageNumber')
   })
 
-  it('shows text, titles and time of storage', () => {
+  it('contains the text, titles, filename and time of storage of its passage', () => {
     expect(item()).toMatchObject({
       nodeId: 'node-1',
       text: 'The lamp is lit.',
@@ -65,7 +65,7 @@ describe('an evidence item', () => {
     })
   })
 
-  it('limits scores to 0…1 with four digits, and omits those that were not measured', () => {
+  it('limits scores to 0…1 with four digits, and omits scores that were not measured', () => {
     expect(item({}, { final: 0.123456, retrieval: 1.5, rerank: -1 }).scores).toEqual({
       retrieval: 1,
       rerank: 0,
@@ -76,7 +76,7 @@ describe('an evidence item', () => {
     expect(item().scores).toEqual({ retrieval: 0.25, final: 0.5 })
   })
 
-  it('shows freshness if it is known', () => {
+  it('contains the freshness of its document if it is known, and the state of the local file', () => {
     expect(item().freshness).toBe('unknown')
     const stale = item({}, {}, { state: 'stale', score: 0.33333, file: 'changed' })
     expect(stale).toMatchObject({ freshness: 'stale', scores: { freshness: 0.3333 }, metadata: { file: 'changed' } })

@@ -32,8 +32,8 @@ async function restrict(documentId: string, readers: string[]): Promise<void> {
 const SECRET = 'The vault code of the north tower is changed every ninety days by the warden.\n'
 const PUBLIC = 'The north tower has a vault and a library that opens at noon.\n'
 
-describe('evidence', () => {
-  it('leaves out sources that the subject may not read, in every mode, and reports permission-limited', async () => {
+describe('the evidence of a query', () => {
+  it('omits sources that the subject may not read, in every mode, and reports permission-limited', async () => {
     const [secret] = await ingest(test.engine, ADA, spaceId, { 'secret.md': SECRET, 'public.md': PUBLIC })
     await restrict(secret.asset.id, ['grace'])
     const grace = { ...ADA, subject: 'grace' }
@@ -51,7 +51,7 @@ describe('evidence', () => {
     }
   })
 
-  it('reports a conflict if two passages disagree and nothing decides', async () => {
+  it('reports a conflict if two passages contradict each other and nothing decides between them', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'old.md': 'The harbour channel is kept at a depth of nine metres, 9 m, all year round.\n',
       'new.md': 'The harbour channel is kept at a depth of eleven metres, 11 m, all year round.\n',
@@ -64,7 +64,7 @@ describe('evidence', () => {
     expect(bundle.missingEvidence.map(({ reason }) => reason)).toEqual(['conflict'])
   })
 
-  it('reports each kind of contradiction in a space of two documents', async () => {
+  it('reports contradicting dates, numbers, negations and names of two documents as a conflict', async () => {
     const pairs: [string, string, string][] = [
       [
         'When was the Kappel bridge opened?',
@@ -86,7 +86,7 @@ describe('evidence', () => {
     }
   })
 
-  it('lists what was not found, and the freshness of found passages', async () => {
+  it('lists missing evidence as not-retrieved, and states the freshness of found passages', async () => {
     await ingest(test.engine, ADA, spaceId, { 'public.md': PUBLIC })
     const bundle = bundleOf(await ask(test.engine, ADA, spaceId, 'Who painted the ceiling of the opera house?'))
     expect(bundle.state).toBe('not-enough-evidence')
@@ -96,8 +96,8 @@ describe('evidence', () => {
   })
 })
 
-describe('a session', () => {
-  it('completes follow-ups with its earlier questions over several turns, and only its own', async () => {
+describe('a session of queries', () => {
+  it('completes a follow-up with the earlier questions of the same session, over several turns', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'westerhever.md':
         'The lighthouse of Westerhever was built in 1908. The keeper of Westerhever was Jens Petersen.\n',
@@ -121,7 +121,7 @@ describe('a session', () => {
 })
 
 describe('the state permission-limited', () => {
-  it('applies if only withheld passages were found, and the answer has no evidence', async () => {
+  it('applies if only withheld passages match the question, and the answer has no evidence', async () => {
     const [secret] = await ingest(test.engine, ADA, spaceId, { 'secret.md': SECRET })
     await restrict(secret.asset.id, ['grace'])
     const asked = await ask(test.engine, ADA, spaceId, 'How often is the vault code of the north tower changed?')

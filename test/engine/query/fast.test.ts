@@ -65,8 +65,8 @@ const ask = ({ query = 'lamp of Brest', profile = {}, embedding = PLAIN, observe
 const embed = (admitted: AdmittedQuery, signal = never) => embedForFast({ context, admitted, query: 'lamp', signal })
 const texts = ({ ranked }: Awaited<ReturnType<typeof ask>>) => ranked.map(({ passage }) => passage.body)
 
-describe('a search of both indexes', () => {
-  it('sends the terms of the question and ranks the best match first', async () => {
+describe('a retrieval in mode fast', () => {
+  it('sends the terms of the question to the indexes, and ranks the best match first', async () => {
     const asked = finding(store, () => [hit(IRON, { bm25: 3 }), hit(LAMP, { bm25: 2.9 }), hit(KEEPER, { bm25: 1 })])
     const found = await ask()
     expect(asked).toMatchObject([
@@ -81,7 +81,7 @@ describe('a search of both indexes', () => {
     expect(found.ranked[0]).not.toHaveProperty('byGraph')
   })
 
-  it('returns at most topK passages, none below the threshold of the profile', async () => {
+  it('returns at most topK passages, and none below the score threshold of the profile', async () => {
     finding(store, () => [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 2 }), hit(KEEPER, { bm25: 0.1 })])
     const all = await ask()
     expect(texts(await ask({ profile: { topK: 2 } }))).toEqual(texts(all).slice(0, 2))
@@ -92,7 +92,7 @@ describe('a search of both indexes', () => {
     expect(all.metrics).toMatchObject({ scoreThresholdFilteredCount: 0, finalCandidateCount: 3 })
   })
 
-  it('returns counts and durations as metrics', async () => {
+  it('returns the counts and durations of its stages as metrics', async () => {
     finding(store, () => ({
       ...{ hits: [hit(LAMP), hit(IRON), { key: 9999, bm25: 1 }], textCount: 3, vectorCount: 4, textMs: 1.2345 },
       ...{ vectorMs: 2.3456, vectorMethod: 'hnsw', textEngine: 'tantivy' },
@@ -133,13 +133,13 @@ describe('a search of both indexes', () => {
     expect(records[0]).not.toHaveProperty('model')
   })
 
-  it('sends the documents of the query to the indexes', async () => {
+  it('limits the search of the indexes to the documents of the query', async () => {
     const asked = finding(store, () => [])
     await ask({ docs: [7] })
     expect(asked[0]?.docs).toEqual([7])
   })
 
-  it('reports degraded indexes, a failed embedding and missing vectors', async () => {
+  it('reports degraded indexes, a failed embedding and missing vectors as degradations', async () => {
     finding(store, () => ({ hits: [hit(LAMP)], degraded: ['the text index is being rebuilt'] }))
     const degraded = { part: 'embedding', class: 'timeout', reason: 'no vector' } as const
     context.vectors = { ...context.vectors, missing: async () => ({ passages: 1, class: 'auth' }) }
@@ -154,14 +154,14 @@ describe('a search of both indexes', () => {
     })
   })
 
-  it('returns no passage that was deleted before its text is read', async () => {
+  it('returns no passage of a document that was deleted after the search of the indexes', async () => {
     await another()
     finding(store, () => [hit(LAMP), hit(IRON)])
     store.run("UPDATE documents SET deleted_at = 1 WHERE filename = 'b.md' AND space_key = ?", space.key)
     expect(texts(await ask())).toEqual([LAMP])
   })
 
-  it('counts terms of the question that a passage contains in other words', async () => {
+  it('counts a term of the question as contained in a passage with a rewording of the term', async () => {
     const rewordings = [{ queryTerms: ['lamp', 'glass'], documentTerms: ['lampglass'] }]
     await another({ 'c.md': 'The lampglass is old.' })
     finding(store, () => ({ hits: [hit('The lampglass is old.')], rewordings: rewordings as never }))
@@ -171,8 +171,8 @@ describe('a search of both indexes', () => {
   })
 })
 
-describe('a search of a reader with limited permissions', () => {
-  it('searches, counts and weighs only the documents of the reader', async () => {
+describe('a retrieval for a reader with limited permissions', () => {
+  it('searches, counts and weighs only documents that the reader may read', async () => {
     await another()
     restrict(store, space, ['a.md'], 'eve')
     const asked = finding(store, () => ({
@@ -204,11 +204,11 @@ describe('a search of a reader with limited permissions', () => {
   })
 })
 
-describe('a search with vectors', () => {
+describe('a retrieval with vectors', () => {
   const VECTOR = Float32Array.of(1, 0)
   const embedding = { embedded: { vector: VECTOR, vectorSpaceId: 'v', dimension: 2 } }
 
-  it('asks the vector index, with background statistics if the model comes from a provider', async () => {
+  it('searches by vector, with background statistics if the embedding model comes from a provider', async () => {
     const asked = finding(store, () => [hit(LAMP, { cosine: 0.9 })])
     await ask({ embedding })
     expect(asked[0]).toMatchObject({ vector: VECTOR, vectorSpace: 'v', wantsBackground: false })
@@ -224,7 +224,7 @@ describe('a search with vectors', () => {
     expect(found.asked.byVectors).toBeGreaterThan(0.9)
   })
 
-  it("compares passages with the best one if the model is the space's own", async () => {
+  it('compares passages with the best passage if the embedding model is trained on the space', async () => {
     await another()
     model(store, space)
     await publish(store, space, { 'c.md': passages('An iron ship.', 'Another iron gate here.') })
@@ -241,7 +241,7 @@ describe('a search with vectors', () => {
     expect(Math.max(...(await likeness({ embedded: { ...embedding.embedded, vectorSpaceId } })))).toBeGreaterThan(0)
   })
 
-  it('embeds the question, and continues without a vector if that fails', async () => {
+  it('embeds the question, and continues without a vector if the embedding fails', async () => {
     await another()
     expect(await embed(admitted(store, space))).toEqual({ embedded: undefined })
     model(store, space)
@@ -267,8 +267,8 @@ describe('a search with vectors', () => {
   })
 })
 
-describe('a search with graph expansion', () => {
-  it('ranks added hits with the rest, marks their origin, and lets the expansion reorder the result', async () => {
+describe('a retrieval with graph expansion', () => {
+  it('ranks hits of the graph with other hits, marks their origin, and lets the expansion reorder all', async () => {
     finding(store, () => [hit(LAMP, { bm25: 2 })])
     const given: unknown[] = []
     const expand = async (hits: SearchHit[], asked: { terms: readonly string[] }): Promise<GraphStage> => {
@@ -288,7 +288,7 @@ describe('a search with graph expansion', () => {
   })
 })
 
-describe('a search with a rerank model', () => {
+describe('a retrieval with a rerank model', () => {
   const reranker = { pluginId: 'openai-compatible', provider: 'local', model: 'cross' }
   const profile = { rerank: { enabled: true, model: reranker } }
   const scored = (scores: number[] | Error) => {
@@ -299,7 +299,7 @@ describe('a search with a rerank model', () => {
     context.models = { ...context.models, reranker: () => ({ rerank }) } as never
   }
 
-  it('reports the model and its relevance, and falls back to the built-in order if the model fails', async () => {
+  it('uses the order and relevance of the model, and the built-in order if the model fails', async () => {
     finding(store, () => [hit(LAMP, { bm25: 3 }), hit(IRON, { bm25: 2 }), hit(KEEPER)])
     scored([0.1, 0.95, 0.05])
     const found = await ask()

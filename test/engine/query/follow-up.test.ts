@@ -5,7 +5,7 @@ const turn = (query: string) => ({ query, answer: '' })
 const WHOLE = 'How high is the lighthouse of Eckmuhl?'
 const OTHER = 'Who invented the stepped lens?'
 
-describe('a question after other questions', () => {
+describe('a question after earlier questions', () => {
   it.each([
     'And who built it?',
     'What about its keepers there?',
@@ -13,7 +13,7 @@ describe('a question after other questions', () => {
     'Keepers?',
     '它的高度是多少？',
     'why was he there',
-  ])('refers to the last complete one: %s', (query) => {
+  ])('refers to the last complete question before it: %s', (query) => {
     const turns = [turn(OTHER), turn(WHOLE), turn('And then?')]
     expect(findFollowUp(query, turns)?.anchor).toBe(WHOLE)
     expect(toSearchedQuery(query, turns)).toBe(`${query}\n\n${WHOLE}`)
@@ -29,11 +29,11 @@ describe('a question after other questions', () => {
     expect(toSearchedQuery('And then?', [])).toBe('And then?')
   })
 
-  it('refers to the first one if no earlier question was complete', () => {
+  it('refers to the first question if no earlier question was complete', () => {
     expect(findFollowUp('And then?', [turn('And it?'), turn('Why?')])?.anchor).toBe('And it?')
   })
 
-  it('lists its own terms once each, and is short with fewer than two of them', () => {
+  it('lists each of its own terms once, and counts as short with fewer than two of them', () => {
     const of = (query: string) => findFollowUp(query, [turn(WHOLE)])
     expect(of('And then?')).toMatchObject({ ownTerms: [], isShort: true })
     expect(of('And its keepers, the keepers?')).toMatchObject({ ownTerms: ['keeper'], isShort: true })

@@ -27,7 +27,7 @@ const askSpace = async (query: string): Promise<{ state: string; finish: unknown
   return { state, finish: done.finishReason, answer }
 }
 
-it('a question foreign to a small space gets the searched terms as answer and is captured as a failed query', async () => {
+it('an unanswered question in a small space gets its search terms as answer and is captured as failed', async () => {
   const foreign = [
     ['What is the capital of Norway?', 'capital Norway'],
     ['Who was the first king of Portugal?', 'first king Portugal'],
@@ -43,7 +43,7 @@ it('a question foreign to a small space gets the searched terms as answer and is
   expect(new Set(await captured())).toEqual(new Set(['no-retrieval-evidence']))
 })
 
-it('a question about the space is answered, in English and in Chinese', async () => {
+it('a question that a small space answers is answerable, in English and in Chinese', async () => {
   expect(await askSpace('How long are traces kept?')).toMatchObject({
     state: 'answerable',
     finish: 'retrieval-evidence',

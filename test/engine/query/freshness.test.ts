@@ -31,7 +31,7 @@ const passage = (place: number, published_at: number, document_date: string | nu
 const fresh = (now: number, ...of: ReturnType<typeof passage>[]) => store.db.now(computeFreshness(of, now))
 
 describe('the freshness of a passage', () => {
-  it('falls by half each year, and never exceeds 1', () => {
+  it('halves with each year since the publication, and never exceeds 1', () => {
     const now = 5 * YEAR_MS
     const of = (age: number) => fresh(now, passage(0, now - age)).get(docs[0] ?? -1)
     expect(of(0)).toEqual({ state: 'fresh', score: 1 })
@@ -40,7 +40,7 @@ describe('the freshness of a passage', () => {
     expect(of(-YEAR_MS)?.score).toBe(1)
   })
 
-  it('halves while a newer version of the document is being compiled', () => {
+  it('halves with the state stale while a newer version of the document is being compiled', () => {
     const now = 5 * YEAR_MS
     store.begin(store.again(space), docs[1] ?? -1)
     const found = fresh(now, passage(0, now), passage(1, now), passage(1, now))
@@ -50,7 +50,7 @@ describe('the freshness of a passage', () => {
     ])
   })
 
-  it('halves while the web page of the document was not found', () => {
+  it('halves with the state stale while the web page of the document is missing in crawls', () => {
     store.run('UPDATE documents SET metadata = ? WHERE key = ?', JSON.stringify({ missingCrawls: 1 }), docs[0] ?? -1)
     store.run('UPDATE documents SET metadata = ? WHERE key = ?', JSON.stringify({ missingCrawls: 0 }), docs[1] ?? -1)
     const found = fresh(YEAR_MS, passage(0, 0), passage(1, 0))
@@ -60,7 +60,7 @@ describe('the freshness of a passage', () => {
     ])
   })
 
-  it('returns nothing for an empty list', async () => {
+  it('contains no entry for an empty list of passages', async () => {
     expect(fresh(0).size).toBe(0)
     expect((await computeFreshnessWithFiles(store.context, [])).size).toBe(0)
   })
@@ -96,7 +96,7 @@ describe("the check of a document's local file", () => {
     return places.map((place) => found.get(docs[place] ?? -1))
   }
 
-  it('reports verified if the file is the one that the document was made of', async () => {
+  it('reports verified if the file has the bytes that the document was made of', async () => {
     writeFileSync(backed(0), 'Lamp.')
     expect(await now(0, 1)).toEqual([
       { state: 'fresh', score: 1, file: 'verified' },
@@ -116,7 +116,7 @@ describe("the check of a document's local file", () => {
     expect(stalePaths.sort()).toEqual([changed, gone])
   })
 
-  it('does not lower the score of an already stale document again', async () => {
+  it('does not halve the freshness of a stale document again', async () => {
     store.begin(store.again(space), docs[1] ?? -1)
     backed(1)
     writeFileSync(backed(0), 'Lamp.')

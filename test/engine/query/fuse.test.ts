@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { fuse, scaleMinMax } from '../../../src/engine/query/fuse.js'
 import type { SearchHit } from '../../../src/engine/search/ports.js'
 
-describe('the fusion of hits', () => {
-  it('scales values to 0…1 and counts missing ones as 0', () => {
+describe('the fusion of text hits and vector hits', () => {
+  it('scales scores to 0…1, and counts missing scores as 0', () => {
     expect(scaleMinMax([2, 4, 3, undefined])).toEqual([0, 1, 0.5, 0])
     expect(scaleMinMax([5, 5])).toEqual([1, 1])
     expect(scaleMinMax([])).toEqual([])
   })
 
-  it('weighs the text leg with three quarters', () => {
+  it('gives text scores three quarters of the weight', () => {
     const fused = fuse([
       { key: 1, bm25: 10, cosine: 0 },
       { key: 2, bm25: 0, cosine: 1 },
@@ -21,7 +21,7 @@ describe('the fusion of hits', () => {
     ])
   })
 
-  it('ranks the last text hit above a hit that only the vector leg found', () => {
+  it('ranks the last text hit above a hit that was found only by vector', () => {
     const fused = fuse([
       { key: 1, bm25: 10, cosine: 0.5 },
       { key: 2, bm25: 8, cosine: 0.5 },
@@ -31,7 +31,7 @@ describe('the fusion of hits', () => {
     expect(fused[1]!.fused).toBeGreaterThan(fused[2]!.fused + 0.5)
   })
 
-  it('ranks by one leg if the other is absent', () => {
+  it('ranks by text or by vector alone if there are no scores of the other kind', () => {
     expect(
       fuse([
         { key: 1, bm25: 1 },
@@ -47,7 +47,7 @@ describe('the fusion of hits', () => {
     expect(fuse([])).toEqual([])
   })
 
-  it('breaks ties by key', () => {
+  it('orders hits with equal scores by key', () => {
     expect(
       fuse([
         { key: 9, bm25: 1 },
@@ -57,7 +57,7 @@ describe('the fusion of hits', () => {
     ).toEqual([3, 5, 9])
   })
 
-  it('keeps every hit once, in descending order, from 0 to 1, for any scores of the legs', () => {
+  it('keeps every hit once, in descending order of scores from 0 to 1, for any input scores', () => {
     const score = fc.option(fc.double({ min: -10, max: 100, noNaN: true }), { nil: undefined })
     const hits = fc.uniqueArray(fc.record({ key: fc.integer({ min: 1, max: 500 }), bm25: score, cosine: score }), {
       selector: (hit) => hit.key,
@@ -82,7 +82,7 @@ describe('the fusion of hits', () => {
   })
 })
 
-it('fusion gives the vector leg the configured share, and all weight if it is the only leg', () => {
+it('fusion gives vector hits the configured share of the weight, and all weight if there are no text hits', () => {
   const hits = [
     { key: 1, bm25: 4, cosine: 0.2 },
     { key: 2, bm25: 2, cosine: 0.6 },
@@ -111,7 +111,7 @@ it('fusion gives the vector leg the configured share, and all weight if it is th
   expect(text.map(({ fused }) => fused)).toEqual([1, 0])
 })
 
-it('fusion counts a hit missing in the text leg as text score 0, and keeps the scores of both legs', () => {
+it('fusion counts a hit that text search did not find with text score 0, and keeps the original scores', () => {
   const fused = fuse([
     { key: 1, bm25: 10 },
     { key: 2, bm25: 5 },

@@ -28,7 +28,7 @@ function gateOf(limit: number, waiting: number) {
   return { gate, order, enter, end }
 }
 
-it('the query gate admits queries up to its limit, the next one when one leaves, and ignores a second release', async () => {
+it('the query gate admits a waiting query when a running one ends, and ignores a second release', async () => {
   const { gate, order, enter, end } = gateOf(2, 5)
   for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name)
   await new Promise(setImmediate)
@@ -42,7 +42,7 @@ it('the query gate admits queries up to its limit, the next one when one leaves,
   expect(gate.running).toBe(0)
 })
 
-it('the query gate serves waiting tenants in turn, the oldest query of each first', async () => {
+it('the query gate admits one query of each waiting tenant in turn, the oldest query of a tenant first', async () => {
   const { order, enter, end } = gateOf(1, 10)
   for (const name of ['a1', 'a2', 'a3', 'a4']) enter('a', name)
   for (const name of ['b1', 'b2']) enter('b', name)
@@ -52,7 +52,7 @@ it('the query gate serves waiting tenants in turn, the oldest query of each firs
   expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
 })
 
-it('the query gate with a full queue evicts a query of the tenant with most waiting queries for a tenant with fewer', async () => {
+it('the full query gate evicts a query of the tenant with most waiting queries for a tenant with fewer', async () => {
   const { order, enter, end } = gateOf(1, 3)
   enter('a', 'a0')
   const a = ['a1', 'a2', 'a3'].map((name) => enter('a', name))
@@ -66,7 +66,7 @@ it('the query gate with a full queue evicts a query of the tenant with most wait
   expect(await b1.outcome).toBe('in')
 })
 
-it('the query gate rejects with busy, a retry delay, and the numbers of running and waiting queries', async () => {
+it('the query gate rejects with busy, a retry delay and the numbers of running and waiting queries', async () => {
   const gate = new QueryGate(1, 0)
   await gate.enter('a', never)
   await expect(gate.enter('a', never)).rejects.toMatchObject({

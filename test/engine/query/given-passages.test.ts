@@ -25,7 +25,7 @@ const numbered = (count: number) =>
   Array.from({ length: count }, (_, index) => itemOf(`${index} ${SENTENCE.repeat(20)}`))
 
 describe('the passages of a prompt', () => {
-  it('keep their number by rank, and show equal names and equal texts once', () => {
+  it('have numbers by rank, headers without repeated names, and no two equal texts', () => {
     const header = (metadata: object) => fitPassages([itemOf('Text.', { ...metadata })], 1000)[0]?.header
     expect(header({})).toBe('Section: Gauge')
     expect(header({ documentTitle: 'Tides', filename: 'tides.md' })).toBe(
@@ -39,7 +39,7 @@ describe('the passages of a prompt', () => {
     ])
   })
 
-  it('fit into the token budget, complete except for the last one', () => {
+  it('fit into the token budget, complete except for the last passage', () => {
     const items = numbered(9)
     const one = size({ number: 1, header: 'Section: Gauge', text: `1 ${SENTENCE.repeat(20)}` })
     for (const room of [one, 2 * one - 1, 2 * one, 3 * one + 60, 5 * one + 200]) {
@@ -54,7 +54,7 @@ describe('the passages of a prompt', () => {
     }
   })
 
-  it('include at most one cut passage at the end, which stops after a sentence and needs a minimum of space', () => {
+  it('end with at most one truncated passage, cut after a sentence, if a minimum of space is left', () => {
     const items = [...numbered(2), itemOf('Short.')]
     const one = size({ number: 1, header: 'Section: Gauge', text: `1 ${SENTENCE.repeat(20)}` })
     const given = fitPassages(items, one + Math.floor(one / 2))
@@ -82,7 +82,7 @@ describe('the earlier turns of a prompt', () => {
   const cost = ({ query, answer }: { query: string; answer: string }) =>
     estimateMaxTokens(query) + estimateMaxTokens(answer)
 
-  it('include the latest ones that fit into a quarter of the budget, oldest first', () => {
+  it('include the latest turns that fit into a quarter of the budget, oldest first', () => {
     const [turn = { query: '', answer: '' }] = turns
     for (const many of [4, 5, 7]) {
       const room = 4 * many * cost(turn)
@@ -93,7 +93,7 @@ describe('the earlier turns of a prompt', () => {
     expect(fitTurns([], 1000)).toEqual([])
   })
 
-  it('include shortened long answers, so that one leaves space for another', () => {
+  it('have their long answers truncated, so that one turn leaves space for another', () => {
     const long = [0, 1, 2].map((place) => ({ query: `Question ${place}?`, answer: SENTENCE.repeat(200) }))
     const fitting = fitTurns(long, 2000)
     expect(fitting.length).toBeGreaterThan(1)

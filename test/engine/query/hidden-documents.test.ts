@@ -77,7 +77,7 @@ async function seen({ id, zoo }: { id: string; zoo: string }) {
   return found
 }
 
-it('query, search and explain return the same to a reader whatever the hidden documents contain', async () => {
+it('query, search and explain return the same to a reader regardless of the content of hidden documents', async () => {
   const other = await seen(await spaceWith('other', OTHER))
   const beside = await seen(await spaceWith('beside', HIDDEN))
   for (const [question, found] of Object.entries(other)) expect(beside[question], question).toEqual(found)

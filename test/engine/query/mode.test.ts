@@ -43,7 +43,7 @@ const by = (model: unknown, text = '{"mode":"fast"}') => [
 ]
 
 describe('the mode of a query', () => {
-  it('defaults to that of the profile, and follows the query if it names one', async () => {
+  it('defaults to the mode of the profile, and follows a mode that the query names', async () => {
     const asked = speaking(context)
     expect(await route()).toEqual({
       ...{ requestedMode: 'deep', resolvedMode: 'deep', resolver: 'explicit', selectionSource: 'profile-default' },
@@ -56,7 +56,7 @@ describe('the mode of a query', () => {
     expect(asked).toEqual([])
   })
 
-  it('comes from the reasoning model if the query asks for auto', async () => {
+  it('comes from the reasoning model if the query requests auto', async () => {
     const asked = speaking(context, '{"mode":"fast"}')
     expect(await route('auto')).toEqual({
       ...{ requestedMode: 'auto', resolvedMode: 'fast', resolver: 'llm', selectionSource: 'reasoning-model' },
@@ -69,13 +69,13 @@ describe('the mode of a query', () => {
     expect(asked[0]?.options.maxTokens).toBe(50)
   })
 
-  it('takes a second call if the first reply is unusable', async () => {
+  it('comes from a second call if the first reply of the model is unusable', async () => {
     const asked = speaking(context, 'Well, deep I think.', '{"mode":"deep"}')
     expect(await route('auto')).toMatchObject({ resolvedMode: 'deep', resolver: 'llm' })
     expect(asked).toHaveLength(2)
   })
 
-  it('takes at most 4,000 characters of the question for its prompt', async () => {
+  it('depends on at most the first 4,000 characters of the question', async () => {
     const asked = speaking(context, '{"mode":"fast"}')
     await route('auto', undefined, `How high? ${'word '.repeat(3000)}`)
     const question: string = JSON.parse(asked[0]?.messages[1]?.content ?? '{}').question
@@ -86,7 +86,7 @@ describe('the mode of a query', () => {
   it.each([
     ['no reasoning model', {}, 'reasoning-model-unavailable'],
     ['the built-in model for quotations', { reasoningModel: BUILTIN_ANSWER }, 'reasoning-model-unavailable'],
-  ])('falls back to that of the profile with %s', async (_, profile, errorClass) => {
+  ])('falls back to the default mode of the profile with %s', async (_, profile, errorClass) => {
     const asked = speaking(context)
     const found = await route('auto', profile)
     expect(found).toMatchObject({
@@ -101,10 +101,10 @@ describe('the mode of a query', () => {
     ['names an unknown mode', '{"mode":"quick"}', 'invalid-reply'],
     ['is no object', '["fast"]', 'invalid-reply'],
     ['has another shape', '{"kind":"fast"}', 'invalid-reply'],
-    ['names one that the profile does not allow', '{"mode":"research"}', 'mode-unavailable'],
+    ['names a mode that the profile does not allow', '{"mode":"research"}', 'mode-unavailable'],
     ['comes from another model', by('another'), 'model-identity-mismatch'],
     ['has no valid model name', by(7), 'model-identity-mismatch'],
-  ])('falls back to that of the profile if the reply %s', async (_, reply, errorClass) => {
+  ])('falls back to the default mode of the profile if the reply %s', async (_, reply, errorClass) => {
     speaking(context, reply, reply)
     expect(await route('auto')).toMatchObject({
       ...{ resolvedMode: 'deep', resolver: 'fallback', degraded: true, errorClass },
@@ -114,19 +114,19 @@ describe('the mode of a query', () => {
   })
 
   it.each(['some-model', 'Some_Model', 'org/some-model', 'some-model-2025-01-31', 'some', undefined])(
-    'comes from a model that reports its name as %s',
+    'comes from the model "some-model" if the reply reports the model name %s',
     async (served) => {
       speaking(context, by(served))
       expect((await route('auto')).resolver).toBe('llm')
     },
   )
 
-  it('comes from a model that omits the folder of its configured name', async () => {
+  it('comes from the model if its reply omits the folder of the configured model name', async () => {
     speaking(context, by('some-model'))
     expect((await route('auto', { reasoningModel: { ...MODEL, model: 'org/some-model' } })).resolver).toBe('llm')
   })
 
-  it('falls back to that of the profile if the model fails, and reports the failure', async () => {
+  it('falls back to the default mode of the profile if the model fails, and reports the failure', async () => {
     speaking(context, new KsError('quota-exceeded', 'no tokens are left today'))
     expect(await route('auto')).toMatchObject({
       ...{ resolvedMode: 'deep', resolver: 'fallback', errorClass: 'quota-exceeded', reasoningModel: MODEL },
@@ -136,7 +136,7 @@ describe('the mode of a query', () => {
     expect(await route('auto')).toMatchObject({ errorClass: 'provider-failed', failure: { class: 'unavailable' } })
   })
 
-  it('rejects with the abort reason if the query was aborted', async () => {
+  it('rejects instead of falling back if the query was aborted', async () => {
     const gone = new AbortController()
     gone.abort(new Error('gone'))
     speaking(context, new Error('off'))

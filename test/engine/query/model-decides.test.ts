@@ -59,7 +59,7 @@ async function asked(query: string) {
 }
 
 describe('a chat model that answers a query', () => {
-  it('receives passages whose words differ from those of the question, and its answer counts', async () => {
+  it('receives passages that share few words with the question, and its answer makes them answerable', async () => {
     await setModel({})
     const without = await asked(PARAPHRASE)
     expect(without.bundle.state).toBe('partial')
@@ -81,7 +81,7 @@ describe('a chat model that answers a query', () => {
     ['It opens at nine [1][99].', 'It opens at nine [1].', 'answerable', 'retrieval-evidence', 'model'],
     ['It opens at ten [1].', QUOTED, 'answerable', 'retrieval-evidence', 'extractive'],
     ['The passages do not answer this [1].', QUOTED, 'answerable', 'retrieval-evidence', 'extractive'],
-  ])('passes through the answer check when it writes %j', async (said, answer, state, finishReason, generator) => {
+  ])('that writes %j leads to the answer %j', async (said, answer, state, finishReason, generator) => {
     await setModel({ reasoningModel: MODEL })
     reply = said
     const given = await asked('When does the shop in Oslo open?')
@@ -125,7 +125,7 @@ describe('a chat model that answers a query', () => {
     },
   )
 
-  it('gets a smaller prompt if its window is smaller than configured', async () => {
+  it('gets a smaller prompt after it rejected the first one as too long', async () => {
     await setModel({ reasoningModel: MODEL })
     reply = 'From nine in the morning [1].'
     fake.script({ kind: 'status', status: 400, body: '{"error":{"code":"context_length_exceeded"}}' })
@@ -135,7 +135,7 @@ describe('a chat model that answers a query', () => {
     expect(fake.requests).toHaveLength(2)
   })
 
-  it('leaves an unsure question with the closest passages if it fails', async () => {
+  it('that fails leaves an unsure question with the closest passages', async () => {
     await setModel({ reasoningModel: MODEL })
     fake.script({ kind: 'status', status: 401 })
     const { answer, bundle } = await asked(PARAPHRASE)

@@ -65,7 +65,7 @@ async function preferKeeper() {
 }
 
 describe('the rerank model of a profile', () => {
-  it.each(['fast', 'deep'] as const)('runs once in mode %s and decides the order', async (mode) => {
+  it.each(['fast', 'deep'] as const)('runs once in mode %s and decides the order of passages', async (mode) => {
     await start()
     await preferKeeper()
     const { files, scores, metrics, listed } = await asked(mode)
@@ -82,7 +82,7 @@ describe('the rerank model of a profile', () => {
     )
   })
 
-  it('makes a passage answerable that it finds relevant, and lowers the confidence if it finds nothing', async () => {
+  it('makes a passage answerable that it scores high, and lowers the confidence if all scores are low', async () => {
     await start()
     const weak = 'Until which decade did anyone stay in that tower as a guardian of the lighthouse?'
     const judged = async (query: string) => {
@@ -100,7 +100,7 @@ describe('the rerank model of a profile', () => {
     expect((await judged(QUESTION)).odds).toBeLessThan(before.odds / 10)
   })
 
-  it('stays unused in mode research and if reranking is off, and no trace names it', async () => {
+  it('stays unused in mode research and if reranking is disabled, and no listed trace names it', async () => {
     await start()
     await setProfile({ model: RERANKER })
     expect((await asked('research')).listed).not.toHaveProperty('rerankModel')
@@ -127,7 +127,7 @@ describe('the rerank model of a profile', () => {
     expect(listed).not.toHaveProperty('rerankModel')
   })
 
-  it('times out early, whatever timeout its provider has', async () => {
+  it('times out early, even if its provider has a timeout of ten minutes', async () => {
     await start({ timeoutMs: 600_000 })
     await setProfile({ model: RERANKER })
     fake.script({ kind: 'hang' })
@@ -136,7 +136,7 @@ describe('the rerank model of a profile', () => {
     expect(metrics).toMatchObject({ degraded: true, degradedClass: 'timeout' })
   })
 
-  it('that has no budget left today is not called', async () => {
+  it('stays unused after the quota of rerank requests per day is spent', async () => {
     await start({ changes: { quotas: { maxRerankRequestsPerDay: 1 } } })
     await setProfile({ model: RERANKER })
     expect((await asked()).metrics).toMatchObject({ rerankMethod: 'model' })
@@ -144,7 +144,7 @@ describe('the rerank model of a profile', () => {
     expect(reranks()).toHaveLength(1)
   })
 
-  it('appears in an explanation of the ranking', async () => {
+  it('appears in the explanation of a ranking', async () => {
     await start()
     await setProfile({ model: RERANKER })
     const body = ExplainBody.parse({ query: QUESTION, path: 'keeper.md' })
@@ -155,7 +155,7 @@ describe('the rerank model of a profile', () => {
 })
 
 describe('a retrieval profile', () => {
-  it('cannot name a rerank model that the daemon cannot call', async () => {
+  it('cannot name a rerank or reasoning model that the daemon cannot call for that purpose', async () => {
     await start()
     const builtin = { pluginId: 'builtin', provider: 'lsa', model: 'lsa-200' }
     for (const model of [ABSENT, builtin])

@@ -32,7 +32,7 @@ const HANDBOOK = `# Harbour handbook\n\n${section('Mooring', filler('mooring'))}
 const ARCHIVE = `# Archive rules\n\n${section('Lending', filler('lending'))}${section('Scanning', filler('scanning'))}`
 
 describe('mode research', () => {
-  it('finds the section by the outline and uses neither indexes nor vectors nor reranking', async () => {
+  it('finds a section by the outline, and uses neither the text index nor vectors nor reranking', async () => {
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HANDBOOK, 'archive.md': ARCHIVE })
     const asked = await ask(test.engine, ADA, spaceId, 'What does the harbour handbook say about dredging?', {
       mode: 'research',
@@ -67,7 +67,7 @@ describe('mode research', () => {
     expect(Object.keys(metrics).filter((name) => name.startsWith('graph'))).toEqual([])
   })
 
-  it('sees the published state: a new version replaces the old one, a deleted document disappears', async () => {
+  it('finds the new version of a document instead of the old one, and nothing of a deleted document', async () => {
     const [first] = await ingest(test.engine, ADA, spaceId, { 'harbour.md': HANDBOOK, 'archive.md': ARCHIVE })
     const question = 'How deep is the channel kept by dredging?'
     expect((await ask(test.engine, ADA, spaceId, question, { mode: 'research' })).answer).toContain('nine metres')
@@ -96,7 +96,7 @@ describe('mode research', () => {
     expect(new Set(filesOf(await within(archive.asset.id)))).toEqual(new Set(['archive.md']))
   })
 
-  it('answers an empty space without evidence', async () => {
+  it('reports not-enough-evidence in an empty space', async () => {
     const asked = await ask(test.engine, ADA, spaceId, 'Is anybody here?', { mode: 'research' })
     expect(bundleOf(asked)).toMatchObject({ state: 'not-enough-evidence', items: [] })
   })
@@ -130,7 +130,7 @@ describe('mode deep', () => {
     expect((await traceOf(deep)).steps.map(({ name }) => name)).toContain('query.embed')
   })
 
-  it('reaches a passage that shares no word with the question', async () => {
+  it('finds a passage that shares no word with the question by a name in another passage', async () => {
     await ingest(test.engine, ADA, spaceId, { 'project.md': PROJECT, 'people.md': PEOPLE })
     const question = 'Project Falcon crane quay'
     const fast = await ask(test.engine, ADA, spaceId, question, { mode: 'fast' })
@@ -172,7 +172,7 @@ describe('mode deep', () => {
     expect(rows.all('SELECT version_key FROM page_index')).toHaveLength(1)
   })
 
-  it('favours passages about the active entities, and returns only active documents', async () => {
+  it('prefers passages about the active entities of the query, and returns only its active documents', async () => {
     const [north, south] = await ingest(test.engine, ADA, spaceId, {
       'north.md': 'North Quay Depot opens at eight and closes at noon every day of the week.\n',
       'south.md': 'South Quay Depot opens at eight and closes at noon every day of the week.\n',
@@ -237,7 +237,7 @@ describe('mode auto', () => {
     return { ...step(trace, 'query.route')?.metadata, mode: trace.mode, embedded: names.includes('query.embed') }
   }
 
-  it('runs the pipeline that the model chooses', async () => {
+  it('runs the mode that the model chooses', async () => {
     for (const mode of ['fast', 'deep', 'research'] as const) {
       reply = `{"mode":"${mode}"}`
       expect(await routed()).toMatchObject({
@@ -251,7 +251,7 @@ describe('mode auto', () => {
     }
   })
 
-  it('returns an unreadable reply to the model once, with the error', async () => {
+  it('sends an unreadable reply back to the model once, with the error', async () => {
     reply = 'fast, I think'
     repaired = '```json\n{"mode":"research"}\n```'
     expect(await routed()).toMatchObject({ mode: 'research', resolver: 'llm', degraded: false })
@@ -260,7 +260,7 @@ describe('mode auto', () => {
     expect(second?.body.messages?.at(-1)?.content).toContain('the reply holds no JSON')
   })
 
-  it('F41, A84: runs the default mode and reports the reason when the model cannot choose', async () => {
+  it('F41, A84: runs the default mode and reports the reason if the model names no mode or fails', async () => {
     const fallback = { mode: 'deep', resolvedMode: 'deep', resolver: 'fallback', degraded: true }
     reply = 'fast, I think'
     expect(await routed()).toMatchObject({ ...fallback, errorClass: 'invalid-reply' })
@@ -268,7 +268,7 @@ describe('mode auto', () => {
     expect(await routed()).toMatchObject({ ...fallback, errorClass: expect.stringMatching(/^provider-/) })
   })
 
-  it('runs the default mode when the model does not answer in time', async () => {
+  it('runs the default mode if the model does not answer in time', async () => {
     reply = '{"mode":"fast"}'
     fake.script({ kind: 'hang' }, { kind: 'hang' }, { kind: 'hang' })
     expect(await routed()).toMatchObject({
@@ -279,7 +279,7 @@ describe('mode auto', () => {
     })
   })
 
-  it('calls no model for an explicit mode or without a mode', async () => {
+  it('lets the model choose the mode, but not for a query with an explicit mode or without a mode', async () => {
     reply = '{"mode":"fast"}'
     const chats = () =>
       fake.requests.filter(({ body }) => JSON.stringify(body.messages ?? '').includes('Reply with one JSON')).length

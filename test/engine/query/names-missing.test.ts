@@ -8,7 +8,7 @@ const missing = (question: string, text: string, title = '', source = '') =>
 const PACKAGING = 'Amcor makes packaging. Net sales were 14,694 million in fiscal 2023.'
 
 describe('names of a question that no passage mentions', () => {
-  it('appear in the result', () => {
+  it('include companies, people, titles and codes, in English, French, German and Chinese', () => {
     expect(missing('What were the net sales of Boeing?', PACKAGING)).toEqual(['Boeing'])
     expect(missing("Boeing's net sales in 2023?", PACKAGING)).toEqual(['Boeing'])
     expect(missing("what were boeing's net sales?", PACKAGING)).toEqual(['boeing'])
@@ -42,7 +42,7 @@ describe('names of a question that no passage mentions', () => {
     expect(missing('When was the Bank of England founded?', 'The bank was founded in England in 1694.')).toEqual([])
   })
 
-  it('exclude capitalised words, measures and times that are no names', () => {
+  it('exclude capitalized words, measures and times that are no names', () => {
     const text = 'It was 12 %.'
     for (const question of [
       'Parking costs how much?',

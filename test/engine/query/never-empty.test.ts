@@ -25,14 +25,14 @@ const converse = async (first: string, ...next: string[]): Promise<Asked[]> => {
   return asked
 }
 
-describe('a follow-up', () => {
+describe('a follow-up question', () => {
   beforeAll(async () => {
     test = await startEngine()
   })
   beforeEach(makeSpace)
   afterAll(() => test.end())
 
-  it('gets a reply about the missing reference and not-enough-evidence if the documents have nothing on it', async () => {
+  it('gets the reply that it refers to the previous question if the documents have nothing more on it', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': 'In August, Ida Keller is on call.' })
     const [first, ...others] = await converse(
       'Who is on call in August?',
@@ -52,7 +52,7 @@ describe('a follow-up', () => {
     }
   })
 
-  it('gets no quotation of a passage that has its word but another subject', async () => {
+  it('does not quote a passage that shares a word with it but has another subject', async () => {
     await ingest(test.engine, ADA, spaceId, {
       'call.md': 'In August, Ida Keller is on call. She answers the red telephone in the north office.',
       'library.md': 'The library is closed on Sundays and opens again at noon of the next day.',
@@ -81,7 +81,7 @@ describe('a follow-up', () => {
   })
 })
 
-describe('a model', () => {
+describe('a chat model as default generator', () => {
   const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
   let fake: FakeOpenAi
   let reply: string
@@ -101,7 +101,7 @@ describe('a model', () => {
   })
 
   it.each(['', '  \n ', '<think>Let me see.</think>', '<think>never ends', '[1]', '...'])(
-    'gives way to a quotation if its reply is empty: %j',
+    'with an empty reply is replaced by a quotation: %j',
     async (withoutThoughts) => {
       reply = withoutThoughts
       const asked = await ask(test.engine, ADA, spaceId, 'Who is on call in August?')
@@ -112,7 +112,7 @@ describe('a model', () => {
     },
   )
 
-  it('receives follow-up questions, and its thoughts are removed', async () => {
+  it('answers follow-up questions, and its thoughts are removed from the answer', async () => {
     reply = '<think>hm, "call"</think>\nIda Keller is on call [1].'
     const [, sundays] = await converse('Who is on call in August?', 'And then?')
     expect(sundays).toMatchObject({ answer: 'Ida Keller is on call [1].' })

@@ -45,14 +45,14 @@ describe('the page index', () => {
     expect(indexed()).toBe(2)
   })
 
-  it('loses the entries of deleted versions', async () => {
+  it('loses the entry of a deleted document', async () => {
     const [harbour] = await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR })
     await idle()
     await test.engine.documents.delete(ADA, spaceId, [harbour?.asset.id ?? ''])
     await until(() => indexed() === 0)
   })
 
-  it('covers a small document at once for the next question', async () => {
+  it('covers a newly published small document in the next research query', async () => {
     await ingest(test.engine, ADA, spaceId, { 'harbour.md': HARBOUR })
     const asked = await ask(test.engine, ADA, spaceId, 'How deep is the channel?', { mode: 'research' })
     expect(asked.done.metadata).toMatchObject({

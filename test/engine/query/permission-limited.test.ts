@@ -91,7 +91,7 @@ describe('the state permission-limited', () => {
     expect((await report(GRACE)).state).toBe('answerable')
   })
 
-  it('does not apply if the withheld passages do not match either, or the readable ones answer', async () => {
+  it('does not apply if withheld passages do not match the question, or readable passages answer it', async () => {
     await hide({ 'secret.md': 'The warden of the opera house keeps nine cats and a ladder.\n' })
     await ingest(test.engine, ADA, spaceId, { 'public.md': SECRET })
     for (const mode of MODES) {
@@ -123,7 +123,7 @@ describe('the state permission-limited', () => {
       'Angestellte bekommen im zweiten Dienstjahr 30 Urlaubstage.\n',
     ],
   ])(
-    'gives way at most to not-enough-evidence if the readable passages only resemble the answer: %s',
+    'applies, or else not-enough-evidence, if the readable passages only resemble the answer: %s',
     async (question, secret, decoy) => {
       await hide({ 'secret.md': secret })
       await ingest(test.engine, ADA, spaceId, {
@@ -171,7 +171,7 @@ describe('the state permission-limited', () => {
     }
   })
 
-  it('does not apply if many withheld passages outrank a readable one that answers', async () => {
+  it('does not apply if many withheld passages outrank a readable passage that answers', async () => {
     const many = Array.from({ length: 420 }, (_, n) => [`ledger-${n}.md`, `Ledger ${n}. ${QUESTION} ${QUESTION}\n`])
     await hide(Object.fromEntries(many))
     const filler = 'The keepers of the harbour write down the tide, the wind and the names of all ships. '

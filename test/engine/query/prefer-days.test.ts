@@ -29,8 +29,8 @@ const NEW = passage('new', 0.5, '2024-01-01T00:00:00.000Z')
 const UNDATED = passage('undated', 0.7, null)
 const OTHER = passage('other', 0.4, '2025-01-01T00:00:00.000Z', ['deposit'])
 
-describe('passages of a question about time', () => {
-  it('appear by date, newest first, if it asks for the latest, and scores stay with their ranks', () => {
+describe('the passages for a question', () => {
+  it('appear newest first if the question asks for the current value, and scores stay with their ranks', () => {
     expect(order('What is the current deposit for a tool?', [OLD, UNDATED, NEW, OTHER])).toEqual([
       'new 0.9',
       'undated 0.7',
@@ -39,12 +39,12 @@ describe('passages of a question about time', () => {
     ])
   })
 
-  it('begin with those of the requested year', () => {
+  it('begin with the passages of the year in the question', () => {
     expect(order('What was the deposit for a tool in 2024?', [OLD, NEW])).toEqual(['new 0.9', 'old 0.5'])
     expect(order('What was the deposit for a tool in 2022?', [OLD, NEW])).toEqual(['old 0.9', 'new 0.5'])
   })
 
-  it('keep their order if it asks for no time', () => {
+  it('keep their order if the question names no time', () => {
     expect(order('What is the deposit for a tool?', [OLD, NEW])).toEqual(['old 0.9', 'new 0.5'])
   })
 })

@@ -16,12 +16,12 @@ const RANKED = [
 ]
 const order = (query: string) => preferNamed(query, RANKED, PASSAGES).map(({ key, final }) => `${key} ${final}`)
 
-describe('the preference for named documents', () => {
-  it('moves passages of the named document and passages with the name to the front, and reassigns scores by rank', () => {
+describe('the preference for documents named in a question', () => {
+  it('moves passages of the named document or with its name to the front, and reassigns scores by rank', () => {
     expect(order('What was the effective tax rate of Verizon?')).toEqual(['3 0.9', '2 0.6', '1 0.4'])
   })
 
-  it('keeps the order without a name, or if no title contains it', () => {
+  it('keeps the order if the question has no name, or if no title contains the name', () => {
     expect(order('What was the effective tax rate of Pfizer?')).toEqual(['1 0.9', '3 0.6', '2 0.4'])
     expect(order('What was the effective tax rate?')).toEqual(['1 0.9', '3 0.6', '2 0.4'])
   })

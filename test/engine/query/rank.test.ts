@@ -31,7 +31,7 @@ const BOTH: SearchHit[] = [
 ]
 
 describe('the ranking of candidates', () => {
-  it('puts the passage whose text answers first', () => {
+  it('puts the passage that answers the question first', () => {
     const ranked = rank('who improved the steam engine', BOTH)
     expect(ranked.map(({ key }) => key)).toEqual([0, 1, 3, 2])
     expect(ranked[0]!.rerank).toBe(1)
@@ -55,7 +55,7 @@ describe('the ranking of candidates', () => {
     expect(rank('valley', [{ key: 2, bm25: 1.4 }])[0]!.final).toBeGreaterThan(0.8)
   })
 
-  it('works with one leg alone', () => {
+  it('works with text hits alone and with vector hits alone', () => {
     const text = BOTH.filter((hit) => hit.bm25 !== undefined).map(({ key, bm25 }) => ({ key, bm25: bm25! }))
     expect(rank('who improved the steam engine', text)[0]!.key).toBe(0)
     const dense = rank('locomotive history', [
@@ -65,7 +65,7 @@ describe('the ranking of candidates', () => {
     expect(dense[0]).toMatchObject({ key: 0, final: 0.8 })
   })
 
-  it('keeps the order of fusion when reranking is off', () => {
+  it('keeps the order of fusion if reranking is disabled', () => {
     const ranked = rank('who improved the steam engine', BOTH, false)
     expect(ranked.map(({ retrieval }) => retrieval)).toEqual(
       ranked.map(({ retrieval }) => retrieval).sort((a, b) => b - a),
@@ -74,7 +74,7 @@ describe('the ranking of candidates', () => {
     expect(ranked[0]!.final).toBeGreaterThan(0.5)
   })
 
-  it('drops deleted passages, and loads only as many texts as it compares', () => {
+  it('drops deleted passages, and loads no more texts than it compares', () => {
     const asked: number[] = []
     const hits = Array.from({ length: 120 }, (_, key) => ({ key: key + 1, bm25: 200 - key }))
     const { ranked } = rankCandidates({
@@ -93,7 +93,7 @@ describe('the ranking of candidates', () => {
     expect(ranked.at(-1)!.final).toBeLessThanOrEqual(ranked[MAX_RERANK_CANDIDATES / 2 - 1]!.final)
   })
 
-  it('returns nothing for no hits', () => {
+  it('returns an empty list without hits', () => {
     expect(rank('anything', [])).toEqual([])
   })
 
@@ -125,7 +125,7 @@ describe('the scores of a ranking', () => {
     new Map(keys.map((key) => [key, { title: '', body: `lamp ${'glass '.repeat(key % 7)}` }]))
   const request = { terms: ['lamp', 'iron'], hits: hitsOf(40), load: words, idf: () => 3, nodes: 40 }
 
-  it('equal the confidence times the relative score, and continue from the last compared passage by fusion score', () => {
+  it('equal confidence times relative score, and continue after the compared passages by fusion score', () => {
     const { ranked } = rankCandidates(request)
     const [best] = ranked
     const head = ranked.slice(0, MAX_RERANK_CANDIDATES)
@@ -140,7 +140,7 @@ describe('the scores of a ranking', () => {
     }
   })
 
-  it('add up legs and features by their weights', () => {
+  it('equal the weighted sum of text score, vector score and features', () => {
     const weights = { text: 2, dense: 3, titleCoverage: 5, pairs: 7, sentenceCoverage: 11, earliness: 13, likeness: 0 }
     const texts = new Map([
       [1, { title: 'Lamp', body: 'Glass and iron. A lamp iron.' }],
@@ -174,7 +174,7 @@ describe('the scores of a ranking', () => {
     expect(compared.map(({ score }) => score)).toEqual(compared.map(({ score }) => score).sort((a, b) => b - a))
   })
 
-  it('put the older of two equal passages first', () => {
+  it('put the older of two passages with equal scores first', () => {
     const hits = [7, 3, 5].map((key) => ({ key, bm25: 1 }))
     const alike = { ...request, hits, load: (keys: number[]) => new Map(keys.map((key) => [key, TEXTS.get(0)!])) }
     expect(rankCandidates(alike).ranked.map(({ key }) => key)).toEqual([3, 5, 7])
@@ -197,7 +197,7 @@ describe('the scores of a ranking', () => {
     )
   })
 
-  it('come with the weight of the question, the size of the space and the falloff of a full leg', () => {
+  it('come with the weight of the question, the size of the space and the falloff of a full list of hits', () => {
     expect(rankCandidates(request).asked).toEqual({ weight: 6, nodes: 40, falloff: 0 })
     const full = { ...request, hits: hitsOf(200).map((hit, place) => ({ ...hit, bm25: 10 - place / 40 })) }
     expect(rankCandidates(full).asked.falloff).toBeCloseTo((10 - 199 / 40) / 10, 10)
@@ -210,7 +210,7 @@ describe('vectors in a ranking', () => {
     rankCandidates({ terms: ['lamp'], hits, load: () => texts, idf: () => 3, nodes: 1000, ...more })
   const calibration = { background: { middle: 0.3, spread: 0.1, samples: 50 }, nodes: 1000 }
 
-  it('give their best cosine as confidence, from 0 to 1, if they come from the built-in model alone', () => {
+  it('give their best cosine as confidence, from 0 to 1, if only the built-in model found passages', () => {
     expect(
       ask([
         { key: 1, cosine: 0.4 },
@@ -241,7 +241,7 @@ describe('vectors in a ranking', () => {
     expect(speaks(hits, { calibration })).toEqual(new Set([1]))
   })
 
-  it('raise the confidence if their model is calibrated, and never lower that of the terms', () => {
+  it('raise the confidence if their model is calibrated, and never lower the confidence of the terms', () => {
     const near = [{ key: 1, bm25: 3, cosine: 0.95 }]
     const far = [{ key: 1, bm25: 3, cosine: 0.31 }]
     const byWords = ask([{ key: 1, bm25: 3 }], { nodes: 1e6 }).ranked[0]!.final
@@ -254,7 +254,7 @@ describe('vectors in a ranking', () => {
     expect(ask([{ key: 1, bm25: 3 }], { calibration }).asked.byVectors).toBeUndefined()
   })
 
-  it('raise the scores of passages similar to the best ones, in proportion to the uncovered part of the question', () => {
+  it('raise scores of passages similar to the best ones, in proportion to the uncovered question part', () => {
     const vectors = new Map([1, 2, 3].map((key) => [key, Float32Array.from(key === 3 ? [0, 1] : [1, 0])]))
     const hits = [1, 2, 3].map((key) => ({ key, bm25: 10 - key }))
     const more = { terms: ['lamp', 'iron'], vectors: () => vectors }

@@ -46,7 +46,7 @@ describe('a search of both indexes for a reader', () => {
       space.key,
     )
 
-  it('returns hits that the snapshot shows, and sends no scope for a reader of all documents', async () => {
+  it('returns only hits that the snapshot contains, and sends no scope for a reader of all documents', async () => {
     const asked = finding(store, () => [...hits('Open one.'), { key: 9999, bm25: 1 }])
     const found = await ask(EVE)
     expect(of(found.hits)).toEqual(['Open one.'])
@@ -54,7 +54,7 @@ describe('a search of both indexes for a reader', () => {
     expect(asked).toEqual([{ ...REQUEST, seq: admitted(store, space).seq }])
   })
 
-  it('leaves out what was published after the snapshot', async () => {
+  it('omits hits that were published after the snapshot', async () => {
     const early = admitted(store, space)
     await publish(store, space, { 'late.md': 'Late one.' })
     keys = keysOf(store, space)
@@ -87,7 +87,7 @@ describe('a search of both indexes for a reader', () => {
     expect(again[0]?.scope).toEqual({ docs: [open], isExcluded: false })
   })
 
-  it('keeps the requested number of hits of each leg', async () => {
+  it('returns at most the requested number of text hits and of vector hits', async () => {
     await publish(store, space, {
       'many.md': passages(...Array.from({ length: 6 }, (_, n) => `${'One '.repeat(n + 1)}${n}.`)),
     })
@@ -103,7 +103,7 @@ describe('a search of both indexes for a reader', () => {
     expect(found.hits.length).toBeLessThanOrEqual(4)
   })
 
-  it('rejects when the query is aborted', async () => {
+  it('rejects if the query is aborted', async () => {
     const gone = new AbortController()
     finding(store, () => {
       gone.abort(new Error('gone'))

@@ -123,7 +123,7 @@ describe('the recorded decisions on questions over small spaces', () => {
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(recorded(`space-${language}`))
   })
 
-  it('stay the same for prose that contradicts itself', async () => {
+  it('stay the same for prose with contradictions', async () => {
     const pairs = linesOf<Pair>('contradictions-prose.jsonl')
     const lines = askedOf(
       pairs.flatMap(({ one, other }) => [one, other]),

@@ -62,7 +62,7 @@ describe('the evidence of a query', () => {
     await setTopK(10)
   })
 
-  it('contains less than a search lists, and an explanation reports beyond-relevance', async () => {
+  it('omits passages that a search lists, and their explanation reports beyond-relevance', async () => {
     const found = await test.engine.queries.search(ADA, spaceId, {
       query: QUESTION,
       limit: 10,
@@ -76,7 +76,7 @@ describe('the evidence of a query', () => {
     expect(explained.verdict).toBe('beyond-relevance')
   })
 
-  it('gives the reason for each passage', async () => {
+  it('states for each passage why it was selected', async () => {
     const [parking, pool] = await itemsFor('How much does parking cost, and when does the pool open?').then((items) =>
       ['parking.md', 'pool.md'].map((name) => items.find(({ metadata }) => metadata.filename === name)),
     )

@@ -42,7 +42,7 @@ describe('the cutoff of evidence', () => {
     ).toEqual([0, 1])
   })
 
-  it('extends to a passage that contains a fiftieth of the question that no earlier one contains', () => {
+  it('extends to a passage that contains a fiftieth of the question that no earlier passage contains', () => {
     expect(evidence([BEST, { final: 0.01, held: ['post'] }])).toEqual([0, 1])
     expect(evidence([BEST, { final: 0.01, held: ['iron'] }])).toEqual([0])
     expect(evidence([BEST, { final: 0.01, held: ['lamp'] }])).toEqual([0])
@@ -50,7 +50,7 @@ describe('the cutoff of evidence', () => {
     expect(evidence(behind)).toEqual([0, 1])
   })
 
-  it('extends to a passage that its vector supports, if the model is calibrated', () => {
+  it('extends to a passage that its vector supports, if the embedding model is calibrated', () => {
     const found = [BEST, { final: 0.01, byMeaning: true }]
     expect(evidence(found)).toEqual([0])
     expect(evidence(found, { asked: { ...ASKED, byVectors: 0.2 } })).toEqual([0, 1])
@@ -58,13 +58,13 @@ describe('the cutoff of evidence', () => {
     expect(evidence(silent, { asked: { ...ASKED, byVectors: 0.2 } })).toEqual([0])
   })
 
-  it('keeps second hops, whatever their score, but nothing else after the last relevant passage', () => {
+  it('keeps second hops regardless of their score, but nothing else after the last relevant passage', () => {
     const found: One[] = [BEST, { final: 0.1 }, { final: 0.5, byGraph: 'second-hop' }, { final: 0.1 }]
     expect(evidence(found)).toEqual([0, 2])
     expect(evidence([BEST, { final: 0.1 }, { final: 0.5, byGraph: 'graph' }])).toEqual([0, 1, 2])
   })
 
-  it('always keeps the best passage, however low its score, and returns nothing for nothing', () => {
+  it('keeps the best passage regardless of its score, and returns no passage for an empty list', () => {
     expect(
       evidence(
         [

@@ -54,8 +54,8 @@ const rerank = (
   return rerankByModel({ context, admitted: admitted(store, space, { profile }), query, signal }, list, passages)
 }
 
-describe('the order by a rerank model', () => {
-  it('follows its scores, with final scores in proportion to them', async () => {
+describe('the order of passages by a rerank model', () => {
+  it('follows the scores of the model, with final scores in proportion to them', async () => {
     const asked = scoring([0.2, 0.8, 0.4])
     const found = await rerank(ranked(0.9, 0.6, 0.3))
     expect(asked).toEqual([{ query: 'Q?', texts: ['T1\nBody 1.', 'T2\nBody 2.', 'T3\nBody 3.'], reference: MODEL }])
@@ -71,7 +71,7 @@ describe('the order by a rerank model', () => {
     expect(found).not.toHaveProperty('degraded')
   })
 
-  it('reports no relevance if no passage stands out', async () => {
+  it('comes without a relevance if the model scores all passages equally', async () => {
     scoring([0.5, 0.5])
     const found = await rerank(ranked(0.9, 0.6))
     expect(found).not.toHaveProperty('relevance')
@@ -80,7 +80,7 @@ describe('the order by a rerank model', () => {
     expect(found.ranked.map(({ final }) => final)).toEqual([found.ranked[0]?.final, found.ranked[0]?.final])
   })
 
-  it('stays the same if all scores are 0', async () => {
+  it('stays the same if all scores of the model are 0', async () => {
     scoring([0, 0])
     const { ranked: list } = await rerank(ranked(0.9, 0.6))
     expect(list.map(({ key }) => key)).toEqual([1, 2])
@@ -88,7 +88,7 @@ describe('the order by a rerank model', () => {
     expect(list[0]?.final).toBeGreaterThan(0)
   })
 
-  it('covers the first passages of many, and the others keep their order below them', async () => {
+  it('covers the first passages of many; the other passages keep their order below them', async () => {
     const count = MAX_RERANK_CANDIDATES + 3
     const before = ranked(...Array.from({ length: count }, (_, n) => (count - n) / count))
     const asked = scoring(Array.from({ length: MAX_RERANK_CANDIDATES }, (_, n) => 0.1 + n / 100))
@@ -108,7 +108,7 @@ describe('the order by a rerank model', () => {
     expect(found.ranked.at(-1)).not.toHaveProperty('rerank')
   })
 
-  it('sends no passage that was deleted', async () => {
+  it('omits deleted passages from the request to the model', async () => {
     const asked = scoring([0.9])
     const found = await rerank(ranked(0.9, 0.6), { passages: new Map([[2, passage(2)]]) })
     expect(asked[0]?.texts).toEqual(['T2\nBody 2.'])
@@ -118,7 +118,7 @@ describe('the order by a rerank model', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('counts a missing score as 0', async () => {
+  it('counts a missing score of the model as 0', async () => {
     scoring([0.5])
     const found = await rerank(ranked(0.9, 0.6, 0))
     expect(found.ranked.map((one) => one.rerank)).toEqual([0.5, 0, 0])
@@ -127,7 +127,7 @@ describe('the order by a rerank model', () => {
     expect(rest.ranked[1]?.final).toBe(0)
   })
 
-  it('truncates long texts and queries without half a character at the end', async () => {
+  it('truncates long texts and queries without a lone surrogate at the end', async () => {
     const asked = scoring([0.5])
     const long = `${'x'.repeat(3997)}😀${'y'.repeat(100)}`
     await rerank(ranked(0.9), { query: `${'q'.repeat(1999)}😀 more`, passages: new Map([[1, passage(1, 'T', long)]]) })
@@ -135,7 +135,7 @@ describe('the order by a rerank model', () => {
     expect(asked[0]?.query).toBe(`${'q'.repeat(1999)}�`)
   })
 
-  it('calls no model if the profile names none or does not rerank', async () => {
+  it('needs no model call if the profile names no model or disables reranking', async () => {
     const asked = scoring([0.5])
     for (const more of [{ enabled: false }, { model: undefined }])
       expect(await rerank(ranked(0.9), { rerank: more })).toEqual({ ranked: ranked(0.9) })

@@ -52,8 +52,8 @@ beforeEach(() => {
   fake.clear()
 })
 
-describe.each(['fast', 'deep'] as const)('mode %s', (mode) => {
-  it.each(SCALES)('puts passages in the order of the rerank model, against that of the texts: %s', async (_, score) => {
+describe.each(['fast', 'deep'] as const)('a query in mode %s with a rerank model', (mode) => {
+  it.each(SCALES)('returns passages in the order of the model instead of the text order: %s', async (_, score) => {
     fake.script({ kind: 'scores', scores: Array.from({ length: WINDOW }, (_one, place) => score(place)) })
     const { done } = await ask(test.engine, ADA, spaceId, QUESTION, { mode })
     const { evidenceBundle } = done.metadata as { evidenceBundle: EvidenceBundle }
@@ -94,7 +94,7 @@ describe('second hops of mode deep', () => {
       rerank: { enabled: true, ...rerank },
     })
 
-  it('get reserved ranks without a rerank model, and only the ranks of the model with one', async () => {
+  it('get reserved ranks without a rerank model, and only the ranks of their scores with a model', async () => {
     const { id } = await test.engine.spaces.create(ADA, { name: 'Hops', slug: 'hops' })
     await ingest(test.engine, ADA, id, { ...Object.fromEntries(others), 'first.md': FIRST, 'second.md': SECOND })
     await setModel(id, {})

@@ -38,7 +38,7 @@ describe('the comparison of a passage with a query', () => {
     expect(measureFeatures(query, long, 10).strength).toBeLessThan(measureFeatures(query, long, 60).strength)
   })
 
-  it('counts complete rewordings, as less than the words themselves', () => {
+  it('counts a complete rewording of a term, with less weight than the term', () => {
     const rewordings = [{ queryTerms: ['urlaubsanspruch'], documentTerms: ['urlaub', 'anspruch'] }]
     const query = prepareQuery(['urlaubsanspruch', 'tag'], () => 1, rewordings)
     const coverageOf = (body: string) =>
@@ -59,13 +59,13 @@ describe('the comparison of a passage with a query', () => {
     expect(beside.pairs).toBeCloseTo(compound.pairs)
   })
 
-  it('prefers an early first match', () => {
+  it('gives a higher score to an earlier first match', () => {
     expect(featuresOf('engine', '', `engine ${'word '.repeat(30)}`).earliness).toBe(1)
     expect(featuresOf('engine', '', `${'word '.repeat(20)} engine`).earliness).toBeCloseTo(0.5)
     expect(featuresOf('engine', 'engine', 'nothing').earliness).toBe(0)
   })
 
-  it('works on Chinese', () => {
+  it('measures the coverage of Chinese queries', () => {
     expect(featuresOf('法国首都', '法国', '法国首都是巴黎。')).toMatchObject({ coverage: 1, sentenceCoverage: 1 })
   })
 
@@ -125,7 +125,7 @@ describe('the formulas of passage features', () => {
     expect(nothing).toMatchObject({ coverage: 0, strength: 0, sentenceCoverage: 0 })
   })
 
-  it('weigh a pair as its weaker term, more on repetition, and at most 1', () => {
+  it('weigh a pair of terms as its weaker term, more if the pair repeats, and at most 1 in total', () => {
     const terms = ['lamp', 'post', 'iron']
     const weights = { lamp: 4, post: 2, iron: 1 }
     // Pairs weigh 2 and 1; a pair found once counts two thirds of its weight.

@@ -43,7 +43,7 @@ const docKey = (filename: string) =>
     ?.key ?? -1
 
 describe('mode research', () => {
-  it('finds the passages that answer through documents and sections', async () => {
+  it('finds the passage that answers by choosing a document and a section', async () => {
     const found = await ask('How high is the tower of Brest?')
     expect(texts(found)[0]).toBe(TOWER)
     expect(found.terms).toEqual(['high', 'tower', 'brest'])
@@ -77,7 +77,7 @@ describe('mode research', () => {
       expect(metrics[name]).toBeGreaterThanOrEqual(0)
   })
 
-  it('ranks the best passage of each range first, then the others of the range', async () => {
+  it('ranks the best passage of each range first, then the other passages of the range', async () => {
     const { ranked } = await ask('How high is the tower of Brest?')
     expect(ranked.map(({ passage }) => passage.body)).toEqual([TOWER, LAMP, SEA])
     const finals = ranked.map(({ final }) => final)
@@ -103,13 +103,13 @@ describe('mode research', () => {
     expect(found.metrics).toMatchObject({ pageIndexOpenedRanges: 0, selectedDocumentCount: 0 })
   })
 
-  it('returns only passages of the documents of the query', async () => {
+  it('returns only passages of the documents that the query is limited to', async () => {
     const query = 'metres of tower and bridge'
     expect(texts(await ask(query))).toEqual(expect.arrayContaining([TOWER, LYON]))
     expect(texts(await ask(query, { docs: [docKey('lyon.md')] }))).toEqual([LYON])
   })
 
-  it('returns nothing that was published after its snapshot', async () => {
+  it('returns no passage that was published after the snapshot of the query', async () => {
     await documents(FILES)
     const early = admitted(store, space)
     await publish(store, space, { 'late.md': 'The tower of Brest is 50 metres high.' })
@@ -119,7 +119,7 @@ describe('mode research', () => {
     expect(texts(await ask('tower of Brest')).join()).toContain('50 metres')
   })
 
-  it('leaves out unreadable documents and reports them as withheld', async () => {
+  it('omits documents that the reader may not read, and reports them as withheld', async () => {
     await documents(FILES)
     restrict(store, space, ['brest.md'], 'eve')
     const found = await ask('How high is the tower of Brest, and how long the bridge?')
@@ -139,7 +139,7 @@ describe('mode research', () => {
     expect((await ask(query)).ranked[0]?.alone ?? 0).toBeLessThan(0.3)
   })
 
-  it("uses the term weights of the space's model, if it has one", async () => {
+  it('uses the term weights of the model that is trained on the space, if there is one', async () => {
     await documents(FILES, { trained: true })
     const { idf, asked, ranked } = await ask('How high is the tower of Brest?')
     // The model in these tests uses the length of a term as its weight.

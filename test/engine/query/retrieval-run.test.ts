@@ -55,7 +55,7 @@ describe('the plan of a retrieval', () => {
   })
 })
 
-describe('a retrieval', () => {
+describe('a retrieval run', () => {
   async function run(mode: ConcreteMode, body: object = {}, query = 'lamp') {
     const recorder = new TraceRecorder()
     const { retrieved, plan } = await runRetrieval(
@@ -71,7 +71,7 @@ describe('a retrieval', () => {
   }
   const texts = ({ retrieved }: Awaited<ReturnType<typeof run>>) => retrieved.ranked.map(({ passage }) => passage.body)
 
-  it('embeds the question, asks the indexes, and records both steps in mode fast', async () => {
+  it('embeds the question, searches the indexes, and records both steps in mode fast', async () => {
     const fast = await run('fast')
     expect(fast.names).toEqual(['query.embed', 'query.retrieve'])
     expect(texts(fast)).toEqual(['The lamp of Brest is lit.'])
@@ -90,7 +90,7 @@ describe('a retrieval', () => {
     expect(fast.retrieved.metrics).not.toHaveProperty('pageIndexPendingDocuments')
   })
 
-  it('records active documents and entities if there are any', async () => {
+  it('records active documents and entities in its step if the query has any', async () => {
     const plain = (await run('fast')).steps.get('query.retrieve')
     expect(plain).not.toHaveProperty('activeDocumentIds')
     expect(plain).not.toHaveProperty('activeEntityIds')
@@ -126,7 +126,7 @@ describe('a retrieval', () => {
     expect((await run('fast')).retrieved.degraded).toEqual([])
   })
 
-  it('continues without vectors if the model fails, and reports that in both steps', async () => {
+  it('continues without vectors if the embedding model fails, and both steps report degraded', async () => {
     space = store.space({ model: PROVIDED })
     model(store, space)
     await publish(store, space, { 'notes.md': passages('The lamp of Brest is lit.', 'The keeper sleeps.') })

@@ -113,7 +113,7 @@ describe('a query', () => {
     expect(store.rows('SELECT bundle_id id FROM traces WHERE id = ?', traceId)).toEqual([{ id: bundle?.id }])
   })
 
-  it('continues from the turns of its session', async () => {
+  it('uses the earlier turns of its session', async () => {
     const first = await ask()
     const second = await ask({ sessionId: first.sessionId, query: 'And how high is it?' })
     expect(second.sessionId).toBe(first.sessionId)
@@ -121,7 +121,7 @@ describe('a query', () => {
     expect((await ask({ query: 'And how high is it?' })).sessionId).not.toBe(first.sessionId)
   })
 
-  it('reports not-enough-evidence without results, and is captured as a failed query', async () => {
+  it('reports not-enough-evidence without matching passages, and is captured as a failed query', async () => {
     const { done, bundle } = await ask({ query: 'quantum chromodynamics' })
     expect(done?.finishReason).toBe('no-retrieval-evidence')
     expect(bundle?.state).toBe('not-enough-evidence')
@@ -156,7 +156,7 @@ describe('a failing query', () => {
     })
   }
 
-  it('sends the error and stores it in the trace', async () => {
+  it('sends the error and stores it in its trace', async () => {
     failing(new KsError('unavailable', 'the index is gone'))
     const { events, frames, traceId } = await ask({ mode: 'deep' })
     expect(events).toEqual(['answer.error'])
@@ -175,7 +175,7 @@ describe('a failing query', () => {
     })
   })
 
-  it('sends only the trace id for an internal error', async () => {
+  it('sends the trace id instead of the message of an internal error', async () => {
     failing(new Error('a secret path'))
     const { frames, traceId } = await ask()
     expect(JSON.stringify(frames)).not.toContain('secret')
@@ -183,7 +183,7 @@ describe('a failing query', () => {
     expect(traceOf(traceId)?.steps.at(-1)?.metadata).toMatchObject({ errorClass: 'internal' })
   })
 
-  it('stores its requested mode in the trace', async () => {
+  it('stores its requested mode in its trace', async () => {
     const missing = async () => Promise.reject(new Error('off'))
     context.pageIndexes = { ...context.pageIndexes, countMissing: missing }
     const { traceId } = await ask({ mode: 'research' })
@@ -202,7 +202,7 @@ describe('a failing query', () => {
     expect(traceOf(traceId)?.steps.at(-1)).toMatchObject({ status: 'error', metadata: { eventCount: 2 } })
   })
 
-  it('sends an error after the answer if its trace cannot be written, and records it', async () => {
+  it('sends an error after the answer if its trace cannot be written, and stores an error trace', async () => {
     const record = context.db.record.bind(context.db)
     let calls = 0
     context.db = Object.assign(Object.create(context.db), {
@@ -243,7 +243,7 @@ describe('a query whose client disconnects', () => {
 })
 
 describe('a running query', () => {
-  it('occupies a slot and a read lease until its stream ends', async () => {
+  it('occupies a slot of the query gate and a read lease until its stream ends', async () => {
     const run = await start()
     expect(gate.running).toBe(1)
     expect(context.leases.listBySpace(space.key)).toMatchObject([
@@ -274,14 +274,14 @@ describe('an invalid query', () => {
   })
 })
 
-describe('a search', () => {
+describe('a search without an answer', () => {
   const search = (body: object = {}) =>
     searchSpace({ context, ...sharedBy(context, gate) }, ADA, space.id, {
       ...{ query: QUESTION, limit: 10, activeDocumentIds: [], activeEntityIds: [] },
       ...body,
     } as Parameters<typeof searchSpace>[3])
 
-  it('finds the same as a query, and stores no trace', async () => {
+  it('finds the same best passage as a query, and stores no trace', async () => {
     const before = store.rows('SELECT id FROM traces').length
     const found = await search()
     expect(found).toMatchObject({ query: QUESTION, mode: 'fast', degradedReasons: [] })

@@ -6,13 +6,13 @@ import { describeMissingEvidence } from '../../../src/engine/query/missing.js'
 import { explainInclusion, getOwnConfidence } from '../../../src/engine/query/why.js'
 import { WITHHELD_ENTRY } from '../../../src/engine/query/withheld.js'
 
-describe('the evidence after a change of its state', () => {
+describe('the evidence bundle after a change of its state', () => {
   const entry = (reason: string) => ({ reason, text: reason, metadata: {} })
   const bundle = (state: EvidenceBundle['state'], ...reasons: string[]): EvidenceBundle =>
     ({ query: 'How much is parking?', state, items: [], missingEvidence: reasons.map(entry) }) as never
   const reasons = ({ missingEvidence }: EvidenceBundle) => missingEvidence.map(({ reason }) => reason)
 
-  it('lists missing evidence only while it is missing, once, and keeps entries with other reasons', () => {
+  it('drops missing-evidence entries that contradict the new state, and keeps entries with other reasons', () => {
     const before = bundle('partial', 'not-retrieved', 'conflict', 'stale', 'permission-filtered')
     expect(withState(before, 'partial')).toBe(before)
     expect(reasons(withState(before, 'answerable'))).toEqual(['stale'])
@@ -32,7 +32,7 @@ describe('the evidence after a change of its state', () => {
   })
 })
 
-it('missing evidence is listed for each question once', () => {
+it('missing evidence has one entry for each distinct question of a query', () => {
   const entries = describeMissingEvidence('How much is parking? Who owns the house?', ['parking'])
   expect(entries.map(({ reason, metadata }) => [reason, metadata.terms, metadata.kind])).toEqual([
     ['not-retrieved', ['parking'], 'price'],
@@ -41,13 +41,13 @@ it('missing evidence is listed for each question once', () => {
   expect(describeMissingEvidence('How much is parking? How much is parking?')).toHaveLength(1)
 })
 
-describe('a question after others of a session', () => {
+describe('a question after earlier questions of a session', () => {
   const turns = [
     { query: 'How long are invoices kept by the office?', answer: 'Ten years.' },
     { query: 'And who may see them?', answer: 'The auditors.' },
   ]
 
-  it('refers to the last complete one', () => {
+  it('refers to the last complete question', () => {
     expect(findFollowUp('And where?', turns)).toMatchObject({ anchor: turns[0]?.query, isShort: true })
     expect(findFollowUp('Is it stored in the cellar archive?', turns)).toMatchObject({ isShort: false })
     expect(findFollowUp('What about those?', [turns[1] ?? turns[0]])).toMatchObject({ anchor: 'And who may see them?' })
@@ -55,7 +55,7 @@ describe('a question after others of a session', () => {
     expect(findFollowUp('那里呢', turns)?.anchor).toBe(turns[0]?.query)
   })
 
-  it('counts as complete if it names its subject, or nothing precedes it', () => {
+  it('counts as complete if it names its subject, or if no question precedes it', () => {
     expect(findFollowUp('When does the swimming pool open?', turns)).toBeUndefined()
     expect(findFollowUp('And where?', [])).toBeUndefined()
     expect(toSearchedQuery('When does the swimming pool open?', turns)).toBe('When does the swimming pool open?')
@@ -63,12 +63,12 @@ describe('a question after others of a session', () => {
   })
 })
 
-describe('the reason for a passage', () => {
+describe('the reason for a passage in the evidence', () => {
   const asked = { weight: 5, nodes: 10, falloff: 0.15 }
   const words = (terms: ReadonlySet<string>) => [...terms]
   const passage = (rest: object) => ({ passage: {}, final: 1, retrieval: 1, ...rest }) as never
 
-  it('names the search method, the words of the passage, and those that no earlier passage has', () => {
+  it('names the search method, the words of the passage, and the words that no earlier passage has', () => {
     const found = [
       passage({ held: ['a', 'b'], byMeaning: true }),
       passage({ held: ['b', 'c'] }),
@@ -85,7 +85,7 @@ describe('the reason for a passage', () => {
     ])
   })
 
-  it('reports the confidence of the passage alone, as judged, else from its features', () => {
+  it('contains the judged confidence of the passage alone, or one computed from its features', () => {
     expect(explainInclusion([passage({ alone: 0.123456 })], words, asked)[0]).toMatchObject({ confidence: 0.1235 })
     const features = { strength: 1, pairs: 1, sentenceCoverage: 1 }
     const byText = getOwnConfidence({ features } as never, asked)

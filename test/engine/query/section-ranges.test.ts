@@ -24,7 +24,7 @@ function scored(
 }
 const order = (...given: Parameters<typeof scored>) => scored(...given).map(({ first }) => first)
 
-describe('ranges of selected documents', () => {
+describe('the page ranges of selected documents', () => {
   it('need a term of the question', () => {
     expect(
       order([range(1), holding(2, 1), holding(3, 9), range(4, { title: [2] }), range(5, { lead: [1] })]).sort(),
@@ -46,7 +46,7 @@ describe('ranges of selected documents', () => {
     expect(order(ranges)).toEqual([3, 2, 1])
   })
 
-  it('score higher for a rare term, by the space in a short document and by the document in a long one', () => {
+  it('score higher for a term rare in the space, or rare in the document if the document is long', () => {
     expect(order([holding(1, 1), holding(2, 2)], { weights: [1, 3] })).toEqual([2, 1])
     const many = Array.from({ length: 20 }, (_, n) => holding(n + 10, 1))
     expect(order([...many, holding(1, 2)], { weights: [3, 1] })[0]).toBe(1)
@@ -54,21 +54,21 @@ describe('ranges of selected documents', () => {
     expect(order([holding(1, 1), holding(2, 2)], { terms: [term(1, 1), term(2, 0.5)] })).toEqual([1, 2])
   })
 
-  it('score almost nothing for a term that the document is named after, also in titles', () => {
+  it('score almost nothing for a term that the document is named after, even in titles', () => {
     expect(order([holding(1, 1, 5), holding(2, 2)], { of: document(1, [1]) })).toEqual([2, 1])
     const [titled, plain] = [range(1, { title: [1] }), holding(2, 1)]
     const of = document(1, [1])
     expect(scored([titled], { of })[0]?.score).toBeCloseTo(scored([plain], { of })[0]?.score ?? 0, 5)
   })
 
-  it('rank first for a better document', () => {
+  it('rank higher in a document with a higher score', () => {
     const trees = [0.4, 1].map((score, place) => ({ document: document(score), ranges: [holding(place, 1)] }))
     const { scored: found } = scoreRanges(trees, { terms: [term(1)], weights: [1], figures: false })
     expect(found.map(({ range: { first } }) => first)).toEqual([1, 0])
     expect((found[0]?.score ?? 0) - (found[1]?.score ?? 0)).toBeCloseTo(0.8 * 0.6)
   })
 
-  it('score higher with figures if the question asks for figures, up to a page full of them', () => {
+  it('score higher with more numbers if the question requests numbers, up to 80 numbers', () => {
     const ranges = [holding(1, 1), holding(2, 1, 1, { figures: 40 }), holding(3, 1, 1, { figures: 80 })]
     expect(order(ranges)).toEqual([1, 2, 3])
     expect(order(ranges, { figures: true })).toEqual([3, 2, 1])

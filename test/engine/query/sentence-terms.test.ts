@@ -14,7 +14,7 @@ const SAID = [
   '\n',
 ]
 
-it('the terms of a sentence equal those of the analyser, in any language of its lines', () => {
+it('sentenceTerms returns the same terms as the analyser, for lines in any mix of languages', () => {
   const texts = fc.array(fc.oneof(fc.constantFrom(...SAID), fc.string({ unit: 'binary' })), { maxLength: 8 })
   fc.assert(
     fc.property(texts, (parts) => {

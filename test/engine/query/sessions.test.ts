@@ -45,7 +45,7 @@ const running = (sessionId: string, caller: Caller = ADA, more: object = {}) =>
 const full = expect.objectContaining({ code: 'quota-exceeded' })
 
 describe('a session', () => {
-  it('starts new without an id, and continues with its own id', () => {
+  it('starts without turns if the request has no id, and continues with its own id', () => {
     const { id, turns } = open()
     expect(turns).toEqual([])
     expect(open().id).not.toBe(id)
@@ -60,7 +60,7 @@ describe('a session', () => {
     })
   })
 
-  it('starts new for the id of another caller, another space, or an expired session', () => {
+  it('starts without turns for the id of another caller or space, or of an expired session', () => {
     const id = turn(newId())
     const other = store.space()
     for (const found of [open(id, EVE), open(id, BOB), open(id, ADA, other), open(newId())]) {
@@ -94,7 +94,7 @@ describe('a session', () => {
     expect(open(id).turns[0]?.answer).toBe('One.')
   })
 
-  it('replaces answers that cite a deleted document', async () => {
+  it('replaces answers that cite a deleted document by a note', async () => {
     await publish(store, space, { 'a.md': 'Lamp.', 'b.md': 'Keeper.' })
     const id = newId()
     const documents = store.rows<{ id: string }>('SELECT id FROM documents WHERE space_key = ? ORDER BY key', space.key)
@@ -120,7 +120,7 @@ describe('a session', () => {
 })
 
 describe('the session quota', () => {
-  it('lets new sessions replace the single-question sessions that are idle longest', () => {
+  it('lets a new session replace the single-question session that is idle longest', () => {
     const ids = [1, 2, 3].map(() => turn(newId()))
     const next = open().id
     turn(next)

@@ -9,7 +9,7 @@ const unit = (...numbers: number[]): Float32Array => {
 
 const candidate = (score: number, vector?: Float32Array) => ({ score, vector })
 
-describe('the likeness to the best candidates', () => {
+describe('the likeness of a candidate to the best candidates', () => {
   it('reaches its maximum for the nearest vector and its minimum for the farthest', () => {
     const likeness = computeSimilarity([
       candidate(3, unit(1, 0, 0)),
@@ -22,7 +22,7 @@ describe('the likeness to the best candidates', () => {
     expect(likeness[3]).toBe(0)
   })
 
-  it('compares no candidate with itself: an outlier that ranks first gains nothing', () => {
+  it('stays 0 for an outlier that ranks first, since no candidate is compared with itself', () => {
     const likeness = computeSimilarity([
       candidate(3, unit(0, 1)),
       candidate(2.9, unit(1, 0)),
@@ -57,7 +57,7 @@ describe('the order of candidates', () => {
     [unit(1, 0), unit(1, 0.1), unit(1, 0.2), unit(0, 1), unit(1, 0.1)].map((one, key) => [key, one]),
   )
 
-  it('prefers vectors near the best ones among passages with similar text scores', () => {
+  it('prefers vectors near those of the best passages among passages with similar text scores', () => {
     const without = rankCandidates(request).ranked.map(({ key }) => key)
     const ranked = rankCandidates({ ...request, vectors: () => vectors }).ranked.map(({ key }) => key)
     expect(without.indexOf(3)).toBeLessThan(without.indexOf(4))

@@ -30,7 +30,7 @@ describe('the SQL statements of a query', () => {
     expect(loads).toHaveLength(1)
   })
 
-  it('find the oldest idle sessions by an index, without sorting all of the space', async () => {
+  it('find the oldest idle sessions by an index, without sorting all sessions of the space', async () => {
     const [giveWay] = (await statementsOf(QUESTION)).filter((statement) =>
       /SELECT id FROM sessions INDEXED/.test(statement),
     )

@@ -18,14 +18,14 @@ const passage = (more: Partial<RankedPassage>): RankedPassage =>
 const words = (terms: ReadonlySet<string>) => [...terms].map((term) => term.toUpperCase())
 const why = (...ranked: Partial<RankedPassage>[]) => explainInclusion(ranked.map(passage), words, ASKED)
 
-describe('the reason for a passage', () => {
-  it('lists its words of the question, and those that no earlier passage has', () => {
+describe('the reason for a passage in the evidence', () => {
+  it('lists the words of the question in the passage, and the words that no earlier passage has', () => {
     const reasons = why({ held: ['lamp', 'iron'] }, { held: ['iron', 'glass'] }, { held: ['glass'] }, {})
     expect(reasons.map((one) => one.words)).toEqual([['LAMP', 'IRON'], ['IRON', 'GLASS'], ['GLASS'], []])
     expect(reasons.map((one) => one.adds)).toEqual([['LAMP', 'IRON'], ['GLASS'], [], []])
   })
 
-  it('names the search method that found it', () => {
+  it('names the search method that found the passage', () => {
     const navigation = { section: 's', summaryScore: 1, documentScore: 1 }
     const reasons = why(
       { navigation, byGraph: 'graph', held: ['lamp'] },
@@ -47,7 +47,7 @@ describe('the reason for a passage', () => {
     ])
   })
 
-  it('reports its own confidence with four digits if its text was compared', () => {
+  it('contains the confidence of the passage with four digits if its text was compared', () => {
     const [compared, known, neither] = why({ features: FEATURES }, { alone: 0.123456, features: FEATURES }, {})
     const confidence = computeAnswerConfidence(FEATURES, ASKED)
     expect(compared?.confidence).toBe(Math.round(confidence * 10_000) / 10_000)

@@ -35,7 +35,7 @@ function prompt(
   return { ...made, tokens, asked: { passages, question: content.split('\n\nQuestion: ').at(-1) ?? '' } }
 }
 
-describe('the prompt of an answer', () => {
+describe('the prompt for an answer', () => {
   it.each([
     [2048, SENTENCE],
     [8192, SENTENCE],
@@ -51,7 +51,7 @@ describe('the prompt of an answer', () => {
     },
   )
 
-  it('takes passages by rank, cuts the last one after a sentence, and reports that', () => {
+  it('takes passages by rank, truncates the last one after a sentence, and reports it', () => {
     const { asked, given } = prompt(4096, items(9, SENTENCE.repeat(40)))
     expect(asked.passages.map(({ isCut }) => isCut)).toEqual([
       ...Array<boolean>(asked.passages.length - 1).fill(false),

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { computeTimeSpread } from '../../../src/engine/research/history.js'
 
-describe('the estimated duration of the next task', () => {
-  test('comes with an uncertainty that shrinks with each task of the same duration', () => {
+describe('the estimated duration of the next research task', () => {
+  test('gets a smaller spread with each finished task of the same duration', () => {
     const ratios = [1, 5, 50].map((count) => {
       const { p50, p95 } = computeTimeSpread(Array.from({ length: count }, () => 800))
       expect(p50).toBeCloseTo(800)
@@ -13,7 +13,7 @@ describe('the estimated duration of the next task', () => {
     expect(ratios[2]).toBeGreaterThan(1.1)
   })
 
-  test('spreads as widely as the measured tasks', () => {
+  test('gets a wider spread if the durations of finished tasks vary more', () => {
     const even = computeTimeSpread([700, 800, 900, 800, 700, 900])
     const uneven = computeTimeSpread([100, 6400, 100, 6400, 100, 6400])
     expect(uneven.p50).toBeCloseTo(800)

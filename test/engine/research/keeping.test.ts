@@ -9,7 +9,7 @@ const TABLES = ['research_tasks', 'research_steps', 'research_partials', 'resear
 
 const count = (dataDir: string, sql: string) => rowsOf(dataDir).value(`SELECT (${sql}) n`)
 
-test('an engine that closes releases a task, and the next engine continues after its last step', async () => {
+test('a research task that runs while the engine closes continues after its last step at the next start', async () => {
   const tested = await startEngine()
   const spaceId = await spaceWith(tested.engine)
   const { id } = await tested.engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
@@ -29,7 +29,7 @@ test('an engine that closes releases a task, and the next engine continues after
   await tested.end()
 })
 
-test('the evidence of the steps of a task expires by a separate policy; that of the report stays', async () => {
+test('the evidence of research steps expires by evidenceCacheRetentionDays; that of the report stays', async () => {
   let ahead = 0
   const schedule = { intervalMs: DAY, batchRows: 2 }
   const tested = await startEngine({ now: () => Date.now() + ahead, retention: schedule })
@@ -53,7 +53,7 @@ test('the evidence of the steps of a task expires by a separate policy; that of 
   await tested.end()
 })
 
-test('ended tasks expire by the policy for answers with all rows and bytes; open and younger ones stay', async () => {
+test('research tasks that ended 91 days ago expire with their rows and bytes, and a younger one stays', async () => {
   let ahead = 0
   const schedule = { intervalMs: DAY, batchRows: 2 }
   const tested = await startEngine({ now: () => Date.now() + ahead, retention: schedule })
@@ -74,7 +74,7 @@ test('ended tasks expire by the policy for answers with all rows and bytes; open
   await tested.end()
 })
 
-test('a deleted space leaves nothing of its tasks and ends their event streams', async () => {
+test('deleting a space removes all rows of its research tasks and ends their event streams', async () => {
   const tested = await startEngine()
   const spaceId = await spaceWith(tested.engine)
   const { id } = await tested.engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })

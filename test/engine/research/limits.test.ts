@@ -76,7 +76,7 @@ async function lastBundle(id: string) {
 }
 
 describe('a limit of a research task', () => {
-  test('rejects a task whose estimate exceeds it, and the error lists every violation', async () => {
+  test('rejects a task whose estimate exceeds the limit, and the error lists every violation', async () => {
     const limits = { maxRetrievalSteps: 1, maxScannedResources: 1, maxToolCalls: 1, timeoutMs: 1 }
     const asked = { knowledgeSpaceId: spaceId, query: TWO_PART, limits }
     const refusal: KsError = await engineTest.engine.research.create(ADA, asked).then(
@@ -91,7 +91,7 @@ describe('a limit of a research task', () => {
   })
 
   test.each(['maxRetrievalSteps', 'maxScannedResources', 'maxToolCalls'] as const)(
-    'ends the search at the number of %s, and the task completes with what it found',
+    'ends the search when %s is reached, and the task completes with the evidence found so far',
     async (limit) => {
       const { engine } = engineTest
       const long = await spaceWith(engine, { 'west.md': LONG_DOCUMENT })
@@ -122,7 +122,7 @@ describe('a limit of a research task', () => {
     },
   )
 
-  test('ends a model call when the time is over, and the evidence so far is reported', async () => {
+  test('aborts a hanging model call when timeoutMs is over, and the report uses the evidence so far', async () => {
     const { engine } = engineTest
     await withModel()
     // Measured tasks make the estimate small enough.
@@ -135,7 +135,7 @@ describe('a limit of a research task', () => {
     expect(report.text).toContain('Fresnel')
   })
 
-  test('fails a task without evidence when the time is over', async () => {
+  test('fails a task that has no evidence yet when timeoutMs is over', async () => {
     const { engine } = engineTest
     await withModel()
     await research(engine, spaceId)
@@ -150,7 +150,7 @@ describe('a limit of a research task', () => {
 })
 
 describe('a research task with a language model', () => {
-  test('plans and writes by the model, and its tokens are priced and summed', async () => {
+  test('uses the model to plan and write, and reports the price of its tokens', async () => {
     const { engine } = engineTest
     await withModel()
     const task = await research(engine, spaceId)
@@ -168,7 +168,7 @@ describe('a research task with a language model', () => {
     expect(told).toHaveLength(3)
   })
 
-  test('asks for the mode once, when it is created, and stores the result', async () => {
+  test('in auto mode lets the model choose the mode once, at its creation, and stores the choice', async () => {
     const { engine } = engineTest
     await withModel()
     const task = await research(engine, spaceId, { mode: 'auto' })
@@ -182,7 +182,7 @@ describe('a research task with a language model', () => {
     expect(calls('Choose how')).toBe(2)
   })
 
-  test('uses the mode of the profile and rules when the model fails', async () => {
+  test('falls back to the default mode of the profile and to rules if every model call fails', async () => {
     const { engine } = engineTest
     await withModel()
     fake.script(...Array.from({ length: 40 }, () => ({ kind: 'status' as const, status: 400 })))
@@ -196,7 +196,7 @@ describe('a research task with a language model', () => {
     expect(task.cost).toEqual({ totalUsd: 0, entries: [] })
   })
 
-  test('ignores a plan that cannot be parsed', async () => {
+  test('plans by rules if the plan of the model cannot be parsed', async () => {
     const { engine } = engineTest
     await withModel()
     says.plan = 'Sure! Here is my plan.'
@@ -205,7 +205,7 @@ describe('a research task with a language model', () => {
     expect(calls('Break a research')).toBe(2)
   })
 
-  test('follows a plan that the model corrected after the error, and counts both calls', async () => {
+  test('follows a plan that the model corrected after a parse error, and counts tokens of both calls', async () => {
     const { engine } = engineTest
     await withModel()
     says.plan = '["What makes the tides?", "Who'
@@ -222,7 +222,7 @@ describe('a research task with a language model', () => {
     expect(counted('plan')).toBeGreaterThan(2 * 60)
   })
 
-  test('fails with provider-not-configured when the daemon lacks the model, in auto mode and others', async () => {
+  test('fails with provider-not-configured if the daemon lacks the model, in auto and fast mode', async () => {
     await withModel()
     await engineTest.engine.close()
     engineTest.engine = await openEngine(engineOptions(engineTest.dataDir))
@@ -234,8 +234,8 @@ describe('a research task with a language model', () => {
   })
 })
 
-describe('a budget', () => {
-  test('rejects a task whose estimate exceeds it, as the plan announced', async () => {
+describe('the budget of a research task', () => {
+  test('rejects a task whose estimated cost exceeds it, as the plan of the task announced', async () => {
     const { engine } = engineTest
     await withModel()
     const asked = { knowledgeSpaceId: spaceId, query: TWO_PART, budgetUsd: 0.001 }
@@ -249,7 +249,7 @@ describe('a budget', () => {
     })
   })
 
-  test('stays unexceeded: a call that may be too expensive is not made, and rules finish the task', async () => {
+  test('prevents a model call that may exceed it, and rules finish the task', async () => {
     const { engine } = engineTest
     await withModel()
     // Measured tasks are cheap, so the task is admitted; the longest response would be too expensive.
@@ -266,7 +266,7 @@ describe('a budget', () => {
     expect(report.text).toContain('Fresnel')
   })
 
-  test('may be 0 without a model', async () => {
+  test('can be 0 if no model is configured', async () => {
     expect(await research(engineTest.engine, spaceId, { budgetUsd: 0 })).toMatchObject({
       stage: 'completed',
       cost: { totalUsd: 0, budgetUsd: 0, budgetExceeded: false },
@@ -278,7 +278,7 @@ describe('a research report', () => {
   test.each([
     ['auth', { kind: 'status', status: 401 }],
     ['context-too-long', { kind: 'status', status: 400, body: '{"error":{"code":"context_length_exceeded"}}' }],
-  ] as const)('states the class of a failure of its model: %s', async (degradedClass, fault) => {
+  ] as const)('states the failure class of the model that should write it: %s', async (degradedClass, fault) => {
     const { engine } = engineTest
     await withModel()
     fake.script(...Array.from({ length: 20 }, () => fault))
@@ -290,7 +290,7 @@ describe('a research report', () => {
     expect(report.text).toContain(report.degradedReasons[0])
   })
 
-  test('uses fewer passages when the window of the model is smaller than configured', async () => {
+  test('comes from the model without degradation after retries of prompts too long for its window', async () => {
     const { engine } = engineTest
     await withModel()
     const tooLong = { kind: 'status' as const, status: 400, body: '{"error":{"code":"context_length_exceeded"}}' }
@@ -307,7 +307,7 @@ describe('a research report', () => {
     expect(report.generator).toBe('model')
   })
 
-  test('contains only sections that rules answer with certainty when the model declines', async () => {
+  test('contains only sections that rules answer with certainty if the model declines to answer', async () => {
     const { engine } = engineTest
     await withModel()
     says.section = 'The passages do not say [1].'
@@ -324,7 +324,7 @@ describe('a research report', () => {
     expect(await lastBundle(id)).toMatchObject({ id: report.evidenceBundleId, state: 'not-enough-evidence' })
   })
 
-  test('can use passages that share no terms with the question', async () => {
+  test('answers a question that shares no terms with the passages only if a model is configured', async () => {
     const { engine } = engineTest
     const query = 'Which person devised segmented glass for coastal beacons such as lighthouses?'
     const without = await engine.research.report(ADA, (await research(engine, spaceId, { query })).id)
@@ -338,7 +338,7 @@ describe('a research report', () => {
 })
 
 describe('a research plan', () => {
-  test('names the basis of its estimates, and uses measured tasks of the same tenant', async () => {
+  test('states whether its estimates are assumed or measured by tasks of the space or the tenant', async () => {
     const { engine } = engineTest
     const asked = { knowledgeSpaceId: spaceId, query: TWO_PART }
     const first = await engine.research.plan(ADA, asked)
@@ -359,7 +359,7 @@ describe('a research plan', () => {
   })
 })
 
-test('a space accepts no more active tasks than its quota', async () => {
+test('a space rejects a research task above its quota of active tasks until one of them ends', async () => {
   const small = await startEngine({ quotas: { maxActiveJobCount: 1 } })
   const id = await spaceWith(small.engine)
   const asked = { knowledgeSpaceId: id, query: TWO_PART }

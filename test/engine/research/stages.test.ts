@@ -50,7 +50,7 @@ function newTask(stage: ResearchStage, claim: string | null = 'one'): ResearchTa
 }
 
 describe('the stages of a research task', () => {
-  test('lead along one path to completed, and from each of them to failed and canceled', () => {
+  test('lead along one path to completed, and from every open stage to failed or canceled', () => {
     for (const from of STAGES)
       for (const to of STAGES) {
         const place = WAY.indexOf(from)
@@ -61,7 +61,7 @@ describe('the stages of a research task', () => {
     expect(STAGES.filter(isTerminal)).toEqual(['completed', 'failed', 'canceled'])
   })
 
-  test('follow that path in the store: one event per move, none for a rejected move', () => {
+  test('change in the database only along the allowed path, with one event per change, none for a rejected one', () => {
     const move = fc.record({
       from: fc.constantFrom(...STAGES),
       to: fc.constantFrom(...STAGES),
@@ -97,7 +97,7 @@ describe('the stages of a research task', () => {
     )
   })
 
-  test('protect writes: a step of a task that was moved, ended or taken over stores nothing', () => {
+  test('guard writes: a step is not stored if its task was moved, ended or claimed by another gateway', () => {
     const step = { key: 'plan', name: 'plan' as const, body: {}, toolCalls: 0, scanned: 0, latencyMs: 1 }
     const at = { now: 3, activeMs: 4 }
     const task = newTask('planning')
@@ -163,11 +163,11 @@ describe('the sub-questions of a question', () => {
       'Why did the turnover of Norwick fall between 2019 and 2020?',
       ['Why did the turnover of Norwick fall between 2019 and 2020?'],
     ],
-  ])('%s', (query, parts) => {
+  ])('for "%s": %j', (query, parts) => {
     expect(subQuestions(query)).toEqual(parts)
   })
 
-  test('come as one to eight, none empty and none repeated, for any text', () => {
+  test('number one to eight, without repeats, for any text', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 400, unit: 'grapheme' }), (query) => {
         const parts = subQuestions(query)
@@ -178,7 +178,7 @@ describe('the sub-questions of a question', () => {
     )
   })
 
-  test('can be computed in bounded time for any length', { timeout: 30_000 }, () => {
+  test('take bounded time for a text of 15,000 characters', { timeout: 30_000 }, () => {
     subQuestions('compare a and '.repeat(1100))
     subQuestions(`${' '.repeat(8000)}and${' '.repeat(7900)}`)
   })

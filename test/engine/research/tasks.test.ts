@@ -34,7 +34,7 @@ describe('a research task without a model', () => {
     for (const { cited } of report.sections) for (const number of cited) expect(numbers.has(number)).toBe(true)
   })
 
-  test('keeps marks like [3] in quoted text, and numbers its own citations', async () => {
+  test('keeps marks like [3] in quoted text, and numbers its own citations from 1', async () => {
     const { engine } = test1
     const files = {
       'tides.md': 'The moon pulls the sea and makes the tides, see [3] and [9].\n',
@@ -48,7 +48,7 @@ describe('a research task without a model', () => {
     ])
   })
 
-  test('adds the subject of the previous sub-question to one that refers back', async () => {
+  test('adds the subject of the previous sub-question to a sub-question with "it"', async () => {
     const { engine } = test1
     const own = await spaceWith(engine, {
       'eckmuhl.md':
@@ -66,7 +66,7 @@ describe('a research task without a model', () => {
     expect(sections[1]!.answer).toContain('60 metres')
   })
 
-  test('stores a bundle per search, numbered from 1 without a gap, the last one for the entire question', async () => {
+  test('stores an evidence bundle per search, numbered without gaps, the last for the entire question', async () => {
     const { engine } = test1
     const task = await research(engine, spaceId)
     const partials = []
@@ -82,7 +82,7 @@ describe('a research task without a model', () => {
     expect(partials.at(-1)!.evidenceBundle).toMatchObject({ id: report.evidenceBundleId, query: TWO_PART })
   })
 
-  test('emits its events once and in order, for every reader', async () => {
+  test('emits each event once and in order to every reader of its event stream', async () => {
     const { engine } = test1
     const { id } = await engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
     const live = await eventsOf(engine, id, 100)
@@ -105,7 +105,7 @@ describe('a research task without a model', () => {
     for await (const _ of after) throw new Error('nothing comes after the end')
   })
 
-  test('completes without evidence and lists the open questions', async () => {
+  test('completes without evidence for an unanswerable question, and lists it as open', async () => {
     const { engine } = test1
     const task = await research(engine, spaceId, { query: 'Which orchestra plays at the opera of Vienna?' })
     expect(task.stage).toBe('completed')
@@ -113,7 +113,7 @@ describe('a research task without a model', () => {
     expect(report).toMatchObject({ state: 'not-enough-evidence', sources: [], open: [report.query] })
   })
 
-  test('reports that the graph it followed was incomplete', async () => {
+  test('reports as a degradation that the graph of some documents was still being built', async () => {
     const { engine, dataDir } = test1
     await rowsOf(dataDir).run(
       "CREATE TRIGGER unreadable BEFORE INSERT ON page_index BEGIN SELECT RAISE(ABORT, 'not now'); END",
@@ -135,7 +135,7 @@ describe('a research task without a model', () => {
     }
   })
 
-  test('works in each mode, and in an empty space', async () => {
+  test('completes in each mode, and in an empty space without evidence', async () => {
     const { engine } = test1
     for (const mode of ['deep', 'research', 'auto'] as const) {
       const report = await engine.research.report(ADA, (await research(engine, spaceId, { mode })).id)
@@ -147,7 +147,7 @@ describe('a research task without a model', () => {
     expect(report.state).toBe('not-enough-evidence')
   })
 
-  test('uses the same publication as another task when nothing was published in between', async () => {
+  test('uses the same publication as the previous task if nothing was published in between', async () => {
     const { engine } = test1
     const own = await spaceWith(engine)
     const before = (await engine.research.report(ADA, (await research(engine, own)).id)).publicationId
@@ -157,7 +157,7 @@ describe('a research task without a model', () => {
 })
 
 describe('access to research tasks', () => {
-  test('fails for other subjects and tenants', async () => {
+  test('fails with not-found for other subjects and other tenants', async () => {
     const { engine } = test1
     const { id } = await research(engine, spaceId)
     const signal = new AbortController().signal
@@ -178,7 +178,7 @@ describe('access to research tasks', () => {
     await expect(engine.research.plan(BOB, asked)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  test('includes lists by space and stage, newest first, page by page', async () => {
+  test('lists tasks by space and stage, newest first, without gaps between pages', async () => {
     const { engine } = test1
     const all = (await engine.research.list(ADA, { limit: 100, knowledgeSpaceId: spaceId })).items
     expect(all.map(({ id }) => id)).toEqual(
@@ -199,7 +199,7 @@ describe('access to research tasks', () => {
 })
 
 describe('canceling a research task', () => {
-  test('keeps the evidence so far, emits an event, and works once', async () => {
+  test('emits research.canceled, leaves no report, and fails with already-terminal if repeated', async () => {
     const { engine } = test1
     const { id } = await engine.research.create(ADA, { knowledgeSpaceId: spaceId, query: TWO_PART })
     const canceled = await engine.research.cancel(ADA, id)
@@ -215,7 +215,7 @@ describe('canceling a research task', () => {
 })
 
 describe('deleted content in research tasks', () => {
-  test('disappears from the bundles, and the report is hidden', async () => {
+  test('disappears from the evidence bundles of the task, and its report is no longer found', async () => {
     const { engine } = test1
     const own = await spaceWith(engine)
     const { id } = await research(engine, own)

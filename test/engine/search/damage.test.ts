@@ -74,10 +74,10 @@ async function flipBit(path: string, random: () => number): Promise<void> {
   await writeFile(path, bytes)
 }
 
-describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy'})`, () => {
+describe.skipIf(binding === undefined)(`damaged files of a text index (${reason || 'tantivy'})`, () => {
   const content = (names: string[]) => names.filter((name) => !name.endsWith('.lock')).sort()
 
-  it('F28: cause an error before the library reads them, whichever bit is flipped', async () => {
+  it('F28: cause an error before Tantivy reads them, whichever bit is flipped', async () => {
     const path = await build('tantivy')
     const random = seeded(21)
     let noticed = 0
@@ -100,7 +100,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     expect(messages).toEqual([])
   })
 
-  it.each([0, 1, 2, 3, 4, 5])('F30: come back from the source: round %i', async (round) => {
+  it.each([0, 1, 2, 3, 4, 5])('F30: cause a complete rebuild from the source: round %i', async (round) => {
     const path = await build('tantivy')
     const random = seeded(100 + round)
     const names = content(await readdir(path))
@@ -113,7 +113,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     expect(await readdir(dir)).not.toContain('quarantine')
   })
 
-  it('come back from the source after the head file was changed to false values', async () => {
+  it('with false values in meta.json do not prevent a later change from being indexed and found', async () => {
     const path = await build('tantivy')
     const meta = await readFile(join(path, 'meta.json'), 'utf8')
     await writeFile(join(path, 'meta.json'), meta.replace(/"max_doc": (\d+)/, '"max_doc": 9$1'))
@@ -124,7 +124,7 @@ describe.skipIf(binding === undefined)(`damaged text files (${reason || 'tantivy
     expect(hits.map((hit) => hit.key)).toEqual([900])
   })
 
-  it('go to quarantine once and do not accumulate', async () => {
+  it('move to the quarantine folder, which keeps only one copy after repeated damage', async () => {
     const path = await build('tantivy')
     for (let round = 0; round < 2; round++) {
       await truncate(join(path, 'meta.json'), 10)
@@ -158,7 +158,7 @@ describe('a damaged FTS5 file', () => {
     await expectWhole(start('fts5'))
   })
 
-  it('never ends the process, whichever bit is flipped', async () => {
+  it('never ends the index process, whichever bit is flipped', async () => {
     const path = join(await build('fts5'), 'index.sqlite')
     const whole = await readFile(path)
     const random = seeded(5)

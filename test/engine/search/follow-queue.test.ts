@@ -8,7 +8,7 @@ const pendingChange = (seq: number, nodes: number): FollowRequest => {
   return { seq, fresh: { first: seq, seq, add, remove: [] } }
 }
 
-it('the follow queue commits waiting changes in order, in groups of limited size', async () => {
+it('the follow queue commits waiting changes in order, in groups of at most 2,000 nodes', async () => {
   const commits: FollowRequest[][] = []
   const queue = new FollowQueue(async (group) => {
     commits.push(group)
@@ -55,19 +55,19 @@ function dying(ends: number, byFault: boolean): { queue: FollowQueue; tries: () 
   return { queue, tries: () => tries }
 }
 
-it('the follow queue applies a change although its process was killed from outside several times', async () => {
+it('the follow queue applies a change although the index process was killed from outside several times', async () => {
   const { queue, tries } = dying(20, false)
   await queue.push(pendingChange(1, 1))
   expect(tries()).toBe(21)
 })
 
-it('the follow queue rejects a change after three crashes of the process, as their possible cause', async () => {
+it('the follow queue rejects a change after the index process crashed three times on it', async () => {
   const { queue, tries } = dying(100, true)
   await expect(queue.push(pendingChange(1, 1))).rejects.toBeInstanceOf(IndexProcessFailedError)
   expect(tries()).toBe(3)
 })
 
-it('the follow queue rejects a change whose process was killed from outside for a minute', async () => {
+it('the follow queue rejects a change if the index process is killed from outside for a minute', async () => {
   let time = 0
   vi.spyOn(performance, 'now').mockImplementation(() => (time += 10_000))
   const { queue, tries } = dying(100, false)

@@ -105,7 +105,7 @@ async function untilStatus(
 describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantivy' as const, 'fts5' as const])(
   'search indexes with %s',
   (textEngine) => {
-    it('rebuild when files are missing, too old for the log, or ahead of the source', async () => {
+    it('rebuild if their files are missing, older than the log, or ahead of the source', async () => {
       start({ textEngine })
       await followBatch(indexes, SPACE, source.commit(nodes(1, 50)))
       await indexes.close()
@@ -129,7 +129,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       expect(keysOf(await search(['number7', 'number100', 'number8']))).toEqual([7])
     })
 
-    it('F08: survive twenty kills during queries and changes without failures or losses', async () => {
+    it('F08: survive twenty kills of their process during queries and changes without failures or losses', async () => {
       start({ textEngine })
       await followBatch(indexes, SPACE, source.commit(nodes(1, 300)))
       let running = true
@@ -197,7 +197,7 @@ describe('search indexes', () => {
     expect(keysOf(await search(['number30', 'number40', 'number1']))).toEqual([30, 40])
   })
 
-  it('wait for vectors up to their own limit, and no longer than the caller', async () => {
+  it('let a query wait while vectors are loaded, and end the wait when its caller aborts', async () => {
     start()
     await followBatch(indexes, SPACE, source.commit(nodes(1, 100)))
     await indexes.settle(SPACE)
@@ -224,7 +224,7 @@ describe('search indexes', () => {
     expect((await first).degraded).toEqual([])
   })
 
-  it('report missing vectors after the maximum wait', async () => {
+  it('report vectors as still loading when the maximum wait is over', async () => {
     start()
     await followBatch(indexes, SPACE, source.commit(nodes(1, 100)))
     await indexes.settle(SPACE)
@@ -246,7 +246,7 @@ describe('search indexes', () => {
     await expect.poll(async () => (await search(['number7'], vectors[7])).degraded).toEqual([])
   })
 
-  it('apply no change twice and lose none while the source fails for a while', async () => {
+  it('lose no change that arrives while the source fails', async () => {
     start()
     await followBatch(indexes, SPACE, source.commit(nodes(1, 10)))
     const working = source.head.bind(source)
@@ -261,7 +261,7 @@ describe('search indexes', () => {
     expect(keysOf(await search(['number3', 'number25', 'number45']))).toEqual([3, 25, 45])
   })
 
-  it('load a vector space that is activated after the loss of the process', async () => {
+  it('load a vector space that is activated after the loss of the index process', async () => {
     start()
     await followBatch(indexes, SPACE, source.commit(nodes(1, 40)))
     const other = clusteredVectors(40, 8, 4, seeded(2))
@@ -274,7 +274,7 @@ describe('search indexes', () => {
     expect(await indexes.status(SPACE)).toMatchObject({ vectorSpace: 'next', vectorCount: 40 })
   })
 
-  it('quarantine and rebuild the files of a space after repeated crashes', async () => {
+  it('quarantine and rebuild the files of a space after repeated crashes of the index process', async () => {
     start()
     await followBatch(indexes, SPACE, source.commit(nodes(1, 50)))
     // A crash counts for a space only if the process was working for it; on a busy machine the first one may not count.
@@ -292,7 +292,7 @@ describe('search indexes', () => {
     expect(await readdir(dir)).toContain('quarantine')
   })
 
-  it('leave no process behind when the daemon is killed', async () => {
+  it('leave no index process behind when the daemon is killed', async () => {
     start()
     const script = `
       import { createSearchIndexes } from ${JSON.stringify(new URL('../../../dist/engine/search/indexes.js', import.meta.url).href)}
@@ -314,7 +314,7 @@ describe('search indexes', () => {
     expect(isAlive(pid)).toBe(false)
   })
 
-  it('use a graph above its minimum size, and the same file after a kill', async () => {
+  it('use an HNSW graph above its minimum size, and load the same graph file after a kill', async () => {
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
     await followBatch(indexes, SPACE, source.commit(nodes(1, 1_000)))
     await untilStatus((status) => status.graphCount === 1_000)
@@ -327,7 +327,7 @@ describe('search indexes', () => {
     expect((await readdir(join(dir, SPACE))).filter((name) => name.startsWith('graph-'))).toEqual(before)
   })
 
-  it('load vectors from the graph file after a restart, and only changed ones from the source', async () => {
+  it('load vectors from the graph file after a restart, and only changed vectors from the source', async () => {
     start({ graph: { graphFrom: 800, staleFrom: 200, settleMs: 20 } })
     await followBatch(indexes, SPACE, source.commit(nodes(1, 1_000)))
     await untilStatus((status) => status.graphCount === 1_000)
@@ -349,7 +349,7 @@ describe('search indexes', () => {
     expect(twins.map(({ key }) => key).sort((a, b) => a - b)).toEqual([5, 1_000])
   })
 
-  it('keep a limited number of spaces open, and reopen a closed one', async () => {
+  it('keep a limited number of spaces open, and reopen a closed space for a query', async () => {
     start({ maxOpen: 2 })
     for (const space of ['a', 'b', 'c', 'd']) {
       await followBatch(indexes, space, { ...source.commit(nodes(1, 5)) })

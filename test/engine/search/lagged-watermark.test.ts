@@ -10,7 +10,7 @@ function lagged(): { watermarks: LaggedWatermark; stored: number[] } {
   return { watermarks, stored }
 }
 
-test('a watermark is written one lag after it was noted, also if an earlier one is pending', async () => {
+test('a watermark is written one lag after its change was noted, even if an earlier watermark is pending', async () => {
   const { watermarks, stored } = lagged()
   watermarks.note(1)
   await vi.advanceTimersByTimeAsync(1500)
@@ -22,7 +22,7 @@ test('a watermark is written one lag after it was noted, also if an earlier one 
   expect(stored).toEqual([1, 2])
 })
 
-test('watermarks that are noted together are written once, and none after a stop', async () => {
+test('watermarks that are noted within one lag are written once, and none is written after the stop', async () => {
   const { watermarks, stored } = lagged()
   watermarks.note(3)
   watermarks.note(4)

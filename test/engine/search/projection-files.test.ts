@@ -99,9 +99,9 @@ async function nearestToThemselves(indexes: SearchIndexes, space: string, firstV
 }
 
 describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantivy' as const, 'fts5' as const])(
-  'projection files, text by %s',
+  'projection files of a space, text by %s',
   (textEngine) => {
-    it('F32: from another space return nothing and are rebuilt', { timeout: 120_000 }, async () => {
+    it('F32: copied from another space return no passage of it and are rebuilt', { timeout: 120_000 }, async () => {
       await build(OTHER, sourceOf('foreign', NODES, NODES + MORE), textEngine)
       const mine = sourceOf('own', 0)
       await build(MINE, mine, textEngine)
@@ -136,7 +136,7 @@ const DAMAGES: [string, (path: string) => Promise<void>][] = [
   ],
 ]
 
-it('F29: a graph with files of a wrong length gives the same results and is rebuilt', {
+it('F29: a vector graph with a missing file or a file of wrong length gives the same results and is rebuilt', {
   timeout: 240_000,
 }, async () => {
   const source = sourceOf('own', 0)

@@ -91,7 +91,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       }
     }
 
-    it('finds applied nodes by terms and by vector, with both scores', async () => {
+    it('finds nodes by terms and by vector, with both scores', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit([...nodes(1, 30), node(99, 'the quick brown foxes')]))
       const found = await search(['fox', 'quick'], vectors[7])
@@ -105,7 +105,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(found.hits.find(({ key }) => key === 7)?.cosine).toBeCloseTo(1, 3)
     })
 
-    it('catches up after it was closed, from the watermark and with all vectors', async () => {
+    it('catches up after it was closed: reads the log from its watermark, and loads all vectors', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 200)))
       await indexes.close()
@@ -118,7 +118,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 2, textCount: 203, vectorCount: 203 })
     })
 
-    it('fills differences from the rows at the start, and reports degraded until then', async () => {
+    it('fills differences from the rows at the start, and reports degraded until they are filled', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.close()
@@ -135,7 +135,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(await search(['number3', 'number900', 'number7']))).toEqual([7, 900])
     })
 
-    it('detects differences from the rows while it runs, and fills them', async () => {
+    it('detects at the next change that it differs from the rows, and fills the difference', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 60)))
       await indexes.settle(SPACE)
@@ -167,7 +167,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 5, textCount: 251, vectorCount: 251 })
     })
 
-    it('equals the rows for notifications in any order, twice, with gaps, with or without content', async () => {
+    it('equals the rows if changes are announced in any order, twice, with gaps, with or without content', async () => {
       await start()
       const random = seeded(35)
       const waiting: Promise<void>[] = []
@@ -200,7 +200,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(await search(['zebra'], undefined, { k: 1_000 }))).toEqual(changed.sort((a, b) => a - b))
     })
 
-    it('reads the log only for missing entries, and not if it receives the next ones directly', async () => {
+    it('reads the log only for missing changes, and not if it receives the next changes directly', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
       expect(source.changeRequests).toEqual([0])
@@ -214,7 +214,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(await indexes.status(SPACE)).toMatchObject({ textWatermark: 8, textCount: 24 })
     })
 
-    it('catches up with writes of another process before a search that requires them', async () => {
+    it('catches up with the writes of another process before a search that requires their log position', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
       source.commit(nodes(50, 2), [2])
@@ -225,7 +225,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(found)).toEqual([51])
     })
 
-    it('reports degraded if it cannot catch up with another process in time', async () => {
+    it('reports degraded if it cannot catch up with the writes of another process in time', async () => {
       await start({ graceMs: 50 })
       await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
       source.commit(nodes(50, 2))
@@ -237,7 +237,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(await search(['number51']))).toEqual([51])
     })
 
-    it('does not wait in a search for a change that is under way, and shows it after the notification', async () => {
+    it('does not delay a search for an announced change, and finds it after the change is applied', async () => {
       await start({ graceMs: 50 })
       await followBatch(indexes, SPACE, source.commit(nodes(1, 3)))
       const batch = source.commit(nodes(50, 2))
@@ -250,7 +250,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(await indexes.search(SPACE, wanted))).toEqual([2, 51])
     })
 
-    it('stays the same when a batch is applied twice', async () => {
+    it('stays the same if a batch of changes is applied twice', async () => {
       await start()
       const batch = source.commit(nodes(1, 20))
       await followBatch(indexes, SPACE, batch)
@@ -259,7 +259,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 19, textWatermark: 2 })
     })
 
-    it('answers with the loaded part while vectors are loading, and reports that', async () => {
+    it('answers from the part that is loaded while text and vectors are loading, and reports degraded', async () => {
       for (let i = 0; i < 20; i++) source.commit(nodes(i * 50 + 1, 50))
       source.delayMs = 60
       await start({ graceMs: 100, vectorsGraceMs: 100 })
@@ -273,7 +273,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(late)).toEqual(expect.arrayContaining([7, 900]))
     })
 
-    it('filters both legs by document', async () => {
+    it('filters both text hits and vector hits by document', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 100)))
       const found = await search(['common'], vectors[3], { docs: [4, 6], k: 50 })
@@ -285,7 +285,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
     it.each([
       { docs: [4, 6], isExcluded: false },
       { docs: [1, 2, 3, 5, 7, 8, 9, 10], isExcluded: true },
-    ])('finds, counts and compares only nodes in the scope %j, in both legs', async (scope) => {
+    ])('finds, counts and compares only nodes in the scope %j, by text and by vector', async (scope) => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 300)))
       const ask = (more: object = {}) =>
@@ -303,7 +303,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(await ask({ scope, docs: [4, 5] })).every((key) => (key % 10) + 1 === 4)).toBe(true)
     })
 
-    it('clamps k, and rejects vectors that cannot be compared', async () => {
+    it('clamps k to the allowed range, and rejects vectors with NaN, Infinity or mixed dimensions', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 30)))
       for (const k of [0, -5, Number.NaN]) expect((await search(['common'], undefined, { k })).hits).toHaveLength(1)
@@ -352,7 +352,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 100, vectorCount: 100, degraded: [] })
     })
 
-    it('keeps reporting a difference that no fill can remove, and keeps answering', async () => {
+    it('keeps reporting a difference to the row counters that remains after a fill, and keeps answering', async () => {
       source.commit(nodes(1, 30))
       const wrong = source.expectedCounts.bind(source)
       source.expectedCounts = async () => ({ ...(await wrong()), nodes: 40, vectors: 41 })
@@ -389,7 +389,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect((await ask('next', other[5]!)).hits.some(({ key }) => key === 6)).toBe(true)
     })
 
-    it('stops waiting when the caller aborts, and rejects requests after close', async () => {
+    it('stops a search whose caller aborts, and rejects searches after close', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 5)))
       const gone = AbortSignal.abort(new Error('nobody waits'))
@@ -403,7 +403,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(indexes.pid()).toBeUndefined()
     })
 
-    it('rebuilds if it is too old for the log, or ahead of the source', async () => {
+    it('rebuilds if it is older than the oldest log entry, or ahead of the source', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 50)))
       await indexes.close()
@@ -423,7 +423,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       await untilStatus(({ vectorCount, textCount }) => vectorCount === 1 && textCount === 1)
     })
 
-    it('recovers after the source failed for a while', async () => {
+    it('reports an error of its source as degraded, and is complete when the source works again', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 10)))
       await indexes.close()
@@ -451,7 +451,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(await indexes.status(SPACE)).toMatchObject({ textCount: 40, vectorCount: 40, textWatermark: 1 })
     })
 
-    it('removes all of a dropped space, and shows no node of one space in another', async () => {
+    it('removes all content of a dropped space, and shows no node of one space in another', async () => {
       const other = newId()
       const others = new FakeSource(MODEL, DIMENSION)
       await start({ source: sourcesOf({ [SPACE]: source, [other]: others }) })
@@ -469,7 +469,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(keysOf(await ask(other))).toEqual([901, 902])
     })
 
-    it('ranks by rarity of terms, their frequency, and the length of a passage', async () => {
+    it('ranks by the rarity of a term, its frequency, and the length of a passage', async () => {
       await start()
       const filler = Array.from({ length: 40 }, (_, i) => node(100 + i, `padding common filler${i}`))
       await followBatch(
@@ -493,7 +493,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       ])
     })
 
-    it('finds the separate words of a compound in the query', async () => {
+    it('finds passages with the separate words of a German compound in the query', async () => {
       await start()
       const filler = Array.from({ length: 20 }, (_, i) => node(100 + i, `filler${i} padding`))
       await followBatch(
@@ -518,7 +518,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(whole.rewordings).toEqual([{ queryTerms: ['urlaubsanspruch'], documentTerms: ['urlaub', 'anspruch'] }])
     })
 
-    it('returns background statistics of cosines if requested and if there are enough vectors', async () => {
+    it('returns background statistics of cosines only on request', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit(nodes(1, 400)))
       const request = { terms: [], vector: vectors[5]!, vectorSpace: MODEL, textK: 10, vectorK: 10 }
@@ -528,7 +528,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(Math.abs(background?.middle ?? 1)).toBeLessThan(0.5)
     })
 
-    it('finds each of many passages by terms that it shares with others', async () => {
+    it('ranks a passage first in 90 % of searches for 12 of its terms that other passages share', async () => {
       await start()
       const random = seeded(7)
       const word = () => `w${Math.floor(random() ** 3 * 300)}`
@@ -545,7 +545,7 @@ export function runSearchIndexesSuite(name: string, makePlace: () => Promise<Ind
       expect(best / asked.length).toBeGreaterThan(0.9)
     })
 
-    it('accepts any text as term: punctuation, other scripts, quotes and control characters', async () => {
+    it('accepts any text as a term: punctuation, other scripts, quotes and control characters', async () => {
       await start()
       await followBatch(indexes, SPACE, source.commit([node(1, "c++ .net o'neil 检索 größe 😀 foo:bar back\\slash")]))
       const odd = [

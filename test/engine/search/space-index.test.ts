@@ -36,7 +36,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
   (engine) => {
     const options = { engine, watermarkLagMs: 0, graph: {}, log: () => {}, onBuild: () => {} }
 
-    it('commit all staged nodes, however long ago the previous commit was', async () => {
+    it('commit all staged nodes, regardless of the time since the previous commit', async () => {
       const index = await SpaceIndex.open({ ...options, dir: join(dir, SPACE) })
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
       await index.stage(slice(1, 10))
@@ -53,7 +53,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       await index.close()
     })
 
-    it('do not advance the watermark past staged nodes that were lost', async () => {
+    it('reject a commit of which some staged nodes were lost, and keep the watermark', async () => {
       const index = await SpaceIndex.open({ ...options, dir: join(dir, SPACE) })
       await index.stage(slice(1, 10))
       await index.commit(1, 1)
@@ -66,7 +66,7 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       await index.close()
     })
 
-    it('report an evicted space to its users, and commit none of its staged nodes', async () => {
+    it('report a space that was closed for another one, and commit none of its staged nodes', async () => {
       const closed: string[] = []
       const pool = new SpacePool({ ...options, dir, maxOpen: 1, onClosed: (space) => closed.push(space) })
       await pool.open('a', (index) => index.state())

@@ -42,7 +42,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
     it.each([
       { docs: [1], isExcluded: false },
       { docs: [2, 77], isExcluded: true },
-    ])('counts and finds only nodes in the scope %j', async (scope) => {
+    ])('counts and finds only nodes in the scope %j, and hides compounds outside of it', async (scope) => {
       const inside = [
         { key: 1, doc: 1, text: 'lion zebra' },
         { key: 2, doc: 1, text: 'zebra tag urlaub anspruch' },
@@ -68,7 +68,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(index.count()).toBe(1)
     })
 
-    it('finds all separate words of a compound, and compounds of separate words', async () => {
+    it('finds the separate words of a compound, and the compound for its separate words', async () => {
       await index.stage(
         [
           { key: 1, doc: 1, text: 'anspruch urlaub tag' },
@@ -97,7 +97,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect((await search(parts, [2])).keys).toEqual([3])
     })
 
-    it('ranks a node with more of the asked terms first and gives higher scores to better hits', async () => {
+    it('ranks a node with more of the query terms first, with a higher score', async () => {
       await index.stage(
         [{ key: 1, doc: 1, text: 'alpha beta gamma' }, { key: 2, doc: 1, text: 'alpha delta epsilon' }, ...filler],
         [],
@@ -119,7 +119,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect((await keysOf(['alpha', 'alpha', 'beta']))[0]).toBe(1)
     })
 
-    it('answers a query of one term, and returns nothing for no terms', async () => {
+    it('answers a query of one term, and returns nothing for a query without terms', async () => {
       await fill(5)
       expect(await keysOf(['word3'])).toEqual([4])
       expect(await keysOf([])).toEqual([])
@@ -127,13 +127,13 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['absent'])).toEqual([])
     })
 
-    it('answers on an empty index', async () => {
+    it('answers a query on an empty index without hits', async () => {
       expect(await keysOf(['word'])).toEqual([])
       expect(index.count()).toBe(0)
       expect(index.watermark).toBe(0)
     })
 
-    it('returns at most k hits, and at most 1,000', async () => {
+    it('returns at most k hits, and at most 1,000 for a larger k', async () => {
       await fill(1_200)
       expect(await keysOf(['common'], 1)).toHaveLength(1)
       expect(await keysOf(['common'], 37)).toHaveLength(37)
@@ -156,7 +156,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['odd'], 200, many)).toHaveLength(100)
     })
 
-    it('replaces a node with the same key, also if the key is removed and added in one batch', async () => {
+    it('replaces a node with the same key, even if the key is removed and added in one batch', async () => {
       await index.stage([{ key: 1, doc: 1, text: 'before' }], [])
       await index.commit(1)
       await index.stage([{ key: 1, doc: 2, text: 'after' }], [1])
@@ -167,7 +167,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(index.count()).toBe(1)
     })
 
-    it('stays the same after a batch is applied twice', async () => {
+    it('stays the same after a batch of changes is applied twice', async () => {
       for (const seq of [1, 1]) {
         await index.stage(
           [
@@ -199,7 +199,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['word0'])).toEqual([1])
     })
 
-    it('keeps content and watermark after reopening, and the watermark never decreases', async () => {
+    it('keeps content and watermark after reopening, and ignores a commit with a lower watermark', async () => {
       await fill(20)
       await index.commit(7)
       expect(index.watermark).toBe(20)
@@ -209,7 +209,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['word13'])).toEqual([14])
     })
 
-    it('does not advance the watermark past uncommitted changes', async () => {
+    it('does not advance the watermark past uncommitted changes when it is reopened', async () => {
       await fill(5)
       await index.stage([{ key: 9, doc: 1, text: 'unfinished' }], [])
       await reopen()
@@ -217,7 +217,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['unfinished'])).toEqual([])
     })
 
-    it('keeps the rarest of more than 64 terms', async () => {
+    it('keeps the rarest terms of a query with more than 64 terms', async () => {
       const shared = Array.from({ length: 100 }, (_, i) => `shared${i}`)
       await index.stage(
         [1, 2, 3].map((key) => ({ key, doc: 1, text: shared.join(' ') })),
@@ -229,7 +229,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(Array.from({ length: 5_000 }, (_, i) => `x${i}`))).toEqual([])
     })
 
-    it('A69: accepts any text as term: punctuation, other scripts, quotes and control characters', async () => {
+    it('A69: accepts any text as a term: punctuation, other scripts, quotes and control characters', async () => {
       const odd = ['c++', '.net', "o'neil", '"', 'a"b', '检索', 'größe', '😀', 'foo:bar', 'NEAR(a', '*', '\0', '\ud800']
       await index.stage([{ key: 1, doc: 1, text: odd.filter((term) => !term.includes('\0')).join(' ') }], [])
       await index.commit(1)
@@ -238,7 +238,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['x'.repeat(100_000)])).toEqual([])
     })
 
-    it('continues to write after a rest', async () => {
+    it('writes again after its writer was released', async () => {
       await fill(3)
       await index.releaseWriter()
       await index.stage([{ key: 10, doc: 1, text: 'later' }], [])
@@ -246,7 +246,7 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['later'])).toEqual([10])
     })
 
-    it('keeps staged nodes when it rests before the commit', async () => {
+    it('keeps staged nodes if its writer is released before the commit', async () => {
       await fill(3)
       await index.stage([{ key: 10, doc: 1, text: 'staged' }], [1])
       await index.releaseWriter()
@@ -258,14 +258,14 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect(await keysOf(['common'])).toEqual([2, 3])
     })
 
-    it('keeps keys beyond 32 bits', async () => {
+    it('finds nodes and documents with keys beyond 32 bits', async () => {
       const key = 2 ** 40 + 5
       await index.stage([{ key, doc: 2 ** 41, text: 'large' }], [])
       await index.commit(1)
       expect(await keysOf(['large'], 5, [2 ** 41])).toEqual([key])
     })
 
-    it('leaves few files after many small commits', async () => {
+    it('leaves fewer than 150 files after 60 small commits', async () => {
       for (let i = 1; i <= 60; i++) {
         await index.stage([{ key: i, doc: 1, text: `small${i} shared` }], [])
         await index.commit(i)

@@ -67,7 +67,7 @@ afterEach(async () => {
 })
 
 describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text indexes', () => {
-  it('commits one space while all spaces answer queries, and reports a change only when it is visible', async () => {
+  it('commits one space while all spaces answer queries, and reports a change only when searches find it', async () => {
     let isDone = false
     const following = followBatch(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-3000')])).then(() => {
       isDone = true
@@ -85,7 +85,7 @@ describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text 
     expect(await keysOf(BUSY, 'kestrel')).toEqual([2])
   })
 
-  it('applies changes of other spaces after a long commit, and loses none', async () => {
+  it('applies changes of all spaces that arrive during a long commit, and loses none', async () => {
     const longCommit = followBatch(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-1000')]))
     const others = Array.from({ length: 10 }, (_, i) =>
       followBatch(indexes, i % 2 === 0 ? QUIET : BUSY, of(i % 2 === 0 ? QUIET : BUSY).commit([node(10 + i, 'curlew')])),
@@ -96,7 +96,7 @@ describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text 
     expect(await indexes.status(BUSY)).toMatchObject({ textCount: 7, textWatermark: 7 })
   })
 
-  it('dies with its process when it hangs, even if searches are answered', async () => {
+  it('ends with the index process, which is killed, if it hangs while searches are still answered', async () => {
     const before = indexes.pid()
     indexes.beginShutdown()
     const following = followBatch(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-600000')]))

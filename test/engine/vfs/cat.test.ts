@@ -12,8 +12,8 @@ function cat(path: string, offset = 0, maxBytes = 1000) {
   return space.fs.cat(space.caller, space.id, { path, offset, maxBytes })
 }
 
-describe('cat', () => {
-  it('reads documents, passages and evidence', async () => {
+describe('cat in the virtual file system', () => {
+  it('reads documents, passages and evidence by their paths', async () => {
     const { id, nodeIds } = await space.add({
       filename: 'a/b.md',
       mimeType: 'text/markdown',
@@ -48,7 +48,7 @@ describe('cat', () => {
     expect(await cat(`/evidence/${trace}/${nodeIds[1]}`)).toMatchObject({ content: 'said second' })
   })
 
-  it('returns the text of other file types as plain text', async () => {
+  it('returns the text of a file type other than Markdown as plain text', async () => {
     await space.add({ filename: 'a.pdf', mimeType: 'application/pdf', text: 'page one' })
     expect(await cat('/sources/uploads/a.pdf')).toMatchObject({
       content: 'page one',
@@ -67,7 +67,7 @@ describe('cat', () => {
     },
   )
 
-  it('fails for unpublished and deleted documents', async () => {
+  it('fails with not-found for unpublished, deleted and unknown documents', async () => {
     await space.add({ filename: 'new', state: 'pending' })
     const { key } = await space.add({ filename: 'old' })
     await cat('/sources/uploads/old')
@@ -104,7 +104,7 @@ describe('cat', () => {
     )
   })
 
-  it('moves an offset inside a character to its start', async () => {
+  it('moves an offset inside a character to the start of the character', async () => {
     await space.add({ filename: 'a', text: 'x\u{1f600}y' })
     expect(await cat('/sources/uploads/a', 2)).toMatchObject({ offset: 1, content: '\u{1f600}y' })
     expect(await cat('/sources/uploads/a', 99)).toMatchObject({

@@ -26,15 +26,15 @@ async function threeDocuments(policy: ConstructorParameters<typeof TestSpace>[0]
   ] as const
 }
 
-describe('the consistency class', () => {
-  it('appears in the response only when the request named it', async () => {
+describe('the consistency class of a listing', () => {
+  it('appears in the response only if the request names a class', async () => {
     await threeDocuments()
     expect(await ls('path-consistent')).toMatchObject({ consistencyClass: 'path-consistent' })
     expect(await ls(undefined)).not.toHaveProperty('consistencyClass')
     expect(await ls('path-consistent')).not.toHaveProperty('preview')
   })
 
-  it('path-consistent shows on each page what is published at that time', async () => {
+  it('path-consistent shows on each page what is published when the page is read', async () => {
     await threeDocuments()
     const first = await ls('path-consistent')
     await space.add({ filename: 'aa' })
@@ -53,7 +53,7 @@ describe('the consistency class', () => {
     expect((await ls('path-consistent', { limit: 9 })).items.map(({ name }) => name)).toEqual(['a', 'aa', 'c'])
   })
 
-  it('snapshot-consistent cursors expire after the time of the policy', async () => {
+  it('snapshot-consistent cursors expire after the snapshotTtlSeconds of the policy', async () => {
     await threeDocuments({ snapshotTtlSeconds: 0.05 })
     const first = await ls('snapshot-consistent')
     await vi.waitFor(() =>
@@ -61,7 +61,7 @@ describe('the consistency class', () => {
     )
   })
 
-  it('snapshot-consistent cursors expire with their publication', async () => {
+  it('snapshot-consistent cursors expire when their publication is removed', async () => {
     await threeDocuments()
     const first = await ls('snapshot-consistent')
     space.publish()
@@ -72,7 +72,7 @@ describe('the consistency class', () => {
     })
   })
 
-  it('cache-consistent shares a publication for a while, but never shows a deleted document', async () => {
+  it('cache-consistent shows one publication for cacheTtlSeconds, but never a deleted document', async () => {
     const [a] = await threeDocuments({ cacheTtlSeconds: 60 })
     expect((await ls('cache-consistent', { limit: 9 })).items).toHaveLength(3)
     await space.add({ filename: 'd' })
@@ -109,7 +109,7 @@ describe('the consistency class', () => {
     expect((await ls('path-consistent', { limit: 9 })).items.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
   })
 
-  it('defaults to that of the manifest', async () => {
+  it('defaults to the class in the manifest of the space', async () => {
     await threeDocuments({ defaultClass: 'eventual-preview' })
     await space.add({ filename: 'd', state: 'pending' })
     const page = await ls(undefined, { limit: 9 })
@@ -117,7 +117,7 @@ describe('the consistency class', () => {
     expect(page).toHaveProperty('preview')
   })
 
-  it('path-consistent reads the published version', async () => {
+  it('path-consistent reads the published version of a document, even right after its publication', async () => {
     space = new TestSpace()
     const { key } = await space.add({ filename: 'a', text: 'old words' })
     await space.add({ filename: 'b' })
@@ -129,8 +129,8 @@ describe('the consistency class', () => {
   })
 })
 
-describe('cursors', () => {
-  it('A16: fail with another path, class, operation, subject or space', async () => {
+describe('cursors of listings', () => {
+  it('A16: fail with invalid-cursor for another path, class, operation, subject or space', async () => {
     await threeDocuments()
     const { nextCursor: cursor } = await ls('path-consistent')
     const other = newId()
@@ -146,7 +146,7 @@ describe('cursors', () => {
     expect((await ls(undefined, { cursor })).items).toMatchObject([{ name: 'b' }])
   })
 
-  it('fail when they were tampered with', async () => {
+  it('fail with invalid-cursor if one of their characters is changed', async () => {
     await threeDocuments()
     const { nextCursor = '' } = await ls('path-consistent')
     await fc.assert(
@@ -164,7 +164,7 @@ describe('cursors', () => {
     )
   })
 
-  it('decode to a position or fail with invalid-cursor when they are forged', async () => {
+  it('with forged positions list a page or fail with invalid-cursor', async () => {
     const [a] = await threeDocuments()
     const place = fc.oneof(
       fc.constantFrom<string | number>('', 'a', 'uploads', a.id, 0, 1, 2),

@@ -35,7 +35,7 @@ function ls(path: string, more: object = {}) {
   return space.fs.ls(space.caller, space.id, { path, limit: 100, ...more })
 }
 
-describe('the folder of a source', () => {
+describe('the folder of a source below /sources', () => {
   const source = (name: string, scope: string[] = []) => {
     const id = newId()
     space.db.now(
@@ -48,7 +48,7 @@ describe('the folder of a source', () => {
     return id
   }
 
-  it('shows the name of the source, which works in paths like its id', async () => {
+  it('shows the name of the source, which works in paths like the id of the source', async () => {
     const [empty, hidden, id, later] = [source('Wiki'), source('Wiki', ['bob']), source('Wiki'), source('Wiki')]
     for (const [place, sourceId] of [hidden, id, later].entries())
       await space.add({ filename: `g/${place}.md`, sourceId })
@@ -63,7 +63,7 @@ describe('the folder of a source', () => {
   })
 })
 
-describe('the namespaces', () => {
+describe('the namespaces of the virtual file system', () => {
   it('exist in an empty space', async () => {
     expect(await names('/sources')).toEqual(['uploads/'])
     expect(await names('/sources/uploads')).toEqual([])
@@ -80,19 +80,19 @@ describe('the namespaces', () => {
     '/knowledge/x',
     '/knowledge/documents/x',
     '/workspaces/x',
-  ])('fail with not-found for %s', async (path) => {
+  ])('fail with not-found for the unknown path %s', async (path) => {
     await expect(ls(path)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('stay hidden from other tenants', async () => {
+  it('fail with not-found for other tenants', async () => {
     await expect(
       space.fs.ls({ tenant: 'other', subject: 'ada' }, space.id, { path: '/sources', limit: 1 }),
     ).rejects.toMatchObject({ code: 'not-found' })
   })
 })
 
-describe('/sources', () => {
-  it('shows folders first, then names, sorted by code point', async () => {
+describe('the folder /sources', () => {
+  it('lists folders first, then files, both sorted by code point', async () => {
     for (const filename of ['b.md', 'a/x.md', 'a-b/x.md', 'a.md', 'a/b/c/deep.md', 'Z/y.md', 'é/x.md', 'a b/x'])
       await space.add({ filename })
     expect(await names('/sources/uploads')).toEqual(['Z/', 'a/', 'a b/', 'a-b/', 'é/', 'a.md', 'b.md'])
@@ -100,7 +100,7 @@ describe('/sources', () => {
     expect(await names('/sources/uploads/a/b')).toEqual(['c/'])
   })
 
-  it('describes a document', async () => {
+  it('describes a document by its name, type, id, version and metadata', async () => {
     const { id } = await space.add({
       filename: 'a/report.md',
       mimeType: 'text/markdown',
@@ -119,7 +119,7 @@ describe('/sources', () => {
     expect((await ls('/sources/uploads/a/report.md')).items).toEqual([item])
   })
 
-  it('separates sources, and shows only those with content', async () => {
+  it('contains a separate folder for each source with content', async () => {
     const [first, second] = [newId(), newId()]
     await space.add({ filename: 'a.md', sourceId: second })
     await space.add({ filename: 'x/b.md', sourceId: first })
@@ -133,7 +133,7 @@ describe('/sources', () => {
     expect((await ls(`/sources/${first}/x`)).items[0]).toMatchObject({ path: `/sources/${first}/x/b.md` })
   })
 
-  it('gives documents of the same name suffixes that find them', async () => {
+  it('gives documents of the same name suffixes, and finds each document by its name with the suffix', async () => {
     const older = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000001' })
     const younger = await space.add({ filename: 'a', id: '0198c0df-0000-7000-8000-000000000002' })
     const twin = await space.add({ filename: 'a', id: '0198c0df-0000-7000-8000-000000000003' })
@@ -150,7 +150,7 @@ describe('/sources', () => {
     expect(await names('/sources/uploads/a')).toEqual(['inside.md'])
   })
 
-  it('gives documents of one upload that share a name with a folder suffixes that find them', async () => {
+  it('distinguishes documents of one upload that share a name with a folder by suffixes', async () => {
     const older = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000001' })
     const younger = await space.add({ filename: 'a', id: '0198c0de-0000-7000-8000-000000000002' })
     await space.add({ filename: 'a/inside.md' })
@@ -159,7 +159,7 @@ describe('/sources', () => {
     expect((await ls(`/sources/uploads/a~${younger.id}`)).items).toMatchObject([{ targetId: younger.id }])
   })
 
-  it('finds a document whose name looks like one with a suffix', async () => {
+  it('finds a document whose real name looks like a name with a suffix', async () => {
     await space.add({ filename: 'x' })
     const { id } = await space.add({ filename: 'x~0198c0de' })
     expect((await ls('/sources/uploads/x~0198c0de')).items).toMatchObject([{ targetId: id }])
@@ -203,7 +203,7 @@ describe('/sources', () => {
     )
   })
 
-  it('continues after names too long for a cursor, and after the deletion of the last entry', async () => {
+  it('continues a listing after names too long for a cursor, and after deletion of the last listed entry', async () => {
     const long = (letter: string): string => '字'.repeat(200) + letter
     for (const letter of ['a', 'b', 'c']) {
       await space.add({ filename: long(letter) })
@@ -219,7 +219,7 @@ describe('/sources', () => {
   })
 })
 
-describe('/knowledge', () => {
+describe('the folder /knowledge', () => {
   it('shows sections as folders and passages as files', async () => {
     const { id, nodeIds } = await space.add({
       filename: 'docs/guide.md',
@@ -270,7 +270,7 @@ describe('/knowledge', () => {
   })
 })
 
-describe('/evidence', () => {
+describe('the folder /evidence', () => {
   it('shows the traces of the caller and their evidence', async () => {
     const { nodeIds } = await space.add({
       filename: 'a.md',

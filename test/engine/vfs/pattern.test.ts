@@ -11,7 +11,7 @@ function matches(q: string, text: string, from = 0): string[] {
   )
 }
 
-describe('literals', () => {
+describe('literal search patterns', () => {
   it('ignore case unless they contain an upper-case letter', () => {
     expect(matches('fox', 'Fox fox FOX')).toEqual(['0:Fox', '4:fox', '8:FOX'])
     expect(matches('Fox', 'Fox fox FOX')).toEqual(['0:Fox'])
@@ -19,21 +19,21 @@ describe('literals', () => {
     expect(matches('οδος', 'ΟΔΟΣ οδος')).toEqual(['0:ΟΔΟΣ', '5:οδος'])
   })
 
-  it('do not act as regular expressions', () => {
+  it('match the special characters of regular expressions literally', () => {
     expect(matches('a.c[1]', 'abc[1] a.c[1]')).toEqual(['7:a.c[1]'])
   })
 
-  it('match correctly when letters change their length with their case', () => {
+  it('match correctly if letters change their length with their case', () => {
     expect(matches('end', 'İİİ end')).toEqual(['4:end'])
   })
 
-  it('match at every offset of a long text, including boundaries of its pieces', () => {
+  it('match at every offset of a long text, including the boundaries of its search windows', () => {
     const text = 'x'.repeat(262_140) + 'needle'.repeat(3) + 'y'.repeat(300_000)
     expect(matches('needle', text)).toEqual(['262140:needle', '262146:needle', '262152:needle'])
     expect(matches('needle', text, 262_141)).toEqual(['262146:needle', '262152:needle'])
   })
 
-  it('give the same matches as a plain search, from any start', () => {
+  it('give the same matches as a regular expression search, from any start', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'B', 'b', 'İ', 'é'), minLength: 1, maxLength: 3 })
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom('a', 'b', 'B', 'é', 'É') }), word, fc.nat(10), (text, q, from) => {
@@ -48,8 +48,8 @@ describe('literals', () => {
   })
 })
 
-describe('regular expressions', () => {
-  it('match line by line and respect case', () => {
+describe('regular expressions as search patterns', () => {
+  it('match line by line, and respect case unless (?i) is set', () => {
     expect(matches('re:^b\\w+$', 'abc\nbcd\nBcd\n')).toEqual(['4:bcd'])
     expect(matches('re:(?i)BCD', 'bcd')).toEqual(['0:bcd'])
   })
@@ -58,7 +58,7 @@ describe('regular expressions', () => {
     expect(matches('re:x*', 'axxb')).toEqual(['1:xx'])
   })
 
-  it('match once each in lines longer than a piece', () => {
+  it('match each occurrence once in a line longer than a search window', () => {
     const text = Array.from({ length: 20_000 }, (_, index) => `w${index} `).join('')
     const found = matches('re:\\bw1?99[0-9]\\b', text)
     expect(found.map((match) => match.split(':')[1])).toEqual([
@@ -68,26 +68,26 @@ describe('regular expressions', () => {
     expect(matches('re:^w', text)).toEqual(['0:w'])
   })
 
-  it('resume at a given offset', () => {
+  it('resume at a given offset, in the middle of a line', () => {
     const text = 'one two three\nfour two\n'
     expect(matches('re:two|four', text, 7)).toEqual(['14:four', '19:two'])
   })
 
   it.each([
-    ['an empty one', 're:'],
-    ['an invalid one', 're:('],
+    ['an empty expression', 're:'],
+    ['an invalid expression', 're:('],
     ['a back-reference', 're:(a)\\1'],
     ['a look-ahead', 're:(?=a)'],
     ['a huge repeat', 're:a{1,1000000000}'],
     ['many large repeats', `re:${'.{1,1000}'.repeat(400)}`],
     ['nested repeats', 're:((abcdef){1,30}){1,30}'],
     ['deep nesting', `re:${'('.repeat(1900)}a${')'.repeat(1900)}`],
-  ])('fail at once: %s', { timeout: 30_000 }, (_, q) => {
+  ])('fail when they are compiled: %s', { timeout: 30_000 }, (_, q) => {
     expect(() => compileSearchPattern(q)).toThrow(KsError)
   })
 
   // A search that backtracks would take longer than the time limit.
-  it('A70: never spend long on one piece, for any expression', { timeout: 30_000 }, () => {
+  it('A70: advance by at most 16 KiB per search step, even for a hostile expression', { timeout: 30_000 }, () => {
     const hostile = [
       're:(a+)+$',
       're:(.*a){30}',
@@ -108,7 +108,7 @@ describe('regular expressions', () => {
   })
 })
 
-describe('windows', () => {
+describe('the windows of a long searched text', () => {
   it('cover every offset of the text exactly once', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '\n', 'bb', 'cccccccc'), maxLength: 80 })
     fc.assert(
@@ -128,7 +128,7 @@ describe('windows', () => {
   })
 })
 
-describe('snippets', () => {
+describe('snippets of search results', () => {
   it('contain the match in one line of bounded length, without broken characters', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 600 }), fc.nat(), (text, seed) => {

@@ -5,7 +5,7 @@ import { TestSpace } from './space.js'
 let space: TestSpace
 afterEach(() => space.close())
 
-it('a listing of published documents omits pending ones, even when the space defaults to previews', async () => {
+it('a listing of published documents omits pending documents even if the space defaults to previews', async () => {
   space = new TestSpace({ defaultClass: 'eventual-preview' })
   await space.add({ filename: 'published' })
   await space.add({ filename: 'pending', state: 'pending' })

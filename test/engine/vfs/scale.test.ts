@@ -42,7 +42,7 @@ afterAll(() => space.close())
 
 describe('a space of 20,000 documents', () => {
   it.each(['flat', 'deep'])(
-    'lists the first page of %s without reading the others, and all pages in order',
+    'lists the first page of %s without reading the other pages, and all pages in order',
     async (folder) => {
       const path = `/sources/uploads/${folder}`
       const executed = vi.spyOn(Database.prototype, 'execute')
@@ -65,7 +65,7 @@ describe('a space of 20,000 documents', () => {
     },
   )
 
-  it('skips unpublished documents without blocking other work', async () => {
+  it('skips unpublished documents in a listing without blocking other work', async () => {
     let names: string[] = []
     const turns = await countTurnsDuring(async () => {
       const { items } = await space.fs.ls(space.caller, space.id, { path: '/sources/uploads', limit: 10 })

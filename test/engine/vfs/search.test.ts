@@ -50,7 +50,7 @@ const GUIDE = {
   ] as [string[], string][],
 }
 
-describe('grep', () => {
+describe('grep in the virtual file system', () => {
   it('finds passages under /knowledge, with their offsets in the document', async () => {
     const { id, nodeIds } = await space.add(GUIDE)
     const { matches, truncated } = await grep('/knowledge', 'fox')
@@ -91,7 +91,7 @@ describe('grep', () => {
     expect((await grep('/sources/uploads/docs', 'hounds')).matches).toHaveLength(1)
   })
 
-  it('finds words in the evidence of the caller', async () => {
+  it('finds matches only in the evidence of the caller, with their offsets in the document', async () => {
     const { nodeIds } = await space.add(GUIDE)
     const trace = space.addTrace(nodeIds, {}, ['a fox', 'none', 'fox fox'])
     const { matches } = await grep('/evidence', 'fox')
@@ -122,7 +122,7 @@ describe('grep', () => {
     },
   )
 
-  it('stops at the timeout with its results, and continues from there', async () => {
+  it('stops at the timeout with the matches so far, and continues from there at the next page', async () => {
     for (let index = 0; index < 4; index++)
       await space.add({ filename: `${index}.txt`, text: `${'some words without end '.repeat(6_000)}needle${index}` })
     const first = await grep('/sources', 're:([a-z]+ )*needle\\d', { timeoutMs: 20 })
@@ -132,19 +132,19 @@ describe('grep', () => {
     expect(matches.map(({ snippet }) => snippet.slice(-7))).toEqual(['needle0', 'needle1', 'needle2', 'needle3'])
   })
 
-  it('lets other work run while it searches', async () => {
+  it('yields to other work while it searches', async () => {
     for (let index = 0; index < 10; index++)
       await space.add({ filename: `${index}.txt`, text: 'some words without end '.repeat(20_000) })
     const turns = await countTurnsDuring(() => grep('/sources', 're:(word|end)s? [xyz]', { timeoutMs: 1000 }))
     expect(turns).toBeGreaterThan(5)
   })
 
-  it('rejects an invalid expression', async () => {
+  it('rejects an invalid regular expression', async () => {
     await expect(grep('/sources', 're:(')).rejects.toMatchObject({ code: 'invalid-request' })
   })
 })
 
-describe('find', () => {
+describe('find in the virtual file system', () => {
   beforeEach(async () => {
     await space.add({ ...GUIDE, metadata: { language: 'en', tags: ['x', 'y'] } })
     await space.add({ filename: 'docs/api/Guide-2.md', metadata: { language: 'de' } })
@@ -182,7 +182,7 @@ describe('find', () => {
     ])
   })
 
-  it('filters by name, metadata and type', async () => {
+  it('filters by name, metadata and resource type', async () => {
     const found = async (filter: object, path = '/sources') => (await findAll(path, filter)).map(({ name }) => name)
     expect(await found({ nameContains: 'GUIDE' })).toEqual(['guide.md', 'Guide-2.md'])
     expect(await found({ metadataKey: 'language' })).toEqual(['guide.md', 'Guide-2.md'])
@@ -221,7 +221,7 @@ describe('find', () => {
   })
 })
 
-describe('tree', () => {
+describe('tree in the virtual file system', () => {
   const shape = (tree: VirtualTree): unknown => {
     const name = tree.truncated === true ? `${tree.name} …` : tree.name
     return tree.children === undefined ? name : { [name]: tree.children.map(shape) }
@@ -233,7 +233,7 @@ describe('tree', () => {
     for (const filename of ['a/b/c/d.md', 'a/x.md', 'a/y.md', 'top.md', 'z/q.md']) await space.add({ filename })
   })
 
-  it('shows levels down to the requested depth', async () => {
+  it('shows the levels down to the requested depth', async () => {
     const { root, truncated } = await treeOf('/sources/uploads')
     expect(shape(root)).toEqual({
       uploads: [{ a: [{ b: ['c'] }, 'x.md', 'y.md'] }, { z: ['q.md'] }, 'top.md'],
@@ -254,7 +254,7 @@ describe('tree', () => {
     expect(cut).not.toHaveProperty('nextCursor')
   })
 
-  it('pages through the entries of its root', async () => {
+  it('pages through the entries of its root directory', async () => {
     const names: string[] = []
     let cursor: string | undefined
     do {
@@ -265,7 +265,7 @@ describe('tree', () => {
     expect(names).toEqual(['a', 'z', 'top.md'])
   })
 
-  it('works in every namespace', async () => {
+  it('shows the folders of /knowledge, /sources and /workspaces', async () => {
     expect(shape((await treeOf('/knowledge', { depth: 8 })).root)).toMatchObject({
       knowledge: [
         { communities: [] },

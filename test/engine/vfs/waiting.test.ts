@@ -39,27 +39,27 @@ afterEach(async () => {
 const tree = (path: string) => space.fs.tree(space.caller, space.id, { path, limit: 100, depth: 5 })
 const sum = (numbers: readonly number[]) => numbers.reduce((all, number) => all + number, 0)
 
-describe('waiting for views under construction', () => {
-  it('takes a tree at most 100 ms, and the tree lists what is missing', async () => {
+describe('the virtual file system with unfinished views', () => {
+  it('waits at most 100 ms for a tree, and lists the missing views and graph as degraded', async () => {
     const { degradedReasons } = await tree('/knowledge')
     expect(sum(waited)).toBeLessThanOrEqual(100)
     for (const what of [/communities/, /topics/, /1 document/]) expect(String(degradedReasons)).toMatch(what)
   })
 
-  it('takes a search at most 100 ms', async () => {
+  it('waits at most 100 ms for a find, and lists the missing views and graph as degraded', async () => {
     const { degradedReasons } = await space.fs.find(space.caller, space.id, { path: '/knowledge', limit: 100 })
     expect(sum(waited)).toBeLessThanOrEqual(100)
     expect(degradedReasons).toHaveLength(3)
   })
 
-  it.each(['topics', 'communities', 'entities'])('takes a listing of %s up to 2.5 s', async (name) => {
+  it.each(['topics', 'communities', 'entities'])('waits up to 2.5 s for a listing of %s', async (name) => {
     const path = `/knowledge/${name}`
     const { degradedReasons } = await space.fs.ls(space.caller, space.id, { path, limit: 100 })
     expect(waited).toEqual([2500])
     expect(degradedReasons).toHaveLength(1)
   })
 
-  it('takes integer milliseconds, as timers require', async () => {
+  it('waits for integer milliseconds, as timers require', async () => {
     await tree('/knowledge')
     expect(waited).not.toEqual([])
     for (const milliseconds of waited) expect(Number.isInteger(milliseconds)).toBe(true)

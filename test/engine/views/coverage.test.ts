@@ -77,8 +77,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => test.end())
 
-describe('the coverage of views', { timeout: 180_000 }, () => {
-  it('follows documents as they arrive', async () => {
+describe('the coverage of topics and communities', { timeout: 180_000 }, () => {
+  it('grows with the documents while they are published', async () => {
     const arriving = Promise.all([0, 1, 2].map((part) => ingest(test.engine, ADA, spaceId, abstracts(part * 60, 60))))
     let there = 0
     for (let call = 0; call < 3; call++) {
@@ -101,7 +101,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect((await ls('/knowledge/topics')).degradedReasons).toBeUndefined()
   })
 
-  it('follows documents as they are read, within one publication', async () => {
+  it('grows with the documents whose graph is built, within one publication', async () => {
     await change('DELETE FROM page_index')
     await test.reopen()
     for (const most of [40, 70, 105]) {
@@ -122,11 +122,11 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     }
   })
 
-  it('uses the singular for one document', () => {
+  it('mentions one document in the singular as a reason for degradation', () => {
     expect(describeUnread(1)).toBe('the graph of 1 document is still being built')
   })
 
-  it('appears in lists of the graph while it is incomplete', async () => {
+  it('appears as a reason for degradation in lists of the graph while the graph is incomplete', async () => {
     const behind = ['the graph of 75 documents is still being built']
     const { entities, relations, traverse } = test.engine.graph
     const found = await entities(ADA, spaceId, { limit: 5, query: 'institute' })
@@ -143,7 +143,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect((await test.engine.spaces.status(ADA, spaceId)).index.summaries.graph.building).toBe(75)
   })
 
-  it('triggers a new derivation only when more documents can be covered', async () => {
+  it('triggers a new derivation of topics only if more documents can be covered', async () => {
     await change(`CREATE TABLE derived (kind TEXT);
       CREATE TRIGGER derives AFTER INSERT ON semantic_builds BEGIN INSERT INTO derived VALUES (NEW.kind); END;
       CREATE TRIGGER derives_again AFTER UPDATE OF built_at ON semantic_builds WHEN NEW.built_at > 0
@@ -172,7 +172,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect((await test.engine.graph.entities(ADA, spaceId, { limit: 5 })).degradedReasons).toBeUndefined()
   })
 
-  it('counts every document, not only the listed ones', async () => {
+  it('counts every document, including those that a view does not list', async () => {
     const { documentCount, pathCount, topicSlug } = await topics()
     expect(documentCount).toBe(published())
     const { items } = await ls('/knowledge/topics')
@@ -191,7 +191,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect(made.documentCount).toBeGreaterThan(100)
   })
 
-  it('follows a deletion', async () => {
+  it('follows the deletion of documents', async () => {
     const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 40 })
     const gone = items.map(({ id }) => id)
     await test.engine.documents.delete(ADA, spaceId, gone)
@@ -219,7 +219,7 @@ describe('the coverage of views', { timeout: 180_000 }, () => {
     expect(await communities()).toMatchObject({ coveredDocuments: 111, totalDocuments: 111, stale: false })
   })
 
-  it('shows in a named view that the text index is incomplete, and the view is rebuilt afterwards', async ({
+  it('shows in a named topic that the text index is incomplete, and the topic is rebuilt with the index', async ({
     skip,
   }) => {
     await test.engine.close()

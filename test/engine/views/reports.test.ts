@@ -9,7 +9,7 @@ const MODEL = { pluginId: 'openai-compatible', provider: 'fake', model: 'm' }
 const member = (name: string, score = 1, type = 'organization') => ({ names: [name], type, score })
 const told = (text: string, document = 1) => ({ node: document * 10, document, text })
 
-describe('the evidence of a report', () => {
+describe('the evidence of a community report', () => {
   it('prefers sentences that state a relation of two members to mere co-occurrence', () => {
     const [report] = buildReportDrafts([
       {
@@ -28,7 +28,7 @@ describe('the evidence of a report', () => {
     expect(report?.evidence[0]?.node).toBe(20)
   })
 
-  it('counts a member inside the name of another one only where it occurs alone', () => {
+  it('counts a member whose name is part of another name only where the member occurs alone', () => {
     const [report] = buildReportDrafts([
       {
         members: [member('Harbour Office of Brest'), member('Brest', 0.5)],
@@ -57,7 +57,7 @@ describe('the evidence of a report', () => {
     expect(buildReportDrafts([{ members, passages: same }])[0]?.evidence).toHaveLength(1)
   })
 
-  it('gives a title of names, without numbers, overlapping names and lower-case terms', () => {
+  it('gives the report a title of names, without numbers, overlapping names and lower-case terms', () => {
     const titleOf = (...members: ReturnType<typeof member>[]) =>
       buildReportDrafts([{ members, passages: [] }])[0]?.title
     expect(
@@ -73,13 +73,13 @@ describe('the evidence of a report', () => {
   })
 })
 
-describe('the check of a report written by a model', () => {
+describe('the check of a community report written by a model', () => {
   const evidence = [
     { text: 'Acme Steel acquired Borealis Mining in 2019.', node: 1 },
     { text: 'Borealis Mining runs the Port of Narvik.', node: 2 },
   ]
 
-  it('keeps statements supported by the evidence, each with its citations', () => {
+  it('keeps statements that the evidence supports, each with its citations', () => {
     const reply =
       '# Acme Steel and its mines\nAcme Steel bought Borealis Mining in 2019 [1]. It thereby runs the Port of Narvik [1][2].'
     expect(parseReport(reply, evidence)).toEqual({
@@ -91,7 +91,7 @@ describe('the check of a report written by a model', () => {
     })
   })
 
-  it('drops unsupported statements, and an unsupported title', () => {
+  it('drops a statement and a title that the evidence does not support', () => {
     const reply =
       'The rise of Umbrella Corporation\nAcme Steel paid 5 billion for it [1]. Borealis Mining runs a port [2].'
     expect(parseReport(reply, evidence)).toEqual({
@@ -128,7 +128,7 @@ describe('reports of communities', () => {
     await server.close()
   })
 
-  it('cite the documents and passages they quote, and follow changes', async () => {
+  it('cite the documents and passages they quote, and change with a new version of a document', async () => {
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     const [community] = await communities()
     expect(community?.report.writtenBy).toBe('rules')
@@ -147,7 +147,7 @@ describe('reports of communities', () => {
     expect(server.requests).toEqual([])
   })
 
-  it('omit restricted sources', async () => {
+  it('omit sentences of a source that not every subject may read', async () => {
     await test.engine.graph.materializeCommunities(ADA, spaceId, {})
     expect(await texts()).toContain('Borealis Mining is led by Ingrid Solheim.')
     await rowsOf(test.dataDir).run("UPDATE documents SET source_id = 'closed' WHERE filename = 'acme.md'")
@@ -160,7 +160,7 @@ describe('reports of communities', () => {
     expect((await texts()).join(' ')).not.toContain('is led by')
   })
 
-  it('cost one model call for the same sentences', async () => {
+  it('cost one model call for unchanged sentences, and fall back to rules if a document is restricted', async () => {
     const { revision: _, ...profile } = await test.engine.spaces.retrievalProfile(ADA, spaceId)
     await test.engine.spaces.setRetrievalProfile(ADA, spaceId, { ...profile, reasoningModel: MODEL })
     await communities()

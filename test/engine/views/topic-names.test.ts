@@ -21,7 +21,7 @@ describe('names of topics', () => {
     expect(findTopicName({ terms: hashes('pump heat warmth'), documents })?.toLowerCase()).toMatch(/^heat pumps?$/)
   })
 
-  it('prefer titles and headings', () => {
+  it('prefer words of titles and headings', () => {
     const documents = [1, 2, 3].map(() => document('The kiln is hot and the glaze runs.', 'Pottery course', ['Kiln']))
     expect(findTopicName({ terms: hashes('kiln glaze pottery course'), documents })).toMatch(
       /^(?:Kiln|Pottery course)$/,
@@ -36,7 +36,7 @@ describe('names of topics', () => {
     expect(name).toMatch(/^(?:Ferry|Timetable)$/)
   })
 
-  it('stay empty without a distinctive term, and never repeat', () => {
+  it('stay undefined without a distinctive term, and are different for two topics', () => {
     expect(findTopicName({ terms: hashes('volcano'), documents: [document('Nothing of that.')] })).toBeUndefined()
     const twin = (other: string) => ({
       terms: hashes(`ferry ${other}`),

@@ -26,7 +26,7 @@ describe('a document with two subjects', () => {
     expect(topics.reduce((sum, { passages }) => sum + passages, 0)).toBe(42)
   })
 
-  it('belongs to one topic when the other subject has too few passages', () => {
+  it('belongs to one topic if the other subject has too few passages', () => {
     const mostly = about(99, [...TIDES, ...BREAD.slice(0, 2)], {
       passages: 10,
       parts: [part(TIDES, 9), part(BREAD, 1)],

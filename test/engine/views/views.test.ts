@@ -12,8 +12,8 @@ const TIDES = (i: number) =>
 const BREAD = (i: number) =>
   `# Bread ${i}\n\nSourdough bread needs flour, water and salt. The baker kneads dough number ${i} and bakes the loaf in a hot oven. The Bakers Guild of Lyon buys the flour.\n`
 
-describe('grouping', () => {
-  it('finds connected members, in any order of the input', () => {
+describe('the grouping of documents and entities', () => {
+  it('finds connected members, regardless of the order of the input', () => {
     const links = [
       [1, 2],
       [2, 3],
@@ -35,7 +35,7 @@ describe('grouping', () => {
     ])
   })
 
-  it('stays fast when all documents resemble each other', () => {
+  it('assigns each of 3,000 documents that resemble each other to one of few topics', () => {
     const documents = Array.from({ length: 3000 }, (_, key) => ({
       key,
       terms: Int32Array.from({ length: 200 }, (_unused, term) =>
@@ -48,7 +48,7 @@ describe('grouping', () => {
     expect(new Set(topics.flatMap(({ members }) => members.map(({ key }) => key))).size).toBe(3000)
   })
 
-  it('restores the spelling of terms, and turns names into unique slugs', () => {
+  it('turns names into unique slugs', () => {
     const [topic] = findTopics([{ key: 1, terms: Int32Array.of(1), counts: Uint16Array.of(1) }])
     expect(topic?.members).toEqual([{ key: 1, score: 1 }])
     expect(findSpellings([], ['Tides rise'])).toEqual([])
@@ -59,7 +59,7 @@ describe('grouping', () => {
   })
 })
 
-describe('semantic views', () => {
+describe('the views in /knowledge', () => {
   let test: TestEngine
   let spaceId: string
   const ls = (path: string, limit = 100, cursor?: string) => test.engine.fs.ls(ADA, spaceId, { path, limit, cursor })
@@ -79,7 +79,7 @@ describe('semantic views', () => {
   })
   afterAll(() => test.end())
 
-  it('exist at their first listing: topics of documents, named by their terms', async () => {
+  it('exist at their first listing: topics group similar documents and are named by their terms', async () => {
     const { items } = await ls('/knowledge/topics')
     expect(items).toHaveLength(2)
     const all = await Promise.all(items.map(({ path }) => names(path)))
@@ -90,7 +90,7 @@ describe('semantic views', () => {
     expect(tides?.metadata.generatedVersion).toMatch(/^publication-\d+$/)
   })
 
-  it('can be built on request, and the response counts them', async () => {
+  it('include topics that are built on request, with a response that counts documents and paths', async () => {
     const made = await topic({ generatedVersion: 'spring', limit: 2 })
     expect(made).toMatchObject({
       knowledgeSpaceId: spaceId,
@@ -103,7 +103,7 @@ describe('semantic views', () => {
     expect(again).toMatchObject({ topicSlug: made.topicSlug, documentCount: 10, pathCount: 12 })
   })
 
-  it('contain the documents that match a given name', async () => {
+  it('include a topic with a given name, of the documents that match the name', async () => {
     const made = await topic({ topicName: 'Sourdough and flour', topicSlug: 'baking', limit: 3 })
     expect(made).toMatchObject({
       topicName: 'Sourdough and flour',
@@ -154,7 +154,7 @@ describe('semantic views', () => {
     })
   })
 
-  it('group related entities with their documents', async () => {
+  it('include communities of related entities, with their documents', async () => {
     const made = await test.engine.graph.materializeCommunities(ADA, spaceId, { generatedVersion: 'first' })
     expect(made).toMatchObject({ knowledgeSpaceId: spaceId, generatedVersion: 'first', documentCount: 10 })
     expect(made.communityCount).toBeGreaterThan(0)
@@ -168,7 +168,7 @@ describe('semantic views', () => {
     expect((await test.engine.graph.materializeCommunities(ADA, spaceId, {})).communityCount).toBe(made.communityCount)
   })
 
-  it('show entities by type and key, page by page, with their properties', async () => {
+  it('include entities by type and key, page by page, with their properties', async () => {
     const office = '/knowledge/entities/organization/bakers guild of lyon'
     const term = '/knowledge/entities/term'
     const found = await test.engine.fs.find(ADA, spaceId, {
@@ -193,7 +193,7 @@ describe('semantic views', () => {
     expect(grep.matches.map((match) => match.path)).toContain(path)
   })
 
-  it('drop a deleted document at once, are marked as stale, and are rebuilt', async () => {
+  it('omit a deleted document immediately, become stale with a new one, and are rebuilt on request', async () => {
     const { items } = await test.engine.documents.list(ADA, spaceId, { limit: 20 })
     const bread = items.filter(({ filename }) => filename.startsWith('bread-')).map(({ id }) => id)
     await test.engine.documents.delete(ADA, spaceId, bread)
@@ -209,7 +209,7 @@ describe('semantic views', () => {
     await until(async () => (await names('/knowledge/entities/term')).every((name) => !name.includes('bread')))
   })
 
-  it('stay stale until every document of the publication was read', async () => {
+  it('stay stale until the graph of every published document is built', async () => {
     const stale = async (kind: string) =>
       (await ls(`/knowledge/${kind}`)).items
         .filter(({ metadata }) => metadata.named === false)

@@ -8,7 +8,7 @@ function namesIn(text: string): Record<string, string[]> {
   return Object.fromEntries([...reader.finish().entities].map(([key, { names }]) => [key, [...names].sort()]))
 }
 
-describe('names of one entity', () => {
+describe('the names of one entity in a text', () => {
   it.each([
     ['The World Health Organization (WHO) met in Geneva. Later the WHO said so.', 'world health organization', 'WHO'],
     ['WHO (World Health Organization) met in Geneva. Later the WHO said so.', 'world health organization', 'WHO'],
@@ -23,7 +23,7 @@ describe('names of one entity', () => {
     ['Im Jahr 2019 wuchs die Müller GmbH. Die Müller GmbH baute es um.', 'muller', 'Die Müller GmbH'],
     ['In 2019 the plant was bought by Acme Inc. and later Acme sold it.', 'acme', 'Acme'],
     ['Rows are kept by PostgreSQL (Postgres) here, and so Postgres stores them.', 'postgresql', 'Postgres'],
-  ])('merge: %s', (text, key, alias) => {
+  ])('become one entity: %s', (text, key, alias) => {
     const names = namesIn(text)
     expect(names[key]).toContain(alias)
     expect(Object.values(names).filter((all) => all.includes(alias))).toHaveLength(1)
@@ -35,7 +35,7 @@ describe('names of one entity', () => {
     ['It was for the European Central Bank, or IBM, to say.', ['european central bank', 'ibm']],
     ['We met the Harbour Office (Brest) and then the mayor of Brest.', ['brest', 'harbour office']],
     ['Here the Northern Yard, known as a quiet place, met the NRW office.', ['northern yard']],
-  ])('do not merge with another entity: %s', (text, keys) => {
+  ])('do not become one entity with another name: %s', (text, keys) => {
     expect(Object.keys(namesIn(text))).toEqual(expect.arrayContaining(keys))
   })
 })

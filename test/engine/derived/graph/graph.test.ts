@@ -18,7 +18,7 @@ function extract(text: string, key = 1) {
   return reader.finish()
 }
 
-describe('rule-based extraction', () => {
+describe('rule-based extraction from a text', () => {
   it('finds names, organizations, people, policies, dates and metrics', () => {
     const found = Object.fromEntries(findEntities(TEXT).map(({ name, type }) => [name, type]))
     expect(found).toMatchObject({
@@ -31,7 +31,7 @@ describe('rule-based extraction', () => {
     })
   })
 
-  it('treats a single capitalized word within a sentence as a name, except in German', () => {
+  it('reads a single capitalized word within a sentence as a name, except in German', () => {
     const names = (text: string) => findEntities(text).map(({ name }) => name)
     expect(names('Later the fleet went to Cyprus. Many people stayed there for years.')).toEqual(['Cyprus'])
     expect(names('Heute jagt der Hund die Katze durch den Garten, bis die Sonne hinter dem Haus versinkt.')).toEqual([])
@@ -42,7 +42,7 @@ describe('rule-based extraction', () => {
     expect(canonicalKey('Café Müller’s')).toBe('cafe muller')
   })
 
-  it('relates a section to what it mentions, references and depends on', () => {
+  it('relates a section to the entities it mentions, references and depends on', () => {
     const relations = [...extract(TEXT).relations.values()].map(
       ({ subject, type, object }) => `${subject} ${type} ${object}`,
     )
@@ -52,7 +52,7 @@ describe('rule-based extraction', () => {
   })
 
   // A quadratic search would take longer than the time limit.
-  it('takes time linear in the length of any text', { timeout: 30_000 }, () => {
+  it('takes less than 30 seconds for long texts of repeated names, marks or numbers', { timeout: 30_000 }, () => {
     for (const noise of [
       'A '.repeat(20_000),
       'Aa '.repeat(20_000),
@@ -100,7 +100,7 @@ describe('the stored graph', () => {
     db.now(sql.all('SELECT * FROM graph_relation_nodes')),
   ]
 
-  it('stays the same when a document is read again, and loses what the document no longer states', async () => {
+  it('stays the same if a document is read again, and loses what its new text no longer states', async () => {
     await of(7, TEXT)
     const before = dump()
     await of(7, TEXT)
@@ -112,7 +112,7 @@ describe('the stored graph', () => {
     expect(db.now(sql.all('SELECT type FROM graph_relations'))).toEqual([{ type: 'mentions' }])
   })
 
-  it('drops names, types, entities and relations with the only version that gave them', async () => {
+  it('drops names, types, entities and relations with the only version that stated them', async () => {
     await of(7, 'The plan was made by Northern Yard long ago.')
     await of(8, 'In May the NORTHERN YARD Ltd took over. NORTHERN YARD Ltd depends on the Data Retention Policy.')
     const yard = () =>
@@ -126,13 +126,13 @@ describe('the stored graph', () => {
       expect(db.now(sql.all(`SELECT 1 FROM graph_${table}`)), table).toEqual([])
   })
 
-  it('stores nothing for a version that was purged while it was read', async () => {
+  it('gets nothing from a version that was purged while it was read', async () => {
     const room = db.now(loadGraphCapacity(1, { maxGraphEntityCount: 1000, maxGraphRelationCount: 1000 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 9 }, extract(TEXT), room)
     expect(db.now(sql.all('SELECT 1 FROM graph_entities'))).toEqual([])
   })
 
-  it('stays within the quota', async () => {
+  it('stays within the quota of entities and relations', async () => {
     version(7)
     const room = db.now(loadGraphCapacity(1, { maxGraphEntityCount: 2, maxGraphRelationCount: 1 }))
     await storeExtraction(db, { spaceKey: 1, versionKey: 7 }, extract(TEXT), room)

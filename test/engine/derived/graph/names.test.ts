@@ -11,8 +11,8 @@ function entities(...passages: string[]) {
   return reader.finish().entities
 }
 
-describe('names', () => {
-  it('include lower-case ones: code, identifiers, words with digits, versions, words without vowels, introduced terms', () => {
+describe('the names found in a text', () => {
+  it('include lower-case names: code, versions, words with digits or without vowels, and introduced terms', () => {
     expect(names('Set `retry_limit` in config.yaml before the upload.')).toEqual(['retry_limit', 'config.yaml'])
     expect(names('The call getUserName fails on python3 and with covid-19 data.')).toEqual([
       'getUserName',
@@ -26,17 +26,17 @@ describe('names', () => {
     expect(names('traefik is a reverse proxy.')).toEqual(['traefik'])
   })
 
-  it('keep capitals inside a word, also at the start of a sentence', () => {
+  it('keep capitals inside a word, even at the start of a sentence', () => {
     expect(names('PostgreSQL holds the rows. GitHub shows the code.')).toEqual(['PostgreSQL', 'GitHub'])
   })
 
-  it('appear in an English passage full of capitals, which is not taken for German', () => {
+  it('appear in an English passage full of capitals, which is not read as German', () => {
     const found = names('From Oslo to Bergen, from Turku to Vaasa and from Riga to Liepaja, the ships of Nordlys go.')
     expect(found).toEqual(expect.arrayContaining(['Bergen', 'Turku', 'Vaasa', 'Liepaja', 'Nordlys']))
     expect(names('Der Hund und die Katze sind mit dem Ball für den Garten da.')).toEqual([])
   })
 
-  it('exclude words of headings in title case or capitals', () => {
+  it('exclude words of headings in title case or capital letters', () => {
     expect(names('How To Choose A Winter Coat For Your Younger Children')).toEqual([])
     expect(names('ITEM 7. REPORT OF THE BOARD ON RISKS')).toEqual([])
     expect(names('A Visit To The University of Tartu Before The Long Winter')).toEqual(['University of Tartu'])
@@ -48,14 +48,14 @@ describe('names', () => {
     expect(names('They bought Halden’s Blue Harbour for a song.')).toEqual(['Halden', 'Blue Harbour'])
   })
 
-  it('identify a company with and without its legal form', () => {
+  it('have one key for a company with and without its legal form', () => {
     for (const written of ['Nordlys Inc.', 'Nordlys GmbH', 'Nordlys Oy', 'NORDLYS Co.', "Nordlys's"])
       expect(canonicalKey(written)).toBe('nordlys')
   })
 })
 
-describe('aliases', () => {
-  it('match the name whose initials or beginning they are', () => {
+describe('the aliases of a name', () => {
+  it('match a name whose initials or beginning they are', () => {
     expect(isShortFor('NHS', 'National Health Service')).toBe(true)
     expect(isShortFor('Fed', 'Federal Reserve')).toBe(true)
     expect(isShortFor('MoD', 'Ministry of Defence')).toBe(true)
@@ -63,7 +63,7 @@ describe('aliases', () => {
     expect(isShortFor('Oslo', 'Ministry of Defence')).toBe(false)
   })
 
-  it('share one entity per document under the long name, wherever they are introduced', () => {
+  it('share one entity per document under the long name, wherever the alias is introduced', () => {
     const found = entities(
       'The FRA was late. Later the Food Research Agency (FRA) paid.',
       'Then the FRA moved to Bergen.',

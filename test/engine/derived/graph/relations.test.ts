@@ -10,7 +10,7 @@ function stated(text: string): string[] {
   )
 }
 
-describe('stated relations', () => {
+describe('the relations stated in a text', () => {
   it('keep their direction in active, passive and nominal sentences', () => {
     for (const text of [
       'Harrow Mills acquired Linden Paper in May.',
@@ -22,7 +22,7 @@ describe('stated relations', () => {
       expect(stated(text), text).toContain('harrow mills acquired linden paper')
   })
 
-  it('include roles, with the name on either side', () => {
+  it('include roles, with the name of the person on either side', () => {
     for (const text of [
       'Vera Holm is the founder of Linden Paper.',
       'Vera Holm, founder of Linden Paper, retired.',
@@ -32,7 +32,7 @@ describe('stated relations', () => {
       expect(stated(text), text).toContain('vera holm founded linden paper')
   })
 
-  it('apply to every item of a list, across an aside, and to a second verb', () => {
+  it('apply to every item of a list, after an inserted clause, and to a second verb', () => {
     expect(stated('Harrow Mills owns Linden Paper, Ashdown Press and Corby Inks.')).toEqual([
       'harrow mills owns linden paper',
       'harrow mills owns ashdown press',
@@ -45,7 +45,7 @@ describe('stated relations', () => {
     ])
   })
 
-  it('join names without capitals', () => {
+  it('connect names without capital letters', () => {
     expect(stated('The label printer depends on cups and a network share.')).toEqual([
       'label printer depends_on cups',
       'label printer depends_on network share',
@@ -57,12 +57,12 @@ describe('stated relations', () => {
     expect(stated('Last month we replaced memcached with valkey.')).toEqual(['valkey replaced memcached'])
   })
 
-  it('give the price of something as an amount', () => {
+  it('include the price of a thing as an amount', () => {
     expect(stated('A season ticket costs 85 euros.')).toEqual(['season ticket costs 85 euros'])
     expect(stated('The price of the Atlas desk is $300.')).toEqual(['atlas desk costs usd 300'])
   })
 
-  it('exclude negations, conditions, questions and sentences without an agent', () => {
+  it('exclude negations, conditions, questions, intentions and sentences without an agent', () => {
     for (const text of [
       'Harrow Mills has not acquired Linden Paper.',
       'The label printer no longer depends on cups.',
@@ -76,7 +76,7 @@ describe('stated relations', () => {
       expect(stated(text), text).toEqual([])
   })
 
-  it('exclude words of another sense or part of speech', () => {
+  it('exclude words with another sense or part of speech than the relation', () => {
     for (const text of [
       'The gravel road leads to the old harbour.',
       'Drug use disorders rose.',

@@ -3,8 +3,8 @@ import { lookUpTerm, PageIndexBuilder, parseProfile } from '../../../../src/engi
 import { termHash } from '../../../../src/engine/derived/passage.js'
 import { amongOthers } from '../../../helpers/bytes.js'
 
-describe('the profile of a document', () => {
-  it('counts how often a term occurs, also when its bytes are part of a larger buffer', () => {
+describe('the profile of a document in the page index', () => {
+  it('counts how often a term occurs, even if its bytes are part of a larger buffer', () => {
     const builder = new PageIndexBuilder('lamps.md')
     builder.add({ key: 1, text: 'oil and oil', section: [], outlineNode: 's1', page: null })
     const { profile } = builder.finish()

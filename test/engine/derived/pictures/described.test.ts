@@ -44,7 +44,7 @@ const isDescribed = async (space: string, id: string) =>
   (await itemsOf(space, id)).some(({ sourceMetadata }) => typeof sourceMetadata.description === 'string')
 
 describe('pictures with a vision model', () => {
-  it('reach it, can be found by its description, and are cited as pictures', { timeout: 90_000 }, async () => {
+  it('reach it once, can be found by its description, and are cited as pictures', { timeout: 90_000 }, async () => {
     const { space, id } = await spaceWith({ 'report.html': page(inline(picture(1600, 900))) })
     await until(() => isDescribed(space.id, id))
     const asked = server.requests.filter(({ path }) => path.endsWith('/chat/completions'))
@@ -67,7 +67,7 @@ describe('pictures with a vision model', () => {
     })
   })
 
-  it('cost one request each, whichever documents contain them and however often those are compiled', {
+  it('cost one request per picture, whichever documents contain it and however often they are compiled', {
     timeout: 90_000,
   }, async () => {
     const chart = picture(640, 480, 3)
@@ -82,7 +82,7 @@ describe('pictures with a vision model', () => {
     expect(server.requests.length).toBe(before)
   })
 
-  it('wait for a failing model, show that in the status, and resume after a restart', {
+  it('wait for a failing model, which the status of the space reports, and are described after a restart', {
     timeout: 120_000,
   }, async () => {
     server.always({ kind: 'status', status: 503 })
@@ -100,7 +100,7 @@ describe('pictures with a vision model', () => {
     expect((await test.engine.spaces.status(ADA, space.id)).index.pictures).toEqual({ described: 1, refused: 0 })
   })
 
-  it('rejected by the model are not sent again and count in the status', { timeout: 90_000 }, async () => {
+  it('rejected by the model are not sent again, and count as refused in the status', { timeout: 90_000 }, async () => {
     server.always({ kind: 'status', status: 400 })
     const { space } = await spaceWith({ 'a.html': page(inline(picture(420, 400, 7))) }, 'refused')
     const pictures = async () => (await test.engine.spaces.status(ADA, space.id)).index.pictures
@@ -131,8 +131,8 @@ describe('pictures without a vision model', () => {
   })
 })
 
-describe('the variants of a picture', () => {
-  it('match those named in the manifest', async () => {
+describe('the image variants of a picture', () => {
+  it('have the sizes in the manifest, and other names fail with not-found', async () => {
     const { space, id } = await spaceWith({ 'v.html': page(inline(picture(1600, 900, 9))) }, 'variants')
     const [item] = await itemsOf(space.id, id)
     const variants = item?.assetRef?.variants ?? {}

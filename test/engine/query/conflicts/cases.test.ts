@@ -40,7 +40,7 @@ describe('two documents', () => {
       (one) => [one.question, one.style, one] as const,
     )
 
-  it.each(of('conflict'))('contradict each other whatever their headings are: %s (%s)', (_, __, one) => {
+  it.each(of('conflict'))('contradict each other regardless of their headings: %s (%s)', (_, __, one) => {
     expect(judge(one)).toBe('conflict')
   })
 
@@ -72,7 +72,7 @@ describe('documents with different dates', () => {
     return findContradictions(question, analyzeQuery(question), () => 2, items(days))
   }
 
-  it('do not contradict each other: the later one is valid', () => {
+  it('do not contradict each other: the later document is newer', () => {
     expect(judgeDays('2024-06-01T00:00:00.000Z', '2022-03-01')).toMatchObject({
       conflicts: [],
       differences: [{ kind: 'newer', newer: 0 }],
@@ -80,7 +80,7 @@ describe('documents with different dates', () => {
     expect(judgeDays('2022-03-01', '2024-06-01').differences).toMatchObject([{ newer: 1 }])
   })
 
-  it('contradict each other if the dates are equal or one is missing', () => {
+  it('contradict each other if the dates are equal or one document has no date', () => {
     expect(judgeDays('2024-06-01T08:00:00.000Z', '2024-06-01').conflicts).toHaveLength(1)
     expect(judgeDays('2024-06-01', undefined).conflicts).toHaveLength(1)
   })

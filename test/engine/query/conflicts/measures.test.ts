@@ -14,7 +14,7 @@ describe('the parser of units', () => {
     ['prozent', 'share', 1],
     ['€', 'EUR', 1],
     ['pounds', 'mass', 453.592],
-  ])('reads units in many languages: %s', (word, measure, factor) => {
+  ])('finds units in many languages: %s', (word, measure, factor) => {
     expect(findUnit(word)).toMatchObject({ measure, factor })
   })
 
@@ -22,7 +22,7 @@ describe('the parser of units', () => {
     expect(findUnit(word)).toBeUndefined()
   })
 
-  it('recognises currencies as money, and signs that precede their number', () => {
+  it('recognizes currencies as money, and currency signs before a number', () => {
     expect([findUnit('eur'), findUnit('kg')].map((unit) => unit !== undefined && isMoney(unit))).toEqual([true, false])
     expect(['£', 'usd', 'kg'].map(isCurrencySign)).toEqual([true, true, false])
   })

@@ -42,7 +42,7 @@ const judge = (of: [string, string][], profile: object = { reasoningModel: MODEL
   ) as Promise<Bundle>
 const verdictReply = (...verdicts: ('contradict' | 'compatible')[]) => JSON.stringify(verdicts)
 
-describe('a contradiction found by rules', () => {
+describe('a contradiction that rules found', () => {
   it('disappears if the model finds that both statements can be true', async () => {
     const asked = speaking(context, verdictReply('compatible', 'contradict'))
     const of = pairs(2)
@@ -56,7 +56,7 @@ describe('a contradiction found by rules', () => {
     expect(await judge(pairs(1))).toEqual({ state: 'conflict', left: 1 })
   })
 
-  it('goes to the same model once, in whichever order the pair comes again', async () => {
+  it('reaches the same model once, in either order of the statements', async () => {
     const [pair = ['', '']] = pairs(1)
     speaking(context, verdictReply('compatible'))
     await judge([pair])
@@ -72,7 +72,7 @@ describe('a contradiction found by rules', () => {
     expect(hashPair(MODEL, pair)).not.toBe(hashPair({ ...MODEL, provider: 'another' }, pair))
   })
 
-  it('keeps a stored contradict verdict without another call', async () => {
+  it('remains without another call if the model confirmed it before', async () => {
     const of = pairs(1)
     speaking(context, verdictReply('contradict'))
     await judge(of)
@@ -81,13 +81,13 @@ describe('a contradiction found by rules', () => {
     expect(again).toHaveLength(0)
   })
 
-  it('goes to the model for at most four pairs, and the rules decide the rest', async () => {
+  it('reaches the model for at most four pairs, and the rules decide further pairs', async () => {
     const asked = speaking(context, verdictReply('compatible', 'compatible', 'compatible', 'compatible'))
     expect(await judge(pairs(6))).toMatchObject({ left: 2 })
     expect(JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs).toHaveLength(4)
   })
 
-  it('stays without a model, and if the replies of the model are unusable', async () => {
+  it('remains without a model, and if the replies of the model are unusable', async () => {
     const none = speaking(context)
     expect(await judge(pairs(1), {})).toMatchObject({ left: 1 })
     expect(await judge([])).toMatchObject({ left: 0, state: 'answerable' })
@@ -101,13 +101,13 @@ describe('a contradiction found by rules', () => {
     expect(await judge(pairs(1))).toMatchObject({ left: 1 })
   })
 
-  it('goes to the default model of the daemon if the profile names none', async () => {
+  it('reaches the default model of the daemon if the profile names no model', async () => {
     context.options = { ...context.options, defaultGenerator: MODEL }
     speaking(context, verdictReply('compatible'))
     expect(await judge(pairs(1), {})).toMatchObject({ left: 0 })
   })
 
-  it('sends at most 600 characters of each statement', async () => {
+  it('reaches the model with at most 600 characters of each statement', async () => {
     const asked = speaking(context, verdictReply('compatible'))
     await judge([[`${newId()} ${'word '.repeat(400)}`, `The tower ${newId()}.`]])
     const [[one, other] = ['', '']] = JSON.parse(asked[0]?.messages[1]?.content ?? '').pairs
@@ -116,7 +116,7 @@ describe('a contradiction found by rules', () => {
     expect(other).toMatch(/^The tower/)
   })
 
-  it('rejects with the abort reason if the query was aborted', async () => {
+  it('rejects with the abort reason if the query was aborted while the model judges it', async () => {
     const gone = new AbortController()
     gone.abort(new Error('gone'))
     speaking(context, new Error('off'))

@@ -9,11 +9,11 @@ describe('the parser of numbers', () => {
     'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'
   const GERMAN =
     'null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn zwanzig'
-  it.each([ENGLISH, GERMAN])('reads the words from zero to twenty: %s', (words) => {
+  it.each([ENGLISH, GERMAN])('parses the words from zero to twenty: %s', (words) => {
     expect(words.split(' ').map((word) => numberIn(word))).toEqual(Array.from({ length: 21 }, (_, value) => value))
   })
 
-  it('reads words for tens, and ones after them', () => {
+  it('parses the words for tens, with and without ones after them', () => {
     const tens = [30, 40, 50, 60, 70, 80, 90]
     expect('thirty forty fifty sixty seventy eighty ninety'.split(' ').map((word) => numberIn(word))).toEqual(tens)
     expect('dreißig vierzig fünfzig sechzig siebzig achtzig neunzig'.split(' ').map((word) => numberIn(word))).toEqual(
@@ -49,11 +49,11 @@ describe('the parser of numbers', () => {
     ['an million', 1e6],
     ['a thousands', 1000],
     ['3 hundreds', 300],
-  ])('reads %s as %d', (text, value) => {
+  ])('parses "%s" as %d', (text, value) => {
     expect(numberIn(text)).toBe(value)
   })
 
-  it('reads decimal and thousands separators by language', () => {
+  it('parses decimal and thousands separators by language', () => {
     expect([numberIn('1.234', true), numberIn('1.234'), numberIn('1,234'), numberIn('1,234', true)]).toEqual([
       1234, 1.234, 1234, 1234,
     ])
@@ -63,7 +63,7 @@ describe('the parser of numbers', () => {
     expect(numberIn('1.2.3')).toBeUndefined()
   })
 
-  it('returns nothing if no number begins at the token', () => {
+  it('returns undefined if no number begins at the token', () => {
     expect([read('apples'), read('a dog'), read('an hour'), parseNumberAt([], 0, false), read('the 5')]).toEqual(
       Array.from({ length: 5 }),
     )

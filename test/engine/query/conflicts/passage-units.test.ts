@@ -4,7 +4,7 @@ import { splitPassage } from '../../../../src/engine/query/conflicts/passage-uni
 const read = (text: string) => splitPassage(text).map(({ label, text }) => [label, text])
 
 describe('the units of a passage', () => {
-  it('cover table cells, with the heads of their row and column as label', () => {
+  it('include table cells, with the heads of their row and column as label', () => {
     expect(read('Item | Deposit | Days\nProjector | £40 | 3\nTent |  | 14')).toEqual([
       ['Projector Deposit', '£40'],
       ['Projector Days', '3'],
@@ -13,7 +13,7 @@ describe('the units of a passage', () => {
     expect(splitPassage('Item | Days\nTent | 14')[0]?.quote).toBe('Item: Tent; Days: 14')
   })
 
-  it('cover the labelled values of lists and lines', () => {
+  it('include the labelled values of lists and lines', () => {
     expect(read('- **Bin collection:** Tuesday\nDoor code: 4411\noutreach      bleep 400')).toEqual([
       ['Bin collection', 'Tuesday'],
       ['Door code', '4411'],
@@ -21,7 +21,7 @@ describe('the units of a passage', () => {
     ])
   })
 
-  it('cover sentences elsewhere, also after a long label, and no questions', () => {
+  it('include sentences, even after a long label, but no questions', () => {
     expect(
       read(
         'Is it open? The pool is warm.\nNote: the pool is closed on the first Monday of each month for the cleaning.',

@@ -26,7 +26,7 @@ const summarize = (text: string, isGerman = false) => {
   return [measure, low, high, bound]
 }
 
-describe('quantities of a clause', () => {
+describe('the quantities of a clause', () => {
   it.each<[string, unknown[]]>([
     ['it takes 3 days', ['time', 3 * DAY, 3 * DAY, 'exact']],
     ['it takes 3 working days', ['time', 3 * DAY, 3 * DAY, 'exact']],
@@ -61,7 +61,7 @@ describe('quantities of a clause', () => {
     ['es öffnet um 7 uhr', ['clock', 420, 420, 'exact']],
     ['it opens at noon', ['clock', 720, 720, 'exact']],
     ['it closes at midnight', ['clock', 1440, 1440, 'exact']],
-  ])('%s', (text, expected) => {
+  ])('for "%s": %j', (text, expected) => {
     const [measure, low, high, bound] = summarize(text)
     expect([measure, Math.round(Number(low)), Math.round(Number(high)), bound]).toEqual([
       expected[0],
@@ -70,7 +70,7 @@ describe('quantities of a clause', () => {
     ])
   })
 
-  it('carry the counted noun, the divisor and the text as written', () => {
+  it('have the counted noun, the divisor and the text as it is written', () => {
     expect(one('it has 30 users')).toMatchObject({ counted: 'users', shown: '30 users', per: '' })
     expect(one('it has 30 of users')).toMatchObject({ counted: 'users', shown: '30 of users' })
     expect(one('the 30 grew')).toMatchObject({ counted: '', shown: '30' })
@@ -82,14 +82,14 @@ describe('quantities of a clause', () => {
     expect(one('it has 5 users each request').per).toBe('')
   })
 
-  it('claim their tokens except for those between number and unit', () => {
+  it('consume their tokens except for those between number and unit', () => {
     expect(read('it takes 3 days').taken).toEqual([2, 3])
     expect(read('it takes 3 working days').taken).toEqual([2])
     expect(read('3 days and 5 euros').found.map(({ shown }) => shown)).toEqual(['3 days', '5 euros'])
     expect(read('nothing is said').found).toEqual([])
   })
 
-  it('exclude adjectives that only name one of several, such as "the daily report"', () => {
+  it('exclude an adjective that only distinguishes a thing, such as "the daily report"', () => {
     expect(read('it is the daily report').found).toEqual([])
     expect(read('daily report').found).toEqual([])
   })

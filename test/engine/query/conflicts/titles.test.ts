@@ -12,7 +12,7 @@ describe('titles of two documents', () => {
     ['parcels-1', 'parcels-2', false],
     ['Retention', 'Operations handbook', false],
     ['Handbook', 'Manual', false],
-  ])('name two different things of one kind, or not: %s, %s', (one, two, expected) => {
+  ])('%s and %s name two different things of one kind: %s', (one, two, expected) => {
     expect(areTitlesOfThings(one, two, (stem) => topics.has(stem))).toBe(expected)
   })
 })

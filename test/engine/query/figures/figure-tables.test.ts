@@ -29,8 +29,8 @@ async function ask(query: string, profile: object = {}) {
   return retrieveFast({ ...scope, observer: {} }, await embedForFast(scope))
 }
 
-describe('a question for a measure', () => {
-  it('ranks the table with its rows directly after the best passage', async () => {
+describe('a question for a financial measure', () => {
+  it('ranks the table with the rows of the measure directly after the best passage', async () => {
     const { ranked, metrics } = await ask(QUESTION)
     expect(ranked[0]?.passage.body).toContain('quick ratio')
     expect(ranked[1]?.passage.body).toBe(BALANCE)
@@ -44,13 +44,13 @@ describe('a question for a measure', () => {
     expect(ranked.filter(({ passage }) => passage.filename === 'lantern-secret.md')).toEqual([])
   })
 
-  it('keeps the order of fusion if the profile does not rerank', async () => {
+  it('adds no table if the profile disables reranking', async () => {
     const { metrics } = await ask(QUESTION, { rerank: { enabled: false } })
     expect(metrics).not.toHaveProperty('statementTableCount')
   })
 })
 
-it('a question for something else uses no statement tables', async () => {
+it('a question that names no financial measure uses no statement tables', async () => {
   const { metrics } = await ask('What does note 7 say of the lantern?')
   expect(metrics).not.toHaveProperty('statementTableCount')
 })

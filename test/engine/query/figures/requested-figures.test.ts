@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { findRequestedFigures } from '../../../../src/engine/query/figures/requested-figures.js'
 
-describe('the detection of questions for figures', () => {
+describe('the detection of financial measures in a question', () => {
   it.each([
     [
       'What is the quick ratio of Lantern for FY2022?',
@@ -19,13 +19,13 @@ describe('the detection of questions for figures', () => {
     ['What were net sales?', ['revenue'], ['income'], []],
     ['Who audits the balance sheet?', [], ['balance'], []],
   ])(
-    'recognises the rows and statements of a question by names of measures: %s',
+    'finds the rows, years and kinds of financial statements that the question requires: %s',
     (question, lines, statements, years) => {
       expect(findRequestedFigures(question)).toEqual({ lines, statements, years })
     },
   )
 
-  it('takes only the longest of overlapping names', () => {
+  it('uses only the longest of overlapping names of measures', () => {
     expect(findRequestedFigures('What is the net profit margin?')?.lines).toEqual(['netIncome', 'revenue'])
     expect(findRequestedFigures('How large are the costs of goods sold?')?.lines).toEqual(['costOfSales'])
   })
@@ -35,7 +35,7 @@ describe('the detection of questions for figures', () => {
     'What drove the change in revenue?',
     'Why did net income fall?',
     'Wie hoch ist der Turm?',
-  ])('returns nothing for other questions: %s', (question) => {
+  ])('returns undefined for a question that requests no value of a statement: %s', (question) => {
     expect(findRequestedFigures(question)).toBeUndefined()
   })
 })

@@ -20,8 +20,8 @@ function picked(question: string, passages: TablePassage[], maxTables = 3): stri
   )
 }
 
-describe('the choice of statement tables', () => {
-  it('prefers the statement to a note with a similar row', () => {
+describe('the choice of financial statement tables', () => {
+  it('prefers a statement to a note with a similar row', () => {
     const all = [passage('Note 4', NOTE), passage('Consolidated Statements of Income', INCOME)]
     expect(picked('What was the gross margin of Lantern in 2022?', all)[0]).toContain('Statements of Income')
   })
@@ -37,7 +37,7 @@ describe('the choice of statement tables', () => {
     expect(titles.join()).toMatch(/Statements of Income/)
   })
 
-  it('picks tables of the document that the question names, by title or file', () => {
+  it('picks tables of the document that the question names, by title or filename', () => {
     const all = [
       passage('Consolidated Statements of Income', INCOME, 'Candle Co.'),
       passage('Selected data', INCOME, 'Lantern Inc.'),
@@ -46,7 +46,7 @@ describe('the choice of statement tables', () => {
     expect(picked('What is the gross margin?', all)).toHaveLength(2)
   })
 
-  it('picks no table if its words are prose or its rows have no figures', () => {
+  it('picks neither prose with the names of measures nor rows without numbers', () => {
     const all = [
       passage('Risks', 'Gross margin and net sales may fall in 2022.'),
       passage('Index', 'Gross profit | see below\nNet sales | see below'),

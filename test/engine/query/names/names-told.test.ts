@@ -97,7 +97,7 @@ describe('a word that is similar to a name', () => {
   })
 })
 
-describe('names by half of their words', () => {
+describe('the mention of a name by half of its words', () => {
   it.each([
     ['Ada Keller', 'Then Keller spoke.', true],
     ['Ada Grace Keller', 'Then Keller spoke.', false],
@@ -110,7 +110,7 @@ describe('names by half of their words', () => {
   })
 })
 
-describe('names by their initials', () => {
+describe('the mention of a name by its initials', () => {
   it.each([
     ['IBM', 'International Business Machines makes it.', true],
     ['IBM', 'international business machines makes it', true],

@@ -21,7 +21,7 @@ describe('names in a question', () => {
     ['大卫·佩特鲁齐是谁？', ['大卫·佩特']],
     ['Where is Boeing and where is Boeing?', ['Boeing']],
     ['What did Johnson & Johnson sell?', ['Johnson & Johnson']],
-  ])('%s', (question, expected) => {
+  ])('in "%s": %j', (question, expected) => {
     expect(names(question)).toEqual(expected)
   })
 
@@ -39,11 +39,11 @@ describe('names in a question', () => {
     'What does the Bank do for the National Trust?',
     'May I come?',
     '',
-  ])('no name occurs in: %s', (question) => {
+  ])('do not occur in "%s"', (question) => {
     expect(names(question).filter((name) => !/^(?:Bank)$/.test(name))).toEqual([])
   })
 
-  it('use as distinctive words those that few names share', () => {
+  it('have as distinctive words those that few names share', () => {
     expect(telling('What did the Bank of England do?')).toEqual([['England']])
     expect(telling('Who led the old Acme Holdings Inc once?')).toEqual([['Acme']])
     expect(telling('Is it a French-language book?')).toEqual([['French']])
@@ -56,12 +56,12 @@ describe('names in a question', () => {
     expect(names(`Is it ${many}?`)).toHaveLength(12)
   })
 
-  it('exclude everything if most words have a capital, as in a title', () => {
+  it('exclude everything if most words have a capital letter, as in a title', () => {
     expect(names('Did the old Ada meet Grace Hopper in Brest?')).not.toEqual([])
     expect(names('Did Ada Meet Grace Hopper in Brest?')).toEqual([])
   })
 
-  it('exclude the first word of a statement, which always has a capital', () => {
+  it('exclude the first word of a statement, which always has a capital letter', () => {
     expect(names('Zinc lozenges shorten colds')).toEqual([])
     expect(names('Aspirin Bayer helps')).toEqual(['Bayer'])
     expect(names('The drug of Bayer helps')).toEqual(['Bayer'])
@@ -102,11 +102,11 @@ describe('a mention of a name in a passage', () => {
     ['What does Johnson & Johnson make?', 'J&J makes it.', true],
     ['When was Quork Zimmer Volt run by others?', 'QZV was run by Ada.', true],
     ['Where is Zürich?', 'zurich lies there.', true],
-  ])('%s | %s: %s', (question, text, expected) => {
+  ])('counts for the question "%s" and the text "%s": %s', (question, text, expected) => {
     expect(says(question, text)).toBe(expected)
   })
 
-  it('may occur in the title or the file name, where words are run together', () => {
+  it('counts in the title or the filename, where words are run together', () => {
     expect(says('What did Ulta Beauty sell?', 'It rose.', '', 'ULTABEAUTY_2023.pdf')).toBe(true)
     expect(says('What did Boeing sell?', 'It rose.', 'Boeing › Sales')).toBe(true)
     expect(says('What did Boeing sell?', 'It rose.', 'Airbus › Sales', 'airbus.pdf')).toBe(false)

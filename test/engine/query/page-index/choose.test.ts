@@ -71,7 +71,7 @@ const densityScore = (count: number, length: number) => {
 const weight = (scanned: number, holding: number) => Math.log(1 + (scanned - holding + 0.5) / (holding + 0.5))
 
 describe('the choice of documents for research', () => {
-  it('takes documents that contain a term of the question, the best one first', async () => {
+  it('selects documents that contain a term of the question, the best one first', async () => {
     await documents({ one: 'lamp glass', two: 'glass sea', three: 'lamp iron glass' })
     const choice = await choose({ docs: versions().map(({ doc_key }) => doc_key) })
     expect(names(choice)).toEqual(['three', 'one'])
@@ -86,7 +86,7 @@ describe('the choice of documents for research', () => {
     expect(choice.chosen[0]?.docKey).toBe(versions()[2]?.doc_key)
   })
 
-  it('takes nothing from an empty space', async () => {
+  it('selects nothing from an empty space', async () => {
     expect(await choose()).toEqual({
       ...{ chosen: [], scanned: 0, matched: 0, truncated: false, weights: [Math.log(2), Math.log(2)] },
       frequencies: [0, 0],
@@ -128,7 +128,7 @@ describe('the choice of documents for research', () => {
     expect(names(await choose({ known, terms: [term('lamp'), term('iron', 0.8)] }))).toEqual(['one', 'two'])
   })
 
-  it('drops documents with less than half of the best score, unless the caller names them', async () => {
+  it('drops documents with less than half of the best score, unless the query is limited to them', async () => {
     await documents({ one: 'lamp glass', two: 'iron glass' })
     const [first, second] = versions()
     const at = (share: number) => ({
@@ -145,7 +145,7 @@ describe('the choice of documents for research', () => {
     expect(names(await choose({ docs: docs.slice(1) }))).toEqual(['two'])
   })
 
-  it('puts the newer of two equal documents first', async () => {
+  it('puts the newer of two documents with equal scores first', async () => {
     await documents({ one: 'lamp', two: 'lamp' })
     expect(names(await choose())).toEqual(['two', 'one'])
   })
@@ -160,7 +160,7 @@ describe('the choice of documents for research', () => {
     expect((await choose({ except, docs: [first?.doc_key ?? -1] })).chosen).toEqual([])
   })
 
-  it('takes at most sixteen documents, and only as many as have 6,000 ranges together', async () => {
+  it('selects at most sixteen documents, and at most 6,000 page ranges in total', async () => {
     await documents(Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`d${n}`, 'lamp glass'])))
     const many = await choose()
     expect(many.chosen).toHaveLength(16)
@@ -180,7 +180,7 @@ describe('the choice of documents for research', () => {
   })
 })
 
-describe('the choice from many documents', () => {
+describe('the choice of documents for research from a large space', () => {
   /** Multiplies the page index of the only document. */
   function copies(count: number): void {
     store.run('PRAGMA foreign_keys = OFF')
@@ -207,7 +207,7 @@ describe('the choice from many documents', () => {
     )
   }
 
-  it('reads them in batches to the end, and at most the newest 20,000', async () => {
+  it('scans all documents in batches, but at most the newest 20,000', async () => {
     await documents({ one: 'lamp' })
     copies(999)
     expect(await choose()).toMatchObject({ scanned: 1000, matched: 1000, truncated: true })

@@ -34,7 +34,7 @@ const score = (one: IndexedRange, changes?: Changes) => scores([one], changes).g
 const density = (count: number, damping = 1.2) => (count * 2.2) / (count + damping)
 
 describe('the scores of page ranges', () => {
-  it('cover the ranges with a term of the question, best first, the earlier of two equal ones', () => {
+  it('cover the ranges with a term of the question, sorted by score, then by position', () => {
     const { scored, scanned } = walk([rangeWith(7, 1), range(5), rangeWith(3, 1), rangeWith(9, 4), rangeWith(1, 0, 0)])
     expect(scored.map(({ range: { first } }) => first)).toEqual([9, 3, 7])
     expect(scanned).toBe(5)
@@ -48,7 +48,7 @@ describe('the scores of page ranges', () => {
     expect(score(rangeWith(1, 1), { of: document(0.5) })).toBeCloseTo(score(rangeWith(1, 1)) - 0.4, 10)
   })
 
-  it('rise with terms in the first line and in titles', () => {
+  it('rise with terms in the first line and in the titles of a range', () => {
     const led = score(range(1, { lead: [LAMP, OTHER] }))
     expect(led).toBeCloseTo(0.8 + (0.6 * 2 * density(1)) / 3 + (0.3 * 2) / 3 + (0.6 * 2) / 3, 10)
     const titled = score(range(1, { title: [IRON] }))
@@ -65,7 +65,7 @@ describe('the scores of page ranges', () => {
     expect(found.get(2)).toBeCloseTo(at(300), 10)
   })
 
-  it('rise with the number of figures if the question asks for figures', () => {
+  it('rise with the count of numbers in a range if the question requests numbers', () => {
     const figures = (count: number, length = 100) => {
       const one = rangeWith(1, 1, 0, { figures: count, length })
       return score(one, { figures: true }) - score(one)
@@ -78,7 +78,7 @@ describe('the scores of page ranges', () => {
     expect(figures(80, 0)).toBeCloseTo(0.75, 10)
   })
 
-  it('ignore terms that the document is named after', () => {
+  it('give little weight to terms that the document is named after', () => {
     const of = document(1, [LAMP])
     const total = 0.1 + 1
     expect(score(rangeWith(1, 1), { of })).toBeCloseTo(0.8 + (0.6 * 0.1 * density(1)) / total + (0.3 * 0.1) / total, 10)
@@ -100,14 +100,14 @@ describe('the scores of page ranges', () => {
     expect(gain(many)).toBeCloseTo((weight(1) * (0.6 * density(1) + 0.3)) / total, 10)
   })
 
-  it('count terms of a request around the question less', () => {
+  it('follow the weights of the terms in the question', () => {
     const terms = TERMS.map((term, place) => ({ ...term, weight: place === 0 ? 0.5 : 1 }))
     expect(score(rangeWith(1, 1), { terms })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
     expect(score(rangeWith(1, 1), { weights: [] })).toBeCloseTo(0.8 + (0.6 * density(1)) / 2 + 0.3 / 2, 10)
     expect(score(rangeWith(1, 1), { weights: [0, 0] })).toBeCloseTo(0.8, 10)
   })
 
-  it('put ranges of several documents into one order', () => {
+  it('order the ranges of several documents together', () => {
     const trees = [
       { document: { ...document(0.2), docKey: 1 }, ranges: [rangeWith(1, 3)] },
       { document: { ...document(1), docKey: 2 }, ranges: [rangeWith(2, 3), rangeWith(3, 1)] },
@@ -121,7 +121,7 @@ describe('the scores of page ranges', () => {
     expect(scanned).toBe(3)
   })
 
-  it('work with the terms of a question in natural form', () => {
+  it('cover the ranges with terms of a question in natural language', () => {
     const terms = toQueryTerms('How long does the lamp burn?')
     const { scored } = scoreRanges([{ document: document(), ranges: [rangeWith(1, 1), range(2)] }], {
       ...{ terms, weights: terms.map(() => 1), figures: false },

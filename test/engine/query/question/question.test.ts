@@ -6,7 +6,7 @@ import { findRequestedKind, isKindMissing, lacksKind } from '../../../../src/eng
 import { parseQuestionWords } from '../../../../src/engine/query/question/words.js'
 import { analyzeQuery } from '../../../../src/lib/text/analyze.js'
 
-describe('the words of a question for a set of terms', () => {
+describe('the words of a question that match given terms', () => {
   const words = (query: string, ...wanted: string[]) =>
     parseQuestionWords(query)(new Set(wanted.flatMap((one) => analyzeQuery(one))))
 
@@ -31,11 +31,11 @@ describe('the single questions of a query', () => {
     ['When does it open? Who runs it?', ['When does it open', 'Who runs it']],
     ['几点开放的呢这个？谁负责管理这里？', ['几点开放的呢这个', '谁负责管理这里'].filter((part) => part.length >= 8)],
     ['When does it open or where is it kept?', ['When does it open', 'where is it kept']],
-  ])('%s', (query, parts) => {
+  ])('in "%s": %j', (query, parts) => {
     expect(splitQuestions(query)).toEqual(parts.length > 1 ? parts : [query])
   })
 
-  it('equal the query itself if it asks one question, or if the others are fragments', () => {
+  it('equal the query itself if it has one question, or if its other parts are fragments', () => {
     for (const query of [
       'When does it open?',
       'salt and pepper',
@@ -88,11 +88,11 @@ describe('the facets of a question', () => {
     ['Wieviel Prozent der Mitglieder stimmten ab?', ['count']],
     ['steam pressure limits', ['measure']],
     ['a lamp of brass', []],
-  ])('%s', (question, facets) => {
+  ])('"%s": %j', (question, facets) => {
     expect(findFacets(question)).toEqual(facets)
   })
 
-  it('agree if they share one, or if one side has none', () => {
+  it('agree if two questions share a facet, or if one question has none', () => {
     expect(doFacetsAgree(['price', 'count'], ['count'])).toBe(true)
     expect(doFacetsAgree(['price'], ['time'])).toBe(false)
     expect(doFacetsAgree([], ['time'])).toBe(true)
@@ -116,7 +116,7 @@ describe('the kind of answer whose absence can be detected', () => {
     expect(findRequestedKind(question)).toBe(kind)
   })
 
-  it('counts as present if a text contains anything like it', () => {
+  it('counts as present if a text contains anything like it, such as a number or a name', () => {
     const lacks = (kind: Parameters<typeof lacksKind>[0], ...texts: string[]) =>
       texts.map((text) => lacksKind(kind, text))
     expect(lacks('number', 'a lamp', 'two lamps', '2 lamps', '灯', '二灯')).toEqual([true, false, false, true, false])
@@ -132,7 +132,7 @@ describe('the kind of answer whose absence can be detected', () => {
     expect(lacksKind('other', '')).toBe(false)
   })
 
-  it('counts as missing if no passage contains it near its best sentence', () => {
+  it('counts as missing if no passage contains it near the best sentence of the passage', () => {
     const near = (body: string, sentence = body) => [{ title: '', body, sentence }]
     expect(isKindMissing('Who lit it?', [])).toBe(false)
     expect(isKindMissing('Where is the lamp?', near('the lamp shines.'))).toBe(true)
@@ -147,7 +147,7 @@ describe('the kind of answer whose absence can be detected', () => {
     expect(isKindMissing('Where is the lamp?', some)).toBe(false)
   })
 
-  it('counts as present up to two sentences before and after the best one', () => {
+  it('counts as present up to two sentences before and after the best sentence', () => {
     const body = (at: number) =>
       Array.from({ length: 7 }, (_, place) =>
         place === at ? 'It is in the hall.' : place === 3 ? 'The lamp shines.' : 'It glows.',
@@ -170,11 +170,11 @@ describe('the expected evidence of a question', () => {
     ['Is there a kiosk?', 'permission', 'a kiosk'],
     ['Wieviel Prozent der Boote sanken im Hafen?', 'share', 'Wieviel Prozent der Boote sanken im Hafen'],
     ['How often does it run?', 'frequency', 'run'],
-  ])('%s', (query, kind, subject) => {
+  ])('"%s" has the kind %s and the subject "%s"', (query, kind, subject) => {
     expect(one(query)).toMatchObject({ kind, subject })
   })
 
-  it('lacks a kind if the question has none, and a subject if it names nothing', () => {
+  it('lacks a kind if the question requests no type of answer, and a subject if it names nothing', () => {
     expect(one('berths of the harbour')).toEqual({
       ...{ text: 'a text about this: berths of the harbour', subject: 'berths of the harbour' },
     })

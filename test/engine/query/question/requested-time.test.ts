@@ -6,7 +6,7 @@ import {
   replacesAnother,
 } from '../../../../src/engine/query/question/requested-time.js'
 
-describe('the time of a question', () => {
+describe('the time that a question requests', () => {
   it.each([
     ['current opening hours quay street', { order: 'latest' }],
     ['What was decided at the last meeting?', { order: 'latest' }],
@@ -20,7 +20,7 @@ describe('the time of a question', () => {
     ['the minutes of 2024-10-08', { from: '2024-10-08', to: '2024-10-08' }],
     ['sales in Q2 2023', { from: '2023-04-01', to: '2023-06-30' }],
     ['What did last year cost?', { from: '2025-01-01', to: '2025-12-31' }],
-  ])('comes from %s', (question, time) => {
+  ])('in "%s": %j', (question, time) => {
     expect(findRequestedTime(question, Date.UTC(2026, 5, 1))).toEqual(time)
   })
 
@@ -31,11 +31,11 @@ describe('the time of a question', () => {
       'What is a current account?',
       'Who knows the rules?',
     ].filter((question) => !question.includes('current account')),
-  )('does not exist in %s', (question) => {
+  )('does not exist in "%s"', (question) => {
     expect(findRequestedTime(question)).toBeUndefined()
   })
 
-  it('covers its first and last day', () => {
+  it('includes the first and the last day of its period', () => {
     const period = { from: '2023-01-01', to: '2023-12-31' }
     expect(
       ['2022-12-31', '2023-01-01', '2023-12-31T23:59:59.000Z', '2024-01-01'].map((day) => isWithin(day, period)),
@@ -43,14 +43,14 @@ describe('the time of a question', () => {
   })
 })
 
-describe('the order of two versions', () => {
+describe('the order in time of two versions of a statement', () => {
   it.each([
     ['The trial previously lasted 14 days.', 'older'],
     ['Früher dauerte die Probe 14 Tage.', 'older'],
     ['The fee has been raised to £2.', 'newer'],
     ['Ab sofort kostet das Essen 5 €.', 'newer'],
     ['The trial lasts 30 days.', undefined],
-  ])('comes from %s', (sentence, order) => {
+  ])('for "%s": %s', (sentence, order) => {
     expect(findTimeOrder(sentence)).toBe(order)
   })
 
@@ -60,7 +60,7 @@ describe('the order of two versions', () => {
     ['Parkordnung (neue Fassung)', '', true],
     ['', 'The caretaker replaces the batteries each May.', false],
     ['', 'This page is replaced by the handbook.', false],
-  ])('follows from a text that states a replacement, or not: %s %s', (title, text, expected) => {
+  ])('by the title "%s" and the text "%s" that replace another version: %s', (title, text, expected) => {
     expect(replacesAnother(title, text)).toBe(expected)
   })
 })

@@ -28,7 +28,7 @@ function scored(
 }
 const selected = (...candidates: ScoredCandidate[]): string[] => selectUnits(candidates).map(({ unit }) => unit.text)
 
-describe('the selection of units', () => {
+describe('the selection of units for a quotation', () => {
   it('returns nothing without candidates', () => {
     expect(selectUnits([])).toEqual([])
   })
@@ -42,7 +42,7 @@ describe('the selection of units', () => {
     expect(selected(scored(-4, 'best'), scored(-7, 'near'))).toEqual(['best', 'near'])
   })
 
-  it('takes units up to 420 characters with headings and leads, and the best one at any length', () => {
+  it('takes units of 420 characters in total with headings and leads, and the best unit at any length', () => {
     const long = 'l'.repeat(500)
     expect(selected(scored(3, long), scored(2, 'short'))).toEqual([long])
     const half = 'h'.repeat(210)
@@ -58,14 +58,14 @@ describe('the selection of units', () => {
     expect(selected(row(3, 'r'.repeat(100), 0), row(2, 's'.repeat(100), 1))).toHaveLength(2)
   })
 
-  it('takes units that differ in white space alone once', () => {
+  it('takes only one of two units that differ in white space alone', () => {
     expect(selected(scored(3, 'The tower is high.'), scored(2, 'The tower\n is  high.'), scored(1, 'other'))).toEqual([
       'The tower is high.',
       'other',
     ])
   })
 
-  it('takes no unit that overlaps another one', () => {
+  it('takes no unit that overlaps a unit with a higher score', () => {
     const window = (logit: number, text: string, start: number, end: number, passage = 0) =>
       scored(logit, text, { passage, block: 0, start, end })
     expect(
@@ -80,7 +80,7 @@ describe('the selection of units', () => {
   })
 })
 
-describe('the scores of units', () => {
+describe('the scoring of candidates for a quotation', () => {
   it('sorts candidates by the weighted sum of their features', () => {
     const question = prepareQuestion('How high is the tower of Brest?', () => 3)
     const passage = { title: '', source: 'a.md', score: 0.9, text: 'A boat.\n\nThe tower of Brest is 40 metres high.' }

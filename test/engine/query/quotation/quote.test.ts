@@ -30,7 +30,7 @@ describe('the probability of a quotation', () => {
     ['When was the lamp of the tower of Brest lit?', LAMP],
     ['When does the canteen serve soup?', CANTEEN],
     ['How often is the vault code changed?', { text: 'The vault code is changed every ninety days.' }],
-  ])('reaches at least 0.7 if a block states what is asked for: %s', (query, passage) => {
+  ])('reaches at least 0.7 if a block answers the question: %s', (query, passage) => {
     expect(quotationOf(query, [passage])?.probability).toBeGreaterThanOrEqual(0.7)
   })
 
@@ -51,17 +51,17 @@ describe('the probability of a quotation', () => {
 })
 
 describe('a quotation', () => {
-  it('returns nothing without a block to quote', () => {
+  it('does not exist without a block of text', () => {
     expect(quotationOf('How high is the tower of Brest?', [])).toBeUndefined()
     expect(quotationOf('How high is the tower of Brest?', [{ text: ' \n' }])).toBeUndefined()
   })
 
-  it('quotes what is below a heading that repeats the question', () => {
+  it('contains the text below a heading that repeats the question', () => {
     const text = 'How long is the warranty?\n\nTwo years from the day of purchase.'
     expect(textsOf('How long is the warranty?', [{ text }])).toEqual(['Two years from the day of purchase.'])
   })
 
-  it('returns its units by passage and in reading order', () => {
+  it('lists its units by passage and in reading order', () => {
     const text = 'The boats are rare.\n\nThe tower of Brest is 40 metres high.'
     const quotation = quotationOf('Which tower of Brest has a lamp?', [LAMP, { text }, TOWER])
     const positions = quotation?.units.map(({ passage, unit }) => passage * 1000 + unit.start) ?? []
@@ -69,14 +69,14 @@ describe('a quotation', () => {
     expect(positions).toEqual([...positions].sort((a, b) => a - b))
   })
 
-  it('looks at the first passages only', () => {
+  it('contains no text beyond the first MAX_PASSAGES passages', () => {
     const others = Array.from({ length: MAX_PASSAGES }, () => CANTEEN)
     expect(textsOf('How high is the tower of Brest?', [...others.slice(1), TOWER])).toContain(TOWER.text)
     expect(textsOf('How high is the tower of Brest?', [...others, TOWER])).not.toContain(TOWER.text)
   })
 })
 
-describe('a follow-up', () => {
+describe('a quotation for a follow-up question', () => {
   const DUTY = [
     { text: 'In August, Ida Keller is on call.' },
     { text: 'In September, Ben Ito is on call.' },
@@ -84,24 +84,24 @@ describe('a follow-up', () => {
   ]
   const BEFORE = 'Who is on call in August?'
 
-  it('quotes blocks with its own terms, from passages about the previous question', () => {
+  it('contains blocks with the terms of the follow-up, from passages about the previous question', () => {
     expect(textsOf('And in September?', DUTY, BEFORE)).toEqual(['In September, Ben Ito is on call.'])
     expect(textsOf('And on Sundays?', DUTY, BEFORE)).toBeUndefined()
   })
 
-  it('quotes passages about something else, too, if it is a complete question', () => {
+  it('can come from passages about another subject if the follow-up is a complete question', () => {
     const library = [{ text: 'The library is closed on Sundays.' }]
     expect(textsOf('And when is the library closed?', library, BEFORE)).toEqual(['The library is closed on Sundays.'])
     expect(textsOf('And Sundays?', library, BEFORE)).toBeUndefined()
   })
 
-  it('quotes blocks with the requested type of answer if it has no own terms', () => {
+  it('contains blocks with the requested type of answer if the follow-up has no terms of its own', () => {
     const office = [{ text: 'The office is in Cork.\n\nThe office opened in 1994.' }]
     expect(textsOf('And when?', office, 'Did the office open?')).toEqual(['The office opened in 1994.'])
     expect(textsOf('And when?', [{ text: 'The office is open.' }], 'Did the office open?')).toBeUndefined()
   })
 
-  it('gets no quotation if it asks for nothing definite', () => {
+  it('does not exist if the follow-up requests nothing definite', () => {
     expect(textsOf('And then?', DUTY, BEFORE)).toBeUndefined()
   })
 })

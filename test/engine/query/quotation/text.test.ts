@@ -69,7 +69,7 @@ describe('the location line of a quotation', () => {
     expect(lineOf({ text: 'Lights\n\nThe tower.', sectionPath: ['Harbour'] })).toBe('[1] a.md › Harbour › Lights')
   })
 
-  it('repeats for each passage, with its number in the evidence', () => {
+  it('appears for each quoted passage, with the number of the passage in the evidence', () => {
     const { text, blocks } = quoted(
       'tower',
       [
@@ -88,20 +88,20 @@ describe('the location line of a quotation', () => {
 })
 
 describe('the blocks of a quotation', () => {
-  it('keep the layout of the document, with the lines that they depend on', () => {
+  it('keep the layout of the document, with the line that introduces a list', () => {
     const list = 'Bring to the tower:\n\n- a lamp\n- a rope'
     const isList = ({ unit }: QuotationCandidate) => unit.kind === 'list'
     expect(quoted('lamp', [{ text: list }], isList).text).toBe('[1] a.md\n\nBring to the tower:\n- a lamp\n- a rope')
   })
 
-  it('show their own headings above them if these differ, and none in the location', () => {
+  it('show different headings above them instead of in the location line', () => {
     const text = 'Lamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.'
     expect(quoted('lamp', [{ text }]).text).toBe(
       '[1] a.md\n\nLamps\n\nThe lamp is bright.\n\nRopes\n\nThe rope is long.',
     )
   })
 
-  it('get an ellipsis where a window of a paragraph is cut', () => {
+  it('get an ellipsis where they omit a part of a paragraph', () => {
     const filler = (word: string) => `${word} ${'of the sea and the wind '.repeat(16)}.`
     const text = [filler('First'), filler('Second'), filler('Third'), filler('Fourth'), filler('Fifth')].join(' ')
     const quotedWindow = (index: number) => {
@@ -120,23 +120,23 @@ describe('the blocks of a quotation', () => {
   })
 })
 
-describe('the marks of a quotation', () => {
+describe('the highlighted parts of a quotation', () => {
   it.each([
     ['When was the tower lit?', 'The tower was lit in 1908 by two keepers.', '1908'],
     ['How much does the tower cost?', 'The tower costs 300 euros a year.', '300 euros'],
     ['How long did the tower burn?', 'The tower did burn for nine days.', 'nine days'],
-  ])('select the requested value: %s', (query, text, value) => {
+  ])('cover the requested value: %s', (query, text, value) => {
     expect(quoted(query, [{ text }]).marked).toEqual([value])
   })
 
-  it('select the sentence that matches the question best if it asks for no value', () => {
+  it('cover the sentence that matches the question best if the question requests no value', () => {
     const text = 'The sea is near. The keeper of the tower is Ida Keller. Boats are rare.'
     expect(quoted('Who is the keeper of the tower?', [{ text }]).marked).toEqual([
       'The keeper of the tower is Ida Keller.',
     ])
   })
 
-  it('select the line of a list or table that matches the question best', () => {
+  it('cover the line of a list or table that matches the question best', () => {
     const list = '- The Gull is in Brest.\n- The Tern is in Cork.'
     expect(quoted('Where is the Tern?', [{ text: list }]).marked).toEqual(['- The Tern is in Cork.'])
     const table = 'boat | port\nGull | Brest\nTern | Cork'
@@ -146,7 +146,7 @@ describe('the marks of a quotation', () => {
     ])
   })
 
-  it('select nothing if the block is a single sentence', () => {
+  it('do not exist if the block is a single sentence', () => {
     expect(quoted('Who is the keeper?', [{ text: 'The keeper is Ida Keller.' }]).marked).toEqual([])
   })
 

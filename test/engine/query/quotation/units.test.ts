@@ -10,8 +10,8 @@ const texts = (units: readonly QuotationUnit[]): string[] => units.map(({ text }
 /** A sentence of 260 characters. */
 const sentence = (word: string): string => `${word} ${'a'.repeat(258 - word.length)}.`
 
-describe('the units of a passage', () => {
-  it('returns units whose offsets select their text in the passage', () => {
+describe('the quotable units of a passage', () => {
+  it('have offsets that select their text in the passage', () => {
     const passage =
       'Hours\n\n  We open at nine.  \n\n- tea\n- cake\n\nitem | price\nTea | 2\nCake | 3\n\nWe close at six.'
     const units = splitUnits(passage)
@@ -19,13 +19,13 @@ describe('the units of a passage', () => {
     for (const { start, end, text } of units) expect(passage.slice(start, end)).toBe(text)
   })
 
-  it('returns nothing for a passage without text', () => {
+  it('do not exist for a passage without text', () => {
     expect(splitUnits('')).toEqual([])
     expect(splitUnits(' \n\n \t\n')).toEqual([])
   })
 })
 
-describe('a paragraph', () => {
+describe('a quotable paragraph', () => {
   it('forms one complete unit up to the maximum length, with its line breaks', () => {
     const text = `One line\nand the next. ${'a'.repeat(MAX_PARAGRAPH - 24)}.`
     expect(text).toHaveLength(MAX_PARAGRAPH)
@@ -50,8 +50,8 @@ describe('a paragraph', () => {
   })
 })
 
-describe('a list', () => {
-  it('forms one unit with the line that introduces it', () => {
+describe('a quotable list', () => {
+  it('forms one unit, with the line that introduces it as lead', () => {
     const passage = 'Bring these things:\n\n- a pen\n- a passport\n\nThen wait.'
     expect(ofKind('list', passage)).toMatchObject([{ text: '- a pen\n- a passport', lead: 'Bring these things:' }])
     const numbered = 'How it works\n\n1. Press the button.\n2) Wait.\n(a) Go.'
@@ -69,8 +69,8 @@ describe('a list', () => {
   })
 })
 
-describe('a table', () => {
-  it('gives a unit for each row, with its header as lead, and no unit for rules', () => {
+describe('a quotable table', () => {
+  it('gives a unit for each row, with its header as lead, and no unit for separator lines', () => {
     const rows = ofKind('row', 'The prices are these:\n\n| item | price |\n|:--|--:|\n| Tea | 2 |\n\n| Cake | 3 |')
     expect(rows).toMatchObject([{ text: '| Tea | 2 |', lead: '| item | price |' }])
   })
@@ -88,7 +88,7 @@ describe('a table', () => {
     expect(rows).toMatchObject([{ lead: 'Sales by year:' }, { lead: 'Sales by year:' }])
   })
 
-  it('forms one complete unit, too, if it is short and has several rows', () => {
+  it('forms one unit in addition to its rows if it is short and has several rows', () => {
     const short = 'item | price\nTea | 2\nCake | 3'
     expect(texts(ofKind('table', short))).toEqual([short])
     expect(ofKind('table', 'item | price\nTea | 2')).toEqual([])
@@ -104,8 +104,8 @@ describe('a table', () => {
   })
 })
 
-describe('a heading', () => {
-  it('labels the blocks below it and forms no unit itself, even if it repeats the question', () => {
+describe('a heading in a passage', () => {
+  it('labels the blocks below it and forms no unit, even if it repeats the question', () => {
     const passage = 'How long is the warranty?\n\nTwo years from the date of purchase.\n\nReturns\n\nSend it back.'
     expect(splitUnits(passage).map(({ heading, text }) => [heading, text])).toEqual([
       ['How long is the warranty?', 'Two years from the date of purchase.'],
@@ -129,8 +129,8 @@ describe('a heading', () => {
   })
 })
 
-describe('the cells of a row', () => {
-  it('reads framed and open rows, with empty cells', () => {
+describe('the split of a table row into cells', () => {
+  it('works with and without outer bars, and keeps empty cells', () => {
     expect(splitCells('| Tea | 2 |')).toEqual(['Tea', '2'])
     expect(splitCells('Tea | 2')).toEqual(['Tea', '2'])
     expect(splitCells('Tea |  | a|b')).toEqual(['Tea', '', 'a|b'])
