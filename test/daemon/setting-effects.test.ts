@@ -355,7 +355,7 @@ const ELSEWHERE = {
   readingProcesses: ['test/daemon/worker-settings.test.ts', 'readingProcesses'],
   search: ['test/postgres/ksd.test.ts', '--search'],
   backend: ['test/postgres/ksd.test.ts', 'KS_DAEMON_BACKEND'],
-  backendPasswordFile: ['test/postgres/password.test.ts', 'reads the password from a file'],
+  backendPasswordFile: ['test/postgres/password.test.ts', 'gets the password from a file'],
   keys: ['test/postgres/ksd.test.ts', 'refuse to start without the same keys'],
   unconfinedPrograms: ['test/daemon/converters.test.ts', 'unconfinedPrograms: true'],
   retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],

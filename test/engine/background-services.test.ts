@@ -121,7 +121,7 @@ describe.each(Object.entries(SERVICES))('the service of %s', (_name, create) => 
     expect(ticks).toBe(ticked + 2)
   })
 
-  it('stops after the running tick and starts none any more', async () => {
+  it('stops after the running tick and starts no other tick', async () => {
     await service.start(store.context)
     await service.drain()
     const held = gate()

@@ -24,7 +24,7 @@ const bundleOf = (metadata: Record<string, unknown> | undefined): EvidenceBundle
   (metadata as { evidenceBundle: EvidenceBundle }).evidenceBundle
 
 describe('the main use case', () => {
-  it('uploaded files become a space that answers with citations that open', async () => {
+  it('uploaded files become a space whose answers cite documents that can be opened', async () => {
     await ingest(test.engine, ADA, spaceId, { 'docs/retention.md': RETENTION, 'docs/lighthouse.md': LIGHTHOUSE })
     const asked = await ask(test.engine, ADA, spaceId, 'How long are answer traces kept?')
     expect(asked.answer).toContain('90 days')
@@ -43,14 +43,14 @@ describe('the main use case', () => {
     expect(JSON.stringify(outline.nodes)).toContain('Defaults')
   })
 
-  it('data survives a restart', async () => {
+  it('an engine answers from uploaded documents after a restart', async () => {
     await ingest(test.engine, ADA, spaceId, { 'lighthouse.md': LIGHTHOUSE })
     await test.reopen()
     const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     expect(asked.answer).toContain('1908')
   })
 
-  it('F06: the trace is committed before the done frame, with the bundle in its last step', async () => {
+  it('F06: the trace of an answer is committed before its done frame, with the evidence bundle', async () => {
     await ingest(test.engine, ADA, spaceId, { 'retention.md': RETENTION })
     const asked = await ask(test.engine, ADA, spaceId, 'How long are traces kept?')
     const trace = await test.engine.queries.trace(ADA, asked.traceId)
@@ -88,7 +88,7 @@ describe('the main use case', () => {
     expect(job).toMatchObject({ stage: 'failed', error: expect.stringMatching(/bad\.pdf/) })
   })
 
-  it('files without a searchable word are published, also one endless word', async () => {
+  it('files without a searchable word and a file of one endless word are published', async () => {
     const files = { 'a.md': '# A', 'the.txt': 'the and of', 'long.txt': 'x'.repeat(5000), 'dots.md': '...' }
     for (const { asset } of await ingest(test.engine, ADA, spaceId, files)) {
       const { filename, parserStatus } = await test.engine.documents.get(ADA, spaceId, asset.id)
@@ -98,7 +98,7 @@ describe('the main use case', () => {
 })
 
 describe('the life of documents', () => {
-  it('an upload of the same bytes and name finds the document and compiles nothing', async () => {
+  it('an upload of the same bytes under the same name returns the existing document and compiles nothing', async () => {
     const [first] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const [second] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     expect(second.asset.id).toBe(first.asset.id)
@@ -157,7 +157,7 @@ describe('the life of documents', () => {
     expect(bundleOf(asked.done.metadata).items[0].citations[0].documentVersion).toBe(2)
   })
 
-  it('a document keeps as many versions as the policy allows, and older ones are purged when no snapshot shows them', async () => {
+  it('a document keeps as many versions as the retention policy allows; older ones are purged later', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     for (let round = 0; round < 4; round++) {
       const { bulkJobId } = await test.engine.documents.reindex(ADA, spaceId, { documentIds: [item.asset.id] })
@@ -247,7 +247,7 @@ describe('spaces', () => {
   })
 })
 
-describe('routing', () => {
+describe('the routing of a query', () => {
   it('records the fallback when auto mode has no reasoning model', async () => {
     const asked = await ask(test.engine, ADA, spaceId, 'anything', { mode: 'auto' })
     const trace = await test.engine.queries.trace(ADA, asked.traceId)

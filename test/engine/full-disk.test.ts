@@ -21,7 +21,7 @@ afterEach(async () => {
   removeFolder(folder)
 })
 
-test('a scheduled sync that met a full disk runs again as soon as there is space, not at its next time', {
+test('a scheduled sync that failed on a full disk runs again as soon as there is space, not at its next time', {
   timeout: 2 * LONG_MS,
 }, async () => {
   let now = Date.now()
@@ -49,7 +49,7 @@ test('a scheduled sync that met a full disk runs again as soon as there is space
   await until(async () => (await sources.get(ADA, spaceId, id)).status === 'active', LONG_MS)
 })
 
-test('a model that failed to train leaves no rows', { timeout: 2 * LONG_MS }, async () => {
+test('an embedding model whose training fails leaves no rows', { timeout: 2 * LONG_MS }, async () => {
   const failures: unknown[] = []
   const log = { debug() {}, info() {}, error() {}, warn: (_: object, text: string) => failures.push(text) }
   home = await startEngine({ log })

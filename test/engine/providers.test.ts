@@ -79,7 +79,7 @@ describe('a space with a configured embedding model', () => {
 })
 
 describe('a space with a reasoning model', () => {
-  it('A83: streams its answer and counts only citations of passages it was given', async () => {
+  it('A83: streams its answer and keeps only citations of passages that the model received', async () => {
     await withModel()
     const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')
     expect(asked.answer).toBe('It was built in 1908 [1], some say.')
@@ -108,7 +108,7 @@ describe('a space with a reasoning model', () => {
     expect(attempts).toEqual(['error', 'ok'])
   })
 
-  it('asks the model once for the mode of an explicit auto, and an invalid choice falls back', async () => {
+  it('asks the model for the mode of a query in auto mode, and uses a fallback if its choice is invalid', async () => {
     await withModel()
     const routed = async () => {
       const asked = await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?', { mode: 'auto' })
@@ -141,8 +141,8 @@ describe('a space with a reasoning model', () => {
   })
 })
 
-describe('evidence', () => {
-  it('carries scores between 0 and 1 in descending order', async () => {
+describe('the evidence of an answer', () => {
+  it('carries scores that are not negative, in descending order', async () => {
     const asked = await ask(test.engine, ADA, spaceId, 'lighthouse traces policy metres')
     const scores = bundleOf(asked.done.metadata).items.map((item) => item.score)
     expect(scores).toEqual([...scores].sort((a, b) => b - a))

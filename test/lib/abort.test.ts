@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { createCountdown, linkAbort, sleep } from '../../src/lib/abort.js'
 
-test('a linked controller follows its parent until it is disposed', () => {
+test('a linked abort signal follows its parent until the link is disposed', () => {
   const parent = new AbortController()
   const follows = linkAbort(parent.signal)
   const left = linkAbort(parent.signal)
@@ -13,7 +13,7 @@ test('a linked controller follows its parent until it is disposed', () => {
   expect(linkAbort(parent.signal).signal.reason).toBe(reason)
 })
 
-test('a sleep ends early with the reason of the signal', async () => {
+test('a sleep ends early with the reason of its abort signal', async () => {
   const controller = new AbortController()
   const reason = new Error('enough')
   setTimeout(() => controller.abort(reason), 10)

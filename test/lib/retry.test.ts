@@ -30,7 +30,7 @@ test('any Retry-After results in a delay that can be waited, or in none', () => 
   )
 })
 
-test('the delay is random in a range that doubles up to its cap', () => {
+test('the backoff before a retry is random in a range that doubles up to its cap', () => {
   const most = (attempt: number) => backoffMs(attempt, { baseMs: 100, capMs: 1000, random: () => 1 })
   expect([1, 2, 3, 4, 5, 60].map(most)).toEqual([100, 200, 400, 800, 1000, 1000])
   expect(backoffMs(3, { baseMs: 100, capMs: 1000, random: () => 0 })).toBe(0)

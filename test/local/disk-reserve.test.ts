@@ -80,7 +80,7 @@ test.skipIf(!disk.isMounted)('a start can use reserved space, even if other prog
   await Promise.all([first.close(), second.close()])
 })
 
-test.skipIf(!disk.isMounted)('writes are possible where no reserve can be created', async () => {
+test.skipIf(!disk.isMounted)('the disk does not count as full where no reserve can be created', async () => {
   const folder = join(disk.path, 'folder')
   mkdirSync(folder, { recursive: true })
   const room = new DiskReserve(join(folder, 'missing', 'reserve'), folder)

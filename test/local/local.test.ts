@@ -169,7 +169,7 @@ describe('the signing key', () => {
     expect(() => loadSigningKey(root)).toThrow(/at least 32 bytes/)
   })
 
-  test('equals the first one when several processes create it at once', () => {
+  test('keeps the content of the process that creates it first', () => {
     expect(createPrivateFile(join(root, 'k'), 'first')).toBe('first')
     expect(createPrivateFile(join(root, 'k'), 'second')).toBe('first')
   })

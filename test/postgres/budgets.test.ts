@@ -78,7 +78,7 @@ describe.skipIf(!hasServer)('the number of PostgreSQL statements of a question',
     })
   }
 
-  it('stays below 31 in each mode, also at the end of a long session', async () => {
+  it('stays below 31 in each mode, even at the end of a long session', async () => {
     const question = 'What does keeper 12 fill lamp 12 with?'
     // The first question in deep mode builds the graph.
     await ask(test.engine, ADA, space, question, { mode: 'deep' })
@@ -177,7 +177,7 @@ describe.skipIf(!hasServer)('the number of PostgreSQL statements of a write', ()
     expect(over('file', 18)).toEqual([])
   })
 
-  it('stays below 5 a document for a publication, of new and of replaced documents', async () => {
+  it('stays at 2 a document for storing and publishing 32 documents, new ones or replacements', async () => {
     await publish('of one', notes(1, 'a'))
     await publish('of 32', notes(32, 'b'))
     await publish('of 32 instead of others', notes(32, 'b', 7))

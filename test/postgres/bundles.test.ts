@@ -22,7 +22,7 @@ describe.skipIf(!hasServer)('a space that moves to PostgreSQL and back', () => {
     for (const one of [files, server, again]) await one.end()
   })
 
-  it('results in the same bundle each time, and answers with the same citation', async () => {
+  it('exports the same bundle each time, and answers on PostgreSQL with the same citation', async () => {
     const { space, lamps } = await fillSpace(files.engine)
     const bundle = await exported(files.engine, ADA, [space])
     await imported(server.engine, AWAY, bundle)

@@ -253,13 +253,13 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
     expect(Object.fromEntries(tenantLast)).toEqual(Object.fromEntries(withTenants))
   })
 
-  it('contains the same primary, unique and foreign keys', () => {
+  it('contains the primary, unique and foreign keys of SQLite', () => {
     expect(found.primary).toEqual(wanted.primary)
     expect(found.unique).toEqual(wanted.unique)
     expect(found.foreign).toEqual(wanted.foreign)
   })
 
-  it('contains the same indexes, over the same rows', () => {
+  it('contains the indexes of SQLite, over the same rows', () => {
     const covering = Object.entries(wanted.indexes).map(([table, indexes]) => {
       const columns = (index: Index) => (COVERING.includes(index.name) ? [...index.columns, 'tenant'] : index.columns)
       return [table, indexes.map((index) => ({ ...index, columns: columns(index) }))]
@@ -267,7 +267,7 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
     expect(found.indexes).toEqual(Object.fromEntries(covering))
   })
 
-  it('allows the same values, and contains the same triggers', () => {
+  it('allows the same values as SQLite, and contains the same triggers', () => {
     expect(found.checks).toEqual(wanted.checks)
     const filled = Object.entries(wanted.triggers).map(([table, triggers]) => {
       const names = (wanted.columns[table] ?? []).map(({ name }) => name)
@@ -277,7 +277,7 @@ describe.skipIf(!hasServer)('the schema on PostgreSQL', () => {
     expect(found.triggers).toEqual(Object.fromEntries(filled))
   })
 
-  it('equals that of a database migrated from schema 48, which keeps its rows', async () => {
+  it('equals the schema of a database that was migrated from schema 48 and kept its rows', async () => {
     const name = await emptyDatabase()
     const old = await connect(name)
     await old.query("SELECT set_config('ks.deployment', 'on', false)")

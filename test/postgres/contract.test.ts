@@ -50,7 +50,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
       sql.all<{ revision: number }>('SELECT revision FROM publications WHERE space_key = ? ORDER BY revision', [key]),
     )
 
-  it('store U+FFFD for characters that the database cannot store, and find it by the original', async () => {
+  it('store U+FFFD for characters that the database cannot store, and find the text by its original', async () => {
     const named = async (name: string) => {
       const { id } = await newSpace(driver)
       await driver.write(() => sql.run('UPDATE spaces SET description = ? WHERE id = ?', [name, id]))
@@ -127,7 +127,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     expect(revisions).toEqual(Array.from({ length: 201 }, (_, revision) => revision))
   })
 
-  it('publish without gaps also without a lock, by running again after a conflict', async () => {
+  it('publish revisions without gaps even without a lock, by running again after a conflict', async () => {
     const published = await newSpace(driver)
     await together(3, async (writer) => {
       for (let i = 0; i < 10; i++) await driver.write(() => publishNextRevision(published.key, `${writer} ${i}`))
@@ -135,7 +135,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     expect(await publications(published)).toHaveLength(31)
   })
 
-  it('insert a key once when five check for it concurrently, and the other four find it taken', async () => {
+  it('insert a key once when five of them check for it concurrently, and the other four find it taken', async () => {
     const take = (jti: string) =>
       driver.write(function* (): Write<string> {
         if ((yield* sql.get('SELECT 1 FROM revoked_tokens WHERE jti = ?', [jti])) !== undefined) return 'taken'
@@ -194,7 +194,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     expect(await driver.read(countValidClaims('g0', mine))).toBe(0)
   })
 
-  it('number log entries without gaps, and a follower misses none', async () => {
+  it('number entries of the index log without gaps, and a reader that follows the log misses none', async () => {
     const logged = await newSpace(driver)
     const other = await backend.another()
     const seen: number[] = []
@@ -228,7 +228,7 @@ describe.each(BACKENDS)('database programs on %s', (_, open) => {
     expect(sorted.every((first, place) => place === 0 || first - (sorted[place - 1] ?? 0) === 3)).toBe(true)
   })
 
-  it('store the response of the one request that has a key', async () => {
+  it('store the response of the one request that has claimed an idempotency key', async () => {
     const owner = { tenant: 'acme', subject: 's' }
     const answer = { status: 201, headers: '{}', body: '{"a":1}' }
     await driver.write(() => claimKey(owner, 'k', { fingerprint: 'f', instance: 'g1', created_at: 1 }))

@@ -66,7 +66,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     expect(await driver.read(getLastWorkspaceChange(space.key))).toBe((before ?? 0) + 1)
   })
 
-  it('refuses writes in a read', async () => {
+  it('refuses write statements in a read program', async () => {
     const write: Read<unknown> = sql.get('DELETE FROM spaces RETURNING key')
     await expect(driver.read(write)).rejects.toThrow()
     expect(await driver.read(findSpace(space.tenant, space.id))).toMatchObject({ key: space.key })
@@ -130,7 +130,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     expect([once.statements, once.value.length, twice.statements, twice.value.length]).toEqual([1, 500, 2, 501])
   })
 
-  it('reports the first failed parameter list, and runs again if that was a conflict', async () => {
+  it('runs a program again if one of many parameter lists fails with a conflict', async () => {
     let runs = 0
     const conflicting = driver.write(function* () {
       runs += 1
@@ -246,13 +246,13 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     expect(await driver.read(getLastWorkspaceChange(space.key))).toBe(before)
   })
 
-  it('reports that the outcome of a commit is unknown', async () => {
+  it('reports an unknown outcome if the connection is lost during a commit', async () => {
     const lost = await failure(driver.write(() => sql.run('INSERT INTO lost VALUES (1)')))
     expect(lost).toBeInstanceOf(CommitUnknown)
     expect(await driver.read(getLastWorkspaceChange(space.key))).toBeGreaterThan(0)
   })
 
-  it('repeats a statement on a connection that knows the changed schema', async () => {
+  it('repeats a statement that the connection prepared before the schema changed', async () => {
     const one = await openPostgres(name, 1)
     const all = () => one.write(() => sql.returning('DELETE FROM lost WHERE id = 7 RETURNING *'))
     const read = () => one.read(sql.all('SELECT * FROM lost'))
@@ -264,7 +264,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
     await one.close()
   })
 
-  it('leaves no transaction open', async () => {
+  it('leaves no transaction open after failed statements', async () => {
     await failure(driver.read(sql.get('SELECT 1 FROM nowhere')))
     await failure(driver.write(() => sql.run('INSERT INTO store (id) VALUES (?)', ['x'])))
     await driver.read(pause(0.1))
@@ -279,7 +279,7 @@ describe.skipIf(!hasServer)('the PostgreSQL driver', () => {
   })
 })
 
-describe.skipIf(!hasServer)('a database', () => {
+describe.skipIf(!hasServer)('a PostgreSQL database', () => {
   it('gets the newest schema once, even if several processes migrate it concurrently', async () => {
     const name = await emptyDatabase()
     expect(await failure(openPostgres(name))).toMatchObject({ message: expect.stringContaining('no schema') })
@@ -305,7 +305,7 @@ describe.skipIf(!hasServer)('a database', () => {
     await client.end()
   })
 
-  it('with a schema before the first supported one is refused with instructions', async () => {
+  it('with a schema before the first supported schema is refused with instructions', async () => {
     const name = await migratedDatabase()
     const client = await connect(name)
     await client.query('UPDATE schema_version SET version = 47')
@@ -339,7 +339,7 @@ describe.skipIf(!hasServer)('a database', () => {
     })
   })
 
-  it('can get its password from a file, which no displayed address contains', () => {
+  it('can get its password from a file, and its displayed address has no user and no password', () => {
     const address = parseDatabaseAddress(
       'postgres://ada:old@db.internal:5433/ks?sslmode=verify-full',
       '/run/secrets/db',

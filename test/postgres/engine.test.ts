@@ -79,7 +79,7 @@ describe.skipIf(!hasServer)('an engine on PostgreSQL', () => {
     expect(told).toEqual([])
   })
 
-  it('captures a failed query, answers in research mode, and passes all checks', async () => {
+  it('captures a failed query, answers in research mode, and passes all checks of fsck', async () => {
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(test.engine, ADA, id, { 'lamps.md': LAMPS })
     await ask(test.engine, ADA, id, 'Who conducts the orchestra of Vienna?')
@@ -93,7 +93,7 @@ describe.skipIf(!hasServer)('an engine on PostgreSQL', () => {
     expect(told).toEqual([])
   })
 
-  it('reports unhealthy while the server is unavailable, and healthy afterwards', async () => {
+  it('reports unhealthy while the database server is unavailable, and healthy afterwards', async () => {
     const client = await connect('postgres')
     const lose = (allows: boolean) => client.query(`ALTER DATABASE ${database} ALLOW_CONNECTIONS ${allows}`)
     try {

@@ -100,7 +100,7 @@ describe.skipIf(!hasServer)('rows of a tenant on PostgreSQL', () => {
   }
   const changed = async (statement: string): Promise<number | null> => (await client.query(statement)).rowCount
 
-  it('exist in every table that is not listed as shared', async () => {
+  it('have row security in every table that is not listed as shared', async () => {
     const { rows } = await client.query<{ name: string; isForced: boolean; policies: number }>(
       `SELECT relname name, relrowsecurity AND relforcerowsecurity "isForced",
          (SELECT count(*)::int FROM pg_policy WHERE polrelid = pg_class.oid) policies

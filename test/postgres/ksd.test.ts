@@ -138,7 +138,7 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
     await client.end()
   })
 
-  it('refuse to start without the same keys and the same objects', async () => {
+  it('refuse to start without the same keys and the same object storage', async () => {
     await migrate()
     const first = await gateway('first')
     const other = { KS_DAEMON_KEYS: '' }

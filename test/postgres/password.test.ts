@@ -35,7 +35,7 @@ describe.skipIf(!hasServer)('a server with password authentication', () => {
       application: 'ks-test',
     })
 
-  it('reads the password from a file for each connection', async () => {
+  it('gets the password from a file for each connection', async () => {
     // The server applies the new rules a moment later.
     await expect.poll(async () => await refusal(open())).toMatch(/requires a password/)
     writeFileSync(file, 'a wrong one\n')

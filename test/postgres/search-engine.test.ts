@@ -103,7 +103,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     expect(told).toEqual([])
   })
 
-  it('shows nothing of another tenant, and ignores its terms in ranking', async () => {
+  it('finds no passage of another tenant, and hides a space of another tenant', async () => {
     const { engine } = await start()
     const mine = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     const theirs = await engine.spaces.create(BOB, { name: 'Lighthouse', slug: 'lighthouse' })
@@ -116,7 +116,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     })
   })
 
-  it('can be compared with the rows by fsck, and rebuilt by repair', async () => {
+  it('rebuilds search tables by a repair if fsck finds that they differ from the rows', async () => {
     const test = await start()
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(test.engine, ADA, id, { 'tides.md': TIDES, 'lamps.md': LAMPS })
@@ -137,7 +137,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     expect((await cited(test, id, 'What does the keeper fill the lamp with?')).answer).toContain('colza oil')
   })
 
-  it('removes all data of a deleted space', async () => {
+  it('removes all search rows of a deleted space', async () => {
     const test = await start()
     const { id } = await test.engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(test.engine, ADA, id, { 'tides.md': TIDES })
@@ -158,7 +158,7 @@ describe.skipIf(!hasVectors)('an engine that searches in the database', () => {
     }
   })
 
-  it('reports what the database lacks, and needs nothing of it without --search postgres', async () => {
+  it('does not start without the extension vector, which it needs with --search postgres only', async () => {
     database = await migratedDatabase()
     await expect(start()).rejects.toThrow(/needs the extension vector .*CREATE EXTENSION vector/)
     await expect(startEngine({ search: 'postgres' })).rejects.toThrow(

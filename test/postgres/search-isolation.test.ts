@@ -145,7 +145,7 @@ describe.skipIf(!hasVectors)('the search tables of PostgreSQL', () => {
     expect((await db.read(searchText(row!, text))).keys).toEqual([])
   })
 
-  it('use their text and vector indexes in spite of the policies', async () => {
+  it('use their text and vector indexes in spite of row security', async () => {
     const plans: string[] = []
     await asTenant('acme', async () => {
       const row = (await db.read(findSpaceRow(spaces[0]!)))!

@@ -76,7 +76,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       }
     }
 
-    it('finds at one gateway what another has written, without reading the log', async () => {
+    it('finds at one gateway what another has written, without reading the index log', async () => {
       const [one, other] = [await gateway(), await gateway()]
       await followBatch(one, space, source.commit(nodes(1, 20)))
       expect(await find(other, 'number7')).toEqual([7])
@@ -88,7 +88,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(await other.applied()).toEqual(new Map([[space, 2]]))
     })
 
-    it('reads the log at one gateway while the others wait for it', async () => {
+    it('reads the index log at one gateway while the other gateways wait for it', async () => {
       for (let i = 0; i < 10; i++) source.commit(nodes(i * 50, 50))
       source.delayMs = 30
       const all = [await gateway(), await gateway(), await gateway()]
@@ -98,7 +98,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(await all[0]?.status(space)).toMatchObject({ textCount: 500, vectorCount: 500, textWatermark: 10 })
     })
 
-    it('waits for a gateway that died while it read the log no longer than its claim', async () => {
+    it('waits for a gateway that died while it read the index log only until its claim expires', async () => {
       const one = await gateway()
       await followBatch(one, space, source.commit(nodes(1, 5)))
       await asked(
@@ -164,7 +164,7 @@ describe.skipIf(!hasVectors)('search in the database', () => {
       expect(Number(sums?.nodes)).toBe(source.nodes.size)
     })
 
-    it('builds a graph for many vectors, uses it, and removes it with its vectors', async () => {
+    it('builds a graph index for many vectors, uses it, and removes it with the vectors', async () => {
       const one = await gateway({ graphFrom: 1_000, settleMs: 20 })
       // In batches: the space is open while it grows.
       for (const from of [0, 500, 1_000]) await followBatch(one, space, source.commit(nodes(from, 500)))

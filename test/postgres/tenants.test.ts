@@ -2,6 +2,6 @@ import { describe } from 'vitest'
 import { tenantsSuite } from '../engine/rows/tenants.suite.js'
 import { BACKENDS } from './backends.js'
 
-describe.each(BACKENDS)('on %s', (_, open) => {
+describe.each(BACKENDS)('the rows of tenants on %s', (_, open) => {
   tenantsSuite(open)
 })

@@ -24,12 +24,12 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
     seen: {
       maxActiveJobCount: [QUOTAS, 'limit concurrent compilations of a space'],
       maxActiveSessionCount: [QUOTAS, 'limit open sessions'],
-      maxArtifactBytes: [QUOTAS, 'enforce maxArtifactBytes'],
+      maxArtifactBytes: [QUOTAS, 'fail a document whose artifact exceeds maxArtifactBytes'],
       maxGraphEntityCount: ['test/engine/derived/graph/graph.test.ts', 'maxGraphEntityCount: 2'],
       maxGraphRelationCount: ['test/engine/derived/graph/graph.test.ts', 'maxGraphRelationCount: 1'],
       maxNodeCount: ['test/daemon/limits.test.ts', 'quotas.maxNodeCount = 4'],
       maxProjectionCount: [QUOTAS, 'maxProjectionCount'],
-      maxRawDocumentBytes: [QUOTAS, 'rejects uploads above it until some documents are deleted'],
+      maxRawDocumentBytes: [QUOTAS, 'rejects uploads above the quota until some documents are deleted'],
       maxSegmentCount: [QUOTAS, 'maxSegmentCount'],
       maxTraceBytes: [QUOTAS, 'reject a query when traces fill their quota'],
       maxEmbeddingTokensPerDay: ['test/engine/models/guard.test.ts', 'maxEmbeddingTokensPerDay'],
@@ -44,7 +44,7 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
   'a rule of a retention policy': {
     names: Object.keys(RetentionPolicyBody.shape),
     seen: {
-      answerTraceRetentionDays: [SWEEP, 'removes old traces with their bundles'],
+      answerTraceRetentionDays: [SWEEP, 'removes traces older than the retention policy'],
       evidenceCacheRetentionDays: ['test/engine/research/keeping.test.ts', 'expires by evidenceCacheRetentionDays'],
       inactiveProjectionRetentionDays: [SWEEP, 'passages of superseded versions and old publications'],
       parseArtifactVersions: [SWEEP, 'parse artifacts beyond the number of versions'],

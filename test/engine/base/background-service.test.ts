@@ -36,7 +36,7 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-test('a service without a context ignores wakes until its start', async () => {
+test('a background service without a context ignores wakes until its start', async () => {
   const late = new Example()
   late.wake()
   await late.poll()
@@ -46,7 +46,7 @@ test('a service without a context ignores wakes until its start', async () => {
   expect(late.ticks).toBe(1)
 })
 
-test('the first tick and a delayed wake run after their delays, and a stop cancels both', async () => {
+test('a background service runs its first tick and a delayed wake after their delays, unless it stops', async () => {
   service.start(undefined, 1000)
   service.wake(3000)
   await vi.advanceTimersByTimeAsync(999)
@@ -62,7 +62,7 @@ test('the first tick and a delayed wake run after their delays, and a stop cance
   expect(service.ticks).toBe(2)
 })
 
-test('ticks repeat after the interval, also after a failure, which thus is not retried at once', async () => {
+test('a background service repeats a failed tick after its interval, not at once', async () => {
   service.interval = 1000
   service.onTick = () => {
     throw new Error('the disk is full')
@@ -74,7 +74,7 @@ test('ticks repeat after the interval, also after a failure, which thus is not r
   await until(() => service.ticks === 2)
 })
 
-test('a drain waits for the work that a tick has started and for the tick that this wakes', async () => {
+test('draining a background service waits for work that a tick started and the tick that this work wakes', async () => {
   let end: () => void = nothing
   service.onTick = () => {
     service.onTick = nothing
@@ -92,7 +92,7 @@ test('a drain waits for the work that a tick has started and for the tick that t
   expect(service.ticks).toBeGreaterThanOrEqual(2)
 })
 
-test('a tick runs for the deployment, whichever tenant woke the service', async () => {
+test('a tick of a background service runs in the scope of the deployment, whichever tenant woke it', async () => {
   let scope: unknown
   service.onTick = () => {
     scope = getTenantScope()

@@ -17,7 +17,7 @@ const part = fc
   .filter((text) => text.isWellFormed() && !/[/\u0000]/.test(text) && text !== '.' && text !== '..')
 const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'))
 
-describe('stored names', () => {
+describe('the name under which a file is stored', () => {
   it.each([
     ['docs/intro.md', 'docs/intro.md'],
     ['../../etc/passwd', 'etc/passwd'],
@@ -26,11 +26,11 @@ describe('stored names', () => {
     ['a\u0000b', 'ab'],
     ['..', 'unnamed'],
     ['', 'unnamed'],
-  ])('convert %j to %j', (given, kept) => {
+  ])('for %j is %j', (given, kept) => {
     expect(toStoredName(given)).toBe(kept)
   })
 
-  it('keep every valid file system path unchanged, code point for code point', () => {
+  it('equals the given name, code point for code point, if that is a valid file system path', () => {
     fc.assert(
       fc.property(path, (name) => {
         expect(toStoredName(name)).toBe(name)
@@ -39,7 +39,7 @@ describe('stored names', () => {
     )
   })
 
-  it('A26: never contain segments that could leave the folder, and converting twice changes nothing', () => {
+  it('A26: never contains segments that could leave the folder, and does not change when it is converted again', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 3000 }), (name) => {
         const kept = toStoredName(name)
@@ -50,8 +50,8 @@ describe('stored names', () => {
   })
 })
 
-describe('virtual names', () => {
-  it('form valid virtual paths, and a valid virtual path stays unchanged', () => {
+describe('virtual names of files', () => {
+  it('form valid virtual paths and do not change when they are converted again', () => {
     fc.assert(
       fc.property(fc.oneof(path, fc.string({ unit: 'binary', maxLength: 1024 }).map(toStoredName)), (name) => {
         const shown = toVirtualName(name)

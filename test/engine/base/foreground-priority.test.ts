@@ -51,7 +51,7 @@ it('a query that runs longer than 300 ms blocks background work no more', async 
   expect(await waits(way.yieldToQueries())).toBe(false)
 })
 
-it('background tasks that yielded resume one after another, and a query can start between them', async () => {
+it('background tasks that waited for a query resume one after another, not in one turn of the event loop', async () => {
   const way = new ForegroundPriority()
   const done: string[] = []
   const end = way.beginQuery()
@@ -72,7 +72,7 @@ it('background tasks that yielded resume one after another, and a query can star
   await Promise.all(pieces)
 })
 
-it('work that can wait pauses during a query and shortly after it, until it is aborted', async () => {
+it('background work that backs off pauses during a query and shortly after it, until its signal aborts', async () => {
   const way = new ForegroundPriority()
   expect(await waits(way.backOff(1000))).toBe(false)
   const end = way.beginQuery()

@@ -36,7 +36,7 @@ test('a lease expires after a minute without a heartbeat and stays expired after
   alive.release()
 })
 
-test('fences rise by one with each lease, and a released lease is listed no more', () => {
+test('the fences of leases rise by one with each lease, and a released lease is listed no more', () => {
   const type = fc.constantFrom<LeaseRequest['type']>('read', 'delete')
   fc.assert(
     fc.property(fc.array(fc.tuple(type, fc.constantFrom('a', 'b'), fc.boolean())), (steps) => {

@@ -4,7 +4,7 @@ import { EngineMetrics } from '../../../src/engine/base/metrics.js'
 import { Durations } from '../../../src/lib/durations.js'
 
 describe('durations', () => {
-  it('count in every bucket whose upper bound they do not exceed, and in the total beyond all bounds', () => {
+  it('count in every bucket whose upper bound they do not exceed, and in the total if they exceed all bounds', () => {
     const durations = new Durations([0.1, 1, 10])
     for (const seconds of [0, 0.1, 0.5, 1, 9, 100]) durations.record(seconds)
     expect(durations.counts()).toEqual({
@@ -34,7 +34,7 @@ describe('service metrics', () => {
     })
   })
 
-  it('record no wait when the clock was set back', () => {
+  it('count a job claim but add no waiting time when the clock was set back', () => {
     const measures = new EngineMetrics()
     measures.recordClaim(-5000)
     measures.recordClaim(2000)

@@ -22,7 +22,7 @@ describe('operations of callers', () => {
   const now = bind((given: string, _caller: typeof ADA) => [given, getTenantScope()], 'given')
   const who = bind(async (_caller: typeof ADA) => getTenantScope())
 
-  it('run in the scope of their tenant, also concurrently', async () => {
+  it('run in the scope of the tenant of the caller, even while operations of another tenant run', async () => {
     expect(now(ADA)).toEqual(['given', { tenant: 'a' }])
     expect(await Promise.all([who(ADA), who(BOB)])).toEqual([{ tenant: 'a' }, { tenant: 'b' }])
     expect(getTenantScope()).toBeUndefined()
@@ -36,7 +36,7 @@ describe('a stream of a tenant', () => {
     expect(await all(streamAsTenant('a', () => follow(ADA)))).toEqual([{ tenant: 'a' }, { tenant: 'a' }])
   })
 
-  it('ends its source in the scope of the tenant when the reader leaves', async () => {
+  it('ends its source in the scope of the tenant when the reader stops early', async () => {
     let ended: unknown
     const source = async function* () {
       try {

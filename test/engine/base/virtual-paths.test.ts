@@ -56,7 +56,7 @@ describe('virtual paths', () => {
     ['/sources/e\u0301', 'NFC'],
     ['/sources/\ud800', 'unicode'],
     [`/sources/${'é'.repeat(600)}`, '1024 bytes, received 1209'],
-  ])('reject %j with the reason', (path, reason) => {
+  ])('reject %j: %s', (path, reason) => {
     expect(codeOf(path)).toBe('invalid-request')
     expect(() => parseVirtualPath(path)).toThrow(reason)
   })

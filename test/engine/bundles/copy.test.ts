@@ -67,7 +67,7 @@ describe('a copy of a space in the same store', () => {
     expect(mine?.filter((id) => theirs?.includes(id))).toEqual([])
   })
 
-  it('passes fsck, and hides restricted sources from other readers', async () => {
+  it('passes fsck, lists the same number of documents for another reader, and refuses its export', async () => {
     for (const check of ['raw-objects', 'references', 'artifact-segments'] as const) {
       const { issues } = await store.engine.integrity.fsck(ADA, copy, { check, deep: false })
       expect(issues).toEqual([])
@@ -78,7 +78,7 @@ describe('a copy of a space in the same store', () => {
     await expect(exported(store.engine, eve, [copy])).rejects.toMatchObject({ code: 'scope-missing' })
   })
 
-  it('fails under a slug that is taken, and the error suggests another name', async () => {
+  it('cannot be imported under an existing slug or with existing ids, and the error suggests --as NAME', async () => {
     const advice = expect.stringContaining('--as NAME')
     await expect(imported(store.engine, ADA, bundle)).rejects.toMatchObject({ code: 'slug-taken', message: advice })
     await expect(imported(store.engine, ADA, bundle, { as: 'copy' })).rejects.toMatchObject({ code: 'slug-taken' })

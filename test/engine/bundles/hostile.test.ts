@@ -151,22 +151,22 @@ describe('a bundle from an untrusted origin', () => {
     ['lacks passages', () => rewritten('nodes', (lines) => lines.slice(0, -1)), /passages/],
     ['has a passage without a version', () => changed('nodes', put({ version: 9 })), /version is not before/],
     [
-      'has a vector of another length',
+      'has a vector whose length is not that of its vector space',
       () => changed('nodes', put({ vector: 'AAAA' })),
       /does not fit its vector space/,
     ],
     [
-      'has a vector that is not a number',
+      'has vectors with an infinite number',
       () => changed('nodes', (line) => ({ ...line, vector: endless(line.vector) })),
       /does not fit its vector space/,
     ],
     ['has an invalid model', () => changed('vector_spaces', put({ model: 'AAAA' })), /embedding model that/],
     [
-      'has a vector space of another space',
+      'has a vector space that its space does not use',
       () => changed('vector_spaces', put({ id: crypto.randomUUID() })),
       /not the one of its space/,
     ],
-    ['has a question of another shape', () => changed('golden_questions', put({ tags: '[1]' })), /tags/],
+    ['has a golden question with a numeric tag', () => changed('golden_questions', put({ tags: '[1]' })), /tags/],
     ['has a name that is too long', () => changed('spaces', put({ name: 'x'.repeat(5000) })), /name/],
     [
       'refers to a missing publication',
@@ -177,7 +177,7 @@ describe('a bundle from an untrusted origin', () => {
     await refused(await make(), why)
   })
 
-  it('fails the import when its files are foreign, missing or oversized', async () => {
+  it('fails the import when a file in the bundle is unknown, missing, duplicate or oversized', async () => {
     const [manifest, ...rest] = files
     const evil = (name: string) => bundleOf([...files, { name, bytes: Buffer.from('x') }])
     if (manifest === undefined) throw new Error('the bundle is empty')
@@ -208,7 +208,7 @@ describe('a bundle from an untrusted origin', () => {
     await refused(huge, /bytes, at most/)
   })
 
-  it('fails the import when it is truncated, extended or changed in any byte', async () => {
+  it('fails the import when the bundle is truncated, extended or changed in any byte', async () => {
     const random = seededRandom(7)
     for (let round = 0; round < 8; round++)
       await refused(bundle.subarray(0, Math.floor(random() * (bundle.length - 1))), /ends early|has no end/)

@@ -27,7 +27,7 @@ describe('a space that is moved to another store', () => {
     await other.end()
   })
 
-  it('fills every table that a bundle can contain', async () => {
+  it('exports rows of every table that a bundle can contain, except results of paid models', async () => {
     const held = await countsOf(bundle)
     // Results of paid models exist only where a model ran.
     const paid = ['conflict_verdicts', 'research_costs']
@@ -40,7 +40,7 @@ describe('a space that is moved to another store', () => {
     expect(await differences(bundle, await exported(other.engine, AWAY, [filled.space]))).toEqual([])
   })
 
-  it('answers with the same citations', async () => {
+  it('answers a question with the same text and citations as before the move', async () => {
     const here = await ask(one.engine, ADA, filled.space, QUESTION)
     const there = await ask(other.engine, AWAY, filled.space, QUESTION)
     const cited = ({ done }: typeof here) =>

@@ -10,7 +10,7 @@ function noted(waits: Promise<void>[]): number[] {
   return ended
 }
 
-test('a lone write does not wait, and writes that follow closely are released together, in order', async () => {
+test('the write coalescer releases a lone write at once, and the writes that follow closely as a batch', async () => {
   const writes = new WriteCoalescer({ quietMs: 20, mostMs: 500 })
   const first = writes.wait()
   expect(writes.isOpen).toBe(false)
@@ -25,14 +25,14 @@ test('a lone write does not wait, and writes that follow closely are released to
   expect(writes.isOpen).toBe(false)
 })
 
-test('a batch that never falls quiet is released after the maximal wait', async () => {
+test('the write coalescer releases a batch after the maximal wait, even before its quiet period is over', async () => {
   const writes = new WriteCoalescer({ quietMs: 10_000, mostMs: 30 })
   await writes.wait()
   await writes.wait()
   expect(writes.isOpen).toBe(false)
 })
 
-test('queued starts are released in order, at most one per turn of the event loop', async () => {
+test('the start queue of chat turns releases starts in order, at most one per event loop iteration', async () => {
   const line = new StartQueue(() => false, 1000)
   const ended = noted([line.wait(), line.wait(), line.wait()])
   const seen: number[] = []
@@ -44,7 +44,7 @@ test('queued starts are released in order, at most one per turn of the event loo
   expect(seen.every((count, index) => count - (seen[index - 1] ?? 0) <= 1)).toBe(true)
 })
 
-test('queued starts wait while the process is busy, but no longer than the timeout', async () => {
+test('the start queue of chat turns delays starts while the process is busy, up to its timeout', async () => {
   let busy = true
   const line = new StartQueue(() => busy, 60_000)
   const ended = noted([line.wait(), line.wait()])

@@ -15,7 +15,7 @@ describe('the steps of an agent', () => {
     expect(fitSteps(steps, countMessageTokens(steps))).toEqual(steps)
   })
 
-  it('lose the ends of long results when they do not fit, with a note that says so', () => {
+  it('lose the ends of long tool results when they do not fit into the window, and a note states it', () => {
     const fitting = fitSteps(steps, 600)
     expect(countMessageTokens(fitting)).toBeLessThanOrEqual(600)
     expect(fitting.map(({ role, toolCallId }) => [role, toolCallId])).toEqual([

@@ -9,7 +9,7 @@ test('questions count as equal despite case, spaces and punctuation, but not wit
   expect(hasEqualWords('何時に開きますか', '何時に開きますか？')).toBe(true)
 })
 
-test('word overlap is symmetric and lies between 0 and 1', () => {
+test('the word overlap of two texts is symmetric and lies between 0 and 1', () => {
   expect(wordOverlap('How much is a blue kettle?', 'How much is a red kettle?')).toBeCloseTo(5 / 6)
   expect(wordOverlap('', '')).toBe(0)
   fc.assert(
@@ -22,7 +22,7 @@ test('word overlap is symmetric and lies between 0 and 1', () => {
   )
 })
 
-test('vectors of different lengths have similarity 0', () => {
+test('the similarity of opposite vectors and of vectors of different lengths is 0', () => {
   expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(1, 0))).toBe(1)
   expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(-1, 0))).toBe(0)
   expect(clampedCosine(Float32Array.of(1, 0), Float32Array.of(1))).toBe(0)

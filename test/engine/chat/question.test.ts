@@ -55,10 +55,10 @@ test.each([
   ['a number', 'Is 2 enough?', 'Is 3 enough?'],
   ['a name', 'Who runs the Oslo office?', 'Who runs the Bergen office?'],
   ['a letter that names something', 'What is in box A?', 'What is in box B?'],
-])('%s that only one question contains makes them contradict, whatever a model says', (_, one, another) => {
+])('%s that only one of two questions contains makes them contradict each other', (_, one, another) => {
   expect(contradicts(parseQuestion(one), parseQuestion(another))).toBe(true)
 })
 
-test('a question of question words alone matches no other', () => {
+test('a question that consists of question words alone matches no other question', () => {
   expect(same('When?', 'What time?')).toBe(false)
 })

@@ -36,7 +36,7 @@ describe('sentence splitting', () => {
     )
   })
 
-  test('pieces for a model are as few as fit and omit only blanks', () => {
+  test('pieces for a speech model contain several sentences if they fit into its limit, and omit only blanks', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 60, max: 400 }), (parts, longest) => {
         const pieces = splitForSpeech(parts.join(''), longest)
@@ -124,7 +124,7 @@ describe('detection of audio formats', () => {
     ['a', 'video/mp4', 'mp4'],
     ['a', 'Video/WebM; codecs="vp8,opus"', 'webm'],
     ['a.WAV', 'text/plain', 'wav'],
-  ])('%s of %s is accepted', async (name, type, extension) => {
+  ])('accepts %s with the declared type %s', async (name, type, extension) => {
     expect(await detectAudioFormat(noise, name, type)).toMatchObject({ extension })
   })
 
@@ -133,7 +133,7 @@ describe('detection of audio formats', () => {
     ['a.txt', 'text/plain'],
     ['a', 'application/octet-stream'],
     ['a.aac', 'audio/aac'],
-  ])('%s of %s is rejected', async (name, type) => {
+  ])('rejects %s with the declared type %s', async (name, type) => {
     expect(await detectAudioFormat(noise, name, type)).toBeUndefined()
   })
 

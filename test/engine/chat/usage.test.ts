@@ -4,7 +4,7 @@ import { computeUsage, toChatPrices } from '../../../src/engine/chat/usage.js'
 
 const PRICES = { promptUnitPrice: '0.001', completionUnitPrice: '0.002', priceUnit: '0.001', currency: 'EUR' }
 
-test('prices are tokens × unit price × price unit, with seven decimals', () => {
+test('prices of a chat answer are tokens × unit price × price unit, with seven decimals', () => {
   expect(computeUsage({ inputTokens: 12, outputTokens: 6 }, 0.41, PRICES)).toEqual({
     prompt_tokens: 12,
     prompt_unit_price: '0.001',
@@ -27,7 +27,7 @@ test('prices are tokens × unit price × price unit, with seven decimals', () =>
   })
 })
 
-test('prices round half up at the last decimal and lose nothing to floating point', () => {
+test('prices of a chat answer round half up at the seventh decimal and lose nothing to floating point', () => {
   const at = (promptUnitPrice: string, tokens: number) =>
     computeUsage({ inputTokens: tokens }, 0, { ...PRICES, promptUnitPrice, priceUnit: '1' }).prompt_price
   expect(at('0.00000005', 1)).toBe('0.0000001')
@@ -35,7 +35,7 @@ test('prices round half up at the last decimal and lose nothing to floating poin
   expect(at('12345678901234567', 9)).toBe('111111110111111103.0000000')
 })
 
-test('the total price is the sum of its parts', () => {
+test('the total price of a chat answer is the sum of its prompt price and completion price', () => {
   const steps = (price: string) => BigInt(price.replace('.', ''))
   const price = fc.tuple(fc.nat(), fc.nat(999_999)).map(([whole, part]) => `${whole}.${String(part).padStart(6, '0')}`)
   fc.assert(
@@ -48,7 +48,7 @@ test('the total price is the sum of its parts', () => {
   )
 })
 
-test('prices in dollars per million tokens are exact', () => {
+test('prices of a chat answer are exact when they are configured in dollars per million tokens', () => {
   const prices = toChatPrices({ inputUsdPerMillion: 0.15, outputUsdPerMillion: 0.0000000006 })
   expect(prices).toMatchObject({ promptUnitPrice: '0.15', completionUnitPrice: '0.000000001' })
   expect(computeUsage({ inputTokens: 2_000_000, outputTokens: 1000 }, 0, prices)).toMatchObject({

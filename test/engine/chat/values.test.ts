@@ -33,7 +33,7 @@ function typesOf(value: unknown): string[] {
   return value === null ? [] : [typeof value]
 }
 
-test('a value is accepted as itself and as its text, and both give the same text', () => {
+test('a chat variable accepts a value and the JSON text of the value, and both give the same text', () => {
   fc.assert(
     fc.property(typed, ({ type, value }) => {
       const read = parseVariableValue(type, value)
@@ -47,7 +47,7 @@ test('a value is accepted as itself and as its text, and both give the same text
   )
 })
 
-test('a value of another type is rejected, and a default is never parsed from text', () => {
+test('a chat variable rejects a value of another type, and its default is never parsed from text', () => {
   fc.assert(
     fc.property(types, fc.jsonValue(), (type, value) => {
       const fits = typesOf(value).includes(type)
@@ -67,7 +67,7 @@ test('a value of another type is rejected, and a default is never parsed from te
   )
 })
 
-test('any value is either read within the length limit or rejected with a rule', () => {
+test('any value of a chat variable is either read within the length limit or rejected with a rule', () => {
   fc.assert(
     fc.property(types, fc.anything(), (type, value) => {
       const read = parseVariableValue(type, value)
@@ -77,7 +77,7 @@ test('any value is either read within the length limit or rejected with a rule',
   )
 })
 
-test('the empty value of every type is valid for that type', () => {
+test('the empty value of every type of chat variable is valid for that type', () => {
   for (const type of VALUE_TYPES)
     expect(parseVariableValue(type, EMPTY_VALUES[type])).toEqual({ text: EMPTY_VALUES[type] })
 })
@@ -95,10 +95,10 @@ test.each<[ValueType, unknown, string]>([
   ['array[object]', [null], 'of type array[object]'],
   ['object', 'null', 'of type object'],
   ['string', 5, 'of type string'],
-])('%s rejects %j: %s', (type, value, rule) => {
+])('a chat variable of type %s rejects %j: %s', (type, value, rule) => {
   expect(parseVariableValue(type, value)).toEqual({ rule: expect.stringContaining(rule) })
 })
 
-test('a lone surrogate becomes the replacement character', () => {
+test('a lone surrogate in a chat variable becomes the replacement character', () => {
   expect(parseVariableValue('string', 'a\ud800b')).toEqual({ text: 'a\ufffdb' })
 })

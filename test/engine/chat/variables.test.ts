@@ -49,7 +49,7 @@ const step = fc.oneof(
   }),
 )
 
-test('a conversation stores the same variables as a plain model of names, types and texts, however its application changes', () => {
+test('a conversation stores the variables that a simple model predicts, however its application changes', () => {
   const appId = newId()
   const who = { tenant: 't', appId, userId: newId() }
   db.writeNow(() => db.now(sql.run("INSERT INTO chat_apps VALUES ('t', ?, 's', '{}', 0, 0)", [appId])))

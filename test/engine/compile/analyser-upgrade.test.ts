@@ -140,7 +140,7 @@ async function foundIn({ engine }: TestEngine, id: string) {
   return found
 }
 
-it('a directory of an earlier text analyser answers at once, and gives the results of a fresh one after it has caught up', {
+it('a data directory of an earlier text analyser answers at once and, once rebuilt, exactly as a new directory', {
   timeout: 180_000,
 }, async () => {
   const { test, id } = await withNotes()

@@ -59,7 +59,7 @@ const isDue = (audits: VectorAudits, space: SpaceRow) => store.db.now(audits.isD
 const fill = (audits: VectorAudits, { key }: SpaceRow, signal = stop.signal) => audits.fill(store.context, key, signal)
 
 describe('the audit of vectors', () => {
-  it('starts with every space that is not being deleted', async () => {
+  it('visits every space that is not being deleted when it starts', async () => {
     const [one, gone, other] = [store.space(), store.space(), store.space()]
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)
     await begun(2)
@@ -82,7 +82,7 @@ describe('the audit of vectors', () => {
     expect(looked).toHaveLength(3)
   })
 
-  it('repeats at the interval in the options', async () => {
+  it('repeats at the interval of the option vectorAuditMs', async () => {
     store.space()
     await begun(3, { ...store.context, options: { ...store.context.options, vectorAuditMs: 5 } })
   })
@@ -103,7 +103,7 @@ describe('the audit of vectors', () => {
     expect(failures).toBeGreaterThanOrEqual(3)
   })
 
-  it('reports a space as due only while missing vectors are open', async () => {
+  it('reports a space as due from finding missing vectors until the run that fills them has ended', async () => {
     const { space } = await lacking(1)
     const { space: other } = await lacking(2)
     expect(isDue(auditsOf(), space)).toBe(false)
@@ -127,7 +127,7 @@ describe('the audit of vectors', () => {
 })
 
 describe('passages without a vector', () => {
-  it('get one in the rows and in the index, which ends the audit', async () => {
+  it('get a vector in the rows and in the index, and their space is due no more', async () => {
     const { space, model } = await lacking(2)
     const audits = await begun()
     await fill(audits, space)
@@ -140,7 +140,7 @@ describe('passages without a vector', () => {
     expect(isDue(audits, space)).toBe(false)
   })
 
-  it('stop counting when the model knows none of their words, until their number grows', async () => {
+  it('make their space due no more when the model cannot embed them, until their number grows', async () => {
     const { space, model } = await lacking(2)
     store.embed = (texts) => texts.map((text) => (text.endsWith('one') ? undefined : vectorOf(text)))
     const audits = await begun()
@@ -155,7 +155,7 @@ describe('passages without a vector', () => {
     expect(vectorsOf(store, model.key)).toHaveLength(4)
   })
 
-  it('count again under the next model although one model could not embed them', async () => {
+  it('make their space due again under the next model after one model could not embed them', async () => {
     const { space } = await lacking(1)
     store.embed = (texts) => texts.map(() => undefined)
     const audits = await begun()
@@ -168,7 +168,7 @@ describe('passages without a vector', () => {
     expect(isDue(audits, space)).toBe(true)
   })
 
-  it('stop counting for a model that was replaced during the run', async () => {
+  it('wait for the next audit when the model of their space is replaced during the run', async () => {
     const { space } = await lacking(3)
     let next: VectorSpace | undefined
     store.embed = (texts) => {
@@ -184,7 +184,7 @@ describe('passages without a vector', () => {
     expect(isDue(audits, space)).toBe(true)
   })
 
-  it('appear in the log when embedding fails, and the next audit retries; a stop is not a failure', async () => {
+  it('appear in the log when embedding fails, and the next audit retries; a stop logs nothing', async () => {
     const { space, model } = await lacking(2)
     store.embed = () => {
       throw new Error('the thread has died')
@@ -201,7 +201,7 @@ describe('passages without a vector', () => {
     expect(isDue(audits, space)).toBe(true)
   })
 
-  it('stay as they are in a space without a model and in a deleted one', async () => {
+  it('cause no embedding in a space without a model and in a deleted space', async () => {
     const without = await filledSpace(store, 'one')
     const { space: gone } = await lacking(1)
     store.run('UPDATE spaces SET deleted_at = 1 WHERE key = ?', gone.key)

@@ -59,8 +59,8 @@ function trainedModel(space: SpaceRow): VectorSpace {
   })
 }
 
-describe('a batch', () => {
-  it('runs from its files to publication, and an unreadable file fails with the reason', async () => {
+describe('a compilation batch', () => {
+  it('publishes its readable files, while an unreadable file fails with the reason', async () => {
     const space = store.space()
     const works = await store.work(space, {
       'a.md': passages('one', 'two'),
@@ -97,7 +97,7 @@ describe('a batch', () => {
     expect(documents()[1]).toEqual({ filename: 'b.md', status: 'failed', code: 'quota-exceeded' })
   })
 
-  it('reads nothing again that an earlier run stored, and fills an index that missed it', async () => {
+  it('does not read files again that an earlier run stored, and adds their passages to the index', async () => {
     const space = store.space()
     const works = await store.work(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     store.indexes.failing.set('follow', new Error('gone'))
@@ -113,7 +113,7 @@ describe('a batch', () => {
     expect(stages()).toEqual(['published', 'published', 'published'])
   })
 
-  it('stays unpublished when the index does not find it by its own words', async () => {
+  it('stays unpublished when the index does not find its document by the words of the document', async () => {
     const space = store.space()
     const works = await store.work(space, { 'a.md': 'lighthouse' })
     store.betweenSteps = () => store.indexes.of(space.id).nodes.clear()
@@ -122,7 +122,7 @@ describe('a batch', () => {
     expect(stages()).toEqual(['nodes_generated'])
   })
 
-  it('stays unpublished after a stop', async () => {
+  it('stays unpublished when it is stopped before publication', async () => {
     const space = store.space()
     const stop = new AbortController()
     const works = await store.work(space, { 'a.md': 'one' })
@@ -133,8 +133,8 @@ describe('a batch', () => {
   })
 })
 
-describe('vectors of a batch', () => {
-  it('come from the model of the space and are published with it', async () => {
+describe('vectors of a compilation batch', () => {
+  it('come from the model of the space and exist when the batch is published', async () => {
     const space = store.space()
     const model = trainedModel(space)
     await compiled(space, await store.work(space, { 'a.md': passages('one', 'two') }))
@@ -151,7 +151,7 @@ describe('vectors of a batch', () => {
     expect(store.asked).toEqual([])
   })
 
-  it('follow the new model when the space changes it before publication', async () => {
+  it('come from the new model when the space changes its model before publication', async () => {
     const space = store.space()
     const old = trainedModel(space)
     const works = await store.work(space, { 'a.md': 'one' })
@@ -168,7 +168,7 @@ describe('vectors of a batch', () => {
     expect(filesRead).toEqual(['a.md'])
   })
 
-  it('become due at the provider before publication, which waits for them briefly and does not depend on them', async () => {
+  it('become due at the provider before publication, which waits for them once and succeeds without them', async () => {
     const space = store.space({ model: PROVIDED })
     const asked: unknown[] = []
     store.context.vectors.waitForVectors = async (key, versions) => {
@@ -193,10 +193,10 @@ describe('vectors of a batch', () => {
   })
 })
 
-describe('a failed job', () => {
+describe('a failed compilation job', () => {
   const failure = { code: 'unsupported-media-type', message: 'it is a picture of a cat' }
 
-  it('stores the reason in its document and commit, and the commit expires by the policy', async () => {
+  it('stores the reason in its document, and its commit expires by the retention policy', async () => {
     const retentionPolicy = { ...DEFAULT_POLICIES.retentionPolicy, failedCommitRetentionDays: 3 }
     const space = store.space({ policies: { retentionPolicy } })
     const [work] = await store.work(space, { 'a.md': 'one' })
@@ -210,7 +210,7 @@ describe('a failed job', () => {
     expect(Math.round(((commit?.expires_at ?? 0) - before) / (24 * 60 * 60 * 1000))).toBe(3)
   })
 
-  it('removes only its own stored rows and index entries', async () => {
+  it('removes its own rows and index entries, and keeps those of the published version', async () => {
     const space = store.space()
     const [first] = await store.work(space, { 'a.md': 'text' })
     if (first === undefined) throw new Error('nothing was claimed')

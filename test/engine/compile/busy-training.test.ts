@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => store.end())
 
-it('a model trained on a sample records the size of the sample, so that training on all passages follows', async () => {
+it('a model that is trained on a sample of the passages records the size of the sample', async () => {
   const space = store.space()
   const text = passages(
     ...Array.from({ length: PASSAGES }, (_, n) => `The harbour of port${n % 7} has berth${n % 11} and quay${n % 13}.`),

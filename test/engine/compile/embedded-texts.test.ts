@@ -129,7 +129,7 @@ describe('embedding of a question', () => {
     expect(await embedQuery(store.context, space, 'zyx')).toBeUndefined()
   })
 
-  it('uses the provider of the space once its dimension is known', async () => {
+  it('uses the provider of the space when the dimension of its vectors is known', async () => {
     const space = provided(2)
     expect(await embedQuery(store.context, space, 'who', { signal })).toEqual({
       ...{ vector: vectorOf('who'), vectorSpaceId: space.vector_space, dimension: 2 },
@@ -139,7 +139,7 @@ describe('embedding of a question', () => {
     await expect(embedQuery(store.context, space, 'who')).rejects.toMatchObject({ code: 'internal' })
   })
 
-  it('gives nothing while the space has no vectors', async () => {
+  it('gives no vector while the space has no model with a known dimension', async () => {
     expect(await embedQuery(store.context, store.space(), 'who')).toBeUndefined()
     expect(await embedQuery(store.context, provided(), 'who')).toBeUndefined()
     expect(calls).toEqual([])
@@ -147,7 +147,7 @@ describe('embedding of a question', () => {
 })
 
 describe('embedding of questions for comparison', () => {
-  it('keeps their order and sends messages of at most 64', async () => {
+  it('keeps the order of the questions and sends at most 64 of them in a message', async () => {
     const { space, model } = trained()
     const questions = numbered(130)
     store.embed = (texts) => texts.map((text) => (text.length === 70 ? undefined : vectorOf(text)))
@@ -170,7 +170,7 @@ describe('embedding of questions for comparison', () => {
     ])
   })
 
-  it('gives nothing while the space has no model', async () => {
+  it('gives no vectors while the space has no model', async () => {
     expect(await embedQuestions(store.context, store.space(), ['who'])).toBeUndefined()
     expect(calls).toEqual([])
   })
@@ -188,7 +188,7 @@ describe('term weights', () => {
     expect(loaded.map(([id]) => id)).toEqual([model.id])
   })
 
-  it('do not exist without a model or with a provider', async () => {
+  it('do not exist in a space without a model or with a model of a provider', async () => {
     expect(await termWeights(store.context, store.space(), ['a'])).toBeUndefined()
     store.run('DELETE FROM spaces')
     expect(await termWeights(store.context, provided(2), ['a'])).toBeUndefined()
@@ -196,7 +196,7 @@ describe('term weights', () => {
 })
 
 describe('a model of an earlier text analyser', () => {
-  it('becomes superseded, and its space is scheduled for training', async () => {
+  it('becomes superseded at the first question, and its space is scheduled for training', async () => {
     const { space } = trained(ANALYZER_VERSION - 1)
     store.woken.length = 0
     expect(await embedQuery(store.context, space, 'who')).toBeUndefined()
@@ -207,7 +207,7 @@ describe('a model of an earlier text analyser', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('does not replace a model that was trained meanwhile', async () => {
+  it('does not replace a newer model when a caller still uses the old row of the space', async () => {
     const { space } = trained(ANALYZER_VERSION - 1)
     const next = inUse(store, space, bytesOf(ANALYZER_VERSION))
     // A caller with the old row of the space still asks by the old model.

@@ -70,7 +70,7 @@ async function asked(): Promise<{ by: string; found: number; degraded: boolean; 
 }
 
 describe('a space with documents that moves to another embedding model', () => {
-  it('reports a frozen profile or an open migration before an unknown provider', async () => {
+  it('reports embedding-frozen or migration-active in preference to provider-not-configured', async () => {
     const { spaces } = test.engine
     const unknown = { pluginId: 'nobody', provider: 'nowhere', model: 'nothing' }
     const refused = (code: string) => ({ code })
@@ -86,7 +86,7 @@ describe('a space with documents that moves to another embedding model', () => {
     newFake.always()
   })
 
-  it('answers by the old model while new vectors are computed, and by the new one after one publication', async () => {
+  it('answers by the old model while new vectors are computed, and by the new model after the migration', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     await expect(test.engine.spaces.setEmbeddingProfile(ADA, spaceId, NEW)).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect.poll(dense).toMatchObject({ total: 30, ready: 30, building: 0 })
   }, 90_000)
 
-  it('keeps the old model when the migration is canceled midway, and can start another one', async () => {
+  it('keeps the old model when the migration is canceled midway, and can start another migration', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     const before = await profile()
@@ -167,7 +167,7 @@ describe('a space with documents that moves to another embedding model', () => {
     expect(await asked()).toMatchObject({ by: 'old', found: 10, degraded: false })
   })
 
-  it('waits for an unavailable provider, reports that, and resumes after a restart', async () => {
+  it('reports that the migration waits for an unavailable provider, and resumes it after a restart', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     newFake.always({ kind: 'slow', ms: 200 })
@@ -189,7 +189,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   }, 90_000)
 
-  it('counts a passage that the new model rejects, and still finds it by text', async () => {
+  it('counts a passage that the new model rejects as refused, and migrates all others', async () => {
     await ingest(test.engine, ADA, spaceId, {
       ...files('Westerhever'),
       'poison.md': '# Poison\n\nAn indigestible passage on mushrooms.\n',
@@ -200,7 +200,7 @@ describe('a space with documents that moves to another embedding model', () => {
     expect(await dense()).toMatchObject({ ready: 10, failed: 1, building: 0 })
   })
 
-  it('moves to the built-in model, which is trained on its text, and back', async () => {
+  it('moves to the built-in model, which is trained on its text, and from there to a provider', async () => {
     await ingest(test.engine, ADA, spaceId, { ...files('Westerhever'), ...files('Pellworm'), ...files('Amrum') })
     const { id } = await test.engine.spaces.startMigration(ADA, spaceId, BUILTIN)
     await stateOf(id, 'published')
@@ -220,7 +220,7 @@ describe('a space with documents that moves to another embedding model', () => {
     await expect.poll(asked).toMatchObject({ by: 'new', found: 10 })
   })
 
-  it('takes its migration along when it is deleted', async () => {
+  it('ends its migration when it is deleted', async () => {
     await ingest(test.engine, ADA, spaceId, files('Westerhever'))
     await oldVectorsAreThere()
     newFake.always({ kind: 'hang' })

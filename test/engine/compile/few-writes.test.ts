@@ -64,7 +64,7 @@ it('page indexes of small documents are stored in batches', async () => {
   expect(Math.max(...counts)).toBeLessThanOrEqual(32)
 })
 
-it('claims of small documents are stored in batches', async () => {
+it('claims that small documents state, the basis of conflicts, are stored in batches', async () => {
   const claims = countIn('INTO conflict_claims')
   await ingest(test.engine, ADA, spaceId, notes())
   const listed = () => test.engine.quality.conflicts(ADA, spaceId, { limit: 50, includeDifferences: 'true' })

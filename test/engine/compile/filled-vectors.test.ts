@@ -51,7 +51,7 @@ const fails = (failure: ProviderFailure) => new KsError('provider-failed', failu
 const refused = () => fails(new ProviderFailure('status', 'the provider refused', { status: 400 }))
 const away = () => fails(new ProviderFailure('unreachable', 'the provider is away'))
 
-describe('missing vectors of a trained model', () => {
+describe('vectors of a trained model', () => {
   it('get computed for every live passage without one, in the rows and in the index', async () => {
     const space = store.space()
     await publish(space, { 'a.md': many(600), 'b.md': 'unknown words', 'gone.md': 'gone' })
@@ -73,7 +73,7 @@ describe('missing vectors of a trained model', () => {
     expect(store.asked.flat()).toEqual(['b.md\nunknown words'])
   })
 
-  it('get computed after a given passage, and the last passage is returned', async () => {
+  it('get computed only for passages after a given one, and the key of the last passage is returned', async () => {
     const space = store.space()
     await publish(space, { 'a.md': many(5) })
     const model = trained(space)
@@ -99,7 +99,7 @@ describe('missing vectors of a trained model', () => {
     expect(vectorsOf(next)).toEqual([])
   })
 
-  it('disappear with a replaced model only; a stop leaves the rest for the next run', async () => {
+  it('get deleted when their model is superseded, not before; a stop leaves the rest for the next run', async () => {
     const space = store.space()
     await publish(space, { 'a.md': many(2100) })
     const [old, using, building] = [trained(space), trained(store.again(space)), trained(store.again(space), false)]
@@ -153,7 +153,7 @@ describe('vectors that a provider owes', () => {
     await until(async () => (await filler.active) === 0)
   })
 
-  it('do not delay the publication when the provider fails, are reported as missing, and arrive on the next request', async () => {
+  it('do not prevent the publication when the provider fails, and arrive at the next retry', async () => {
     const { embed } = store
     store.embed = () => {
       throw away()
@@ -175,7 +175,7 @@ describe('vectors that a provider owes', () => {
     expect(store.rows('SELECT 1 FROM vector_waits')).toEqual([])
   })
 
-  it('arrive for all passages except the rejected one', async () => {
+  it('arrive for all passages except the one that the provider rejects', async () => {
     const { embed } = store
     store.embed = (texts) => {
       if (texts.some((text) => text.includes('poison'))) throw refused()
@@ -200,7 +200,7 @@ describe('vectors that a provider owes', () => {
   })
 })
 
-describe('a space that moves to another model', () => {
+describe('a space that moves to another embedding model', () => {
   let migrations: EmbeddingMigrations
   let space: SpaceRow
   let old: string
@@ -224,7 +224,7 @@ describe('a space that moves to another model', () => {
   const told = (id: string, caller = ADA) => store.db.now(getMigration(caller, space.id, id))
   const models = () => store.rows('SELECT id, state FROM vector_spaces ORDER BY key')
 
-  it('embeds questions by the old model until all new vectors exist, then drops the old vectors', async () => {
+  it('uses the old model until all new vectors exist, then drops the old vectors', async () => {
     const seen: string[] = []
     const { embed } = store
     store.embed = (texts) => {
@@ -245,7 +245,7 @@ describe('a space that moves to another model', () => {
     await until(async () => (await migrations.active) === 0)
   })
 
-  it('keeps the old model and the reason when the new one fails permanently', async () => {
+  it('keeps the old model and its vectors when the new model fails permanently', async () => {
     store.embed = () => {
       throw fails(new ProviderFailure('status', 'the key is wrong', { status: 401 }))
     }
@@ -256,7 +256,7 @@ describe('a space that moves to another model', () => {
     expect(vectorsOf(store.rows<{ key: number }>('SELECT key FROM vector_spaces')[0] ?? { key: 0 })).toHaveLength(9)
   })
 
-  it('waits while the new model is unavailable, and keeps the old one when canceled', async () => {
+  it('waits while the new model is unavailable, and keeps the old model when the migration is canceled', async () => {
     store.embed = () => {
       throw away()
     }
@@ -275,7 +275,7 @@ describe('a space that moves to another model', () => {
     expect(models()).toEqual([{ id: old, state: 'active' }])
   })
 
-  it('does not switch when vectors have different lengths', async () => {
+  it('keeps the old model when the vectors of the new model have different lengths', async () => {
     let length = 3
     store.embed = (texts) => texts.map(() => new Float32Array(length++).fill(1))
     const { id } = await begin()

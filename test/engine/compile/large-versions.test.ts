@@ -43,7 +43,7 @@ function counter(): (text: string) => number {
 
 const NODES = 'SELECT count(*) n FROM nodes'
 
-it('a large document is stored, published, recompiled and deleted in transactions of bounded size', {
+it('a large document is stored, published and deleted in transactions of bounded size', {
   timeout: DEADLINE_MS,
 }, async () => {
   const largest = watchTransactions()
@@ -117,7 +117,7 @@ it('a job canceled between two slices leaves nothing of its document, and the ne
   expect(found.items.length).toBeGreaterThan(0)
 })
 
-it('documents stored at the same time each get consecutive row keys', { timeout: DEADLINE_MS }, async () => {
+it('passages of one document get consecutive row keys while others are stored', { timeout: DEADLINE_MS }, async () => {
   const rows = counter()
   test = await startEngine()
   const { engine } = test

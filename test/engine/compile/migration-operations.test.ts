@@ -47,7 +47,7 @@ describe('a migration to another embedding model', () => {
     expect(nodeKeys(store)).toHaveLength(2)
   })
 
-  it('excludes another one in the same space', async () => {
+  it('excludes another migration of the same space until it is canceled', async () => {
     const { id } = await start()
     await expect(start(BUILTIN)).rejects.toMatchObject({ code: 'migration-active' })
     expect(migrations()).toEqual([{ id, state: 'filling' }])
@@ -67,7 +67,7 @@ describe('a migration to another embedding model', () => {
     expect(told).toEqual([])
   })
 
-  it('stores its reply with the idempotency key', async () => {
+  it('records the replies to its start and its cancellation for the idempotency key', async () => {
     const answers: unknown[] = []
     const caller = {
       ...ADA,
@@ -84,7 +84,7 @@ describe('a migration to another embedding model', () => {
   })
 })
 
-describe('the cancellation of a migration', () => {
+describe('the cancellation of an embedding migration', () => {
   it('drops the new vectors and notifies the workers before the reply', async () => {
     const { id } = await start()
     const [{ vector_space: target = '' } = {}] = store.rows<{ vector_space: string }>(

@@ -38,7 +38,7 @@ const fails = (kind: 'status' | 'timeout', status?: number) =>
 const sizes = () => store.asked.map((texts) => texts.length)
 const many = (count: number) => Array.from({ length: count }, (_, n) => `passage ${n}`).join('\n\n')
 
-describe('a space that migrates', () => {
+describe('a space that migrates to another embedding model', () => {
   let migrations: EmbeddingMigrations
   /** The vector space before the migration. */
   let old: string
@@ -76,7 +76,7 @@ describe('a space that migrates', () => {
     expect(store.woken.length).toBeGreaterThan(0)
   })
 
-  it('without enough text for the built-in model has no vectors until it has more text', async () => {
+  it('gets no vectors when it lacks the text to train the built-in model', async () => {
     const id = await begin('one\n\ntwo')
     await ended(id)
     expect(told(id)).toMatchObject({ state: 'published', filled: 0, total: 2 })
@@ -168,7 +168,7 @@ describe('a space that migrates', () => {
     expect(told(id)).toMatchObject({ state: 'published', filled: 6 })
   })
 
-  it('stays unchanged when its worker lost the claim', async () => {
+  it('keeps its model when the worker of its migration lost the claim', async () => {
     let isLost = false
     store.embed = (texts) => {
       if (!isLost) store.run("UPDATE embedding_migrations SET claimed_by = 'another'")
@@ -217,7 +217,7 @@ describe('a provider that owes vectors', () => {
     await until(() => due() === 0)
   })
 
-  it('delays a publication only once while it is silent, until it has replied', async () => {
+  it('delays one publication while it does not reply, and after a reply one again', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
     const silent = () => {
       let answer: () => void = () => undefined
@@ -251,7 +251,7 @@ describe('a provider that owes vectors', () => {
     }
   })
 
-  it('receives no request before the start', async () => {
+  it('gets no request before the vector filler starts, and counting missing vectors fails', async () => {
     const early = new VectorFiller()
     expect(await early.active).toBe(0)
     await expect(early.missing(space.key)).rejects.toMatchObject({ code: 'internal' })

@@ -10,7 +10,7 @@ afterEach(() => store.end())
 
 const last = () => store.rows<{ last: number }>('SELECT last FROM node_keys')[0]?.last ?? 0
 
-it('row keys of passages are reserved in blocks, so that many small documents need one write, and no key is given twice', async () => {
+it('row keys of passages are reserved in blocks, and no key is given twice', async () => {
   const before = last()
   expect(await allocateNodeKeys(store.context, 0)).toBe(0)
   expect(last()).toBe(before)

@@ -28,13 +28,13 @@ function model(fail: (texts: string[], call: number) => unknown) {
 const signal = new AbortController().signal
 const vector = (text: string) => Float32Array.of(text.length)
 
-it('texts that the model accepts are sent once, in one request', async () => {
+it('embedding sends several texts in one request, and none again if the model accepts them', async () => {
   const embedder = model(() => undefined)
   expect(await embedPassages(embedder, ['a', 'bb'], signal)).toEqual([vector('a'), vector('bb')])
   expect(embedder.calls).toEqual([['a', 'bb']])
 })
 
-it('one rejected text leaves the others their vectors, in order', async () => {
+it('when a model rejects one of several texts, the other texts get their vectors, in order', async () => {
   for (const error of [
     failed('status', 400),
     failed('status', 413),
@@ -51,13 +51,13 @@ it('one rejected text leaves the others their vectors, in order', async () => {
   }
 })
 
-it('a model that also rejects plain words fails for all texts', async () => {
+it('embedding fails for all texts when the model rejects even a plain test word', async () => {
   const embedder = model(() => failed('status', 400))
   await expect(embedPassages(embedder, ['a', 'b'], signal)).rejects.toMatchObject({ code: 'provider-failed' })
   expect(embedder.calls).toEqual([['a', 'b'], ['text']])
 })
 
-it('a failure unrelated to the texts ends the call at once, also during bisection', async () => {
+it('embedding ends at once when the model fails for other reasons than the texts, even during bisection', async () => {
   const first = model(() => failed('status', 500))
   await expect(embedPassages(first, ['a', 'b'], signal)).rejects.toThrow('it answered 500')
   expect(first.calls).toHaveLength(1)
@@ -67,7 +67,7 @@ it('a failure unrelated to the texts ends the call at once, also during bisectio
   await expect(embedPassages(later, ['a', 'b'], signal)).rejects.toThrow('it answered 503')
 })
 
-it('an unusable response is requested again, at most four times in a row', async () => {
+it('after an unusable response of a model its text is sent again, four times in total at most', async () => {
   const always = model((texts) => (texts[0] === 'odd' ? failed('malformed') : undefined))
   expect(await embedPassages(always, ['odd'], signal)).toEqual([{ refused: 'it answered malformed' }])
   expect(always.calls.filter(([text]) => text === 'odd')).toHaveLength(4)
@@ -84,7 +84,7 @@ it('an unusable response is requested again, at most four times in a row', async
   await expect(embedPassages(thenGone, ['odd'], signal)).rejects.toThrow('it answered 503')
 })
 
-it('expected index contents equal the counters of the space, and zero without counters', () => {
+it('the expected counts of an index equal the counters of its space, and zero without counters', () => {
   const head = { key: 1, seq: 7, nodes: 5, vector_space: 'v', vector_key: 2, dimension: 3, vectors: 4 }
   expect(toExpectedCounts(head)).toEqual({ seq: 7, nodes: 5, vectors: 4, vectorSpace: 'v' })
   const bare = { ...head, seq: null, nodes: null, vectors: null, vector_space: null }

@@ -143,7 +143,7 @@ describe('F39: documents that arrive while the embedding provider is unavailable
     expect(sent).not.toContain('Westerheversand')
   })
 
-  it('appear with their vectors when the provider works, and each text is sent once', async () => {
+  it('appear with their vectors at once if the provider works instead, and each text is sent once', async () => {
     await ingest(test.engine, ADA, spaceId, FILES)
     expect((await status()).summaries.denseVector).toMatchObject({ total: 2, ready: 2 })
     expect((await test.engine.spaces.manifest(ADA, spaceId)).embeddingProfile).toMatchObject({ dimension: 32 })
@@ -153,7 +153,7 @@ describe('F39: documents that arrive while the embedding provider is unavailable
 })
 
 describe('an embedding provider that fails permanently', () => {
-  it('works again after its key was changed; until then the status explains the fix', async () => {
+  it('works again after its wrong key was corrected; until then the status explains the fix', async () => {
     await restart(provider('sk-wrong'))
     await ingest(test.engine, ADA, spaceId, FILES)
     await expect
@@ -169,7 +169,7 @@ describe('an embedding provider that fails permanently', () => {
     expect((await status()).missingVectors).toBeUndefined()
   })
 
-  it('appears in the status with the name of an unknown model and the fix', async () => {
+  it('appears in the status with the name of the model that it may not have', async () => {
     const other = { ...MODEL, model: 'mistyped' }
     spaceId = (await test.engine.spaces.create(ADA, { name: 'M', slug: 'm', embeddingProfile: other })).id
     await ingest(test.engine, ADA, spaceId, FILES)
@@ -194,7 +194,7 @@ describe('an embedding provider that fails permanently', () => {
 })
 
 describe('a text that the embedding model rejects', () => {
-  it('stays findable by text search and is counted, and the others get their vectors', async () => {
+  it('stays findable by text search, counts as refused, and all other texts get their vectors', async () => {
     const files = { ...FILES, 'long.md': '# Long\n\nAn indigestible passage about the lighthouse keeper.\n' }
     await ingest(test.engine, ADA, spaceId, files)
     await expect
@@ -225,7 +225,7 @@ describe('a single unusable response of an embedding provider', () => {
       .toMatchObject({ total: 1, ready: 1, failed: 0 })
   })
 
-  it('does not set the expected dimension after a restart', async () => {
+  it('does not change the expected dimension after a restart when its vector has another dimension', async () => {
     await ingest(test.engine, ADA, spaceId, ONE)
     await test.reopen()
     fake.script({ kind: 'dimension', dimension: 7 })
@@ -235,8 +235,8 @@ describe('a single unusable response of an embedding provider', () => {
   })
 })
 
-describe('bytes that are uploaded again during an outage', () => {
-  it('need no compilation: their document is published already', async () => {
+describe('bytes that were published during an outage of the embedding provider', () => {
+  it('count as unchanged in the check before they are uploaded again', async () => {
     fake.always({ kind: 'status', status: 429 })
     await ingest(test.engine, ADA, spaceId, FILES)
     const sha256 = createHash('sha256').update(FILES['lighthouse.md']).digest('hex')

@@ -82,7 +82,7 @@ const keysOf = (items: readonly BuiltWork[]) => items.flatMap(({ nodes }) => nod
 const headOf = (space: SpaceRow) => store.again(space).head_revision
 
 describe('the publication of a batch', () => {
-  it('publishes everything by one revision and updates jobs, commits and documents', async () => {
+  it('publishes all of its documents by one revision and updates jobs, commits and documents', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     expect(visible(space)).toEqual([])
@@ -165,7 +165,7 @@ describe('the publication of a batch', () => {
     expect(visible(space)).toEqual([])
   })
 
-  it('succeeds for a space that is being deleted, which no reader sees', async () => {
+  it('succeeds for a space that is being deleted', async () => {
     const space = store.space()
     const items = await built(space, { 'a.md': 'one' })
     store.run('UPDATE spaces SET deleted_at = 1')
@@ -174,7 +174,7 @@ describe('the publication of a batch', () => {
 })
 
 describe('vectors of a trained model', () => {
-  it('enter the rows with the publication and the index, each for its passage', async () => {
+  it('enter the rows and the index when their batch is published, each for its passage', async () => {
     const space = store.space()
     const vectorSpace = trainedModel(space)
     const items = await built(space, { 'a.md': passages('one', 'twotwo'), 'b.md': 'three' })
@@ -189,7 +189,7 @@ describe('vectors of a trained model', () => {
     expect(held?.get(third ?? 0)).toEqual({ doc: items[1]?.document.key, vector: vectorOf('three') })
   })
 
-  it('cause no change when the space no longer uses the model', async () => {
+  it('prevent the publication of their batch when the space no longer uses their model', async () => {
     const space = store.space()
     const old = trainedModel(space)
     const items = await built(space, { 'a.md': 'one' })
@@ -281,14 +281,14 @@ describe('vectors of a provider', () => {
     ])
   })
 
-  it('never become due in a space with a trained model', async () => {
+  it('never become due in a space with the built-in model', async () => {
     const space = store.space()
     await publish(space, await built(space, { 'a.md': 'one' }))
     expect(store.rows('SELECT * FROM vectors_due')).toEqual([])
   })
 })
 
-describe('the replacement by a publication', () => {
+describe('the replacement of versions and documents by a publication', () => {
   /** Compiles a document again. */
   async function anew(space: SpaceRow, docKey: number, text: string): Promise<BuiltWork[]> {
     store.begin(space, docKey)
@@ -331,7 +331,7 @@ describe('the replacement by a publication', () => {
     expect(await store.context.objects.describe(items[0]?.document.object_key ?? '')).toBeDefined()
   })
 
-  it('retires a late document itself when a newer one is published', async () => {
+  it('deletes a document that is published after a newer document of the same name', async () => {
     const space = store.space()
     const [late] = await built(space, { 'a.md': 'older' })
     const newer = await built(space, { 'a.md': 'newer' })
@@ -342,7 +342,7 @@ describe('the replacement by a publication', () => {
     expect(store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL')).toEqual([{ key: late?.document.key }])
   })
 
-  it('leaves the older document while the newer one is not readable yet', async () => {
+  it('keeps the older document while a newer one of the same name is not compiled yet', async () => {
     const space = store.space()
     const old = await built(space, { 'a.md': 'older' })
     await store.upload(space, { 'a.md': 'newer' })
@@ -351,7 +351,7 @@ describe('the replacement by a publication', () => {
     expect(store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL')).toEqual([])
   })
 
-  it('ignores documents that were deleted before', async () => {
+  it('ignores older documents of the same name that were deleted before', async () => {
     const space = store.space()
     const [old] = await built(space, { 'a.md': 'before' })
     if (old === undefined) throw new Error('nothing was built')

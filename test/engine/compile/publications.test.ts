@@ -60,7 +60,7 @@ function heldUp() {
   }
 }
 
-it('a small stored version is absent from the index until publication, and its index update is kept for that', async () => {
+it('a small stored version is not in the index before its publication, which receives the index update', async () => {
   const space = store.space()
   const { built, toFollow } = await storedIn(space, 'a.md')
   expect(built).toHaveLength(1)
@@ -70,7 +70,7 @@ it('a small stored version is absent from the index until publication, and its i
   expect(toFollow).toMatchObject([{ seq: 1, fresh: { first: 1, seq: 1, add: [{ body: 'text of a.md' }] } }])
 })
 
-it('a lone batch is published at once, after the index has it', async () => {
+it('a lone batch reaches the index and is published at once', async () => {
   const space = store.space()
   await publish(await storedIn(space, 'a.md'))
   expect(published()).toEqual(['a.md'])
@@ -94,7 +94,7 @@ it('batches that arrive during a publication reach the index together and are pu
   expect(published()).toEqual(['a.md', 'b.md', 'c.md'])
 })
 
-it('a failing batch does not fail those that were published with it', async () => {
+it('a failing batch does not fail the batches that are published together with it', async () => {
   const space = store.space()
   const [first, bad, good] = [
     await storedIn(space, 'a.md'),
@@ -120,7 +120,7 @@ it('a failing batch does not fail those that were published with it', async () =
   expect(published()).toEqual(['a.md', 'b.md', 'c.md'])
 })
 
-it('each batch of a group is tried alone when the index process died, and only one that kills it again fails', async () => {
+it('after the index process died, each batch is published alone, and only one that kills it again fails', async () => {
   const space = store.space()
   const [first, bad, good] = [
     await storedIn(space, 'a.md'),
@@ -188,14 +188,14 @@ it('batches of different spaces do not wait for each other', async () => {
   expect(published()).toEqual(['a.md', 'b.md'])
 })
 
-it('only small batches without a provider for vectors may wait for others', async () => {
+it('only small batches without a provider for vectors may share a publication with other batches', async () => {
   const large = passages(...Array.from({ length: 300 }, (_, n) => `passage ${n}`))
   expect(canShareCommit(await storedIn(store.space(), 'a.md'))).toBe(true)
   expect(canShareCommit(await storedIn(store.space(), 'a.md', large))).toBe(false)
   expect(canShareCommit(await storedIn(store.space({ model: PROVIDED }), 'a.md'))).toBe(false)
 })
 
-it('a batch whose passages are all gone ends when the index is up to date', async () => {
+it('the publication of a batch without any version left ends when the index is up to date', async () => {
   const space = store.space()
   const { toFollow } = await storedIn(space, 'a.md')
   await publish({ space, built: [], toFollow })

@@ -64,8 +64,8 @@ const isParsed = async (test: TestEngine, space: string, name: string, caller = 
 const jobsOf = async ({ engine }: TestEngine, space: string) =>
   (await engine.jobs.list(ADA, space, { limit: 100 })).items
 
-describe('recordings', () => {
-  it('resume at once in the next process after a crash, and none is paid for twice', {
+describe('the transcription of recordings', () => {
+  it('resumes at once in the next process after a crash, and sends no finished recording again', {
     timeout: 2 * LONG_MS,
   }, async () => {
     let asked = 0
@@ -85,7 +85,7 @@ describe('recordings', () => {
     expect(server.requests).toHaveLength(3)
   })
 
-  it('alternate between spaces', { timeout: 2 * LONG_MS }, async () => {
+  it('alternates between spaces', { timeout: 2 * LONG_MS }, async () => {
     const order: string[] = []
     const answers: (() => void)[] = []
     let answered = 0
@@ -118,7 +118,7 @@ describe('recordings', () => {
     expect(server.requests).toHaveLength(4)
   })
 
-  it('get a second attempt after a timeout, then fail with the name of the setting for the timeout', {
+  it('gets a second attempt after a timeout, then fails with the name of the setting for the timeout', {
     timeout: 2 * LONG_MS,
   }, async () => {
     hear = () => new Promise<string>(() => {})
@@ -131,7 +131,7 @@ describe('recordings', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('stop being transcribed when their job is canceled', { timeout: 2 * LONG_MS }, async () => {
+  it('stops when the job is canceled', { timeout: 2 * LONG_MS }, async () => {
     hear = () => new Promise<string>(() => {})
     const test = await started()
     const space = await spaceOf(test)

@@ -68,7 +68,7 @@ function model(space: SpaceRow, use = true): VectorSpace {
   })
 }
 
-describe('the changes of a space', () => {
+describe('the index changes of a space', () => {
   it('list its current passages up to the newest entry when an index starts empty', async () => {
     const space = store.space()
     const [a = 0, b = 0] = await publish(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
@@ -85,7 +85,7 @@ describe('the changes of a space', () => {
     expect(batches.at(-1)?.seq).toBe(seq)
   })
 
-  it('list the entries after a given one, in order, each with its number', async () => {
+  it('list the log entries after a given one in order, without passages that were removed again', async () => {
     const space = store.space()
     await publish(space, { 'a.md': 'one' })
     const first = await head(space)
@@ -105,7 +105,7 @@ describe('the changes of a space', () => {
     expect(bodies(await all(source.changes(space.id, first, last)))).toEqual(['four'])
   })
 
-  it('end with the requested entry', async () => {
+  it('end with the log entry that was requested as the last one', async () => {
     const space = store.space()
     await publish(space, { 'a.md': 'one' })
     const first = await head(space)
@@ -117,7 +117,7 @@ describe('the changes of a space', () => {
     expect(batches.at(-1)?.seq).toBe(second)
   })
 
-  it('split a large entry into batches, whose number counts with the last one only, so that a crash repeats the rest', async () => {
+  it('split a large log entry into batches, and an index that stops after one can resume without loss', async () => {
     const space = store.space()
     await publish(space, { 'a.md': 'one' })
     const before = await head(space)
@@ -141,7 +141,7 @@ describe('the changes of a space', () => {
     }
   })
 
-  it('include every one of many entries', async () => {
+  it('include each of several hundred log entries', async () => {
     const space = store.space()
     const [key = 0] = await publish(space, { 'a.md': 'one' })
     const [node = 0] = nodeKeys(key)
@@ -155,7 +155,7 @@ describe('the changes of a space', () => {
     expect(batches.map(({ seq }) => seq)).toEqual(Array.from({ length: 450 }, (_, n) => first + 1 + n))
   })
 
-  it('exclude other spaces, and there are none for an unknown space', async () => {
+  it('exclude passages of other spaces, and an unknown space has no changes', async () => {
     const [space, other] = [store.space(), store.space()]
     await publish(space, { 'a.md': 'one' })
     await publish(other, { 'b.md': 'two' })
@@ -169,7 +169,7 @@ describe('the changes of a space', () => {
 })
 
 describe('the vectors of a space', () => {
-  it('belong to one model and to published or stored passages, in the order of the passages', async () => {
+  it('can be read for one model, in the order of the passages, without passages of replaced versions', async () => {
     const space = store.space()
     const old = model(space)
     const [a = 0, b = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
@@ -211,7 +211,7 @@ describe('the vectors of a space', () => {
 })
 
 describe('the checksums of the vectors of a space', () => {
-  it('match the bytes of the vectors, and the vectors of any of them can be read', async () => {
+  it('match the bytes of the vectors, and the vectors of given passages can be read', async () => {
     const space = store.space()
     const using = model(space)
     const [a = 0] = await publish(space, { 'a.md': passages('one', 'three'), 'b.md': 'four five' })
@@ -238,7 +238,7 @@ describe('the checksums of the vectors of a space', () => {
 })
 
 describe('the expected contents of an index', () => {
-  it('name the active model and equal a count row by row', async () => {
+  it('contain the id of the active model, and their counts equal a count of the rows', async () => {
     const space = store.space()
     expect(await source.expectedCounts(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })
     expect(await source.countRows(space.id)).toEqual({ seq: 0, nodes: 0, vectors: 0 })

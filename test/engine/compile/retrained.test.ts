@@ -36,7 +36,7 @@ const train = (space: SpaceRow, stop = signal) => retrain(store.context, space.k
 const isDue = (space: SpaceRow, context = store.context) =>
   store.db.now(isTrainingDue(context, store.again(space), false))
 
-describe('a trained model', () => {
+describe('a retrained model', () => {
   it('covers all published text and becomes the model of the space, with a vector for every passage', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     await train(space)
@@ -55,7 +55,7 @@ describe('a trained model', () => {
     expect(isDue(space)).toBe(false)
   })
 
-  it('replaces the previous model once every passage has a vector; rows, index and memory then drop the old one', async () => {
+  it('replaces the old model when each passage has a vector; rows, index and memory drop the old one', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     await store.context.lsa.load(old.id, new Uint8Array(1))
@@ -85,7 +85,7 @@ describe('a trained model', () => {
     expect(store.context.lsa.has(model?.id ?? '')).toBe(true)
   })
 
-  it('gets vectors for passages that appeared after it was filled', async () => {
+  it('gets vectors for passages that still lack one when it becomes active', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const { indexes } = store
     const activateVectors = indexes.activateVectors.bind(indexes)
@@ -97,7 +97,7 @@ describe('a trained model', () => {
     expect(vectorsOf(store, modelsOf(store)[0]?.key ?? 0)).toEqual(nodeKeys(store))
   })
 
-  it('uses only passages that readers see: no replaced and no unpublished ones', async () => {
+  it('ignores passages of replaced and of unpublished versions', async () => {
     const space = await filledSpace(store, shared(48))
     await publish(store, space, { 'gone.md': shared(50) })
     const [work] = await store.work(space, { 'next.md': shared(60) })

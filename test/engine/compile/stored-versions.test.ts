@@ -166,7 +166,7 @@ describe('storing versions', () => {
 })
 
 describe('versions that are not stored', () => {
-  it('include those whose job ended or was taken over before', async () => {
+  it('include versions whose job had ended or was taken over', async () => {
     const space = store.space()
     const work = await read(space, { 'a.md': 'one', 'b.md': 'two', 'c.md': 'three' })
     store.run("UPDATE jobs SET claimed_by = 'another' WHERE key = ?", work[0]?.work.job.key ?? 0)
@@ -178,7 +178,7 @@ describe('versions that are not stored', () => {
     expect(stages()).toEqual(['queued', 'canceled', 'nodes_generated'])
   })
 
-  it('include those that exceed the passage quota, with the reason', async () => {
+  it('include versions that exceed the passage quota, with the reason', async () => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: 3 }
     const space = store.space({ policies: { quotaPolicy } })
     const work = await read(space, { 'a.md': passages('1', '2'), 'b.md': passages('3', '4'), 'c.md': '5' })
@@ -196,7 +196,7 @@ describe('versions that are not stored', () => {
     ['artifactBytes', { maxArtifactBytes: 10 }],
     ['segments', { maxSegmentCount: 1 }],
     ['a large document', { maxNodeCount: MANY - 1 }],
-  ])('include those over the quota of %s', async (what, quota) => {
+  ])('include versions over the quota of %s', async (what, quota) => {
     const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, ...quota }
     const space = store.space({ policies: { quotaPolicy } })
     const text = what === 'a large document' ? many(MANY) : passages('1', '2')
@@ -206,7 +206,7 @@ describe('versions that are not stored', () => {
     expect(nodes()).toEqual([])
   })
 
-  it('include the rest of a large document whose job ends, is taken over or exceeds the quota between two slices', async () => {
+  it('include the rest of a document that is taken over, dropped or over the quota between two slices', async () => {
     for (const how of ['taken over', 'dropped', 'full']) {
       const quotaPolicy = { ...DEFAULT_POLICIES.quotaPolicy, maxNodeCount: MANY + 10 }
       const space = store.space({ policies: { quotaPolicy } })
@@ -229,7 +229,7 @@ describe('versions that are not stored', () => {
     }
   })
 
-  it('include everything after a stop, which throws', async () => {
+  it('include everything that follows a stop, and storing throws', async () => {
     const space = store.space()
     const stop = new AbortController()
     const work = await read(space, { 'a.md': many(MANY), 'b.md': 'two' })
@@ -242,7 +242,7 @@ describe('versions that are not stored', () => {
     await expect(storeAndIndex(store.context, space, work, stop.signal)).rejects.toThrow('stopped')
   })
 
-  it('do not include those the index rejects: all are stored and the failure is thrown at the end', async () => {
+  it('do not include versions that the index fails to take: all are stored before the failure is thrown', async () => {
     const space = store.space()
     const work = await read(space, { 'a.md': many(MANY), 'b.md': 'two' })
     store.context.indexes.follow = async () => {
@@ -254,7 +254,7 @@ describe('versions that are not stored', () => {
   })
 })
 
-describe('the smoke test', () => {
+describe('the smoke test of a batch', () => {
   const builtOf = (space: SpaceRow, files: Record<string, string>) =>
     read(space, files).then((work) => storeAndIndex(store.context, space, work, signal).then(({ built }) => built))
 

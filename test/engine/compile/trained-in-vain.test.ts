@@ -51,7 +51,7 @@ describe('a model that is being trained', () => {
     expect(vectorsOf(store, old.key)).toEqual(nodeKeys(store))
   })
 
-  it('disappears when another gateway took this process for dead and superseded it', async () => {
+  it('disappears when another gateway took this process for dead and superseded the model', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     meanwhile(() => store.run("UPDATE vector_spaces SET state = 'superseded' WHERE state = 'building'"))
@@ -70,7 +70,7 @@ describe('a model that is being trained', () => {
     expect(modelsOf(store).map(({ state }) => state)).toEqual(['active', 'building'])
   })
 
-  it('disappears when its vectors fail; the previous model stays', async () => {
+  it('disappears when computing its vectors fails; the previous model stays', async () => {
     const space = await filledSpace(store, shared(PASSAGES))
     const old = inUse(store, space)
     let calls = 0
@@ -124,7 +124,7 @@ describe('texts that no model can be trained on', () => {
     expect(isDue(space)).toBe(true)
   })
 
-  it('allow a new attempt after a model was trained on more text', async () => {
+  it('allow a new attempt after a model that was trained on more text is lost', async () => {
     const space = await filledSpace(store, strange(60))
     await train(space)
     await publish(store, space, { 'b.md': shared(40) })

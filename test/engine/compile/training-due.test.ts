@@ -42,7 +42,7 @@ describe('the pause before a failed provider is called again', () => {
   })
 })
 
-describe('training of a model', () => {
+describe('training of an embedding model', () => {
   /** Whether training is due with the given number of passages and of passages of the current model. */
   function isDue(nodes: number, trained: number | undefined, busy = false, plugin = 'builtin'): boolean {
     const space = { key: 1, embedding_plugin: plugin, vector_space: 'v' }

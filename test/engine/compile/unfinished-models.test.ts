@@ -12,7 +12,7 @@ afterEach(() => test.end())
 
 const count = (query: string) => rowsOf(test.dataDir).value(query)
 
-it('a model half built before a crash is removed in the background after the start, in slices', async () => {
+it('an embedding model half built before a crash is removed in the background after the start', async () => {
   test = await startEngine()
   const { id } = await test.engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   await ingest(test.engine, ADA, id, { 'a.md': '# A\n\nThe lamp is blue.\n' })

@@ -41,7 +41,7 @@ test('a vector lost at runtime is noticed by the next audit and computed again',
   expect(codes(await allIssues(engine, id, 'references'))).toEqual({})
 })
 
-test('missing vectors are noticed at the start, also without an upload', async () => {
+test('vectors that are missing at a start are computed again, without an upload', async () => {
   running = await startEngine()
   const { engine, dataDir } = running
   const { id } = await engine.spaces.create(ADA, { name: 'Start', slug: 'start' })

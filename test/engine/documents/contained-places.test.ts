@@ -40,7 +40,7 @@ it('contained documents of a mail appear in a folder with the name of the mail, 
   expect(await names('/sources/uploads/in/mail.eml/notes.zip/a')).toEqual(['light.md'])
 })
 
-it('a citation of a contained document names its mail', async () => {
+it('a citation of a document in a mail has a file name that begins with the name of the mail', async () => {
   await ingest(test.engine, ADA, spaceId, { 'mail.eml': MAIL })
   await whole()
   const { done } = await ask(test.engine, ADA, spaceId, 'When was the lighthouse of Westerheversand built?')
@@ -59,7 +59,7 @@ it('contained documents belong to the source of their container and to its reade
   expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).not.toContain('1908')
 })
 
-it('a bundle keeps the parents, and deleting a container after the import deletes its contained documents', async () => {
+it('contained documents keep their parents in a bundle, and after the import they are deleted with them', async () => {
   await ingest(test.engine, ADA, spaceId, { 'mail.eml': MAIL })
   await whole()
   const bundle = await exported(test.engine, ADA, [spaceId])

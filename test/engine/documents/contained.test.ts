@@ -37,7 +37,7 @@ it('attachments of a mail become documents whose parent is the mail', async () =
   expect(await answer('When was the lighthouse of Westerheversand built?')).toContain('1908')
 })
 
-it('files of archives are read, also in nested archives', async () => {
+it('files of an archive are read, and so are files of an archive in that archive', async () => {
   const inner = await makeTar([{ name: 'deep/harbour.md', content: HARBOUR }])
   const zip = makeZip([
     { name: 'notes/', content: '' },
@@ -112,7 +112,7 @@ it('deleting an archive deletes all contained documents, at every level', async 
   expect(await answer('When was the lighthouse of Westerheversand built?')).not.toContain('1908')
 })
 
-it('an unreadable file fails alone, and the others are read', async () => {
+it('an unreadable file in an archive fails alone, and the other files are read', async () => {
   await add({
     'a.zip': makeZip([
       { name: 'light.md', content: LIGHTHOUSE },
@@ -136,7 +136,7 @@ it('an unchanged archive that is uploaded again is not read again', async () => 
   expect((await all()).map(({ id, version }) => `${id} ${version}`).sort()).toEqual(before)
 })
 
-it('contained documents stay invisible to other tenants', async () => {
+it('deleting an archive keeps the contained documents of another tenant that has the same archive', async () => {
   const zip = makeZip([{ name: 'light.md', content: LIGHTHOUSE }])
   await add({ 'a.zip': zip })
   const other = (await test.engine.spaces.create(BOB, { name: 'N', slug: 'n' })).id

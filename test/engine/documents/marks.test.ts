@@ -53,7 +53,7 @@ describe('the highlights of a passage', { timeout: TIMEOUT_MS }, () => {
     expect((await marks('page-3', both)).boxes).toEqual([])
   })
 
-  it('do not exist for other tenants, unknown pages and documents that are not drawn', async () => {
+  it('do not exist for other tenants, unknown pages and documents without drawn pages', async () => {
     const { marks } = await upload('harbour.pdf', makePdf([sheetOf(FIRST)]))
     const refused = { code: 'not-found' }
     await expect(marks('page-1', { from: 0, to: 9 }, BOB)).rejects.toMatchObject(refused)

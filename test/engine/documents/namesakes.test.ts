@@ -24,7 +24,7 @@ async function compileAgain(documentId: string): Promise<void> {
   await until(async () => (await test.engine.jobs.bulk(ADA, bulkJobId)).status === 'completed')
 }
 
-it('an unreadable newer file of the same name leaves the older one in use, however often that is compiled again', async () => {
+it('an unreadable newer file leaves the older document of its name in use, even if that is recompiled', async () => {
   const [good] = await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD })
   await ingest(test.engine, ADA, spaceId, { 'a.md': '' })
   expect(await answer()).toContain('1908')
@@ -36,7 +36,7 @@ it('an unreadable newer file of the same name leaves the older one in use, howev
   ])
 })
 
-it('a readable newer file replaces all earlier ones of its name', async () => {
+it('a readable newer file replaces all earlier documents of the same name', async () => {
   await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD })
   await ingest(test.engine, ADA, spaceId, { 'a.md': '' })
   await ingest(test.engine, ADA, spaceId, { 'a.md': GOOD.replace('1908', '1877'), 'b.md': GOOD.replace('1908', 'May') })

@@ -49,7 +49,7 @@ async function withItems(): Promise<void> {
     )
 }
 
-describe('the artifact of a version', () => {
+describe('the parse artifact of a version', () => {
   const artifact = (number: number, caller = ADA) =>
     getParseArtifact(store.db, caller, space.id, { documentId: id, version: number }).then((body) => body.value())
 
@@ -120,7 +120,7 @@ describe('the outline of a document', () => {
     expect(new Set(first?.sourceNodeIds).size).toBe(2100)
   })
 
-  it('exists from the first publication until deletion, also when that happens between two reads', async () => {
+  it('exists from the first publication until deletion, even if the deletion comes between two reads', async () => {
     const { read } = store.db
     let reads = 0
     store.db.read = (async (program: never) => {
@@ -136,7 +136,7 @@ describe('the outline of a document', () => {
 })
 
 describe('the pictures and tables of a document', () => {
-  it('describe each item', async () => {
+  it('list each item with its asset and enrichment', async () => {
     await withItems()
     const row = version()
     const { items, ...rest } = await getMultimodal(store.db, ADA, space.id, id).then((body) => body.value())
@@ -188,7 +188,7 @@ describe('the pictures and tables of a document', () => {
     )
   })
 
-  it('return the bytes of a picture inside the document', async () => {
+  it('return the bytes of a picture inside the document, and fail with a specific code for other items', async () => {
     await withItems()
     const asset = (item: string, variant?: string, caller = ADA) =>
       getItemAsset(store.context, caller, space.id, { documentId: id, itemId: item, variant })

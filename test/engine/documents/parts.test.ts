@@ -187,7 +187,7 @@ it('the list of documents shows each document once, page by page, and none of ot
   await expect(test.engine.documents.list(BOB, spaceId, { limit: 5 })).rejects.toMatchObject(NOT_FOUND)
 })
 
-it('the check reports for each file what an upload would do', async () => {
+it('the check before an upload reports for each file what the upload would do', async () => {
   const files = { 'a.md': GUIDE, 'lost.md': `${GUIDE}\nLost.\n`, 'short.md': `${GUIDE}\nShort.\n`, 'empty.md': '' }
   const accepted = await ingest(test.engine, ADA, spaceId, files)
   const [a, lost, short, empty] = accepted.map(({ asset }) => asset)

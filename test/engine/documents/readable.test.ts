@@ -63,7 +63,7 @@ test('a document of a restricted source is in no list of other readers and answe
   expect((await documents.get(GRACE, spaceId, secret)).filename).toBe('secret.md')
 })
 
-test('the virtual file system hides such a document from other readers', async () => {
+test('the virtual file system hides a document of a restricted source from other readers', async () => {
   const { fs } = running.engine
   for (const path of ['/sources', '/knowledge'] as const) {
     const seen = async (caller: typeof ADA) =>

@@ -112,7 +112,7 @@ describe('an upload', () => {
     expect(commits()).toMatchObject([{ source_id: SOURCE }])
   })
 
-  it('leaves nothing after an abort, also of a file that arrives later', async () => {
+  it('leaves nothing after an abort, not even of a file that arrives later', async () => {
     const upload = await begin()
     await upload.add(file('a.md', LARGE))
     expect(temporary()).toHaveLength(1)
@@ -129,7 +129,7 @@ describe('an upload', () => {
     expect(ways).toBeGreaterThanOrEqual(3)
   })
 
-  it('stores its reply with the idempotency key', async () => {
+  it('stores its reply with the idempotency key if the caller asks for it', async () => {
     const answers: unknown[] = []
     const caller = {
       ...ADA,
@@ -163,7 +163,7 @@ describe('an upload of existing bytes', () => {
     expect(store.rows('SELECT count(*) n FROM jobs')).toEqual([{ n: 1 }])
   })
 
-  it.each(['failed', 'canceled'])('creates a new job for the same document when the last one %s', async (stage) => {
+  it.each(['failed', 'canceled'])('creates a new job for its document if the last one is %s', async (stage) => {
     const [first] = await store.upload(space, { 'a.md': 'one' })
     store.run('UPDATE jobs SET stage = ?, completed_at = 1', stage)
     store.run("UPDATE documents SET parser_status = 'failed', error = 'bad', error_code = 'malformed'")
@@ -245,7 +245,7 @@ describe('a failed upload', () => {
     expect([commits(), temporary()]).toEqual([[], []])
   })
 
-  it('counts only new bytes against the quota', async () => {
+  it('exceeded the quota by its new bytes alone: existing bytes do not count', async () => {
     await store.upload(space, { 'a.md': '12345' })
     store.context.options.quotas = { maxRawDocumentBytes: 8 }
     expect(await store.upload(space, { 'a.md': '12345' })).toHaveLength(1)

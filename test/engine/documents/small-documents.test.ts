@@ -50,7 +50,7 @@ const one = (text: string, ...values: string[]) => store.rows(text, ...values)[0
 describe('deleting documents', () => {
   const remove = (ids: string[], caller = ADA) => deleteDocuments(store.context, caller, space.id, ids)
 
-  it('reports what each document lost, and removes it from rows, index and object store', async () => {
+  it('reports how much of each document was deleted, and removes it from rows, index and object store', async () => {
     const [first = '', second = ''] = await published({ 'a.md': passages('one', 'two'), 'b.md': 'three' })
     const path = objectOf(first)
     store.woken.length = 0
@@ -95,7 +95,7 @@ describe('deleting documents', () => {
     ])
   })
 
-  it('keeps bytes that another document uses until that is deleted, too', async () => {
+  it('keeps bytes that another document uses until the other document is deleted, too', async () => {
     const other = store.space()
     const [first = ''] = await published({ 'a.md': 'the same' })
     const [second = ''] = await published({ 'b.md': 'the same' }, other)
@@ -108,7 +108,7 @@ describe('deleting documents', () => {
     expect(existsSync(path)).toBe(false)
   })
 
-  it('cancels the open job and keeps its commit for the time of the policy', async () => {
+  it('cancels the open job of a document and keeps its commit as long as the retention policy requires', async () => {
     const policies = { retentionPolicy: { ...DEFAULT_POLICIES.retentionPolicy, failedCommitRetentionDays: 3 } }
     space = store.space({ policies })
     const [work] = await store.work(space, { 'a.md': 'one' })
@@ -124,7 +124,7 @@ describe('deleting documents', () => {
     expect(commit?.expires_at).toBeLessThan(Date.now() + 3 * DAY_MS + 1)
   })
 
-  it('lists a lease only while it runs, also when it fails', async () => {
+  it('shows a lease only while the deletion runs, even if the deletion fails', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     const seen: unknown[] = []
     const { follow } = store.indexes
@@ -152,7 +152,7 @@ describe('deleting documents', () => {
     expect((await remove([first], EVE)).items).toMatchObject([{ status: 'deleted' }])
   })
 
-  it('stores its reply with the idempotency key, without the fate of the bytes', async () => {
+  it('stores its reply with the idempotency key, with objectDeleted false for each document', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     const answers: unknown[] = []
     function* answered(answer: unknown): Write<void> {
@@ -201,7 +201,7 @@ describe('compiling documents again', () => {
     expect(store.woken.length).toBeGreaterThan(0)
   })
 
-  it('keeps an open job, and creates a new one when the last has ended', async () => {
+  it('keeps an open job, and creates a new job when the last one has ended', async () => {
     const [accepted] = await store.upload(space, { 'a.md': 'one' })
     const id = accepted?.asset.id ?? ''
     expect((await again({ documentIds: [id] })).items).toMatchObject([
@@ -282,7 +282,7 @@ describe('checking files before an upload', () => {
     expect((await check({ 'a.md': 'more' }))[0]).toEqual({ filename: 'a.md', status: 'changed', documentId })
   })
 
-  it('covers one source, or documents without a source', async () => {
+  it('covers the documents of one source, or documents without a source', async () => {
     const [first = ''] = await published({ 'a.md': 'one' })
     hide(first)
     store.run(
@@ -304,7 +304,7 @@ describe('checking files before an upload', () => {
     expect(items.map(({ status }) => status)).toEqual([...Array(70).fill('unchanged'), 'new'])
   })
 
-  it('finds a file by its stored name', async () => {
+  it('finds a file by the normalized form of its name', async () => {
     await store.upload(space, { './folder//a.md': 'one' })
     expect(await check({ './folder//a.md': 'one' })).toMatchObject([
       { filename: './folder//a.md', status: 'unchanged' },

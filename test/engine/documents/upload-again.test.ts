@@ -21,8 +21,8 @@ async function check(filename: string, text: string) {
   return items[0]
 }
 
-describe('bytes that a space already has', () => {
-  it('get a new job when the last one was canceled', async () => {
+describe('uploaded bytes that a space already has', () => {
+  it('get a new job when the last job was canceled', async () => {
     const first = await send('lighthouse.md', TEXT)
     await test.engine.jobs.cancel(ADA, first.compilationJob.id)
     expect(await check('lighthouse.md', TEXT)).toMatchObject({ status: 'failed' })
@@ -35,7 +35,7 @@ describe('bytes that a space already has', () => {
     expect((await test.engine.jobs.get(ADA, first.compilationJob.id)).stage).toBe('canceled')
   })
 
-  it('get a new job when the last one failed, which reports its own result', async () => {
+  it('get a new job when the last job failed, and the new job reports its own result', async () => {
     const [first] = await ingest(test.engine, ADA, spaceId, { 'empty.md': '' })
     expect(await check('empty.md', '')).toMatchObject({ status: 'failed', error: 'empty.md is empty' })
     const second = await send('empty.md', '')

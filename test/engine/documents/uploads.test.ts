@@ -55,7 +55,7 @@ describe('an upload', () => {
     await expect(upload.add(file('b.md', text(100)))).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
-  it('fails when it is empty', async () => {
+  it('fails when it has no file', async () => {
     await expect((await begin()).commit({})).rejects.toMatchObject({ code: 'invalid-request' })
   })
 
@@ -73,7 +73,7 @@ describe('an upload', () => {
     expect(await names()).toEqual([])
   })
 
-  it('leaves no file and no document after an abort, also of files that arrive later', async () => {
+  it('leaves no file and no document after an abort, not even of files that arrive later', async () => {
     const before = stored()
     const upload = await begin()
     await upload.add(file('a.md', text(100)))
@@ -109,7 +109,7 @@ describe('an upload', () => {
 })
 
 describe('a bulk job', () => {
-  it('counts published, failed and open items, and completes with the last one', async () => {
+  it('counts published, failed and open items, and completes with the last item', async () => {
     const accepted = await ingest(test.engine, ADA, spaceId, { 'a.md': text(200), 'empty.md': '' })
     const bulk = await test.engine.documents.bulkUpload(ADA, spaceId, accepted)
     expect(await test.engine.jobs.bulk(ADA, bulk.bulkJobId)).toMatchObject({

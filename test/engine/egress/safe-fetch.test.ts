@@ -37,7 +37,7 @@ afterAll(async () => {
   expect(canary.hits).toEqual([])
 })
 
-describe('A46, A48: addresses', () => {
+describe('A46, A48: addresses of outgoing connections', () => {
   const mayDial = createAddressRule([])
   const inside = [
     '127.0.0.1',
@@ -150,7 +150,7 @@ describe('internal hosts stay unreachable', () => {
   ])('through the scheme of %s', async (url) => expect(await reason(url)).toBe('an address that is not http or https'))
 })
 
-describe('a response', () => {
+describe('a fetched response', () => {
   test('arrives over redirects that send credentials to the first origin only', async () => {
     const seen: (string | undefined)[] = []
     const other = await startSite({}, '127.0.0.2')
@@ -184,7 +184,7 @@ describe('a response', () => {
     expect(await reason(`${site.url}/broken`)).toBe('a body that cannot be decoded')
   })
 
-  test('A52: ends when it is endless, too slow, shorter than declared, or has too many headers', async () => {
+  test('A52: fails when it is endless, too slow, shorter than declared, or has too many headers', async () => {
     site.pages.set('/endless', (_request, response) => {
       const more = () => {
         while (!response.destroyed && response.write(Buffer.alloc(65536)));

@@ -95,7 +95,7 @@ test('two gateways that claim the same jobs get disjoint sets, in any order', ()
   )
 })
 
-test('an earlier claim can no longer move, return or free a job, even of the same gateway', () => {
+test('an earlier claim on a job that was claimed again cannot move or free the job, even in the same gateway', () => {
   const db = one()
   const [job] = due()
   const [early] = db.writeNow(() => claimJobs([job!], 'one'))
@@ -111,7 +111,7 @@ test('an earlier claim can no longer move, return or free a job, even of the sam
   expect(db.writeNow(() => moveJob(late!.id, 'queued', 'parsed', { claim: late! }))).toBe(true)
 })
 
-test('a gateway counts as dead without a row, with a heartbeat a minute off, or after another one took its lock', () => {
+test('a gateway counts as dead without a row, with a heartbeat a minute off, or after another took its lock', () => {
   const db = one()
   const claimBy = (gateway: string) => db.writeNow(() => claimJobs(due().slice(0, 1), gateway))[0]!.key
   const age = (id: string, ms: number) =>
@@ -162,7 +162,7 @@ test('a research task is claimed by one gateway, the longest due first', () => {
   expect(got[0]?.id).not.toBe(got[1]?.id)
 })
 
-test('a sync is claimed by one gateway, and only that claim can end it', () => {
+test('the sync of a source is claimed by one gateway, and only the claim of that gateway can end it', () => {
   const id = newId()
   const source = { tenant: 't', id }
   const row = () => one().now(sql.get<Record<string, unknown>>('SELECT * FROM sources'))

@@ -49,7 +49,7 @@ async function jobOfAnother(): Promise<void> {
 
 const beat = () => services.last(Gateway).poll()
 
-it('an open engine renews its row, and removes it when it closes', async () => {
+it('an open engine renews its row in the list of gateways, and removes the row when it closes', async () => {
   const [first] = gateways()
   expect(gateways()).toHaveLength(1)
   await age(20_000, '')
@@ -63,7 +63,7 @@ it('an open engine renews its row, and removes it when it closes', async () => {
   expect(gateways()).toHaveLength(1)
 })
 
-it('a running engine takes over the jobs of a dead one within a heartbeat, and not earlier', async () => {
+it('an engine takes over the jobs of another engine that was silent for a minute, and not earlier', async () => {
   await jobOfAnother()
   await beat()
   expect(jobs()).toEqual([{ stage: 'queued', claimed_by: 'another' }])
@@ -73,7 +73,7 @@ it('a running engine takes over the jobs of a dead one within a heartbeat, and n
   expect(gateways()).toHaveLength(1)
 })
 
-it('an engine that slept waits one heartbeat before it declares others dead', async () => {
+it('an engine that slept waits one heartbeat before it declares other engines dead', async () => {
   await jobOfAnother()
   await age(90_000, '')
   await beat()
@@ -82,7 +82,7 @@ it('an engine that slept waits one heartbeat before it declares others dead', as
   await until(() => jobs()[0]?.['stage'] === 'published')
 })
 
-it('an engine declared dead leaves its sync to the others, and registers again', async () => {
+it('an engine that others declared dead leaves its sync to them, and registers again', async () => {
   site = await startSite({ '/': () => undefined })
   const source = { name: 'Site', type: 'web' as const, uri: `${site.url}/`, permissionScope: [], metadata: {} }
   const { id } = await test.engine.sources.create(ADA, spaceId, source)

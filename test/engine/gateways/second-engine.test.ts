@@ -123,7 +123,7 @@ async function onCopy(work: (engine: Engine) => Promise<void>): Promise<void> {
   }
 }
 
-test('a second engine on a copy with live claims takes nothing, and the first one continues', {
+test('a second engine on a copy of the data takes over no live claim, and the first engine finishes its work', {
   timeout: 60_000,
 }, async () => {
   const before = held(copy)
@@ -149,7 +149,7 @@ test('a second engine on a copy with live claims takes nothing, and the first on
   await until(() => held(first.dataDir)['messages']?.[0]?.['status'] === 'normal')
 })
 
-test('a second engine takes everything when the first has been silent for a minute', async () => {
+test('a second engine takes over all work when the first engine has been silent for a minute', async () => {
   expect(await rowsOf(copy).run('UPDATE gateways SET beat_at = beat_at - 60000')).toBe(1)
   await onCopy(async (engine) => {
     const { uploads, models, annotationJobs, messages, sources } = held(copy)

@@ -19,7 +19,7 @@ afterEach(() => small.store.end())
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
 const only = () => small.onlyCandidate(space)
 
-describe('unreferenced bytes', () => {
+describe('unreferenced bytes in a garbage collection', () => {
   it('appear as candidates with their size, and are counted', async () => {
     const key = small.object('a', { bytes: 'four' })
     const report = await small.integrity.gcDryRun(ADA, space.id, {})
@@ -42,7 +42,7 @@ describe('unreferenced bytes', () => {
     expect(await small.candidates(space)).toEqual(report.candidates)
   })
 
-  it('exclude young, foreign and referenced ones, and those of other tenants or spaces', async () => {
+  it('exclude files that are young, foreign or referenced, and files of other tenants or spaces', async () => {
     small.object('a', { ageMs: HOUR_MS - 60_000 })
     writeFileSync(small.pathOf(`${ObjectStore.prefix(ADA.tenant)}note`), 'mine')
     small.object('b', { tenant: BOB.tenant })
@@ -61,7 +61,7 @@ describe('unreferenced bytes', () => {
     expect((await small.candidates(second)).map(({ target }) => target.objectKey)).toEqual([orphan])
   })
 
-  it('disappear with the row of the object, and the same key gets the same result afterwards', async () => {
+  it('disappear with the row of the object, and the same idempotency key gets the same result afterwards', async () => {
     const key = small.object('a')
     small.store.run(
       "INSERT INTO objects (tenant, sha256, state, life, touched_at) VALUES (?, ?, 'live', 'a life', 1)",
@@ -117,7 +117,7 @@ describe('unreferenced bytes', () => {
     expect(small.isThere(key)).toBe(true)
   })
 
-  it('whose removal was interrupted disappear when that removal is repeated, and not by another one', async () => {
+  it('count as deleted when an interrupted removal is repeated, and not when no removal had begun', async () => {
     const key = small.object('a')
     const candidate = await only()
     const sha256 = key.slice(-64)
@@ -140,7 +140,7 @@ describe('unreferenced bytes', () => {
     expect(small.store.rows('SELECT 1 FROM objects')).toEqual([])
   })
 
-  it('stay untouched when the key is foreign, malformed or missing', async () => {
+  it('stay untouched when the object key is foreign, malformed or missing', async () => {
     const theirs = small.object('b', { tenant: BOB.tenant })
     const wrong = [theirs, 'sha256/x', '../main.sqlite'].map((objectKey, place) =>
       forged('staged-object', { type: 'raw-object', objectKey }, `gc-${place}`),
@@ -164,7 +164,7 @@ describe('unreferenced bytes', () => {
     expect(await of('zz')).toEqual([])
   })
 
-  it('leave a recorded result for a month', async () => {
+  it('leave a recorded result of their removal for a month', async () => {
     small.object('a')
     await collect(await small.candidates(space))
     small.clock.now += 29 * DAY_MS
@@ -178,7 +178,7 @@ describe('unreferenced bytes', () => {
   })
 })
 
-describe('temporary files', () => {
+describe('temporary files in a garbage collection', () => {
   const id = uuid(7)
 
   it('left by an ended upload are listed and removed', async () => {

@@ -16,7 +16,7 @@ afterEach(() => small.store.end())
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
 const only = () => small.onlyCandidate(space)
 
-describe('expired commits', () => {
+describe('expired commits in a garbage collection', () => {
   const statusOf = (id: string) =>
     small.store.rows<{ status: string }>('SELECT status FROM staged_commits WHERE id = ?', id)[0]?.status
 
@@ -51,7 +51,7 @@ describe('expired commits', () => {
     )
   })
 
-  it('disappear with their bytes, in any state', async () => {
+  it('disappear with their bytes, whether they failed, were canceled or wait for their removal', async () => {
     const key = small.object('a', { ageMs: 0 })
     small.commit(space, uuid(1), { published_object_key: key })
     small.temporary(uuid(1), { ageMs: 0 })
@@ -68,7 +68,7 @@ describe('expired commits', () => {
     expect(await collect(candidates)).toMatchObject({ deleted: 4 })
   })
 
-  it('keep bytes that others need, and ignore malformed keys', async () => {
+  it('leave bytes that a document or another tenant needs, and ignore malformed object keys', async () => {
     await small.publish(space, { 'a.md': 'one' })
     const [{ object_key: key = '' } = {}] = small.store.rows<{ object_key: string }>('SELECT * FROM documents')
     const theirs = small.object('b', { tenant: BOB.tenant })
@@ -79,7 +79,7 @@ describe('expired commits', () => {
     expect(small.store.said.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  it('do not include unexpired, published, foreign and unknown ones, which are skipped', async () => {
+  it('do not include unexpired, published, foreign and unknown commits, which are skipped', async () => {
     small.commit(space, uuid(1), { expires_at: small.clock.now + 60_000 })
     small.commit(space, uuid(2), { status: 'published' })
     small.commit(small.store.space(), uuid(3))
@@ -102,7 +102,7 @@ describe('expired commits', () => {
   })
 })
 
-describe('unused build results', () => {
+describe('unused build results in a garbage collection', () => {
   /** Turns the published version of a document into an unpublished one. */
   const unpublish = () => small.store.run('UPDATE versions SET from_revision = NULL, artifact_id = ?', uuid(50))
   const bytesOf = (what: string) =>
@@ -129,7 +129,7 @@ describe('unused build results', () => {
     expect(await collect([candidate])).toMatchObject({ deleted: 1 })
   })
 
-  it('include a version named by its artifact, but none of another space or with a job', async () => {
+  it('include a version that is requested by its artifact id, but none of another space or with a job', async () => {
     await small.publish(space, { 'a.md': 'one' })
     unpublish()
     const named = forged('parse-artifact', { type: 'artifact-object', parseArtifactId: uuid(50) })

@@ -17,7 +17,7 @@ afterEach(() => small.store.end())
 
 const collect = (candidates: GcCandidate[], caller = ADA) => small.integrity.gcExecute(caller, space.id, candidates)
 
-describe('content under a lease', () => {
+describe('garbage under a lease', () => {
   it.each([
     ['by its id', (key: string) => ({ id: 'held', objectKey: key })],
     ['by its path', (key: string) => ({ virtualPath: '/held', objectKey: key })],
@@ -38,7 +38,7 @@ describe('content under a lease', () => {
     expect(await collect([asked])).toMatchObject({ items: [{ status: 'deleted' }] })
   })
 
-  it('stays while any gateway compiles it', async () => {
+  it('stays while any gateway compiles its document', async () => {
     const [work] = await small.store.work(space, { 'a.md': 'one' })
     const document = work?.document.id ?? ''
     const asked = [
@@ -55,7 +55,7 @@ describe('content under a lease', () => {
 })
 
 describe('a caller who may not read a source', () => {
-  it('sees no candidate of that source, and cannot collect any', async () => {
+  it('sees no garbage of that source among the candidates, and cannot collect it', async () => {
     small.restrict(space, 'secret', 'ada')
     await small.publish(space, { 'a.md': passages('one', 'two'), 'b.md': 'three' })
     small.store.run("UPDATE documents SET source_id = 'secret' WHERE filename = 'a.md'")

@@ -61,7 +61,7 @@ const keyOf = (text: string) =>
 const deep = () => small.issues(space, 'references', { deep: true })
 const ofSearch = async () => (await deep()).filter(({ code }) => code.endsWith('-lost'))
 
-describe('a deep check', () => {
+describe('a deep check of the search indexes', () => {
   it('finds nothing when every passage is found by its vector and its rarest term, in the space and in its document', async () => {
     const using = await filled({ 'a.md': passages('common lion', 'common tiger eats') })
     expect(await deep()).toEqual([])

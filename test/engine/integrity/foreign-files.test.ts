@@ -75,7 +75,7 @@ async function answers(at: TestEngine, id: string): Promise<void> {
   expect(asked.error).toBeUndefined()
 }
 
-test('foreign files among the objects are reported one by one, left alone, and harmless', async () => {
+test('foreign files in the object store are reported one by one, never removed, and disturb no query', async () => {
   const { at, id, tenant } = await started()
   const objects = join(at.dataDir, 'objects')
   const placed: string[] = []
@@ -154,7 +154,7 @@ function replaced(path: string, put: (path: string) => void): void {
   put(path)
 }
 
-test('foreign content at the path of an index is moved aside, and the index is rebuilt', {
+test('foreign content at the path of a search index is moved aside, and the index is rebuilt', {
   timeout: 300_000,
 }, async () => {
   const { at, id } = await started()
@@ -177,7 +177,7 @@ async function reopened(dataDir: string) {
   return openEngine(engineOptions(dataDir))
 }
 
-test('an index copied from another space is not used', async () => {
+test('a search index copied from another space is not used', async () => {
   const { at, id } = await started()
   const other = await spaceWith(at.engine, 'other', 3)
   await answers(at, id)

@@ -41,7 +41,7 @@ function sharedWords(place: number): string {
 
 const HOURS_AGO = new Date(Date.now() - 3 * 60 * 60 * 1000)
 
-test('an undamaged space has no issues, also in a deep check and a second time', async () => {
+test('an undamaged space has no issues, neither in a deep check nor in a quick one', async () => {
   const { engine } = await start()
   const { id } = await spaceWith(engine, 'calm', 12)
   expect(await allIssues(engine, id, 'all', true)).toEqual([])
@@ -54,7 +54,7 @@ test('an undamaged space has no issues, also in a deep check and a second time',
   })
 })
 
-test('F31: each of 200 objects with a flipped bit is reported, and so are missing and truncated ones', {
+test('F31: fsck reports each of 200 objects with a flipped bit, and missing, truncated and extended objects', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = await start()
@@ -81,7 +81,7 @@ test('F31: each of 200 objects with a flipped bit is reported, and so are missin
   expect(await allIssues(engine, id, 'raw-objects')).toHaveLength(202)
 })
 
-test('F34: two objects with swapped content are both reported', async () => {
+test('F34: fsck reports both of two objects whose contents were swapped', async () => {
   const { engine, dataDir } = await start()
   const { id } = await engine.spaces.create(ADA, { name: 'Swap', slug: 'swap' })
   await ingest(engine, ADA, id, { 'a.txt': 'The first text.', 'b.txt': 'A second one..' })
@@ -93,7 +93,7 @@ test('F34: two objects with swapped content are both reported', async () => {
   expect(codes(await allIssues(engine, id, 'raw-objects'))).toEqual({ 'raw-object-hash': 2 })
 })
 
-test('old unreferenced files are reported and removed by a repair; foreign files stay', async () => {
+test('old unreferenced objects are reported, and a repair removes them; foreign files stay', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'strays', 2)
   const [known] = objectFiles(dataDir)
@@ -114,7 +114,7 @@ test('old unreferenced files are reported and removed by a repair; foreign files
   expect(readdirSync(folder).sort()).toEqual([`ab${'1'.repeat(62)}`, 'notes.txt'])
 })
 
-test('an unreferenced file is listed by one space only, its origin or the oldest one', async () => {
+test('an unreferenced object is reported in one space: that of its last upload, or the oldest one', async () => {
   const { engine, dataDir } = await start()
   const first = await spaceWith(engine, 'first', 1)
   const second = await spaceWith(engine, 'second', 1)
@@ -136,7 +136,7 @@ test('an unreferenced file is listed by one space only, its origin or the oldest
   expect(await shown(second.id)).toEqual([known])
 })
 
-test('a check during compilation reports that it could not compare the indexes', async () => {
+test('fsck during a compilation reports that it could not compare the indexes', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'busy', 3)
   // A row removed without the counters: nothing refills the index automatically.
@@ -194,7 +194,7 @@ const DAMAGES: [string, string, string[]][] = [
 ]
 
 test.each(DAMAGES)(
-  '%s is reported, repaired from the document, and gone afterwards',
+  'fsck reports %s, and a repair restores it from the bytes of the document',
   async (_name, damage, expected) => {
     const { engine, dataDir } = await start()
     const { id } = await spaceWith(engine, 'parts', 3)
@@ -209,7 +209,7 @@ test.each(DAMAGES)(
   },
 )
 
-test('pictures inside documents are checked and extracted again', async () => {
+test('fsck reports damaged and missing pictures inside documents, and a repair extracts them again', async () => {
   const { engine, dataDir } = await start()
   const { id } = await engine.spaces.create(ADA, { name: 'Pictures', slug: 'pictures' })
   const fixture = new URL('../../fixtures/docs/contains-pictures.docx', import.meta.url)
@@ -227,7 +227,7 @@ test('pictures inside documents are checked and extracted again', async () => {
   expect(await allIssues(engine, id)).toEqual([])
 })
 
-test('an artifact of a damaged document is rebuilt from its passages', async () => {
+test('a repair rebuilds the artifact of a document with damaged bytes from its passages', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'both', 1)
   const [path] = objectFiles(dataDir)
@@ -242,7 +242,7 @@ test('an artifact of a damaged document is rebuilt from its passages', async () 
   expect((await engine.documents.outline(ADA, id, document!.id).then((body) => body.value())).nodes).not.toEqual([])
 })
 
-test('a passage without a version and a vector without a passage are removed', async () => {
+test('a repair removes a passage without a version', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'loose', 2)
   await rowsOf(
@@ -256,7 +256,7 @@ test('a passage without a version and a vector without a passage are removed', a
   expect(await allIssues(engine, id)).toEqual([])
 })
 
-test('a document without a version gets a new job', async () => {
+test('a repair creates a new job for a document without a version', async () => {
   const { engine, dataDir } = await start()
   const { id } = await spaceWith(engine, 'jobless', 2)
   await rowsOf(dataDir).run('UPDATE versions SET from_revision = NULL, until_revision = 1 WHERE key = 1')
@@ -308,7 +308,7 @@ async function logRemoval(dataDir: string, key: number): Promise<void> {
     INSERT INTO projection_log SELECT space_key, seq, -1, ${key}, ${key} FROM space_counters WHERE space_key = 1`)
 }
 
-test('an index that lost passages refills itself; one with wrong passages is found by a deep check and rebuilt', {
+test('an index that lost passages refills itself; a deep repair rebuilds an index with a wrong passage', {
   timeout: 60_000,
 }, async () => {
   const test = await start()
@@ -331,7 +331,7 @@ test('an index that lost passages refills itself; one with wrong passages is fou
   expect(await allIssues(engine, id, 'all', true)).toEqual([])
 })
 
-test('damaged and missing vectors are reported and computed again, and each passage is found by its own', {
+test('fsck reports damaged, missing and unowned vectors, and a repair restores or removes them', {
   timeout: 90_000,
 }, async () => {
   const { engine, dataDir } = await start()
@@ -376,7 +376,7 @@ test('F29: a removed index folder is rebuilt completely by the next start', asyn
   expect(await allIssues(test.engine, id, 'all', true)).toEqual([])
 })
 
-test('a cursor continues after a full page, and is valid for its own check only', {
+test('a cursor of fsck continues after a full page, and is valid for its own check only', {
   timeout: 60_000,
 }, async () => {
   const { engine, dataDir } = await start()

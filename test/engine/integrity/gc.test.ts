@@ -66,11 +66,11 @@ async function picture(caller: typeof ADA, id: string) {
   }
 }
 
-test('a space in use has no candidates', async () => {
+test('a space without garbage has no candidates for a garbage collection', async () => {
   expect(await allCandidates(running.engine, space.id)).toEqual([])
 })
 
-test('orphaned objects and expired commits are listed and removed once; the same key gets the same result', async () => {
+test('a garbage collection removes orphaned objects and expired commits, and has the same result again', async () => {
   const { engine } = running
   const keys = [orphan('a'), orphan('b')]
   const named = orphan('c')
@@ -94,7 +94,7 @@ test('orphaned objects and expired commits are listed and removed once; the same
   expect(await allIssues(engine, space.id)).toEqual([])
 })
 
-test('an old candidate does not remove an object that a new document uses again', async () => {
+test('an old candidate of a garbage collection does not remove an object that a new document uses again', async () => {
   const { engine } = running
   const text = noteText('again', 1)
   await ingest(engine, ADA, space.id, { 'again.md': text })
@@ -109,7 +109,7 @@ test('an old candidate does not remove an object that a new document uses again'
   expect(await allIssues(engine, space.id, 'raw-objects')).toEqual([])
 })
 
-test('content under a lease stays until the lease is released', async () => {
+test('an expired commit under a lease is collected only after the lease is released', async () => {
   const { engine } = running
   const run = await engine.queries.start(
     ADA,
@@ -131,7 +131,7 @@ test('content under a lease stays until the lease is released', async () => {
   expect(await engine.integrity.gcExecute(ADA, space.id, candidates)).toMatchObject({ deleted: 1 })
 })
 
-test('unpublished versions, stray passages, old models and old traces are collected', async () => {
+test('a garbage collection removes unpublished versions, stray passages, old models and old traces', async () => {
   const { engine, dataDir } = running
   const { traceId } = await ask(engine, ADA, space.id, 'zebragc2')
   const old = await ask(engine, ADA, space.id, 'zebragc3')
@@ -255,7 +255,7 @@ test('F52: an upload of the same bytes during their collection ends with the byt
   expect(await allIssues(engine, space.id, 'raw-objects')).toEqual([])
 })
 
-test('commits are listed page by page and by status', async () => {
+test('the staged commits of a space are listed page by page and by status', async () => {
   const { engine } = running
   const all = (await engine.integrity.commits(ADA, space.id, { limit: 1000 })).items
   expect(all.length).toBeGreaterThan(6)

@@ -71,7 +71,7 @@ it('a document that is being compiled has a lease from the row of its job, with 
   expect((await list()).items).toEqual([])
 })
 
-it('leases are listed page by page, each after the previous one', async () => {
+it('leases are listed page by page in the order of their ids', async () => {
   for (const end of [3, 1, 2, 5, 4]) reading(uuid(end))
   const first = await list({ limit: 2 })
   expect(first.items.map(({ id }) => id)).toEqual([uuid(1), uuid(2)])
@@ -84,7 +84,7 @@ it('leases are listed page by page, each after the previous one', async () => {
   expect((await list({ limit: 4 })).nextCursor).toBeDefined()
 })
 
-it('a cursor of another space or list is rejected', async () => {
+it('the list of leases rejects a cursor of another space and a malformed cursor', async () => {
   for (const end of [1, 2]) reading(uuid(end))
   const { nextCursor } = await list({ limit: 1 })
   const other = small.store.space()
@@ -102,7 +102,7 @@ it('a page lists at most a thousand leases', async () => {
   expect((await list({ limit: 5000, cursor: nextCursor })).items).toHaveLength(2)
 })
 
-it('a lease on a hidden document is not listed; a lease without a document is listed for every caller', async () => {
+it('a lease on a document is listed for readers of the document only, another lease for every caller', async () => {
   small.restrict(space, 'secret', 'ada')
   const [first, second] = await small.store.work(space, { 'a.md': 'one', 'b.md': 'two' })
   small.store.run('UPDATE documents SET source_id = ? WHERE id = ?', 'secret', first?.document.id ?? '')
@@ -112,7 +112,7 @@ it('a lease on a hidden document is not listed; a lease without a document is li
   expect(await ids(EVE)).toEqual(new Set([lease.id, second?.job.id]))
 })
 
-it('leases inside the engine are sorted by age, with those of jobs among them', async () => {
+it('the engine sorts all leases of a space by age, those of running jobs included', async () => {
   const [work] = await small.store.work(space, { 'a.md': 'one' })
   small.store.run('UPDATE jobs SET claimed_at = ?', Date.now() + 60_000)
   const lease = reading('zzz')
@@ -124,7 +124,7 @@ it('leases inside the engine are sorted by age, with those of jobs among them', 
   expect(known()).toEqual([work?.job.id])
 })
 
-it('a compilation is found by the id and the path of its document', async () => {
+it('a running compilation is found by the id and by the path of its document', async () => {
   const [work] = await small.store.work(space, { 'a.md': 'one' })
   const id = work?.document.id ?? ''
   const holds = (...names: (string | undefined)[]) => small.store.db.now(isCompiling(space.key, names))

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => running.end())
 
-test('an object without a row and a row without bytes are reported and repaired', async () => {
+test('fsck reports an object without a row and a row without bytes, and a repair fixes both', async () => {
   const { engine, dataDir } = running
   const { items } = await engine.documents.list(ADA, space.id, { limit: 10 })
   const [first, second] = items
@@ -37,7 +37,7 @@ test('an object without a row and a row without bytes are reported and repaired'
   expect(rows.map((row) => row.sha256)).toEqual(items.map((item) => item.sha256).sort())
 })
 
-test('the row of missing bytes stays while a document needs them', async () => {
+test('the row of an object whose bytes are missing stays while a document needs the object', async () => {
   const { engine, dataDir } = running
   const [first] = (await engine.documents.list(ADA, space.id, { limit: 10 })).items
   if (first === undefined) throw new Error('no document')
@@ -50,7 +50,7 @@ test('the row of missing bytes stays while a document needs them', async () => {
   expect(rows).toHaveLength(2)
 })
 
-test('collecting an orphaned object removes its row', async () => {
+test('a garbage collection of an orphaned object removes its row', async () => {
   const { engine, dataDir } = running
   const [first] = (await engine.documents.list(ADA, space.id, { limit: 10 })).items
   if (first === undefined) throw new Error('no document')

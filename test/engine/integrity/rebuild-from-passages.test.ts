@@ -12,7 +12,7 @@ const passage = (start: number, text: string, rest: Partial<Passage> = {}): Pass
   ...rest,
 })
 
-it('the text has each passage at its offset, blanks in between, and no repeated header', async () => {
+it('text rebuilt from passages has each passage at its offset, blanks in between, and no repeated header', async () => {
   const { artifact } = await rebuildFromPassages(
     'Doc',
     [passage(0, 'first'), passage(8, 'second'), passage(20, '| head |\n| row |', { kind: 'table', end_offset: 27 })],
@@ -22,7 +22,7 @@ it('the text has each passage at its offset, blanks in between, and no repeated 
   expect(await unpack(artifact.packed)).toEqual(artifact.value)
 })
 
-it('elements keep their ids; the first of a passage gets its text, kind and page', async () => {
+it('elements rebuilt from passages keep their ids; the first of a passage gets its text, kind and page', async () => {
   const { artifact } = await rebuildFromPassages(
     'Doc',
     [
@@ -45,7 +45,7 @@ it('elements keep their ids; the first of a passage gets its text, kind and page
   ])
 })
 
-it('sections regain their parents, their elements without repetition, and their offsets', async () => {
+it('sections rebuilt from passages regain their parents, elements (each once) and offsets', async () => {
   const { outline } = await rebuildFromPassages(
     'Doc',
     [
@@ -79,7 +79,7 @@ it('sections regain their parents, their elements without repetition, and their 
   expect(await unpack(outline.packed)).toEqual(outline.value)
 })
 
-it('parts that are still readable are kept unchanged', async () => {
+it('rebuilding a version from passages keeps an artifact and an outline that are still readable', async () => {
   const read = { artifact: { text: 'whole', elements: [] }, outline: [] }
   const { artifact, outline } = await rebuildFromPassages('Doc', [passage(0, 'x')], read)
   expect(artifact.value).toBe(read.artifact)

@@ -29,7 +29,7 @@ async function filled(text: string): Promise<VectorSpace> {
   return using
 }
 
-describe('vectors', () => {
+describe('vectors in a check of references', () => {
   it('without a passage are reported and removed', async () => {
     const using = await filled('one')
     small.store.run("INSERT INTO vectors VALUES (?, 999, x'003c0000')", using.key)
@@ -79,7 +79,7 @@ describe('vectors', () => {
     expect((await references()).map(({ code }) => code)).toEqual(['vector-damaged'])
   })
 
-  it('must be requested by a person when a provider makes them', async () => {
+  it('must be requested by a person when they are damaged or missing and a provider makes them', async () => {
     space = small.store.space({ model: PROVIDED })
     const using = small.model(space)
     await small.publish(small.store.again(space), { 'a.md': passages('one', 'three') })
@@ -140,7 +140,7 @@ describe('vectors', () => {
     expect(issues[0]?.message).toContain(space.slug)
   })
 
-  it('stay untouched when their model was replaced meanwhile', async () => {
+  it('stay untouched when their model is replaced before the repair', async () => {
     await filled('one')
     small.store.run("UPDATE vectors SET vector = x'0000'")
     const { indexes } = small.store
@@ -158,7 +158,7 @@ describe('vectors', () => {
   })
 })
 
-describe('indexes', () => {
+describe('indexes in a check of references', () => {
   it.each([
     [
       'text-watermark',

@@ -23,8 +23,8 @@ afterEach(() => small.store.end())
 const references = () => small.issues(space, 'references')
 const rows = (text: string) => small.store.rows<Record<string, unknown>>(text)
 
-describe('documents', () => {
-  it('pending without a job get a new one; with a provider a person must start it', async () => {
+describe('documents in a repair', () => {
+  it('pending without a job get a new job, which a person must start if the space uses a provider', async () => {
     for (const model of [undefined, PROVIDED]) {
       const of = small.store.space(model === undefined ? {} : { model })
       await small.store.upload(of, { 'a.md': 'one' })
@@ -75,8 +75,8 @@ describe('documents', () => {
   })
 })
 
-describe('a passage without a version', () => {
-  it('disappears from rows and index', async () => {
+describe('a passage without a version in a check of references', () => {
+  it('disappears from rows and index after a repair', async () => {
     await small.publish(space, { 'a.md': 'one', 'b.md': 'two' })
     small.store.run("UPDATE nodes SET version_key = 999 WHERE text = 'two'")
     const [node] = rows("SELECT id FROM nodes WHERE text = 'two'")
@@ -95,7 +95,7 @@ describe('a passage without a version', () => {
     expect(small.store.indexes.texts(space.id)).toEqual(['one'])
   })
 
-  it('gets reported even when there are many', async () => {
+  it('gets reported, even if there are hundreds of them', async () => {
     await small.publish(space, { 'a.md': passages(...Array.from({ length: 230 }, (_, place) => `p${place}`)) })
     small.store.run('UPDATE nodes SET version_key = 999')
     const found = (await references()).filter(({ code }) => code === 'node-without-version')
@@ -103,7 +103,7 @@ describe('a passage without a version', () => {
   })
 })
 
-describe('a version', () => {
+describe('a version in a repair', () => {
   it.each([
     ['artifact', null],
     ['artifact', 'text'],
@@ -115,7 +115,7 @@ describe('a version', () => {
     ['outline', {}],
     ['outline', [null]],
     ['items', 'none'],
-  ])('becomes unreadable when its %s unpacks to %j, and is written again', async (part, value) => {
+  ])('counts as unreadable when its %s unpacks to %j, and is written again', async (part, value) => {
     await small.publish(space, { 'a.md': 'one' })
     const before = rows('SELECT artifact, outline, items FROM versions')
     small.store.run(`UPDATE versions SET ${part} = ?`, await pack(value))
@@ -204,7 +204,7 @@ describe('a version', () => {
     expect(rows('SELECT obsolete_at FROM versions')).toEqual([{ obsolete_at: small.clock.now }])
   })
 
-  it('keeps what is readable when it is rebuilt from its passages, and is marked as such', async () => {
+  it('keeps its readable parts when it is rebuilt from its passages, and is marked as restored', async () => {
     await small.publish(space, { 'a.md': passages('one', 'two') })
     small.store.run("UPDATE documents SET sha256 = 'other'")
     small.store.run("UPDATE versions SET outline = x'00', artifact_hash = 'none'")

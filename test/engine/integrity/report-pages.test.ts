@@ -50,8 +50,8 @@ const page = (phases: ScanPhase[], cursor?: string) =>
   scanPage(scan, phases, { filter: 'filter', cursor }, ({ issue: { target } }: IntegrityFinding) => target)
 const idsOf = (findings: IntegrityFinding[]) => findings.map(({ issue: { target } }) => target.id)
 
-describe('a slice', () => {
-  it('names the start of the next one when it is full; otherwise it is the last', () => {
+describe('a slice of a check', () => {
+  it('contains the start of the next slice if it is full, and none if it is the last', () => {
     const rows = [{ key: 3 }, { key: 5 }]
     expect(makeScanSlice(rows, 2, ['found'], ({ key }) => key)).toEqual({ scanned: 2, findings: ['found'], next: 5 })
     expect(makeScanSlice(rows, 3, [], ({ key }) => key)).toEqual({ scanned: 2, findings: [] })
@@ -68,7 +68,7 @@ describe('a page of a check', () => {
     expect(begun).toEqual(['a after undefined', 'a after 2', 'b after undefined'])
   })
 
-  it('ends when it is full, and the next one continues in the same phase or the next', async () => {
+  it('ends when it is full, and the next page continues without a gap or a repetition', async () => {
     const phases = [phase('a', 900, 200), phase('b', 900, 200), phase('c', 1, 200)]
     const all: string[] = []
     const sizes: number[] = []
@@ -87,7 +87,7 @@ describe('a page of a check', () => {
     ])
   })
 
-  it('never exceeds the size of a report', async () => {
+  it('never contains more than a thousand findings', async () => {
     const { findings, cursor } = await page([phase('a', 5000, 200)])
     expect(findings.length).toBeGreaterThan(800)
     expect(findings.length).toBeLessThanOrEqual(1000)
@@ -104,7 +104,7 @@ describe('a page of a check', () => {
     expect((await page([once, once])).cursor).toBeDefined()
   })
 
-  it('continues at its cursor, and rejects a foreign one', async () => {
+  it('continues at its cursor, and rejects a malformed cursor and a cursor of another filter', async () => {
     const begun: string[] = []
     const phases = [phase('a', 1, 2, begun), phase('b', 9, 2, begun)]
     await page(phases, encodeCursor({ after: [1, 4] }, 'filter'))
@@ -124,7 +124,7 @@ describe('a page of a check', () => {
   })
 })
 
-describe('a cursor', () => {
+describe('a cursor of a check', () => {
   it('belongs to one check, depth and space', async () => {
     small.commits(space, 0, 1100)
     const first = await small.integrity.fsck(ADA, space.id, { check: 'raw-objects', deep: false })
@@ -143,7 +143,7 @@ describe('a cursor', () => {
     await expect(small.integrity.gcDryRun(ADA, space.id, { cursor })).rejects.toMatchObject(refused)
   })
 
-  it('belongs to one prefix in a dry run', async () => {
+  it('belongs to one prefix of object keys in a dry run of a garbage collection', async () => {
     small.commits(space, 0, 1100)
     const { cursor, summary } = await small.integrity.gcDryRun(ADA, space.id, {})
     expect(summary.candidateCount).toBe(summary.failedCommitCount)
@@ -154,8 +154,8 @@ describe('a cursor', () => {
   })
 })
 
-describe('a report', () => {
-  it('counts its issues by severity, and those that can be repaired automatically', async () => {
+describe('a report of a check', () => {
+  it('counts its issues by severity, and the issues that can be repaired automatically', async () => {
     await small.publish(space, { 'a.md': 'one', 'b.md': 'two' })
     small.commit(space, uuid(1))
     small.store.run("UPDATE documents SET size_bytes = 99 WHERE filename = 'a.md'")
@@ -258,7 +258,7 @@ describe('staged commits', () => {
     await expect(small.integrity.commits(BOB, space.id, { limit: 2 })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('stay visible to readers of their source only, with and without a status', async () => {
+  it('stay visible to readers of their source only, in a list by status as well', async () => {
     small.restrict(space, 'secret', 'eve')
     small.commit(space, uuid(1), { source_id: 'secret' })
     small.commit(space, uuid(2))

@@ -21,7 +21,7 @@ const damaged = async (of = space, caller = ADA) =>
   (await small.issues(of, 'artifact-segments', { caller })).filter(({ code }) => code === 'row-damaged')
 const keyOf = (text: string) => small.store.rows<{ key: number }>(text)[0]?.key
 
-it('every table with a format is checked, and no other', () => {
+it('fsck checks the rows of every table with a format, and of no other table', () => {
   const withForm = Object.values(TABLE_FORMATS).filter(({ columns }) =>
     Object.values(columns).some(({ kind }) => hasForm(kind)),
   )
@@ -46,7 +46,7 @@ it('a damaged row is reported by id with all wrong columns and its document', as
   ).toMatchObject({ status: 'manual', action: expect.stringContaining('restore the row from a backup') })
 })
 
-it('only damage that compiling the document again would fix is repaired automatically', async () => {
+it('a damaged row is repaired automatically only if compiling its document again would fix it', async () => {
   await small.publish(space, { 'a.md': passages('one', 'two') })
   const [node] = small.store.rows<{ id: string; key: number }>("SELECT id, key FROM nodes WHERE text = 'two'")
   const before = small.store.rows('SELECT * FROM nodes ORDER BY key')
@@ -78,7 +78,7 @@ it('only damage that compiling the document again would fix is repaired automati
   expect(await damaged()).toMatchObject([{ repairability: 'manual' }])
 })
 
-it('damage of derived data is less severe', async () => {
+it('a damaged row of derived data has the severity error instead of critical', async () => {
   small.store.run(
     `INSERT INTO vector_spaces (id, space_key, revision, dimension, state, created_at) VALUES ('no id', ?, 1, 2, 'active', 1)`,
     space.key,
@@ -91,13 +91,13 @@ it('damage of derived data is less severe', async () => {
   ])
 })
 
-it('bytes with a separate hash are left to the checks of that hash', async () => {
+it('the check of rows leaves bytes with a separate hash to the check of that hash', async () => {
   await small.publish(space, { 'a.md': 'one' })
   small.store.run("UPDATE versions SET artifact = x'', items = x'00'")
   expect(await damaged()).toEqual([])
 })
 
-it('a row is reported by its space, or by every space of its tenant, and one without an owner by all', async () => {
+it('a damaged row is reported by its space or by all spaces of its tenant, an unowned row by every space', async () => {
   const other = small.store.space()
   const theirs = small.store.space({ caller: BOB })
   small.commit(space, uuid(1), { status: 'odd' })
@@ -118,19 +118,19 @@ it('a row is reported by its space, or by every space of its tenant, and one wit
   expect(await damaged(other)).toHaveLength(1)
 })
 
-it('a missing optional value is not reported', async () => {
+it('a missing optional value of a row is not reported as damage', async () => {
   small.commit(space, uuid(1), { checksum: null, expires_at: null })
   expect(await damaged()).toEqual([])
 })
 
-it('a row of a source is reported only to readers of the source', async () => {
+it('a damaged row of a source is reported only to readers of the source', async () => {
   small.restrict(space, uuid(70), 'eve')
   small.commit(space, uuid(1), { status: 'odd', source_id: uuid(70) })
   expect(await damaged()).toEqual([])
   expect(await damaged(space, { tenant: ADA.tenant, subject: 'eve' })).toHaveLength(1)
 })
 
-it('every row of a large table is checked, for every kind of key', async () => {
+it('fsck checks every row of a large table, whether its key is a number or a text', async () => {
   small.commits(space, 0, 450)
   small.store.run("UPDATE staged_commits SET status = 'odd' WHERE id IN (?, ?, ?)", uuid(0), uuid(250), uuid(449))
   expect((await damaged()).map(({ target }) => target.id)).toEqual([uuid(0), uuid(250), uuid(449)])

@@ -127,7 +127,7 @@ describe('bytes of a document', () => {
     expect(codes(await found(space))).toEqual({ [code]: 1 })
   })
 
-  it('do not matter for a deleted document', async () => {
+  it('cause no issue when they are missing for a deleted document', async () => {
     const space = store.space()
     await publish(space, files)
     store.run(`UPDATE documents SET deleted_at = 1 WHERE key = ${filename('a.md')}`)
@@ -181,7 +181,7 @@ describe('rows of a version', () => {
     },
   )
 
-  it('get rebuilt from the passages when the bytes are damaged; when both are, a person is needed', async () => {
+  it('get rebuilt from the passages if the bytes are damaged; a person is needed if both are damaged', async () => {
     const space = store.space()
     await publish(space, files)
     overwrite(objectOf('a.md'), 'nothing of it')
@@ -217,7 +217,7 @@ describe('rows of a version', () => {
 })
 
 describe('unowned or incomplete data', () => {
-  it('includes a document without a job, which gets one', async () => {
+  it('includes a document without a job, which gets a new job', async () => {
     const space = store.space()
     await store.upload(space, { 'a.md': 'one' })
     expect(await found(space)).toEqual([])
@@ -270,7 +270,7 @@ describe('unowned or incomplete data', () => {
   })
 })
 
-describe('an index', () => {
+describe('an index in a check of references', () => {
   it('that differs from the rows is reported and rebuilt', async () => {
     const space = store.space()
     await publish(space, files)

@@ -63,7 +63,7 @@ describe('a workspace file', () => {
     return key
   }
 
-  it.each(KINDS)('appears by its path when its bytes have this damage: %s', async (kind) => {
+  it.each(KINDS)('appears by its path in the report of a check when its bytes have this damage: %s', async (kind) => {
     const key = written('f1', 'kept')
     written('f2', 'whole')
     expect(await check()).toEqual([])
@@ -82,7 +82,7 @@ describe('a workspace file', () => {
     ])
   })
 
-  it('does not matter after it was overwritten or removed, or in another space', async () => {
+  it('causes no issue after it was overwritten or removed, or in another space', async () => {
     rmSync(small.pathOf(written('old', 'first', { until_seq: 2, until_at: 1 })))
     rmSync(small.pathOf(written('gone', 'second', { removed: 1 })))
     rmSync(small.pathOf(written('other', 'third', { space_key: small.store.space().key })))
@@ -99,7 +99,7 @@ describe('a workspace file', () => {
     expect(await check()).toHaveLength(132)
   })
 
-  it('gets checked in a snapshot, too, under the name of the snapshot', async () => {
+  it('gets checked in a snapshot as well, and the issue has the id of the snapshot', async () => {
     const freeze = (snapshot: string, bytes: string, of = space) => {
       const { sha256, key, size } = stored(bytes)
       small.store.run(
@@ -153,7 +153,7 @@ describe('chat files', () => {
     expect(await small.issues(theirs, 'raw-objects', { caller: BOB })).toEqual([])
   })
 
-  it('get checked once they are complete, across all slices', async () => {
+  it('get checked when their upload is complete, across all slices', async () => {
     rmSync(small.pathOf(sent('coming', 'half', { ready: 0 })))
     for (let place = 100; place < 155; place++) sent(`f${place}`, `${place}`)
     expect(await check()).toEqual([])
@@ -162,7 +162,7 @@ describe('chat files', () => {
   })
 })
 
-describe('documents', () => {
+describe('the bytes of documents', () => {
   it('get read completely, however many there are', async () => {
     const files = Object.fromEntries(Array.from({ length: 40 }, (_, place) => [`${place}.md`, `number ${place}`]))
     await small.store.upload(space, files)

@@ -20,10 +20,10 @@ afterEach(() => small.store.end())
 const check = () => small.issues(space, 'raw-objects')
 const brief = (issues: ConsistencyIssue[]) => issues.map(({ code, target }) => [code, target.id ?? target.objectKey])
 
-describe('objects', () => {
+describe('objects in a check of bytes', () => {
   const noRow = (key: string) => small.store.run('DELETE FROM objects WHERE sha256 = ?', key.slice(-64))
 
-  it('without a reference disappear once they are an hour old', async () => {
+  it('without a reference disappear in a repair when they are an hour old', async () => {
     const key = small.object('a', { bytes: 'eleven more' })
     small.object('b', { ageMs: HOUR_MS - 60_000 })
     small.object('c', { tenant: BOB.tenant })
@@ -43,7 +43,7 @@ describe('objects', () => {
     expect(small.isThere(key)).toBe(false)
   })
 
-  it('that the database may not know are only reported, when they are older than this start', async () => {
+  it('that the database may not know are reported, not removed, if they are older than this start', async () => {
     const old = small.object('a')
     const young = small.object('b', { ageMs: -60_000 })
     const earlier = small.object('c', { ageMs: 60_000 })
@@ -55,7 +55,7 @@ describe('objects', () => {
       expect(issue).toMatchObject({ code: 'unknown-object', severity: 'warning', repairability: 'not-repairable' })
   })
 
-  it('that are needed and have no row get one', async () => {
+  it('that a document needs get a new row in a repair when the row is missing', async () => {
     await small.publish(space, { 'a.md': 'one', 'b.md': 'two' })
     const before = small.store.rows('SELECT tenant, sha256, state FROM objects ORDER BY sha256')
     const [{ object_key: key = '' } = {}] = small.store.rows<{ object_key: string }>('SELECT * FROM documents')
@@ -105,7 +105,7 @@ describe('objects', () => {
     expect(small.isThere(full)).toBe(true)
   })
 
-  it('get checked completely, also in hundreds of files', async () => {
+  it('get checked completely, even if there are hundreds of files', async () => {
     for (let place = 100; place < 310; place++) {
       const sha256 = createHash('sha256').update(String(place)).digest('hex')
       const key = ObjectStore.key(ADA.tenant, sha256)
@@ -141,8 +141,8 @@ describe('objects', () => {
   })
 })
 
-describe('temporary files', () => {
-  it('disappear when their uploads ended, however many there are', async () => {
+describe('temporary files in a check of bytes', () => {
+  it('disappear in a repair when their uploads have ended, however many there are', async () => {
     for (let end = 100; end < 305; end++) small.temporary(uuid(end), { bytes: 'half' })
     small.commits(space, 100, 205, { expires_at: small.clock.now + DAY_MS })
     small.temporary(uuid(1))

@@ -52,7 +52,7 @@ describe('a job during which the process died', () => {
     expect((await ask(test.engine, ADA, spaceId, 'When was the lighthouse built?')).answer).toContain('1908')
   })
 
-  it('fails with a reason at the fifth death, and other jobs do not', async () => {
+  it('fails with a reason at the fifth death, while the document of another job stays published', async () => {
     const [other] = await ingest(test.engine, ADA, spaceId, { 'other.md': TEXT })
     const { asset, compilationJob } = await killedWhileAt('a.md', 5)
     expect(await test.engine.jobs.get(ADA, compilationJob.id)).toMatchObject({
@@ -70,7 +70,7 @@ describe('a job during which the process died', () => {
 })
 
 describe('a job that fails in a batch', () => {
-  it('runs alone from its third attempt on, so that the others are published', async () => {
+  it('runs alone from its third attempt on, so that the other jobs of the batch are published', async () => {
     await refuse('bad.md')
     const upload = ['bad.md', ...Array.from({ length: 5 }, (_, n) => `${n}.md`)]
     const accepted = await Promise.all(
@@ -114,7 +114,7 @@ describe('a job that fails in a batch', () => {
   })
 })
 
-it('a bulk job runs while one of its jobs is open, fails when all of them failed, and lists the failed ones', async () => {
+it('a bulk job runs while one of its jobs is open, fails when all have failed, and lists the failures', async () => {
   const allow = await refuse('bad.md')
   const accepted = await ingest(test.engine, ADA, spaceId, { 'empty.md': '' })
   accepted.push(await uploadOne(test.engine, ADA, spaceId, { filename: 'bad.md', text: TEXT }))

@@ -30,7 +30,7 @@ const setJob = (name: string, what: string) => store.run(`UPDATE jobs SET ${what
 const setSize = (name: string, bytes: number) =>
   store.run('UPDATE documents SET size_bytes = ? WHERE filename = ?', bytes, name)
 
-describe('the next batch', () => {
+describe('the next compilation batch', () => {
   it('does not exist when no job is due', async () => {
     expect(next()).toBeUndefined()
     const space = spaceOf()
@@ -85,7 +85,7 @@ describe('the next batch', () => {
     expect(names(next())).toHaveLength(4)
   })
 
-  it('contains a job alone that was running at two deaths or failed twice', async () => {
+  it('contains a job alone that ran at two deaths of its process or failed twice', async () => {
     await store.upload(spaceOf(), files(3))
     setJob('f0.md', 'unclean_ends = 1, attempts = 1')
     expect(names(next())).toHaveLength(3)
@@ -96,7 +96,7 @@ describe('the next batch', () => {
     expect(next()?.work.map(({ job }) => isSuspect(job))).toEqual([true])
   })
 
-  it('skips a space with an exhausted quota, and takes no more than the quota allows', async () => {
+  it('skips a space whose quota of active jobs is used up, and takes no more jobs than the quota allows', async () => {
     const [full, other] = [spaceOf(3), spaceOf()]
     await store.upload(full, files(5))
     expect(names(next())).toEqual(['f0.md', 'f1.md', 'f2.md'])
@@ -110,8 +110,8 @@ describe('the next batch', () => {
   })
 })
 
-describe('a stored job', () => {
-  it('does not count for the quota while it only waits for publication', async () => {
+describe('a job whose version is stored', () => {
+  it('does not count for the quota of active jobs while it only waits for publication', async () => {
     const space = spaceOf(2)
     await store.upload(space, files(4))
     setJob('f0.md', "claimed_by = 'a', stage = 'nodes_generated'")
@@ -124,7 +124,7 @@ describe('a stored job', () => {
   })
 })
 
-describe('a claim', () => {
+describe('a claim on a batch', () => {
   it('covers only jobs that no other gateway has claimed', async () => {
     const space = spaceOf()
     await store.upload(space, files(3))
@@ -137,7 +137,7 @@ describe('a claim', () => {
     ])
   })
 
-  it('covers no more than the quota currently allows', async () => {
+  it('covers no more jobs than the quota of active jobs currently allows', async () => {
     const space = spaceOf(3)
     await store.upload(space, files(5))
     const found = next()
@@ -176,7 +176,7 @@ describe('a released batch', () => {
     )
   })
 
-  it('waits longer with each failure, at most half a minute for temporary ones', async () => {
+  it('waits longer with each failure, at most half a minute for temporary failures', async () => {
     const [work] = await store.work(spaceOf(), files(1))
     if (work === undefined) throw new Error('nothing was claimed')
     const pause = (changes: object, passes: boolean) => {
@@ -212,7 +212,7 @@ describe('a released batch', () => {
     expect(store.rows('SELECT status FROM staged_commits')).toEqual([{ status: 'metadata-prepared' }])
   })
 
-  it('starts over when its stored content may crash processes: the passages are removed and the log records it', async () => {
+  it('starts over when its stored content may crash processes: its passages are removed from the index', async () => {
     const works = await store.work(spaceOf(), files(2))
     for (const { job, document } of works) await stored(job.space_key, document.key)
     const again = { failure, isTemporary: false, startsOver: false }
@@ -239,7 +239,7 @@ async function stored(spaceKey: number, docKey: number): Promise<void> {
 }
 
 describe('claims of a dead gateway', () => {
-  it('become free with one more unclean end; those of live gateways stay', async () => {
+  it('become free with one more unclean end; claims of live gateways stay', async () => {
     const works = await store.work(spaceOf(), files(2))
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 3")
     expect(store.write(() => recoverJobs())).toBe(1)
@@ -247,7 +247,7 @@ describe('claims of a dead gateway', () => {
     expect(store.job(works[1]?.job.id ?? '')).toMatchObject({ claimed_by: store.context.instance, unclean_ends: 0 })
   })
 
-  it('fail permanently at the fifth death, with the reason, and leave nothing', async () => {
+  it('fail their job permanently at the fifth death, with the reason, and leave nothing of its version', async () => {
     const works = await store.work(spaceOf(), files(2))
     for (const { job, document } of works) await stored(job.space_key, document.key)
     setJob('f0.md', "claimed_by = 'gone', unclean_ends = 4")

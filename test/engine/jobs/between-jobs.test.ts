@@ -68,7 +68,7 @@ describe('deleted content', () => {
   }
   const left = () => store.rows('SELECT key FROM documents WHERE deleted_at IS NOT NULL').length
 
-  it('gets purged completely after the jobs, when the runner wakes', async () => {
+  it('gets purged completely when the job runner wakes and no job runs', async () => {
     await removed(store.space(), 'a.md', 'b.md', 'c.md')
     expect(left()).toBe(3)
     small.runner.wake()
@@ -89,14 +89,14 @@ describe('deleted content', () => {
     await until(() => left() === 0)
   })
 
-  it('gets purged on a full disk, too, which frees space', async () => {
+  it('gets purged even on a full disk', async () => {
     await removed(store.space(), 'a.md')
     small.isFull = true
     small.runner.wake()
     await until(() => left() === 0)
   })
 
-  it('stays with a log entry when its purge fails, and is purged later', async () => {
+  it('stays with a log entry when its purge fails, and is purged at the next wake', async () => {
     await removed(store.space(), 'a.md')
     store.run("CREATE TRIGGER held BEFORE DELETE ON nodes BEGIN SELECT RAISE(ABORT, 'held'); END")
     small.runner.wake()
@@ -107,7 +107,7 @@ describe('deleted content', () => {
     await until(() => left() === 0)
   })
 
-  it('stays after the runner was closed', async () => {
+  it('stays after the job runner was closed', async () => {
     await removed(store.space(), 'a.md')
     await small.runner.stop()
     await small.runner.drain()
@@ -115,7 +115,7 @@ describe('deleted content', () => {
   })
 })
 
-describe('a failure', () => {
+describe('a failure of the job runner', () => {
   it('reaches the monitor of disk space when a batch fails', async () => {
     const noted: unknown[] = []
     store.context.options.room = { isFull: false, noteError: (error: unknown) => void noted.push(error) } as never
@@ -128,7 +128,7 @@ describe('a failure', () => {
     expect(noted).toEqual([error])
   })
 
-  it('appears in the log when jobs cannot be read, and they are claimed at the next wake', async () => {
+  it('appears in the log when jobs cannot be read, and the jobs are claimed at the next wake', async () => {
     const { db } = store.context
     const { read } = db
     await store.upload(store.space(), { 'a.md': 'text' })
@@ -142,7 +142,7 @@ describe('a failure', () => {
     await until(() => small.visible().length === 1)
   })
 
-  it('keeps the claim when the retry cannot be stored, until it can', async () => {
+  it('keeps the claim of a job until the retry of the job can be stored', async () => {
     small.before = () => {
       throw new Error('it broke')
     }

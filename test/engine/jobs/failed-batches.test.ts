@@ -41,7 +41,7 @@ describe('a failing batch', () => {
     expect(small.visible()).toEqual(['a.md'])
   })
 
-  it('fails permanently at its fifth failure, stores the reason in its document, and ends the waiting', async () => {
+  it('fails permanently at its fifth failure, with the reason in its document; callers wait no longer', async () => {
     small.before = () => {
       throw new KsError('internal', 'it always breaks')
     }
@@ -60,7 +60,7 @@ describe('a failing batch', () => {
     expect(small.batches).toHaveLength(5)
   })
 
-  it('leaves the published version unchanged, also after the permanent failure', async () => {
+  it('leaves the published version of its document unchanged, even after it failed permanently', async () => {
     const space = store.space()
     await small.runner.waitUntilSettled(await small.sendOne(space, 'a.md', 'first'))
     small.before = () => {
@@ -72,7 +72,7 @@ describe('a failing batch', () => {
     expect(store.indexes.texts(space.id)).toEqual(['first'])
   })
 
-  it('does not delay others', async () => {
+  it('does not delay batches of other spaces', async () => {
     const [bad, good] = [store.space(), store.space()]
     small.before = ([name]) => {
       if (name === 'bad.md') throw new Error('it broke')
@@ -105,7 +105,7 @@ describe('a failing batch', () => {
     })
   })
 
-  it('stops counting as waiting when it then fails permanently', async () => {
+  it('no longer counts as waiting when a failure follows that is not temporary', async () => {
     let error: Error = new KsError('unavailable', 'away')
     small.before = () => {
       throw error
@@ -116,7 +116,7 @@ describe('a failing batch', () => {
     expect(await small.untilTried(id, 1)).toMatchObject({ attempts: 1, waits: 0, waiting_since: null })
   })
 
-  it('continues with the stored stage, without reading the file again', async () => {
+  it('continues at the stored stage, without reading the file again', async () => {
     const space = store.space()
     store.indexes.failing.set('search', new Error('the index stumbled'))
     const id = await small.sendOne(space, 'a.md')

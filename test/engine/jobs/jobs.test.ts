@@ -34,7 +34,7 @@ describe('the jobs of a space', () => {
     await expect(test.engine.jobs.list(BOB, spaceId, { limit: 2 })).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('count as failed until a newer one succeeds', async () => {
+  it('count as failed until a newer job of the same document succeeds', async () => {
     const accepted = await send('lighthouse.md', TEXT)
     await test.engine.jobs.cancel(ADA, accepted.compilationJob.id)
     expect((await list('failed')).map(({ id, stage }) => [id, stage])).toEqual([
@@ -60,7 +60,7 @@ describe('a retried job', () => {
     await expect(test.engine.jobs.retry(BOB, again.id)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('can be one of all failed jobs, and no other job is retried', async () => {
+  it('can be retried together with all failed jobs of its space, without any other job', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': TEXT, 'empty.md': '', 'void.md': '' })
     const retried = await test.engine.jobs.retryFailed(ADA, spaceId)
     expect(retried.total).toBe(2)
@@ -87,7 +87,7 @@ describe('an index process that cannot work', () => {
   const change = (sql: string, ...values: number[]) => rowsOf(test.dataDir).run(sql, ...values)
   const row = () => rowsOf(test.dataDir).get('SELECT attempts, waits, stage, error FROM jobs') ?? {}
 
-  it('delays the job beyond five attempts, none of which counts, and the document is published after the recovery', async () => {
+  it('delays a job for more than five attempts, none of which counts, until the process has recovered', async () => {
     await breakIndexes()
     const accepted = await send('lighthouse.md', TEXT)
     for (let waits = 1; waits <= 6; waits++) {
@@ -106,7 +106,7 @@ describe('an index process that cannot work', () => {
     await expect.poll(() => row().stage).toBe('published')
   }, 180_000)
 
-  it('fails the job after seven days, with the reason', async () => {
+  it('fails a waiting job after seven days, with the reason', async () => {
     await breakIndexes()
     await send('lighthouse.md', TEXT)
     await expect.poll(() => row().waits).toBeGreaterThanOrEqual(1)

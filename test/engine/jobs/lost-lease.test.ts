@@ -92,7 +92,7 @@ it('a publication by a process that slept and lost no claim succeeds', async () 
   expect(failures).toEqual([])
 })
 
-it('a deletion ends the claim of the compiling gateway, which then publishes nothing', async () => {
+it('deleting a document ends the claim of the gateway that compiles it, which then publishes nothing', async () => {
   const { asset, compilationJob } = await underWay()
   await test.engine.documents.delete(ADA, spaceId, [asset.id])
   expect(jobs()).toMatchObject([{ stage: 'canceled', claimed_by: null }])

@@ -39,7 +39,7 @@ describe('rows lost in a damaged database', () => {
     expect(store.indexes.texts(space.id)).toContain('text of a.md')
   })
 
-  it('change nothing when the job of the version was lost to another gateway, too', async () => {
+  it('change nothing when another gateway has taken over the job of the version', async () => {
     const { id } = await stored('a.md')
     store.run('DELETE FROM nodes')
     store.run('DELETE FROM versions')

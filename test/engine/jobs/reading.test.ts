@@ -16,7 +16,7 @@ afterEach(async () => {
   await test.end()
 })
 
-it('a job reports the page being read, and drops that progress afterwards', {
+it('a job reports the page that is being read, and no progress after its publication', {
   timeout: LONG_MS,
 }, async () => {
   const { id } = await test.engine.spaces.create(ADA, { name: 'Slow', slug: 'slow' })

@@ -55,7 +55,7 @@ async function published(space: SpaceRow, name = 'a.md'): Promise<string> {
 }
 
 describe('retrying a job', () => {
-  it.each(['failed', 'canceled'])('creates a new one when it has %s', async (how) => {
+  it.each(['failed', 'canceled'])('creates a new job when the old one is %s', async (how) => {
     const id = await sentOne(store.space())
     if (how === 'failed') fail(id)
     else await cancel(id)
@@ -69,7 +69,7 @@ describe('retrying a job', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('runs a waiting one at once, without creating another', async () => {
+  it('runs a waiting job at once, without creating another one', async () => {
     const id = await sentOne(store.space())
     store.run('UPDATE jobs SET run_after = ?, attempts = 3', Date.now() + DAY_MS)
     expect(await retry(id)).toMatchObject({ id, stage: 'queued' })
@@ -78,7 +78,7 @@ describe('retrying a job', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('refers to the newest one of the document, so that an old failure is not retried twice', async () => {
+  it('refers to the newest job of the document, so that an old failure is not retried twice', async () => {
     const id = await sentOne(store.space())
     fail(id)
     const again = await retry(id)
@@ -117,7 +117,7 @@ describe('retrying a job', () => {
 })
 
 describe('retrying all failed jobs of a space', () => {
-  it('creates new ones, runs waiting ones at once, and touches nothing else', async () => {
+  it('creates new jobs, runs waiting jobs at once, and touches neither published jobs nor other spaces', async () => {
     const [space, other] = [store.space(), store.space()]
     const [failed = '', canceled = '', waiting = '', made = ''] = await sent(space, 'f.md', 'c.md', 'w.md', 'm.md')
     const elsewhere = await sentOne(other)
@@ -143,7 +143,7 @@ describe('retrying all failed jobs of a space', () => {
     expect((await retryFailed(store.context, ADA, space.id)).total).toBe(0)
   })
 
-  it('skips those with a newer attempt and those of deleted documents', async () => {
+  it('skips jobs of documents that have a newer job or are deleted', async () => {
     const space = store.space()
     const [again = '', gone = ''] = await sent(space, 'a.md', 'b.md')
     fail(again)
@@ -189,7 +189,7 @@ describe('canceling a job', () => {
     expect(store.woken).toHaveLength(1)
   })
 
-  it('removes what was stored from rows and index', async () => {
+  it('removes the unpublished version of the job from rows and index', async () => {
     const space = store.space()
     const [work] = await store.work(space, { 'a.md': 'text' })
     if (work === undefined) throw new Error('nothing was claimed')

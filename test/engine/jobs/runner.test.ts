@@ -18,7 +18,7 @@ afterEach(() => small.end())
 const one = (name: string) => ({ [name]: `text of ${name}` })
 
 describe('the job runner', () => {
-  it('publishes a job, then resolves those waiting for it', async () => {
+  it('publishes a job, then lets the callers that wait for the job continue', async () => {
     const space = store.space()
     const held = gate()
     small.before = () => held.opened
@@ -73,7 +73,7 @@ describe('the job runner', () => {
     await until(() => small.visible().length === 3)
   })
 
-  it('runs a small space before the rest of a large one', async () => {
+  it('compiles the document of a small space before all documents of a large space', async () => {
     const [large, little] = [store.space(), store.space()]
     const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`l${n}.md`, `text ${n}`]))
     await store.upload(large, many)
@@ -129,7 +129,7 @@ describe('a job that may crash processes', () => {
     await until(() => small.visible().length === 2)
   })
 
-  it('does not start next to others, and runs after them', async () => {
+  it('does not start while another batch runs, and runs after that batch', async () => {
     const held = gate()
     small.before = ([name]) => (name === 'good.md' ? held.opened : undefined)
     await upload(store.space(), 'good.md')
@@ -146,7 +146,7 @@ describe('a job that may crash processes', () => {
 })
 
 describe('jobs that their batch left unfinished', () => {
-  it('run again', async () => {
+  it('run again in another batch', async () => {
     const space = store.space()
     const { compile } = store.context.compiler
     let isFirst = true
@@ -179,7 +179,7 @@ describe('jobs that their batch left unfinished', () => {
 })
 
 describe('a full disk', () => {
-  it('blocks new work, and callers do not keep waiting', async () => {
+  it('keeps the job runner from claiming jobs, and callers do not wait for them', async () => {
     const [accepted] = await store.upload(store.space(), one('a.md'))
     const id = accepted?.compilationJob.id ?? ''
     small.isFull = true
@@ -194,7 +194,7 @@ describe('a full disk', () => {
   })
 })
 
-describe('a closed runner', () => {
+describe('a closed job runner', () => {
   it('waits for running jobs, releases them without counting an attempt, and claims nothing new', async () => {
     const space = store.space()
     small.before = (_, signal) =>

@@ -27,7 +27,7 @@ async function uploadMany(spaceId: string): Promise<void> {
 it.each([
   ['after', 0, 1],
   ['before', 1, 0],
-])('a document uploaded %s hundreds of another space is compiled before they all are', async (_, busy, small) => {
+])('a document uploaded %s hundreds of another space is compiled before those are done', async (_, busy, small) => {
   await uploadMany(String(spaces[busy]))
   const accepted = await uploadOne(test.engine, ADA, String(spaces[small]), {
     filename: 'one.md',
@@ -38,7 +38,7 @@ it.each([
   expect(items.length).toBeGreaterThanOrEqual(MANY / 3)
 })
 
-it('open work is counted as running or waiting, and nothing is counted afterwards', async () => {
+it('open jobs are counted as active or waiting, for their tenant only, and none after all have ended', async () => {
   const { engine } = test
   await uploadMany(String(spaces[0]))
   const { activeJobs, waitingJobs } = await engine.activity()

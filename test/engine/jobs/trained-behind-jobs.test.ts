@@ -78,7 +78,7 @@ describe('the model of a space', () => {
     expect(modelsOf(store)).toHaveLength(1)
   })
 
-  it('gets checked on request, once the space is quiet', async () => {
+  it('gets trained on request when the space has been quiet for a while', async () => {
     const space = await filledSpace(store, shared(50))
     small.runner.wake()
     await pass(2 * QUIET_MS)
@@ -90,7 +90,7 @@ describe('the model of a space', () => {
     await until(() => active().length === 1)
   })
 
-  it('does not get trained at the same time as another one', async () => {
+  it('does not get trained at the same time as the model of another space', async () => {
     const spaces = [await filledSpace(store, shared(50)), await filledSpace(store, shared(60))]
     const held = gate()
     let calls = 0
@@ -139,7 +139,7 @@ describe('the model of a space', () => {
     await until(() => active().length === 1)
   })
 
-  it('gets another attempt soon when the failure was temporary', async () => {
+  it('gets another attempt soon when the failure of its training was temporary', async () => {
     const space = await filledSpace(store, shared(50))
     let tries = 0
     store.embed = (texts) => {
@@ -164,7 +164,7 @@ describe('the model of a space', () => {
     await until(() => active().length === 1)
   })
 
-  it('stays untrained after the runner was closed, which waits for a running training', async () => {
+  it('stays inactive when the job runner is closed during its training and has waited for it', async () => {
     const space = await filledSpace(store, shared(50))
     const held = gate()
     let isAsked = false
@@ -193,7 +193,7 @@ describe('the model of a space', () => {
 })
 
 describe('passages without a vector', () => {
-  it('get one after the start, when their space is quiet, which ends the audit', async () => {
+  it('get a vector after the start when their space is quiet, and later only at the next audit', async () => {
     const space = await filledSpace(store, shared(30))
     const model = inUse(store, space)
     store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')
@@ -212,7 +212,7 @@ describe('passages without a vector', () => {
     await until(() => vectorsOf(store, model.key).length === 30)
   })
 
-  it('get one from a new model when that is due anyway', async () => {
+  it('get a vector from a new model when the training of one is due anyway', async () => {
     const space = await filledSpace(store, shared(48))
     inUse(store, space)
     store.run('DELETE FROM vectors WHERE node_key IN (SELECT key FROM nodes ORDER BY key LIMIT 3)')

@@ -60,7 +60,7 @@ test.each([
   ['500', { kind: 'status', status: 500 }],
   ['503', { kind: 'status', status: 503 }],
   ['a reset', { kind: 'reset' }],
-] as const)('a call succeeds on the fourth attempt after three times %s', async (_, fault) => {
+] as const)('a call to a provider succeeds on the fourth attempt after three times %s', async (_, fault) => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(3, fault))
   expect(await registry.embedder(named('m')).embed(['x'], 'query')).toHaveLength(1)
@@ -78,7 +78,7 @@ test.each([
   ['a quota with another status', refusedWith(403, 'insufficient_quota'), 1, 'provider "acme" has no quota left (403)'],
   ['a model it lacks', refusedWith(400, 'model_not_found'), 1, 'provider "acme" does not know the model "m"'],
   ['501', { kind: 'status', status: 501 }, 1, 'provider "acme" failed on its side (5xx)'],
-] as const)('repeated %s fails after the allowed attempts with one safe sentence', async (_, fault, tries, message) => {
+] as const)('a call that meets %s again and again fails with one safe sentence', async (_, fault, tries, message) => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(9, fault))
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -86,7 +86,7 @@ test.each([
   expect(fake.requests).toHaveLength(tries)
 })
 
-test('a call to an unreachable server fails with connection refused', async () => {
+test('a call to an unreachable provider fails with connection refused', async () => {
   const { fake, registry } = await setUp()
   await fake.close()
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -107,7 +107,7 @@ test('F39: every call to the provider waits for its Retry-After', async () => {
 test.each([
   [429, 'provider "acme" is limiting the rate of calls (429)'],
   [503, 'provider "acme" failed on its side (5xx)'],
-])('a call during the Retry-After of a %i fails with the same reason', async (status, message) => {
+])('a call to a provider during the Retry-After of a status %i fails with the same reason', async (status, message) => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status, retryAfter: '120' })
   for (let call = 0; call < 2; call++) {
@@ -117,7 +117,7 @@ test.each([
   expect(fake.requests).toHaveLength(1)
 })
 
-test('a Retry-After longer than the timeout of the call fails at once with the retry delay', async () => {
+test('a call to a provider fails at once with the retry delay if Retry-After is longer than the timeout', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 429, retryAfter: '120' })
   const error = await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -138,7 +138,7 @@ test.each([
   await expect.poll(() => fake.sockets()).toBe(0)
 })
 
-test('F38: the timeout covers all attempts together', async () => {
+test('F38: the timeout of a call to a provider covers all attempts together', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 5000 })
   fake.script(...repeat(2, { kind: 'status', status: 500, retryAfter: '3' }), { kind: 'hang' })
   await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -154,7 +154,7 @@ test('a call that times out during a retry reports the earlier failure of the pr
   expect(fake.requests).toHaveLength(2)
 })
 
-test('a stream must begin within its own, shorter timeout, and comment lines do not count', async () => {
+test('a stream of a provider must begin within firstTokenTimeoutMs; comment lines do not count as begin', async () => {
   const { fake, registry } = await setUp({ firstTokenTimeoutMs: 150 })
   fake.script({ kind: 'comments', ms: 20 })
   const error = await failureOf(read(registry.generator(named('chat')), 'hi'))
@@ -182,7 +182,7 @@ test('a stream of thoughts before the answer keeps the first-token timeout from 
   expect(await read(registry.generator(named('chat')), 'hi')).toBe('You said: hi')
 })
 
-test('a stalled stream fails at the timeout, and a slow consumer does not use the timeout up', async () => {
+test('a stream that stalls fails at the timeout, which a slow consumer of a stream does not use up', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 1500 })
   fake.script({ kind: 'ok' }, { kind: 'stall-after', deltas: 1 })
   let text = ''
@@ -201,7 +201,7 @@ test('a stream that keeps sending may take longer than the timeout', async () =>
   expect(await read(registry.generator(named('chat')), words)).toBe(`You said: ${words}`)
 })
 
-test('answers run without a limit unless the operator sets maxConcurrency', async () => {
+test('a provider may write any number of answers at once unless the operator sets maxConcurrency', async () => {
   const { fake, registry } = await setUp({}, {}, { deltaMs: 60 })
   const answers = Array.from({ length: 12 }, (_, at) => read(registry.generator(named('chat')), `q${at}`))
   expect(await Promise.all(answers)).toEqual(answers.map((_, at) => `You said: q${at}`))
@@ -261,7 +261,7 @@ test('an open circuit reports the rate limit if the last failures were rate limi
   expect((await embed()).cause).toMatchObject({ kind: 'circuit-open', status: undefined })
 })
 
-test('rejected requests and aborted calls do not open the circuit', async () => {
+test('rejected requests and aborted calls do not open the circuit of a model', async () => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(7, { kind: 'status', status: 400 }), ...repeat(7, { kind: 'hang' }))
   for (let round = 0; round < 7; round++) await failureOf(registry.embedder(named('m')).embed(['x'], 'query'))
@@ -272,7 +272,7 @@ test('rejected requests and aborted calls do not open the circuit', async () => 
   expect(registry.describe()[0]!.circuits[0]!.state).toBe('closed')
 })
 
-test('concurrent calls stay within the limit, and a query precedes queued documents', async () => {
+test('concurrent calls to a provider stay within maxConcurrency, and a query precedes queued documents', async () => {
   const { fake, registry } = await setUp({ maxConcurrency: 2, maxBatch: 1 })
   fake.script(...repeat(20, { kind: 'slow', ms: 30 }))
   const embedder = registry.embedder(named('m'))
@@ -288,7 +288,7 @@ test('concurrent calls stay within the limit, and a query precedes queued docume
   expect(fake.peak()).toBe(2)
 })
 
-test('time in the queue counts against the timeout of a query but not of documents, and an aborted call leaves the queue', async () => {
+test('time in the queue of a provider counts against the timeout of a query, but not of documents', async () => {
   const { fake, registry } = await setUp({ maxConcurrency: 1, timeoutMs: 1000, maxBatch: 1 })
   fake.script(...repeat(9, { kind: 'slow', ms: 400 }))
   const embedder = registry.embedder(named('m'))
@@ -306,7 +306,7 @@ test('time in the queue counts against the timeout of a query but not of documen
   await stuck
 })
 
-test('a failed batch stops the remaining ones', async () => {
+test('a failed batch of texts stops the remaining batches of the same embedding call', async () => {
   const { fake, registry } = await setUp({ maxConcurrency: 1, maxBatch: 1 })
   fake.script({ kind: 'status', status: 400 })
   await failureOf(registry.embedder(named('m')).embed(['a', 'b', 'c'], 'document'))
@@ -314,7 +314,7 @@ test('a failed batch stops the remaining ones', async () => {
   expect(fake.requests.length).toBeLessThanOrEqual(2)
 })
 
-test('daily budgets reject calls above the rest, count actual usage, and reset at midnight', async () => {
+test('daily budgets reject calls that need more than the rest, count actual usage, and reset at midnight', async () => {
   let now = Date.UTC(2030, 0, 1, 23, 0, 0)
   let limits: ProviderBudgets = { maxEmbeddingTokensPerDay: 4, maxLlmTokensPerDay: 30, maxRerankRequestsPerDay: 1 }
   const store = createMemoryBudgetStore()
@@ -345,7 +345,7 @@ test('daily budgets reject calls above the rest, count actual usage, and reset a
   expect(store.used({ id: 'deployment' }, '2030-01-02', 'embeddingTokens')).toBe(3)
 })
 
-test('each account has its own budget, and a refused call costs nothing', async () => {
+test('each billing account has a separate budget, and a call that the provider rejects costs nothing', async () => {
   const { fake, registry } = await setUp()
   const poor = { id: 'space-1', limits: () => ({ maxRerankRequestsPerDay: 1 }) }
   const rich = { id: 'space-2', limits: () => ({}) }
@@ -356,7 +356,7 @@ test('each account has its own budget, and a refused call costs nothing', async 
   expect(await registry.reranker(named('rr'), rich).rerank('q', ['d'])).toHaveLength(1)
 })
 
-test('a consumer that stops at the end event counts as a success, and is not charged for more', async () => {
+test('a stream whose consumer stops at the end event is a success, charged for its actual tokens only', async () => {
   const { fake, registry } = await setUp()
   fake.script(...repeat(4, { kind: 'malformed' }))
   const account = { id: 'space-3', limits: () => ({ maxLlmTokensPerDay: 1100 }) }
@@ -371,7 +371,7 @@ test('a consumer that stops at the end event counts as a success, and is not cha
   expect(registry.describe()[0]!.circuits[0]!.state).toBe('closed')
 })
 
-test('the estimate of tokens errs on the high side for any script', () => {
+test('the estimate of tokens counts one token for four Latin letters, and one for each Chinese character', () => {
   expect(estimateTokens('')).toBe(0)
   expect(estimateTokens('four')).toBe(1)
   expect(estimateTokens('漢字漢字')).toBe(4)
@@ -433,7 +433,7 @@ test('a refusal that mentions a quota only in its message does not count as a sp
   expect(error.message).toBe('provider "acme" is limiting the rate of calls (429)')
 })
 
-test('background calls have a separate timeout', async () => {
+test('calls for documents and background answers get ingestTimeoutMs instead of the timeout of queries', async () => {
   const { fake, registry } = await setUp({ timeoutMs: 40, ingestTimeoutMs: 5000, firstTokenTimeoutMs: 40 })
   fake.script({ kind: 'slow', ms: 150 })
   expect(await registry.embedder(named('m')).embed(['x'], 'document')).toHaveLength(1)
@@ -448,7 +448,7 @@ test('background calls have a separate timeout', async () => {
   await expect(read(registry.generator(named('m')), 'hello')).rejects.toThrow('no answer within 40 ms')
 })
 
-test('the window of a model comes from its own setting, that of its provider, or the default of 8,192 tokens', async () => {
+test('the window of a model comes from its setting, that of its provider, or the default of 8,192 tokens', async () => {
   const { registry } = await setUp({ contextTokens: { large: 131_072, '*': 16_384 } })
   expect(['large', 'other'].map((name) => registry.generator(named(name)).contextTokens)).toEqual([131_072, 16_384])
   expect((await setUp()).registry.generator(named('m')).contextTokens).toBe(8192)

@@ -22,7 +22,7 @@ afterAll(async () => {
   await fake.close()
 })
 
-test('the models in use are listed with calls, tokens and budgets of spaces, and without a key', async () => {
+test('the models in use are listed with calls, tokens and budgets of spaces, and without their key', async () => {
   const { engine } = running
   const { id } = await engine.spaces.create(ADA, { name: 'Shop', slug: 'shop' })
   await ingest(engine, ADA, id, { 'hours.md': '# Hours\n\nThe shop in Oslo opens at nine.\n' })

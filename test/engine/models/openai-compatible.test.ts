@@ -42,11 +42,11 @@ test.each([
   ['https://h/openai', 'https://h/openai/v1/embeddings'],
   ['https://h/v1beta/openai/', 'https://h/v1beta/openai/embeddings'],
   ['https://h/x?api-version=3', 'https://h/x/v1/embeddings?api-version=3'],
-])('the base address %s gives the request address %s', (base, expected) => {
+])('the base address %s of a provider gives the request address %s', (base, expected) => {
   expect(toApiUrl(new URL(base), 'embeddings').href).toBe(expected)
 })
 
-test('embeddings have the order of the texts and unit length, and the request carries the key', async () => {
+test('embeddings of a provider have the order of the texts and unit length; the request has the key', async () => {
   const { fake, registry } = await setUp({ apiKey: 'sk-1', dimension: 16 }, { apiKey: 'sk-1' })
   fake.script({ kind: 'shuffled' })
   const texts = ['alpha beta', 'gamma', 'alpha']
@@ -61,7 +61,7 @@ test('embeddings have the order of the texts and unit length, and the request ca
   expect(fake.requests[0]!.body).toMatchObject({ model: 'm', encoding_format: 'float' })
 })
 
-test('texts above the batch size are split, and the vectors joined in order', async () => {
+test('an embedding call splits texts above the batch size and joins the vectors in order', async () => {
   const { fake, registry } = await setUp({}, { maxBatch: 3, maxConcurrency: 2 })
   const embedder = registry.embedder(named('m'))
   expect(embedder.maxBatch).toBe(3)
@@ -105,12 +105,12 @@ test.each([
   expect(await embedder.embed(['one', 'two'], 'query')).toHaveLength(2)
 })
 
-test('a dimension in the settings applies from the first reply on', async () => {
+test('a dimension in the settings of an embedding model applies from the first reply on', async () => {
   const { registry } = await setUp({}, { models: { embedding: [{ name: 'm', dimension: 9 }] } })
   await expect(registry.embedder(named('m')).embed(['x'], 'query')).rejects.toThrow(/8 dimensions where 9 are expected/)
 })
 
-test('a reply above the size limit is aborted', async () => {
+test('a reply of a provider above the size limit is aborted', async () => {
   const { fake, registry } = await setUp({}, { timeoutMs: 20_000 })
   fake.script({ kind: 'huge', bytes: 20 * 1024 * 1024 })
   const failure = registry.reranker(named('m')).rerank('q', ['d'])
@@ -131,14 +131,14 @@ test('a completion streams deltas and ends with finish reason, usage and the mod
   expect(fake.requests[0]!.body).toMatchObject({ stream: true, stream_options: { include_usage: true } })
 })
 
-test('a character that the server splits in two arrives complete', async () => {
+test('a character that a provider splits between two deltas arrives complete', async () => {
   const { registry } = await setUp({ answer: () => 'a😀👩‍👧b\ud83d', pieces: /[\s\S]/g })
   const { events, text } = await collect(registry.generator(named('m')).generate(user('hi'), {}))
   expect(text).toBe('a😀👩‍👧b')
   for (const event of events) if (event.type === 'delta') expect(event.text.isWellFormed()).toBe(true)
 })
 
-test('maxTokens is sent, and the finish reason length returned', async () => {
+test('a completion sends maxTokens and returns the finish reason length', async () => {
   const { registry } = await setUp()
   const { text, end } = await collect(registry.generator(named('chat')).generate(user('a b c d'), { maxTokens: 3 }))
   expect(text).toBe('You said: a')
@@ -163,7 +163,7 @@ test.each([
   expect(fake.requests.length).toBe(asked + 1)
 })
 
-test('aborting a stream ends it at once and closes the socket', async () => {
+test('aborting the stream of a completion ends it at once and closes the socket', async () => {
   // The complete answer would take a minute.
   const { fake, registry } = await setUp({ deltaMs: 10, answer: () => 'word '.repeat(6000) })
   const controller = new AbortController()
@@ -179,7 +179,7 @@ test('aborting a stream ends it at once and closes the socket', async () => {
   expect(fake.requests[0]!.aborted).toBe(true)
 })
 
-test('aborting while the server is silent closes the socket, too', async () => {
+test('aborting a completion or an embedding while the provider is silent closes the socket', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'stall-after', deltas: 1 }, { kind: 'hang' })
   const controller = new AbortController()
@@ -192,7 +192,7 @@ test('aborting while the server is silent closes the socket, too', async () => {
   await expect.poll(() => fake.sockets()).toBe(0)
 })
 
-test('a consumer that leaves the loop cancels the request', async () => {
+test('a consumer that leaves the loop over a completion cancels the request', async () => {
   const { fake, registry } = await setUp({ deltaMs: 10, answer: () => 'word '.repeat(500) })
   for await (const event of registry.generator(named('chat')).generate(user('x'), {})) {
     if (event.type === 'delta') break
@@ -228,7 +228,7 @@ test('a stream that breaks before its first delta is retried', async () => {
   expect(fake.requests).toHaveLength(4)
 })
 
-test('a line without end and a web page are rejected', async () => {
+test('a completion fails on a line without end and on a web page', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'long-line', chars: 3 * 1024 * 1024 })
   const generator = registry.generator(named('chat'))
@@ -238,7 +238,7 @@ test('a line without end and a web page are rejected', async () => {
   await expect.poll(() => fake.sockets()).toBeLessThanOrEqual(1)
 })
 
-test('connections are reused, also after a stream and after a failure', async () => {
+test('connections to a provider are reused, even after a stream and after a failure', async () => {
   const { fake, registry } = await setUp()
   const generator = registry.generator(named('chat'))
   for (let round = 0; round < 5; round++) await collect(generator.generate(user(`round ${round}`), {}))
@@ -264,7 +264,7 @@ test('rerank returns one score for each document, in their order', async () => {
   expect(await registry.reranker(named('rr')).rerank('q', [])).toEqual([])
 })
 
-test('raw model scores are mapped to 0…1, also in all later replies', async () => {
+test('raw scores of a rerank model are mapped to 0…1, as are all later scores of that model', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'scores', scores: [-4, 0, 4] }, { kind: 'scores', scores: [0.5, 0.5, 0.5] })
   const reranker = registry.reranker(named('rr'))
@@ -283,7 +283,7 @@ test.each([
   await expect(failure).rejects.toMatchObject({ code: 'provider-failed' })
 })
 
-test('a redirect is not followed', async () => {
+test('a redirect of a provider is not followed', async () => {
   const { fake, registry } = await setUp()
   fake.script({ kind: 'status', status: 307 })
   await expect(registry.embedder(named('m')).embed(['x'], 'query')).rejects.toThrow(/redirect/)

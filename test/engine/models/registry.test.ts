@@ -38,7 +38,7 @@ test.each([
   ['provider', { ...reference, provider: 'other' }, 'provider "other" is not configured in this daemon'],
   ['plugin', { ...reference, pluginId: 'transformers' }, 'provider "acme" is not configured in this daemon'],
   ['model', reference, 'provider "acme" does not offer embedding model "m"'],
-])('a reference to an unknown %s fails with unavailable', (_, asked, message) => {
+])('a model reference with an unknown %s fails with unavailable', (_, asked, message) => {
   const registry = make([{ ...acme, models: { embedding: ['n'], rerank: [{ name: 'm' }] } }])
   expect(registry.has(asked, 'embedding')).toBe(false)
   expect(() => registry.embedder(asked)).toThrow(expect.objectContaining({ code: 'unavailable', message }))
@@ -54,7 +54,7 @@ test('a provider offers its listed models of each kind, and every model without 
   expect(open.generator(reference).reference).toEqual(reference)
 })
 
-test('the key comes from an environment variable, and the provider is unavailable without it', async () => {
+test('the key of a provider comes from the variable apiKeyEnv; the provider is unavailable without it', async () => {
   const fake = await startFakeOpenAi({ apiKey: 'sk-env' })
   opened.push(fake)
   const entry = { ...acme, baseUrl: fake.url, apiKeyEnv: 'ACME_KEY' }
@@ -127,7 +127,7 @@ test.each([
   ['a key with a line break', { apiKey: 'CANARY\nx: y' }, /key contains characters/],
   ['a header with a line break', { headers: { x: 'CANARY\r\ny: z' } }, /header x contains/],
   ['a header without a name', { headers: { 'a b': '1' } }, /invalid header name/],
-])('an entry with %s is rejected, without its secrets in the error', (_, part, rule) => {
+])('a provider entry with %s is rejected, without its secrets in the error', (_, part, rule) => {
   const error = (() => {
     try {
       make([{ ...acme, ...part }])
@@ -143,7 +143,7 @@ test('a provider that is configured twice is rejected', () => {
   expect(() => make([acme, acme])).toThrow(/configured twice/)
 })
 
-test('loopback and private addresses are accepted; link-local addresses and metadata services are rejected', () => {
+test('a provider may have a loopback or private address, but no link-local address and no metadata service', () => {
   const baseUrl = (host: string) => ({ ...acme, baseUrl: `http://${host}/v1` })
   for (const host of [
     '127.0.0.1',
@@ -162,7 +162,7 @@ test('loopback and private addresses are accepted; link-local addresses and meta
     expect(() => make([baseUrl(host)]), host).toThrow('must not be a link-local, multicast')
 })
 
-test('resolved addresses are checked against the same list', () => {
+test('the host name of a provider may not resolve to a link-local address or a metadata service', () => {
   for (const [address, dialled] of [
     ['127.0.0.1', true],
     ['10.0.0.8', true],
@@ -174,14 +174,14 @@ test('resolved addresses are checked against the same list', () => {
     expect([address, operatorMayDial(address)]).toEqual([address, dialled])
 })
 
-test('a host name is resolved, checked and reached like an address', async () => {
+test('a provider with a host name is resolved, checked and reached like an address', async () => {
   const fake = await startFakeOpenAi()
   opened.push(fake)
   const registry = make([{ ...acme, baseUrl: fake.url.replace('127.0.0.1', 'localhost') }])
   expect(await registry.embedder(reference).embed(['x'], 'query')).toHaveLength(1)
 })
 
-test('closing the registry aborts running calls', async () => {
+test('closing the model registry aborts running calls', async () => {
   const fake = await startFakeOpenAi()
   opened.push(fake)
   const registry = make([{ ...acme, baseUrl: fake.url }])

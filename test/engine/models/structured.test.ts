@@ -3,7 +3,7 @@ import { buildRepairMessages, parseJsonReply } from '../../../src/engine/models/
 
 const modeOf = (value: unknown) => (value as { mode?: string } | null)?.mode
 
-describe('the JSON of a reply', () => {
+describe('the JSON in the reply of a model', () => {
   it.each([
     '{"mode":"deep"}',
     '```json\n{"mode":"deep"}\n```',
@@ -12,7 +12,7 @@ describe('the JSON of a reply', () => {
     '<think>{"mode":"fast"}?</think>{"mode":"deep"}',
     '{"mode":"deep",}',
     'Well: {"mode":"deep","why":"a } in {quotes} \\" too"} it is',
-  ])('comes out of %j', (reply) => {
+  ])('can be extracted from %j', (reply) => {
     expect(parseJsonReply(reply, modeOf, 'a mode')).toEqual({ value: 'deep' })
   })
 
@@ -25,7 +25,7 @@ describe('the JSON of a reply', () => {
     expect(reading).toEqual({ problem: typeof problem === 'string' ? problem : expect.stringMatching(problem) })
   })
 
-  it('leads to a second request with the reply and its problem', () => {
+  it('leads, if it is wrong, to a second request with the reply and its problem', () => {
     const asked = [{ role: 'user' as const, content: 'Which?' }]
     expect(
       buildRepairMessages(asked, '<think>hm</think>', 'the reply holds no JSON').map(({ content }) => content),

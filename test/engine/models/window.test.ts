@@ -46,7 +46,7 @@ describe('texts that share a window', () => {
     expect(fitTexts(['one', long], 100_000)).toEqual(['one', long])
   })
 
-  it('lose their ends if they are long, and short ones stay complete', () => {
+  it('lose their ends if they are long, and short texts stay complete', () => {
     const [short = '', ...cut] = fitTexts(['A short one.', long, long], 300)
     expect(short).toBe('A short one.')
     for (const text of cut) {
@@ -56,7 +56,7 @@ describe('texts that share a window', () => {
     expect([short, ...cut].reduce((sum, text) => sum + estimateMaxTokens(text), 0)).toBeLessThanOrEqual(300)
   })
 
-  it('become empty if there is no space', () => {
+  it('become empty if the window has no space', () => {
     expect(fitTexts(['one', 'two'], -5)).toEqual(['', ''])
   })
 })

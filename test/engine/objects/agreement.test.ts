@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => store.end())
 
-test('an upload waits for a removal of the same bytes, and takes over one that a dead process left', async () => {
+test('an upload waits for a removal of the same bytes, and takes over a removal that a dead process left', async () => {
   const gateway = await store.gateway()
   await leaveRemoval(gateway)
   let isOver = false
@@ -36,7 +36,7 @@ test('an upload waits for a removal of the same bytes, and takes over one that a
   expect(await gateway.objectRows()).toMatchObject([{ state: 'live', loose_since: null }])
 })
 
-test('the clean-up completes a removal that a dead process left, or cancels it when a row references the object', async () => {
+test('the clean-up completes a removal that a dead process left, or cancels it if a row needs the object', async () => {
   const gateway = await store.gateway()
   const { db } = gateway.context
   const sweep = (now = Date.now()) => sweepObjects({ ...gateway.context, identity: CERTAIN }, now)
@@ -59,7 +59,7 @@ test('the clean-up completes a removal that a dead process left, or cancels it w
   expect(store.files()).toHaveLength(1)
 })
 
-test('bytes that were received but never referenced are removed after an hour', async () => {
+test('bytes of an upload that were received but never referenced are removed after an hour', async () => {
   const gateway = await store.gateway()
   const sweep = (now: number) => sweepObjects({ ...gateway.context, identity: CERTAIN }, now)
   const died = { ...gateway.context, db: dyingAt(gateway, 2) }
@@ -72,7 +72,7 @@ test('bytes that were received but never referenced are removed after an hour', 
   expect(await gateway.objectRows()).toEqual([])
 })
 
-test('nothing is removed during a backup; the clean-up removes it afterwards', async () => {
+test('an object that is deleted during a backup is removed by a clean-up after the backup', async () => {
   const gateway = await store.gateway()
   const id = await gateway.upload(SMALL, false)
   const pin = join(store.root, 'objects', 'being-copied')
@@ -85,7 +85,7 @@ test('nothing is removed during a backup; the clean-up removes it afterwards', a
   expect(await gateway.objectRows()).toEqual([])
 })
 
-test('a removal that another gateway took over removes nothing when it resumes', async () => {
+test('a removal of an object that another gateway took over removes nothing when it resumes', async () => {
   const [slow, other] = [await store.gateway(), await store.gateway()]
   const id = await slow.upload(SMALL, false)
   const { objects } = slow.context
@@ -111,7 +111,7 @@ test('a removal that another gateway took over removes nothing when it resumes',
   expect(await other.missing()).toEqual([])
 })
 
-test('damaged bytes are replaced by the next upload of them', async () => {
+test('the damaged bytes of an object are replaced by the next upload of the same bytes', async () => {
   const gateway = await store.gateway()
   const path = store.pathOf(LARGE)
   await gateway.upload(LARGE, false)

@@ -51,7 +51,7 @@ describe('an engine with its objects in a bucket', () => {
     await until(() => objects().length === 0)
   })
 
-  it('answers queries while the storage is unavailable; uploads fail, and jobs wait until it is back', {
+  it('answers queries while the bucket is unavailable; uploads fail until it is back', {
     timeout: 60_000,
   }, async () => {
     await ingest(test.engine, ADA, spaceId, HOURS)

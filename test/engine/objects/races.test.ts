@@ -134,7 +134,7 @@ describe('a failing S3 server', () => {
     vi.unstubAllEnvs()
   })
 
-  test('keeps every acknowledged upload complete, whatever happens to concurrent ones', {
+  test('keeps every acknowledged upload complete, whatever happens to concurrent uploads', {
     timeout: 120_000,
   }, async () => {
     const gateways = [await store.gateway(), await store.gateway()] as const

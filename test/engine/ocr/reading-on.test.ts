@@ -35,7 +35,7 @@ async function newest({ engine }: TestEngine, spaceId: string, documentId: strin
   return { version, metadata, elements, text: elements.map(({ text = '' }) => text).join('\n') }
 }
 
-it('a long scan is published with the pages read at first, and the rest follows, also after a restart', {
+it('a long scan is published with its first page, and the text of the other pages follows after a restart', {
   timeout: DEADLINE_MS,
 }, async () => {
   // One page at a time: the first one is read whatever its cost.

@@ -14,7 +14,7 @@ import { IndexProcessFailedError } from '../../../src/engine/search/ports.js'
 const DAY = 24 * 60 * 60 * 1000
 const coded = (code: unknown) => Object.assign(new Error('broken'), { code })
 
-it('pauses double from one second up to their maximum, each shortened randomly by up to half', () => {
+it('the pauses before retries of a job double from one second to a maximum, shortened randomly by up to half', () => {
   const between = (pause: (n: number) => number, n: number, full: number) => {
     const drawn = Array.from({ length: 200 }, () => pause(n))
     expect(Math.min(...drawn)).toBeGreaterThanOrEqual(full / 2)
@@ -42,7 +42,7 @@ describe('the retry policy for a failure', () => {
     ['an error without a code', new Error('broken'), false],
     ['a value that is no error', { code: 'ENOSPC' }, false],
     ['the death of the index process', new IndexProcessFailedError(new Error('it ended')), false],
-  ])('classifies %s as temporary or permanent: %#', (_, error, passes) => {
+  ])('classifies %s as temporary or permanent', (_, error, passes) => {
     expect(isTemporaryError(error)).toBe(passes)
   })
 

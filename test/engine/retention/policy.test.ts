@@ -40,7 +40,7 @@ describe('a retention policy', () => {
     expect(await test.engine.retention.ofSpace(CAROL, spaceId)).toEqual(space)
   })
 
-  it('does not inherit between tenant and space', async () => {
+  it('does not pass from tenant to space or from space to tenant', async () => {
     await test.engine.retention.setTenant(ADA, { answerTraceRetentionDays: 1, rawDocumentRetentionDays: 2 })
     expect(await test.engine.retention.ofSpace(ADA, spaceId)).toMatchObject(DEFAULTS)
     await test.engine.retention.setSpace(ADA, spaceId, { parseArtifactVersions: 9 })
@@ -66,7 +66,7 @@ describe('a retention policy', () => {
     expect(await test.engine.retention.setSpace(ADA, spaceId, {})).toEqual(third)
   })
 
-  it('accepts any positive integer up to the largest safe one', async () => {
+  it('accepts the largest safe integer', async () => {
     const most = Number.MAX_SAFE_INTEGER
     const body = { answerTraceRetentionDays: most, sessionInactivityMinutes: most, rawDocumentRetentionDays: most }
     expect(await test.engine.retention.setSpace(ADA, spaceId, body)).toMatchObject(body)
@@ -87,7 +87,7 @@ describe('a retention policy', () => {
     await expect(test.engine.retention.setSpace(ADA, spaceId, {})).rejects.toMatchObject(gone)
   })
 
-  it('sets the lifetime of sessions, also of existing ones', async () => {
+  it('sets the lifetime of sessions, of existing sessions as well', async () => {
     const { sessionId } = await ask(test.engine, ADA, spaceId, 'Is anybody here?')
     const again = async () => (await ask(test.engine, ADA, spaceId, 'And now?', { sessionId })).sessionId
     await test.engine.retention.setSpace(ADA, spaceId, { sessionInactivityMinutes: 5 })

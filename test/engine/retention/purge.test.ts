@@ -20,7 +20,7 @@ const rows = <T>(sql: string) => rowsOf(home.dataDir).all<T>(sql)
 
 const spoil = (sql: string, ...values: string[]) => rowsOf(home.dataDir).run(sql, ...values)
 
-test('an invalid object key in a row is logged, and everything else is still removed', async () => {
+test('a purge logs an invalid object key in a row, and removes all other deleted rows and bytes', async () => {
   home = await startEngine({ log })
   const { id } = await home.engine.spaces.create(ADA, { name: 'Sea', slug: 'sea' })
   const [first, second] = await ingest(home.engine, ADA, id, { 'a.md': '# Tides\n\nEbb.', 'b.md': '# Winds\n\nTrade.' })
@@ -47,7 +47,7 @@ test('an invalid object key in a row is logged, and everything else is still rem
 /** A value that the column accepts and that is no time. */
 const NO_TIME = '9007199254740992'
 
-test('rows with a damaged deletion time are kept, and deleted ones are removed', async () => {
+test('a purge keeps rows with a damaged deletion time, and removes deleted rows', async () => {
   home = await startEngine({ log })
   const { spaces, sources, snapshots, documents, fs } = home.engine
   const damaged = await spaces.create(ADA, { name: 'Bay', slug: 'bay' })

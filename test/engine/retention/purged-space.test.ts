@@ -94,7 +94,7 @@ it('a deleted space leaves no rows and no bytes, and another space loses nothing
   expect((await ask(test.engine, ADA, kept, 'When was the lighthouse built?')).answer).toContain('1908')
 })
 
-it('versions beyond the policy are removed with their passages when no listing can show them; the newest stays', async () => {
+it('versions beyond the retention policy are removed with their passages; the newest versions stay', async () => {
   const { engine } = test
   const { id } = await engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   await engine.retention.setSpace(ADA, id, { parseArtifactVersions: 2 })
@@ -125,7 +125,7 @@ it('versions beyond the policy are removed with their passages when no listing c
   expect((await ask(engine, ADA, id, 'When was the lighthouse of Here built?')).answer).toContain('1908')
 })
 
-it('a running query keeps the passages of content deleted meanwhile until it ends', async () => {
+it('passages of a document that is deleted during a query stay until the query ends', async () => {
   const { engine } = test
   const { id } = await engine.spaces.create(ADA, { name: 'N', slug: 'n' })
   const [accepted] = await ingest(engine, ADA, id, { 'a.md': TEXT('Here') })

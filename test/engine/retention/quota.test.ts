@@ -49,7 +49,7 @@ describe('the daily quota of parsed pages', () => {
 })
 
 describe('the quota of document bytes', () => {
-  it('rejects uploads above it until some documents are deleted', async () => {
+  it('rejects uploads above the quota until some documents are deleted', async () => {
     await start()
     const size = note('Brest').length
     quotas.maxRawDocumentBytes = 2 * size
@@ -81,7 +81,7 @@ describe('quotas of compiled content', () => {
     ['maxNodeCount', 1],
     ['maxProjectionCount', 2],
     ['maxSegmentCount', 2],
-  ])('enforce %s: at %i one document fits, the next is rejected', async (name, limit) => {
+  ])('accept one document and reject the next if %s is %i', async (name, limit) => {
     await start()
     quotas[name] = limit
     const [item] = await put({ 'a.md': note('Brest') })
@@ -90,7 +90,7 @@ describe('quotas of compiled content', () => {
     expect((await stats()).storage.documentCount).toBe(1)
   })
 
-  it('fail only the document that exceeds them, with the reason, and leave nothing of it', async () => {
+  it('fail only the document that exceeds them, with the reason, until they are raised', async () => {
     await start()
     quotas.maxSegmentCount = 5
     const [small, large] = await put({
@@ -107,7 +107,7 @@ describe('quotas of compiled content', () => {
     await until(async () => (await test.engine.documents.get(ADA, spaceId, large.asset.id)).parserStatus === 'parsed')
   })
 
-  it('enforce maxArtifactBytes', async () => {
+  it('fail a document whose artifact exceeds maxArtifactBytes', async () => {
     await start()
     quotas.maxArtifactBytes = 1
     const [item] = await put({ 'a.md': note('Brest') })

@@ -65,7 +65,7 @@ describe('the retention clean-up', () => {
     expect(again[0]!.asset.id).toBe(asset.id)
   })
 
-  it('removes old traces with their bundles, and no younger ones', async () => {
+  it('removes traces older than the retention policy with their evidence bundles, and no younger traces', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     const old: string[] = []
     for (let round = 0; round < 5; round++) old.push((await ask(test.engine, ADA, spaceId, QUESTION)).traceId)
@@ -115,7 +115,7 @@ describe('the retention clean-up', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).done.finishReason).toBe('no-retrieval-evidence')
   })
 
-  it('removes parse artifacts beyond the number of versions, once no snapshot can show them', async () => {
+  it('marks parse artifacts beyond the number of versions as obsolete, and removes them minutes later', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     await reindex(item.asset.id, 2)
     await policy({ parseArtifactVersions: 1 })
@@ -130,7 +130,7 @@ describe('the retention clean-up', () => {
     expect((await ask(test.engine, ADA, spaceId, QUESTION)).answer).toContain('1908')
   })
 
-  it('removes passages of superseded versions and old publications, but no version that is kept', async () => {
+  it('removes passages of superseded versions and old publications after a month, but no parse artifacts', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': `${LIGHTHOUSE}\n## Keeper\n\nIt has a keeper.\n` })
     await reindex(item.asset.id, 1)
     const nodes = count('nodes')
@@ -165,7 +165,7 @@ describe('the retention clean-up', () => {
     await until(() => count('idempotency') === 0)
   })
 
-  it('removes failed and canceled commits after the days in the manifest', async () => {
+  it('removes failed and canceled commits after the number of days in the manifest', async () => {
     const [item] = await ingest(test.engine, ADA, spaceId, { 'bad.pdf': '%PDF-1.7 this is no pdf' })
     await until(() => count("staged_commits WHERE status = 'failed-terminal'") === 1)
     await later(6 * DAY)
@@ -178,8 +178,8 @@ describe('the retention clean-up', () => {
   })
 })
 
-describe('the clean-up during a query', () => {
-  it('keeps what a query that started earlier may still load, until it ends', async () => {
+describe('the retention clean-up during a query', () => {
+  it('keeps passages and documents that the query may still load, until the query ends', async () => {
     // A publication of now is already a month old by this clock.
     await later(31 * DAY)
     const [item] = await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
@@ -199,8 +199,8 @@ describe('the clean-up during a query', () => {
   })
 })
 
-describe('an interrupted clean-up', () => {
-  it('stops within a slice when the engine closes, and continues after the next start', async () => {
+describe('a retention clean-up', () => {
+  it('stops when the engine closes, after a part of its work, and continues after the next start', async () => {
     await ingest(test.engine, ADA, spaceId, { 'a.md': LIGHTHOUSE })
     for (let round = 0; round < 60; round++) await ask(test.engine, ADA, spaceId, QUESTION)
     ahead += 91 * DAY

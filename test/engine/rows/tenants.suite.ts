@@ -130,7 +130,7 @@ export function tenantsSuite(open: () => Promise<{ driver: Driver; close(): Prom
       await close()
     })
 
-    test('finds and changes nothing in chats, with everything else equal', async () => {
+    test('finds and changes nothing in chats, even with the ids of the application and user', async () => {
       const appId = newId()
       const mine: EndUserScope = { tenant: 'a', appId, userId: '' }
       await write(() => insertApp(A, { id: appId, fields: {}, now: NOW }))

@@ -36,7 +36,7 @@ async function store(docKey: number, text: string): Promise<number[]> {
   })
 }
 
-it('a discarded version is removed from the index that may have it', async () => {
+it('discarding an unpublished version records in the index log that its passages are removed', async () => {
   const keys = await store(3, `# Whales\n\n${words(900)}`)
   const dropped = db.writeNow(() => removeUnpublishedVersion(3, 1))
   expect(keys.length).toBeGreaterThan(1)

@@ -25,7 +25,7 @@ const stats = (minutes = 60) => test.engine.spaces.stats(ADA, spaceId, { windowM
 const many = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [`${place}.md`, note(`Port ${place}`)]))
 
-describe('status and stats', () => {
+describe('status and stats of a space', () => {
   it('show zeros for an empty space', async () => {
     const none = { total: 0, ready: 0, building: 0, stale: 0, failed: 0 }
     const summaries = { denseVector: none, fts: none, graph: none, metadata: none }
@@ -38,7 +38,7 @@ describe('status and stats', () => {
     })
   })
 
-  it('count documents, bytes and passages correctly, also after a reindex and a deletion', async () => {
+  it('count documents, bytes and passages correctly, even after a reindex and a deletion', async () => {
     const files = many(4)
     const [first, second] = await ingest(test.engine, ADA, spaceId, files)
     const bytes = Object.values(files).reduce((sum, text) => sum + text.length, 0)
@@ -57,7 +57,7 @@ describe('status and stats', () => {
     })
   })
 
-  it('count a vector as ready with its node', async () => {
+  it('count a vector as ready only for a passage of the newest version', async () => {
     const fake = await startFakeOpenAi({ dimension: 16 })
     const model = { pluginId: 'openai-compatible', provider: 'local', model: 'some-model' }
     const other = await startEngine({ providers: [{ ...model, baseUrl: fake.url }] })
@@ -83,7 +83,7 @@ describe('status and stats', () => {
     }
   })
 
-  it('expect no vectors in a space too small for a model, or of passages without words', async () => {
+  it('expect no vectors in a space too small for a model, and none of passages without known words', async () => {
     await ingest(test.engine, ADA, spaceId, many(3))
     await until(async () => (await stats()).projections.denseVector.building === 0)
     expect((await stats()).projections.denseVector).toMatchObject({ total: 0, ready: 0 })
@@ -107,7 +107,7 @@ describe('status and stats', () => {
     await until(async () => (await test.engine.activity()).backgroundTasks === 0)
   }, 90_000)
 
-  it('count failures within the window', async () => {
+  it('count failed commits within the requested window only', async () => {
     await ingest(test.engine, ADA, spaceId, { 'good.md': note('Brest'), 'bad.pdf': '%PDF-1.7 this is no pdf' })
     const { fts } = (await stats()).projections
     expect(fts).toMatchObject({ failed: 1, building: 0 })
@@ -126,7 +126,7 @@ describe('status and stats', () => {
     expect((await stats(60)).commits.failedTerminal).toBe(1)
   })
 
-  it('show live sessions and active leases, and count all of them', async () => {
+  it('show at most a hundred live sessions, and count all sessions and active leases', async () => {
     for (let round = 0; round < 102; round++) await ask(test.engine, ADA, spaceId, QUESTION)
     const { activeSessions } = await status()
     expect({ ...activeSessions, items: activeSessions.items.length }).toEqual({
@@ -167,7 +167,7 @@ describe('status and stats', () => {
     expect((await status()).activeSessions.count).toBe(2)
   })
 
-  it('report only measured values as available', async () => {
+  it('report the cache and the metrics, which are not measured, as unavailable', async () => {
     expect(await stats()).toMatchObject({
       cache: { available: false, entries: 0, totalBytes: 0 },
       metrics: { available: false, reason: expect.any(String) },

@@ -11,7 +11,7 @@ const A = { tenant: 't', id: 'space-a' }
 const B = { tenant: 't', id: 'space-b' }
 afterEach(() => removeFolder(directory))
 
-it('the usage of a space is counted per day, can be refunded, and survives a restart', async () => {
+it('the use of models by a space is counted per day, can be refunded, and survives a restart', async () => {
   const path = join(directory, 'main.sqlite')
   const today = new Date().toISOString().slice(0, 10)
   const db = new Database(path)

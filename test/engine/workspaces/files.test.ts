@@ -37,7 +37,7 @@ const ls = async (path: string, limit = 100) =>
 const found = async (path: string) =>
   (await engine.fs.find(ADA, id, { path, limit: 1000 })).items.map((item) => item.path)
 
-describe('a written file', () => {
+describe('a workspace file', () => {
   it('can be read by every read operation', async () => {
     const item = await write('/workspaces/audit/plan/steps.md', '# Steps\n\nRead the contract.\n')
     expect(item).toMatchObject({
@@ -69,7 +69,7 @@ describe('a written file', () => {
     ])
   })
 
-  it('gets replaced completely, and the same text again changes nothing', async () => {
+  it('gets replaced completely by the next write, and writing the same text again changes nothing', async () => {
     const first = await write('/workspaces/w/a', 'one')
     expect(await write('/workspaces/w/a', 'one')).toEqual(first)
     const second = await write('/workspaces/w/a', '')
@@ -84,7 +84,7 @@ describe('a written file', () => {
     expect(await cat('/workspaces/w/a')).toBe('kept')
   })
 
-  it('belongs to its space and tenant', async () => {
+  it('cannot be read in another space or written by another tenant', async () => {
     await write('/workspaces/w/a', 'mine')
     await expect(engine.fs.write(BOB, id, { path: '/workspaces/w/a', content: 'x' })).rejects.toMatchObject({
       code: 'not-found',
@@ -95,7 +95,7 @@ describe('a written file', () => {
     ).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('requires a valid path', async () => {
+  it('requires a valid path and well-formed text', async () => {
     const bad = [
       '/workspaces',
       '/workspaces/w',
@@ -130,7 +130,7 @@ describe('a written file', () => {
     })
   })
 
-  it('fails when the space has the maximal number of files', async () => {
+  it('cannot be added when the space has the maximal number of files', async () => {
     await write('/workspaces/w/a', 'x')
     await rowsOf(
       test.dataDir,
@@ -146,7 +146,7 @@ describe('a written file', () => {
   })
 })
 
-describe('moving and removing', () => {
+describe('moving and removing workspace files', () => {
   it('moves files, folders and entire workspaces, and overwrites nothing', async () => {
     const { targetId } = await write('/workspaces/w/a', 'one')
     await write('/workspaces/w/deep/er/b', 'two')
@@ -189,7 +189,7 @@ describe('moving and removing', () => {
     await expect(rm('/workspaces/w', 'true')).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('behaves like a plain map, for any sequence of operations', async () => {
+  it('behaves like a map from paths to texts, for any sequence of operations', async () => {
     const name = fc.constantFrom('a', 'b', 'c')
     const path = fc.array(name, { minLength: 2, maxLength: 4 }).map((parts) => `/workspaces/${parts.join('/')}`)
     const step = fc.oneof(
@@ -252,8 +252,8 @@ async function outcome(work: Promise<unknown>, fits: boolean): Promise<void> {
   expect(succeeded).toBe(fits)
 }
 
-describe('pages', () => {
-  it('omit nothing and repeat nothing in listing, walk and search', async () => {
+describe('list pages of workspace files', () => {
+  it('omit nothing and repeat nothing in ls, find and grep', async () => {
     const paths = ['x/1', 'x/2', `x/${'long'.repeat(60)}/deep/3`, 'y', `z${'z'.repeat(200)}`, 'x/q/r/4']
     for (const path of paths) await write(`/workspaces/w/${path}`, `needle ${path}`)
     for (const limit of [1, 2, 3]) {
@@ -273,7 +273,7 @@ describe('pages', () => {
     }
   })
 
-  it('snapshot-consistent show the state of the first page, but never a removed file', async () => {
+  it('that are snapshot-consistent show the state of the first page, but never a removed file', async () => {
     for (const name of ['a', 'b', 'c', 'd']) await write(`/workspaces/w/${name}`, `old ${name}`)
     const pages = { path: '/workspaces/w', limit: 1, consistencyClass: 'snapshot-consistent' } as const
     const first = await engine.fs.ls(ADA, id, pages)
@@ -289,7 +289,7 @@ describe('pages', () => {
     expect(await ls('/workspaces/w')).toEqual(['a', 'aa', 'b', 'e'])
   })
 
-  it('path-consistent show the state of their time', async () => {
+  it('that are path-consistent show a file that was written after the first page', async () => {
     await write('/workspaces/w/a', 'a')
     await write('/workspaces/w/c', 'c')
     const pages = { path: '/workspaces/w', limit: 1 }
@@ -309,7 +309,7 @@ async function paged<T>(page: (cursor?: string) => Promise<{ items: T[]; nextCur
   }
 }
 
-describe('the bytes of files', () => {
+describe('the bytes of workspace files', () => {
   const there = (content: string) => {
     const sha256 = createHash('sha256').update(content).digest('hex')
     return existsSync(join(test.dataDir, 'objects', ObjectStore.key(ADA.tenant, sha256)))
@@ -327,7 +327,7 @@ describe('the bytes of files', () => {
     expect(await cat('/workspaces/w/c')).toBe('something else')
   })
 
-  it('do not count as orphaned in garbage collection, and fsck reports missing ones', async () => {
+  it('do not count as orphaned in garbage collection, and fsck reports missing bytes', async () => {
     await write('/workspaces/w/a', `looked after ${id}`)
     const [snapshot] = [await engine.snapshots.create(ADA, { knowledgeSpaceId: id, workspace: 'w' })]
     await rm('/workspaces/w/a')
@@ -365,7 +365,7 @@ describe('the bytes of files', () => {
     ).toBe(0)
   })
 
-  it('count in the statistics', async () => {
+  it('count in the statistics of the space, including snapshots', async () => {
     expect((await engine.spaces.stats(ADA, id, { windowMinutes: 5 })).storage).toEqual({
       documentCount: 0,
       rawDocumentBytes: 0,

@@ -26,8 +26,8 @@ const write = (workspace: string) =>
 const snapshot = (workspace: string, more: { sessionId?: string; name?: string } = {}) =>
   engine.snapshots.create(ADA, { knowledgeSpaceId: id, workspace, ...more })
 
-describe('a snapshot', () => {
-  it('keeps the files unchanged', async () => {
+describe('a snapshot of a workspace', () => {
+  it('keeps its files unchanged when the workspace changes', async () => {
     await write('kept')
     await engine.fs.write(ADA, id, { path: '/workspaces/kept/a/b.txt', content: 'inner' })
     const made = await snapshot('kept', { name: 'first' })
@@ -80,7 +80,7 @@ describe('a snapshot', () => {
 })
 
 describe('the queries of a snapshot', () => {
-  it('come from the session it names', async () => {
+  it('come from the session that the request for the snapshot names', async () => {
     const first = await ask(engine, ADA, id, 'What makes the tides?')
     await ask(engine, ADA, id, 'When was the lighthouse built?', { sessionId: first.sessionId })
     await ask(engine, ADA, id, 'Something of another session?')
@@ -154,7 +154,7 @@ describe('replaying a snapshot', () => {
     expect(second?.evidenceState.now).not.toBe('answerable')
   })
 
-  it('leaves no trace, and reports queries that can no longer run', async () => {
+  it('stores no traces, and reports queries that can no longer run', async () => {
     const space = (await engine.spaces.create(ADA, { name: 'Modes', slug: 'modes' })).id
     const [tides] = await ingest(engine, ADA, space, { 'tides.md': TIDES })
     const asked = await ask(engine, ADA, space, 'What makes the tides?', { mode: 'deep' })

@@ -47,13 +47,13 @@ describe('the text analyzer', () => {
     expect(analyzeDocument('iPhone DNAs mRNA')).toEqual(['iphon', 'dna', 'mrna'])
   })
 
-  it('pairs the characters of unspaced scripts and adds the single ones for one-character queries', () => {
+  it('pairs the characters of unspaced scripts and adds the single characters for one-character queries', () => {
     expect(analyzeDocument('中国首都')).toEqual(['中国', '国首', '首都', '中', '国', '首', '都'])
     expect(analyzeQuery('首')).toEqual(['首'])
     expect(analyzeDocument('𠀀𠀁x')).toEqual(['𠀀𠀁', 'x', '𠀀', '𠀁'])
   })
 
-  it('returns only pairs for embedding and reranking', () => {
+  it('returns only pairs of characters of unspaced scripts for embedding and reranking', () => {
     const terms: string[] = []
     forEachTerm('中国首都', (term) => terms.push(term))
     expect(terms).toEqual(['中国', '国首', '首都'])

@@ -13,7 +13,7 @@ function reworded(question: string, documents: readonly string[]): string[] {
   return found.map(({ queryTerms, documentTerms }) => `${queryTerms.join(' ')} = ${documentTerms.join(' ')}`)
 }
 
-it('keeps several given rewordings of one word', () => {
+it('findRewordings keeps several given rewordings of one word', () => {
   const given = ['payment', 'payer'].map((documentTerms) => ({ queryTerms: ['pay'], documentTerms: [documentTerms] }))
   expect(findRewordings({ words: [], languages: [], isCertain: false, given }, () => 1, 10)).toEqual(given)
 })

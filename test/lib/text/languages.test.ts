@@ -49,7 +49,7 @@ describe('words of a language', () => {
     expect(analyzeContent(question).length).toBeLessThanOrEqual(3)
   })
 
-  it('lose question words, also when typed without accents', () => {
+  it('do not include question words, even when these are typed without accents', () => {
     expect(analyzeContent('Wie viel kostet das?')).toEqual(['kost'])
     expect(analyzeContent('cuanto cuesta?')).toEqual(['cost'])
     expect(analyzeContent('où est le garage ?')).toEqual(['garag'])
@@ -77,7 +77,7 @@ describe('words of a language', () => {
     expect(new Set(analyzeDocument(text)).size).toBeLessThanOrEqual(distinct.size)
   })
 
-  it('get the language of the text below in a title', () => {
+  it('get, in a title, the language of the text below the title', () => {
     const { title } = analyzeTitled('Gebühren', 'Die Kosten sind in der Liste, die an der Kasse liegt.')
     expect(title).toContain('gebuhr')
   })

@@ -24,7 +24,7 @@ describe('thoughts of a model', () => {
     expect(stripThoughts(text)).toBe(text)
   })
 
-  it('end up in the same place however the text is split into deltas', () => {
+  it('get separated from the answer in the same way, however the text is split into deltas', () => {
     const part = fc.constantFrom('<think>', '</think>', '\n', ' ', 'word', '<', '```', 'th', '5')
     fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), fc.array(fc.nat(9), { maxLength: 60 }), (parts, cuts) => {

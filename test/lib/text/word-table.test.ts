@@ -10,7 +10,7 @@ function hashOf(word: string): number {
   return hash
 }
 
-it('finds a word at any position of a text, by its characters and not by its hash alone', () => {
+it('the word table finds a word at any position of a text, by its characters and not by its hash alone', () => {
   const table = new WordTable<{ is: string }>(64)
   table.set('lighthouse', hashOf('lighthouse'), { is: 'a building' })
   expect(table.get(TEXT, 4, 14, hashOf('lighthouse'))).toEqual({ is: 'a building' })
@@ -18,13 +18,13 @@ it('finds a word at any position of a text, by its characters and not by its has
   expect(table.get(TEXT, 22, 31, hashOf('lighthouse'))).toBeUndefined()
 })
 
-it('distinguishes words with the same hash', () => {
+it('the word table distinguishes words with the same hash', () => {
   const table = new WordTable<{ is: string }>(64)
   for (const word of ['one', 'two', 'six']) table.set(word, 7, { is: word })
   for (const word of ['six', 'one', 'two', 'one']) expect(table.get(word, 0, 3, 7)?.is).toBe(word)
 })
 
-it('keeps a frequently used word when many words with the same hash are added', () => {
+it('the word table keeps a frequently used word when many words with the same hash are added', () => {
   const table = new WordTable<{ is: string }>(64)
   table.set('kept', 7, { is: 'kept' })
   for (let i = 0; i < 1000; i++) {

@@ -148,7 +148,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
     expect(stdout).not.toMatch(/data|tls|models|tools/)
   })
 
-  it('reads a file that an argument contains, also if its name contains a placeholder', async () => {
+  it('reads a file that an argument names, even if the name contains a placeholder', async () => {
     const models = join(base, 'models')
     mkdirSync(models, { recursive: true })
     writeFileSync(join(models, 'one.bin'), 'weights')
@@ -195,7 +195,7 @@ describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 
 })
 
 describe('a machine without a working bubblewrap or unshare', () => {
-  it('starts no program, and names the setting that allows one', async () => {
+  it('starts no program, and names the setting that allows unconfined programs', async () => {
     const refused = run('nothing', shell('echo started'))
     await expect(refused).rejects.toThrow(/nothing confines programs on this machine.*set unconfinedPrograms/)
     expect(logged).toHaveLength(1)

@@ -25,7 +25,7 @@ it('reads architecture, licence, window and pooling from the header of a GGUF fi
   })
 })
 
-it('reads a header with a vocabulary that spans several chunks of the file', () => {
+it('reads a GGUF header whose vocabulary spans several chunks of the file', () => {
   const words = Array.from({ length: 200_000 }, (_, at) => `word ${at}`)
   const bytes = gguf({ 'general.architecture': 'qwen3', tokens: words, 'qwen3.pooling_type': 4 })
   expect(bytes.length).toBeGreaterThan(2 * 1024 * 1024)

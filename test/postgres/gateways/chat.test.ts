@@ -61,7 +61,7 @@ describe.skipIf(!hasServer)('a conversation on two gateways', () => {
     ])
   })
 
-  it('can be stopped at the other gateway, and keeps the text up to there', async () => {
+  it('can be stopped at the other gateway by its user, and keeps the text that was streamed until then', async () => {
     model.script({ kind: 'stall-after', deltas: 2 })
     const turn = await send(0, 'a long question')
     const frames = framesOf(turn)

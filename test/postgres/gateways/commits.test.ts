@@ -9,7 +9,7 @@ const MODEL = { pluginId: 'openai-compatible', provider: 'local', model: 'some-m
 const LAMPS = '# Lamps\n\nThe keeper of the lighthouse fills the lamp with colza oil every evening at sunset.\n'
 const QUESTION = 'What does the keeper fill the lamp with?'
 
-describe.skipIf(!hasServer).each(['after', 'before'] as const)('a commit whose reply is lost %s the commit', (when) => {
+describe.skipIf(!hasServer).each(['after', 'before'] as const)('the loss of a connection right %s a commit', (when) => {
   let proxy: PostgresProxy
   let gateways: Gateways
   let model: FakeOpenAi
@@ -30,7 +30,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)('a commit whose r
   const count = async (text: string, ...values: unknown[]) =>
     Number((await gateways.rows<{ n: string }>(text, values))[0]?.n)
 
-  it('leaves the answer complete with one trace', async () => {
+  it('leaves the answer to a question complete with one trace', async () => {
     const engine = at(gateways, 0)
     const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     await ingest(engine, ADA, id, { 'lamps.md': LAMPS })
@@ -47,7 +47,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)('a commit whose r
     expect(await count('SELECT count(*) n FROM session_turns WHERE query = $1', QUESTION)).toBe(1)
   })
 
-  it('leaves the upload acknowledged with one document', async () => {
+  it('leaves an upload acknowledged with one document', async () => {
     const engine = at(gateways, 0)
     const { id } = await engine.spaces.create(ADA, { name: 'Lighthouse', slug: 'lighthouse' })
     const lost = proxy.loseCommit('lost-lamps.md', when)
@@ -60,7 +60,7 @@ describe.skipIf(!hasServer).each(['after', 'before'] as const)('a commit whose r
     expect((await ask(engine, ADA, id, QUESTION)).answer).toContain('colza oil')
   })
 
-  it('leaves a message and its answer stored once, and the stream ends', async () => {
+  it('leaves a chat message and its answer stored once, and their stream ends', async () => {
     const { sessions } = await chatApp(gateways, { model: MODEL })
     const [session] = sessions
     if (session === undefined) throw new Error('no session')

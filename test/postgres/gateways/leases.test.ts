@@ -84,7 +84,7 @@ describe.each(BACKENDS)('leases of other gateways, on %s', (_, open) => {
 })
 
 describe.skipIf(!hasServer)('a question that another gateway answers', () => {
-  it('appears among the leases and counts as a session', { timeout: 120_000 }, async () => {
+  it('appears in the list of leases and counts as a session', { timeout: 120_000 }, async () => {
     const gateways = await startGateways(2)
     try {
       const [one, two] = [at(gateways, 0), at(gateways, 1)]

@@ -18,7 +18,7 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
 
   const numbers = async (text: string) => (await gateways.rows<{ n: string }>(text)).map(({ n }) => Number(n))
 
-  it('can be awaited and followed at either gateway', { timeout: 120_000 }, async () => {
+  it('can be awaited and followed at the gateway that did not accept it', { timeout: 120_000 }, async () => {
     const [one, two] = [at(gateways, 0), at(gateways, 1)]
     const accepted = await uploadOne(one, ADA, space, { filename: 'lamps.md', text: LAMPS })
     expect(await two.documents.settled(ADA, space, accepted)).toMatchObject({ parserStatus: 'parsed' })
@@ -34,7 +34,7 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
     expect((await one.research.get(ADA, task.id)).stage).toBe('completed')
   })
 
-  it('shows in the first question at the other gateway', { timeout: 120_000 }, async () => {
+  it('shows in the first answer of the other gateway', { timeout: 120_000 }, async () => {
     const [one, two] = [at(gateways, 0), at(gateways, 1)]
     for (let turn = 1; turn <= 5; turn++) {
       await ingest(one, ADA, space, {
@@ -46,7 +46,7 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
     expect(two.gateways()).toBe(2)
   })
 
-  it('on the same documents uses each version number once, publishes none twice and loses none', {
+  it('on the same documents uses each version number once, and leaves one published document and no failed job', {
     timeout: 180_000,
   }, async () => {
     const upload = (place: number, turn: number) =>
@@ -80,7 +80,7 @@ describe.skipIf(!hasServer)('work on two gateways', () => {
 })
 
 describe.skipIf(!hasServer)('an idempotency key on two gateways', () => {
-  it('gets the same response from both, 409 while it runs, and is released when its gateway has died', {
+  it('gets one response from both, an error while its request runs, and is released when its gateway has died', {
     timeout: 120_000,
   }, async () => {
     const gateways = await startGateways(2)

@@ -13,7 +13,7 @@ async function trainedBytes(count: number): Promise<Uint8Array> {
   return model.bytes
 }
 
-describe('the training thread', () => {
+describe('the thread that trains a built-in model', () => {
   it('trains a model from batches of texts', async () => {
     const model = await trainLsa(batchesOf(topicTexts(60)))
     expect(model).toMatchObject({ documents: 60, dimension: 15 })
@@ -35,7 +35,7 @@ describe('the training thread', () => {
     await expect(trainLsa(endless(), controller.signal)).rejects.toThrow('enough')
   })
 
-  it('fails with the error of its source', async () => {
+  it('fails with the error of the source of its texts', async () => {
     async function* failing(): AsyncGenerator<string[]> {
       yield topicTexts(4)
       throw new Error('no more rows')
@@ -44,7 +44,7 @@ describe('the training thread', () => {
   })
 })
 
-describe('the embedding thread', () => {
+describe('the thread that embeds with a built-in model', () => {
   const embedding = new LsaEmbedder()
   afterAll(() => embedding.close())
 
@@ -73,7 +73,7 @@ describe('the embedding thread', () => {
     expect(order).toEqual(['query', 'documents'])
   })
 
-  it('rejects models that are not loaded, and damaged ones', async () => {
+  it('rejects damaged models, and requests to models that are not loaded', async () => {
     await expect(embedding.embed('b', ['x'], 'query')).rejects.toMatchObject({ code: 'internal' })
     await expect(embedding.load('b', new Uint8Array(100))).rejects.toThrow(/cannot be used/)
     expect(embedding.has('b')).toBe(false)
@@ -96,7 +96,7 @@ describe('the embedding thread', () => {
   })
 })
 
-describe('the embedding in several threads', () => {
+describe('embedding with a built-in model in several threads', () => {
   const embedding = new LsaEmbedder(2)
   afterAll(() => embedding.close())
 
@@ -116,7 +116,7 @@ describe('the embedding in several threads', () => {
     await one.close()
   })
 
-  it('offers a model if all threads have it, and unloads it in all', async () => {
+  it('offers a model only if all threads have loaded it, and unloads it in all threads', async () => {
     expect(embedding.has('a')).toBe(true)
     await expect(embedding.load('b', new Uint8Array(100))).rejects.toThrow(/cannot be used/)
     expect(embedding.has('b')).toBe(false)

@@ -34,13 +34,13 @@ describe('latent semantic analysis', () => {
     expect(Math.abs(cosine(one, embedText(space, 'violin melody')))).toBeLessThan(0.2)
   })
 
-  it('gives unit vectors, and none for texts of unknown words', () => {
+  it('gives vectors of unit length, and no vector for texts of unknown words', () => {
     expect(cosine(embedText(space, 'river glacier'), embedText(space, 'river glacier'))).toBeCloseTo(1, 5)
     expect(embedText(space, 'unheard words')).toBeUndefined()
     expect(embedTerms(space, [])).toBeUndefined()
   })
 
-  it('gives unknown terms the highest weight, and frequent ones the lowest', () => {
+  it('gives unknown terms the highest weight, and frequent terms the lowest', () => {
     const texts = topicTexts(40).map((text, i) => `${i < 30 ? 'common ' : ''}${i < 3 ? 'seldom ' : ''}${text}`)
     const other = openModel(trained(texts))
     const [unknown, seldom, common] = ['nowhere', 'seldom', 'common'].map((term) => inverseFrequency(other, term))
@@ -76,17 +76,17 @@ describe('latent semantic analysis', () => {
   })
 })
 
-describe('a stored model', () => {
+describe('a serialized built-in model', () => {
   const model = trained(topicTexts(60))
   const bytes = serializeModel(model)
 
-  it('reads back as it was written', () => {
+  it('parses back into the model that was serialized', () => {
     const read = parseModel(bytes)
     expect(read).toEqual(model)
     expect(embedText(openModel(read), 'piston')).toEqual(embedText(openModel(model), 'piston'))
   })
 
-  it('can be parsed from bytes that share their buffer with others', () => {
+  it('can be parsed from bytes that share their buffer with other bytes', () => {
     expect(parseModel(amongOthers(bytes))).toEqual(model)
   })
 
@@ -102,7 +102,7 @@ describe('a stored model', () => {
   })
 })
 
-describe('the numeric core', () => {
+describe('the numeric core of latent semantic analysis', () => {
   it('finds the subspace of a low-rank matrix', () => {
     const rows = 40
     const columns = 12
@@ -126,7 +126,7 @@ describe('the numeric core', () => {
     }
   })
 
-  it('makes columns orthonormal and removes dependent ones', () => {
+  it('makes columns orthonormal and sets dependent columns to zero', () => {
     const rows = 30
     const m = Float32Array.from({ length: rows * 3 }, (_, i) => {
       const row = Math.floor(i / 3)

@@ -28,20 +28,20 @@ function llama(more: Partial<LlamaOptions> = {}): LlamaProcess {
 const embed = (texts: string[], urgent = true) => ({ op: 'embed' as const, texts, urgent })
 const chat = (content: string) => ({ op: 'chat' as const, turns: [{ role: 'user' as const, content }] })
 
-it('starts the process of a model with the first request and reports the window of the model', async () => {
+it('starts the process of a local model with the first request and reports the window of the model', async () => {
   const one = llama()
   expect(one.pid()).toBeUndefined()
   expect(await one.load()).toEqual({ contextTokens: 512, dimension: 8 })
   expect(one.pid()).toBeGreaterThan(0)
 })
 
-it('returns vectors of unit length, also for an empty text and for one that is longer than the window', async () => {
+it('a local model returns vectors of unit length, even for an empty text and one above its window', async () => {
   const reply = await llama().sendRequest(embed(['a', '', 'b'.repeat(9000)]))
   const lengths = reply.op === 'embed' ? reply.vectors.map((vector) => Math.hypot(...vector).toFixed(3)) : []
   expect(lengths).toEqual(['1.000', '1.000', '1.000'])
 })
 
-it('embeds an urgent text before the rest of a batch that was sent earlier', async () => {
+it('a local model embeds an urgent text before the rest of a batch that was sent earlier', async () => {
   const one = llama()
   await one.load()
   const order: string[] = []
@@ -51,7 +51,7 @@ it('embeds an urgent text before the rest of a batch that was sent earlier', asy
   expect(order).toEqual(['question', 'batch'])
 })
 
-it('fails the requests of a process that dies, and starts another one for the next', async () => {
+it('fails the requests to a local model whose process dies, and starts another process for the next one', async () => {
   const one = llama()
   await one.load()
   const dead = one.pid()

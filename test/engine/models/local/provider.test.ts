@@ -38,7 +38,7 @@ it('offers no model with an incomplete manifest, and none outside of the folder 
   expect(registry.has(local('../models@0123456789ab'), 'embedding')).toBe(false)
 })
 
-it('puts the prefixes of the model before questions and passages', async () => {
+it('puts the prefixes of a local embedding model before questions and passages', async () => {
   const id = pulledModelOf(models, 'embedding', { queryPrefix: 'query: ', documentPrefix: 'passage: ' })
   const embedder = registry.embedder(local(id))
   const [query] = await embedder.embed(['x'], 'query')
@@ -47,14 +47,14 @@ it('puts the prefixes of the model before questions and passages', async () => {
   expect(query).not.toEqual(passage)
 })
 
-it('embeds again after the process of the model died once', async () => {
+it('embeds again after the process of a local model died once', async () => {
   const embedder = registry.embedder(local(pulledModelOf(models, 'embedding')))
   const dying = embedder.embed(['DIE'], 'query').catch((error: unknown) => error)
   expect(await dying).toMatchObject({ code: 'provider-failed' })
   await expect(embedder.embed(['alive'], 'query')).resolves.toHaveLength(1)
 })
 
-it('refuses vectors of another dimension than those of the space', async () => {
+it('rejects vectors of a local model whose dimension is not that of the space', async () => {
   const embedder = registry.embedder(local(pulledModelOf(models, 'embedding')), undefined, 384)
   await expect(embedder.embed(['x'], 'query')).rejects.toThrow('wrong count of vectors, or another dimension than 384')
 })
@@ -67,12 +67,12 @@ it('reports a missing runtime of models with the command that fetches it', async
   )
 })
 
-it('returns relevances from 0 to 1 in the order of the documents', async () => {
+it('a local rerank model returns relevances from 0 to 1 in the order of the documents', async () => {
   const reranker = registry.reranker(local(pulledModelOf(models, 'rerank')))
   expect(await reranker.rerank('bird', ['a cat', 'a bird'])).toEqual([0.1, 0.9])
 })
 
-it('streams an answer to the last question with the turns before it', async () => {
+it('a local chat model streams an answer to the last question with the turns before it', async () => {
   const generator = registry.generator(local(pulledModelOf(models, 'chat')))
   const events: GenerationEvent[] = []
   const messages = [
@@ -91,7 +91,7 @@ it('streams an answer to the last question with the turns before it', async () =
   expect(events.at(-1)).toMatchObject({ type: 'end', usage: { inputTokens: expect.any(Number) } })
 })
 
-it('reports a conversation that is longer than the window of the model as too long', async () => {
+it('a conversation that is longer than the window of a local chat model fails as too long', async () => {
   const generator = registry.generator(local(pulledModelOf(models, 'chat')))
   const drain = async () => {
     for await (const _ of generator.generate([{ role: 'user', content: 'x'.repeat(600) }], {}));

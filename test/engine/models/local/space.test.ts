@@ -25,7 +25,7 @@ it('embeds passages and questions with a pulled model that the space names', asy
   expect(used?.calls).toBeGreaterThan(1)
 })
 
-it('searches by words and reports a degraded answer when the process of the model dies', async () => {
+it('answers from text search, marked as degraded, when the process of the local embedding model dies', async () => {
   const { done, answer } = await ask(test.engine, ADA, spaceId, 'On which day are salaries paid? DIE')
   expect(answer).toContain('last working day')
   expect(done.metadata).toMatchObject({
