@@ -25,7 +25,7 @@ const CONFLICT: SpaceConflict = {
 }
 const MARKS = { unicode: false, paint: (_: string, text: string) => text }
 
-test('the conflict view shows both sides below each other: document, page, heading, date, sentence', () => {
+test('the conflict view shows document, page or heading, date and sentence of both claims below each other', () => {
   expect(formatConflict(CONFLICT, MARKS)).toEqual([
     'number  different numbers: 90 days and 30 days',
     '  guide.md, Retention - 2026-11-23',
@@ -35,7 +35,7 @@ test('the conflict view shows both sides below each other: document, page, headi
   ])
 })
 
-test('the conflict view labels a difference without a contradiction as such', () => {
+test('the conflict view labels a claim that supersedes an earlier claim as newer, not as a contradiction', () => {
   const [line] = formatConflict({ ...CONFLICT, relation: 'newer', reason: 'of an earlier time' }, MARKS)
   expect(line).toBe('number  newer: of an earlier time')
 })

@@ -47,7 +47,7 @@ describe('the target of a command', () => {
     })
   })
 
-  it('comes from the flag, then the environment, the project, the user', () => {
+  it("comes from the flag, else the environment, else the project file, else the user's configuration", () => {
     user('work')
     expect(settings().service).toMatchObject({ origin: 'user', value: { url: 'https://kb.example.com' } })
     project({ context: 'evil' })
@@ -62,13 +62,13 @@ describe('the target of a command', () => {
     })
   })
 
-  it('cannot be given twice: a context with an address is refused', () => {
+  it('can be given as a context or an address; both together are refused', () => {
     user()
     expect(() => settings({ url: 'http://x', context: 'work' })).toThrow('--context and --url')
     expect(() => settings({}, { KS_URL: 'http://x', KS_CONTEXT: 'work' })).toThrow('KS_CONTEXT and KS_URL')
   })
 
-  it('suggests the nearest name for an unknown context', () => {
+  it('leads to exit 5 and the nearest name if the context is unknown', () => {
     user()
     expect(() => settings({ context: 'wrok' })).toThrow(
       expect.objectContaining({ message: 'unknown context "wrok"', exit: 5, hint: expect.stringContaining('`work`') }),
@@ -93,7 +93,7 @@ describe('a project file', () => {
     expect(found.project?.unknown).toEqual(['url', 'token'])
   })
 
-  it('cannot send a token of the environment to another service', () => {
+  it('cannot select the service that gets the token of KS_TOKEN; the flag --context can', () => {
     user()
     project({ context: 'evil' })
     expect(settings({}, { KS_TOKEN: 'secret' }).service.value.token).toBeUndefined()
@@ -108,7 +108,7 @@ describe('a project file', () => {
 })
 
 describe('the space of a command', () => {
-  it('comes from the flag, the environment, the project, the context, the user, in this order', () => {
+  it("comes from the flag, else the environment, the project file, the context, the user's configuration", () => {
     user('work')
     expect(settings().space).toEqual({ value: 'team', origin: 'user' })
     expect(settings({ context: 'evil' }).space?.value).toBe('mine')
@@ -120,7 +120,7 @@ describe('the space of a command', () => {
 })
 
 describe('a stored token', () => {
-  it('goes only to the origin that it was stored for', () => {
+  it('authenticates only at the origin that it was stored for', () => {
     const config = join(home, 'config')
     saveCredential(config, { origin: 'https://kb.example.com', token: 'a' })
     saveCredential(config, { origin: 'https://kb.example.com', context: 'work', token: 'b' })
@@ -133,7 +133,7 @@ describe('a stored token', () => {
     expect(settings({ url: 'https://other.example' }).service.value.token).toBeUndefined()
   })
 
-  it('replaces the previous one, and can be removed', () => {
+  it('replaces an earlier token of its origin, and can be removed', () => {
     const config = join(home, 'config')
     saveCredential(config, { origin: 'https://x', token: 'a' })
     saveCredential(config, { origin: 'https://x', token: 'b' })
@@ -142,14 +142,14 @@ describe('a stored token', () => {
     expect(removeCredential(config, { origin: 'https://x' })).toBe(false)
   })
 
-  it('causes an error if others may read its file', () => {
+  it('causes exit 4 if other users may read its file', () => {
     const config = join(home, 'config')
     saveCredential(config, { origin: 'https://x', token: 'a' })
     chmodSync(join(config, 'credentials.json'), 0o644)
     expect(() => readCredentials(config)).toThrow(expect.objectContaining({ exit: 4 }))
   })
 
-  it('can be in a file that the environment or a flag names', () => {
+  it('can be read from a file that KS_TOKEN_FILE or a flag names', () => {
     const file = join(home, 'token')
     writeFileSync(file, ' abc\n')
     expect(settings({ url: 'http://x', tokenFile: file }).service.value.token).toBe('abc')

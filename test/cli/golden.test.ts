@@ -21,7 +21,7 @@ const result = (id: string, recall: number, more: Partial<CaseResult> = {}): Cas
 })
 
 describe('a quality gate', () => {
-  it('compares the questions that both runs measured, within the tolerance', () => {
+  it('compares the questions that golden run and baseline share, within the tolerance', () => {
     const run = { mode: 'fast', k: 50 }
     const baseline = makeBaseline([result('a', 1), result('b', 1), result('old', 1)], run)
     const now = [result('a', 1), result('b', 0.9), result('new', 0)]

@@ -37,12 +37,12 @@ describe('upload requests', () => {
   })
 })
 
-describe('cached hashes', () => {
+describe('cached file hashes of an ingest', () => {
   const path = join(base, 'file')
   const stat = () => statSync(path, { bigint: true })
   const later = Date.now() + 60_000
 
-  it('stay valid while size and times stay, and survive a save', () => {
+  it('stay valid while size and times of the file stay, and survive a save', () => {
     writeFileSync(path, 'one')
     const cache = new HashCache(base, 'key')
     expect(cache.find(path, stat())).toBeUndefined()
@@ -52,7 +52,7 @@ describe('cached hashes', () => {
     expect(new HashCache(base, 'other').find(path, stat())).toBeUndefined()
   })
 
-  it('become invalid when the bytes change and the modification time is reset', () => {
+  it('become invalid when the bytes of a file change although its modification time is reset', () => {
     const before = stat()
     writeFileSync(path, 'two')
     utimesSync(path, before.atime, before.mtime)
@@ -87,10 +87,10 @@ describe('cached hashes', () => {
   })
 })
 
-describe('result records', () => {
+describe('result records of an ingest', () => {
   const record = (filename: string, reason: string): IngestRecord => ({ filename, status: 'failed', reason })
 
-  it('appear in the order of the files, whatever order they finish in', () => {
+  it('appear in the order of the files, in whatever order the files are finished', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }), (order) => {
         const lines: string[] = []
@@ -116,7 +116,7 @@ describe('result records', () => {
     ])
   })
 
-  it('lead to a summary in one line', () => {
+  it('lead to a summary in a single line', () => {
     expect(formatSummary([])).toBe('nothing to ingest')
     const records: IngestRecord[] = [
       { filename: 'a', status: 'unchanged' },

@@ -32,7 +32,7 @@ const windowsOf = async (answers: Record<string, object>) => {
 }
 
 describe('the context window of a model', () => {
-  it('equals the value with which LM Studio has loaded or loads it', async () => {
+  it('equals the value with which LM Studio has loaded or loads the model', async () => {
     const entry = { object: 'model', type: 'llm', max_context_length: 131_072 }
     const data = [
       { ...entry, id: 'loaded', state: 'loaded', loaded_context_length: 20_000 },
@@ -49,7 +49,7 @@ describe('the context window of a model', () => {
     })
   })
 
-  it('equals the size of a llama.cpp slot, not the training value', async () => {
+  it('equals the size of a llama.cpp slot, not the context size of the training', async () => {
     const entry = { id: 'qwen.gguf', owned_by: 'llamacpp', meta: { n_ctx_train: 131_072 } }
     expect(
       await windowsOf({

@@ -36,7 +36,7 @@ const items = [
 ]
 const list = { columns, empty: 'Nothing yet.', hint: 'make one' }
 
-describe('a list', () => {
+describe('a list that a command prints', () => {
   it('prints a table with short ids and sizes on a terminal', async () => {
     const { out, output: shown } = output({}, true)
     await shown.list(items, list)
@@ -68,7 +68,7 @@ describe('a list', () => {
     expect(lines.out.written.map((line) => JSON.parse(line))).toEqual(items)
   })
 
-  it('prints an empty array as JSON, and a hint on stderr for people', async () => {
+  it('without entries prints an empty array as JSON, and a hint on stderr for people', async () => {
     const json = output({ format: 'json' })
     await json.output.list([], list)
     expect([json.out.text(), json.err.text()]).toEqual(['[]\n', ''])
@@ -87,7 +87,7 @@ describe('a list', () => {
     expect(tsv.out.text()).toBe('x\tone\n')
   })
 
-  it('refuses an unknown field with a list of all, and accepts optional fields', async () => {
+  it('refuses an unknown field with a list of all fields, and accepts optional fields', async () => {
     const wrong = output({ fields: ['nam'] }).output.list(items, list)
     await expect(wrong).rejects.toMatchObject({ message: 'unknown field "nam"', exit: 2 })
     const rare = output({ fields: ['description'] })
@@ -116,8 +116,8 @@ describe('a list', () => {
   })
 })
 
-describe('a record', () => {
-  it('prints field names in lower case, like fields without a title', () => {
+describe('a record that a command prints', () => {
+  it('shows field names in lower case, even those with a title in capitals', () => {
     const people = output({}, true)
     people.output.record(
       { name: 'x', deep: { value: 1 } },
@@ -158,7 +158,7 @@ describe('marked ranges of prose', () => {
     return out.text()
   }
 
-  it('appear in bold on a terminal with colours, without list markers', () => {
+  it('appear in bold on a terminal with colours; list markers within them do not', () => {
     expect(shown({ colour: true }, true)).toBe(
       'Lit in \u001b[1m1908\u001b[22m.\n- \u001b[1mThe Tern\u001b[22m\n- \u001b[1mThe Gull\u001b[22m',
     )
@@ -176,7 +176,7 @@ describe('marked ranges of prose', () => {
   })
 })
 
-describe('a tree', () => {
+describe('a tree that a command prints', () => {
   it('uses line characters that fit the locale', () => {
     const nodes = [
       { n: 'a', c: [{ n: 'b', c: [] }] },

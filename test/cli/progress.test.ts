@@ -26,7 +26,7 @@ function progress(live: boolean) {
   return { written, view, shown, clock, at }
 }
 
-describe('a live display', () => {
+describe('a live progress display', () => {
   it('shows nothing for the first 300 ms', () => {
     const { written, at, shown } = progress(true)
     at(299)
@@ -34,7 +34,7 @@ describe('a live display', () => {
     expect(written).toEqual([])
   })
 
-  it('overwrites itself, truncated to the width, and leaves nothing', () => {
+  it('overwrites its lines, truncates them to the terminal width, and removes them at the end', () => {
     const { written, view, at, shown } = progress(true)
     at(300)
     view.lines = ['x'.repeat(30), 'two']
@@ -53,7 +53,7 @@ describe('a live display', () => {
 })
 
 describe('progress in a log', () => {
-  it('consists of a plain line every 10 s when something changed, and the last state', () => {
+  it('consists of at most a line every 10 s, only if it changed, and of the last state', () => {
     const { written, view, at, shown } = progress(false)
     at(9999)
     expect(written).toEqual([])
@@ -66,7 +66,7 @@ describe('progress in a log', () => {
     expect(written).toEqual(['plain one\n', 'plain two\n'])
   })
 
-  it('stays empty when a quiet command stops a display that it did not start', () => {
+  it('stays empty when a quiet command stops a display that was not started', () => {
     const { written, clock, shown } = progress(false)
     clock.now += 60_000
     shown.stop()

@@ -49,7 +49,7 @@ describe('an answer at a terminal', () => {
     expect(lines.length).toBe(3)
   })
 
-  it('stays the same however it is split into deltas, and loses only spaces', async () => {
+  it('looks the same however its text is split into deltas, and omits only spaces of the text', async () => {
     const word = constantFrom(
       'a',
       'harbour',
@@ -81,7 +81,7 @@ describe('an answer at a terminal', () => {
 })
 
 describe('wrapped output lines of a command', () => {
-  it('hang below the text after their label, or below their indent', () => {
+  it('begin below the text that follows a label, or at the indent of the first line', () => {
     expect(wrapLines('storage      the disk is nearly full and wants to be cleaned', 40)).toBe(
       'storage      the disk is nearly full and\n             wants to be cleaned',
     )

@@ -19,20 +19,20 @@ describe('the hint of a refusal for a missing scope', () => {
     expect(hintOf(message)).toContain(wanted)
   })
 
-  it('does not exist if no scope helps', () => {
+  it('does not exist if the message names no scope', () => {
     expect(hintOf('the space "s" has sources whose permissionScope leaves you out')).toBe('')
   })
 })
 
 describe('an error on stderr', () => {
-  it('consists of one sentence and one hint for people', () => {
+  it('consists of one sentence and one hint', () => {
     const error = new CliError('no space "note" here', { code: 'not-found', exit: 5, hint: 'did you mean `notes`?' })
     expect(renderReport(toErrorReport(error), 'ks', false)).toBe(
       'ks: no space "note" here\nhint: did you mean `notes`?\n',
     )
   })
 
-  it('consists of one JSON object for programs', () => {
+  it('consists of one JSON object if the command prints JSON', () => {
     const text = renderReport(toErrorReport(api('slug-taken', 409, { traceId: 't' })), 'ks', true)
     expect(JSON.parse(text)).toEqual({
       error: {
@@ -47,7 +47,7 @@ describe('an error on stderr', () => {
     expect(text.trim().split('\n')).toHaveLength(1)
   })
 
-  it("contains the service's sentence with escaped control sequences", () => {
+  it('contains the message of the service with escaped control sequences', () => {
     const text = renderReport(
       toErrorReport(new ApiError({ code: 'x', status: 400, message: '\u001b[2Jhm' })),
       'ks',

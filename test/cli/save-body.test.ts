@@ -27,7 +27,7 @@ const at = (name: string) => join(folder, name)
 const body = (text: string) => Readable.from([Buffer.from(text)])
 
 describe('the output file of `-o`', () => {
-  it('A28: never follows a link that somebody planted next to it or in its place', async () => {
+  it('A28: never writes through a planted link at its path or at its temporary path', async () => {
     writeFileSync(at('victim'), 'precious')
     symlinkSync(at('victim'), at('out.json.part'))
     symlinkSync(at('victim'), at('out.json'))
@@ -39,7 +39,7 @@ describe('the output file of `-o`', () => {
     expect(readFileSync(at('second.xml'), 'utf8')).toBe('other')
   })
 
-  it.skipIf(process.platform === 'win32')('gets mode 600, even if it replaces one that others could read', async () => {
+  it.skipIf(process.platform === 'win32')('gets mode 600, even in place of a file with mode 644', async () => {
     for (const _ of ['new', 'replaced']) {
       await saveText('words of a hidden source', at('out.json'))
       expect((statSync(at('out.json')).mode & 0o777).toString(8)).toBe('600')
@@ -48,7 +48,7 @@ describe('the output file of `-o`', () => {
     }
   })
 
-  it.skipIf(process.platform === 'win32')('can be a pipe, which remains one', async () => {
+  it.skipIf(process.platform === 'win32')('can be a named pipe, which is not replaced by a file', async () => {
     execaSync('mkfifo', [at('pipe')], { reject: false })
     const reader = execa('cat', [at('pipe')], { stdio: ['ignore', 'pipe', 'inherit'], buffer: false, reject: false })
     const pieces: Buffer[] = []

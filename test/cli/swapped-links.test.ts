@@ -105,15 +105,15 @@ async function readAgainAndAgain() {
   return seen
 }
 
-describe('A28: a walk while links replace its files', () => {
-  it('reads no byte from outside while a file is swapped for a link', async () => {
+describe('A28: a walk over a folder while links replace its files', () => {
+  it('reads no byte from outside the folder while a file is swapped for a link', async () => {
     await race(join(root, 'a.md'), join(outside, 'a.md'))
     const seen = await readAgainAndAgain()
     expect(seen.outside).toBe(0)
     expect(seen.read).toBeGreaterThan(0)
   })
 
-  it('reads no byte and no name from outside while a folder is swapped for a link', async () => {
+  it('reads no byte and no name from outside the folder while a subfolder is swapped for a link', async () => {
     await race(join(root, 'sub'), outside)
     const seen = await readAgainAndAgain()
     expect(seen.outside).toBe(0)
@@ -121,7 +121,7 @@ describe('A28: a walk while links replace its files', () => {
     expect(seen.read).toBeGreaterThan(0)
   })
 
-  it('finds nothing below a folder that a link has replaced since it was listed', () => {
+  it('finds nothing below a subfolder that a link has replaced since the previous walk', () => {
     const look = () =>
       walkPaths(root, ['sub/a.md', 'a.md'], OPTIONS, { onFolder: () => undefined, onUnread: () => undefined })
     expect(look().files.map((file) => file.inside)).toEqual(['sub/a.md', 'a.md'])
@@ -130,7 +130,7 @@ describe('A28: a walk while links replace its files', () => {
     expect(look().files.map((file) => file.inside)).toEqual(['a.md'])
   })
 
-  it('still reads a link to a file inside, and a file that was given by name', async () => {
+  it('reads a link to a file inside the folder, and a link that is named on the command line', async () => {
     symlinkSync(join(root, 'sub', 'a.md'), join(root, 'link.md'))
     symlinkSync(join(outside, 'a.md'), join(base, `named-${number}.md`))
     const link = walk([root], OPTIONS).files.find((file) => file.inside === 'link.md')

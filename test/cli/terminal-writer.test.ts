@@ -55,7 +55,7 @@ describe('A73: output to a terminal', () => {
     },
   )
 
-  it.skipIf(!hasTerminal)('keeps colours and cursor movements of the program itself', async () => {
+  it.skipIf(!hasTerminal)('keeps colours and cursor movements that the program writes itself', async () => {
     const body =
       "process.stdout.write('\u001b[31mred\u001b[39m\u001b[2Jx\u001b[8mhidden'); writer.writeControls(process.stdout, '\u001b[2K')"
     const { raw } = await atTerminal(program('colours', body), { cwd: home.dir, env: home.env })
@@ -71,7 +71,7 @@ describe('A73: output to a terminal', () => {
     expect(await run).toMatchObject({ stdout: HOSTILE, stderr: `${HOSTILE}\n` })
   })
 
-  it('reaches a pager escaped', async () => {
+  it('contains escaped control sequences in a pager, too', async () => {
     const file = join(home.dir, 'paged')
     const stdout = Object.assign(new PassThrough(), { rows: 5, columns: 80 }) as unknown as NodeJS.WriteStream
     const out = new PagedOutput(`cat > '${file}'`, stdout)
@@ -82,7 +82,7 @@ describe('A73: output to a terminal', () => {
     expect(RAW.exec(paged.replaceAll(/\u001b\[(?:2|22)m/g, ''))).toBeNull()
   })
 
-  it('keeps styles that cannot hide text, and escapes every other sequence', () => {
+  it('keeps styles that cannot hide text, and escapes all further sequences', () => {
     expect(ttyStyled('\u001b[1;36mx\u001b[0m\u001b[m')).toBe('\u001b[1;36mx\u001b[0m\u001b[m')
     for (const code of ['8', '5', '41', '1;8', '38;5;1', '31;'])
       expect(ttyStyled(`\u001b[${code}m`)).toBe(`^[[${code}m`)
@@ -94,7 +94,7 @@ const PLANTED =
   'The tide guild meets at noon \u0007 in the \u001b[31mharbour\u001b[0m office \u001b]0;EVIL\u0007 and \u001b]52;c;ZXZpbA==\u0007 \u001bP1$qx\u001b\\ \u009b31m \u202e \u001b[2J rtl.\rX'
 
 describe.skipIf(!hasTerminal)('A73: a document with control sequences', { timeout: 300_000 }, () => {
-  it('appears as text in ks and kchat, with and without a pager', async () => {
+  it('shows the sequences as text in ks and kchat, with and without a pager', async () => {
     const cell = { cell_type: 'markdown', metadata: {}, source: ['# Tide guild\n', '\n', `${PLANTED}\n`] }
     home.file('in/tide.ipynb', JSON.stringify({ cells: [cell], metadata: {}, nbformat: 4, nbformat_minor: 5 }))
     const asked = 'When does the tide guild meet in the harbour?'

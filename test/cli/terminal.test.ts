@@ -10,7 +10,7 @@ describe('foreign text on a terminal', () => {
     expect(tty('abc\u202egnp.exe')).toBe('abc<U+202E>gnp.exe')
   })
 
-  it('keeps lines, tabs and every letter', () => {
+  it('keeps line breaks, tabs and every letter', () => {
     expect(tty('a\tb\r\nc\n')).toBe('a\tb\nc\n')
     expect(tty('grün 日本 😀')).toBe('grün 日本 😀')
   })
@@ -26,7 +26,7 @@ describe('foreign text on a terminal', () => {
   })
 })
 
-describe('colour', () => {
+describe('colour of output', () => {
   const cases: [string, boolean | undefined, boolean, Record<string, string>, boolean][] = [
     ['is on at a terminal', undefined, true, {}, true],
     ['is off in a pipe', undefined, false, {}, false],
@@ -37,8 +37,8 @@ describe('colour', () => {
     ['is off with CLICOLOR=0', undefined, true, { CLICOLOR: '0' }, false],
     ['is on with FORCE_COLOR', undefined, false, { FORCE_COLOR: '1' }, true],
     ['is on with CLICOLOR_FORCE', undefined, false, { CLICOLOR_FORCE: '1' }, true],
-    ['is what the flag says first', true, false, { NO_COLOR: '1' }, true],
-    ['is off where the flag says so', false, true, { FORCE_COLOR: '1' }, false],
+    ['is on with --color, even with NO_COLOR in a pipe', true, false, { NO_COLOR: '1' }, true],
+    ['is off with --no-color, even with FORCE_COLOR', false, true, { FORCE_COLOR: '1' }, false],
   ]
   it.each(cases)('%s', (_, wish, isTTY, env, expected) => {
     expect(isColourEnabled({ override: wish, isTTY, env })).toBe(expected)

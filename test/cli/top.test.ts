@@ -84,8 +84,8 @@ const text = (of: TopState, columns: number, rows?: number) =>
     .map((line) => line.text)
     .join('\n')
 
-describe('the figures between two readings', () => {
-  it('equal the differences of the counters', () => {
+describe('the rates that ks top computes from two readings', () => {
+  it('equal the differences of the counters by the time between the readings', () => {
     const figures = computeFigures(reading(200, CLOCK), reading(100, CLOCK - 2000))
     expect(figures).toMatchObject({ requestsPerSecond: 55, errorsPerSecond: 5, cpuPercent: 50, p50: 0.005, p95: 0.1 })
     expect(figures.models).toEqual([
@@ -94,7 +94,7 @@ describe('the figures between two readings', () => {
     expect(sumSamples(parseMetrics(PAGE(10)), 'ks_http_requests_total', { route: 'GET /a "b"' })).toBe(10)
   })
 
-  it('stay unknown after a restart, which resets the counters', () => {
+  it('stay unknown if the daemon was restarted, which resets its counters', () => {
     const before = reading(100, CLOCK - 2000)
     const other = { ...before, status: { ...before.status, instance: 'two' } }
     expect(computeFigures(reading(5, CLOCK), other)).toMatchObject({
@@ -168,7 +168,7 @@ describe('ks top', () => {
     expect(await home.ks(['top', '--interval', '1ms'])).toMatchObject({ code: 2 })
   })
 
-  it('reports to other tokens what only the operator may see, and the scope that a token lacks', async () => {
+  it("reports without the operator's token what only the operator may see, and the scope that a token lacks", async () => {
     const token = async (scope: string) =>
       (
         await home.ks(['auth', 'token', 'create', '--tenant', 'other', '--subject', 's', '--scope', scope])
@@ -209,7 +209,7 @@ describe('ks top', () => {
     expect(code, screen).toBe(0)
   })
 
-  it.skipIf(!hasTerminal)('restores the terminal on q and Ctrl-C, and uses no colours if unwanted', async () => {
+  it.skipIf(!hasTerminal)('restores the terminal on q and Ctrl-C', async () => {
     for (const [shows, key] of [
       [/SPACES by/, 'q'],
       [/SPACES by/, '\u0003'],

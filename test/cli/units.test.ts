@@ -10,7 +10,7 @@ import {
 } from '../../src/cli/units.js'
 import { editDistance, findNearest } from '../../src/lib/text/nearest.js'
 
-describe('units for people', () => {
+describe('units in output', () => {
   it('format sizes in powers of 1024 with one digit below a hundred', () => {
     expect([0, 999, 1024, 1_500_000, 1024 ** 2 - 1, 512 * 1024 ** 2].map(formatBytes)).toEqual([
       '0 B',
@@ -55,7 +55,7 @@ describe('units for people', () => {
   })
 })
 
-describe('units that people write', () => {
+describe('units in arguments', () => {
   it('parse durations and sizes', () => {
     expect(['500ms', '30s', '90m', '12h', '7d'].map((text) => parseSpan(text, '--x'))).toEqual([
       500, 30_000, 5_400_000, 43_200_000, 604_800_000,
@@ -65,7 +65,7 @@ describe('units that people write', () => {
     ])
   })
 
-  it('refuse anything else with the rule and the value', () => {
+  it('cause an error with the rule and the value if they are invalid', () => {
     expect(() => parseSpan('soon', '--expires')).toThrow(
       '--expires must be a time such as 30s, 90m, 12h or 7d, received "soon"',
     )
@@ -75,7 +75,7 @@ describe('units that people write', () => {
   })
 })
 
-describe('the nearest name', () => {
+describe('the suggested name for an unknown name', () => {
   it('tolerates a typo and an incomplete name', () => {
     expect(findNearest('spces', ['spaces', 'docs'])).toBe('spaces')
     expect(findNearest('qurey', ['query', 'quickstart'])).toBe('query')

@@ -58,13 +58,13 @@ describe('protected files of the program', () => {
   })
 
   it.each([
-    ['the file', 'data/signing.key'],
+    ['the protected file', 'data/signing.key'],
     ['a file below the directory', 'data/db/main.sqlite'],
-    ['the directory', 'data'],
+    ['the protected directory', 'data'],
     ['a link to the file', 'key.md'],
     ['a link to the directory', 'elsewhere'],
     ['a hard link to the file', 'hard.md'],
-  ])('cause a refusal where %s is named', (_what, path) => {
+  ])('cause a refusal if %s is named on the command line', (_what, path) => {
     put('data/db/main.sqlite')
     const key = put('data/signing.key')
     symlinkSync(key, join(root, 'key.md'))
@@ -76,7 +76,7 @@ describe('protected files of the program', () => {
     )
   })
 
-  it('cause a refusal if a watched folder was replaced by a link to them', () => {
+  it('cause a refusal if a watched folder was replaced by a link to their directory', () => {
     put('data/signing.key')
     symlinkSync(join(root, 'data'), join(root, 'notes'))
     const options = { ...defaults, protectedFiles: ownIn(join(root, 'data')) }
@@ -84,7 +84,7 @@ describe('protected files of the program', () => {
     expect(() => walkPaths(join(root, 'notes'), [''], options, events)).toThrow('is protected')
   })
 
-  it('stay out of a walk over some of their paths', () => {
+  it('stay out of a partial walk, even over paths that name them', () => {
     put('data/sub/a.md')
     const options = { ...defaults, protectedFiles: ownIn(join(root, 'data')) }
     const events = { onFolder: () => undefined, onUnread: () => undefined }
@@ -93,7 +93,7 @@ describe('protected files of the program', () => {
 })
 
 describe('a walk over a folder', () => {
-  it('skips a link to a hidden file, like the file', () => {
+  it('skips a link to a hidden file as it skips the file', () => {
     put('.env')
     put('.git/config')
     symlinkSync(join(root, '.env'), join(root, 'readme.md'))
@@ -135,7 +135,7 @@ describe('a walk over a folder', () => {
     ])
   })
 
-  it('excludes what the command line excludes, whatever ignore files say', () => {
+  it('excludes files by patterns of the command line, even if an ignore file includes them', () => {
     put('.gitignore', '!secret.md\n')
     put('sub/.gitignore', '!secret.md\n')
     for (const path of ['secret.md', 'sub/secret.md', 'a.md']) put(path)
@@ -183,13 +183,13 @@ describe('a walk over a folder', () => {
     expect(found.files).toHaveLength(1)
   })
 
-  it('distinguishes both Unicode forms of a letter', () => {
+  it('treats names with composed and decomposed letters as different files', () => {
     put('u\u0308.md')
     put('\u00fc.md')
     expect(names().sort()).toEqual(['u\u0308.md', '\u00fc.md'])
   })
 
-  it('agrees with git about .gitignore files', () => {
+  it('excludes the same files as git for the same .gitignore files', () => {
     const pattern = fc.constantFrom(
       '*.md',
       'a',
@@ -267,13 +267,13 @@ describe('paths on the command line', () => {
     expect(walk([put('.env.md')], defaults).files).toHaveLength(1)
   })
 
-  it('must exist, and must not produce the same name twice', () => {
+  it('cause an error if they do not exist, or if two would get the same document name', () => {
     expect(() => walk([join(root, 'nope')], defaults)).toThrow('does not exist')
     const paths = [put('a/x.md'), put('b/x.md')]
     expect(() => walk(paths, defaults)).toThrow('would both be named "x.md"')
   })
 
-  it('can be patterns that no shell expanded', async () => {
+  it('can be patterns that the shell did not expand', async () => {
     put('one.md')
     put('two.md')
     put('three.txt')
@@ -285,7 +285,7 @@ describe('paths on the command line', () => {
 })
 
 describe('a walk over two thousand files', () => {
-  it('reads each folder once and calls the system for no file', () => {
+  it('reads each folder once, without a system call for each file', () => {
     for (let folder = 0; folder < 100; folder++) {
       mkdirSync(join(root, `f${folder}`))
       for (let file = 0; file < 20; file++) writeFileSync(join(root, `f${folder}`, `${file}.md`), '')
@@ -307,8 +307,8 @@ describe('a walk over two thousand files', () => {
   })
 })
 
-describe('file names', () => {
-  it('stay unchanged and distinct', () => {
+describe('file names in a walk', () => {
+  it('with unusual characters stay unchanged and distinct', () => {
     const unit = fc.constantFrom(
       'a',
       'b',

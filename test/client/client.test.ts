@@ -19,7 +19,7 @@ function connect(target: { url: string; token?: string; socketPath?: string }): 
   return client
 }
 
-describe('a call', () => {
+describe('a call of the API client', () => {
   it('fills in the path, the query and the token, and parses the JSON response', async () => {
     let authorization: string | undefined
     server = await testServer((request, response) => {
@@ -54,7 +54,7 @@ describe('a call', () => {
     })
   })
 
-  it('reports the status of a response that is not from the service', async () => {
+  it('fails with the HTTP status if the response is not from the service', async () => {
     server = await testServer((_, response) => {
       response.writeHead(418)
       response.end('<html>')
@@ -66,7 +66,7 @@ describe('a call', () => {
     expect(error).toMatchObject({ code: 'http-418', status: 418 })
   })
 
-  it('repeats a read after a broken connection, but no write', async () => {
+  it('repeats a GET after a broken connection, but no DELETE', async () => {
     let broken = 0
     server = await testServer((request, response) => {
       if (broken < 1) {
@@ -83,7 +83,7 @@ describe('a call', () => {
     expect(server.seen.filter((line) => line.startsWith('DELETE'))).toHaveLength(1)
   })
 
-  it('waits for a short Retry-After and repeats the read', async () => {
+  it('repeats a GET that got 503 with a short Retry-After after this time', async () => {
     let calls = 0
     server = await testServer((_, response) => {
       calls += 1
@@ -95,14 +95,14 @@ describe('a call', () => {
     expect(performance.now() - started).toBeGreaterThan(900)
   })
 
-  it('reports an address where nothing listens as unreachable', async () => {
+  it('fails with code unreachable if nothing listens at the address', async () => {
     const call = connect({ url: 'http://127.0.0.1:9' }).request('POST /knowledge-spaces', {
       body: { name: 'x', slug: 'x' },
     })
     await expect(call).rejects.toMatchObject({ code: 'unreachable', errno: 'ECONNREFUSED' })
   })
 
-  it('can use a unix socket', async () => {
+  it('can be sent over a unix socket', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-sock-'))
     const socketPath = join(folder, 's')
     server = await testServer((_, response) => response.end('{"ok":true}'), socketPath)
@@ -111,7 +111,7 @@ describe('a call', () => {
   })
 })
 
-describe('a stream', () => {
+describe('an event stream of the API client', () => {
   it('yields frames as they arrive, wherever the bytes are split', async () => {
     server = await testServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-session-id': 's' })
@@ -150,7 +150,7 @@ describe('a stream', () => {
   })
 })
 
-describe('an upload', () => {
+describe('an upload of the API client', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-upload-'))
   const big = join(folder, 'big.bin')
   writeFileSync(big, Buffer.alloc(3 * 1024 * 1024, 7))
@@ -181,7 +181,7 @@ describe('an upload', () => {
     expect(counted).toBe(3 * 1024 * 1024)
   })
 
-  it('stops sending after an early refusal, and reports that refusal', async () => {
+  it('fails with the refusal that arrives while the file is being sent', async () => {
     server = await testServer((request, response) => {
       request.once('data', () => {
         response.writeHead(413, { 'x-error-code': 'upload-too-large' })
@@ -196,7 +196,7 @@ describe('an upload', () => {
     await expect(upload).rejects.toMatchObject({ code: 'upload-too-large', message: 'too large' })
   })
 
-  it('fails for a file that was truncated meanwhile, and names it', async () => {
+  it('fails with the file name if the file becomes shorter while it is sent', async () => {
     server = await testServer((request) => {
       request.resume()
     })

@@ -34,15 +34,15 @@ describe('a paged list', () => {
     )
   })
 
-  it('starts at a cursor', async () => {
+  it('starts at the given cursor', async () => {
     const items: number[] = []
     for await (const item of paginate(pagesOf(10, []), { pageSize: 4, cursor: '7' })) items.push(item)
     expect(items).toEqual([7, 8, 9])
   })
 })
 
-describe('the path of a request', () => {
-  it('omits undefined parameters and encodes the others', () => {
+describe('the path and query of a request', () => {
+  it('omits undefined parameters and encodes all defined parameters', () => {
     expect(urlPath('/a/{id}/b', { id: 'ü/1' }, { limit: 3, cursor: undefined, path: '/x y' })).toBe(
       '/a/%C3%BC%2F1/b?limit=3&path=%2Fx+y',
     )

@@ -54,7 +54,7 @@ describe('the proxy for an address', () => {
     }
   })
 
-  it('must be an HTTP proxy: another address is refused without repeating its password', () => {
+  it('must be a valid http address; an invalid address is refused without repeating its password', () => {
     for (const value of ['socks5://me:secret@proxy:1', 'http://me:secret@:x', '://secret']) {
       expect(() => findProxy('https://knowledge.test', { HTTPS_PROXY: value })).toThrow(
         /^HTTPS_PROXY is not the address of an HTTP proxy, such as http:\/\/proxy:3128$/,

@@ -85,7 +85,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     expect(findings.acknowledged).toBeGreaterThan(0)
   }
 
-  it(`lose nothing when one of them is killed, ${KILLS} times`, { timeout: (KILLS + 4) * MINUTE_MS }, async () => {
+  it(`lose nothing when a random gateway is killed ${KILLS} times`, { timeout: (KILLS + 4) * MINUTE_MS }, async () => {
     for (let kill = 0; kill < KILLS; kill++) {
       await sleep(between(500, 5000))
       const victim = deployment.gateways[Math.floor(random() * deployment.gateways.length)]
@@ -94,7 +94,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold(`kills ${KILLS}`)
   })
 
-  it(`lose nothing when the primary is killed and its standby promoted, ${PROMOTIONS} times`, {
+  it(`lose nothing when the primary database is killed and its standby promoted, ${PROMOTIONS} times`, {
     timeout: (PROMOTIONS + 4) * MINUTE_MS,
   }, async () => {
     for (let promotion = 0; promotion < PROMOTIONS; promotion++) {
@@ -115,7 +115,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold('stopped past its claims')
   })
 
-  it('lose nothing while the storage is unavailable or drops connections', { timeout: 6 * MINUTE_MS }, async () => {
+  it('lose nothing while the object storage fails or drops connections', { timeout: 6 * MINUTE_MS }, async () => {
     for (const fault of ['unavailable', 'drops', 'none', 'drops', 'none'] as const) {
       deployment.storage.fault(fault)
       await sleep(between(2000, 5000))
@@ -123,7 +123,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold('storage')
   })
 
-  it('keep bytes that one gateway uploads while another deletes them', { timeout: 6 * MINUTE_MS }, async () => {
+  it('keep bytes that one gateway uploads while a second deletes them', { timeout: 6 * MINUTE_MS }, async () => {
     const [one, two] = deployment.gateways
     const content = { bytes: Buffer.from('# Same\n\nThe same words under many names.\n') }
     const path = { id: ledger.spaceId }
@@ -157,7 +157,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     }
   })
 
-  it('continue when another gateway joins', { timeout: 6 * MINUTE_MS }, async () => {
+  it('lose nothing when a fourth gateway joins', { timeout: 6 * MINUTE_MS }, async () => {
     const joined = await deployment.join()
     await sleep(5000)
     expect((await joined.client.request('GET /health', {})).ok).toBe(true)
@@ -165,7 +165,7 @@ describe.skipIf(lacking.length > 0)(`three gateways under load (KS_CRASH_SEED=${
     await promisesHold('a fourth joined')
   })
 
-  it('answer or send Retry-After while the primary is suspended for ten seconds', {
+  it('refuse requests only with 503 while the primary database is suspended for ten seconds', {
     timeout: 5 * MINUTE_MS,
   }, async () => {
     const [gateway] = deployment.gateways

@@ -45,7 +45,7 @@ const objectsIn = (folder: string) =>
     .map(String)
     .filter((name) => /[0-9a-f]{64}$/.test(name))
 
-test('a backup of a daemon during uploads restores everything acknowledged before it began', {
+test('a backup that is made during uploads restores everything acknowledged before its start', {
   timeout: 600_000,
 }, async () => {
   await filled(5)
@@ -86,7 +86,7 @@ test('a backup of a daemon during uploads restores everything acknowledged befor
   await home.ks(['daemon', 'stop'], { ...LONG, env: elsewhere })
 })
 
-test('an incomplete backup, or one that differs from its manifest, is refused, and nothing is overwritten', {
+test('ks restore refuses an incomplete backup, a backup that differs from its manifest, and a folder with files', {
   timeout: 600_000,
 }, async () => {
   await filled(3)
@@ -128,7 +128,7 @@ test('an incomplete backup, or one that differs from its manifest, is refused, a
   await ks('restore', 'good', '--into', 'restored')
 })
 
-test('an interrupted backup does not affect earlier ones, and during it the daemon keeps deleted objects', {
+test('an interrupted backup does not affect earlier backups; the daemon keeps deleted objects while a backup runs', {
   timeout: 600_000,
 }, async () => {
   await filled(4)

@@ -73,7 +73,7 @@ describe('values for completion', () => {
     expect(await again(async () => (await kchat('zsh', '', 'annotations', 'delete')).length === 1)).toBe(true)
   })
 
-  it('include one folder at a time, and in a long folder the names that match the typed letters', async () => {
+  it('include the entries of one folder at a time, and in a long folder only names that match the typed letters', async () => {
     for (let at = 0; at < 3; at++) home.file(`many/sub${at}/note-${at}.txt`, `Note ${at}.\n`)
     for (let at = 0; at < 600; at++) home.file(`many/flat/note-${at}.txt`, `Flat note ${at}.\n`)
     const args = ['ingest', 'many', '--wait', '--space', 'many', '--create', '--quiet']
@@ -97,7 +97,7 @@ describe('values for completion', () => {
     expect(stdout).toBe('')
   })
 
-  it('stay empty, without output or a started daemon, if no daemon runs or nothing is known', async () => {
+  it('stay empty, without an error or a started daemon, if no daemon runs or the command is unknown', async () => {
     const elsewhere = { env: { KS_DATA_DIR: join(home.dir, 'none') } }
     expect(await home.ks(['__complete', 'zsh', '', 'docs', 'show'], elsewhere)).toMatchObject({
       code: 0,
@@ -109,7 +109,7 @@ describe('values for completion', () => {
       expect(await home.ks(['__complete', ...args])).toMatchObject({ code: 0, stdout: '', stderr: '' })
   })
 
-  it('parse the typed word with open quotation marks, and where bash splits it', () => {
+  it('follow from the typed word, even with an open quotation mark or split by bash at a colon', () => {
     expect(splitOpenLine(`ks docs 'a b`)).toEqual(['ks', 'docs', 'a b'])
     expect(parseCompletionLine(['bash', 'b\\ c', 'ks docs show a:b\\ c'])).toMatchObject({
       typed: 'a:b c',
@@ -124,7 +124,7 @@ describe('values for completion', () => {
     expect(formatCandidates(['a\nb', 'a\u001b[2J', 'ab'], { words: [], typed: 'a', replaceStart: 0 })).toBe('ab\n')
   })
 
-  it('offer only existing commands', async () => {
+  it('include only existing commands', async () => {
     const script = (await home.ks(['completion', 'fish'])).stdout
     const chat = (await home.kchat(['completion', 'fish'])).stdout
     for (const [names, text] of [
@@ -169,7 +169,7 @@ describe.skipIf(!hasTmux).each(
   const screen = () => tmux('capture-pane', '-p', '-J', '-t', 'c')
   afterAll(() => void tmux('kill-server'))
 
-  it('inserts names so that the shell treats each as one word, and executes none', async () => {
+  it('inserts names of documents so that the shell treats each name as one word, and executes none', async () => {
     const data = join(home.dir, 'installed')
     const place = { env: { XDG_DATA_HOME: data, ZDOTDIR: data } }
     const installed = await home.ks(['completion', 'install', /^\w+/.exec(name ?? '')?.[0] ?? '', '--yes'], place)
@@ -204,7 +204,7 @@ describe.skipIf(!hasTmux).each(
 })
 
 describe('completion scripts in the folders of a user', () => {
-  it.each(SHELLS)('can be installed for %s, once, with a preview, and removed again', async (shell) => {
+  it.each(SHELLS)('can be previewed, installed and removed for %s; foreign files are kept', async (shell) => {
     const folder = { bash: 'bash-completion/completions', zsh: 'zsh/site-functions', fish: 'fish/completions' }[shell]
     const name = { bash: 'ks', zsh: '_ks', fish: 'ks.fish' }[shell]
     const xdg = join(home.dir, `xdg-${shell}`)
@@ -238,7 +238,7 @@ describe('completion scripts in the folders of a user', () => {
     expect(readFileSync(path, 'utf8')).toBe('mine\n')
   })
 
-  it.skipIf(!found.includes('fish'))('need no settings in fish', async () => {
+  it.skipIf(!found.includes('fish'))('complete commands and spaces in fish without further settings', async () => {
     const config = join(home.dir, 'fish-config')
     const place = { XDG_CONFIG_HOME: config, XDG_DATA_HOME: config }
     expect(await home.ks(['completion', 'install', 'fish', '--yes'], { env: place })).toMatchObject({ code: 0 })

@@ -14,7 +14,7 @@ beforeAll(() => {
 })
 afterAll(() => home.end())
 
-test('`ks console --no-open` prints an address that signs one tab in and opens nothing', async () => {
+test('`ks console --no-open` opens no browser, and prints an address that signs in a single tab', async () => {
   const { stdout, code } = await home.ks(['console', '--no-open'], { env: desktop })
   expect(code).toBe(0)
   const address = new URL(stdout.trim())

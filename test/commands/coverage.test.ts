@@ -81,7 +81,7 @@ describe('each command', () => {
     }
   })
 
-  it('uses one-letter flags only from the short list', () => {
+  it('uses no one-letter flag except F, f, m, n, o and s', () => {
     const letters = new Set(commands.flatMap((command) => Object.values(command.flags).map((flag) => flag.char)))
     letters.delete(undefined)
     expect([...letters].sort()).toEqual(['F', 'f', 'm', 'n', 'o', 's'])

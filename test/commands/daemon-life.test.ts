@@ -22,8 +22,8 @@ function daemonFile(home: CliHome): { pid: number; instance: string; url: string
   return JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
 }
 
-describe('the first command', () => {
-  it('starts the daemon once, for twenty concurrent callers', async () => {
+describe('a command without a running daemon', () => {
+  it('starts one daemon when twenty commands run at once', async () => {
     const home = newHome()
     const runs = await Promise.all(Array.from({ length: 20 }, () => home.ks(['spaces', '--json'])))
     expect(runs.map((run) => [run.code, run.stdout])).toEqual(runs.map(() => [0, '[]\n']))
@@ -33,7 +33,7 @@ describe('the first command', () => {
     expect(lives(pid)).toBe(true)
   }, 120_000)
 
-  it('starts a new daemon after a kill', async () => {
+  it('starts a new daemon after the previous daemon was killed', async () => {
     const home = newHome()
     await home.ks(['health'])
     const before = daemonFile(home)
@@ -75,7 +75,7 @@ describe('a daemon that cannot start', () => {
     expect(stderr).toContain('hint: `ks doctor`')
   })
 
-  it('leads to a message with the port in use, if the address was requested', async () => {
+  it('because its port is in use leads to a message with the port and the program that uses it', async () => {
     const home = newHome()
     const script = home.file(
       'holder.mjs',
@@ -99,7 +99,7 @@ describe('a daemon that cannot start', () => {
 })
 
 describe('daemon commands', () => {
-  it('start, show, restart at the same address, print logs, and stop', async () => {
+  it('start, show and stop the daemon, restart it at the same address, and print its log', async () => {
     const home = newHome()
     expect((await home.ks(['daemon', 'start'])).stdout).toMatch(/^started: pid \d+, http/)
     expect((await home.ks(['daemon', 'start'])).stdout).toMatch(/^already runs: pid/)
@@ -146,7 +146,7 @@ describe('daemon commands', () => {
     })
   })
 
-  it('run a command with a separate daemon, pass on its exit code, and leave nothing', async () => {
+  it('include exec --temp, which runs a program with a temporary daemon, and exits with its exit code', async () => {
     const home = newHome()
     const script =
       'echo "$KS_DATA_DIR"; "$NODE" "$KS" spaces create X >/dev/null && "$NODE" "$KS" spaces --fields slug; exit 7'
@@ -158,7 +158,7 @@ describe('daemon commands', () => {
     expect(() => daemonFile(home)).toThrow()
   })
 
-  it('report a missing command of exec', async () => {
+  it('include exec, which reports a program that does not exist', async () => {
     const home = newHome()
     const run = await home.ks(['daemon', 'exec', '--temp', '--', 'no-such-command-here'])
     expect(run).toMatchObject({ code: 2 })

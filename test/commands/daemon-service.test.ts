@@ -65,7 +65,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     expect(existsSync(unit)).toBe(false)
   })
 
-  it('backs up a foreign unit, and never removes one', async () => {
+  it('backs up a unit that it did not write before replacing it; `ks daemon uninstall` keeps such a unit', async () => {
     const place = noManager()
     home.file('.config/systemd/user/ksd.service', '[Service]\nExecStart=/bin/true\n')
     expect(await home.ks(['daemon', 'uninstall', '--yes'], place)).toMatchObject({ code: 6 })
@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
     expect(readFileSync(unit, 'utf8')).toContain('ksd.js')
   })
 
-  it('makes systemd run the daemon instead of one that a command started, and restart it', async () => {
+  it('replaces a daemon that a command started by a daemon that systemd starts', async () => {
     expect(await home.ks(['spaces'])).toMatchObject({ code: 0 })
     const before = JSON.parse((await home.ks(['daemon', 'status', '--json'])).stdout)
     expect(before).toMatchObject({ mode: 'auto' })
@@ -122,7 +122,7 @@ describe.skipIf(process.platform !== 'linux')('ks daemon install', () => {
   })
 })
 
-it('a service belongs to its data directory only, not to one whose name is a prefix of it', () => {
+it('an installed service belongs to its data directory only, not to a directory whose path begins alike', () => {
   for (const kind of ['systemd', 'launchd'] as const)
     for (const dataDir of ['/home/u/ks data', '/home/u/<50%>']) {
       const program = { node: '/n/node', ksd: '/k/ksd.js', dataDir, folders: {}, environmentFile: '/e' }

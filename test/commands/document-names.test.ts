@@ -54,7 +54,7 @@ describe('a document argument', () => {
     expect((await show(join(home.dir, 'elsewhere', 'handbook', 'nothing.md'))).code).toBe(5)
   })
 
-  it('works the same in every command that takes one', async () => {
+  it('works the same in every command that takes a document', async () => {
     const name = nameOf('on-call.md')
     for (const command of [['artifact'], ['outline'], ['items'], ['reindex'], ['delete', '--dry-run']])
       expect(await home.ks(['docs', ...command, name, '-s', 'notes']), command[0]).toMatchObject({ code: 0 })
@@ -92,7 +92,7 @@ describe('a question argument', () => {
     ).toBe('what is it that is in notes and fast')
   })
 
-  it('still refuses an unknown flag', async () => {
+  it('does not include an unknown flag, which is refused', async () => {
     expect(await home.ks(['query', 'who', 'is', '--spce', 'notes'])).toMatchObject({
       code: 2,
       stderr: 'ks: unknown flag `--spce` for `ks query`\nhint: did you mean `--space`?\n',
@@ -100,7 +100,7 @@ describe('a question argument', () => {
   })
 })
 
-it('`ks daemon exec` passes arguments on unchanged, including repeated ones', async () => {
+it('`ks daemon exec` passes arguments on unchanged, including repeated arguments', async () => {
   const script = 'process.stdout.write(JSON.stringify(process.argv.slice(1)))'
   const { stdout } = await home.ks([
     'daemon',
@@ -134,7 +134,7 @@ describe('command names of other tools', () => {
     expect(stderr).toContain(`did you mean \`ks ${right}\`?`)
   })
 
-  it('lead to a suggestion also with further words', async () => {
+  it('lead to a suggestion even with further words', async () => {
     expect((await home.ks(['ask', 'who', 'is', 'there'])).stderr).toContain('did you mean `ks query QUESTION`?')
     expect((await home.ks(['add', 'notes.md'])).stderr).toContain('did you mean `ks ingest PATH`?')
   })

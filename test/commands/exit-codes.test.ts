@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 describe('ks ingest', () => {
-  it('exits with 7 for a file above the limit, and with 3 for one among others', async () => {
+  it('exits with 7 if the only file is above the size limit, and with 3 if a second file is ingested', async () => {
     home.file('big/big.md', 'x '.repeat(2000))
     const alone = await home.ks(['ingest', 'big'])
     expect([alone.code, alone.stderr]).toEqual([
@@ -36,10 +36,10 @@ describe('ks ingest', () => {
   })
 })
 
-describe('an impossible folder', () => {
+describe('a data directory that cannot be created', () => {
   const env = { KS_DATA_DIR: join(home.dir, 'file/data'), KS_URL: '' }
 
-  it('appears in the message with the reason', async () => {
+  it('appears with the reason in the message of a command', async () => {
     home.file('file', 'no folder')
     const { code, stderr } = await home.ks(['spaces'], { env })
     expect([code, stderr]).toEqual([1, expect.stringContaining(`"${env.KS_DATA_DIR}`)])
@@ -47,21 +47,21 @@ describe('an impossible folder', () => {
     expect(stderr).not.toContain('unexpected')
   })
 
-  it('appears in the report of doctor', async () => {
+  it('appears in the report of `ks doctor`', async () => {
     const { stdout } = await home.ks(['doctor', '--format', 'tsv'], { env })
     expect(stdout).toContain(`${env.KS_DATA_DIR} cannot be created: ${join(home.dir, 'file')} is not a folder`)
   })
 })
 
 describe('output with --json', () => {
-  it('consists of one document, also for the log and golden questions', async () => {
+  it('consists of one JSON value for `ks daemon logs` and `ks golden export`', async () => {
     const log = JSON.parse((await home.ks(['daemon', 'logs', '--json'])).stdout)
     expect(log).toEqual(expect.arrayContaining([expect.objectContaining({ msg: 'ready' })]))
     expect(JSON.parse((await home.ks(['golden', 'export', '--json'])).stdout)).toEqual([])
   })
 })
 
-describe('a token', () => {
+describe('a token of the daemon', () => {
   it('can be stored for a context and used for the same origin by --url', async () => {
     const url = daemon.ready.url
     const token = readFileSync(join(home.dataDir, 'cli.token'), 'utf8')
@@ -71,7 +71,7 @@ describe('a token', () => {
     expect(await home.ks(['spaces', '--url', url, '--fields', 'slug'])).toMatchObject({ code: 0, stdout: 'notes\n' })
   })
 
-  it('leads to a message with the reason if it is refused', async () => {
+  it('leads to exit 4 with the reason if the token is from another daemon', async () => {
     const other = cliHome()
     try {
       expect(await other.ks(['spaces'])).toMatchObject({ code: 0 })

@@ -30,7 +30,7 @@ describe('--jq and --template', () => {
     expect(fields.stdout).toBe('slug\n')
   })
 
-  it('also work on streamed output', async () => {
+  it('print their result for the JSON of a command that streams its output', async () => {
     home.file('ferry.md', '# Ferry\n\nIt sails at nine.\n')
     const read = await home.ks(['read', 'ferry.md', '--jq', '.title, .mediaType'])
     expect(read, read.stderr).toMatchObject({ code: 0, stdout: 'Ferry\ntext/markdown\n' })
@@ -113,7 +113,7 @@ describe('the pager', () => {
     }
   })
 
-  it('can quit early, and all output appears if it cannot run', async () => {
+  it('can quit early; if the pager cannot run, all output appears on the terminal', async () => {
     const quits = new PagedOutput('exit 0', stdout([]))
     for (let n = 0; n < 5000; n++) quits.write(`${'x'.repeat(100)}\n`)
     await quits.end()

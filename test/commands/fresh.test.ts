@@ -28,16 +28,16 @@ async function freshness(question = QUESTION): Promise<Record<string, string>> {
   )
 }
 
-test('evidence of unchanged files is fresh', async () => {
+test('ks query labels evidence of unchanged files as fresh and verified', async () => {
   expect(await freshness()).toEqual({ 'trips/ferry.md': 'fresh, verified', 'trips/train.md': 'fresh, verified' })
 })
 
-test('a file with changed times and equal bytes is verified by its content', async () => {
+test('ks query verifies a file with changed times by its content, and labels its evidence as fresh', async () => {
   utimesSync(`${home.dir}/trips/ferry.md`, new Date(), new Date())
   expect(await freshness()).toMatchObject({ 'trips/ferry.md': 'fresh, verified' })
 })
 
-test('evidence of a changed file is stale, with a warning on stderr', async () => {
+test('ks query labels evidence of a changed file as stale, with a warning on stderr', async () => {
   home.file('trips/ferry.md', '# Ferry\n\nThe ferry leaves at half past ten in the morning.')
   expect(await freshness()).toEqual({ 'trips/ferry.md': 'stale, changed', 'trips/train.md': 'fresh, verified' })
   const { stderr, code } = await home.ks(['query', QUESTION])
@@ -45,14 +45,14 @@ test('evidence of a changed file is stale, with a warning on stderr', async () =
   expect(stderr).toContain('trips/ferry.md: its file changed since it was ingested')
 })
 
-test('--fresh strict ingests changed files and answers from their new content', async () => {
+test('ks query --fresh strict ingests changed files and answers from their new content', async () => {
   const { stdout, code } = await home.ks(['query', QUESTION, '--fresh', 'strict'])
   expect(stdout).toContain('half past ten')
   expect(code).toBe(0)
   expect(await freshness()).toMatchObject({ 'trips/ferry.md': 'fresh, verified' })
 })
 
-test('--fresh strict ends with 10 after the answer if a file is deleted', async () => {
+test('ks query --fresh strict exits with 10 after the answer if a file of its evidence is deleted', async () => {
   rmSync(`${home.dir}/trips/ferry.md`)
   const { stdout, stderr, code } = await home.ks(['query', QUESTION, '--fresh', 'strict', '--format', 'jsonl'])
   expect(code).toBe(10)
@@ -65,7 +65,7 @@ test('--fresh strict ends with 10 after the answer if a file is deleted', async 
   expect(await freshness()).toMatchObject({ 'trips/ferry.md': 'stale, gone' })
 })
 
-test('a daemon that remote clients can use reads no local files', async () => {
+test('a daemon that accepts tokens of an identity provider does not read local files to verify evidence or watch', async () => {
   expect((await home.ks(['daemon', 'stop'])).code).toBe(0)
   const started = await home.ks(['daemon', 'start', '--listen', '127.0.0.1:0'], {
     env: {

@@ -90,7 +90,7 @@ describe('ks golden run', () => {
     expect(Object.keys(kept)).not.toContain('baseline')
   })
 
-  it('finds its labels again after the passages of the document got other boundaries and ids', async () => {
+  it('finds the labels of its questions after the passages of the document got other boundaries and ids', async () => {
     const nodes = async () => {
       const { stdout } = await home.ks(['query', 'What does mooring cost a night?', '--space', 'port', '--json'])
       return JSON.parse(stdout).evidenceBundle.items.map((item: { nodeId: string }) => item.nodeId)
@@ -157,7 +157,7 @@ describe('ks golden run', () => {
     expect(lost.stderr).toContain('the baseline was not saved')
   })
 
-  it('runs stored golden questions, with anchors in their metadata', async () => {
+  it('runs golden questions that the space stores with labels in their metadata', async () => {
     const body = {
       question: 'How much is a night at the quay?',
       tags: ['stored'],
@@ -180,7 +180,7 @@ describe('ks golden run', () => {
     expect(JSON.parse(both.stdout)).toMatchObject({ questions: 2 })
   })
 
-  it('fails a minimum that is not reached or has no measured value', async () => {
+  it('exits with 10 if a required minimum is not reached or has no measured value', async () => {
     home.file(
       'half.json',
       JSON.stringify([
@@ -244,7 +244,7 @@ describe('ks golden run', () => {
     expect(await stored()).toMatchObject([{ answer: { right: false } }])
   })
 
-  it('refuses an invalid file with the position', async () => {
+  it('refuses an invalid question file with the position of the error', async () => {
     const refused = async (name: string, text: string, said: string | RegExp) => {
       writeFileSync(join(home.dir, name), text)
       const run = await golden(['--file', name])
@@ -266,8 +266,8 @@ describe('ks golden run', () => {
   })
 })
 
-describe('ks why', () => {
-  it('lists the stages for people, prints the object for programs, and exits with 0 in both cases', async () => {
+describe('ks why, and files of ks golden', () => {
+  it('`ks why` lists the stages, or prints the object with --json, and exits with 0 in both cases', async () => {
     const people = await home.ks([
       'why',
       'How often does the beacon flash?',
@@ -288,7 +288,7 @@ describe('ks why', () => {
     expect(tsv.stdout).toMatch(/^document\tfailed\tunknown-path\t/)
   })
 
-  it('explains a recorded query by its trace', async () => {
+  it('`ks why --trace` explains a recorded query', async () => {
     const asked = await home.ks(['query', 'How often does the beacon flash?', '--space', 'port', '--json'])
     const { traceId } = JSON.parse(asked.stdout)
     const run = await home.ks(['why', '--trace', traceId, 'lights.md', '--space', 'port', '--json'])
@@ -297,7 +297,7 @@ describe('ks why', () => {
     expect((await home.ks(['why', 'a question alone', '--space', 'port'])).code).toBe(2)
   })
 
-  it('reports a missing baseline or list of questions, or a folder in its place, with the path', async () => {
+  it('an unreadable baseline or question file leads to exit 2 with path and reason', async () => {
     home.file('other.json', '{"version":2}')
     home.file('folder/inner.json', '{}')
     const wrong: [string[], string][] = [

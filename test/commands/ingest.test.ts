@@ -43,8 +43,8 @@ async function ingest(path: string, space: string, ...more: string[]) {
   return { ...run, states: Object.fromEntries(records.map((record) => [record.filename, record.status])), records }
 }
 
-describe('a file that the service would refuse', () => {
-  it('causes a message before a byte of it is read', async () => {
+describe('a file above the upload limit', () => {
+  it('fails before a byte of the file is read', async () => {
     const space = await newSpace()
     home.file('huge/small.md', '# Small\ntext\n')
     home.file('huge/sparse.md', '')
@@ -79,7 +79,7 @@ describe('ingesting a folder again', () => {
     expect(docs.stdout.trim().split('\n').sort()).toEqual(['a/one.md', 'a/three.md', 'a/two.md'])
   })
 
-  it('follows the state of the service, not its own cache', async () => {
+  it('uploads an unchanged file whose document was deleted in the service', async () => {
     const space = await newSpace()
     home.file('b/x.md', '# X\ntext\n')
     await ingest('b', space, '--wait')
@@ -88,7 +88,7 @@ describe('ingesting a folder again', () => {
     expect((await ingest('b', space, '--wait')).states).toEqual({ 'b/x.md': 'published' })
   })
 
-  it('works with a damaged cache', async () => {
+  it('finds unchanged files although the hash cache is damaged', async () => {
     const space = await newSpace()
     home.file('c/x.md', '# X\nmore text\n')
     await ingest('c', space, '--wait')
@@ -97,7 +97,7 @@ describe('ingesting a folder again', () => {
     expect((await ingest('c', space)).states).toEqual({ 'c/x.md': 'unchanged' })
   })
 
-  it('waits for a document of an earlier run', async () => {
+  it('waits with --wait for documents that an earlier ingest uploaded', async () => {
     const space = await newSpace()
     for (let n = 0; n < 20; n++) home.file(`late/${n}.md`, `# Doc ${n}\ntext number ${n}\n`)
     await ingest('late', space)
@@ -109,7 +109,7 @@ describe('ingesting a folder again', () => {
 })
 
 describe('files that fail', () => {
-  it('appear grouped with the reason of the service, and the others are ingested: exit 3', async () => {
+  it('lead to exit 3 and appear grouped by the reason of the service; all further files are ingested', async () => {
     const space = await newSpace()
     home.file('mixed/good.md', '# Good\nreadable text\n')
     home.file('mixed/picture.png', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))
@@ -130,7 +130,7 @@ describe('files that fail', () => {
     expect(again.stderr).toMatch(/^hint: `ks ingest … --format jsonl` lists every file$/m)
   })
 
-  it('get a new job in the next ingest, which reports it', async () => {
+  it('get a new job in the next ingest, which reports them as retried', async () => {
     const space = await newSpace()
     home.file('again/empty.md', ' \n')
     home.file('again/full.md', '# Full\ntext\n')
@@ -153,7 +153,7 @@ describe('files that fail', () => {
     expect(dry.stdout).toBe('would ingest 2 files: 1 queued, 1 unchanged; 1 of them was retried\n')
   })
 
-  it('do not include the neighbours of a too large file in the same request', async () => {
+  it('do not include the files next to a file that is too large', async () => {
     const space = await newSpace()
     home.file('sizes/small.md', '# Small\nfits\n')
     home.file('sizes/large.md', `# Large\n${'word '.repeat(30_000)}`)
@@ -164,7 +164,7 @@ describe('files that fail', () => {
     expect(records[0]?.reason).toContain('over the upload limit of 97.7 KiB')
   })
 
-  it('cause exit 1 if all of them fail', async () => {
+  it('cause exit 1 if no file is ingested', async () => {
     const space = await newSpace()
     home.file('bad/empty.md', ' \n')
     expect((await ingest('bad', space, '--wait')).code).toBe(1)
@@ -181,7 +181,7 @@ describe('files that fail', () => {
     expect(stderr).toContain('skipped sizes/large.md: 146 KiB is over')
   })
 
-  it.skipIf(process.getuid?.() === 0)('include unreadable files (not as root)', async () => {
+  it.skipIf(process.getuid?.() === 0)('include files that the user cannot read', async () => {
     const space = await newSpace()
     chmodSync(home.file('locked/no.md', 'x'), 0)
     home.file('locked/yes.md', '# Yes\ntext\n')
@@ -232,7 +232,7 @@ describe('the input of an ingest', () => {
     expect(stderr).toContain('skipped links/out.md: a symbolic link to outside of the folder')
   })
 
-  it('produces one event a line with jsonl', async () => {
+  it('leads to one event a line with --format jsonl', async () => {
     const space = await newSpace()
     const run = await home.ks(['ingest', 'a', '-s', space, '--format', 'jsonl'])
     const events = run.stdout
@@ -347,8 +347,8 @@ describe('an ingest into a failing service', () => {
   })
 })
 
-describe('a file that changes during its upload', () => {
-  it('must be uploaded again next time', async () => {
+describe('a file that is replaced by a file of the same size', () => {
+  it('gets uploaded by the next ingest', async () => {
     const space = await newSpace()
     const path = home.file('moving/x.md', '# X\nfirst\n')
     await ingest('moving', space, '--wait')
@@ -360,8 +360,8 @@ describe('a file that changes during its upload', () => {
   })
 })
 
-describe('an ingest without a space', () => {
-  it('creates the first space after the folder, then uses the only one, and asks if there are several', async () => {
+describe('an ingest without --space', () => {
+  it('creates a space named after the folder if there is none, uses a single space, and is refused with several', async () => {
     const fresh = cliHome()
     try {
       fresh.file('Field notes/x.md', '# X\ntext about larks\n')

@@ -21,7 +21,7 @@ it('ks fsck reports a healthy space with exit 0', async () => {
   expect(run.stderr).toContain('No issues.')
 })
 
-it('ks fsck shows an issue with exit 10, and accepts another limit for that', async () => {
+it('ks fsck exits with 10 for an issue of severity error, and with --fail-on critical with 0', async () => {
   sql(home.dataDir, (db) => db.exec("UPDATE versions SET artifact = x'' WHERE key = 1"))
   const run = await home.ks(['fsck', 'sea', '--check', 'artifact-segments', '--json'])
   expect(run.code).toBe(10)
@@ -55,7 +55,7 @@ it('ks gc shows what can be collected, and removes it after confirmation', async
   expect((await home.ks(['gc', 'sea'])).stderr).toContain('Nothing to collect.')
 })
 
-it('commits and leases can be listed', async () => {
+it('ks commits and ks leases list commits and leases of a space', async () => {
   const commits = await home.ks(['commits', 'sea', '--status', 'published', '--fields', 'status,operationType'])
   expect(commits.stdout).toBe('published\tdocument-upload\n'.repeat(2))
   expect(await home.ks(['leases', 'sea', '--json'])).toMatchObject({ code: 0, stdout: '[]\n' })

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 describe('kchat', () => {
-  it('explains without a key how to get one', async () => {
+  it('explains without a key how to get a key', async () => {
     const other = cliHome()
     const { code, stdout, stderr } = await other.kchat(['send', 'hello'])
     await other.end()
@@ -48,7 +48,7 @@ describe('kchat', () => {
     expect(piped.stdout).toContain('On Sundays the shop stays closed.')
   })
 
-  it('renames, rates, and deletes', async () => {
+  it('renames and deletes a conversation, and rates a message', async () => {
     const { message_id, conversation_id } = JSON.parse((await home.kchat(['send', 'Sundays?', '--json'])).stdout)
     const rename = await home.kchat(['conversations', 'rename', conversation_id, 'Opening hours'])
     expect(rename.code).toBe(0)
@@ -100,7 +100,7 @@ describe('kchat', () => {
     expect(off).toMatchObject({ code: 8, stdout: '' })
   })
 
-  it('refuses every wrong argument with a usage error', async () => {
+  it('exits with 2 if arguments are missing or wrong', async () => {
     for (const words of [
       [],
       ['send'],

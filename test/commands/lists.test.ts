@@ -22,7 +22,7 @@ describe('a list in a pipe', () => {
     [['fs', 'find', '/knowledge/documents', '--type', 'document']],
     [['fs', 'grep', 'needle', '/sources']],
     [['fs', 'grep', 'needle', '/sources', '--json']],
-  ])('%j is complete', async (args) => {
+  ])('printed by ks %j contains all entries', async (args) => {
     const { code, stdout, stderr } = await home.ks(args)
     const shown = args.includes('--json') ? JSON.parse(stdout) : lines(stdout)
     expect([code, shown.length, stderr]).toEqual([0, FILES, ''])
@@ -33,7 +33,7 @@ describe('a list in a pipe', () => {
     [['fs', 'ls', '/knowledge/documents', '--limit', '7']],
     [['fs', 'grep', 'needle', '/sources', '--limit', '7']],
     [['fs', 'find', '/knowledge/documents', '--type', 'document', '--limit', '7']],
-  ])('%j is truncated, says so on stderr, and continues at its cursor', async (args) => {
+  ])('printed by ks %j is truncated with a note on stderr, and continues at the printed cursor', async (args) => {
     const first = await home.ks(args)
     expect(lines(first.stdout)).toHaveLength(7)
     const cursor = /^more: `--all`, or `--cursor (\S+)`\n$/.exec(first.stderr)?.[1] ?? ''
@@ -42,14 +42,14 @@ describe('a list in a pipe', () => {
     expect(lines(rest.stdout)).not.toContain(lines(first.stdout)[0])
   })
 
-  it('shows where a tree was truncated', async () => {
+  it('printed by `ks fs tree` with a limit is truncated with a note on stderr', async () => {
     const { stdout, stderr } = await home.ks(['fs', 'tree', '/knowledge', '--limit', '10', '--format', 'tsv'])
     expect(lines(stdout).length).toBeLessThan(FILES)
     expect(stderr).toContain('There is more')
   })
 })
 
-describe('fs cat', () => {
+describe('ks fs cat', () => {
   it('prints a document by its path', async () => {
     for (const path of ['/knowledge/documents/n3.md', '/sources/uploads/notes/n3.md']) {
       const { stdout, stderr } = await home.ks(['fs', 'cat', path])

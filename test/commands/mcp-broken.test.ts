@@ -32,7 +32,7 @@ afterEach(async () => {
   await fake.close()
 })
 
-test('a kill of the daemon during an answer is reported, and the session with its subscriptions continues', async () => {
+test('ks mcp reports a kill of the daemon during an answer, and continues its session with subscriptions', async () => {
   const uri = 'ks://docs/sources/uploads/docs/guide.md'
   const changed: string[] = []
   client.setNotificationHandler('notifications/resources/updated', ({ params }) => void changed.push(params.uri))

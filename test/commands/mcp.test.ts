@@ -76,7 +76,7 @@ describe('ks mcp', () => {
     expect(await textOf(client, 'search', { query: 'not yours' })).not.toContain('key.md')
   })
 
-  test('refuses to ingest hidden and outside files without roots, and keys of this program always', async () => {
+  test('refuses to ingest hidden files and files outside its directory unless the client allows them, and keys always', async () => {
     home.file('docs/guide.md', '# Guide\n\nExtension 4711.\n')
     home.file('docs/.env', 'SECRET=1')
     home.file('.ssh/id_ed25519', 'SECRET-SSH-KEY-4711')
@@ -125,7 +125,7 @@ describe('ks mcp', () => {
     expect(isAlive(pid)).toBe(true)
   })
 
-  test('shows one space if restricted to it, and prefers the configured space', async () => {
+  test('shows only the space of --space; without it a search must name one of several spaces', async () => {
     await filled()
     await home.ks(['spaces', 'create', 'Other', '--slug', 'other'])
     const narrow = await connect(['--space', 'other'])
@@ -135,7 +135,7 @@ describe('ks mcp', () => {
     expect(await textOf(client, 'search', { query: 'call' })).toContain('There are: docs, other')
   })
 
-  test('lists the tools of its source code, although its build contains a prepared list', async () => {
+  test('lists the same tools from the prepared list of its build as its source code', async () => {
     const { client } = await connect()
     const { tools } = await client.listTools()
     expect(tools).toEqual((await listTools()).map(({ tool }) => tool))
@@ -166,7 +166,7 @@ describe('ks mcp', () => {
     await expect(client.request({ method: 'tasks/get', params: {} }, loose)).rejects.toThrow('taskId')
   })
 
-  test('writes only the protocol to stdout, and ends with its client', async () => {
+  test('writes only protocol messages to stdout, and exits with 0 when stdin ends', async () => {
     const child = execa(process.execPath, [KS, 'mcp', '--debug'], {
       env: home.env,
       input: `${JSON.stringify({
@@ -188,7 +188,7 @@ describe('ks mcp', () => {
 describe('ks mcp install', () => {
   const settings = '{\n  // mine\n  "theme": "dark"\n}\n'
 
-  test('shows a preview, keeps a backup and the comments, and can be undone', async () => {
+  test('shows a preview, backs up the configuration file, keeps its comments, and can be undone', async () => {
     const path = home.file('.claude.json', settings)
     const dry = await home.ks(['mcp', 'install', 'claude', '--dry-run'])
     expect([dry.code, readFileSync(path, 'utf8')]).toEqual([0, settings])
@@ -236,7 +236,7 @@ describe('ks mcp install', () => {
     ['zed', '.config/zed/settings.json'],
     ['gemini', '.gemini/settings.json'],
     ['windsurf', '.codeium/windsurf/mcp_config.json'],
-  ])('creates a missing file of %s, readable by its owner only', async (client, path) => {
+  ])('creates a missing configuration file of %s, readable by its owner only', async (client, path) => {
     const { code, stderr } = await home.ks(['mcp', 'install', client, '--space', 'docs', '--yes'])
     expect([code, stderr]).toEqual([0, stderr])
     const file = join(home.dir, path)
@@ -246,7 +246,7 @@ describe('ks mcp install', () => {
     expect(readFileSync(file, 'utf8')).not.toContain('knowledge-spaces')
   })
 
-  test('follows a link, and leaves an unreadable file unchanged', async () => {
+  test('edits the target of a linked configuration file, and leaves a read-only or invalid file unchanged', async () => {
     mkdirSync(join(home.dir, 'dotfiles'))
     writeFileSync(join(home.dir, 'dotfiles', 'mcp.json'), '{}')
     mkdirSync(join(home.dir, '.cursor'))
@@ -275,7 +275,7 @@ describe('ks mcp install', () => {
   })
 })
 
-test('every command of the skill text works', async () => {
+test('every command of the skill text for agents works', async () => {
   await filled()
   expect((await home.ks(['skill'])).stdout).toBe(SKILL)
   const fits: Record<string, string> = { DOCUMENT: 'guide.md', FILE: 'docs/guide.md', PATH: 'docs' }

@@ -79,7 +79,7 @@ async function killedAt(isReached: () => boolean): Promise<void> {
   expect((await child).signal).toBe('SIGKILL')
 }
 
-it('refuses to download a model without confirmation, and sends no request', async () => {
+it('ks models pull without confirmation refuses to download a model, and sends no request', async () => {
   reset()
   expect(await pull()).toMatchObject({
     code: 2,
@@ -89,7 +89,7 @@ it('refuses to download a model without confirmation, and sends no request', asy
   expect([seen, existsSync(models())]).toEqual([[], false])
 })
 
-it('shows size and licence, installs the runtime without scripts, and lists a model until it is removed', async () => {
+it('ks models pull shows size and licence, runs no install scripts, and ks models lists the model until its removal', async () => {
   reset()
   const { code, stdout, stderr } = await pull('--yes', '--json')
   expect([code, stderr]).toEqual([0, expect.stringContaining('977 KiB, licence: Apache-2.0')])
@@ -110,7 +110,7 @@ it('shows size and licence, installs the runtime without scripts, and lists a mo
   expect(await home.ks(['models', 'remove', 'all-minilm-l6-v2'])).toMatchObject({ code: 5 })
 })
 
-it('never lists an incomplete model: after kills at ten points, each pull continues the previous one', async () => {
+it('ks models pull, killed at ten points, never lists an incomplete model, and continues the partial download', async () => {
   reset()
   writeFileSync(join(home.dir, 'hang'), '')
   await killedAt(() => existsSync(models('runtime/staging/node_modules/node-llama-cpp')))
@@ -131,12 +131,12 @@ it('never lists an incomplete model: after kills at ten points, each pull contin
   expect(starts.map(Number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((point) => Math.floor((FILE.length * point) / 9)))
 })
 
-describe('a full disk', () => {
+describe('ks models pull on a full disk', () => {
   const disk = smallDisk('ks-pull-full-', 140)
   afterAll(() => disk.remove())
 
   it.runIf(disk.isMounted)(
-    'refuses a model before a byte is downloaded, and keeps the partial file if it fills up during the download',
+    'refuses a model before a byte is downloaded, and keeps the partial file if the disk fills up meanwhile',
     async () => {
       reset()
       const onDisk = { env: { ...env, KS_DATA_DIR: disk.path } }
@@ -164,7 +164,7 @@ describe('a full disk', () => {
   )
 })
 
-it('downloads no model without npm, which installs the runtime', async () => {
+it('ks models pull downloads no model if npm, which installs the runtime, is missing', async () => {
   reset()
   const { code, stderr } = await home.ks(['models', 'pull', 'all-minilm-l6-v2', '--yes'], {
     env: { ...env, PATH: home.dir },
@@ -176,7 +176,7 @@ it('downloads no model without npm, which installs the runtime', async () => {
   expect(seen).toEqual(['HEAD'])
 })
 
-it('removes the partial download of a model, and the rest of an interrupted removal', async () => {
+it('ks models remove removes the partial download of a model, and the rest of an interrupted removal', async () => {
   reset()
   mkdirSync(models('all-minilm-l6-v2.part'), { recursive: true })
   mkdirSync(models('all-minilm-l6-v2.part.gone/left'), { recursive: true })
@@ -184,7 +184,7 @@ it('removes the partial download of a model, and the rest of an interrupted remo
   expect(readdirSync(models())).toEqual(['lock'])
 })
 
-it('pulls a local file by its path, and refuses one that is no model', async () => {
+it('ks models pull installs a model file by its local path, and refuses a file that is no model', async () => {
   reset()
   const file = home.file('My Model.gguf', FILE)
   const { stdout, stderr } = await home.ks(['models', 'pull', file, '--yes', '--json'], { env })

@@ -171,7 +171,7 @@ describe('ks models test', () => {
     ['local/some-rerank', 'rerank'],
     ['local/some-tts', 'audio'],
     ['local/some-whisper', 'audio'],
-  ])('tests %s by the kind in its name', async (name, ability) => {
+  ])('tests %s for the ability that its name suggests', async (name, ability) => {
     const { code, results: told } = await results(name)
     expect([code, told[ability]]).toEqual([0, 'works'])
     expect(Object.values(told).filter((result) => result === 'works')).toHaveLength(1)
@@ -192,7 +192,7 @@ describe('ks models test', () => {
     expect([code, abilities['chat'], abilities['answers']]).toEqual([10, 'works', "doesn't"])
   })
 
-  it('sends no request without the key', async () => {
+  it('sends no request if the environment variable of the key is not set', async () => {
     const { code, stdout } = await home.ks(['models', 'test', 'openai', '--json'], { env: { OPENAI_API_KEY: '' } })
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toEqual([
@@ -201,7 +201,7 @@ describe('ks models test', () => {
   })
 })
 
-it('the first model of ks models add answers at once, and ks models lists its task and use', async () => {
+it('the first model that ks models add adds answers the next question, and ks models lists its task and use', async () => {
   home.file('data/config.json', '{}')
   const run = { env: { LOCAL_KEY: KEY } }
   expect((await home.ks(['spaces', 'create', 'Notes'])).code).toBe(0)

@@ -45,7 +45,7 @@ const kept = async (): Promise<string[]> => {
 }
 
 describe('file names that look alike', () => {
-  it('stay distinct and unchanged, and a second run finds nothing to do', async () => {
+  it('stay distinct and unchanged, and a second ingest finds nothing to do', async () => {
     const first = await home.ks(['ingest', 'odd', '--wait', '--hidden'])
     expect(first, first.stderr).toMatchObject({ code: 0 })
     expect((await kept()).sort()).toEqual(NAMES.map((name) => `odd/${name}`).sort())
@@ -56,7 +56,7 @@ describe('file names that look alike', () => {
     )
   })
 
-  it('get separate paths, under which each can be read', async () => {
+  it('get separate paths, by which each file can be read', async () => {
     const all = JSON.parse((await home.ks(['fs', 'find', '/sources/uploads', '--all', '--json'])).stdout)
     const found = all.filter(({ kind }: { kind: string }) => kind === 'resource')
     expect(new Set(found.map(({ path }: { path: string }) => path)).size).toBe(NAMES.length)
@@ -67,7 +67,7 @@ describe('file names that look alike', () => {
     }
   })
 
-  it('appear escaped, one line each', async () => {
+  it('appear escaped in `ks docs`, each in a line', async () => {
     const { stdout } = await home.ks(['docs', '--all', '--format', 'table', '--no-header', '--fields', 'filename'])
     const lines = stdout.split('\n').slice(0, -1)
     expect(new Set(lines).size).toBe(NAMES.length)
@@ -78,7 +78,7 @@ describe('file names that look alike', () => {
 })
 
 describe.skipIf(process.platform !== 'linux')('a name that is not UTF-8', () => {
-  it('fails alone, with its name; the others are ingested', async () => {
+  it('makes only its file fail, with its name in the report; all further files are ingested', async () => {
     mkdirSync(join(home.dir, 'latin'))
     writeFileSync(
       Buffer.concat([Buffer.from(join(home.dir, 'latin/caf')), Buffer.from([0xe9]), Buffer.from('.md')]),

@@ -102,7 +102,7 @@ describe.skipIf(!hasTerminal)('output on a terminal of 40 columns', () => {
     expect((await show('ks spaces')).screen).toContain('a-space-with-a-slug-of-forty-characters')
   })
 
-  it('does not wrap in a pipe', async () => {
+  it('differs from output in a pipe, which is not wrapped', async () => {
     const question = ['query', 'who is on call in August and what did we decide about backups?']
     const { stdout } = await world.home.ks(question, { env: { COLUMNS: '40' } })
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeGreaterThan(COLUMNS)

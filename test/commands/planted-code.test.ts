@@ -106,7 +106,7 @@ describe('a program in the config.json of a data directory', () => {
     return sound
   }
 
-  it('does not start before it is allowed on this machine, and doctor says how', async () => {
+  it('does not start before it is allowed on this machine; `ks doctor` explains how', async () => {
     const said = await speak()
     expect([said.code, existsSync(canary)]).toEqual([2, false])
     expect(said.stderr).toContain('has no speech model')
@@ -115,7 +115,7 @@ describe('a program in the config.json of a data directory', () => {
     expect(readFileSync(join(home.dataDir, 'logs/daemon.log'), 'utf8')).toMatch(/has not allowed its program/)
   })
 
-  it('appears before it is allowed, and starts afterwards', async () => {
+  it('appears in `ks config allow-programs`, and starts after it is allowed there', async () => {
     const asked = await home.ks(['config', 'allow-programs'])
     expect(asked).toMatchObject({ code: 2, stdout: `${JSON.stringify(PROGRAM)}\n` })
     expect(await home.ks(['config', 'allow-programs', '--yes'])).toMatchObject({ code: 0 })
@@ -123,7 +123,7 @@ describe('a program in the config.json of a data directory', () => {
     expect(await soundOf()).toContain(SOUND)
   })
 
-  it('does not start with other arguments', async () => {
+  it('does not start with arguments other than the allowed ones', async () => {
     const speech = { argv: [...PROGRAM, 'other'] }
     home.file(
       'data/config.json',
@@ -134,7 +134,7 @@ describe('a program in the config.json of a data directory', () => {
     expect(existsSync(canary)).toBe(false)
   })
 
-  it('counts as allowed if the user sets it on this machine', async () => {
+  it('counts as allowed if the user sets it with `ks config set` on this machine', async () => {
     const providers = JSON.stringify([{ ...PROVIDER, speech: { argv: [...PROGRAM, 'typed'] } }])
     expect(await home.ks(['config', 'set', 'providers', providers, '--daemon'])).toMatchObject({ code: 0 })
     expect(await home.ks(['daemon', 'restart'])).toMatchObject({ code: 0 })

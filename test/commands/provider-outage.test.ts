@@ -65,7 +65,7 @@ describe('F44: an embedding provider that answers 429 during an ingest', () => {
 })
 
 describe('ks at a terminal', () => {
-  it('lists jobs with ids that `ks jobs retry` accepts, one by one or all failed ones', async () => {
+  it('lists jobs with ids that `ks jobs retry` accepts; `--failed` retries all failed jobs', async () => {
     expect((await home.ks(['spaces', 'create', 'jobs'])).code).toBe(0)
     home.file('two/empty.md', ' \n')
     home.file('two/full.md', '# Full\n\nSome text.\n')

@@ -55,7 +55,7 @@ it('ks uses no proxy for the local daemon, a loopback address, or hosts in NO_PR
   expect(proxy.seen).toEqual([])
 })
 
-it('kchat uses the proxy, too', async () => {
+it('kchat sends its requests through the http proxy of HTTP_PROXY', async () => {
   const env = { KCHAT_URL: `http://${HOST}`, KCHAT_API_KEY: 'app-none', HTTP_PROXY: proxy.url }
   expect((await home.kchat(['conversations'], { env })).code).not.toBe(0)
   expect(proxy.seen[0]).toMatch(new RegExp(`^GET http://${HOST}/v1/conversations`))

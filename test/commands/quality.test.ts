@@ -53,7 +53,7 @@ describe('ks traces', () => {
     expect((await home.ks(['traces', 'review', trace, 'missing-7', '--dismiss'])).code).toBe(5)
   })
 
-  it('creates a golden question from a bad case', async () => {
+  it('creates a golden question from a recorded query with `ks traces bad-case`', async () => {
     const [, answered] = await ks('traces')
     const made = await ks('traces', 'bad-case', answered.id, '--reason', 'too short', '--tag', 'a', '--tag', 'b')
     expect(made).toMatchObject({ question: 'What pulls the tides of the sea?', tags: ['a', 'b'] })
@@ -97,7 +97,7 @@ describe('ks golden', () => {
     expect((await home.ks(['golden', 'show', added.id])).code).toBe(5)
   })
 
-  it('exports what another import accepts, once', async () => {
+  it('exports what was imported; importing the export skips all questions', async () => {
     const lines = [
       { question: 'One?', expectedEvidenceIds: [NODE], tags: ['t'], metadata: { weight: 2 } },
       { question: 'Two?\n', expectedEvidenceIds: [], tags: [], metadata: {} },
@@ -115,7 +115,7 @@ describe('ks golden', () => {
     expect(JSON.parse(again.stdout)).toEqual({ imported: 0, skipped: 2 })
   })
 
-  it('imports nothing of a file with an invalid line, and reports where a line was refused', async () => {
+  it('imports nothing of a file with a malformed line, and reports at which line the service refused a question', async () => {
     const good = '{"question":"Three?"}\n'
     for (const bad of ['{', '[]', '{"question":""}', '{"question":"a","tags":[1]}', '{"question":"a","answer":"b"}']) {
       const { code, stderr } = await home.ks(['golden', 'import', '-'], { stdin: `${good}${bad}\n` })

@@ -62,24 +62,24 @@ const good = (response: ServerResponse) => {
   response.end(frame('answer.done', done))
 }
 
-describe('an answer', () => {
-  it('prints text and citations on stdout, and how it was found on stderr', async () => {
+describe('an answer of ks query', () => {
+  it('prints text and citations on stdout, and how the answer was found on stderr', async () => {
     const { code, stdout, stderr } = await query(good)
     expect(code).toBe(0)
     expect(stdout).toBe('Kept for 90 days [1].\n\n  [1] retention.md › Defaults   p. 3   0.91\n')
     expect(stderr).toMatch(/^\nauto → fast · answerable · 1 of 2 items · \d+(\.\d)? m?s · trace #9f31c2aa\n$/)
   })
 
-  it('prints only the text when quiet', async () => {
+  it('prints only the text with --quiet', async () => {
     expect(await query(good, ['-q'])).toMatchObject({ stdout: 'Kept for 90 days [1].\n', stderr: '', code: 0 })
   })
 
-  it('shows passages on request, with escaped control sequences', async () => {
+  it('shows passages with --evidence, with escaped control sequences', async () => {
     const { stdout } = await query(good, ['--evidence', '--no-stream'])
     expect(stdout).toContain('[2] evil^[[2J.md   0.50\n    Other text\n')
   })
 
-  it('shows the address of a web page, and on request why a passage was selected', async () => {
+  it('shows the address of a web page, and with --verbose why a passage was selected', async () => {
     const [item] = evidenceBundle.items
     const ofPage = {
       ...item,
@@ -101,7 +101,7 @@ describe('an answer', () => {
     expect((await query(page, ['--evidence'])).stdout).toContain(`    ${why}\n    Traces are kept for 90 days.\n`)
   })
 
-  it('becomes one JSON value with the fields of the contract', async () => {
+  it('becomes with --json one JSON value with the fields of the contract', async () => {
     const { stdout, stderr } = await query(good, ['--json'])
     expect(stderr).toBe('')
     const value = JSON.parse(stdout)
@@ -125,7 +125,7 @@ describe('an answer', () => {
     })
   })
 
-  it('becomes one event a line with jsonl', async () => {
+  it('becomes one event a line with --format jsonl', async () => {
     const { stdout } = await query(good, ['--format', 'jsonl'])
     const events = stdout
       .trim()
@@ -134,7 +134,7 @@ describe('an answer', () => {
     expect(events).toEqual(['answer.delta', 'answer.delta', 'answer.done'])
   })
 
-  it('uses the given mode, documents and session, and none by default', async () => {
+  it('results from a request with the given mode, documents and session, or by default without them', async () => {
     expect((await query(good)).body).toEqual({ knowledgeSpaceId: spaceId, query: 'how long?' })
     const { body } = await query(good, ['-m', 'deep', '--doc', traceId, '--session', 'last'])
     expect(body).toEqual({
@@ -174,7 +174,7 @@ describe('an answer that fails', () => {
     expect(stderr).toContain('ks: the answer stopped early: provider timed out after 60 s (trace #9f31c2aa)')
   })
 
-  it('also includes a broken connection and a stream without an end', async () => {
+  it('because of a broken connection or a stream without its last event ends with 8, too', async () => {
     for (const end of [
       (response: ServerResponse) => response.end(),
       (response: ServerResponse) => setTimeout(() => response.destroy(), 30),
@@ -188,7 +188,7 @@ describe('an answer that fails', () => {
     }
   })
 
-  it('prints nothing on stdout with json', async () => {
+  it('prints nothing on stdout with --json', async () => {
     const { code, stdout, stderr } = await query(
       (response) => {
         response.write(frame('answer.delta', { delta: 'Kept ', traceId }))
@@ -202,7 +202,7 @@ describe('an answer that fails', () => {
 })
 
 describe('--require-evidence', () => {
-  it('ends with exit 10 unless the documents answer', async () => {
+  it('ends with exit 10 unless the evidence is answerable or has a conflict', async () => {
     const of = (state: string) => (response: ServerResponse) => {
       response.write(frame('answer.delta', { delta: 'Some text.', traceId }))
       const metadata = { evidenceBundle: { state, items: [] } }
@@ -217,7 +217,7 @@ describe('--require-evidence', () => {
       expect((await query(of(state), ['--require-evidence'])).code, state).toBe(code)
   })
 
-  it('ends with exit 10 only if the flag is given', async () => {
+  it('ends with exit 10 if nothing is found, which without the flag ends with 0', async () => {
     const none = (response: ServerResponse) => {
       response.write(frame('answer.delta', { delta: 'Nothing was found for “this”.', traceId }))
       response.end(frame('answer.done', { finishReason: 'no-retrieval-evidence', traceId }))
@@ -270,7 +270,7 @@ describe('a question without an answer', () => {
     return run
   }
 
-  it('reports that all documents were searched if the index is up to date, never that something does not exist', async () => {
+  it('reports that every document was searched if the index is up to date', async () => {
     const { code, stderr } = await unanswered(0)
     expect(code).toBe(0)
     expect(stderr).toContain('the index is up to date: every document was searched for these words')
@@ -282,7 +282,7 @@ describe('a question without an answer', () => {
     expect(stderr).not.toContain('every document was searched')
   })
 
-  it('reports neither if the service gives no index state', async () => {
+  it('reports nothing about the index if the service refuses to list open jobs', async () => {
     const { code, stderr } = await unanswered(0, 403)
     expect(code).toBe(0)
     expect(stderr).not.toMatch(/up to date|out of date/)

@@ -4,8 +4,8 @@ import { cliHome } from '../helpers/cli.js'
 const home = cliHome()
 afterAll(() => home.end())
 
-describe('quickstart', () => {
-  it('starts from nothing, answers a question about a folder, and adds nothing the second time', async () => {
+describe('ks quickstart', () => {
+  it('answers a question about a folder without earlier setup, and ingests nothing the second time', async () => {
     home.file(
       'garden/tomatoes.md',
       `# Growing tomatoes\nTomatoes need six hours of sun a day.\n${'Water them in the morning. '.repeat(20)}`,
@@ -26,13 +26,13 @@ describe('quickstart', () => {
     expect(cat.stdout).toContain('six hours')
   })
 
-  it('prints one JSON value for programs', async () => {
+  it('prints one JSON value with --json', async () => {
     const { stdout, code } = await home.ks(['quickstart', 'garden', '--json'])
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({ space: 'garden', created: false, finishReason: 'retrieval-evidence' })
   })
 
-  it('explains what to do with a folder without documents', async () => {
+  it('exits with 2 for a folder without files to ingest', async () => {
     home.file('empty/.hidden', 'x')
     expect(await home.ks(['quickstart', 'empty'])).toMatchObject({
       code: 2,
@@ -41,8 +41,8 @@ describe('quickstart', () => {
   })
 })
 
-describe("quickstart on this program's own documents", () => {
-  it('answers how long traces are kept', async () => {
+describe('ks quickstart without a folder', () => {
+  it('answers from the documentation of this program how long traces are kept', async () => {
     const { code, stdout } = await home.ks(['quickstart'])
     expect(code).toBe(0)
     expect(stdout).toContain('Question   How long are answer traces kept?')

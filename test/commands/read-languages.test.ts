@@ -28,14 +28,14 @@ describe('ks read with text in pictures', { timeout: TIMEOUT_MS }, () => {
   const read = (args: string[], env: Record<string, string> = {}) =>
     home.ks(['read', 'greek.png', '--as', 'text', ...args], { env, timeoutMs: TIMEOUT_MS })
 
-  it('uses the languages of its flag, else of the setting, which detects other scripts automatically', async () => {
+  it('uses the languages of --ocr-languages, else of the setting, else detects the script', async () => {
     expect((await read(['--ocr-languages', 'ell'])).stdout).toMatch(WORDS)
     expect((await read([])).stdout).toMatch(WORDS)
     expect((await read([], { KS_DAEMON_OCR_LANGUAGES: 'eng' })).stdout).not.toMatch(WORDS)
     expect((await read([], { KS_DAEMON_OCR_LANGUAGES: 'ell' })).stdout).toMatch(WORDS)
   })
 
-  it('refuses an invalid language and one that is not installed', async () => {
+  it('refuses a malformed language and a language that is not installed', async () => {
     const missing = await read(['--ocr-languages', 'deu+eng'])
     expect([missing.code, missing.stderr]).toEqual([
       2,
@@ -45,7 +45,7 @@ describe('ks read with text in pictures', { timeout: TIMEOUT_MS }, () => {
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('is not a list of languages')])
   })
 
-  it('reads every page, however long that takes', async () => {
+  it('reads every page of a scan at once, and leaves none for later', async () => {
     const lines = (page: number) =>
       Array.from({ length: 30 }, (_, line) => `Berth ${page} was painted by carpenter number ${line} in the spring.`)
     home.file(

@@ -47,7 +47,7 @@ describe('ks read', () => {
     expect(cups.mediaType).toContain('spreadsheet')
   })
 
-  it('offers a format for each purpose', async () => {
+  it('prints with --as text, outline, tables, pictures, pages or Markdown', async () => {
     const as = async (form: string, ...more: string[]) => (await home.ks(['read', ...more, '--as', form])).stdout
     expect(await as('text', 'ferry.md')).toContain('day | price\nMonday | 9')
     expect(await as('outline', 'ferry.md')).toContain('Ferry')
@@ -118,7 +118,7 @@ describe('ks read', () => {
     expect(stderr).toContain('`ks ingest` transcribes the file in a space')
   })
 
-  it('refuses what is no file with a hint, and reports why a file cannot be read', async () => {
+  it('refuses URLs, folders and missing files with a hint, and reports why a file cannot be read', async () => {
     const refused = async (...args: string[]) => {
       const { code, stderr, stdout } = await home.ks(['read', ...args])
       return [code, stderr, stdout]

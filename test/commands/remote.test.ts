@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 describe('a remote service', () => {
-  it('gets a token that was tested before it was stored, for its origin only', async () => {
+  it('gets a token that `ks auth login` tested before it stored it for this origin only', async () => {
     await home.ks(['context', 'add', 'work', '--url', server.url])
     const refused = await home.ks(['auth', 'login', '--context', 'work'], { stdin: 'bad\n' })
     expect([refused.code, refused.stderr]).toEqual([
@@ -56,18 +56,18 @@ describe('a remote service', () => {
     expect(mentions).toEqual([true, false])
   })
 
-  it('appears on request, with the origin of the choice', async () => {
+  it('appears with --verbose, with the setting that selected it', async () => {
     const { stderr } = await home.ks(['spaces', '--verbose'], { env: { KS_CONTEXT: 'work' } })
     expect(stderr).toContain(`ks: using ${server.url} (environment)\n`)
   })
 
-  it('shows its requests with --debug, without a token', async () => {
+  it('gets requests that --debug prints without the token', async () => {
     const { stderr } = await home.ks(['spaces', '--debug', '--context', 'work'])
     expect(stderr).toMatch(/^debug: GET \/knowledge-spaces\?limit=\d+ 200 \d+ ms trace -$/m)
     expect(stderr).not.toContain('good')
   })
 
-  it('can be removed with its token', async () => {
+  it('needs a new token after `ks auth logout`', async () => {
     expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(0)
     expect((await home.ks(['auth', 'logout', '--context', 'work'])).code).toBe(5)
     expect((await home.ks(['spaces', '--context', 'work'])).code).toBe(4)

@@ -24,7 +24,7 @@ const events = (...flags: string[]) =>
   home.ks(['research', 'events', ID, '--url', server.url, ...flags], { env: { KS_TOKEN: 'a.b.c' } })
 const lines = (text: string) => text.split('\n').filter(Boolean)
 
-it('ks research events prints all events of a task into a pipe, over several pages', async () => {
+it('ks research events prints all events of a task into a pipe, even if they take several list pages', async () => {
   const { code, stdout, stderr } = await events()
   expect([code, stderr, lines(stdout).length]).toEqual([0, '', EVENTS])
   expect(new Set(lines(stdout)).size).toBe(EVENTS)

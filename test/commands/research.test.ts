@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 
 describe('ks research', () => {
-  it('plans, starts, follows, and prints the report', async () => {
+  it('plans, starts and follows a task, and prints its report', async () => {
     const plan = await ks('research', 'plan', TWO_PART, '--top-k', '5', '--budget', '0.5')
     expect(plan).toMatchObject({ budget: { budgetUsd: 0.5 }, retrievalPlan: { topK: 5, resolvedMode: 'fast' } })
     const steps = await home.ks(['research', 'plan', TWO_PART])
@@ -46,7 +46,7 @@ describe('ks research', () => {
     expect(followed.stderr).toContain('2 of 2 questions answered')
   })
 
-  it('lists and shows tasks, and prints events, evidence and report of one', async () => {
+  it('lists and shows tasks, and prints events, evidence and report of a task', async () => {
     const { stdout } = await home.ks(['research', 'start', '-', '--mode', 'research', '--json'], { stdin: TWO_PART })
     const { id } = JSON.parse(stdout)
     const events = await ks('research', 'events', id, '--follow')
@@ -70,7 +70,7 @@ describe('ks research', () => {
     expect((await ks('research', 'report', id)).evidenceBundleId).toBe(partials.at(-1).evidenceBundle.id)
   })
 
-  it('refuses invalid options, and tasks above its limits with exit 7', async () => {
+  it('refuses invalid options with exit 2, and a task above its limits with exit 7', async () => {
     expect((await home.ks(['research', 'start', 'x', '--budget', 'much'])).code).toBe(2)
     expect((await home.ks(['research', 'show', 'nonsense'])).code).toBe(2)
     expect((await home.ks(['research', 'report', '0192f0c1-2b6c-7e1a-9d7e-1c0a5f6b7d8e'])).code).toBe(5)
@@ -79,7 +79,7 @@ describe('ks research', () => {
     expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'research-limits-exceeded', status: 422 })
   })
 
-  it('leaves the task running at Ctrl-C; it can be listed, canceled once, and keeps its results', async () => {
+  it('leaves a followed task running at Ctrl-C; the task can be listed and canceled once, and keeps its results', async () => {
     const child = execa(process.execPath, [KS, 'research', 'start', TWO_PART, '--follow', '--space', 'slow'], {
       env: { ...process.env, ...home.env },
       buffer: false,

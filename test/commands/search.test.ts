@@ -49,7 +49,7 @@ describe('ks search', () => {
     expect(duty?.score).toBeGreaterThan(0)
   })
 
-  it('accepts a count and documents by path, and can list documents only', async () => {
+  it('accepts a limit and documents by path, and can list documents instead of passages', async () => {
     const all = await json<Row[]>('search', 'mooring', '-n', '100')
     expect(all.length).toBeGreaterThanOrEqual(12)
     expect((await json<Row[]>('search', 'mooring', '-n', '3')).map(({ nodeId }) => nodeId)).toEqual(

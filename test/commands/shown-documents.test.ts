@@ -32,7 +32,7 @@ describe('ks docs show --as', () => {
     expect(none).toEqual({ stdout: '', stderr: 'The document has no pages: its format has none.\n' })
   })
 
-  it('prints JSON in each form for programs', async () => {
+  it('prints each form as JSON with --json', async () => {
     const value = async (document: string, form: string) =>
       JSON.parse((await shown(document, '--as', form, '--json')).stdout)
     expect(await value('ferry.md', 'tables')).toMatchObject([
@@ -49,7 +49,7 @@ describe('ks docs show --as', () => {
     expect((await value('list.pdf', 'pages'))[0]).toMatchObject({ pageNumber: 1 })
   })
 
-  it('lists pictures with the names for fetching them', async () => {
+  it('lists pictures with the names by which they can be fetched', async () => {
     const pictures = JSON.parse((await shown('pictures.docx', '--as', 'pictures', '--json')).stdout)
     expect(pictures[0]).toMatchObject({ id: 'image-1', contentType: 'image/png', sizeBytes: expect.any(Number) })
     const { stderr } = await shown('pictures.docx', '--as', 'pictures')
@@ -61,12 +61,12 @@ describe('ks docs show --as', () => {
     expect(readFileSync(`${home.dir}/one.png`).byteLength).toBe(pictures[0].sizeBytes)
   })
 
-  it('prints the metadata without a form', async () => {
+  it('prints the metadata of the document if --as is not given', async () => {
     expect(JSON.parse((await shown('ferry.md', '--json')).stdout)).toMatchObject({ parserStatus: 'parsed' })
   })
 })
 
-it('jobs and documents show the current page while a file is read', { timeout: 180_000 }, async () => {
+it('ks jobs and ks docs show print the current page while a file is read', { timeout: 180_000 }, async () => {
   await home.ks(['daemon', 'stop'])
   const env = { KS_FAULT: 'parse' }
   home.file('slow/ks-fault-work-6000.md', '# Slow\n\nA long file.\n')

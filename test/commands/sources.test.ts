@@ -31,7 +31,7 @@ async function add({ type, uri, metadata }: RemotePlace): Promise<string> {
   return (await ks('sources', 'add', 'Place', ...how)).id
 }
 
-it('ks sources pages and import select by name or all; unknown names cause exit 3', async () => {
+it('ks sources import imports pages by id or all pages, and exits with 3 if an id is unknown', async () => {
   await notion.put('tides.md', 'The moon pulls the sea.')
   await notion.put('winds.md', 'The trade winds blow west.')
   const id = await add(notion)
@@ -46,7 +46,7 @@ it('ks sources pages and import select by name or all; unknown names cause exit 
   expect((await home.ks(['sources', 'files', id])).code).toBe(2)
 })
 
-it('ks sources files and import-files list and import files', async () => {
+it('ks sources files lists the files of a bucket, and ks sources import-files imports named files', async () => {
   await s3.put('tides.md', '# Tides\n\nThe moon pulls the sea.')
   const id = await add(s3)
   expect(await ks('sources', 'files', id)).toMatchObject([{ id: 'notes/tides.md', type: 'file', bucket: 'docs' }])

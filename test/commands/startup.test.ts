@@ -50,7 +50,7 @@ test.each([
   expect((await filesLoadedBy(argv, code)).length).toBeLessThanOrEqual(MOST_FILES)
 })
 
-test('every command of the bundle loads few files, all from the bundle', async () => {
+test('every command of the bundle loads few files', async () => {
   // oclif adds a listener to stdout each time it is loaded.
   process.stdout.setMaxListeners(0)
   const ids = Object.keys(bundleHere().commands)
@@ -63,7 +63,7 @@ test('every command of the bundle loads few files, all from the bundle', async (
   }
 })
 
-test('this Node accepts the code cache of the build', () => {
+test('the running version of Node accepts the code cache of the build', () => {
   const { scripts } = bundleHere()
   expect(scripts.map(({ cachedDataRejected }) => cachedDataRejected)).toEqual(scripts.map(() => false))
 })

@@ -52,7 +52,7 @@ describe('wrong arguments', () => {
     expect(await home.ks(args)).toMatchObject({ code: 2, stdout: '', stderr })
   })
 
-  it('become one JSON object on stderr for programs', async () => {
+  it('with --json lead to one JSON object on stderr', async () => {
     const { stdout, stderr, code } = await home.ks(['spaces', '--lmit', '1', '--json'])
     expect([stdout, code]).toEqual(['', 2])
     expect(JSON.parse(stderr)).toEqual({
@@ -65,7 +65,7 @@ describe('wrong arguments', () => {
     })
   })
 
-  it('never include an argument from a pipe', async () => {
+  it('include a missing NAME even if stdin contains text', async () => {
     expect(await home.ks(['spaces', 'create'], { stdin: 'from a pipe' })).toMatchObject({ code: 2 })
   })
 })
@@ -95,7 +95,7 @@ describe('--version', () => {
 })
 
 describe('a command without a service', () => {
-  it('reports how to start one, with exit 8', async () => {
+  it('reports how to start a daemon, with exit 8', async () => {
     expect(await home.ks(['spaces', '--no-autostart'])).toMatchObject({
       code: 8,
       stderr: `ks: no daemon answers for ${home.dataDir}\nhint: \`ks daemon start\`\n`,
@@ -115,7 +115,7 @@ describe('a command without a service', () => {
     expect(reached.stderr).toContain(`ks: cannot reach ${url} (ECONNREFUSED)`)
   })
 
-  it('can create a token, with only the token on stdout', async () => {
+  it('can be `ks auth token create`, which prints only the token on stdout', async () => {
     const { stdout, code } = await home.ks(['auth', 'token', 'create', '--subject', 'ci', '--expires', '1h'])
     expect(code).toBe(0)
     expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
@@ -143,7 +143,7 @@ describe('settings', () => {
     expect((await home.ks(['config', 'set', 'spce', 'x'])).stderr).toContain('did you mean `space`?')
   })
 
-  it('follow the rules of the daemon for its part, with masked secrets', async () => {
+  it('for the daemon must satisfy its rules, and are shown with masked secrets', async () => {
     const refused = await home.ks(['config', 'set', 'rateLimit', '-1', '--daemon'])
     expect(refused).toMatchObject({ code: 2, stderr: 'ks: rateLimit must be an integer of at least 0\n' })
     const providers = JSON.stringify([
@@ -184,7 +184,7 @@ describe('a project file', () => {
 })
 
 describe('completion scripts', () => {
-  it.each(['bash', 'zsh', 'fish'])('contain the commands for %s, but no hidden ones', async (shell) => {
+  it.each(['bash', 'zsh', 'fish'])('for %s contain all commands except hidden ones', async (shell) => {
     const { stdout, code } = await home.ks(['completion', shell])
     expect(code).toBe(0)
     for (const word of ['quickstart', 'set-embedding', 'dry-run']) expect(stdout).toContain(word)

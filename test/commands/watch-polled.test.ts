@@ -101,7 +101,7 @@ test('`ks watch --poll` follows a folder without system events, and prints the i
   })
 })
 
-test('a disk without change events below a folder is detected and polled, while the rest uses events', async (context) => {
+test('ks watch polls a disk without change events below its folder, and uses events for the rest of the folder', async (context) => {
   const folder = newFolder('mixed', { 'local.md': '# Local' })
   const disk = mountSilentDisk(join(folder, 'share'))
   if (typeof disk === 'string') {
@@ -129,7 +129,7 @@ test('a disk without change events below a folder is detected and polled, while 
   }
 })
 
-test('the daemon polls a folder on request, reports it, and continues after a restart', async () => {
+test('ks watch add --poll makes the daemon poll a folder, report the interval, and continue after a restart', async () => {
   const folder = newFolder('kept', { 'a.md': '# Alpha' })
   expect((await home.ks(['watch', 'add', folder, '--space', 'notes', '--poll', '1s'])).code).toBe(0)
   await untilNames(folder, ['a.md'])
@@ -157,7 +157,7 @@ test('the daemon polls a folder on request, reports it, and continues after a re
   await home.ks(['watch', 'remove', folder])
 })
 
-test('an interval that is too short for any disk is refused', async () => {
+test('ks watch refuses a polling interval that is too short, too long or malformed', async () => {
   const folder = newFolder('refused', { 'a.md': '# Alpha' })
   for (const pace of ['10ms', '2h', 'often']) {
     const { code, stderr } = await home.ks(['watch', folder, '--space', 'notes', '--once', '--poll', pace])

@@ -117,7 +117,7 @@ async function holds(word: string): Promise<boolean> {
 }
 
 describe('a watch in the foreground', () => {
-  test('uploads created, edited and renamed files, and removes deleted ones', async () => {
+  test('uploads created, edited and renamed files, and deletes the documents of deleted files', async () => {
     newFolder({ 'a.md': '# Alpha\n\nalpaca', 'sub/b.md': '# B\n\nbadger' })
     const watching = await watchHere()
     await untilNames(['a.md', 'sub/b.md'])
@@ -135,7 +135,7 @@ describe('a watch in the foreground', () => {
     expect(await names()).toEqual(['a.md', 'moved/b.md', 'moved/d.md'])
   })
 
-  test('tolerates the ways in which editors save', async () => {
+  test('keeps one document of a file, in whatever way editors save the file', async () => {
     newFolder({ 'note.md': '# Note\n\nfirst' })
     const watching = await watchHere()
     await watching.seen('watch.file', { status: 'published' })
@@ -169,7 +169,7 @@ describe('a watch in the foreground', () => {
     expect(await holds('part 19')).toBe(true)
   })
 
-  test('follows ignore files, also when they change, and no link out of the folder', async () => {
+  test('follows ignore files and their changes, and follows no link out of the folder', async () => {
     newFolder({
       '.ksignore': 'drafts/\n',
       'drafts/x.md': '# Xylem',
@@ -196,7 +196,7 @@ describe('a watch in the foreground', () => {
 })
 
 describe('a watched folder whose disk is missing', () => {
-  test('causes no deletion, and continues when it returns', async () => {
+  test('causes no deletion, and its watch continues when the disk is back', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
     const watching = await watchHere()
     await untilNames(['a.md', 'b.md'])
@@ -213,7 +213,7 @@ describe('a watched folder whose disk is missing', () => {
     await untilNames(['b.md'])
   })
 
-  test('needs a flag to confirm that its files are deleted', async () => {
+  test('needs --accept-missing to confirm that its files are deleted', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
     await home.ks(['watch', folder, '--space', 'notes', '--once'])
     rmSync(folder, { recursive: true })
@@ -228,7 +228,7 @@ describe('a watched folder whose disk is missing', () => {
 })
 
 describe('ks watch --once', () => {
-  test('uses earlier ingests, and applies all changes since', async () => {
+  test('starts from an earlier ingest of the folder, and applies all changes since then', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta', 'c.md': '# Gamma' })
     expect((await home.ks(['ingest', folder, '--space', 'notes', '--wait'])).code).toBe(0)
     rmSync(join(folder, 'a.md'))
@@ -246,7 +246,7 @@ describe('ks watch --once', () => {
     expect(second.stderr).toContain('nothing changed')
   })
 
-  test('keeps the documents of deleted files on request', async () => {
+  test('keeps the documents of deleted files with --on-delete keep', async () => {
     newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
     await home.ks(['watch', folder, '--space', 'notes', '--once'])
     rmSync(join(folder, 'a.md'))
@@ -275,7 +275,7 @@ describe('ks watch --once', () => {
   })
 })
 
-test('a folder for a remote service is watched locally, with a separate ledger', async () => {
+test('ks watch --url watches a folder for a remote service, and keeps the file list on this machine', async () => {
   newFolder({ 'a.md': '# Alpha', 'b.md': '# Beta' })
   const { url } = JSON.parse(readFileSync(join(home.dataDir, 'daemon.json'), 'utf8'))
   const env = { KS_TOKEN_FILE: join(home.dataDir, 'cli.token') }
@@ -304,7 +304,7 @@ describe('a watch of the daemon', () => {
     return all.find((watch) => watch.folder === folder)
   }
 
-  test('follows its folder until it is removed', async () => {
+  test('follows its folder until the watch is stopped', async () => {
     newFolder({ 'a.md': '# Alpha' })
     expect((await home.ks(['watch', 'add', folder, '--space', 'notes'])).code).toBe(0)
     await untilNames(['a.md'])
@@ -350,7 +350,7 @@ describe('a watch of the daemon', () => {
     await home.ks(['watch', 'remove', folder])
   })
 
-  test('belongs to the daemon of this machine', async () => {
+  test('cannot be added to a remote service', async () => {
     newFolder({ 'a.md': '# Alpha' })
     const refused = await home.ks(['watch', 'add', folder, '--url', 'https://example.com', '--space', 'notes'])
     expect(refused).toMatchObject({ code: 2 })
@@ -358,7 +358,7 @@ describe('a watch of the daemon', () => {
   })
 })
 
-test('a file above the limit of the service is reported, and the others are uploaded', async () => {
+test('ks watch reports a file above the upload limit, and uploads smaller files', async () => {
   newFolder({ 'a.md': '# A\nfirst words\n', 'sparse.md': '' })
   truncateSync(join(folder, 'sparse.md'), 2 ** 40)
   const watching = await watchHere()

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 
 describe('files of a workspace', () => {
-  it('can be written from a flag, a file and stdin, and read like all others', async () => {
+  it('can be written from a flag, a file and stdin, and read like files of documents', async () => {
     await ok(['fs', 'write', '/workspaces/audit/a.md', '--text', 'from a flag'])
     const path = home.file('plan.md', 'from a file\n')
     await ok(['fs', 'write', '/workspaces/audit/b.md', '--from', path])
@@ -45,7 +45,7 @@ describe('files of a workspace', () => {
     )
   })
 
-  it('cannot be written elsewhere, above the size limit, or without content', async () => {
+  it('cannot be written outside /workspaces, above the size limit, or without content', async () => {
     const run = await home.ks(['fs', 'write', '/sources/uploads/a.md', '--text', 'x'])
     expect(run).toMatchObject({ code: 2, stdout: '' })
     expect(run.stderr).toContain('path must be in /workspaces')

@@ -113,7 +113,7 @@ function form(files: [name: string, text: string][], field: string): FormData {
   return data
 }
 
-describe('responses', () => {
+describe('responses of operations', () => {
   test('match their documented shape for spaces', async () => {
     const body = { name: 'Sea', slug: 'sea', description: 'All about the sea' }
     const space = await call('createKnowledgeSpace', {}, { json: body })
@@ -560,7 +560,7 @@ describe('A14: the objects of a space', () => {
       expect((await edge.send('GET', `/queries/${made.trace}${part}`, { token: edge.tokens.carol })).status).toBe(404)
   })
 
-  test('return completely from a bundle, once the space is deleted', async () => {
+  test('can be imported from a bundle once the space is deleted, but not before', async () => {
     const bundle: unknown = await call('exportBundle', {}, { query: { ids: String(made.space) } })
     if (!(bundle instanceof Uint8Array)) throw new Error('a bundle is bytes')
     const file = () => {
@@ -580,14 +580,14 @@ describe('A14: the objects of a space', () => {
     expect((await call('getKnowledgeSpace', { id: made.space })) as object).toMatchObject({ id: made.space })
   })
 
-  test('disappear with the space', async () => {
+  test('get 404 for their owner once the space is deleted', async () => {
     await call('deleteKnowledgeSpace', { id: made.space })
     for (const path of [`/knowledge-spaces/${made.space}`, `/knowledge-spaces/${made.space}/documents`])
       expect((await edge.send('GET', path, { token: edge.tokens.ada })).status).toBe(404)
   })
 })
 
-test('every operation was called here, except those with a separate test', () => {
+test('every operation of the contract was called by a test of response shapes, except those with a separate test', () => {
   const elsewhere = [
     'cancelEmbeddingMigration',
     'cancelJob',

@@ -60,7 +60,7 @@ function queries(): Record<string, Record<string, string>[]> {
 }
 
 describe('after documents are deleted, their content', () => {
-  test('had appeared in more than 40 reads before', () => {
+  test('appeared in more than 40 reads before the deletion', () => {
     expect(shown).toBeGreaterThan(40)
   })
 
@@ -68,7 +68,7 @@ describe('after documents are deleted, their content', () => {
     for (const text of await answers(route)) expect(text.match(MARKERS)?.[0], text.slice(0, 2000)).toBeUndefined()
   })
 
-  test('appears no longer in a chat conversation or an answer', async () => {
+  test('appears no longer in the answers to a new chat message and a new query', async () => {
     const { space, key, ids } = planted
     const json = { query: 'And where does it meet?', user: 'eve', inputs: {}, response_mode: 'blocking' }
     const sent = { token: key, json: { ...json, conversation_id: ids.conversation_id } }
@@ -77,7 +77,7 @@ describe('after documents are deleted, their content', () => {
     expect(await (await edge.send('POST', '/queries', asked)).text()).not.toMatch(MARKERS)
   })
 
-  test('no longer affects topics and communities, which are derived again', async () => {
+  test('no longer keeps topics from being listed: they are derived again', async () => {
     const at = `/knowledge-spaces/${planted.space}/fs/ls?limit=10&path=/knowledge/topics`
     const { items } = await bodyOf<{ items: object[] }>(await edge.send('GET', at, { token: edge.tokens.ada }))
     expect(items.length).toBeGreaterThan(0)

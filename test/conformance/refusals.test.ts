@@ -100,7 +100,7 @@ function bodyOf(route: RouteDefinition): unknown {
 }
 
 describe('A01: without a token', () => {
-  test.each(PREFIXES)('every path under /%s gets 401, known or not', async (prefix) => {
+  test.each(PREFIXES)('existing and unknown paths under /%s get 401', async (prefix) => {
     for (const path of [`/${prefix}/no/such/thing`, `/${prefix}`, `/${prefix}/`]) {
       const { status } = await refusal(await edge.send('GET', path))
       expect(status).toBe(401)
@@ -141,10 +141,10 @@ describe('an invalid id in a path', () => {
   })
 })
 
-describe('A65: query parameters', () => {
+describe('A65: query parameters of operations', () => {
   const withQuery = routes.filter(({ query }) => query !== undefined)
   test.each(withQuery.map((route) => [title(route), route] as const))(
-    'follow their schema at %s: the last valid values pass, the first invalid ones get 400',
+    'follow their schema at %s: the last valid values pass, the first invalid values get 400',
     async (_title, route) => {
       for (const each of edges(schemaOf(route.query!, 'query'))) {
         const path = pathOf(route) + queryOf(route, each.path, each.value)
@@ -162,7 +162,7 @@ describe('A65: query parameters', () => {
 
   const paged = routes.filter(({ query }) => query?.shape.cursor !== undefined)
   test.each(paged.map((route) => [title(route), route] as const))(
-    'accept no foreign cursor at %s',
+    'refuse a cursor that the service did not create at %s',
     async (_title, route) => {
       for (const cursor of ['x', 'AAAA', Buffer.from('["[[1],\\"x\\",null]","y"]').toString('base64url')]) {
         const path = pathOf(route) + queryOf(route, ['cursor'], cursor)
@@ -174,10 +174,10 @@ describe('A65: query parameters', () => {
   )
 })
 
-describe('A23: request bodies', () => {
+describe('A23: request bodies of operations', () => {
   const withBody = routes.filter(({ body }) => body !== undefined)
   test.each(withBody.map((route) => [title(route), route] as const))(
-    'follow their schema at %s: the last valid values pass, the first invalid ones get 400',
+    'follow their schema at %s: the last valid values pass, the first invalid values get 400',
     async (_title, route) => {
       const root = schemaOf(route.body!, 'body')
       for (const each of edges(root)) {

@@ -70,13 +70,13 @@ export function walk(
       }
     })
 
-    test('change no row by refused requests', () => {
+    test('change no row of the database by their refused requests', () => {
       expect(rowsOfAll(ground.edge.dataDir)).toEqual(rows)
     })
   })
 
   test.each(titled)(
-    '%s returns no data of others to the callers it admits, and 404 for ids of others',
+    "%s returns no data of the space's owner to callers without access to the data, and 404 for ids of such data",
     async (_title, route) => {
       for (const walker of ground.walkers) {
         if (walker.sees === 'everything' || getRejectionStatus(route, walker.kind) !== undefined) continue
@@ -93,7 +93,7 @@ export function walk(
   )
 
   test.each(Object.keys(TOOL_CALLS))(
-    'the MCP tool %s returns no data of others and needs a token with its scope',
+    'the MCP tool %s needs a token with its scope, and returns only data that its caller may see',
     async (name) => {
       const tool = await loadTool(name)
       for (const walker of ground.walkers) {
@@ -122,11 +122,11 @@ export function walk(
     },
   )
 
-  test('the walk calls every MCP tool', async () => {
+  test('every MCP tool is called with the token of each caller', async () => {
     expect(Object.keys(TOOL_CALLS).sort()).toEqual((await loadAllTools()).map(({ name }) => name).sort())
   })
 
-  test('all calls together leave the data of the owner unchanged', async () => {
+  test("the calls of all operations and tools leave the data of the space's owner unchanged", async () => {
     expect(await seenByOwner(ground)).toBe(before)
   })
 }

@@ -49,7 +49,7 @@ const chat = (token: string, method: string, path: string, json?: unknown) =>
   })
 
 describe('a visit of a chat page', () => {
-  it('starts only from the page itself and if the operator enables it, and continues as the same user', async () => {
+  it('starts only from the chat page itself and if the operator enables the page, and continues as the same user', async () => {
     expect((await post(`/chat/${other}/visits`, {})).status).toBe(404)
     expect((await fetch(`${console.url}/chat/${other}`)).status).toBe(404)
     expect((await post(`/chat/${appId}/visits`, {}, { origin: 'http://evil.example' })).status).toBe(403)
@@ -59,7 +59,7 @@ describe('a visit of a chat page', () => {
     expect((await visit('no.such.visit')).user).not.toBe(first.user)
   })
 
-  it('opens the chat of its application for its own user, and nothing else', async () => {
+  it('permits the chat of its application for its own user, and nothing else', async () => {
     const [one, two] = [await visit(), await visit()]
     expect((await chat(one.token, 'GET', `/conversations?user=${one.user}`)).status).toBe(200)
     const refused = [
@@ -90,7 +90,7 @@ describe('a visit of a chat page', () => {
     expect([statuses[0], statuses.at(-1)]).toEqual([200, 429])
   })
 
-  it('by the owner needs the subject that created the application', async () => {
+  it('started in the console needs the subject that created the application', async () => {
     const path = `/daemon/console/chats/${appId}`
     expect((await call('POST', path)).status).toBe(201)
     expect((await console.call('POST', path)).status).toBe(404)
@@ -106,7 +106,7 @@ describe('a visit of a chat page', () => {
 })
 
 describe.runIf(hasBrowser)('chat in the browser', () => {
-  it('tries an application, rates and finds an answer, and sets a fixed answer', async () => {
+  it('lets the owner try an application, rate and find an answer, and set a fixed answer', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('chat'))
     await page.getByRole('link', { name: HOSTILE }).click()
     await page.getByRole('button', { name: 'When does the shop open?' }).click()
@@ -148,7 +148,7 @@ describe.runIf(hasBrowser)('chat in the browser', () => {
     await close()
   })
 
-  it('creates an application with prices and a key that is shown once, and deletes it, at 360 px', async () => {
+  it('lets the owner create and delete an application with prices and a key that is shown once, at 360 px', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('chat'), {
       width: 360,
       height: 740,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { diffElements } from '../../src/console/pages/documents/differences.js'
 
-it('differences list added and removed elements in order, with the number of unchanged ones', () => {
+it('differences of two versions list added and removed elements in order, with the number of unchanged elements', () => {
   expect(diffElements(['Plan', 'Monday', 'tea', 'end'], ['Plan', 'Friday', 'tea', 'cake', 'end'])).toEqual([
     { kind: 'unchanged', text: '1 element unchanged' },
     { kind: 'removed', text: 'Monday' },
@@ -14,7 +14,7 @@ it('differences list added and removed elements in order, with the number of unc
   expect(diffElements(['a', 'b'], ['a', 'b'])).toEqual([{ kind: 'unchanged', text: '2 elements unchanged' }])
 })
 
-it('differences of texts that are too long for an ordered comparison still list elements of one text only', () => {
+it('differences of versions too long for an ordered comparison still list the elements of only one version', () => {
   const many = (word: string) => Array.from({ length: 2500 }, (_, at) => `${word} ${at}`)
   const changes = diffElements(['x', ...many('old'), 'shared', 'y'], ['z', ...many('new'), 'shared', 'w'])
   expect(changes.filter(({ kind }) => kind === 'removed')).toHaveLength(2502)

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 describe.runIf(hasBrowser)('documents in the console', () => {
-  it('A59: never run code, whatever they or their names contain', async () => {
+  it('A59: never run code, whatever the documents or their names contain', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('documents'))
     // The code of the address is exchanged before the next page opens.
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
@@ -55,7 +55,7 @@ describe.runIf(hasBrowser)('documents in the console', () => {
     await close()
   })
 
-  it('stay invisible if they belong to another tenant', async () => {
+  it('stay invisible to another tenant', async () => {
     const { token } = await createToken(console.dataDir, {
       tenant: 'tenant-b',
       subject: 'bob',
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('documents in the console', () => {
     await close()
   })
 
-  it('appear in lists of ten thousand, with only some of them in the page', async () => {
+  it('appear in a list of ten thousand documents, of which the page contains only some as elements', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     const MANY = 10_000

@@ -30,7 +30,7 @@ const names = async () => {
   return (await jsonOf<{ items: { filename: string }[] }>(answer)).items.map(({ filename }) => filename).sort()
 }
 
-describe.runIf(hasBrowser)('files of a drive', () => {
+describe.runIf(hasBrowser)('files of a drive in the console', () => {
   it('can be selected across folders, imported exactly as selected, and appear as imported', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('sources?space=drive'), {
       width: 360,

@@ -64,7 +64,7 @@ describe.runIf(hasBrowser)('a restart of the daemon', () => {
     await close()
   })
 
-  it('during an upload: each file shows its result, and failed ones can be sent again', async () => {
+  it('during an upload: each file shows its result, and failed files can be sent again', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
     const card = page.locator('.space-card', { hasText: 'river' })
     await card.getByRole('button', { name: 'Add' }).click()

@@ -46,7 +46,7 @@ const members = communities.map(({ slug }, of) => ({
 describe('the picture of a complete graph', () => {
   const { dots, lines } = buildSpaceDrawing(communities, members, chains())
 
-  it('contains ten thousand entities, each in the community of its relations, and no isolated one', () => {
+  it('contains ten thousand entities, each in the community of its relations, and no isolated entity', () => {
     expect(dots).toHaveLength(COMMUNITIES * (EACH + 1))
     expect(dots.find(({ id }) => id === idOf(7, EACH - 2))?.community).toBe(7)
     expect(dots.some(({ id }) => id === 'alone')).toBe(false)
@@ -55,7 +55,7 @@ describe('the picture of a complete graph', () => {
     expect(dots[0]).toMatchObject({ kind: 'community', label: 'C0' })
   })
 
-  it('arranges the entities of each community in a circle, apart from the others', () => {
+  it('arranges the entities of each community in a circle, apart from all further communities', () => {
     const place = new Map(dots.map(({ id }, at) => [id, at]))
     const what = {
       x: dots.map(() => 0),

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 describe.runIf(hasBrowser)('the page Graph and topics', () => {
-  it('draws the communities, and links a name to its relations, passages and document', async () => {
+  it('draws the communities, and leads from an entity to its relations, passages and document', async () => {
     const tab = await openTab(console.url, await console.signedIn('graph?space=harbour'))
     const { page } = tab
     await page.locator('.graph-canvas[data-laid="true"] canvas').first().waitFor({ state: 'attached' })
@@ -44,7 +44,7 @@ describe.runIf(hasBrowser)('the page Graph and topics', () => {
     await tab.close()
   })
 
-  it('reports a browser without WebGL, and lists the same data', async () => {
+  it('reports that a browser has no WebGL, and lists the data of the graph', async () => {
     const tab = await openTab(console.url, await console.signedIn('spaces'))
     const { page } = tab
     await page.addInitScript('HTMLCanvasElement.prototype.getContext = () => null')

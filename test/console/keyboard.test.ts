@@ -88,7 +88,7 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
     await close()
   })
 
-  it('focuses the first field of a form, and its opener again after it ends in any way', async () => {
+  it('focuses the first field of a form, and after closing the form the button that opened it', async () => {
     const { page, close } = await openPage('spaces')
     await tabTo(page, 'button New space')
     for (const leave of [
@@ -141,7 +141,7 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
     await close()
   })
 
-  it('accepts input in the palette at once, and shows the shortcuts on "?"', async () => {
+  it('accepts input in the command palette at once, and shows the shortcuts on "?"', async () => {
     const { page, close } = await openPage('spaces')
     await page.keyboard.press('Control+k')
     await page.keyboard.type('keyb')
@@ -172,7 +172,7 @@ describe.runIf(hasBrowser)('the console by keyboard only', () => {
     await close()
   })
 
-  it('focuses the menu of pages in a narrow window, and returns with Escape', async () => {
+  it('focuses the menu of pages in a narrow window, and returns the focus with Escape', async () => {
     const { page, close } = await openPage('spaces')
     await page.setViewportSize({ width: 360, height: 800 })
     await page.getByRole('button', { name: 'Pages' }).press('Enter')

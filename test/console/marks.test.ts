@@ -14,8 +14,8 @@ beforeAll(async () => {
 })
 afterAll(endBrowser)
 
-describe.runIf(hasBrowser)('a citation of a PDF', () => {
-  it('opens the rendered page with its lines highlighted, and announces them', async () => {
+describe.runIf(hasBrowser)('a citation of a PDF in the console', () => {
+  it('opens the rendered page with the cited lines highlighted, and announces the number of lines', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('ask?space=harbour'))
     await page.getByLabel('Question').fill('What does mooring cost a night?')
     await page.keyboard.press('Enter')

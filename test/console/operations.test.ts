@@ -26,7 +26,7 @@ const call: Console['call'] = (method, path, sent = {}) =>
   console.call(method, path, { token: console.operator, ...sent })
 
 describe('tokens of the console', () => {
-  it('get signed for the operator only, never with all scopes, and for at most 90 days', async () => {
+  it('can be created by the operator only, never with all scopes, and for at most 90 days', async () => {
     const json = { subject: 'ci', write: false, days: 1 }
     expect((await console.call('POST', '/daemon/console/tokens', { json })).status).toBe(403)
     expect((await call('POST', '/daemon/console/tokens', { json: { ...json, days: 91 } })).status).toBe(400)
@@ -40,7 +40,7 @@ describe('tokens of the console', () => {
 })
 
 describe.runIf(hasBrowser)('the operations pages in the browser', () => {
-  it('show the state of the daemon, without serious barriers, also at 360 px', async () => {
+  it('show the state of the daemon without serious accessibility problems at 360 px', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('operations'), {
       width: 360,
       height: 740,
@@ -78,7 +78,7 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
     await close()
   })
 
-  it('save a changed retention policy, and explain a refused one', async () => {
+  it('save a changed retention policy', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('operations?tab=keeping&space=notes'))
     await page.getByLabel('Traces of answers (days)').first().fill('31')
     await page.getByRole('button', { name: 'Save' }).first().click()
@@ -90,7 +90,7 @@ describe.runIf(hasBrowser)('the operations pages in the browser', () => {
     await close()
   })
 
-  it('show a token once, which works, and is refused after its id was revoked', async () => {
+  it('show a new token once; the token is accepted until its id is revoked', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('operations?tab=tokens'))
     await page.getByLabel('For', { exact: true }).fill('ci')
     await page.getByRole('button', { name: 'Create token' }).click()

@@ -51,7 +51,7 @@ describe.runIf(hasBrowser)('the page Quality', () => {
     await tab.close()
   })
 
-  it('runs the golden questions, charts the runs, and compares two question by question', async () => {
+  it('runs the golden questions, charts the runs, and compares two runs question by question', async () => {
     const path = `/knowledge-spaces/${spaceId}/golden-questions`
     const golden = (question: string, metadata: object, expected?: object) =>
       operator('POST', path, { question, metadata, ...(expected === undefined ? {} : { expect: expected }) })
@@ -94,8 +94,8 @@ describe.runIf(hasBrowser)('the page Quality', () => {
   })
 })
 
-describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
-  it('a changed golden question gets the values of the form, and keeps the others', async () => {
+describe.runIf(hasBrowser)('the page Quality, for golden questions, groups and conflicts', () => {
+  it('saves the values of the form in a golden question, and keeps values that the form does not contain', async () => {
     const path = `/knowledge-spaces/${spaceId}/golden-questions`
     const metadata = { expect: [{ document: 'crane.md' }], team: 'quay' }
     const made = await operator('POST', path, { question: 'Who mends the crane?', tags: ['old'], metadata })
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     await tab.close()
   })
 
-  it('equal queries can be decided together', async () => {
+  it('decides equal failed queries together', async () => {
     for (const query of ['price of a violin lesson', 'the price of violin lessons'])
       await (await operator('POST', '/queries', { knowledgeSpaceId: spaceId, query })).text()
     const path = `/knowledge-spaces/${spaceId}/failed-queries`
@@ -153,7 +153,7 @@ describe.runIf(hasBrowser)('golden questions, groups and conflicts', () => {
     await tab.close()
   })
 
-  it('two contradicting documents appear side by side and open at the sentence', async () => {
+  it('shows two contradicting documents side by side, and opens each at the sentence', async () => {
     await upload(spaceId, 'lease-old.md', '# Lease\n\nThe rent of the shed in Northport is 4,200 crowns a month.\n')
     await upload(spaceId, 'lease-new.md', '# Lease\n\nThe rent of the shed in Northport is 4,850 crowns a month.\n')
     await expect

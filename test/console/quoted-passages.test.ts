@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { splitQuotation } from '../../src/console/pages/ask/quoted-passages.js'
 
-it('a quotation is split into passages and marks, and citation marks of a document remain text', () => {
+it('a quotation is split into passages and marked ranges, and citation marks of a document remain text', () => {
   const text = 'Closest passages:\n\n[1] a [2].md › Lamps\n\nLit in 1908 [3].\n\n[4] b.md\n\nThe boat.\n\nThe sea.'
   const blockOf = (cited: number, quoted: string, marked: string[]) => {
     const ranges = marked.map((one) => ({ start: text.indexOf(one), end: text.indexOf(one) + one.length }))

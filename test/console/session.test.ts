@@ -27,7 +27,7 @@ const codeOf = async () => new URLSearchParams(new URL(await console.signedIn(),
 const spaces = (token: string) => console.call('GET', '/knowledge-spaces', { token })
 
 describe('the sign-in code of an address', () => {
-  it('can be exchanged for a session of the operator, once', async () => {
+  it('can be exchanged only once for a session of the operator', async () => {
     const code = await codeOf()
     const first = await post('/daemon/console/sessions', { code })
     expect(first.status).toBe(201)
@@ -38,7 +38,7 @@ describe('the sign-in code of an address', () => {
     expect((await post('/daemon/console/sessions', { code })).status).toBe(401)
   })
 
-  it('needs the operator, and an invalid code opens nothing', async () => {
+  it('can be created by the operator only, and an invalid code is refused', async () => {
     expect((await console.call('POST', '/daemon/console/codes')).status).toBe(403)
     expect((await fetch(`${console.url}/daemon/console/codes`, { method: 'POST' })).status).toBe(401)
     expect((await post('/daemon/console/sessions', { code: 'x'.repeat(43) })).status).toBe(401)
@@ -119,7 +119,7 @@ describe('the files of the console', () => {
   })
 })
 
-describe.runIf(hasBrowser)('the console in the browser', () => {
+describe.runIf(hasBrowser)('the console session in the browser', () => {
   it('removes the code from the address, shows the page, and sends no request to other hosts', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('the console in the browser', () => {
     await close()
   })
 
-  it('explains a refused token, and opens the page of its tenant with a valid one, in this tab only', async () => {
+  it('explains a refused token, and with a valid token shows the page of its tenant, in this tab only', async () => {
     const { page, close } = await openTab(console.url, '/console/')
     await page.getByLabel('Token').fill('no.good.token')
     await page.getByRole('button', { name: 'Sign in' }).click()
@@ -173,7 +173,7 @@ describe.runIf(hasBrowser)('the console in the browser', () => {
     await close()
   })
 
-  it('does not renew a token in a duplicated tab while the first one is open, but does once that is closed', async () => {
+  it('does not renew a token in a duplicated tab while the original tab is open, but after that tab is closed', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()
     // Expires at once, so that every request renews the token.
@@ -198,7 +198,7 @@ describe.runIf(hasBrowser)('the console in the browser', () => {
     await close()
   })
 
-  it('explains an address that was already used', async () => {
+  it('explains that a sign-in address was already used', async () => {
     const address = await console.signedIn()
     const first = await openTab(console.url, address)
     await first.page.getByRole('heading', { name: 'Spaces', level: 1 }).waitFor()

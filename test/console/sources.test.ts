@@ -43,7 +43,7 @@ afterAll(async () => {
 const read = async (path: string) => await (await console.call('GET', path, { token: console.operator })).text()
 
 describe.runIf(hasBrowser)('sources in the browser', () => {
-  it('show a site that can be added with a hidden secret, read, paused, and removed with its documents', async () => {
+  it('include a site that can be added with a hidden secret, read, paused, and removed with its documents', async () => {
     const { page, problems, strangers, close } = await openTab(console.url, await console.signedIn('sources'))
     await page.getByRole('button', { name: 'Add a source' }).click()
     await page.getByRole('button', { name: 'Web site' }).click()
@@ -108,7 +108,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await close()
   })
 
-  it('show a watched folder with its progress, which can be removed while its documents remain', async () => {
+  it('include a watched folder with its progress, which can be removed while its documents remain', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn('sources?space=shop'), {
       width: 360,
       height: 740,
@@ -128,7 +128,7 @@ describe.runIf(hasBrowser)('sources in the browser', () => {
     await close()
   })
 
-  it('explain to other users than the operator that folders need the operator', async () => {
+  it('explain to a user who is not the operator that only the operator can watch folders', async () => {
     await console.call('POST', '/knowledge-spaces', { json: { name: 'Other', slug: 'other' } })
     const { page, close } = await openTab(console.url, '/console/sources')
     const { createToken } = await import('../../src/local/keys.js')

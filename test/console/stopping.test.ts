@@ -53,7 +53,7 @@ describe.runIf(hasBrowser)('an answer in progress', () => {
     await close()
   })
 
-  it('can be stopped in Chat: this is shown, the text so far remains, and the conversation continues', async () => {
+  it('can be stopped in Chat: the text so far remains, and the conversation continues', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn(`chat/${appId}`))
     model.always({ kind: 'stall-after', deltas: 9 })
     await page.getByLabel('Message').fill('What does the otter hunt?')

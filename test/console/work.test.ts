@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(endBrowser)
 
 describe.runIf(hasBrowser)('a user of the console', () => {
-  it('creates a space, uploads files, sees why one failed, asks, opens a passage, and gives feedback', async () => {
+  it('creates a space, uploads files, sees why a file failed, asks, opens a passage, and gives feedback', async () => {
     const { page, problems, close } = await openTab(console.url, await console.signedIn())
     await page.getByRole('button', { name: 'New space' }).click()
     await page.getByLabel('Name', { exact: true }).fill('River notes')
@@ -92,7 +92,7 @@ describe.runIf(hasBrowser)('a user of the console', () => {
     })
   })
 
-  it('sees an upload fail whose job was deleted, and the page asks for that job once', async () => {
+  it('sees that an upload fails whose job was deleted, and the page requests the deleted job only once', async () => {
     await filledSpace(console, 'deleted', {})
     const { page, close } = await openTab(console.url, await console.signedIn('spaces'))
     let reads = 0
@@ -112,7 +112,7 @@ describe.runIf(hasBrowser)('a user of the console', () => {
     await close()
   })
 
-  it('compiles a document again, and sees the differences', async () => {
+  it('compiles a document again, and sees the differences between the versions', async () => {
     await filledSpace(console, 'versions', { 'plan.md': '# Plan\n\nWe meet on Monday.\n\nBring tea.\n' })
     const { page, close } = await openTab(console.url, await console.signedIn('documents?space=versions'))
     await page.getByText('plan.md').click()
@@ -125,7 +125,7 @@ describe.runIf(hasBrowser)('a user of the console', () => {
     await close()
   })
 
-  it('learns that the daemon is unavailable, and continues when it is back', async () => {
+  it('sees that the daemon is unavailable, and continues when the daemon is back', async () => {
     const { page, close } = await openTab(console.url, await console.signedIn('documents'))
     await page.getByRole('heading', { name: 'Documents', level: 1 }).waitFor()
     console.daemon.stop('test')

@@ -28,7 +28,7 @@ function refuse(input: unknown, schema: z.ZodType = Body): string {
   return describeIssue(result.error, schema, input, 'the body')
 }
 
-describe('the message of an invalid input contains key, rule and value', () => {
+describe('the message of an invalid request body', () => {
   test.each<[unknown, string]>([
     [{ name: 'x', limit: '101' }, 'limit must be between 1 and 100, received 101'],
     [{ name: 'x', limit: '0' }, 'limit must be between 1 and 100, received 0'],
@@ -58,17 +58,17 @@ describe('the message of an invalid input contains key, rule and value', () => {
     [{ name: 'x', metadata: [] }, 'metadata must be a JSON object, received an array of 0'],
     [[], 'the body must be a JSON object, received an array of 0'],
     [null, 'the body must be a JSON object, received null'],
-  ])('%j', (input, sentence) => {
+  ])('states key, rule and value of %j', (input, sentence) => {
     expect(refuse(input)).toBe(sentence)
   })
 
-  test('equals the text of a rule over several keys', () => {
+  test('equals the text of the rule if the rule concerns several keys', () => {
     const schema = Body.refine(() => false, 'exactly one of a or b must be given')
     expect(refuse({ name: 'x' }, schema)).toBe('exactly one of a or b must be given')
   })
 })
 
-test('the message of an invalid input is one line of limited length, whatever the input', () => {
+test('the message of an invalid request body is one line of limited length, whatever the body', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'binary', maxLength: 500 }),

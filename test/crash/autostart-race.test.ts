@@ -15,7 +15,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test(`F53: ${CLIS} simultaneous commands without a daemon start exactly one, and all succeed`, async () => {
+test(`F53: ${CLIS} simultaneous commands without a daemon start exactly one daemon, and all commands succeed`, async () => {
   const runs = await Promise.all(Array.from({ length: CLIS }, () => runKs(home.path, ['spaces', 'list', '--json'])))
   const failed = runs.filter((one) => one.code !== 0 || one.stdout.trim() !== '[]')
   const daemons = process.platform === 'linux' ? await remainingDaemons(home.path) : ['unknown']

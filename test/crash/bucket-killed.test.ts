@@ -67,12 +67,12 @@ async function recover(gateway: Gateway): Promise<void> {
 }
 
 const KILLS = [
-  ['a step of its own', killedAtStep],
-  ['a request', killedAtRequest],
+  ['a database or file step', killedAtStep],
+  ['a request to the bucket', killedAtRequest],
 ] as const
 
 test.each(KILLS)(
-  'an upload to a bucket that is killed at %s loses no object and leaves no orphan',
+  'an upload to a bucket, whose process is killed at %s, loses no object and leaves no orphaned object',
   { timeout: 300_000 },
   async (_name, killed) => {
     let kills = 0
@@ -97,7 +97,7 @@ test.each(KILLS)(
 )
 
 test.each(KILLS)(
-  'a deletion in a bucket that is killed at %s does not affect a new upload of the same bytes',
+  'a deletion in a bucket, whose process is killed at %s, does not affect a new upload of the same bytes',
   { timeout: 300_000 },
   async (_name, killed) => {
     const bytes = Buffer.alloc(100_000, 'bytes that come and go')

@@ -54,7 +54,7 @@ function rowsIn(dataDir: string): { spaces: number; documents: number; nodes: nu
   }
 }
 
-test('a daemon that is killed during an import shows no part of it, and removes what it had stored', async () => {
+test('a daemon that is killed during a bundle import shows no part of the bundle, and removes its stored rows', async () => {
   const { space, bundle } = await bundleOfMany()
   daemon = await startDaemon(home.path)
   const killed = new AbortController()

@@ -18,7 +18,7 @@ afterEach(async () => {
 const count = (text: string) => sql(home.path, (db) => Number(db.prepare(text).pluck().get()))
 const OPEN = 'SELECT count(*) FROM jobs WHERE completed_at IS NULL'
 
-test('a restarted daemon takes over its claims at once, long before the heartbeat of the killed one times out', {
+test('a restarted daemon takes over the job claims of the killed daemon long before their heartbeat times out', {
   timeout: 180_000,
 }, async () => {
   home = temporaryFolder('claims')

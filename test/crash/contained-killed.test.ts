@@ -25,20 +25,20 @@ const archive = makeZip(
 
 test.each([
   [
-    'between the documents of an archive',
+    'between contained documents of an archive',
     'one.zip',
     `CREATE TRIGGER held AFTER INSERT ON documents WHEN NEW.filename LIKE '%/file280.md' BEGIN ${NEVER} END`,
     (sent: string) => rows.value(`SELECT count(*) FROM documents WHERE filename LIKE '${sent}/%'`) >= 128,
   ],
   [
-    'between the documents of an archive and its own version',
+    'after the contained documents of an archive and before its version',
     'two.zip',
     `CREATE TRIGGER held AFTER INSERT ON versions
        WHEN EXISTS (SELECT 1 FROM documents WHERE key = NEW.doc_key AND filename = 'two.zip') BEGIN ${NEVER} END`,
     (sent: string) => rows.value(`SELECT count(*) FROM documents WHERE filename LIKE '${sent}/%'`) === FILES,
   ],
 ])(
-  'after a kill %s and a restart, every document is published exactly once',
+  'after a kill %s and a restart, every document of the archive is published exactly once',
   {
     timeout: 4 * WAIT_MS,
   },

@@ -58,7 +58,7 @@ afterAll(async () => {
 const seed = crashSeed()
 const random = seededRandom(seed)
 
-test('an embedding migration that is killed during training or filling completes after the restart', {
+test('an embedding migration whose daemon is killed during training or filling completes after the restart', {
   timeout: 300_000,
 }, async () => {
   const whole: Record<string, number> = {}
@@ -102,7 +102,7 @@ test('after a kill right after the switch of an embedding migration, searches us
   )
 })
 
-test('after a kill, an acknowledged cancel of an embedding migration remains, and another leaves the old model or continues', {
+test('an acknowledged cancel of an embedding migration survives a kill; without it the migration may also continue', {
   timeout: 300_000,
 }, async () => {
   const ends: Record<string, number> = {}

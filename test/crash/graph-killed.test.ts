@@ -23,7 +23,7 @@ afterAll(async () => {
 const text = (place: number): string =>
   `# Note ${place}\n\nProject Falcon depends on the Harbour Rule. Project Falcon is seen from Place Number${place} every day.\n`
 
-test(`a graph that was interrupted by ${KILLS} kills contains the entities of all documents, and none of deleted ones`, {
+test(`a graph whose creation ${KILLS} kills interrupt has the entities of all documents, and none of deleted documents`, {
   timeout: (KILLS + 1) * 120_000,
 }, async () => {
   const seed = crashSeed()

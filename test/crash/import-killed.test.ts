@@ -56,7 +56,7 @@ async function importAll({ client }: BenchDaemon, { id, drive, pages }: Sources)
   ])
 }
 
-test(`an import that ${ROUNDS} kills interrupt is complete after it is repeated: no duplicates, nothing outdated`, {
+test(`an import from sources that ${ROUNDS} kills interrupt is complete once repeated, without duplicates or old text`, {
   timeout: (ROUNDS + 1) * 120_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)

@@ -23,7 +23,7 @@ afterAll(async () => {
   home.remove()
 })
 
-test(`F03: garbage collection and repair, killed ${KILLS} times, are completed by the next run`, {
+test(`F03: garbage collection and repair, killed ${KILLS} times, lose no needed object; the next run completes`, {
   timeout: (KILLS + 1) * 120_000,
 }, async () => {
   const seed = crashSeed()

@@ -24,7 +24,7 @@ const text = Array.from(
 
 const NODES = 'SELECT count(*) FROM nodes'
 
-test('a large document is invisible after a kill between its slices, and published once after the restart', {
+test('a large document is invisible after a kill between its slices, and published exactly once after the restart', {
   timeout: 4 * WAIT_MS,
 }, async () => {
   daemon = await startDaemon(home.path)

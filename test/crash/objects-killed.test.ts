@@ -41,7 +41,7 @@ const CASES = [
 ]
 
 test.each(CASES)(
-  'a process killed at any step of an upload of $size bytes loses no object and leaves no orphan (loose: $isLoose)',
+  'a process killed at any step of an upload of $size bytes loses and orphans no object (loose file: $isLoose)',
   {
     timeout: 300_000,
   },
@@ -67,7 +67,7 @@ test.each(CASES)(
   },
 )
 
-test('a process killed at any step of a deletion leaves nothing, and does not affect a new upload of the same bytes', {
+test('a process killed at any step of deleting an object leaves no file, and a new upload of the same bytes works', {
   timeout: 300_000,
 }, async () => {
   const bytes = Buffer.alloc(100_000, 'bytes that come and go')

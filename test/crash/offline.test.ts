@@ -16,7 +16,7 @@ afterAll(() => {
   home.remove()
 })
 
-test.skipIf(!canUnshare)('a space can be created, filled and queried without any network but loopback', async () => {
+test.skipIf(!canUnshare)('a space can be created, filled and queried with loopback as the only network', async () => {
   const docs = join(home.path, 'docs')
   mkdirSync(docs)
   writeFileSync(join(docs, 'bees.md'), '# Bees\n\nA honey bee colony has one queen and thousands of workers.\n')

@@ -22,7 +22,7 @@ afterAll(async () => {
 const kept = (): number[] =>
   rows.all<{ page: number }>('SELECT page FROM ocr_pages ORDER BY page').map(({ page }) => page)
 
-test(`a scan whose pages are read after its publication is completed over ${KILLS} kills, and no stored page is read twice`, {
+test(`a published scan whose pages are still being read is completed after ${KILLS} kills, with no page stored twice`, {
   timeout: 3 * WAIT_MS,
 }, async () => {
   const words = Array.from(

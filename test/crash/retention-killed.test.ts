@@ -88,7 +88,7 @@ function look(check = false): Found {
 
 const WHOLE = { young: YOUNG + 1, bundlesAlone: 0, tracesAlone: 0, miscounted: 0, check: 'ok' }
 
-test(`F65: a clean-up killed ${KILLS} times removes nothing recent and completes`, {
+test(`F65: a retention clean-up that is killed ${KILLS} times completes, and removes no recent trace`, {
   timeout: 240_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed} (KS_CRASH_SEED=${seed} repeats the moments)\n`)

@@ -44,7 +44,7 @@ async function tamperSoon(world: World, dataDir: string, tamper: (world: World, 
   await tamper(world, dataDir)
 }
 
-test('F63: random operations of several clients with random faults leave exactly what was acknowledged', {
+test('F63: after random operations of several clients with random faults, exactly what was acknowledged is stored', {
   timeout: SEEDS.length * 300_000,
 }, async () => {
   process.stdout.write(`simulation seeds ${SEEDS.join(', ')} (KS_CRASH_SEED repeats a third one)\n`)

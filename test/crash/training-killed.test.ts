@@ -41,7 +41,7 @@ function counted(): { nodes: number; vectors: number } {
   ) as { nodes: number; vectors: number }
 }
 
-test('passages without a vector after a kill between the model switch and the second filling get one', async () => {
+test('after a kill between the switch of the embedding model and the second filling, all passages get a vector', async () => {
   home = temporaryFolder('crash-training')
   daemon = await startDaemon(home.path)
   // The trigger removes vectors at the switch, like those of passages that were compiled during the filling; the second

@@ -71,7 +71,7 @@ async function converged(client: Client): Promise<number> {
   }
 }
 
-test('F47: a watch whose daemon is killed during changes and renames loses and duplicates nothing', {
+test('F47: a watch whose daemon is killed during changes and renames loses and duplicates no document', {
   timeout: 600_000,
 }, async () => {
   process.stdout.write(`crash seed ${seed}\n`)
@@ -98,7 +98,7 @@ test('F47: a watch whose daemon is killed during changes and renames loses and d
   )
 })
 
-test('a watch in the foreground that is killed loses and duplicates nothing', { timeout: 600_000 }, async () => {
+test('a killed `ks watch` in the foreground loses and duplicates no document', { timeout: 600_000 }, async () => {
   const { client } = daemon!
   const { items } = await client.request('GET /daemon/watches', {})
   for (const { id } of items) await client.request('DELETE /daemon/watches/{watchId}', { path: { watchId: id } })

@@ -48,7 +48,7 @@ describe('the picture route', () => {
     expect(served).toBe(Object.keys(POLYGLOTS).length)
   })
 
-  it('A32: finds a picture by its item id only; unknown variants and ids of another form are refused', async () => {
+  it('A32: finds a picture by its item id only; unknown variants and malformed ids are refused', async () => {
     const [own = ''] = items.map(({ id }) => id)
     expect((await get(own)).status).toBe(200)
     expect((await get(own, '?variant=original')).status).toBe(200)

@@ -75,7 +75,7 @@ describe('five concurrent requests', () => {
     60_000,
   )
 
-  test('five renames to the same slug: one succeeds, four get 409', async () => {
+  test('that rename five spaces to the same slug: one succeeds, four get 409', async () => {
     const token = edge.tokens.ada
     const make = (json: object) => edge.send('POST', '/knowledge-spaces', { token, json })
     const made = await five(
@@ -87,7 +87,7 @@ describe('five concurrent requests', () => {
     expect(renamed.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409])
   })
 
-  test('none gets a 500 when all concern the same end user, conversation, message or annotation of an application', async () => {
+  test('about the same end user, conversation, message or annotation of an application: none gets a 500', async () => {
     const token = planted.key
     const chat = (method: string, path: string, json: object) => edge.send(method, `/v1${path}`, { token, json })
     const { conversation_id, message_id } = planted.ids

@@ -69,7 +69,7 @@ test("the change feed reports publications, deletions and workspace changes of t
   for (const one of [ada, bob]) one.leave()
 })
 
-test('the change feed ends when its client leaves, and for all others when the daemon stops', async () => {
+test('a stream of the change feed ends when its client disconnects, and all streams end when the daemon stops', async () => {
   const before = edge.work.count()
   const ada = await following(edge.tokens.ada)
   const bob = await following(edge.tokens.bob)
@@ -82,7 +82,7 @@ test('the change feed ends when its client leaves, and for all others when the d
   expect(edge.work.count()).toBe(before)
 })
 
-test('the change feed lasts for the requested seconds, from 1 to 3600', async () => {
+test('a stream of the change feed ends after the requested seconds, which can be 1 to 3600', async () => {
   const ask = (query: string) => edge.send('GET', `/changes${query}`, { token: edge.tokens.ada })
   expect((await ask('?seconds=0')).status).toBe(400)
   expect((await ask('?seconds=3601')).status).toBe(400)

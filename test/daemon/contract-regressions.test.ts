@@ -68,7 +68,7 @@ async function profile(spaceId: string, changes: object): Promise<void> {
 }
 
 describe('a job', () => {
-  test('keeps its final state after its document was replaced and the rows of that were deleted', async () => {
+  test('keeps its final state after its document was replaced and the rows of the document were deleted', async () => {
     const id = await space('replaced')
     const first = await upload(id, 'a.md', '# One\n\nFirst text.')
     const second = await upload(id, 'a.md', '# Two\n\nSecond text.')
@@ -78,7 +78,7 @@ describe('a job', () => {
     expect((await job(first.compilationJob.id)).documentAssetId).toBe(first.asset.id)
   })
 
-  test('whose document is deleted first leaves no commit in progress', async () => {
+  test('whose document is deleted right after the upload leaves no commit in progress', async () => {
     const id = await space('deleted-early')
     const { asset, compilationJob } = await upload(id, 'a.md', '# A\n\nSome text.')
     const answer = await send('DELETE', `/knowledge-spaces/${id}/documents/bulk`, { documentIds: [asset.id] })
@@ -137,7 +137,7 @@ describe('a query', () => {
     expect((await edge.send('GET', `/queries/${traceId}`, { token: edge.tokens.carol })).status).toBe(404)
   })
 
-  test('in mode auto without a reasoning model runs the default mode, whichever it is', async () => {
+  test('in mode auto without a reasoning model runs in the default mode of the space', async () => {
     const id = await space('no-router')
     for (const defaultMode of ['deep', 'research'] as const) {
       await profile(id, { defaultMode })

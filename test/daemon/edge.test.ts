@@ -92,7 +92,7 @@ describe('A55: the Host header', () => {
     expect(answer.headers.get('x-trace-id')).toBeTruthy()
   })
 
-  test('a missing, empty, duplicate or malformed one is refused', async () => {
+  test('a missing, empty, duplicate or malformed header is refused', async () => {
     expect((await raw('GET /health HTTP/1.1\r\n\r\n')).status).toBe(400)
     expect((await raw('GET /health HTTP/1.0\r\n\r\n')).status).toBe(400)
     expect([400, 403]).toContain((await get('/health', ['host: '])).status)
@@ -131,7 +131,7 @@ describe('A56: a request from a page of another site', () => {
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
 
-  test('from the same origin or a configured one is accepted', async () => {
+  test('from the origin of the daemon or a configured origin is accepted', async () => {
     const same = await get('/health', [`origin: http://127.0.0.1:${port}`, 'sec-fetch-site: same-origin'])
     expect(same.status).toBe(200)
     expect(same.headers.get('access-control-allow-origin')).toBeNull()
@@ -233,7 +233,7 @@ describe('request headers', () => {
     },
   )
 
-  test('with a valid correlation id get it back, also with an error', async () => {
+  test('with a valid correlation id get this id in the response, also with an error', async () => {
     for (const id of ['x', 'a.B_c-9', 'y'.repeat(128)]) {
       expect((await get('/health', [`x-trace-id: ${id}`])).headers.get('x-trace-id')).toBe(id)
       expect((await get('/nothing', [`x-trace-id: ${id}`])).headers.get('x-trace-id')).toBe(id)
@@ -324,7 +324,7 @@ describe('a HEAD request', () => {
     expect(heard.split('\r\n\r\n')).toHaveLength(2)
   })
 
-  test('leaves no open work', async () => {
+  test('no longer counts as work in progress after its response', async () => {
     await expect.poll(() => edge.work.count()).toBe(0)
   })
 })
@@ -341,7 +341,7 @@ describe('the listener', () => {
     },
   )
 
-  test('refuses a port in use, or selects another one if anyPort is set', async () => {
+  test('refuses a port in use, or selects a free port if anyPort is set', async () => {
     const address = `127.0.0.1:${port}`
     await expect(listen(address)).rejects.toThrow(`${address} is already in use by node`)
     const other = await listenTcp(edge.app, { listen: address, insecure: false, anyPort: true })
@@ -406,14 +406,14 @@ describe('an unexpected failure', () => {
     expect(failed.log).toMatchObject([{ traceId: 'trace-1', err: { message: 'a secret detail' }, path: '/health' }])
   })
 
-  test('includes a reply that does not match its documented schema', async () => {
+  test('results from a reply that does not match its documented schema', async () => {
     const failed = await broken(() => ({ ok: 'yes' }))
     expect(failed.told).toEqual(told)
     expect(JSON.stringify(failed.log)).toContain('getHealth 200 does not match its schema')
   })
 })
 
-test('an upload with inline compilation gets 201 after its document is published', async () => {
+test('an upload to a daemon with inline compilation gets 201 after its document is published', async () => {
   const inline = await startEdge({ settings: { compilation: 'inline' } })
   const { ada } = inline.tokens
   const made = await inline.send('POST', '/knowledge-spaces', { token: ada, json: { name: 'A', slug: 'a' } })

@@ -113,7 +113,7 @@ describe('an event stream', () => {
     expect(told.error).toEqual(new Error('undeclared'))
   })
 
-  test('requests the next frame only after the client has read the last one', async () => {
+  test('requests the next frame only after the client has read the previous frame', async () => {
     let asked = 0
     async function* counted(): AsyncGenerator<StreamFrame> {
       for (;;) {
@@ -131,7 +131,7 @@ describe('an event stream', () => {
     expect(told).toMatchObject({ abandoned: 1, closed: 1 })
   })
 
-  test('ends with an error frame if the daemon cuts it', async () => {
+  test('ends with an error frame if the daemon ends it early', async () => {
     let ask = () => {}
     const asked = new Promise<void>((resolve) => {
       ask = resolve
@@ -176,7 +176,7 @@ describe('an event stream over time', () => {
     await reader.cancel()
   })
 
-  test('sends steady pings by the clock, also between frames', async () => {
+  test('sends pings at a fixed interval, even between frames', async () => {
     let next = () => {}
     async function* busy(): AsyncGenerator<StreamFrame> {
       for (;;) {

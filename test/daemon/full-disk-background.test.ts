@@ -61,7 +61,7 @@ const byVector = async (id: string, documentId: string | undefined) => {
 }
 
 test.skipIf(!disk.isMounted)(
-  'a training that failed on a full disk runs once there is space',
+  'a training of the embedding model that failed on a full disk runs after space is freed',
   { timeout: 240_000 },
   async () => {
     const { pid } = daemon
@@ -95,7 +95,7 @@ test.skipIf(!disk.isMounted)(
 )
 
 test.skipIf(!disk.isMounted)(
-  'indexes that were lost while the disk was full are rebuilt once there is space',
+  'indexes that were lost while the disk was full are rebuilt after space is freed',
   { timeout: 240_000 },
   async () => {
     const filled = await fillSpace(daemon.client, 'indexed', notes('b'))
@@ -132,7 +132,7 @@ test.skipIf(!disk.isMounted)(
 )
 
 test.skipIf(!disk.isMounted)(
-  'a crawl on a full disk reports storage-full, and works once there is space',
+  'a crawl on a full disk reports storage-full, and works after space is freed',
   { timeout: 240_000 },
   async () => {
     if (site === undefined) throw new Error('no site')

@@ -43,7 +43,7 @@ test.skipIf(!disk.isMounted)(
 )
 
 test.skipIf(!disk.isMounted)(
-  'a daemon that cannot create its data directory on a full disk reports it, and starts once there is space',
+  'a daemon that cannot create its data directory reports the full disk, and starts after space is freed',
   async () => {
     const dataDir = join(disk.path, 'store')
     mkdirSync(dataDir, { mode: 0o700 })

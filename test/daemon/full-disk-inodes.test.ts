@@ -32,7 +32,7 @@ function takeInodes(): void {
 const note = (at: number) => Buffer.from(`# Note ${at}\n\nThe lantern number${at} hangs in room ${at * 3}.\n`)
 
 test.skipIf(!disk.isMounted)(
-  'F25: a disk without free inodes gets storage-full, loses nothing acknowledged, and accepts writes once there are some',
+  'F25: without free inodes writes get storage-full and lose nothing acknowledged; with free inodes they resume',
   { timeout: 180_000 },
   async () => {
     daemon = await startDaemon(disk.path)

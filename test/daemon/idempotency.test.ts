@@ -12,7 +12,7 @@ afterAll(() => edge.end())
 const create = (key: string, json: unknown, token = edge.tokens.ada) =>
   edge.send('POST', '/knowledge-spaces', { token, json, headers: { 'idempotency-key': key } })
 
-test('the same request under the same key gets the stored response, byte for byte', async () => {
+test('a request repeated with the same Idempotency-Key gets the stored response, byte for byte', async () => {
   const first = await create('k1', { name: 'A', slug: 'a' })
   const again = await create('k1', { name: 'A', slug: 'a' })
   expect(first.status).toBe(201)
@@ -22,7 +22,7 @@ test('the same request under the same key gets the stored response, byte for byt
   expect(await again.text()).toBe(await first.text())
 })
 
-test('another request under the same key gets 409 idempotency-conflict', async () => {
+test('a different request with an Idempotency-Key that was used gets 409 idempotency-conflict', async () => {
   await create('k2', { name: 'B', slug: 'b' })
   const other = await create('k2', { name: 'B2', slug: 'b2' })
   expect({ status: other.status, code: other.headers.get('x-error-code') }).toEqual({
@@ -31,7 +31,7 @@ test('another request under the same key gets 409 idempotency-conflict', async (
   })
 })
 
-test('F55: only one of several concurrent requests with one key takes effect', async () => {
+test('F55: only one of several concurrent requests with one Idempotency-Key takes effect', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, () => create('k3', { name: 'C', slug: 'c' })))
   const bodies = await Promise.all(answers.map((answer) => answer.text()))
   const made = answers.flatMap((answer, index) => (answer.status === 201 ? [bodies[index]] : []))
@@ -39,26 +39,26 @@ test('F55: only one of several concurrent requests with one key takes effect', a
   expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true)
 })
 
-test('a failed request releases its key', async () => {
+test('a failed request releases its Idempotency-Key', async () => {
   expect((await create('k4', { name: 'D', slug: 'a' })).status).toBe(409)
   expect((await create('k4', { name: 'D', slug: 'd' })).status).toBe(201)
 })
 
-test('A17: keys belong to their tenant', async () => {
+test('A17: an Idempotency-Key of one tenant does not return its response to another tenant', async () => {
   await create('k5', { name: 'E', slug: 'e' })
   const bobs = await create('k5', { name: 'E', slug: 'e' }, edge.tokens.bob)
   expect(bobs.headers.get('idempotency-replayed')).toBeNull()
   expect(bobs.status).toBe(201)
 })
 
-test('an empty response is also stored', async () => {
+test('a DELETE repeated with the same Idempotency-Key gets the stored empty 204', async () => {
   const { id } = await bodyOf<{ id: string }>(await create('k6', { name: 'F', slug: 'f' }))
   const remove = () =>
     edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada, headers: { 'idempotency-key': 'k7' } })
   expect([(await remove()).status, (await remove()).status]).toEqual([204, 204])
 })
 
-test('a key may contain 1 to 512 characters', async () => {
+test('an Idempotency-Key may contain 1 to 512 characters', async () => {
   expect((await create('k'.repeat(512), { name: 'G', slug: 'g' })).status).toBe(201)
   const long = await create('k'.repeat(513), { name: 'H', slug: 'h' })
   expect(long.status).toBe(400)
@@ -68,7 +68,7 @@ test('a key may contain 1 to 512 characters', async () => {
   expect((await create('', { name: 'H', slug: 'h' })).status).toBe(400)
 })
 
-test('two uploads of one length count as different by name and content, not by boundary', async () => {
+test('two uploads with one Idempotency-Key and equal length differ by file name and content, not by boundary', async () => {
   const made = await create('k9', { name: 'U', slug: 'uploads' })
   const { id } = await bodyOf<{ id: string }>(made)
   const upload = (filename: string, text: string, boundary: string, to = '', name = 'file') =>

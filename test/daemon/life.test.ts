@@ -64,7 +64,7 @@ describe('a running daemon', () => {
     expect(await (await ask(ready.url, `/knowledge-spaces/${id}`)).json()).toMatchObject({ tenantId: LOCAL_TENANT })
   })
 
-  test('answers on its unix socket with the same rules', async () => {
+  test('applies the rules for tokens and origins on its unix socket, too', async () => {
     await start()
     expect(await overSocket('/health')).toMatchObject({ status: 200 })
     expect(await overSocket('/knowledge-spaces')).toMatchObject({ status: 401 })
@@ -114,7 +114,7 @@ describe('a second daemon on the same data directory', () => {
     expect(readDaemonFile(layout().daemonFile)?.instance).toBe(ready.instance)
   })
 
-  test('names the owner of the lock also without daemon.json and with one of an earlier daemon', async () => {
+  test('names the owner of the lock even if daemon.json is missing or from an earlier daemon', async () => {
     const layoutOf = layout()
     const holding = `const { acquireLock } = await import(${JSON.stringify(LOCK_MODULE)})
       globalThis.lock = acquireLock(${JSON.stringify(layoutOf.lock)})
@@ -146,7 +146,7 @@ describe('a second daemon on the same data directory', () => {
     expect(second.stderr()).toBe('')
   })
 
-  test('exits in favour of the first when five start at once in mode auto', async () => {
+  test('exits with 0 unless it is the first of five that start at once in mode auto', async () => {
     const many = Array.from({ length: 5 }, () => spawnKsd(home.path, ['--mode', 'auto', '--listen', '127.0.0.1:0']))
     const ends = many.map(({ exit }) => exit)
     await until(
@@ -161,7 +161,7 @@ describe('a second daemon on the same data directory', () => {
 })
 
 describe('a killed daemon', () => {
-  test('keeps what it acknowledged, and the next daemon starts', async () => {
+  test('loses nothing that it acknowledged, and the next daemon starts', async () => {
     const first = await start()
     const id = await createSpace(first.ready.url, 'kept')
     expect(await first.end('SIGKILL')).toBe('SIGKILL')

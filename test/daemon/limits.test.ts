@@ -47,14 +47,14 @@ const bulk = (...sizes: number[]) => send('POST', `/knowledge-spaces/${id}/docum
 const ask = () => send('POST', '/queries', { json: { knowledgeSpaceId: id, query: 'Is anybody here?' } })
 
 describe('an upload above a limit', () => {
-  test('gets 413 for files or bytes, and is accepted at the limit', async () => {
+  test('gets 413 if it exceeds the number of files or bytes, and is accepted at the limit', async () => {
     expect((await bulk(10, 20)).status).toBe(202)
     expect(await refusal(await bulk(10, 20, 30))).toMatchObject({ status: 413, code: 'upload-too-large' })
     expect((await bulk(2000, 2000)).status).toBe(202)
     expect(await refusal(await bulk(2001))).toMatchObject({ status: 413, code: 'upload-too-large' })
   })
 
-  test('gets 429 for the quota of the space, and a reindex gets 413', async () => {
+  test('gets 429 if it exceeds the quota of the space; a reindex that exceeds it gets 413', async () => {
     quotas.maxRawDocumentBytes = 4030
     expect(await refusal(await bulk(40))).toEqual({
       status: 429,
@@ -93,13 +93,13 @@ describe('a query above a limit', () => {
     await later.text()
   })
 
-  test('gets 429 for the quota of the space', async () => {
+  test('gets 429 if it exceeds the quota of the space', async () => {
     quotas.maxTraceBytes = 1
     expect(await refusal(await ask())).toMatchObject({ status: 429, code: 'quota-exceeded' })
   })
 })
 
-test('a tenant may have 1,000 spaces; the next one gets 429', { timeout: 120_000 }, async () => {
+test('a tenant may have 1,000 spaces; creating one more gets 429', { timeout: 120_000 }, async () => {
   const make = (place: number) =>
     send('POST', '/knowledge-spaces', { json: { name: `Space ${place}`, slug: `space-${place}` } })
   for (let from = 1; from < 1000; from += 100) {

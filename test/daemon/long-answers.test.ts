@@ -22,7 +22,7 @@ async function sent(body: unknown): Promise<string> {
 }
 
 describe('a JSON response', () => {
-  it('consists of several pieces when it is long, with the same result', async () => {
+  it('with 20,000 entries is encoded in parts below 1 MB that together equal the text of JSON.stringify', async () => {
     const items = Array.from({ length: 20_000 }, (_, id) => ({ id, text: `text of item ${id}: "quoted" and é漢😀` }))
     const body = { items, text: 'x\n'.repeat(500_000), left: undefined }
     const expected = JSON.stringify(body)
@@ -34,11 +34,11 @@ describe('a JSON response', () => {
     expect(text).toBe(expected)
   })
 
-  it('consists of one piece when it is short', async () => {
+  it('with three entries equals the text of JSON.stringify', async () => {
     expect(await sent({ items: [1, 'é', null] })).toBe('{"items":[1,"é",null]}')
   })
 
-  it('can be stored under an idempotency key although it was written in pieces', async () => {
+  it('that was encoded in parts can be stored under an Idempotency-Key', async () => {
     const { engine, end } = await startEngine()
     try {
       const body = { items: Array.from({ length: 1_000 }, (_, id) => ({ id, text: 'é漢😀' })) }

@@ -97,7 +97,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('/daemon/status shows everything to the operator, and nothing about others to a tenant', async () => {
+test('/daemon/status shows all fields to the operator, and nothing about further tenants to a tenant', async () => {
   await withChildren()
   const { token: guest } = await createToken(home.path, {
     tenant: 'guests',

@@ -190,7 +190,7 @@ it('an unreachable provider is retried until the transcript is complete', { time
   }
 })
 
-it('a request that the provider refuses fails at once, with the reason and the media type', {
+it('a transcription that the provider refuses fails at once, with the reason and the media type', {
   timeout: LONG_MS,
 }, async () => {
   const started = await start(listening())
@@ -214,7 +214,7 @@ it('a request that the provider refuses fails at once, with the reason and the m
   expect(model.requests).toHaveLength(4)
 })
 
-it('other documents are published during a transcription, and deleting the recording aborts the request', {
+it('during a transcription further documents are published, and deleting the recording aborts the request', {
   timeout: LONG_MS,
 }, async () => {
   let answer = (_: Heard): void => {}
@@ -255,7 +255,7 @@ it('a transcription that a stop interrupts runs again after the restart', {
     expect(await ended(after, space, name)).toMatchObject({ parserStatus: 'parsed' })
 })
 
-it('silence is reported as no speech after one request', { timeout: LONG_MS }, async () => {
+it('a silent recording fails as without speech after one request', { timeout: LONG_MS }, async () => {
   hear = () => ''
   const started = await start(listening())
   const space = await spaceOf(started)

@@ -417,7 +417,7 @@ async function modelEffect(kind: 'defaultEmbedding' | 'defaultGenerator') {
 describe('a setting of the daemon with its documented effect', () => {
   test.each(Object.entries(EFFECTS))('%s', (_name, effect) => effect(), READY)
 
-  test('each has a test', () => {
+  test('exists in a test for every setting', () => {
     expect([...Object.keys(EFFECTS), ...Object.keys(ELSEWHERE)].sort()).toEqual(Object.keys(SETTINGS).sort())
     for (const [name, [file, words]] of Object.entries(ELSEWHERE))
       expect(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'), name).toContain(words)

@@ -151,7 +151,7 @@ async function leaveKilled(): Promise<{ dataDir: string; id: string }> {
   }
 }
 
-test('ksd exits with 65 if the log is missing after a kill, and keeps all objects once store.json is removed', {
+test('ksd exits with 65 if the database log is missing after a kill, and without store.json starts with all objects', {
   timeout: 120_000,
 }, async () => {
   const { dataDir, id } = await killed()

@@ -66,18 +66,18 @@ describe('a token of the data directory', () => {
   })
 
   test.each<[string, Record<string, unknown>]>([
-    ['expired', { exp: now() - 1 }],
-    ['not valid yet', { nbf: now() + 70 }],
-    ['issued in the future', { iat: 32_503_680_000 }],
-    ['without an end', { exp: undefined }],
-    ['with an end that is text', { exp: String(now() + 600) }],
-    ['with an end that is a fraction', { exp: now() + 600.5 }],
-    ['with a negative end', { exp: -1 }],
-    ['with an end beyond all numbers', { exp: 1e300 }],
+    ['that has expired', { exp: now() - 1 }],
+    ['that becomes valid later', { nbf: now() + 70 }],
+    ['that was issued in the future', { iat: 32_503_680_000 }],
+    ['without exp', { exp: undefined }],
+    ['whose exp is a text', { exp: String(now() + 600) }],
+    ['whose exp is a fraction', { exp: now() + 600.5 }],
+    ['whose exp is negative', { exp: -1 }],
+    ['whose exp is 1e300', { exp: 1e300 }],
     ['of another issuer', { iss: 'someone' }],
     ['for another audience', { aud: 'chat' }],
     ['without a subject', { sub: undefined }],
-    ['without an id', { jti: undefined }],
+    ['without jti', { jti: undefined }],
     ['without a tenant', { tenant: undefined }],
     ['with an empty tenant', { tenant: '' }],
     ['with a tenant that is a list', { tenant: ['tenant-a'] }],
@@ -87,18 +87,18 @@ describe('a token of the data directory', () => {
   })
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['expired', { exp: now() - 1 }, ': the token has expired'],
-    ['not valid yet', { nbf: now() + 70 }, ': the token is not valid yet'],
+    ['that has expired', { exp: now() - 1 }, ': the token has expired'],
+    ['that becomes valid later', { nbf: now() + 70 }, ': the token is not valid yet'],
     ['of another issuer', { iss: 'someone' }, ': the token is of another issuer'],
     ['for another audience', { aud: 'chat' }, ': the token is for another audience'],
     // The reason mentions no expected value.
     ['without a tenant', { tenant: undefined }, ''],
-    ['without an end', { exp: undefined }, ''],
+    ['without exp', { exp: undefined }, ''],
   ])('%s is refused with the reason, and without its claims', async (_what, claims, why) => {
     await expect(accept(await signedToken(dataDir, claims))).rejects.toMatchObject({ message: `${REFUSAL}${why}` })
   })
 
-  test('with an unknown key is refused with this reason only, whatever its claims', async () => {
+  test('with an unknown key is refused with only this as the reason, whatever its claims', async () => {
     const unknown = `${REFUSAL}: the token is signed with a key that this service does not know`
     for (const claims of [{}, { exp: now() - 900 }, { aud: 'chat' }, { iss: 'someone' }, { tenant: undefined }]) {
       const [header, payload] = (await signedToken(dataDir, claims)).split('.')
@@ -117,7 +117,7 @@ describe('a token of the data directory', () => {
     await refuse(await signedToken(dataDir, {}, header))
   })
 
-  test('A06: gets no rights from a scope that only resembles one', async () => {
+  test('A06: gets no rights from a scope that only resembles a known scope', async () => {
     const claims = [
       'knowledge-spaces:*x',
       'xknowledge-spaces:*',
@@ -190,7 +190,7 @@ describe('A02: an unsigned token', () => {
 })
 
 describe('the Authorization header', () => {
-  test('must have one form', async () => {
+  test('must consist of "Bearer", a space and one token', async () => {
     const token = await signedToken(dataDir)
     await local.authenticate(`bearer ${token}`)
     for (const header of [
@@ -216,8 +216,8 @@ describe('the Authorization header', () => {
   })
 })
 
-describe('revocation', () => {
-  test('takes effect at once, also for a token that was just verified', async () => {
+describe('the revocation of a token', () => {
+  test('takes effect at once, even if the token is in the cache of verified tokens', async () => {
     const { token, jti } = await createToken(dataDir, { tenant: 't', subject: 's', scopes: [] as Scope[] })
     await accept(token)
     revoked.add(jti)
@@ -309,12 +309,12 @@ describe('tokens of an identity provider', () => {
     }
   })
 
-  test('never count as local tokens, nor local tokens as theirs', async () => {
+  test('never count as local tokens, and local tokens never count as tokens of the provider', async () => {
     await refuse(await signedToken(dataDir), outside)
     await refuse(await new SignJWT(claims()).setProtectedHeader({ alg: 'RS256' }).sign(pair.privateKey), local)
   })
 
-  test('cannot use an algorithm outside the list', async () => {
+  test('get refused if signed with an algorithm outside the list', async () => {
     await refuse(await new SignJWT(claims()).setProtectedHeader({ alg: 'PS256' }).sign(pair.privateKey), outside)
   })
 })

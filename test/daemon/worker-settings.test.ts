@@ -41,7 +41,7 @@ it.each([1, 3])(
 )
 
 it(
-  'embeddingThreads 12 starts twelve workers for the first model',
+  'embeddingThreads 12 starts at least twelve threads for the embedding model',
   async () => {
     const started = await start({ embeddingThreads: 12 })
     let workers = 0

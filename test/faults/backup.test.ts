@@ -142,7 +142,7 @@ test.skipIf(shimTrouble !== undefined)(
 
 const BACKUP_KILLS = rounds(4)
 test.skipIf(shimTrouble !== undefined)(
-  'a backup that is killed at any step leaves no snapshot, and earlier ones, the daemon and the next backup work',
+  'a backup that is killed at any step leaves no snapshot; earlier snapshots, the daemon and the next backup work',
   { timeout: 120_000 + BACKUP_KILLS * STEP_MS },
   async () => {
     shim.setRules({ on: 'change', effect: 'note', path: '/backups/' })

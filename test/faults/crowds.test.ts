@@ -185,7 +185,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 )
 
-test('F49: concurrent uploads, deletions, reindexing, garbage collection and source changes lose nothing and cause no database-busy error', {
+test('F49: concurrent uploads, deletions, reindexing, collection and source changes lose nothing and get no busy error', {
   timeout: 280_000,
 }, async () => {
   const { dataDir, daemon } = await start()

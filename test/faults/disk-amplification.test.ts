@@ -119,7 +119,7 @@ async function sizesAfter(fill: (test: TestEngine, spaceId: string) => Promise<v
   return sizes
 }
 
-test('F58: the space of replaced documents is released', { timeout: TIMEOUT_MS }, async () => {
+test('F58: the disk space of replaced versions of documents is released', { timeout: TIMEOUT_MS }, async () => {
   const seed = faultSeed()
   const generations = Array.from({ length: DOCUMENTS }, () => 0)
   const files = () => Object.fromEntries(generations.map((of, document) => [name(document), text(document, of, seed)]))

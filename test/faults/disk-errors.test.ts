@@ -84,37 +84,37 @@ const ANSWERS = {
 /** Steps of an upload that a disk may refuse. */
 const PLACES: { name: string; rule: Omit<Rule, 'effect'>; bytes: number; effects: (keyof typeof ANSWERS)[] }[] = [
   {
-    name: 'a small file is written',
+    name: 'a small object is written',
     rule: { on: 'write', path: '/objects/tmp/' },
     bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'],
   },
   {
-    name: 'a large file is written',
+    name: 'a large object is written',
     rule: { on: 'write', path: '/objects/tmp/' },
     bytes: 120_000,
     effects: ['ENOSPC', 'EDQUOT', 'EFBIG', 'EIO'],
   },
   {
-    name: 'a file is made',
+    name: 'the file of an object is created',
     rule: { on: 'open', path: '/objects/tmp/' },
     bytes: 120_000,
     effects: ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'],
   },
   {
-    name: 'a file is synced',
+    name: 'the file of an object is synced',
     rule: { on: 'fsync', path: '/objects/' },
     bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EIO'],
   },
   {
-    name: 'a folder is made',
+    name: 'the folder of an object is created',
     rule: { on: 'mkdir', path: '/sha256/' },
     bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'],
   },
   {
-    name: 'a file gets its name',
+    name: 'the file of an object is renamed',
     rule: { on: 'rename', path: '/sha256/' },
     bytes: 600,
     effects: ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'],
@@ -122,7 +122,7 @@ const PLACES: { name: string; rule: Omit<Rule, 'effect'>; bytes: number; effects
 ]
 
 for (const { name, rule, bytes, effects } of PLACES)
-  test.skipIf(shimTrouble !== undefined)(`an error of the disk is reported with its code when ${name}`, async () => {
+  test.skipIf(shimTrouble !== undefined)(`an upload fails with the code of the disk error when ${name}`, async () => {
     for (const effect of effects) {
       shim.setRules({ ...rule, effect })
       const refused = await upload(bytes)
@@ -137,7 +137,7 @@ for (const { name, rule, bytes, effects } of PLACES)
 
 for (const effect of ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'] as const)
   test.skipIf(shimTrouble !== undefined)(
-    `a row that fails with ${effect} is refused with its code, and later writes succeed without a restart`,
+    `a write to the database that fails with ${effect} is refused with its code; later writes need no restart`,
     { timeout: 120_000 },
     async () => {
       shim.setRules({ on: 'write', effect, path: '/db/main.sqlite-wal' }, { on: 'write', effect, path: 'probe' })
@@ -153,7 +153,7 @@ for (const effect of ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO'] as const)
   )
 
 test.skipIf(shimTrouble !== undefined)(
-  'F20: after a failed sync all writes are refused until a sync succeeds, and the failed write never reappears',
+  'F20: after a failed sync of the log, writes are refused until a sync succeeds; no failed write reappears',
   { timeout: 240_000 },
   async () => {
     const path = { id: spaceId }
@@ -192,7 +192,7 @@ test.skipIf(shimTrouble !== undefined)(
 )
 
 test.skipIf(shimTrouble !== undefined)(
-  'a file that the disk cannot read is reported as unavailable, and can be read later',
+  'a workspace file that the disk cannot read is refused as unavailable, and can be read later',
   async () => {
     expect(await writeNote()).toEqual(DONE)
     const note = `/workspaces/notes/${named}.md`

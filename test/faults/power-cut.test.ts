@@ -36,7 +36,7 @@ interface Promised {
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  `F13, F14, F15, F16, F17: ${IMAGES} directories after a power cut can be opened and contain everything acknowledged`,
+  `F13, F14, F15, F16, F17: ${IMAGES} data directories after a power cut open and contain everything acknowledged`,
   { timeout: 120_000 + IMAGES * 60_000 },
   async () => {
     const seed = faultSeed()

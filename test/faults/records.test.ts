@@ -60,7 +60,7 @@ async function askTraced(client: BenchDaemon['client'], knowledgeSpaceId: string
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F20: an answer whose trace cannot be synced is not completed, writes pause until a sync works, and completed answers keep their traces',
+  'F20: an answer whose trace cannot be synced is not completed, and writes pause until a sync works',
   { timeout: 180_000 },
   async () => {
     const { shim, client, spaceId } = await start()
@@ -88,7 +88,7 @@ test.skipIf(shimTrouble !== undefined)(
 )
 
 test.skipIf(shimTrouble !== undefined)(
-  `F14: in ${IMAGES} directories after a power cut, every completed answer has its trace and evidence`,
+  `F14: in ${IMAGES} data directories after a power cut, every completed answer has its trace and evidence`,
   { timeout: 120_000 + IMAGES * 5_000 },
   async () => {
     const seed = faultSeed()
@@ -131,7 +131,7 @@ test.skipIf(shimTrouble !== undefined)(
 )
 
 test.skipIf(shimTrouble !== undefined)(
-  'F23: during a slow sync of a trace other requests are answered, but never with data that is not durable',
+  'F23: during a slow sync of a trace further requests are answered, but never with data that is not durable',
   { timeout: 120_000 },
   async () => {
     const { shim, client, spaceId } = await start()

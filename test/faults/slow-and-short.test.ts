@@ -87,7 +87,7 @@ const prlimit = !execaSync('prlimit', ['--version'], { reject: false }).failed
 if (!prlimit) process.stdout.write('SKIPPED F21: prlimit of util-linux is not here\n')
 
 test.skipIf(!prlimit || process.platform !== 'linux')(
-  'F21: a daemon without free file descriptors refuses requests, survives, and works once there are some',
+  'F21: a daemon without free file descriptors refuses requests, and works again once descriptors are free',
   { timeout: 180_000 },
   async () => {
     const { client, ledger } = await start()

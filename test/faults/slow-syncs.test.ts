@@ -48,7 +48,7 @@ function notes(from: number, count: number): Note[] {
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F23: with slow syncs no job runs twice, no lease is lost, and other requests are answered',
+  'F23: with slow syncs no job runs twice, no lease is lost, and questions, searches and health are answered',
   { timeout: 120_000 + rounds(1) * 30_000 },
   async () => {
     const { dataDir, shim, client, ledger, word } = await start()
@@ -131,7 +131,7 @@ async function answersDuring(client: Client, shim: FaultShim, rules: Rule[], beg
 }
 
 test.skipIf(shimTrouble !== undefined)(
-  'F23: a slow sync of an object or of a checkpoint does not delay other requests',
+  'F23: a slow sync of an object or of a checkpoint does not block requests that are sent meanwhile',
   { timeout: 180_000 },
   async () => {
     const { shim, client, ledger } = await start()

@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== 'linux')('a daemon whose index process hang
     expect(await next.process.end('SIGTERM')).toBe(0)
   })
 
-  test(`F12: ends at once at a second SIGTERM with its processes, and loses nothing, ${ROUNDS} times`, async () => {
+  test(`F12: ends with its processes at a second SIGTERM and loses nothing acknowledged, in ${ROUNDS} rounds`, async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const { process, ledger, index } = await hanging(`twice-${round}`)
       process.child.kill('SIGTERM')
@@ -88,7 +88,7 @@ describe.skipIf(process.platform !== 'linux')('a daemon whose index process hang
   })
 })
 
-test('F12: a daemon that is stopped during a long transaction waits for its end and exits with 0', async () => {
+test('F12: a daemon that is stopped during a long transaction waits for the end of the transaction and exits with 0', async () => {
   const { process, daemon } = await start()
   const space = await daemon.client.request('POST /knowledge-spaces', { body: { name: 'long', slug: 'long' } })
   const ledger = new Ledger(space.id)

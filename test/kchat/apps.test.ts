@@ -137,13 +137,13 @@ describe('kchat apps', () => {
     })
   })
 
-  it('shows every field, also unset ones', async () => {
+  it('shows every field of an application, even unset fields', async () => {
     await made('create', 'Plain')
     const { stdout } = await apps('show', 'Plain', '--format', 'table')
     for (const field of Object.keys(ChatAppUpdate.shape)) expect(stdout).toMatch(new RegExp(`^${field}\\b`, 'm'))
   })
 
-  it('changes parts of fields that the service replaces as a unit', async () => {
+  it('changes single values of a field that the service replaces as a unit', async () => {
     const changed = await made('update', 'Guide', '--no-temperature', '--currency', 'CHF', '--site', 'icon=📘')
     expect(changed).toMatchObject({ prices: { promptUnitPrice: '0.001', currency: 'CHF' } })
     expect(changed.modelSettings).toEqual({ maxTokens: 200 })
@@ -205,7 +205,7 @@ describe('kchat apps', () => {
     expect(Object.keys(keys)).toEqual(expect.arrayContaining(['Copy', 'Piped']))
   })
 
-  it('makes a new key the current one if there is none or on request, and prints which one that is', async () => {
+  it('makes a new key the current key only with --use if there is one, and prints which key is current', async () => {
     const current = () => JSON.parse(readFileSync(join(home.dir, 'config/chat-keys.json'), 'utf8')).current
     const before = current()
     const other = await home.kchat(['apps', 'create', 'Other', '--json'])

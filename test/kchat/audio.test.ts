@@ -61,19 +61,19 @@ describe.skipIf(!has)('kchat with audio', () => {
     expect(JSON.parse(piped.stdout).text.split(' ')[0]).toBe(String(bytes.length))
   })
 
-  it('recognizes the type of stdin by a given name', async () => {
+  it('recognizes the audio type of stdin by --name', async () => {
     const stdin = 'these bytes do not say what they are'
     expect(await home.kchat(['transcribe', '-'], { stdin })).toMatchObject({ code: 2, stdout: '' })
     expect(await home.kchat(['transcribe', '-', '--name', 'talk.mp3'], { stdin })).toMatchObject({ code: 0 })
     expect(await home.kchat(['transcribe', '-'], { stdin: '' })).toMatchObject({ code: 2, stdout: '' })
   })
 
-  it('demands exactly one text or message', async () => {
+  it('demands either a text or a message to speak', async () => {
     expect(await home.kchat(['speak'])).toMatchObject({ code: 2 })
     expect(await home.kchat(['speak', 'a', '--message', 'b'])).toMatchObject({ code: 2 })
   })
 
-  it('reads an answer aloud with a player on the PATH, and leaves nothing', async () => {
+  it('reads an answer aloud with a player on the PATH, and leaves no file', async () => {
     const run = player('copies', `/bin/cp "$2" "${home.dir}/heard.wav"`)
     const said = await home.kchat(['send', 'When does the shop open?', '--speak'], run)
     expect(said, said.stderr).toMatchObject({ code: 0, stderr: '' })
@@ -108,7 +108,7 @@ describe.skipIf(!has)('kchat with audio', () => {
     expect(existsSync(join(home.dir, 'folder.part'))).toBe(false)
   })
 
-  it('reports missing audio before it sends the question', async () => {
+  it('reports a missing player or disabled text-to-speech before it sends the question', async () => {
     const before = await count()
     const deaf = await home.kchat(['send', 'When?', '--speak'], { env: { PATH: '/nowhere' } })
     expect(deaf).toMatchObject({ code: 9, stdout: '' })

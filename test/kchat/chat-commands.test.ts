@@ -52,7 +52,7 @@ describe('conversation commands', () => {
     ).toBeLessThan(80)
   })
 
-  it('complete up to their common prefix, and complete files after commands that take one', () => {
+  it('complete up to their common prefix, and complete file names after commands that take a file', () => {
     expect(completeLine('/re', [])).toEqual({ text: '/re', candidates: ['/rename', '/regenerate', '/resend'] })
     expect(completeLine('/exp', [])).toEqual({ text: '/export ', candidates: [] })
     expect(completeLine(`/export -f ${home.dir}/handb`, [])?.text).toBe(`/export -f ${home.dir}/handbook/`)
@@ -93,7 +93,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await leave()
   })
 
-  it('searches earlier messages, resends one, and returns one for editing', async () => {
+  it('searches earlier messages, and resends a message or returns it for editing', async () => {
     await open()
     for (const text of ['First about apples.', 'Second about pears.']) {
       type(text, 'Enter')
@@ -144,7 +144,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await leave()
   })
 
-  it('writes the conversation to a file, and replaces one only on request', async () => {
+  it('writes the conversation to a file with /export, and replaces a file only with -f', async () => {
     home.file('kept.md', 'mine')
     await open()
     type('When does it open?', 'Enter')
@@ -166,7 +166,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await leave()
   })
 
-  it('copies an answer to the clipboard only on request', async () => {
+  it('copies an answer to the clipboard only with /copy', async () => {
     await open()
     tmux('set', '-g', 'set-clipboard', 'on')
     type('When does it open?', 'Enter')

@@ -87,7 +87,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await leave()
   })
 
-  it('explains commands while one is typed', async () => {
+  it('explains matching commands while a command is typed', async () => {
     await open()
     type('/ex')
     await shows('/export [-f] FILE  export the conversation as Markdown')
@@ -113,7 +113,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await shows('left with 130')
   })
 
-  it('loses nothing while the terminal changes its size', async () => {
+  it('loses no paragraph of an answer while the terminal changes its size', async () => {
     await open()
     type('Tell me the story.', 'Enter')
     for (const [columns, rows] of [
@@ -137,7 +137,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     expect(history()).not.toContain('Ctrl-C stops')
   })
 
-  it('continues after the daemon was killed during an answer, which remains as far as it came', async () => {
+  it('continues after the daemon was killed during an answer, and keeps the text received so far', async () => {
     await open()
     type('Tell me the story.', 'Enter')
     await shows('END1.')
@@ -172,7 +172,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     }
   })
 
-  it('uses no colours if unwanted', async () => {
+  it('uses no colours if NO_COLOR is set', async () => {
     const coloured = () => /\u001b\[[\d;]*3[1-7]/.test(tmux('capture-pane', '-p', '-e', '-t', 'chat'))
     await open([], { NO_COLOR: '' })
     type('/open 99', 'Enter')
@@ -186,7 +186,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await leave()
   })
 
-  it('reads a line at a terminal without support for the view', async () => {
+  it('reads messages line by line at a terminal that does not support the view', async () => {
     await open([], { TERM: 'dumb' }, 'Each line is a message; Ctrl-D exits.')
     await shows(/^> *$/m)
     type('When does it open?', 'Enter')

@@ -162,7 +162,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     expect(all).not.toContain('Handbook ·')
   })
 
-  it('stops an answer at the first Ctrl-C and keeps it, clears a line at the next, and exits at an empty line', async () => {
+  it('stops an answer at Ctrl-C and keeps its text; without an answer, Ctrl-C clears the line, then exits', async () => {
     await open()
     type('Tell me the long story of the shop.', 'Enter')
     await shows('word5')
@@ -186,7 +186,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('sends two messages of one burst in order', async () => {
+  it('sends two messages that arrive together in their order', async () => {
     await open()
     tmux('send-keys', '-t', 'chat', '-l', 'Tell me the first.\rWhen is the second?\r')
     await shows('1 message queued')
@@ -214,7 +214,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('folds thoughts of the model, and shows them on request', async () => {
+  it('folds thoughts of the model, and shows them with /thoughts', async () => {
     await open()
     type('Think about the hours.', 'Enter')
     await shows('It is nine. ')
@@ -237,7 +237,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     model.clear()
   })
 
-  it('exits at the second Ctrl-C also if the answer has ended meanwhile and no other key was pressed', async () => {
+  it('exits at a Ctrl-C directly after the Ctrl-C that stopped an answer, even if the answer has ended meanwhile', async () => {
     model.script({ kind: 'hang' })
     await open()
     type('When does the shop open?', 'Enter')
@@ -258,7 +258,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     model.clear()
   })
 
-  it('recalls messages, starts a new conversation, and opens earlier ones', async () => {
+  it('recalls messages, starts a new conversation, and opens earlier conversations', async () => {
     await open()
     type('When does the shop open?', 'Enter')
     await shows('[1] handbook/shop.md')
@@ -284,7 +284,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('continues the last conversation, and wraps to the size of the terminal when that changes', async () => {
+  it('continues the last conversation, and wraps an answer to the new size of the terminal when the size changes', async () => {
     await open(['--conversation', 'last'])
     await shows('The shop opens at nine. [1]')
     type('Tell me the long story of the shop.', 'Enter')
@@ -328,7 +328,7 @@ describe.skipIf(!hasTmux)('kchat chat in a terminal', () => {
     await shows('left with 0')
   })
 
-  it('leaves the conversation on the screen when it is terminated', async () => {
+  it('leaves the conversation on the screen when kchat is terminated', async () => {
     await open()
     // Only this terminal; other runs on the machine have others.
     const shell = tmux('list-panes', '-t', 'chat', '-F', '#{pane_pid}').trim()

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => home.end())
 
 describe('lists of kchat', () => {
-  it('continue where they stopped, in any order, and explain how to get more', async () => {
+  it('continue at their cursor in the requested order, and explain how to get more entries', async () => {
     const first = await kchat('conversations', '--limit', '2', '--sort', 'created_at', '--fields', 'id')
     const ids = first.stdout.trim().split('\n')
     expect(ids).toHaveLength(2)
@@ -34,7 +34,7 @@ describe('lists of kchat', () => {
     expect((await kchat('conversations')).stdout).toMatch(/\t\d{4}-\d\d-\d\dT[\d:.]+Z\n/)
   })
 
-  it('use page numbers if the service does', async () => {
+  it('use page numbers where the service uses page numbers', async () => {
     for (const word of ['a', 'b', 'c']) await kchat('annotations', 'add', '--question', word, '--answer', word)
     const first = await kchat('annotations', '--limit', '2', '--fields', 'question')
     expect(first).toMatchObject({ stdout: 'c\nb\n', stderr: 'more: `--all`, or `--page 2`\n' })
@@ -58,7 +58,7 @@ describe('ids of kchat', () => {
   const shown = async (...words: string[]) =>
     /#[0-9a-f]{8}/.exec((await kchat(...words, '--format', 'table')).stdout)![0]
 
-  it('can be given by the end that a table shows', async () => {
+  it('can be given by their last eight characters, which a table shows', async () => {
     const conversation = await shown('conversations')
     expect((await kchat('history', conversation)).stdout).toMatch(/^> /)
     expect((await kchat('conversations', 'rename', conversation, 'Renamed')).code).toBe(0)
@@ -79,7 +79,7 @@ describe('ids of kchat', () => {
 })
 
 describe('output of kchat', () => {
-  it('consists of JSON on request, else of a note on stderr', async () => {
+  it('consists of the result with --json, else of a note on stderr', async () => {
     const turn = await json('send', 'When does the shop open?')
     expect(await json('feedback', turn.message_id, 'like')).toEqual({ result: 'success' })
     expect(await kchat('feedback', turn.message_id, 'none')).toMatchObject({
@@ -103,7 +103,7 @@ describe('output of kchat', () => {
     expect(await kchat('apps', 'show', 'Gone')).toMatchObject({ code: 5 })
   })
 
-  it('follows options, then the environment', async () => {
+  it('follows the options, else the environment', async () => {
     expect((await home.kchat(['conversations'], { env: { KS_FORMAT: 'json' } })).stdout).toMatch(/^\[\{/)
     expect(await home.kchat(['conversations'], { env: { KS_FORMAT: 'yaml' } })).toMatchObject({ code: 2 })
     expect(await home.kchat(['conversations'], { env: { KS_TIMEOUT: '1ms' } })).toMatchObject({ code: 8 })
@@ -118,7 +118,7 @@ describe('output of kchat', () => {
 })
 
 describe('a failure of kchat', () => {
-  it('consists of one sentence with a hint, or one JSON object', async () => {
+  it('consists of one sentence with a hint, or with --json of one JSON object', async () => {
     const lines: [string[], string][] = [
       [['send'], 'kchat: `kchat send` needs TEXT\n'],
       [['send', 'a', 'b'], 'kchat: `kchat send` takes 1 argument, received 2\n'],
@@ -147,7 +147,7 @@ describe('a failure of kchat', () => {
       expect(JSON.parse(run.stderr)).toMatchObject({ error: { code: 'usage', exitCode: 2 } })
   })
 
-  it('contains the advice of the service', async () => {
+  it('contains a hint for an error of the service', async () => {
     const { stderr } = await kchat('send', 'hello', '--conversation', app)
     expect(stderr).toMatch(/^kchat: Conversation Not Exists\.\nhint: the conversation was deleted/)
     const refused = await home.kchat(['app'], { env: { KCHAT_API_KEY: 'app-wrong' } })
@@ -155,7 +155,7 @@ describe('a failure of kchat', () => {
     expect(refused.stderr).toMatch(/hint: `kchat use` lists the stored keys/)
   })
 
-  it.skipIf(!existsSync('/dev/full'))('reports that its output is lost', () => {
+  it.skipIf(!existsSync('/dev/full'))('to write to stdout leads to exit 1 with the reason', () => {
     const env = { ...plainEnv(), ...home.env }
     for (const program of [`'${KCHAT}' conversations`, `'${KCHAT}' send hello`, `'${KS}' spaces`]) {
       const run = execaSync('sh', ['-c', `'${process.execPath}' ${program} > /dev/full`], {
@@ -170,7 +170,7 @@ describe('a failure of kchat', () => {
     }
   })
 
-  it('results from an address in a project file, and no key of the environment is sent there', async () => {
+  it('results from a service that a project file selects, and the key of the environment is not sent there', async () => {
     const server = await testServer((_request, response) => response.end('{}'))
     await home.ks(['context', 'add', 'elsewhere', '--url', server.url])
     home.file('project/.ks.json', JSON.stringify({ context: 'elsewhere' }))
@@ -181,7 +181,7 @@ describe('a failure of kchat', () => {
   })
 })
 
-it('kchat notes once a day that the service has another version', async () => {
+it('kchat prints one note a day if the version of the service differs', async () => {
   const server = await testServer((_request, response) =>
     response.writeHead(200, { 'x-ks-version': '9.9.0', 'content-type': 'application/json' }).end('{"name":"Far"}'),
   )

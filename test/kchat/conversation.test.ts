@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => void server.close())
 
-describe('a conversation in the view', () => {
+describe('the kchat view of a conversation', () => {
   it('redraws at most 30 times a second, however fast the answer arrives', async () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const conversation = new Conversation(chat, {})
@@ -51,7 +51,7 @@ describe('a conversation in the view', () => {
     chat.close()
   })
 
-  it('sends messages one after another, in order', async () => {
+  it('sends messages that arrive together one after the other, in their order', async () => {
     const chat = new ChatService({ url, token: 'app-x' }, { user: 'me' })
     const conversation = new Conversation(chat, {})
     await Promise.all(['one', 'two', 'three'].map((query) => conversation.send(query)))
@@ -62,12 +62,12 @@ describe('a conversation in the view', () => {
   })
 })
 
-describe('foreign text in the view', () => {
+describe('foreign text in the kchat view', () => {
   const HOSTILE =
     '\u001b]8;;https://evil.test/\u0007click\u001b]8;;\u0007 \u001b[2J\u009b31m \u202egnp.exe \u061c \u2028'
   const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/
 
-  it('contains no control characters: in answers, also partial ones, sources, questions, notes and errors', () => {
+  it('contains no control characters: in complete and partial answers, sources, questions, notes and errors', () => {
     for (const kind of ['question', 'answer', 'note', 'error'] as const)
       for (const more of [{}, { isGrowing: true as const }]) {
         const entry = { kind, text: HOSTILE, sources: [{ position: 1, name: HOSTILE }], thought: HOSTILE, ...more }
@@ -107,7 +107,7 @@ describe('foreign text in the view', () => {
   })
 })
 
-describe('the transcript of a conversation', () => {
+describe('the kchat transcript of a conversation', () => {
   const MARKDOWN = [
     '# Hours of the *shop*',
     '',
@@ -137,7 +137,7 @@ describe('the transcript of a conversation', () => {
     'Done.',
   ].join('\n')
 
-  it('prints a streamed answer in parts that never change, with the same final lines as the complete one', () => {
+  it('prints a streamed answer in parts that never change, with the same final lines as the complete answer', () => {
     const whole = renderEntry({ kind: 'answer', text: MARKDOWN }, 60)
     for (const step of [1, 3, 7, 50]) {
       const transcript = new ChatTranscript()
@@ -153,7 +153,7 @@ describe('the transcript of a conversation', () => {
     }
   })
 
-  it('reports a replaced answer, keeps the order of what follows, and fits narrow terminals', () => {
+  it('reports a replaced answer, keeps the order of later entries, and fits narrow terminals', () => {
     const transcript = new ChatTranscript()
     const growing = { kind: 'answer', isGrowing: true } as const
     transcript.update([{ ...growing, text: 'one\n\ntwo' }], 30)

@@ -39,7 +39,7 @@ describe('--jq and --template of kchat', () => {
     expect(lines.stdout.trim().split('\n').sort()).toEqual(['{"name":"Handbook"}', '{"name":"Other \\"one\\""}'])
   })
 
-  it('extract the answer of `send` and `chat`, also in their fast paths', async () => {
+  it('extract the answer of `kchat send` and `kchat chat`, even in the fast path', async () => {
     const sent = await home.kchat(['send', 'When does it open?', '--jq', '.answer'])
     expect(sent, sent.stderr).toMatchObject({ code: 0, stdout: 'The shop opens at nine. [1]\n' })
     const stdin = 'When?\nAnd when on Mondays?\n'
@@ -93,7 +93,7 @@ describe.skipIf(!hasTerminal)('the pager of kchat at a terminal', () => {
     return { screen, paged: existsSync(file) ? readFileSync(file, 'utf8') : undefined }
   }
 
-  it('gets all output that is longer than the screen, and the screen nothing', async () => {
+  it('gets all output that is longer than the screen, and nothing of it appears on the screen', async () => {
     const { screen, paged } = await shown('history.txt', `history ${conversation}`)
     expect(paged).toContain('item 0')
     expect(paged).toContain('item 59')

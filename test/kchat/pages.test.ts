@@ -22,7 +22,7 @@ const sizes = fc.record({
   says: fc.boolean(),
 })
 
-it('a list with cursors returns the requested number of items, and reports whether there are more', async () => {
+it('a kchat list with cursors returns the requested number of items, and reports whether there are more', async () => {
   await fc.assert(
     fc.asyncProperty(sizes, async ({ count, limit, says }) => {
       const all = items(count)
@@ -40,7 +40,7 @@ it('a list with cursors returns the requested number of items, and reports wheth
   )
 })
 
-it('a list of numbered pages does the same, or returns the given page', async () => {
+it('a kchat list of numbered pages returns the requested number of items, or the given page', async () => {
   await fc.assert(
     fc.asyncProperty(sizes, async ({ count, limit, says }) => {
       const all = items(count)
@@ -61,7 +61,7 @@ it('a list of numbered pages does the same, or returns the given page', async ()
   )
 })
 
-it('a limit and --all exclude each other', () => {
+it('a kchat list refuses --limit together with --all; a pipe gets all items by default', () => {
   const { isTTY } = process.stdout
   for (const [terminal, byDefault] of [
     [true, 20],

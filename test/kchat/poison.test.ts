@@ -35,8 +35,8 @@ afterAll(async () => {
   await evil.end()
 })
 
-describe('A82: an answer that could leak a secret', () => {
-  it('appears as text in every command, and no client fetches its addresses', async () => {
+describe('A82: an answer with the address of a picture that contains a secret', () => {
+  it('appears as text in every command, and no client fetches the address', async () => {
     const question = 'When does the shop open?'
     const runs = [
       await home.ks(['query', question, '--space', 'notes']),

@@ -44,7 +44,7 @@ describe('the fast path of `kchat send`', () => {
     }
   })
 
-  it('leaves help and errors to the complete parser', () => {
+  it('leaves help and lines with errors to the complete parser', () => {
     for (const line of [['send'], ['send', 'a', 'b'], ['send', '--help'], ['send', 'a', '--nothing'], ['chat']])
       expect(parseSend(line)).toBeUndefined()
   })
@@ -77,7 +77,7 @@ describe('each command of kchat', () => {
     }
   })
 
-  it('covers, together with the others, every operation of the chat service', () => {
+  it('uses routes of the chat service, and no route remains unused', () => {
     const folder = fileURLToPath(new URL('../../src/kchat', import.meta.url))
     const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.ts'))

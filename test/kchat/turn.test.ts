@@ -5,13 +5,13 @@ const resource = (position: number, more: object = {}) => ({ position, document_
 const citedIn = (answer: string, resources: object[]) =>
   findCitedSources(answer, toSources({ metadata: { retriever_resources: resources } })).map(({ position }) => position)
 
-describe('the sources of an answer', () => {
-  it('include those that the service marks as cited, whatever marks a quoted document contains', () => {
+describe('the sources of an answer in kchat', () => {
+  it('include passages that the service labels as cited, whatever citation marks the text contains', () => {
     const resources = [resource(1, { cited: true }), resource(2, { cited: false }), resource(3, { cited: true })]
     expect(citedIn('[1] a.md\n\nSee [2].', resources)).toEqual([1, 3])
   })
 
-  it('include those with a mark in the text if the service marks none', () => {
+  it('include passages with a citation mark in the text if the service does not label passages', () => {
     expect(citedIn('It is so [2].', [resource(1), resource(2)])).toEqual([2])
   })
 })

@@ -48,8 +48,8 @@ const KEY = {
   numLock: false,
 }
 
-describe('a message draft', () => {
-  it('edits by visible characters', () => {
+describe('a message draft in kchat', () => {
+  it('can be edited by visible characters', () => {
     let draft: Draft = insert(EMPTY_DRAFT, 'ab👩‍👩‍👧é')
     draft = backspace(moveLeft(draft))
     expect(draft).toEqual({ text: 'abé', cursor: 2 })
@@ -57,7 +57,7 @@ describe('a message draft', () => {
     expect(backspace(toDraft('')).text).toBe('')
   })
 
-  it('edits by words and lines', () => {
+  it('can be edited by words and lines', () => {
     expect(deleteWord(toDraft('one two  ')).text).toBe('one ')
     expect(deleteToStart(toDraft('one\ntwo')).text).toBe('one\n')
     expect(deleteToEnd({ text: 'one\ntwo', cursor: 1 }).text).toBe('o\ntwo')
@@ -113,7 +113,7 @@ describe('the history of sent messages', () => {
   })
 })
 
-describe('the keyboard', () => {
+describe('the keyboard input of kchat', () => {
   const typed = (keyboard: KeyReader, input: string, key: Partial<typeof KEY> = {}) => {
     let draft: Draft = EMPTY_DRAFT
     const actions: string[] = []
@@ -133,7 +133,7 @@ describe('the keyboard', () => {
     expect(typed(later(), 'a\nb')).toEqual({ text: 'a\nb', actions: [] })
   })
 
-  it('moves by words with Ctrl or Alt, deletes in both directions, and inserts a line with Alt-Enter', () => {
+  it('moves by words with Ctrl or Alt, deletes in both directions, and inserts a line break with Alt-Enter', () => {
     const edited = (input: string, key: Partial<typeof KEY>, draft: Draft) => {
       const [typed] = later().read(input, { ...KEY, ...key })
       return typed !== undefined && 'edit' in typed ? typed.edit(draft) : undefined

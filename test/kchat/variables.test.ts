@@ -42,7 +42,7 @@ it('kchat shows and sets the variables of a conversation by name', async () => {
   expect(data[0]).toMatchObject({ name: 'city', value: '' })
 })
 
-it('kchat explains errors of variables', async () => {
+it('kchat reports an invalid value, an unknown variable and an unknown conversation', async () => {
   expect(await conversations('set-var', id, 'visits', 'many')).toMatchObject({
     code: 2,
     stdout: '',

@@ -28,7 +28,7 @@ afterAll(() => package_?.end())
 const place = ({ path }: Found) => relative(package_.folder, path)
 
 describe('the package', () => {
-  it('contains everything: nothing to install or compile, and names the systems of its binaries', () => {
+  it('needs no further packages and no install scripts, and names the system of its binaries', () => {
     const outer = JSON.parse(readFileSync(join(package_.folder, 'package.json'), 'utf8'))
     expect(outer).toMatchObject({ version: manifest.version, os: [process.platform], cpu: [process.arch] })
     expect(outer.engines.node).toContain(`<${Number(process.versions.node.split('.')[0]) + 1}`)
@@ -37,7 +37,7 @@ describe('the package', () => {
     expect(package_.said).toContain('added 1 package ')
   })
 
-  it('leaves the checkout unchanged', () => {
+  it('leaves the checkout from which it is built unchanged', () => {
     expect(readFileSync(join(package_.checkout, 'package.json'))).toEqual(readFileSync(join(ROOT, 'package.json')))
     for (const name of ['packed', 'THIRD-PARTY-NOTICES.md', 'dist/.package.json'])
       expect([name, existsSync(join(package_.checkout, name))]).toEqual([name, false])
@@ -56,7 +56,7 @@ describe('the package', () => {
     expect(large).toEqual([])
   })
 
-  it('contains no source maps, types, tests or sources, and no path of the build machine', () => {
+  it('contains no source maps, types, tests, C sources or paths of the build machine', () => {
     const kinds = /\.(map|ts|tsx|tsbuildinfo|cc|cpp|h)$|(^|\/)(test|tests|__tests__|bench)\//
     expect(files.map(place).filter((path) => kinds.test(path))).toEqual([])
     for (const path of [ROOT, package_.checkout]) expect(holding(files, path)).toEqual([])
@@ -76,7 +76,7 @@ describe('the package', () => {
 })
 
 describe('the installed package', () => {
-  it('provides its commands, a manual page for each, and completion', async () => {
+  it('provides ks, kchat and ksd, a manual page for each command, and completion', async () => {
     const { stdout, code } = await package_.run('ks', '--version')
     expect([stdout, code]).toEqual([`ks ${manifest.version}\n`, 0])
     expect((await package_.run('kchat', '--version')).stdout).toBe(`kchat ${manifest.version}\n`)
@@ -93,7 +93,7 @@ describe('the installed package', () => {
     expect((await package_.run('kchat', 'completion', 'zsh')).stdout).toContain('#compdef kchat')
   })
 
-  it('passes its own checks', async () => {
+  it('passes the checks of `ks doctor`', async () => {
     const { stdout } = await package_.run('ks', 'doctor', '--json')
     const findings: { check: string; state: string; found: string }[] = JSON.parse(stdout)
     const states = Object.fromEntries(findings.map(({ check, state }) => [check, state]))
@@ -124,7 +124,7 @@ describe('the installed package', () => {
     expect((await package_.run('ks', 'daemon', 'stop')).stdout).toMatch(/^stopped: pid \d+/)
   })
 
-  it('reads a scan and a workbook, whose readers are WebAssembly and packages', async () => {
+  it('reads a scan and a workbook with the readers that it contains', async () => {
     await package_.write('scan.pdf', await makeScan([sheetOf(['The museum of Port Ellery opens at nine.'])]))
     await package_.write('hours.xlsx', makeXlsx([{ name: 'Hours', rows: '<row r="1"><c r="A1"><v>42</v></c></row>' }]))
     const scan = await package_.run('ks', 'read', 'scan.pdf')
@@ -154,7 +154,7 @@ describe('the installed package', () => {
   })
 })
 
-it('manual pages are well-formed, as far as the installed checkers can tell', async () => {
+it('manual pages are well-formed for `man` and `mandoc`, where these are installed', async () => {
   const folder = join(ROOT, 'dist', 'man')
   const pages = readdirSync(folder).map((name) => join(folder, name))
   expect(pages.length).toBeGreaterThan(100)

@@ -10,7 +10,7 @@ afterEach(() => {
 })
 afterAll(home.remove)
 
-it('a measured program gets nothing of the environment of the bench', async () => {
+it('a program that the bench measures gets only listed environment variables, with values of the bench', async () => {
   for (const name of ['NODE_EXTRA_CA_CERTS', 'NODE_OPTIONS', 'HTTPS_PROXY', 'KS_SPACE', 'LC_ALL']) {
     vi.stubEnv(name, '/of/the/caller')
   }
@@ -32,7 +32,7 @@ it('a measured program gets nothing of the environment of the bench', async () =
   expect(Object.values(cleanEnv('/home/bench'))).not.toContain('/of/the/caller')
 })
 
-it.runIf(process.platform === 'linux')('the processor time of ended child processes is counted', () => {
+it.runIf(process.platform === 'linux')('the bench counts the processor time of ended child processes', () => {
   const before = endedChildrenCpuMs()
   const busy = 'const end = process.cpuUsage().user + 300_000; while (process.cpuUsage().user < end) {}'
   spawnSync(process.execPath, ['-e', busy])

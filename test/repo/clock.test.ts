@@ -32,14 +32,14 @@ function asserts(source: string): boolean {
   )
 }
 
-test('an assertion that compares a measured time is recognized', () => {
+test('the check of tests recognizes an assertion that compares a measured time', () => {
   expect(asserts('expect(performance.now() - start).toBeLessThan(10)')).toBe(true)
   expect(asserts('const ms = performance.now() - start\nexpect(ms).toBeLessThan(10)')).toBe(true)
   expect(asserts('const { user, system } = process.cpuUsage(start)\nexpect(user + system).toBeLessThan(10)')).toBe(true)
   expect(asserts('const end = performance.now() + 10\nexpect(turns).toBeGreaterThan(10)')).toBe(false)
 })
 
-test('no test compares a measured time, except where a reason is given', () => {
+test('no test compares a measured time, except the test files that are listed with a reason', () => {
   const found = filesBelow('test').filter((path) => path.endsWith('.ts') && asserts(readFile(path)))
   expect(found.filter((path) => path !== 'test/repo/clock.test.ts').sort()).toEqual(Object.keys(EXCEPTIONS))
 })

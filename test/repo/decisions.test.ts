@@ -16,12 +16,12 @@ function replacementsIn(text: string): string[] {
   return [...links.matchAll(/\]\((\d{4}-[^)]+\.md)\)/g)].map(([, file = '']) => file)
 }
 
-test('every decision has one row in the index, with its number', () => {
+test('every page in docs/decisions has one row in the index, with its number', () => {
   expect(rows.map(({ file }) => file).toSorted()).toEqual(pages.toSorted())
   expect(rows.filter(({ number, file }) => number !== Number(file.slice(0, 4)))).toEqual([])
 })
 
-test('the index lists every number without a page as not used', () => {
+test('the index of decisions lists every number without a page as not used', () => {
   const [, list = ''] = /^Not used: (.*)\.$/m.exec(page) ?? []
   const numbers = new Set(rows.map(({ number }) => number))
   const all = Array.from({ length: Math.max(...numbers) }, (_, index) => index + 1)
@@ -33,7 +33,7 @@ test('every decision has a known state in the index', () => {
   expect(rows.filter(({ state }) => !known.test(state))).toEqual([])
 })
 
-test('the index and the page of a decision name the same replacement', () => {
+test('the index and the page of a replaced decision name the same replacement', () => {
   const inIndex = rows.map(({ file, state }) => ({ file, by: replacementsIn(state) }))
   const inPages = rows.map(({ file }) => ({ file, by: replacementsIn(readFile(`${FOLDER}/${file}`)) }))
   expect(inIndex).toEqual(inPages)

@@ -27,7 +27,7 @@ const compose: Compose = parse(readFileSync(join(FOLDER, 'compose.yaml'), 'utf8'
 const services = Object.entries(compose.services)
 
 describe('the deployment files', () => {
-  it('contain only existing settings with valid values', () => {
+  it('contain only existing settings of the daemon with valid values', () => {
     const units = readdirSync(join(FOLDER, 'systemd')).map((name) =>
       readFileSync(join(FOLDER, 'systemd', name), 'utf8'),
     )
@@ -80,7 +80,7 @@ describe('the deployment files', () => {
     expect(missing).toEqual([])
   })
 
-  it('create every secret once, in a folder that other users cannot enter', () => {
+  it('create every secret only if it does not exist, in a folder that other users cannot enter', () => {
     const folder = mkdtempSync(join(tmpdir(), 'ks-deploy-'))
     try {
       const made = join(folder, 'secrets')

@@ -66,7 +66,7 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
       modelSettings: [`${CHAT}/behaviour.test.ts`, 'modelSettings'],
       prices: [`${CHAT}/behaviour.test.ts`, 'prices'],
       instructions: [`${CHAT}/behaviour.test.ts`, 'instructions'],
-      sensitiveWords: [`${CHAT}/behaviour.test.ts`, 'an answer that contains one, even across two deltas, is replaced'],
+      sensitiveWords: [`${CHAT}/behaviour.test.ts`, 'in an answer, even across two deltas, lead to its replacement'],
       openingStatement: [`${CHAT}/service.test.ts`, 'with name, inputs and introduction'],
       suggestedQuestions: [`${CHAT}/dify-client.test.ts`, 'reads the parameters of the application'],
       suggestedQuestionsAfterAnswer: [
@@ -86,7 +86,7 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
 }
 
 describe.each(Object.entries(EFFECTS))('%s', (_what, { names, seen }) => {
-  test('each has a test that observes its effect', () => {
+  test('needs a test that observes its effect, for every name', () => {
     expect(Object.keys(seen).sort()).toEqual([...names].sort())
     for (const [name, [file, words]] of Object.entries(seen))
       expect(readFileSync(join(ROOT, file), 'utf8'), `${name}: ${file}`).toContain(words)

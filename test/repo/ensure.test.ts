@@ -67,18 +67,18 @@ function calls(log: string): number {
   return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').length : 0
 }
 
-test('a fresh checkout is installed and built, with progress messages', () => {
+test('the ensure script installs and builds a new checkout, with progress messages', () => {
   expect(ensure()).toContain('Installing dependencies')
   expect([calls('npm.log'), calls('tsc.log')]).toEqual([1, 1])
 })
 
-test('an up-to-date checkout produces no output', () => {
+test('the ensure script prints and runs nothing in an up-to-date checkout', () => {
   ensure()
   expect(ensure()).toBe('')
   expect([calls('npm.log'), calls('tsc.log')]).toEqual([1, 1])
 })
 
-test('a changed source is built, a deleted one leaves dist, and nothing is installed', () => {
+test('the ensure script builds changed sources, removes deleted sources from dist, and installs nothing', () => {
   ensure()
   appendFileSync(join(root, 'src', 'one.ts'), '// more\n')
   writeFileSync(join(root, 'src', 'two.ts'), '')
@@ -90,14 +90,14 @@ test('a changed source is built, a deleted one leaves dist, and nothing is insta
   expect([calls('npm.log'), calls('tsc.log')]).toEqual([1, 3])
 })
 
-test('a changed lockfile causes a new installation', () => {
+test('the ensure script installs dependencies again if the lockfile changed', () => {
   ensure()
   writeLockfile('1.0.1')
   ensure()
   expect(calls('npm.log')).toBe(2)
 })
 
-test('a manual installation is recognized', () => {
+test('the ensure script recognizes that dependencies were installed by hand', () => {
   execaSync(process.execPath, ['npm.js', 'by-hand'], { cwd: root, reject: false })
   expect(ensure()).toBe('')
   expect(readFileSync(join(root, 'npm.log'), 'utf8')).toBe('by-hand\n')

@@ -42,7 +42,7 @@ test('no script names the host of a package mirror: the machine configures it', 
   expect(scripts.filter((path) => hosts.test(readFile(path)))).toEqual([])
 })
 
-test('no file contains a path of one machine', () => {
+test('no file contains a path that exists on a single machine only', () => {
   const home = process.env['HOME'] ?? ''
   const registry = new URL(process.env['npm_config_registry'] ?? 'https://registry.npmjs.org').host
   const places = ['/wo' + 'rk/', '/Use' + 'rs/', home.length > 5 ? `${home}/` : undefined]

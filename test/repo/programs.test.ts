@@ -133,19 +133,19 @@ describe('SQL programs', () => {
     found = look(project())
   }, 600_000)
 
-  it('exist: this test would otherwise pass after the type was renamed', () => {
+  it('number more than a thousand, so that this check finds them', () => {
     expect(found.programs).toBeGreaterThan(1000)
   })
 
-  it('must be run where they are created, or passed to a driver: without `yield*` a call does nothing', () => {
+  it('must be run with `yield*` where they are created, or passed to a driver', () => {
     expect(found.forgotten).toEqual([])
   })
 
-  it('must be awaited by all callers, since no server answers synchronously', () => {
+  it('must be awaited by all callers, since a database server does not answer synchronously', () => {
     expect(found.now).toEqual([])
   })
 
-  it('change nothing outside of themselves, since a driver may run them again', () => {
+  it('assign no variable outside of themselves, since a driver may run them again', () => {
     expect(found.assigned).toEqual([])
   })
 })

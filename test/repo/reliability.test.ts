@@ -36,7 +36,7 @@ test('every fault and every attack has one row in docs/reliability.md', () => {
   expect(rows.map(({ number }) => number)).toEqual(NUMBERS)
 })
 
-test('a row without a test contains "not tested yet" or a reason', () => {
+test('a row of docs/reliability.md without a test contains "not tested yet" or a reason', () => {
   const silent = rows.filter(
     ({ files, words }) => files.length === 0 && !/^(not tested yet|does not apply: )/.test(words),
   )

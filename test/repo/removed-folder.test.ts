@@ -25,7 +25,7 @@ try {
 }
 `
 
-test('a folder is removed after the process that writes into it has ended', async () => {
+test('removeFolder removes a folder into which an ending process still writes', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ks-removed-'))
   const writer = spawn(process.execPath, ['-e', WRITER, folder], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exit = once(writer, 'exit')
@@ -35,6 +35,6 @@ test('a folder is removed after the process that writes into it has ended', asyn
   expect(existsSync(folder)).toBe(false)
 })
 
-test('a missing folder counts as removed', () => {
+test('removeFolder accepts a missing folder', () => {
   expect(() => removeFolder(join(tmpdir(), 'ks-removed', 'never'))).not.toThrow()
 })

@@ -12,7 +12,7 @@ function linesOf(page: string): { location: string; text: string }[] {
   return text.split('\n').map((line, index) => ({ location: `${page}:${index + 1}`, text: line.trim() }))
 }
 
-test('no paragraph or table row of the documentation is repeated, completely or up to a changed end', () => {
+test('no two paragraphs or table rows of the documentation are equal or begin alike', () => {
   const locations = new Map<string, string[]>()
   for (const page of PAGES.filter((path) => /^(?:docs\/|bench\/)?[^/]+\.md$/.test(path) && !EXCEPTIONS.has(path))) {
     for (const { location, text } of linesOf(page)) {

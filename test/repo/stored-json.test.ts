@@ -19,7 +19,7 @@ const ELSEWHERE = [
   'src/engine/storage/',
 ]
 
-test('only `fromCell` parses JSON of a cell, so that damage is reported with its row', () => {
+test('in the engine only `fromCell` parses JSON of a database cell, so that damage is reported with its row', () => {
   const own = filesBelow('src/engine').filter((file) => !ELSEWHERE.some((place) => file.startsWith(place)))
   expect(own.length).toBeGreaterThan(200)
   expect(own.filter((file) => readFile(file).includes('JSON.parse('))).toEqual([])

@@ -32,13 +32,13 @@ describe('work that sees the rows of all tenants', () => {
       .filter(([, count]) => count > 0),
   )
 
-  it('occurs in the listed places only, each with a reason', () => {
+  it('occurs only in the files that are listed with a reason', () => {
     expect(Object.fromEntries(found)).toEqual(
       Object.fromEntries(Object.entries(FOR_ALL).map(([file, [count]]) => [file, count])),
     )
   })
 
-  it('cannot be started in another way', () => {
+  it('cannot be started except by asDeployment', () => {
     const others = filesBelow('src').filter((file) => file !== SCOPES && readFile(file).includes("'deployment'"))
     // The tables themselves, and an account of models.
     expect(others).toEqual(['src/engine/models/registry.ts', 'src/engine/storage/postgres/session.ts'])

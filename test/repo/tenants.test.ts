@@ -157,17 +157,17 @@ const UNBOUND: Found[] = ['src/engine/rows', 'src/engine/storage'].flatMap((fold
 
 const nameOf = ({ file, text }: Found): string => `${file.replace('src/engine/', '').replace('rows/', '')}: ${text}`
 
-describe('a statement on a table with a tenant', () => {
+describe('an SQL statement on a table with a tenant', () => {
   it('names the tenant, or a row key from a row of the tenant, or has a listed reason', () => {
     const unsaid = UNBOUND.filter((found) => !SAID.some((said) => nameOf(found).startsWith(said)))
     expect(unsaid.map((found) => `${found.table}: ${nameOf(found)}`)).toEqual([])
   })
 
-  it('exists for every listed exception', () => {
+  it('exists for every exception that is listed with a reason', () => {
     expect(SAID.filter((said) => !UNBOUND.some((found) => nameOf(found).startsWith(said)))).toEqual([])
   })
 
-  it('counts as unbound if its condition is removed', () => {
+  it('counts as not bound to a tenant if its tenant condition is removed', () => {
     expect(isBound('SELECT id FROM chat_messages WHERE tenant = ? AND id = ?', 'chat_messages')).toBe(true)
     expect(isBound('SELECT id FROM chat_messages WHERE id = ?', 'chat_messages')).toBe(false)
     expect(isBound('INSERT INTO chat_keys (tenant, id) VALUES (?, ?)', 'chat_keys')).toBe(true)

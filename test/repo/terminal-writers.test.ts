@@ -16,7 +16,7 @@ it('A73: only terminal-writer.ts writes to stdout and stderr', () => {
   expect(writers).toEqual(FOR_SHELLS)
 })
 
-it('ks and kchat guard the terminal first', () => {
+it('ks and kchat call guardOutput as their first statement', () => {
   for (const file of ['src/cli/main.ts', 'src/cli/start.ts', 'src/kchat/main.ts'])
     expect([file, /\): Promise<void> \{\n {2}guardOutput\('\w+'\)\n/.test(readFile(file))]).toEqual([file, true])
 })

@@ -3,13 +3,13 @@ import { makeCorpus, makeNotes } from '../../bench/lib/corpus.js'
 import { holds, percentile } from '../../bench/lib/report.js'
 import { acrossRounds, inTurns, ratioOf } from '../../bench/lib/turns.js'
 
-it('a percentile is the smallest sample that at most the given fraction lies above', () => {
+it('a percentile of the bench is the smallest sample such that at most the given fraction is above', () => {
   const samples = [5, 1, 4, 2, 3]
   expect([0, 0.2, 0.5, 0.95, 1].map((share) => percentile(samples, share))).toEqual([1, 1, 3, 5, 5])
   expect(percentile([], 0.5)).toBeNaN()
 })
 
-it('a limit includes its value, and applies in its direction', () => {
+it('a bench value equal to its limit passes; a value beyond an upper or lower limit fails', () => {
   expect(holds({ name: '', value: 1, unit: '', bar: { atMost: 1 } })).toBe(true)
   expect(holds({ name: '', value: 1.001, unit: '', bar: { atMost: 1 } })).toBe(false)
   expect(holds({ name: '', value: 1, unit: '', bar: { atLeast: 1 } })).toBe(true)
@@ -17,16 +17,16 @@ it('a limit includes its value, and applies in its direction', () => {
   expect(holds({ name: '', value: 0.98, unit: '' })).toBe(true)
 })
 
-it('a figure that could not be computed misses its limit', () => {
+it('a bench value that is NaN fails every limit', () => {
   expect(holds({ name: '', value: Number.NaN, unit: '', bar: { atMost: 1 } })).toBe(false)
   expect(holds({ name: '', value: Number.NaN, unit: '', bar: { atLeast: 1 } })).toBe(false)
 })
 
-it('the result over rounds is the median, with minimum and maximum', () => {
+it('the result of bench rounds is their median, with minimum and maximum', () => {
   expect(acrossRounds([3, 1, 2])).toEqual({ value: 2, spread: [1, 3] })
 })
 
-it('a ratio is computed within each round, so that a slow minute does not matter', () => {
+it('a bench ratio is computed within each round, and its result is the median of the rounds', () => {
   const ours = [
     [10, 10],
     [100, 100],
@@ -40,7 +40,7 @@ it('a ratio is computed within each round, so that a slow minute does not matter
   expect(ratioOf(ours, theirs)).toEqual({ value: 2, spread: [2, 3] })
 })
 
-it('every side gets every question once, in blocks, with alternating order', async () => {
+it('every compared program gets every bench question once, in blocks of 25, in alternating order', async () => {
   const order: string[] = []
   const side = (name: string) => async (places: number[]) => {
     order.push(`${name}${places[0]}`)
@@ -52,7 +52,7 @@ it('every side gets every question once, in blocks, with alternating order', asy
   expect(order).toEqual(['a0', 'b0', 'b25', 'a25', 'a50', 'b50'])
 })
 
-it('the corpus is the same each time, and its files contain every passage', () => {
+it('the bench corpus is the same each time, and its files contain every passage', () => {
   const [one, again] = [makeCorpus(45), makeCorpus(45)]
   expect(again).toEqual({ ...one, files: expect.any(Function) })
   const files = [...one.files()]
@@ -61,7 +61,7 @@ it('the corpus is the same each time, and its files contain every passage', () =
   for (const passage of one.passages) expect(text).toContain(`## ${passage.title}\n\n${passage.text}`)
 })
 
-it('generated notes have the requested length and distinct titles', () => {
+it('generated bench notes have the requested length and distinct titles', () => {
   const notes = makeNotes(20, 1, 300)
   expect(new Set(notes.map(({ text }) => text.split('\n')[0])).size).toBe(20)
   for (const { text } of notes) expect(Math.abs(text.length - 300)).toBeLessThanOrEqual(20)

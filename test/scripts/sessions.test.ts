@@ -105,7 +105,7 @@ afterEach(async () => {
   await home?.end()
 })
 
-describe('a session', () => {
+describe('a session of ks commands', () => {
   for (const name of readdirSync(FOLDER).filter((entry) => entry.endsWith('.txt'))) {
     const session = parse(readFileSync(join(FOLDER, name), 'utf8'))
     it(`${name.replace('.txt', '')}: ${session.name}`, async () => {

@@ -65,7 +65,7 @@ describe('Markdown of a document', () => {
     expect(written(element('code', 'x', { language: 'a b`\n# c' }))).toBe('```\nx\n```\n')
   })
 
-  it('contains tables with a head row, and escaped bars within cells', () => {
+  it('contains tables with a head row, and escapes vertical bars in cells', () => {
     const table = element('table', 'a | b\n1 | x|y | z', { headerRows: 1, columnCount: 2 })
     expect(getTableRows(table)).toEqual([
       ['a', 'b'],

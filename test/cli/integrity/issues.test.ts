@@ -23,7 +23,7 @@ function service(fails?: string) {
   return { seen, client: { request } as unknown as Client }
 }
 
-it('issues appear in the order of the checks, which run in parallel, page by page', async () => {
+it('issues of an integrity check appear in the order of the checks, although the checks run in parallel', async () => {
   const { seen, client } = service()
   const found: string[] = []
   let scanned = 0
@@ -34,7 +34,7 @@ it('issues appear in the order of the checks, which run in parallel, page by pag
   expect(seen.most).toBe(CHECKS.length)
 })
 
-it('a failed check is reported after the issues before it', async () => {
+it('a failed part of an integrity check is reported after the issues of the parts before it', async () => {
   const { client } = service('references 1')
   const found: string[] = []
   const all = async () => {

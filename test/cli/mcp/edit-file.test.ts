@@ -28,7 +28,7 @@ A = "1"
 name = "x"
 `
 
-test('an edit of JSON keeps comments, commas and other servers', async () => {
+test('adding an MCP server to a JSON file keeps comments, commas and other servers', async () => {
   const text = (await addEntry(SETTINGS, json, SERVER)) ?? ''
   for (const kept of ['// how it looks', '/* for now */', '"command": "other" // theirs']) expect(text).toContain(kept)
   expect(text).toContain('        "knowledge-spaces": {\n            "command": "/usr/bin/node"')
@@ -38,7 +38,7 @@ test('an edit of JSON keeps comments, commas and other servers', async () => {
   expect(await removeEntry(back, json)).toBeUndefined()
 })
 
-test('an edit of TOML keeps every byte before the entry, and removing the entry restores the file', async () => {
+test('adding an MCP server to a TOML file keeps every byte before the entry; removing the entry restores the file', async () => {
   const text = (await addEntry(CONFIG, toml, SERVER)) ?? ''
   expect(text.startsWith(CONFIG)).toBe(true)
   expect(text).toContain('[mcp_servers.knowledge-spaces]\ncommand = "/usr/bin/node"')
@@ -46,7 +46,7 @@ test('an edit of TOML keeps every byte before the entry, and removing the entry 
   expect((await removeEntry(text, toml))?.trimEnd()).toBe(CONFIG.trimEnd())
 })
 
-test('an entry with other content is replaced, wherever it is', async () => {
+test('an entry of an MCP server with different content is replaced, wherever in the file it is', async () => {
   const before = (await addEntry(CONFIG, toml, { command: 'old', args: [], env: { B: '2' } })) ?? ''
   const moved = `${before}\n[last]\nz = 1\n`
   const text = (await addEntry(moved, toml, SERVER)) ?? ''
@@ -56,7 +56,7 @@ test('an entry with other content is replaced, wherever it is', async () => {
   expect(await addEntry(SETTINGS.replace('"other":', '"knowledge-spaces":'), json, SERVER)).toContain('/usr/bin/node')
 })
 
-test('a missing or empty file gets only the entry', async () => {
+test('a missing or empty configuration file gets only the entry of the MCP server', async () => {
   expect(JSON.parse((await addEntry('', json, SERVER)) ?? '')).toEqual({ mcpServers: { 'knowledge-spaces': SERVER } })
   expect(await addEntry('', toml, SERVER)).toMatch(/^\[mcp_servers\.knowledge-spaces\]/)
   expect(await removeEntry('', toml)).toBeUndefined()
@@ -69,6 +69,6 @@ test.each([
   ['a = [', toml, /is not valid TOML/],
   ['mcp_servers = { knowledge-spaces = { command = "x" } }', toml, /cannot be edited|is not valid TOML/],
   ['text = """\n[mcp_servers.knowledge-spaces]\n"""\n', toml, /is not valid TOML|cannot be edited/],
-] as const)('a file that cannot be edited safely is not changed: %s', async (text, entry, reason) => {
+] as const)('a configuration file that cannot be edited safely is not changed: %s', async (text, entry, reason) => {
   await expect(addEntry(text, entry, SERVER)).rejects.toThrow(reason)
 })

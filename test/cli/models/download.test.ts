@@ -102,7 +102,7 @@ it('ends a download after five attempts without a byte; the next download contin
   expect(await verifyHash(openStage(models, 'model'), SHA256)).toBe(SHA256)
 })
 
-it('restarts a download if the file at an address without a hash has changed', async () => {
+it('restarts a download without a stated hash if the file at its address has changed', async () => {
   cuts = [30_000, 0, 0, 0, 0, 0]
   await fetched('/bytes').catch(() => {})
   file = { bytes: Buffer.alloc(40_000, 1), etag: '"two"' }
@@ -110,20 +110,20 @@ it('restarts a download if the file at an address without a hash has changed', a
   expect(readFileSync(part()).equals(file.bytes)).toBe(true)
 })
 
-it('restarts a download if the partial file is of another address', async () => {
+it('restarts a download if the partial file came from a different address', async () => {
   writeFileSync(part(), 'of another file')
   await fetched('/bytes')
   expect(readFileSync(part()).equals(FILE)).toBe(true)
 })
 
-it('removes a downloaded model whose hash differs from the stated one', async () => {
+it('removes a downloaded model whose hash differs from the stated hash', async () => {
   await fetched('/bytes')
   const stage = openStage(models, 'model')
   await expect(verifyHash(stage, 'ab'.repeat(32))).rejects.toThrow(`the file has SHA-256 ${SHA256}, expected abab`)
   expect(existsSync(stage.path)).toBe(false)
 })
 
-it('removes a download whose size differs from the stated one, and reads no more of it', async () => {
+it('removes a download whose size differs from the stated size, and stops reading it', async () => {
   await expect(fetched('/bytes', { bytes: 5 })).rejects.toThrow('bytes, expected 5')
   expect(existsSync(part())).toBe(false)
 })

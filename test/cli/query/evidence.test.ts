@@ -6,18 +6,18 @@ const numbersOf = (answer: string, metadata: Record<string, unknown>) =>
   selectCitedEvidence({ answer, metadata, evidence }).map(({ number }) => number)
 
 describe('citedEvidence', () => {
-  it('returns the items that the metadata list, not marks that a quoted document contains in square brackets', () => {
+  it("returns the items that the metadata list, and ignores numbers in square brackets in the answer's text", () => {
     expect(numbersOf('[1] a.md\n\nSee [3] and [2].', { cited: [1] })).toEqual([1])
     expect(numbersOf('Nothing answers this [1].', { cited: [] })).toEqual([])
   })
 
-  it('uses the marks of the text without its thoughts if the metadata list nothing', () => {
+  it("returns the items marked in the answer's text, without thoughts, if the metadata have no list", () => {
     expect(numbersOf('<think>[2]</think>\nSo [1], and so [3].', {})).toEqual([1, 3])
   })
 })
 
 describe('markedRanges', () => {
-  it('returns the marks of all blocks, except invalid ranges', () => {
+  it('returns the marked ranges of all blocks of a quotation, except invalid ranges', () => {
     const blocks = [{ marks: [{ start: 3, end: 5 }, { start: '1' }] }, {}, { marks: [{ start: 9, end: 12 }] }]
     expect(parseMarkedRanges({ quotation: { blocks } })).toEqual([
       { start: 3, end: 5 },

@@ -40,7 +40,7 @@ const entry = (path: string): LedgerEntry => ({
   documentIds: [],
 })
 
-test('entries that were claimed and not removed exist the next time, with the state in the service', async () => {
+test('entries of the watch ledger are loaded again by the next watch, with the state of their documents', async () => {
   const file = join(dir, 'watch', 'x.jsonl')
   const first = createFileLedger(file, 'space')
   expect(await first.load(client)).toEqual([])
@@ -55,7 +55,7 @@ test('entries that were claimed and not removed exist the next time, with the st
   expect(readFileSync(file, 'utf8').trim().split('\n')).toHaveLength(3)
 })
 
-test('a truncated line does not affect its neighbours', async () => {
+test('a truncated line of the watch ledger does not affect the lines around it', async () => {
   const file = join(dir, 'watch', 'x.jsonl')
   const first = createFileLedger(file, 'space')
   await first.load(client)

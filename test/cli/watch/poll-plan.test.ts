@@ -20,7 +20,7 @@ describe('the poll plan of a folder', () => {
     })
   })
 
-  test('covers only the parts without change events, but everything if requested', () => {
+  test('covers only subfolders without change events, or the complete folder if polling was requested', () => {
     const disks = [{ path: 'share', kind: 'SMB' }]
     expect(plan({ disks })).toMatchObject({
       roots: ['share'],
@@ -45,7 +45,7 @@ describe('the poll plan of a folder', () => {
     )
   })
 
-  test('scans the folder in at most a twentieth of the time if it has too many files to check individually', () => {
+  test('replaces checks of single files by scans at longer intervals if the folder has more than 20,000 files', () => {
     const large = plan({ disks: NFS, pathCount: 20_001, scanMs: 700 })
     expect(large).toMatchObject({ isPolledByPath: false, intervalMs: 16_000, scanIntervalMs: 16_000 })
     expect(large?.description).toContain('scanned every 16 s')

@@ -91,14 +91,14 @@ describe('the poller of a folder', () => {
     await hinted('c.md')
   })
 
-  test.runIf(process.platform === 'linux')('uses no watch of the system', async () => {
+  test.runIf(process.platform === 'linux')('uses no file system watch', async () => {
     write('a.md')
     const before = inotifyWatches()
     await begin()
     expect(inotifyWatches()).toBe(before)
   })
 
-  test('reports a file that was replaced by an older one of the same size', async () => {
+  test('reports a file that was replaced by an older file of the same size', async () => {
     write('a.md', 'one')
     write('.old', 'two')
     utimesSync(join(folder, '.old'), 1000, 1000)
@@ -129,7 +129,7 @@ describe('the poller of a folder', () => {
     await hinted('drafts/d.md')
   })
 
-  test('polls only the given parts', async () => {
+  test('polls only the given subfolders', async () => {
     write('local/a.md')
     write('share/b.md')
     await begin({ roots: ['share'] })
@@ -139,7 +139,7 @@ describe('the poller of a folder', () => {
     expect(hints).not.toContain('local/a.md')
   })
 
-  test('stops on request, and when scans take over', async () => {
+  test('stops if the folder has too many files to be checked individually', async () => {
     write('a.md')
     await begin()
     await poller.arrange(plan({ isPolledByPath: false }))

@@ -27,7 +27,7 @@ function looked(paths: string[], walkOptions = RULES): string[] {
   return [...scanFolder(paths, { folder, walk: walkOptions, onFolder: () => undefined }).files.keys()].sort()
 }
 
-test('a scan of single paths finds the same files as a complete walk', () => {
+test('a watch scan of single paths finds the same files as a complete walk', () => {
   const part = fc.constantFrom('a', 'b', 'drafts', '.hidden', 'x.md', 'y.log')
   const path = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'))
   const rule = fc.constantFrom('drafts', 'drafts/', '*.log', '!y.log', '/a', 'a/b', 'b/*', '!x.md')
@@ -54,7 +54,7 @@ test('a scan of single paths finds the same files as a complete walk', () => {
   )
 })
 
-test('an unreadable folder is distinguished from a missing one', () => {
+test('a watch scan reports an unreadable folder as not read instead of missing', () => {
   write('closed/a.md')
   const refusal = refuseToOpen(join(folder, 'closed'))
   const { files, unread } = scanFolder([''], { folder, walk: RULES, onFolder: () => undefined })
@@ -63,14 +63,14 @@ test('an unreadable folder is distinguished from a missing one', () => {
   expect(unread).toEqual(['closed'])
 })
 
-test('names that differ by a space are two files', () => {
+test('a watch scan treats names that differ by a trailing space as two files', () => {
   write('note.md')
   write('note.md ')
   const { files, skipped } = scanFolder([''], { folder, walk: RULES, onFolder: () => {} })
   expect([[...files.keys()].sort(), skipped]).toEqual([['note.md', 'note.md '], []])
 })
 
-test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is skipped and reported', () => {
+test.skipIf(process.platform !== 'linux')('a watch scan skips and reports a name that is not UTF-8', () => {
   writeFileSync(Buffer.concat([Buffer.from(`${folder}/`), Buffer.from([0xe9])]), 'x')
   write('note.md')
   const { files, skipped } = scanFolder([''], { folder, walk: RULES, onFolder: () => {} })
@@ -78,14 +78,14 @@ test.skipIf(process.platform !== 'linux')('a name that is not UTF-8 is skipped a
   expect(skipped).toMatchObject([{ filename: expect.stringMatching(/\/\\xE9$/), reason: 'its name is not UTF-8' }])
 })
 
-test('a missing folder is distinguished from an empty one', () => {
+test('a watch scan fails for a missing folder instead of finding it empty', () => {
   rmSync(folder, { recursive: true })
   expect(() => getFolderIdentity(folder)).toThrow(FolderMissingError)
   writeFileSync(folder, 'a file')
   expect(() => getFolderIdentity(folder)).toThrow('is no longer a folder')
 })
 
-test('the folders of the program are excluded, by whatever path the folder is given', () => {
+test('a watch scan excludes the directories of the program, by whatever path the watched folder is given', () => {
   write('data [1]/db/main.md')
   write('notes/a.md')
   symlinkSync(folder, `${folder}.link`)

@@ -45,7 +45,7 @@ describe('A78: expensive reads', () => {
   const at = () => `/knowledge-spaces/${space}`
   const folder = '/sources/uploads/a/b/c/d/e/f/g/h'
 
-  test('each returns one page of bounded size, however large the requested limit', async () => {
+  test('return one list page of bounded size each, however large the requested limit', async () => {
     type Page = { items?: unknown[]; matches?: unknown[]; truncated: boolean; nextCursor?: string }
     const lists = [
       `/fs/ls?path=${folder}`,
@@ -72,7 +72,7 @@ describe('A78: expensive reads', () => {
       expect((await send('GET', `${at()}${path}`)).status, path.slice(0, 40)).toBe(400)
   })
 
-  test('the daemon still answers other clients while expensive reads run in a loop', async () => {
+  test('repeated in a loop do not keep the daemon from answering other clients', async () => {
     const expensive = [
       `/fs/tree?path=/knowledge&depth=8&limit=${HUGE}`,
       `/fs/find?path=/knowledge&limit=1000&metadataKey=title&metadataValue=${'x'.repeat(4000)}`,
@@ -104,7 +104,7 @@ describe('A78: expensive reads', () => {
 })
 
 describe('A80: expensive questions', () => {
-  test('a day of them stays within the daily token budget, and questions beyond it are answered without a model', async () => {
+  test('stay within the daily token budget; questions above the budget are answered without a model', async () => {
     const long = 'what does the moon do with the sea at the port '.repeat(400).slice(0, 16_000)
     const json = { knowledgeSpaceId: space, query: long, mode: 'deep', activeDocumentIds: documents.slice(0, 100) }
     expect((await send('POST', '/queries', { ...json, query: `${long}x` })).status).toBe(400)

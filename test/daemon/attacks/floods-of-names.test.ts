@@ -40,7 +40,7 @@ const query = (sessionId?: string) => ({
 })
 
 describe('A81: floods of invented identifiers', () => {
-  test('invented session ids create one session per question, and no more than the quota allows', async () => {
+  test('as session ids are replaced by new ids, and the number of sessions stays within the quota', async () => {
     const ids = Array.from({ length: 30 }, () => crypto.randomUUID())
     const given = await Promise.all(
       ids.map(async (id) => {
@@ -53,7 +53,7 @@ describe('A81: floods of invented identifiers', () => {
     expect(rowsOf(home.path).value('SELECT count(*) FROM sessions')).toBeLessThanOrEqual(QUOTA)
   })
 
-  test.runIf(isFile)('requests find their idempotency key and their session by an index, not by a scan', async () => {
+  test.runIf(isFile)('cause no scan: idempotency keys and sessions are found by an index of the database', async () => {
     const headers = { 'idempotency-key': crypto.randomUUID() }
     const statements = await statementsDuring(async () => {
       const answer = await send('PATCH', `/knowledge-spaces/${space}`, { name: 'Notes' }, headers)
@@ -90,7 +90,7 @@ describe('A12: oversized and invalid tokens', () => {
     expect([401, 431]).toContain(await ask('a'.repeat(size)))
   })
 
-  test('a flood of them is refused while other clients are answered', async () => {
+  test('get refused in a flood, while clients with valid tokens are answered', async () => {
     const valid = edge.tokens.ada
     const [head, claims, signature] = valid.split('.')
     const worthless = (n: number) =>

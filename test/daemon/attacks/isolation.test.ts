@@ -56,7 +56,7 @@ async function ask(token: string, json: Record<string, unknown>) {
 }
 
 describe('A15: the session id of another tenant, subject or space', () => {
-  test("counts as unknown: the answer uses a new session without the other's questions", async () => {
+  test('counts as unknown: the query runs in a new session without the questions of the named session', async () => {
     const { token, space, name, marker, secret } = first()
     const mine = await ask(token, { knowledgeSpaceId: space, query: `Where is the pass kept by ${marker}?` })
     const sessionId = mine.session
@@ -154,7 +154,7 @@ describe('A18: bytes that another tenant has stored', () => {
     expect(left.filter((name) => name.endsWith(known))).toHaveLength(1)
   })
 
-  test.runIf(isFile)('take the same statements to store as new bytes', async () => {
+  test.runIf(isFile)('cause the same SQL statements as unknown bytes when a second tenant uploads them', async () => {
     // Compilation runs in the background, at its own time, and writes to other tables.
     const insertsOf = async (tenant: Tenant, text: string, name: string) => {
       await until(async () => (await edge.engine.activity()).activeJobs === 0)
@@ -185,7 +185,7 @@ describe('A21: random searches by several tenants', () => {
   const random = generator(20261122)
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
 
-  test('return nothing of another tenant in an answer, trace, search or grep', async () => {
+  test('return no data of another tenant in an answer, trace, search or grep', async () => {
     let asked = 0
     for (let n = 0; n < 150; n++) {
       const { token, space, secret } = pick(tenants)
@@ -207,7 +207,7 @@ describe('A21: random searches by several tenants', () => {
     expect(asked).toBe(150)
   })
 
-  test("find the tenant's own secret", async () => {
+  test('find the secret that the searching tenant has stored', async () => {
     for (const { token, space, marker, secret } of tenants)
       expect((await ask(token, { knowledgeSpaceId: space, query: `Who keeps the ${marker} pass?` })).text).toContain(
         secret,
@@ -263,7 +263,7 @@ describe('A22: counts, names and ids', () => {
     }
   })
 
-  test('ids of new sources are random: none can be computed from another', async () => {
+  test('ids of new sources contain random bits, so that no id can be computed from another', async () => {
     const { token, space } = first()
     const made = await Promise.all(
       Array.from({ length: 40 }, async (_, n) => {

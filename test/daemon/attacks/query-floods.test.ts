@@ -100,7 +100,7 @@ describe('A79: query slots', () => {
   const never = new AbortController().signal
   const tick = () => new Promise((resolve) => setImmediate(resolve))
 
-  test('alternate between waiting tenants; a tenant that is alone gets all of them', async () => {
+  test('alternate between waiting tenants; a single tenant gets all slots', async () => {
     const gate = new QueryGate(1, 6)
     const order: string[] = []
     const leave = await gate.enter('a', never)

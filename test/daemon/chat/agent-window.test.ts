@@ -50,7 +50,7 @@ const ask = async () => {
   return { events, asked: server.requests.slice(from).map(({ body }) => body) }
 }
 
-test('an agent fits results into the context window of its model, and reports omitted parts to the model', async () => {
+test('an agent truncates tool results to the context window of its model, and reports omitted parts to the model', async () => {
   const { events, asked } = await ask()
   expect(events.at(-1)?.event).toBe('message_end')
   expect(asked).toHaveLength(5)
@@ -67,7 +67,7 @@ test('an agent fits results into the context window of its model, and reports om
   expect(results[3]?.content).toMatch(new RegExp(`offset\\\\?":${next}\\b`))
 })
 
-test('an agent retries with shorter results if its model reports a smaller context window', async () => {
+test('an agent retries with shorter tool results if its model reports a smaller context window', async () => {
   const tooLong = { kind: 'status' as const, status: 400, body: '{"error":{"code":"context_length_exceeded"}}' }
   server.script({ kind: 'ok' }, { kind: 'ok' }, tooLong)
   const { events, asked } = await ask()

@@ -57,7 +57,7 @@ function kindsOf(events: Event[]): string[] {
   return events.map(({ event }) => event).filter((event, at, all) => event !== all[at - 1] || event === 'agent_thought')
 }
 
-test('an agent lists, searches and reads, and sends events in the order that clients expect', async () => {
+test('an agent lists, searches and reads documents, and sends its events in the order that clients expect', async () => {
   const from = server.requests.length
   const events = await ask('When do you open?')
   expect(kindsOf(events)).toEqual([
@@ -108,7 +108,7 @@ test('an agent lists, searches and reads, and sends events in the order that cli
   ])
 })
 
-test('an agent gets five steps and no tools in the last one', async () => {
+test('an agent has at most five steps, and its model gets no tools in the fifth step', async () => {
   const from = server.requests.length
   const events = await ask('endless')
   expect(thoughtsOf(events).at(-1)).toMatchObject({ position: 5, tool: '' })
@@ -136,7 +136,7 @@ test('an agent answers in one step if the model calls no tool', async () => {
   ])
 })
 
-test('an agent refuses blocking mode; /info and /meta describe it as agent-chat with its tools', async () => {
+test('an agent application refuses blocking mode; /info and /meta describe it as agent-chat with its tools', async () => {
   const json = { query: 'hi', user: 'u', response_mode: 'blocking' }
   const refused = await chat.chat('POST', '/chat-messages', { json })
   expect(await refused.json()).toMatchObject({
@@ -149,7 +149,7 @@ test('an agent refuses blocking mode; /info and /meta describe it as agent-chat 
   expect(Object.keys(tool_icons)).toEqual(['search', 'list', 'read'])
 })
 
-test('an agent uses the daily token budget of its space', async () => {
+test('the tokens of an agent count towards the daily token budget of its space', async () => {
   const used = async () =>
     (await running.engine.models.inUse()).budgets.find(({ counter }) => counter === 'llmTokens')?.used ?? 0
   const before = await used()

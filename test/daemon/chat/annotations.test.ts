@@ -108,11 +108,11 @@ describe('annotations', () => {
     ['POST', '/apps/annotation-reply/toggle', { score_threshold: 0.5 }, 'invalid_param', 400],
     ['GET', `/apps/annotation-reply/enable/status/${UNKNOWN}`, undefined, 'invalid_param', 400],
     ['GET', '/apps/annotation-reply/enable/status/nonsense', undefined, 'invalid_param', 400],
-  ])('%s %s refuses %j', async (method, target, json, code, status) => {
+  ])('%s %s refuses %j as %s', async (method, target, json, code, status) => {
     expect(await refused(method, target, json)).toMatchObject({ code, status })
   })
 
-  test('belong to one application: another can neither list nor delete them', async () => {
+  test('can be listed and deleted only with a key of their application', async () => {
     const { id } = await add('Mine?', 'Yes.')
     const other = await chat.edge.send('POST', '/chat-apps', { token: chat.token, json: { name: 'Other' } })
     const { id: otherId } = await bodyOf<{ id: string }>(other)
@@ -125,7 +125,7 @@ describe('annotations', () => {
 })
 
 describe('annotation replies', () => {
-  test('replace retrieval in blocking mode, in streams and in the history, and count hits', async () => {
+  test('replace retrieval, in blocking mode and in streams, appear in the history, and count hits', async () => {
     const { id } = await add('When does the shop in Oslo open?', 'Fixed: at ten.')
     expect((await say('When does the shop in Oslo open?')).answer).toContain('nine')
     await switched('enable', { score_threshold: 0.9, embedding_provider_name: null, embedding_model_name: 'any' })

@@ -110,7 +110,7 @@ async function ask(user: string, token = key, more: object = {}) {
 }
 
 describe('POST /audio-to-text', () => {
-  test('transcribes an audio file, whatever media type clients declare', async () => {
+  test('transcribes an audio file, whichever of the usual media types the client declares', async () => {
     for (const file of [
       sound(),
       sound('a.mp4', 'video/mp4'),
@@ -135,10 +135,10 @@ describe('POST /audio-to-text', () => {
       'no_audio_uploaded',
     ],
     ['no user', () => form({ file: sound() }), 400, 'invalid_param'],
-    ['another type', () => form({ file: sound('a.ogg', 'audio/ogg'), user: 'u' }), 415, 'unsupported_audio_type'],
-    ['text', () => form({ file: sound('a.txt', 'text/plain'), user: 'u' }), 415, 'unsupported_audio_type'],
+    ['an Ogg file', () => form({ file: sound('a.ogg', 'audio/ogg'), user: 'u' }), 415, 'unsupported_audio_type'],
+    ['a text file', () => form({ file: sound('a.txt', 'text/plain'), user: 'u' }), 415, 'unsupported_audio_type'],
     [
-      'an image',
+      'an image named a.mp3',
       () => form({ file: sound('a.mp3', 'audio/mpeg', Buffer.from('GIF89a......')), user: 'u' }),
       415,
       'unsupported_audio_type',
@@ -153,7 +153,7 @@ describe('POST /audio-to-text', () => {
     expect(await refusal(await listen(body()))).toMatchObject({ status, code })
   })
 
-  test('accepts 15 MB', async () => {
+  test('accepts an audio file of 15 MB', async () => {
     const file = sound('a.mp3', 'audio/mpeg', Buffer.alloc(15 * MB, 1))
     expect((await listen(form({ file, user: 'u' }))).status).toBe(200)
   })
@@ -172,7 +172,7 @@ describe('POST /audio-to-text', () => {
 })
 
 describe('POST /text-to-audio', () => {
-  test('reads a text aloud, from JSON and from both kinds of forms', async () => {
+  test('reads a text aloud that is sent as JSON, as a multipart form or URL-encoded', async () => {
     const { edge } = chat
     const fields = { text: 'Good morning', user: 'u', streaming: 'false' }
     const ways = [
@@ -200,7 +200,7 @@ describe('POST /text-to-audio', () => {
     expect(model.requests.at(-1)?.body.voice).toBe('echo')
   })
 
-  test('prefers a message to a text, and reads it to its own user only', async () => {
+  test('reads a message instead of a text if both are sent, and only to the user of the message', async () => {
     const { message_id } = await ask('u')
     const audio = await (await speak({ message_id, text: 'not this', user: 'u' })).text()
     expect(audio).toContain('The shop opens at nine in the morning . On Sundays')
@@ -232,10 +232,10 @@ describe('POST /text-to-audio', () => {
     ['neither text nor message', { user: 'u' }, 'Text is required'],
     ['a blank text', { user: 'u', text: ' ' }, 'Text is required'],
     ['no user', { text: 'x' }, 'Arg user must be provided'],
-    ['an id that is none', { user: 'u', message_id: 'x' }, 'message_id'],
-    ['nothing to say', { user: 'u', text: '***' }, 'contains nothing to read aloud'],
+    ['a malformed message id', { user: 'u', message_id: 'x' }, 'message_id'],
+    ['a text of asterisks', { user: 'u', text: '***' }, 'contains nothing to read aloud'],
     ['a voice that looks like an option', { user: 'u', text: 'x', voice: '-w/etc/x' }, 'voice'],
-    ['a text over the bound', { user: 'u', text: 'x'.repeat(10_001) }, 'text'],
+    ['a text of more than 10,000 characters', { user: 'u', text: 'x'.repeat(10_001) }, 'text'],
   ])('refuses %s', async (_what, json, sentence) => {
     const body = await refusal(await speak(json))
     expect(body).toMatchObject({ status: 400, code: 'invalid_param' })
@@ -280,7 +280,7 @@ describe('POST /text-to-audio', () => {
   })
 })
 
-describe('answers with audio', () => {
+describe('the audio of chat answers', () => {
   const stream = async (user: string, token = key) => {
     const json = { query: 'hours?', user }
     return chat.edge.send('POST', '/v1/chat-messages', { token, json })
@@ -290,7 +290,7 @@ describe('answers with audio', () => {
       events.filter(({ event }) => event === 'tts_message').map(({ audio }) => Buffer.from(String(audio), 'base64')),
     )
 
-  test('stream audio sentence by sentence between the text events, and end after message_end', async () => {
+  test('arrives sentence by sentence between the text events of a stream, and ends after message_end', async () => {
     const events = await eventsOf(await stream('a'))
     const kinds = events.map(({ event }) => event)
     expect(kinds.at(-1)).toBe('tts_message_end')
@@ -308,7 +308,7 @@ describe('answers with audio', () => {
     expect(replayed).toContain('message_end')
   })
 
-  test('stay without audio in blocking mode, and in applications without autoPlay', async () => {
+  test('does not exist in blocking mode and in applications without autoPlay', async () => {
     const before = model.requests.filter(({ path }) => path.endsWith('/speech')).length
     await ask('b')
     const quiet = await appWith({ textToSpeech: { enabled: true } })
@@ -317,7 +317,7 @@ describe('answers with audio', () => {
     expect(model.requests.filter(({ path }) => path.endsWith('/speech'))).toHaveLength(before)
   })
 
-  test('arrive complete without audio if the speech program fails', async () => {
+  test('does not exist if the speech program fails; the text of the answer ends with message_end', async () => {
     const broken = await appWith({ textToSpeech: { enabled: true, autoPlay: true, model: BROKEN } })
     const events = await eventsOf(await stream('c', broken.key))
     const kinds = events.map(({ event }) => event)
@@ -325,7 +325,7 @@ describe('answers with audio', () => {
     expect(kinds.slice(-2)).toEqual(['message_end', 'tts_message_end'])
   })
 
-  test('end when the turn is stopped, and complete in the history when the client leaves', async () => {
+  test('ends when the turn is stopped; if the client disconnects, the history contains the complete answer', async () => {
     const marks = join(running.dataDir, 'spoken')
     const slow = `require('fs').appendFileSync(${JSON.stringify(marks)}, 'x'); setTimeout(() => console.log('ID3'), 60000)`
     writeFileSync(join(running.dataDir, 'slow.cjs'), slow)

@@ -62,7 +62,7 @@ describe('blocked words', () => {
     outputs: { enabled: true, response: 'Taken back.' },
   }
 
-  test('a question or variable that contains one gets the configured response without a model call', async () => {
+  test('in a question or an input lead to the configured response without a model call', async () => {
     const form = [{ 'text-input': { label: 'City', variable: 'city', required: false } }]
     const token = await appOf({ sensitiveWords: words, userInputForm: form })
     const before = server.requests.length
@@ -79,7 +79,7 @@ describe('blocked words', () => {
     expect(await parameters.json()).toMatchObject({ sensitive_word_avoidance: { enabled: true } })
   })
 
-  test('an answer that contains one, even across two deltas, is replaced in the stream and in the history', async () => {
+  test('in an answer, even across two deltas, lead to its replacement in the stream and in the history', async () => {
     const token = await appOf({ sensitiveWords: words })
     const events = await eventsOf(await ask(token, { query: 'hello' }))
     const kinds = events.map(({ event }) => event).filter((event, at, all) => event !== all[at - 1])
@@ -94,7 +94,7 @@ describe('blocked words', () => {
     expect(await page.json()).toMatchObject({ data: [{ answer: 'Taken back.', status: 'normal' }] })
   })
 
-  test('an application with a filter but without a response for it is refused', async () => {
+  test('cannot be enabled in an application without a response for them', async () => {
     const sensitiveWords = { ...words, outputs: { enabled: true } }
     const json = { name: 'App', sensitiveWords }
     const refused = await chat.edge.send('POST', '/chat-apps', { token: chat.token, json })
@@ -112,8 +112,8 @@ describe('the model settings of an application', () => {
   }
 
   test.each([
-    ['alone', []],
-    ['over a space', ['space']],
+    ['without a space', []],
+    ['with a space', ['space']],
   ])('send instructions, temperature and maximal length, and price the tokens: %s', async (_, spaces) => {
     const token = await appOf({ ...fields, knowledgeSpaceIds: spaces.map(() => chat.spaceId) })
     const query = spaces.length === 0 ? 'hello' : 'How much is a blue kettle?'
@@ -136,8 +136,8 @@ describe('the model settings of an application', () => {
   })
 
   test.each([
-    ['alone', []],
-    ['over a space', ['space']],
+    ['without a space', []],
+    ['with a space', ['space']],
   ])('use the prices of the configured model if the application has none: %s', async (_, spaces) => {
     const model = { ...PROVIDER, provider: 'dear', model: 'talker' }
     const knowledgeSpaceIds = spaces.map(() => chat.spaceId)
@@ -154,7 +154,7 @@ describe('the model settings of an application', () => {
   })
 })
 
-test('a question without an answer in the passages goes to the model with the closest passages and the previous turn', async () => {
+test('a question that no passage answers is sent to the model with the closest passages and the previous turn', async () => {
   const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
   const first = await blocking(token, { query: 'How much is a blue kettle?' })
   const { conversation_id } = first
@@ -171,7 +171,7 @@ test('a question without an answer in the passages goes to the model with the cl
   expect(messages[3]?.content).toContain('costs forty crowns')
 })
 
-test('a chat over two spaces uses the model of the space that has one, with passages of both', async () => {
+test('a chat over two spaces, of which one has a model, uses this model with passages of both spaces', async () => {
   const { edge } = chat
   const caller = { tenant: 'tenant-a', subject: 'ada' }
   const spaces: string[] = []
@@ -206,7 +206,7 @@ test('a chat over two spaces uses the model of the space that has one, with pass
   }
 })
 
-test('a model learns that nothing was found; without a model the answer says so', async () => {
+test('if no passage is found, the prompt states this, or without a model the answer does', async () => {
   const token = await appOf({ knowledgeSpaceIds: [chat.spaceId], instructions: 'Be brief.' })
   await blocking(token, { query: 'Zygomorphic ranunculus xylem?' })
   expect(server.requests.at(-1)?.body.messages?.[0]?.content).toMatch(/^No passage was found.*Be brief\.$/s)

@@ -68,7 +68,7 @@ test('in a burst of follow-up messages, each is answered in its own conversation
   )
 })
 
-test('in a burst of answers that are stopped at their first event, each is stored once', async () => {
+test('in a burst of answers that are stopped at their first event, each answer is stored exactly once', async () => {
   const streams = await Promise.all(
     Array.from({ length: MESSAGES }, async (_, n) => {
       const stream = await opened(`stopped ${n}`)

@@ -69,7 +69,7 @@ async function answered(response: Response): Promise<Message> {
   return bodyOf<Message>(response)
 }
 
-describe('a stream', () => {
+describe('a chat stream', () => {
   test('can be split at `data:`, whatever the answer contains', async () => {
     const text = await (await send('odd')).text()
     const events = text
@@ -138,7 +138,7 @@ describe('a model that cannot answer', () => {
   })
 })
 
-describe('a request of a client', () => {
+describe('a request of a chat client', () => {
   test.each([
     'application/json; charset=utf8',
     'application/json; charset=ISO-8859-1',

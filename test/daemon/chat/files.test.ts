@@ -168,7 +168,7 @@ describe('POST /files/upload', () => {
     expect((await upload(PNG, 'u2')).created_by).not.toBe(file.created_by)
   })
 
-  test('accepts the parts in any order, among unknown fields and files', async () => {
+  test('accepts the fields of the form in any order, among unknown fields and files', async () => {
     const data = form([
       ['user', 'u1'],
       ['other', SVG, 'a.svg'],
@@ -267,9 +267,9 @@ describe('POST /files/upload', () => {
   })
 
   test.each([
-    ['an empty one', 'filename=""\r\ncontent-type: application/octet-stream'],
-    ['an empty one and a type', 'filename=""\r\ncontent-type: image/png'],
-    ['an empty one and no type', 'filename=""'],
+    ['the name is empty', 'filename=""\r\ncontent-type: application/octet-stream'],
+    ['the name is empty and the type is image/png', 'filename=""\r\ncontent-type: image/png'],
+    ['the name is empty and the type is missing', 'filename=""'],
   ])('refuses a file without a name: %s', async (_what, more) => {
     const head = `--b\r\ncontent-disposition: form-data; name="file"; ${more}\r\n\r\n`
     const body = Buffer.concat([Buffer.from(head), PNG, Buffer.from('\r\n--b--\r\n')])
@@ -283,7 +283,7 @@ describe('POST /files/upload', () => {
     expect((await refusal(response)).status).toBe(400)
   })
 
-  test('accepts 10 MB and refuses one more byte with 413', async () => {
+  test('accepts a file of 10 MB and refuses one more byte with 413', async () => {
     expect((await upload(pngOf(10 * MB))).size).toBe(10 * MB)
     const over = form([
       ['file', pngOf(10 * MB + 1)],
@@ -292,7 +292,7 @@ describe('POST /files/upload', () => {
     expect(await refusal(await post(over))).toMatchObject({ status: 413, code: 'file_too_large' })
   })
 
-  test('needs a valid key', async () => {
+  test('refuses requests without a valid key', async () => {
     expect(
       (
         await post(
@@ -350,7 +350,7 @@ describe('messages with images', () => {
     expect(model.requests.at(-1)?.body.messages?.at(-1)?.images).toHaveLength(1)
   })
 
-  test('reach the model with the passages and the image over a space', async () => {
+  test('reach the model with passages and image if the application has a space', async () => {
     const { key: bound } = await appWith({ knowledgeSpaceIds: [chat.spaceId], vision: { enabled: true } })
     const file = await upload(GIF, 'u1', 'a.gif', bound)
     const ask = async (query: string) => {
@@ -397,7 +397,7 @@ describe('messages with images', () => {
     expect(body.message).toContain(reason)
   })
 
-  test('A24: need valid files: unknown, foreign, ambiguous or too many ones are refused with a reason', async () => {
+  test('A24: need valid files: unknown, foreign, ambiguous or too many files are refused with a reason', async () => {
     const mine = await upload(PNG)
     const theirs = await upload(PNG, 'u2')
     const { key: other } = await appWith({ vision: { enabled: true } })
@@ -429,7 +429,7 @@ describe('messages with images', () => {
     }
   })
 
-  test('need a model for an image; without one /parameters reports file_upload as off', async () => {
+  test('need a model for an image; without a model /parameters reports file_upload as off', async () => {
     const blind = await startChat({ vision: { enabled: true } })
     try {
       const body = form([
@@ -591,13 +591,13 @@ describe('GET /files/{file_id}/preview', () => {
   })
 })
 
-describe('the bytes of uploads', () => {
+describe('the bytes of files uploaded to a chat', () => {
   const caller = { tenant: 'tenant-a', subject: 'ada' }
   const day = 24 * 60 * 60 * 1000
   const problems = async () =>
     (await running.engine.integrity.fsck(caller, chat.spaceId, { check: 'raw-objects', deep: false })).issues
 
-  test('expire if unused, else are removed with their conversation', async () => {
+  test('expire if no message uses them, else are removed with their conversation', async () => {
     const kept = await sent(local((await upload(pngOf(50_000, 5))).id))
     const unused = await upload(pngOf(50_001, 6))
     clock += day - 60_000

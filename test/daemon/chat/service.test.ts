@@ -65,7 +65,7 @@ describe('sending a message', () => {
     expect(done.metadata.usage).toMatchObject({ prompt_tokens: 0, total_price: '0', currency: 'USD' })
   })
 
-  test('streams data lines only: a ping at once, messages, one message_end, all with the same ids', async () => {
+  test('streams only data lines: first a ping, then messages and one message_end, all with the same ids', async () => {
     const json = { query: 'When does the shop in Oslo open?', user: 'u1', inputs }
     const response = await chat.chat('POST', '/chat-messages', { json })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
@@ -96,7 +96,7 @@ describe('sending a message', () => {
     expect(await refused('GET', `/chat-messages/${task_id}/events?user=u1`)).toMatchObject({ code: 'not_found' })
   })
 
-  test('completes a follow-up question by the previous one', async () => {
+  test('completes a follow-up question by the question before it', async () => {
     const first = await say('How much is a blue kettle?')
     expect(first.answer).toContain('forty')
     const second = await say('And the red one?', { conversation_id: first.conversation_id })
@@ -141,7 +141,7 @@ describe('sending a message', () => {
     expect(done.conversation_id).toMatch(UUID)
   })
 
-  test('demands a required input although it has a default, also one named constructor', async () => {
+  test('demands a required input although it has a default, even if it is named "constructor"', async () => {
     const { edge, token } = chat
     const control = { label: 'Name', variable: 'constructor', required: true, default: 'Bob' }
     const json = { name: 'Strict', userInputForm: [{ 'text-input': control }], knowledgeSpaceIds: [chat.spaceId] }
@@ -161,7 +161,7 @@ describe('sending a message', () => {
     expect(await refused('POST', '/chat-messages', json)).toMatchObject({ code: 'invalid_param', params: 'inputs' })
   })
 
-  test('replaces half a surrogate pair, also in the history', async () => {
+  test('stores a question with an unpaired surrogate with U+FFFD in its place', async () => {
     const { conversation_id } = await say('Is half \ud83d of it 😀?', { user: 'half' })
     const page = await messages(conversation_id, 'half')
     expect(page.data.map(({ query }) => query)).toEqual(['Is half \ufffd of it 😀?'])
@@ -174,7 +174,7 @@ describe('sending a message', () => {
     ['a list', { json: [] }],
     ['plain text', { body: '{"query":"q","user":"u1"}', headers: { 'content-type': 'text/plain' } }],
     ['a form', { body: 'query=q', headers: { 'content-type': 'application/x-www-form-urlencoded' } }],
-  ])('refuses a body that is no JSON object with one fixed sentence: %s', async (_what, sent) => {
+  ])('refuses a body that is no JSON object with the same sentence for each: %s', async (_what, sent) => {
     const response = await chat.chat('POST', '/chat-messages', sent)
     expect([response.status, await response.json()]).toMatchObject([
       400,
@@ -192,7 +192,7 @@ describe('the stop route', () => {
 })
 
 describe('conversations', () => {
-  test('list newest first, each once when paged by last_id, with name, inputs and introduction', async () => {
+  test('list the newest first, with name, inputs and introduction, and each exactly once when paged by last_id', async () => {
     const user = 'pager'
     const ids: string[] = []
     for (const query of ['first kettle?', 'second kettle?', 'third kettle?'])
@@ -257,7 +257,7 @@ describe('conversations', () => {
     expect(await refused('DELETE', path, { user: '' })).toMatchObject(missing)
   })
 
-  test('list no variables if the application has none; an unknown one gets conversation_not_exists', async () => {
+  test('list no variables if the application has none; an unknown conversation gets conversation_not_exists', async () => {
     const { conversation_id } = await say('first kettle?')
     const page = await chat.chat('GET', `/conversations/${conversation_id}/variables?user=u1`)
     expect(await page.json()).toEqual({ limit: 20, has_more: false, data: [] })
@@ -268,8 +268,8 @@ describe('conversations', () => {
   })
 })
 
-describe('the history and ratings', () => {
-  test('page back by first_id, oldest first within a page', async () => {
+describe('the routes of history and ratings', () => {
+  test('return earlier messages by first_id, the oldest first within a list page', async () => {
     const user = 'historian'
     const { conversation_id } = await say('kettle 1?', { user })
     for (const n of [2, 3, 4, 5]) await say(`kettle ${n}?`, { user, conversation_id })
@@ -389,7 +389,7 @@ describe('the application', () => {
     expect((await chat.edge.send('POST', '/v1/')).status).toBe(405)
   })
 
-  test('answers 404 for an unknown path and 405 for a wrong method, in the same shape', async () => {
+  test('answers 404 for an unknown path and 405 for a wrong method, in the shape of all errors', async () => {
     expect(await refused('POST', '/workflows/run', {})).toMatchObject({ code: 'not_found', status: 404 })
     expect(await refused('GET', '/apps/nothing')).toMatchObject({ code: 'not_found', status: 404 })
     expect(await refused('PUT', '/info', {})).toMatchObject({ code: 'method_not_allowed', status: 405 })

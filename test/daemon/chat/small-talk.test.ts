@@ -21,7 +21,7 @@ const say = async (query: string, conversation_id = '') =>
     }),
   )
 
-test('a chat without a model answers greetings and thanks in kind, without passages', async () => {
+test('a chat without a model answers a greeting with a greeting and thanks politely, without passages', async () => {
   const hello = await say('hello')
   expect([hello.answer, hello.metadata.retriever_resources]).toEqual(['Hello! What would you like to know?', []])
   const asked = await say('Hello, when does the shop in Oslo open?', hello.conversation_id)
@@ -34,7 +34,7 @@ test('a chat without a model answers greetings and thanks in kind, without passa
   ])
 })
 
-test('a query of the gateway answers a greeting in kind', async () => {
+test('a query of the gateway answers a greeting with a greeting', async () => {
   const json = { knowledgeSpaceId: chat.spaceId, query: 'Guten Tag!' }
   const answered = await chat.edge.send('POST', '/queries', { token: chat.token, json })
   expect(await answered.text()).toContain('Hallo! Was möchten Sie wissen?')

@@ -107,7 +107,7 @@ test('an answer that is stopped before its first delta counts the tokens of its 
   server.clear()
 })
 
-test('the model gets previous turns, its tokens are counted, and it names the conversation and suggests questions', async () => {
+test('a chat model gets the previous turns, names the conversation and suggests questions, and its tokens are counted', async () => {
   const token = directAppKey
   const ask = async (query: string, conversation_id = '') => {
     const json = { query, user: 'm', conversation_id, response_mode: 'blocking' }
@@ -133,7 +133,7 @@ test('the model gets previous turns, its tokens are counted, and it names the co
   expect(await suggested.json()).toEqual({ result: 'success', data: ['When?', 'Where?', 'Why?'] })
 })
 
-test('suggested questions can be lines of text instead of JSON', async () => {
+test('suggested questions are accepted as lines of text if the model returns no JSON', async () => {
   const token = directAppKey
   const json = { query: 'in lines', user: 'l', response_mode: 'blocking', auto_generate_name: false }
   const sent = await chat.edge.send('POST', '/v1/chat-messages', { token, json })
@@ -159,7 +159,7 @@ test('a conversation gets its name before a long answer ends', async () => {
   await reader?.cancel()
 })
 
-test('a name that the user sets wins against one that a model is generating', async () => {
+test('a name that the user sets for a conversation is not replaced by a name that a model is generating', async () => {
   const token = directAppKey
   const json = { query: 'q', user: 'r', response_mode: 'blocking', auto_generate_name: false }
   const sent = await chat.edge.send('POST', '/v1/chat-messages', { token, json })
@@ -178,7 +178,7 @@ test('a name that the user sets wins against one that a model is generating', as
   expect(await rename({ auto_generate: true })).toBe('short q')
 })
 
-test('a failed model sends an error event; its message stays in the history, but not in the next context', async () => {
+test('a turn whose model fails ends with an error event, and stays in the history, but not in the next prompt', async () => {
   const token = directAppKey
   const before = server.requests.length
   server.script(...Array.from({ length: 8 }, () => ({ kind: 'status' as const, status: 400 })))
@@ -231,7 +231,7 @@ test.each([
   [400, '', { status: 400, code: 'completion_request_error' }],
   [429, '', { status: 429, code: 'rate_limit_error' }],
 ])(
-  'a model that answers %s %s leads to the error code of the service, streamed and blocking',
+  'a model that answers %s %s leads to the documented error code, streamed and blocking',
   async (status, body, said) => {
     const token = directAppKey
     const send = async (response_mode: string) => {

@@ -108,7 +108,7 @@ async function set(app: App, conversation: string, name: string, value: unknown,
 }
 
 describe('variables of a conversation', () => {
-  test('start with their defaults, in the order of the application, as strings', async () => {
+  test('start with their defaults as strings, in the order in which the application defines them', async () => {
     const app = await appOf({})
     const { data, ...page } = await list(app, await say(app))
     expect(page).toEqual({ limit: 20, has_more: false })
@@ -124,7 +124,7 @@ describe('variables of a conversation', () => {
     expect(Math.abs((data[0]?.created_at ?? 0) - Date.now() / 1000)).toBeLessThan(600)
   })
 
-  test('come in pages, and can be filtered by a part of the name in any case', async () => {
+  test('can be listed by page and filtered by a part of the name in any case', async () => {
     const app = await appOf({})
     const conversation = await say(app)
     const all = (await list(app, conversation)).data
@@ -188,7 +188,7 @@ describe('variables of a conversation', () => {
     expect(rowsOfApps([app, other])).toBe(VARIABLES.length)
   })
 
-  test('added to the application later appear with the next message; existing ones keep their values', async () => {
+  test('added to the application later appear with the next message; existing variables keep their values', async () => {
     const app = await appOf({ conversationVariables: VARIABLES.slice(0, 2) })
     const conversation_id = await say(app)
     await set(app, conversation_id, 'city', '12')
@@ -322,9 +322,9 @@ describe('the model of a conversation with variables', () => {
   const told = () => server.requests.at(-1)?.body.messages?.[0]?.content
 
   test.each([
-    ['alone', []],
-    ['over a space', ['space']],
-  ])('gets their current values in its instructions: %s', async (_, spaces) => {
+    ['without a space', []],
+    ['with a space', ['space']],
+  ])('gets the current values in its instructions: application %s', async (_, spaces) => {
     const app = await appOf({ instructions, userInputForm, knowledgeSpaceIds: spaces.map(() => chat.spaceId) })
     const query = 'How much is a blue kettle?'
     const conversation_id = await say(app, query)
@@ -334,7 +334,7 @@ describe('the model of a conversation with variables', () => {
     expect(told()).toContain('City {{tone}} $& Bergen, tone plain, tags ["new"], {{nothing}}.')
   })
 
-  test('sets them as an agent: at once, validated, and visible in the next turn', async () => {
+  test('sets variables as an agent: the values are validated, stored at once, and visible in the next turn', async () => {
     const app = await appOf({ mode: 'agent-chat', instructions, userInputForm })
     const conversation_id = await say(app, 'remember city Trondheim')
     const tool = server.requests.at(-2)?.body.tools?.find(({ function: { name } }) => name === 'remember')
@@ -359,7 +359,7 @@ describe('the model of a conversation with variables', () => {
     expect(await values(app, conversation_id)).toMatchObject({ visits: '9', city: 'Trondheim' })
   })
 
-  test('keeps what it set as an agent if the answer then fails', async () => {
+  test('sets variables as an agent that remain set if the answer then fails', async () => {
     const app = await appOf({ mode: 'agent-chat', instructions, userInputForm })
     server.script({ kind: 'ok' }, { kind: 'status', status: 400 })
     const json = { query: 'remember city Narvik', user: 'u', auto_generate_name: false }
@@ -372,7 +372,7 @@ describe('the model of a conversation with variables', () => {
     expect(told()).toContain('City Narvik')
   })
 
-  test('keeps what it set as an agent if the daemon is killed before the answer', async () => {
+  test('sets variables as an agent that remain set if the daemon is killed before the answer', async () => {
     const dir = temporaryDir()
     const env = { KS_DAEMON_PROVIDERS: JSON.stringify([{ ...PROVIDER, baseUrl: `${server.url}/v1` }]) }
     const first = await startKsd(dir.path, [], env)
@@ -406,7 +406,7 @@ describe('the model of a conversation with variables', () => {
     dir.remove()
   })
 
-  test('gets the tool next to those of a space, and no tool without variables', async () => {
+  test('gets the tool `remember` in addition to the tools of a space, but not without variables', async () => {
     const knowledgeSpaceIds = [chat.spaceId]
     const names = () => server.requests.at(-1)?.body.tools?.map(({ function: { name } }) => name)
     const icons = async (app: App) =>

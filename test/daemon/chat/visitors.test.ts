@@ -106,7 +106,7 @@ describe('the agent of a page', () => {
 })
 
 describe('limits of visitors', () => {
-  test('take nothing from the limit of keys, not even by refused requests', async () => {
+  test('leave the limit of keys unused, even by refused requests of visitors', async () => {
     await visited.serve([visited.chat.app], { rateLimit: 6 })
     const [visitor, second, holder] = [await visited.visit(), await visited.visit(), await visited.holder()]
     const statuses: number[] = []

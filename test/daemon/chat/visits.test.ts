@@ -25,7 +25,7 @@ async function countAdmitted(work: () => unknown): Promise<number> {
   return 200
 }
 
-test('one address starts at most 20 visits, while another address can still start its own', async () => {
+test('a client address starts at most 20 visits of a chat page, while a second address can start further visits', async () => {
   const all = visits()
   const begin = (address: string) => () => all.ofVisitor(APP, undefined, address)
   expect(await countAdmitted(begin('203.0.113.1'))).toBe(20)
@@ -36,14 +36,14 @@ test('one address starts at most 20 visits, while another address can still star
   expect(await countAdmitted(begin('203.0.113.4'))).toBe(0)
 })
 
-test('requests that continue a visit count for its visitor, not as new visits', async () => {
+test('requests that continue a visit of a chat page count for its visitor, not as new visits', async () => {
   const all = visits()
   const { token, user } = await all.ofVisitor(APP, undefined, 'here')
   expect(await countAdmitted(() => all.ofVisitor(APP, token, 'here'))).toBe(60)
   expect((await all.ofVisitor(APP, undefined, 'here')).user).not.toBe(user)
 })
 
-test('one address uses at most half of the model calls of all visitors, with any number of visits', async () => {
+test('a client address uses at most half of the model calls of all visitors, with any number of visits', async () => {
   const all = visits()
   const visit = (user: string) => ({ tenant: 'local', appId: APP, user, isOwner: false })
   let sent = 0

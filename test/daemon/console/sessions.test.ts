@@ -77,7 +77,7 @@ describe('revoking the id of a session', () => {
     expect((await exchange(code)).status).toBe(401)
   })
 
-  it('survives a restart, as do used renewals, while other sessions continue', async () => {
+  it('survives a restart, as the use of a renewal does, while sessions that were not revoked continue', async () => {
     const [revoked, used, live] = [await openTab(), await openTab(), await openTab()]
     await revoke(revoked.id)
     await renew(used.renewal)

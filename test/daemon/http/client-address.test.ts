@@ -32,7 +32,7 @@ test('X-Forwarded-For counts only if a trusted proxy sent it', async () => {
   expect(await seen('127.0.0.1', '203.0.113.9')).toBe('203.0.113.9')
 })
 
-test('the client address is the last one that is no trusted proxy, whatever the client sent before it', async () => {
+test('the client address is the last address of X-Forwarded-For that is no trusted proxy', async () => {
   expect(await seen('127.0.0.1', '198.51.100.7, 203.0.113.9')).toBe('203.0.113.9')
   expect(await seen('127.0.0.1 10.0.0.0/8', '198.51.100.7, 203.0.113.9, 10.1.2.3')).toBe('203.0.113.9')
   expect(await seen('127.0.0.1', ['198.51.100.7', '203.0.113.9'])).toBe('203.0.113.9')

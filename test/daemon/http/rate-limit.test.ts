@@ -12,7 +12,7 @@ function letThrough(limit: RateLimit, most = 100): number {
   return most
 }
 
-test('several gateways together allow the rate of one, and each at least one request', () => {
+test('several gateways together allow the rate limit of a single gateway, and each at least one request', () => {
   expect(letThrough(createRateLimit(9))).toBe(9)
   const three = () => 3
   expect([1, 2, 3].map(() => letThrough(createRateLimit(9, three)))).toEqual([3, 3, 3])
@@ -20,7 +20,7 @@ test('several gateways together allow the rate of one, and each at least one req
   expect(letThrough(createRateLimit(0, three))).toBe(100)
 })
 
-test('a gateway allows less as soon as others join it', () => {
+test('a gateway allows a smaller share of the rate limit as soon as further gateways join', () => {
   let count = 1
   const limit = createRateLimit(10, () => count)
   for (let sent = 0; sent < 4; sent++) limit('key')

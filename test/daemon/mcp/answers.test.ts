@@ -58,7 +58,7 @@ test.each([
   ['search', { query: 'zzqqxx wwkkjj' }, '/queries/search'],
   ['ask', { question: 'Who is zzqqxx wwkkjj?' }, '/queries'],
 ] as const)(
-  '%s does not count a document as searched if it was published during the search',
+  'the MCP tool %s does not count a document as searched if it was published during the search',
   async (name, args, path) => {
     let hasSearched = false
     const { text } = await saidWhere(name, args, async (url, real) => {
@@ -78,7 +78,7 @@ test.each([
   ['find', { nameContains: 'boat-3' }, 'fs/find'],
   ['list', { path: '/sources/uploads/boats' }, 'fs/ls'],
   ['grep', { pattern: 'carries 13 sailors' }, 'fs/grep'],
-] as const)('%s checks again before it reports that something does not exist', async (name, args, path) => {
+] as const)('the MCP tool %s asks again before it reports that nothing exists', async (name, args, path) => {
   let isFirst = true
   const { text } = await saidWhere(name, args, async (url, real) => {
     if (!url.includes(path) || !isFirst) return real()
@@ -89,7 +89,7 @@ test.each([
   expect(text).toContain('boat-3')
 })
 
-test('search and graph without hits report what could not be searched instead of an absence', async () => {
+test('the MCP tools search and graph without hits report what could not be searched instead of an absence', async () => {
   const reason = 'the vectors of the space are not there'
   const search = await saidWhere('search', { query: 'boats' }, async (url, real) =>
     url.includes('/queries/search') ? Response.json({ items: [], degradedReasons: [reason] }) : real(),
@@ -103,7 +103,7 @@ test('search and graph without hits report what could not be searched instead of
   expect(graph.text).toMatch(/may be incomplete: the vectors(?:.|\n)*NOT everything could be searched/)
 })
 
-test('a search in some documents claims nothing about the others', async () => {
+test('MCP searches limited to some documents or a folder report only that these were searched', async () => {
   const { text } = await saidWhere('search', { query: 'zzqqxx wwkkjj', documents: ['boats/boat-1.md'] }, (_, real) =>
     real(),
   )
@@ -113,7 +113,7 @@ test('a search in some documents claims nothing about the others', async () => {
   )
 })
 
-test('blank questions are refused, because an empty result would look like an answer', async () => {
+test('MCP tools refuse a blank question instead of returning an empty result', async () => {
   for (const [name, args] of [
     ['search', { query: '  \n' }],
     ['ask', { question: ' ' }],
@@ -122,7 +122,7 @@ test('blank questions are refused, because an empty result would look like an an
     expect(await ada.text(name, args)).toMatch(/^invalid-request: (?:query|question) /)
 })
 
-test('search pages through all passages within the budget, also beyond its limit', async () => {
+test('the MCP tool search returns all passages over several calls with its cursor, also more than its limit', async () => {
   const seen: string[] = []
   let cursor: string | undefined
   do {
@@ -143,7 +143,7 @@ test('search pages through all passages within the budget, also beyond its limit
   expect(new Set(seen).size).toBe(12)
 })
 
-test.each(['search', 'ask'])('%s keeps its complete output within maxTokens plus a quarter', async (name) => {
+test.each(['search', 'ask'])('the complete output of the MCP tool %s has at most 125 % of maxTokens', async (name) => {
   const text = 'Which boat of the harbour carries 13 sailors?'
   for (const maxTokens of [200, 600, 1500]) {
     const args = name === 'ask' ? { question: text, maxTokens } : { query: text, maxTokens }
@@ -151,7 +151,7 @@ test.each(['search', 'ask'])('%s keeps its complete output within maxTokens plus
   }
 })
 
-test('a truncated passage says how to read all of it', async () => {
+test('a truncated passage of the MCP tool search states how to read it completely', async () => {
   const answer = await ada.client.callTool({ name: 'search', arguments: { query: 'boat 7', limit: 1, maxTokens: 200 } })
   const said = JSON.stringify(answer.content)
   expect(said).toContain('Truncated: `read` with its start and end')
@@ -168,7 +168,7 @@ test('a truncated passage says how to read all of it', async () => {
   expect(all.replace(/\s+/g, ' ')).toContain(text.slice(0, 100).replace(/\s+/g, ' '))
 })
 
-test('an unknown path is answered with similar existing paths that work in the next call', async () => {
+test('MCP tools answer an unknown path with similar existing paths that work in the next call', async () => {
   for (const [name, args] of [
     ['read', { document: '/sources/uploads/boats/boat-33.md' }],
     ['read', { document: 'ks://harbour/sources/uploads/boats/boat-33.md' }],
@@ -184,14 +184,14 @@ test('an unknown path is answered with similar existing paths that work in the n
   )
 })
 
-test('a refusal uses the argument names of the tool', async () => {
+test('the refusal of an MCP tool call uses the argument names of the tool', async () => {
   expect(await ada.text('grep', { pattern: 're:(' })).toContain('invalid-request: pattern is not an expression')
   await ada.text('write', { path: '/workspaces/w/a.md', content: 'x' })
   const moved = await ada.text('move', { from: '/workspaces/w', to: '/workspaces/w/deeper' })
   expect(moved).toContain('to must not be from or in it')
 })
 
-test('an unknown document is not reported as missing for good while documents are being read', async () => {
+test('MCP tools do not report an unknown document as missing for good while documents are being read', async () => {
   for (const document of ['late.md', '/sources/uploads/boats/late.md']) {
     const args = { name: 'read', arguments: { document } }
     expect(JSON.stringify((await ada.client.callTool(args)).content)).not.toContain('NOT current')
@@ -205,7 +205,7 @@ test('an unknown document is not reported as missing for good while documents ar
   }
 })
 
-test('an interrupted answer stream is reported with what to do', async () => {
+test('the MCP tool ask reports an interrupted answer stream with what to do', async () => {
   const failed = saidWhere('ask', { question: 'Which boat carries 13 sailors?' }, async (url, real) => {
     if (!url.endsWith('/queries')) return real()
     const frames = 'event: answer.delta\ndata: {"delta":"The boat"}\n\n'

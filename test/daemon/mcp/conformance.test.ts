@@ -67,7 +67,7 @@ function withToken(target: string, token: string): Server {
   })
 }
 
-test('the daemon passes the generic scenarios of the official suite', async () => {
+test('the daemon passes the generic scenarios of the official MCP conformance suite', async () => {
   const { path, remove } = temporaryDir()
   open.push(remove)
   const daemon = await startKsd(path)
@@ -80,7 +80,7 @@ test('the daemon passes the generic scenarios of the official suite', async () =
   )
 }, 180_000)
 
-test('sessions and transport pass all scenarios of the official suite that concern them, with its tools', async () => {
+test('MCP sessions and transport with the tools of the official conformance suite pass its scenarios about them', async () => {
   const sessions = new McpSessions({
     version: '0',
     dispatch: async () => new Response(null, { status: 500 }),

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => one.end())
 
-test('a session that reaches another gateway gets 404, reconnects, and finds the files that it wrote', async () => {
+test('an MCP session sent to another gateway gets 404; its client reconnects and finds the files that it wrote', async () => {
   let serving = one
   const begin = async () => {
     const transport = new StreamableHTTPClientTransport(new URL('http://127.0.0.1/mcp'), {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { startKsd, temporaryDir } from '../../helpers/daemon.js'
 import { testTokens } from '../../helpers/tokens.js'
 
-test('the LangChain adapters convert and call our tools', async () => {
+test('the LangChain adapters convert and call the MCP tools of the daemon', async () => {
   const { path, remove } = temporaryDir()
   const daemon = await startKsd(path)
   const { ada } = await testTokens(path)

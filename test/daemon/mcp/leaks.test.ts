@@ -43,7 +43,7 @@ const call = (id: string, name: string, args: object = {}) =>
 /** Timers, sockets and other handles that keep a process running. */
 const handles = () => process.getActiveResourcesInfo().length
 
-test('2,000 sessions, fifty at a time, leave neither sessions nor handles', async () => {
+test('2,000 MCP sessions, fifty at a time, leave neither open sessions nor handles after they are deleted', async () => {
   const one = async () => {
     const id = await begin()
     const stream = await send('GET', undefined, id)
@@ -57,7 +57,7 @@ test('2,000 sessions, fifty at a time, leave neither sessions nor handles', asyn
   expect(handles()).toBeLessThanOrEqual(before + 2)
 })
 
-test('a session whose client disconnects with an open stream becomes idle and expires', async () => {
+test('an MCP session whose client disconnects with an open stream becomes idle and expires', async () => {
   const id = await begin()
   const stream = await send('GET', undefined, id)
   const reader = stream.body?.getReader()
@@ -68,7 +68,7 @@ test('a session whose client disconnects with an open stream becomes idle and ex
   expect(sessions.count).toBe(0)
 })
 
-test('a session that is deleted during a call ends that call and refuses later ones', async () => {
+test('deleting an MCP session during a call ends the stream of the call; later calls get 404', async () => {
   const id = await begin()
   const running = call(id, 'ask', { question: 'What is there?' })
   expect((await send('DELETE', undefined, id)).status).toBe(200)
@@ -80,14 +80,14 @@ test('a session that is deleted during a call ends that call and refuses later o
   expect(late.status).toBe(404)
 })
 
-test('a slow reader does not delay other calls and gets its complete answer', async () => {
+test('an MCP client that reads a response late delays no other calls and gets the complete response', async () => {
   const id = await begin()
   const slow = await call(id, 'spaces')
   for (let n = 0; n < 20; n++) expect(await (await call(id, 'spaces')).text()).toContain('one: 0 documents')
   expect(await slow.text()).toContain('one: 0 documents')
 })
 
-test('a call whose client cancels it is aborted, and leaves no open work when the client disconnects', async () => {
+test('an MCP call that its client cancels is aborted, and nothing runs after the client disconnects', async () => {
   // Over a socket, which the client closes when it leaves.
   const tcp = await listenTcp(edge.app, { listen: '127.0.0.1:0', insecure: false, anyPort: false })
   const request = async (input: Request | string | URL, init?: RequestInit) =>
@@ -120,7 +120,7 @@ test('a call whose client cancels it is aborted, and leaves no open work when th
   tcp.server.close()
 })
 
-test('sessions that exceed the limit of their caller at once are reduced to it by the next one', async () => {
+test('130 MCP sessions that one caller opens at once are reduced to the limit of 100 by its next session', async () => {
   await Promise.all(Array.from({ length: 130 }, begin))
   await begin()
   expect(sessions.count).toBe(100)

@@ -59,7 +59,7 @@ function clientOf(sessions: McpSessions) {
 }
 
 test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-  'a client of protocol version %s gets that version',
+  'an MCP client of protocol version %s gets this version',
   async (version) => {
     const response = await edge.send('POST', '/mcp', {
       token: edge.tokens.ada,
@@ -73,7 +73,7 @@ test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
   },
 )
 
-test('a tenant sees only its own spaces, even with the session id of another tenant', async () => {
+test('an MCP client sees only the spaces of its tenant, even with the session id of another tenant', async () => {
   const ada = await connectTo(edge, edge.tokens.ada)
   const bob = await connectTo(edge, edge.tokens.bob)
   expect(await bob.text('spaces')).not.toContain('one:')
@@ -89,7 +89,7 @@ test('a tenant sees only its own spaces, even with the session id of another ten
   }
 })
 
-test('a request needs a token with a scope, and a read-only token gets no writing tools', async () => {
+test('an MCP request needs a token with a scope, and a read-only token gets no writing tools', async () => {
   const send = (token?: string) =>
     edge.send('POST', '/mcp', { token, json: initialize('2025-11-25'), headers: HEADERS })
   expect((await send()).status).toBe(401)
@@ -102,14 +102,14 @@ test('a request needs a token with a scope, and a read-only token gets no writin
   await expect(reader.client.callTool({ name: 'write', arguments: {} })).rejects.toThrow('no tool')
 })
 
-test('a session can be restricted to one space', async () => {
+test('an MCP session can be restricted to one space', async () => {
   const { text } = await connectTo(edge, edge.tokens.ada, { query: '?space=two' })
   expect(await text('spaces')).not.toContain('one')
   expect(await text('list', { space: 'one' })).toContain('not-found')
   expect(await text('list', {})).toContain('/sources/uploads/')
 })
 
-test('research runs as a protocol task, or by polling for clients without task support', async () => {
+test('the MCP tool research runs as a protocol task, or by polling for clients without task support', async () => {
   const { items } = (await (await edge.send('GET', '/knowledge-spaces', { token: edge.tokens.ada })).json()) as {
     items: { id: string; slug: string }[]
   }
@@ -140,7 +140,7 @@ test('research runs as a protocol task, or by polling for clients without task s
   expect(await bob.text('research_status', { researchTaskId })).toContain('not-found')
 })
 
-test('fifty concurrent sessions work and leave no open work', async () => {
+test('fifty concurrent MCP sessions answer, and nothing runs after they end', async () => {
   const before = edge.work.count()
   const sessions = await Promise.all(Array.from({ length: 50 }, () => connectTo(edge, edge.tokens.ada)))
   const answers = await Promise.all(sessions.map(({ text }) => text('spaces')))
@@ -155,7 +155,7 @@ test('fifty concurrent sessions work and leave no open work', async () => {
   await until(() => edge.work.count() === before)
 })
 
-test('sessions are limited per caller and in total, and end when idle', async () => {
+test('MCP sessions are limited per caller and in total, and end when idle', async () => {
   const sessions = boundedSessions({ perCaller: 3, most: 4, idleMs: 10_000 })
   const { open, ping } = clientOf(sessions)
   const [first, second] = [await open('a'), await open('a')]
@@ -173,7 +173,7 @@ test('sessions are limited per caller and in total, and end when idle', async ()
   await sessions.close()
 })
 
-test('a tenant that occupies all sessions with open streams loses its oldest one to another tenant', async () => {
+test('a tenant that occupies all MCP sessions with open streams loses its oldest session to another tenant', async () => {
   const sessions = boundedSessions({ most: 6 })
   const { open, stream, ping } = clientOf(sessions)
   const theirs: string[] = []
@@ -193,7 +193,7 @@ test('a tenant that occupies all sessions with open streams loses its oldest one
   await sessions.close()
 })
 
-test("sessions without a stream are closed first, and those of the tenant's busiest caller", async () => {
+test("an MCP session above the limit closes a session without a stream of the tenant's caller with most sessions", async () => {
   const sessions = boundedSessions({ most: 4 })
   const { open, stream, ping } = clientOf(sessions)
   const lone = await open('lone', 'a')
@@ -207,7 +207,7 @@ test("sessions without a stream are closed first, and those of the tenant's busi
   await sessions.close()
 })
 
-test('a tenant gets 503 only if no other tenant exceeds its share of the sessions', async () => {
+test('a tenant gets 503 for a new MCP session only if no tenant exceeds its share of the sessions', async () => {
   const sessions = boundedSessions({ most: 3 })
   const { open } = clientOf(sessions)
   for (const tenant of ['a', 'b', 'c']) expect((await open(tenant, tenant)).status).toBe(200)
@@ -218,7 +218,7 @@ test('a tenant gets 503 only if no other tenant exceeds its share of the session
   await sessions.close()
 })
 
-test('an open stream counts as work, but does not delay a stop', async () => {
+test('an open MCP stream counts as work in progress, but does not delay the stop of the daemon', async () => {
   const ada = await connectTo(edge, edge.tokens.ada)
   await until(() => edge.work.count() === 1)
   // The request that opens it may still be in transit.

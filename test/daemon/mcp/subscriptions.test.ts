@@ -61,7 +61,7 @@ afterEach(async () => {
 const STATS = 'GET /knowledge-spaces/{id}/stats'
 const looks = (key = STATS) => asked.filter((one) => one === key).length
 
-test('polls a space without new publications with one request for all of its documents', async () => {
+test('MCP subscriptions poll a space without new publications by one request for all of its documents', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
   for (const uri of uris) await subscriptions.add(uri, withoutFeed)
   await until(() => looks() >= 2)
@@ -75,7 +75,7 @@ test('polls a space without new publications with one request for all of its doc
   expect(new Set(changed)).toEqual(new Set([uris[1]]))
 })
 
-test('reports changes of an outage once the service is reachable again', async () => {
+test('MCP subscriptions report changes made during an outage once the service is reachable again', async () => {
   const uris = ['ks://harbour/sources/uploads/a.md', 'ks://harbour/sources/uploads/b.md']
   for (const uri of uris) await subscriptions.add(uri, withoutFeed)
   const { request } = withoutFeed
@@ -93,7 +93,7 @@ test('reports changes of an outage once the service is reachable again', async (
   expect(new Set(changed)).toEqual(new Set([uris[1]]))
 })
 
-test('reports a deleted document once', async () => {
+test('an MCP subscription reports a deleted document only once', async () => {
   for (const name of ['a.md', 'b.md']) await subscriptions.add(`ks://harbour/sources/uploads/${name}`, withoutFeed)
   const token = edge.tokens.ada
   const list = await edge.send('GET', `/knowledge-spaces/${space}/documents`, { token })
@@ -108,7 +108,7 @@ test('reports a deleted document once', async () => {
   expect(changed).toEqual(['ks://harbour/sources/uploads/a.md'])
 })
 
-test('polls workspace files individually, because they publish nothing', async () => {
+test('MCP subscriptions poll each workspace file separately', async () => {
   const write = async (content: string) => {
     const json = { path: '/workspaces/w/n.md', content }
     await edge.send('PUT', `/knowledge-spaces/${space}/fs/write`, { token: edge.tokens.ada, json })
@@ -120,7 +120,7 @@ test('polls workspace files individually, because they publish nothing', async (
   await until(() => changed.includes(uri))
 })
 
-test('sends no requests without subscriptions', async () => {
+test('without MCP subscriptions no polling requests are sent', async () => {
   const uri = 'ks://harbour/sources/uploads/a.md'
   await subscriptions.add(uri, withoutFeed)
   await until(() => looks('GET /knowledge-spaces/{id}/fs/cat') >= 3)
@@ -133,7 +133,7 @@ test('sends no requests without subscriptions', async () => {
   })
 })
 
-test('allows 100 resources per session, also with concurrent requests', async () => {
+test('an MCP session can subscribe to 100 resources, also with concurrent requests', async () => {
   // One resource has as many URIs as ways to encode its characters.
   const spelt = (n: number) =>
     [...'uploads'].map((char, at) => ((n >> at) % 2 === 0 ? char : `%${char.charCodeAt(0).toString(16)}`)).join('')
@@ -154,7 +154,7 @@ async function quiet(): Promise<void> {
   })
 }
 
-test('reports changes from the feed of the service, without polling or requests in between', async () => {
+test('MCP subscriptions report changes from the change feed without polling', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
   for (const uri of uris) await subscriptions.add(uri, withFeed)
@@ -176,7 +176,7 @@ test('reports changes from the feed of the service, without polling or requests 
   expect(changed).toEqual([uris[1], own])
 })
 
-test('reconnects to a broken feed and reports what changed meanwhile', async () => {
+test('MCP subscriptions reconnect to a broken change feed and report what changed meanwhile', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uri = 'ks://harbour/sources/uploads/a.md'
   await subscriptions.add(uri, withFeed)
@@ -191,7 +191,7 @@ test('reconnects to a broken feed and reports what changed meanwhile', async () 
   await until(() => changed.length === 2)
 })
 
-test('closes the feed with the last subscription', async () => {
+test('the end of the last MCP subscription closes the change feed', async () => {
   subscriptions = subscribing(FEED_ALONE, withFeed)
   const uris = ['a.md', 'b.md'].map((name) => `ks://harbour/sources/uploads/${name}`)
   for (const uri of uris) await subscriptions.add(uri, withFeed)

@@ -45,7 +45,7 @@ const structured = async (name: string, args: object = {}, session = ada) => {
   return structuredContent as Record<string, never>
 }
 
-test('every tool returns a result that matches its output schema', async () => {
+test('every MCP tool returns a result that matches its output schema', async () => {
   const { tools } = await ada.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(
     'search ask read spaces list tree find grep outline graph research research_status research_cancel write move remove refresh'.split(
@@ -83,7 +83,7 @@ test('every tool returns a result that matches its output schema', async () => {
   await until(async () => !(await ada.text('spaces')).includes('NOT current'))
 })
 
-test('tool descriptions for models are short: no patterns of formats, no $schema', async () => {
+test('MCP tool descriptions are short: no patterns of formats, no $schema', async () => {
   const { tools } = await ada.client.listTools()
   const text = JSON.stringify(tools)
   expect(text).toContain('"format":"date"')
@@ -91,7 +91,7 @@ test('tool descriptions for models are short: no patterns of formats, no $schema
   for (const { description = '' } of tools) expect(description.length).toBeLessThan(500)
 })
 
-test('every passage of a result can be read by its URI', async () => {
+test('every passage in a result of MCP tools can be read by its URI', async () => {
   const answer = await structured('ask', { question: 'Who is on call in August?' })
   expect(answer).toMatchObject({ state: 'answerable', space: 'harbour', index: { isCurrent: true } })
   expect(JSON.stringify(answer)).toContain('Ida Keller')
@@ -103,7 +103,7 @@ test('every passage of a result can be read by its URI', async () => {
   expect(JSON.stringify(contents)).toContain('extension 4711')
 })
 
-test('read returns one section, or a passage with its neighbours', async () => {
+test('the MCP tool read returns one section, or a passage with its neighbours', async () => {
   expect(await structured('read', { document: 'guide.md', section: 'guide > holidays' })).toMatchObject({
     text: 'Holidays\n\nThe office is closed on December 24.',
   })
@@ -120,7 +120,7 @@ test('read returns one section, or a passage with its neighbours', async () => {
   expect(await ada.text('read', { document: 'ks://harbour/' })).toContain('names a space, not a document')
 })
 
-test('search results fit maxTokens, and the cursor continues at their end', async () => {
+test('results of the MCP tool search fit maxTokens, and the cursor continues after them', async () => {
   const seen: string[] = []
   let cursor: string | undefined
   for (let round = 0; round < 20; round++) {
@@ -143,7 +143,7 @@ test('search results fit maxTokens, and the cursor continues at their end', asyn
   expect(seen.length).toBeGreaterThanOrEqual(12)
 })
 
-test('a long list is truncated with the cursor of the operation', async () => {
+test('MCP tools truncate a long list to maxTokens, and the cursor returns the rest', async () => {
   const first = await structured('find', { nameContains: 'boat-', maxTokens: 200 })
   const second = await structured('find', { nameContains: 'boat-', maxTokens: 50_000, cursor: first.nextCursor })
   const names = [first, second]
@@ -153,7 +153,7 @@ test('a long list is truncated with the cursor of the operation', async () => {
   expect(new Set(names).size).toBe(12)
 })
 
-test('a truncated read returns the offset to continue at', async () => {
+test('the MCP tool read returns with truncated text the offset of the rest', async () => {
   let text = ''
   let offset: number | undefined = 0
   while (offset !== undefined) {
@@ -166,7 +166,7 @@ test('a truncated read returns the offset to continue at', async () => {
   expect(text.length).toBeGreaterThan(500)
 })
 
-test('errors of a call contain what is needed to correct it', async () => {
+test('errors of MCP tool calls contain what is needed to correct the call', async () => {
   expect(await ada.text('search', { query: '' })).toContain('query must be 1 to 16000 characters long')
   expect(await ada.text('search', { query: 'x', space: 'nope' })).toMatch(
     /not-found: no space "nope" here\nNext: There are: harbour\./,
@@ -180,7 +180,7 @@ test('errors of a call contain what is needed to correct it', async () => {
   await expect(ada.client.callTool({ name: 'format_disk', arguments: {} })).rejects.toThrow('no tool')
 })
 
-test('an empty result distinguishes a current index, unreadable documents, and an empty space', async () => {
+test('an empty result of MCP tools distinguishes a current index, unreadable documents, and an empty space', async () => {
   expect(await ada.text('ask', { question: 'What is the boiling point of tungsten?' })).toMatch(
     /index is current: the search covered all of the documents,/,
   )
@@ -201,7 +201,7 @@ test('an empty result distinguishes a current index, unreadable documents, and a
   await edge.send('DELETE', `/knowledge-spaces/${id}`, { token: edge.tokens.ada })
 })
 
-test('ask labels passages that are only close as uncertain, and answers as answers', async () => {
+test('the MCP tool ask labels passages that do not answer the question as uncertain', async () => {
   const near = await ada.client.callTool({
     name: 'ask',
     arguments: { question: 'Who is on call in August in Norwich?' },
@@ -221,7 +221,7 @@ function pictureForm(): FormData {
   return form
 }
 
-test('pending documents make the index not current, also next to failed ones', async () => {
+test('MCP tools report the index as not current while documents are pending, also next to failed documents', async () => {
   const busy = createInProcessApi(async (request) => {
     if (request.url.includes('state=open')) return Response.json({ items: [{}, {}] })
     return await edge.app.fetch(request, {})
@@ -234,14 +234,14 @@ test('pending documents make the index not current, also next to failed ones', a
   expect(said).toContain('1 document could not be read')
 })
 
-test('the root of a space lists its folders, and paths work without a leading slash', async () => {
+test('the MCP tool list shows the folders of the root of a space, and accepts paths without a leading slash', async () => {
   expect(await structured('list', { path: '/' })).toMatchObject({
     entries: ['sources', 'knowledge', 'evidence', 'workspaces'].map((name) => ({ name, path: `/${name}` })),
   })
   expect(await structured('list', { path: 'sources/uploads' })).toMatchObject({ path: '/sources/uploads' })
 })
 
-test('document text is enclosed in random marks that documents cannot contain', async () => {
+test('MCP tools enclose document text in marks that are random for each call', async () => {
   const { tools } = await ada.client.listTools()
   expect(JSON.stringify(tools)).not.toContain('harbour')
   const said = await ada.text('search', { query: 'Is the harbour deep?' })
@@ -253,7 +253,7 @@ test('document text is enclosed in random marks that documents cannot contain', 
   expect(await ada.text('search', { query: 'Is the harbour deep?' })).not.toContain(mark)
 })
 
-test('workspace files can be written, moved, read and removed', async () => {
+test('workspace files can be written, moved, read and removed by MCP tools', async () => {
   expect(await structured('write', { path: '/workspaces/a/n.md', content: 'hello' })).toMatchObject({
     path: '/workspaces/a/n.md',
   })
@@ -265,7 +265,7 @@ test('workspace files can be written, moved, read and removed', async () => {
   expect(await ada.text('read', { document: '/workspaces/a/m.md' })).toContain('not-found')
 })
 
-test('resources can be listed by page, completed, read, and watched', async () => {
+test('MCP resources can be listed, completed and subscribed to; reading an unknown resource fails', async () => {
   const { resources } = await ada.client.listResources()
   expect(resources.map(({ name }) => name)).toContain('guide.md')
   const ref = { type: 'ref/resource' as const, uri: 'ks://{space}/{+path}' }
@@ -288,7 +288,7 @@ test('resources can be listed by page, completed, read, and watched', async () =
   await ada.client.unsubscribeResource({ uri })
 })
 
-test('prompts contain instructions with their arguments', async () => {
+test('MCP prompts contain instructions with their arguments', async () => {
   const { prompts } = await ada.client.listPrompts()
   expect(prompts.map(({ name }) => name)).toEqual([
     'ask_with_citations',
