@@ -46,7 +46,7 @@ export const SETTINGS = {
     'ALLOWED_HOSTS',
     emptyList<string>(),
     readTexts,
-    'Host headers accepted beside loopback, as name or name:port',
+    'Host headers accepted in addition to loopback, as name or name:port',
   ),
   allowedOrigins: defineSetting(
     'ALLOWED_ORIGINS',
