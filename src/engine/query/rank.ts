@@ -20,7 +20,7 @@ import { type FusedHit, fuse, scaleMinMax } from './fuse.js'
 import { computeWeightedLength, measureFeatures, type PassageFeatures, prepareQuery } from './rerank.js'
 import { computeSimilarity } from './similarity.js'
 
-/** Maximum candidates of each index (retrieval.md section 6.3). */
+/** Maximum candidates of each index (docs/retrieval-internals.md). */
 export const MAX_INDEX_CANDIDATES = 200
 /** Fused candidates whose text is loaded and compared with the query; 20 to 100 give the same nDCG@10 within .0004. */
 export const MAX_RERANK_CANDIDATES = 30
