@@ -26,8 +26,8 @@ const READ_BATCH = 64
 const WRITE_BATCH = 256
 const DELETED_PER_TRANSACTION = 2000
 /**
- * Growth at which a model is trained again once nothing is being compiled. Folding new text in costs at most .015 nDCG
- * (docs/retrieval.md), and training a few thousand nodes takes seconds; a large space waits for more.
+ * Growth at which a model is trained again once nothing is being compiled. Folding new text in costs at most .015 nDCG,
+ * and training a few thousand nodes takes seconds; a large space waits for more.
  */
 const GROWTH_WHEN_IDLE = 1.1
 const GROWTH_WHEN_IDLE_AND_LARGE = 1.5
