@@ -22,13 +22,13 @@ const ERROR_DESCRIPTIONS: Readonly<Record<number, string>> = {
   403: 'the token lacks the scope, or the host or origin is not accepted',
   404: 'not found in the tenant of the caller',
   409: 'conflict with the state of the resource',
-  413: 'too large',
-  422: 'limits exceeded',
-  429: 'capacity exceeded',
+  413: 'a file, body or result exceeds its maximum size',
+  422: 'the estimate exceeds limits of the task',
+  429: 'a quota, budget or capacity is exceeded',
   500: 'unexpected error',
-  501: 'not configured',
+  501: 'this daemon is not configured for it',
   502: 'a provider failed',
-  503: 'unavailable',
+  503: 'temporarily unavailable, the disk is full, or a provider of the space is not configured',
 }
 
 const ERROR_HEADERS = {

@@ -55,6 +55,9 @@ export const ModelReference = z
   .meta({ id: 'ModelReference' })
 
 export const QueryMode = z.enum(QUERY_MODES)
+export const requestedMode = QueryMode.optional().describe(
+  'mode: fast, deep, research, or auto to let a model choose; absent: the default mode of the retrieval profile',
+)
 export const ConcreteMode = z.enum(CONCRETE_MODES)
 export const ConsistencyClass = z.enum([
   'path-consistent',

@@ -102,7 +102,7 @@ export type ChatCompletion = z.output<typeof ChatCompletion>
  */
 export const AgentThought = z
   .strictObject({
-    id: uuid,
+    id: uuid.describe('id of the step'),
     message_id: uuid,
     position: z.int().min(1),
     thought: z.string(),
@@ -115,11 +115,14 @@ export const AgentThought = z
   .meta({ id: 'AgentThoughtItem' })
 export type AgentThought = z.output<typeof AgentThought>
 
+const messageId = uuid.describe('id of the message, the same as message_id')
+const answerPart = { id: messageId, ...ids, answer: z.string().describe('next part of the answer text') }
+
 /** Payloads of the frames of a streamed answer; `event` holds the name. */
 export const chatEvents = {
   ping: z.strictObject({ event: z.literal('ping'), ...ids }),
-  message: z.strictObject({ event: z.literal('message'), id: uuid, ...ids, answer: z.string() }),
-  agent_message: z.strictObject({ event: z.literal('agent_message'), id: uuid, ...ids, answer: z.string() }),
+  message: z.strictObject({ event: z.literal('message'), ...answerPart }),
+  agent_message: z.strictObject({ event: z.literal('agent_message'), ...answerPart }),
   agent_thought: z.strictObject({
     event: z.literal('agent_thought'),
     ...AgentThought.pick({ id: true, position: true, thought: true, tool: true, tool_input: true, observation: true })
@@ -128,17 +131,25 @@ export const chatEvents = {
     tool_labels: z.record(z.string(), z.string()),
     message_files: z.array(uuid),
   }),
-  message_replace: z.strictObject({ event: z.literal('message_replace'), id: uuid, ...ids, answer: z.string() }),
+  message_replace: z.strictObject({
+    event: z.literal('message_replace'),
+    ...answerPart,
+    answer: z.string().describe('text that replaces all previous parts of the answer'),
+  }),
   message_end: z.strictObject({
     event: z.literal('message_end'),
-    id: uuid,
+    id: messageId,
     ...ids,
     metadata: ChatAnswerMetadata,
     files: z.null(),
   }),
   /** Base64 audio of the text so far; the concatenated chunks of a turn form one file. */
   tts_message: z.strictObject({ event: z.literal('tts_message'), ...ids, audio: z.string() }),
-  tts_message_end: z.strictObject({ event: z.literal('tts_message_end'), ...ids, audio: z.literal('') }),
+  tts_message_end: z.strictObject({
+    event: z.literal('tts_message_end'),
+    ...ids,
+    audio: z.literal('').describe('always empty'),
+  }),
   error: z.strictObject({
     event: z.literal('error'),
     ...ids,

@@ -17,7 +17,7 @@ export const changesRoutes = [
     path: '/changes',
     scope: 'read',
     summary:
-      'Stream changes of spaces for `seconds`: publications and deletions of documents, and changes of workspace files. Simultaneous changes of a space are reported once.',
+      'Stream changes of the spaces of the tenant for `seconds`, then end: publications and deletions of documents, and changes of workspace files. Simultaneous changes of a space are reported once.',
     query: z.strictObject({ seconds: queryInt(LIMITS.changesSeconds) }),
     ok: { 200: 'event-stream' },
     events: changeEvents,

@@ -31,7 +31,7 @@ export const Community = z
   .strictObject({
     slug: z.string(),
     name: z.string(),
-    terms: z.array(z.string()).describe('best connected entities of the community'),
+    terms: z.array(z.string()).describe('names of the best connected entities of the community'),
     entityCount: count,
     documentCount: count,
     generatedVersion: z.string(),

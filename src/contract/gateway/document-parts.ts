@@ -170,7 +170,7 @@ export const documentPartsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/documents/{documentId}/parse-artifacts/{version}',
     scope: 'read',
-    summary: 'Get the parse artifact of a document.',
+    summary: 'Get the parse artifact of a version of a document: its elements in reading order.',
     params: z.strictObject({
       id: uuid,
       documentId: uuid,
@@ -211,7 +211,7 @@ export const documentPartsRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/documents/{documentId}/multimodal/{itemId}/asset',
     scope: 'read',
-    summary: 'Download one item.',
+    summary: 'Download the bytes of a table, picture, code block or page of a document.',
     params: z.strictObject({ id: uuid, documentId: uuid, itemId: z.string().min(1).max(LIMITS.itemId) }),
     query: z.strictObject({
       variant: z

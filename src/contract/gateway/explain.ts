@@ -1,6 +1,16 @@
 import { z } from 'zod'
 import { LIMITS } from '../limits.js'
-import { ConcreteMode, count, isoDateTime, metadata, positive, QueryMode, SpaceParams, uuid } from '../primitives.js'
+import {
+  ConcreteMode,
+  count,
+  isoDateTime,
+  metadata,
+  positive,
+  QueryMode,
+  requestedMode,
+  SpaceParams,
+  uuid,
+} from '../primitives.js'
 import { route } from '../route.js'
 
 /** Why a document is or is not in the evidence of a query. */
@@ -97,7 +107,7 @@ export const ExplainBody = z
     documentId: uuid.optional(),
     /** The filename of the document, or its end. */
     path: z.string().min(1).max(LIMITS.filename).optional(),
-    mode: QueryMode.optional(),
+    mode: requestedMode,
     activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
     /** Only passages that contain this text. */
     quote: z.string().min(1).max(LIMITS.grepQuery).optional(),

@@ -9,6 +9,7 @@ import {
   page,
   positive,
   QueryMode,
+  requestedMode,
   SpaceParams,
   uuid,
 } from '../primitives.js'
@@ -24,9 +25,9 @@ const name = z.string().min(1).max(LIMITS.queryText)
 /** A location in a document, identified by its text, so that it does not depend on the division into passages. */
 export const EvidenceAnchor = z
   .strictObject({
-    document: z.string().min(1).max(LIMITS.filename).describe('filename, or the end of it'),
+    document: z.string().min(1).max(LIMITS.filename).describe('file name of the document, or the end of it'),
     heading: z.array(name).default([]).describe('titles of the section, innermost last; outer titles may be omitted'),
-    quote: name.optional().describe('text of the document'),
+    quote: name.optional().describe('text at the location; absent: the complete section or document'),
   })
   .meta({ id: 'EvidenceAnchor' })
 export type EvidenceAnchor = z.output<typeof EvidenceAnchor>
@@ -39,14 +40,14 @@ export const GoldenCase = z
     anchors: z.array(EvidenceAnchor).default([]).describe('expected locations'),
     expectedEvidenceIds: z.array(z.string()).default([]),
     expect: ExpectedAnswer.optional(),
-    answerable: z.boolean().optional().describe('whether the space has an answer'),
+    answerable: z.boolean().optional().describe('whether the documents answer the question; absent: not measured'),
     tags: z.array(name).default([]),
   })
   .meta({ id: 'GoldenCase' })
 export type GoldenCase = z.output<typeof GoldenCase>
 
 export const CreateGoldenRunBody = z.strictObject({
-  mode: QueryMode.optional(),
+  mode: requestedMode,
   k: z
     .int()
     .min(1)
@@ -63,10 +64,10 @@ export const CreateGoldenRunBody = z.strictObject({
     .array(GoldenCase)
     .max(LIMITS.goldenPerSpace)
     .optional()
-    .describe('questions to run instead of those of the space'),
+    .describe('questions to run instead of those of the space; absent: those of the space'),
   stored: z.boolean().default(false).describe('whether to run the questions of the space in addition to `questions`'),
   tags: z.array(name).optional(),
-  limit: positive.optional().describe('maximum number of questions'),
+  limit: positive.optional().describe('maximum number of questions; absent: all'),
 })
 export type CreateGoldenRunBody = z.output<typeof CreateGoldenRunBody>
 

@@ -142,7 +142,7 @@ export type MaterializeTopicBody = z.output<typeof MaterializeTopicBody>
 const coverage = {
   coveredDocuments: count,
   totalDocuments: count,
-  stale: z.boolean().describe('whether it covers less than the current publication'),
+  stale: z.boolean().describe('whether the view covers less than the current publication'),
 }
 
 export const MaterializedTopic = z
@@ -156,7 +156,9 @@ export const MaterializedTopic = z
     ...coverage,
     /** Extension, present if the request names no topic: counts of all topics of the space. */
     topicCount: count.optional(),
-    documentsWithoutTopic: count.optional().describe('number of documents similar to no other'),
+    documentsWithoutTopic: count
+      .optional()
+      .describe('number of documents similar to no other; absent for a single topic'),
     passagesInTopics: count.optional(),
     totalPassages: count.optional(),
   })

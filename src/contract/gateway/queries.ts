@@ -9,6 +9,7 @@ import {
   opaqueCursor,
   positive,
   QueryMode,
+  requestedMode,
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
@@ -124,7 +125,7 @@ export type EvidenceBundle = z.output<typeof EvidenceBundle>
 export const QueryBody = z.strictObject({
   knowledgeSpaceId: uuid,
   query: z.string().min(1).max(LIMITS.queryText),
-  mode: QueryMode.optional(),
+  mode: requestedMode,
   activeDocumentIds: z.array(uuid).max(LIMITS.activeIds).default([]),
   activeEntityIds: z.array(z.string().min(1).max(LIMITS.activeEntityId)).max(LIMITS.activeIds).default([]),
   sessionId: uuid.optional(),
@@ -139,11 +140,11 @@ const TextRange = z.strictObject({ start: count, end: count })
 /** The quotation in an extractive answer. */
 export const AnswerQuotation = z
   .strictObject({
-    probability: fraction.describe('estimated probability that the quoted blocks contain the answer'),
+    probability: fraction.describe('estimated probability that the quoted blocks contain the answer, 0 to 1'),
     blocks: z
       .array(
         z.strictObject({
-          cited: positive.describe('number of the evidence item, from 1'),
+          cited: positive.describe('number of the quoted evidence item, from 1'),
           ...TextRange.shape,
           marks: z.array(TextRange).describe('ranges that probably contain the requested answer'),
         }),
@@ -166,9 +167,15 @@ export type TermCorrection = z.output<typeof TermCorrection>
 export const AnswerMetadata = z
   .looseObject({
     mode: ConcreteMode.optional().describe('mode that was run'),
-    requestedMode: QueryMode.optional().describe('requested mode'),
-    generator: z.string().optional().describe('`model`, or `extractive` for a quotation of the evidence'),
-    synthesis: z.string().optional().describe('origin of the text: `model`, `extractive` or `none`'),
+    requestedMode: QueryMode.optional().describe('requested mode: fast, deep, research or auto'),
+    generator: z
+      .string()
+      .optional()
+      .describe('author of the text: `model`, or `extractive` for a quotation of the evidence or a refusal'),
+    synthesis: z
+      .string()
+      .optional()
+      .describe('how the text was made: by a `model`, as a quotation (`extractive`), or `none` for a refusal'),
     modelAnswer: z
       .enum(['failed', 'declined', 'unsupported'])
       .optional()
@@ -178,7 +185,7 @@ export const AnswerMetadata = z
     decidedBy: z
       .enum(['model', 'rules'])
       .optional()
-      .describe('who decided the state of the evidence: the reasoning model that read it, or rules'),
+      .describe('what decided the state of the evidence: the language model that answered, or rules'),
     cited: z.array(positive).optional().describe('numbers of the evidence items cited in the answer'),
     quotation: AnswerQuotation.optional().describe(
       'blocks of evidence that form an extractive answer, with offsets into its text in UTF-16 units',
@@ -198,7 +205,7 @@ export const AnswerMetadata = z
       .array(TermCorrection)
       .optional()
       .describe('corrected words of the question; absent if no word was corrected'),
-    topScore: fraction.optional().describe('score of the best evidence item'),
+    topScore: fraction.optional().describe('score of the best evidence item, 0 to 1'),
     citations: z.array(Citation).optional().describe('locations of all evidence items, best first'),
     evidenceBundle: EvidenceBundle.optional(),
     metrics: metadata.optional().describe('counts and durations of the retrieval'),

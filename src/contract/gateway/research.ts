@@ -11,6 +11,7 @@ import {
   page,
   positive,
   QueryMode,
+  requestedMode,
   uuid,
 } from '../primitives.js'
 import { route } from '../route.js'
@@ -140,7 +141,9 @@ export const ResearchReport = z
         decidedBy: z
           .enum(['model', 'rules'])
           .optional()
-          .describe('who decided the state: the reasoning model that read the evidence, or rules'),
+          .describe(
+            'what decided the state: the language model that answered, or rules; absent in reports of older versions',
+          ),
         answer: z.string(),
         cited: z.array(positive),
       }),
@@ -175,7 +178,7 @@ export const ResearchLimitsExceeded = z
 export const PlanResearchBody = z.strictObject({
   knowledgeSpaceId: uuid,
   query: z.string().min(1).max(LIMITS.queryText),
-  mode: QueryMode.optional(),
+  mode: requestedMode,
   topK: z.int().min(1).max(LIMITS.topK).optional(),
   budgetUsd: money.optional(),
 })

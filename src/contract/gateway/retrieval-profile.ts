@@ -27,7 +27,7 @@ export const retrievalProfileRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/retrieval-profile',
     scope: 'read',
-    summary: 'Get the published retrieval profile.',
+    summary: 'Get the retrieval profile of a space: its models and retrieval settings.',
     params: SpaceParams,
     ok: { 200: RetrievalProfile },
     errors: [404],

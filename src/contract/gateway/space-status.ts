@@ -6,11 +6,22 @@ import { DEGRADED_CLASSES } from '../values.js'
 
 /** Status and statistics of a space: running work and content. */
 
-const projectionSummary = z.strictObject({ total: count, ready: count, building: count, stale: count, failed: count })
+/** Counts of the entries of one index. */
+const projectionSummary = z.strictObject({
+  total: count.describe('number of entries that the index should have; sum of the other counts'),
+  ready: count.describe('number of entries that can be searched'),
+  building: count.describe('number of entries that are not computed yet'),
+  stale: count.describe('number of entries of superseded versions; always 0'),
+  failed: count.describe('number of entries that could not be computed; a failed document counts as one'),
+})
 export type ProjectionSummary = z.output<typeof projectionSummary>
 
 const sampledList = <T extends z.ZodType>(item: T) =>
-  z.strictObject({ count, truncated: z.boolean(), items: z.array(item) })
+  z.strictObject({
+    count: count.describe('number of all entries, also of those that are not listed'),
+    truncated: z.boolean().describe('whether `items` lists fewer entries than `count`'),
+    items: z.array(item).describe('at most 100 entries'),
+  })
 
 /** Last failure of a model's provider, and the next attempt. */
 const lastFailure = {
@@ -153,7 +164,7 @@ export const spaceStatusRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/status',
     scope: 'read',
-    summary: 'Get leases, sessions, failed commits and the state of the search indexes.',
+    summary: 'Get the leases, sessions, failed commits and search indexes of a space.',
     params: SpaceParams,
     ok: { 200: KnowledgeSpaceStatus },
     errors: [404],
@@ -163,7 +174,7 @@ export const spaceStatusRoutes = [
     method: 'GET',
     path: '/knowledge-spaces/{id}/stats',
     scope: 'read',
-    summary: 'Get counts over a time window.',
+    summary: 'Get the current counts of a space, and its failed commits in a time window.',
     params: SpaceParams,
     query: z.strictObject({
       windowMinutes: queryInt({ min: 1, max: LIMITS.statsWindowMinutes.max }).default(

@@ -1,6 +1,5 @@
 /** Descriptions of fields about the reading of files. */
 export const READING_DESCRIPTIONS: Readonly<Record<string, string>> = {
-  progress: 'progress of reading the file',
-  pictures: 'state of the picture descriptions; as a task: the description of pictures',
-  described: 'number of pictures with a description',
+  progress: 'progress of reading the file; absent unless this daemon is reading it',
+  described: 'number of pictures with a description by the model',
 }
