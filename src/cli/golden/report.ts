@@ -74,7 +74,7 @@ export function formatGoldenReport(report: GoldenReport): string[] {
   const rows = [['all', report.metrics] as const, ...Object.entries(report.tags)]
   const width = Math.max(3, ...rows.map(([name]) => name.length))
   const cells = (name: string, values: string[]) =>
-    `  ${ttyLine(name).padEnd(width)}  ${values.map((value) => value.padStart(10)).join('')}`
+    `  ${ttyLine(name).padEnd(width)}  ${values.map((value) => value.padStart(12)).join('')}`
   return [
     `${measured} of ${questions} questions measured, mode ${mode}`,
     '',
