@@ -142,6 +142,15 @@ const NEEDS: readonly Need[] = [
     },
   },
   {
+    when: /golden runs delete '#/,
+    make: async (world) => {
+      const id = await space(world, 'example-space')
+      const body = { questions: [{ id: 'q', question: 'Who is on call?', answerable: true }] }
+      const made = await world.http<Named>('POST', `/knowledge-spaces/${id}/golden-runs`, body)
+      return { [ID]: world.shown(made.id) }
+    },
+  },
+  {
     when: /--(expect|irrelevant) '#9f31c2aa'/,
     make: async (world) => ({ [OTHER_ID]: world.shown(await passage(world)) }),
   },

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { publishBatch } from '../../../src/engine/compile/publish.js'
-import { type ParsedWork, storeVersions } from '../../../src/engine/compile/store-versions.js'
+import type { ParsedWork } from '../../../src/engine/compile/store-versions.js'
 import type { CompileWork } from '../../../src/engine/compile/work.js'
 import { cancelJob, getJob } from '../../../src/engine/jobs/jobs.js'
 import { retryFailed, retryJob } from '../../../src/engine/jobs/retry.js'
@@ -8,6 +8,7 @@ import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { DEFAULT_POLICIES } from '../../../src/engine/spaces/manifest.js'
 import { ADA, BOB } from '../../helpers/engine.js'
 import { openSmallStore, passages, preparedDocument, type SmallStore } from '../../helpers/store.js'
+import { storeAndIndex } from '../compile/store-and-index.js'
 
 const signal = new AbortController().signal
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -42,7 +43,7 @@ const unknown = { code: 'not-found' }
 /** Stores the version of a job that this gateway has claimed. */
 async function build(space: SpaceRow, work: CompileWork, text = passages('one', 'two')) {
   const read: ParsedWork[] = [{ work, document: await preparedDocument(work.document.filename, text) }]
-  return (await storeVersions(store.context, space, read, signal)).built
+  return (await storeAndIndex(store.context, space, read, signal)).built
 }
 
 /** A document that is published. @returns the job that published it */

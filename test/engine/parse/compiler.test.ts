@@ -210,8 +210,8 @@ describe('the compiler', { timeout: LONG_MS }, () => {
   it('disables the network in its reading processes', () => {
     const url = new URL('../../../dist/engine/parse/no-network.js', import.meta.url)
     const script = `
-      const { switchOffNetwork } = await import(${JSON.stringify(url.href)})
-      switchOffNetwork()
+      const { disableNetwork } = await import(${JSON.stringify(url.href)})
+      disableNetwork()
       const net = await import('node:net'), dns = await import('node:dns'), http = await import('node:http')
       const tries = [() => net.connect(9), () => new net.Socket().connect(9), () => http.get('http://127.0.0.1:9'),
         () => dns.lookup('localhost', () => {}), () => fetch('http://127.0.0.1:9'), () => net.createServer().listen(0)]
