@@ -5,7 +5,7 @@ import { KsError } from '../../src/contract/errors.js'
 import { asDeployment } from '../../src/engine/base/tenant-scope.js'
 import { findSpace, type SpaceRow } from '../../src/engine/rows/spaces.js'
 import { addWorkspaceChange, getLastWorkspaceChange } from '../../src/engine/rows/workspaces.js'
-import { SCHEMA } from '../../src/engine/storage/migrations.js'
+import { MIGRATIONS, SCHEMA } from '../../src/engine/storage/migrations.js'
 import { CommitUnknown } from '../../src/engine/storage/postgres/errors.js'
 import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
 import { Postgres } from '../../src/engine/storage/postgres/postgres.js'
@@ -294,7 +294,7 @@ describe.skipIf(!hasServer)('a PostgreSQL database', () => {
     const client = await connect(name)
     const beat = 'extract(epoch FROM clock_timestamp()) * 1000'
     await client.query(`INSERT INTO gateways (id, started_at, beat_at) VALUES ('one', ${beat}, ${beat})`)
-    const steps = [{ sqlite: '', postgres: 'ALTER TABLE spaces ADD colour text' }]
+    const steps = [...MIGRATIONS, { sqlite: '', postgres: 'ALTER TABLE spaces ADD colour text' }]
     expect(await failure(migratePostgres(addressOf(name), { steps }))).toMatchObject({
       code: 'unavailable',
       message: expect.stringContaining('stop them'),

@@ -133,7 +133,7 @@ describe.skipIf(!hasServer)('gateways of one deployment', () => {
     for (const name of ['first', 'second'])
       expect(readFileSync(join(dataDir(name), 'logs', 'daemon.log'), 'utf8')).not.toContain(PASSWORD)
     const client = await connect(database)
-    await client.query('UPDATE schema_version SET version = version - 1')
+    await client.query('UPDATE schema_version SET version = 47')
     expect(await migrate()).toMatchObject({ exitCode: 8, stderr: expect.stringContaining('ks bundle export') })
     await client.end()
   })

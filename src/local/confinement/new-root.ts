@@ -45,6 +45,7 @@ pivot_root . .old
 umount -l .old
 mount -o remount,bind,ro /
 cd "$work"
+unset OLDPWD
 exec unshare --user --map-user="$user" --map-group="$group" --keep-caps -- \\
   setpriv --no-new-privs --ambient-caps=-all --inh-caps=-all --bounding-set=-all -- \\
   sh -c 'PATH=$1; shift; "$@"; exit $?' sh "$callers" "$@"
