@@ -26,7 +26,7 @@ const MOVING = new Set(['gateways', 'held_leases'])
 /** Of tables that background work changes for longer, the columns that requests change. */
 const COLUMNS: Readonly<Record<string, string>> = { failed_queries: 'id, status' }
 /** Background work has ended after this time without a changed row. */
-const QUIET_MS = 3_000
+const QUIET_MS = 6_000
 
 /**
  * Calls every operation and every tool of MCP as each kind of caller.
