@@ -186,12 +186,7 @@ function wireEngine(
   const files = createFileSystem({ db, objects: context.objects, semantic: { derivations, views } })
   const bundles = createBundleOperations(context)
   const goldenRuns = new GoldenRuns(queries)
-  const chat = createChatService(context, {
-    gate,
-    cache,
-    derivations,
-    documents: createPublishedDocumentsReader(files),
-  })
+  const chat = createChatService(context, { ...queries, documents: createPublishedDocumentsReader(files) })
   return {
     ...createOperations(context, {
       runner,

@@ -133,7 +133,7 @@ describe('an event stream', () => {
 
   test('ends with an error frame if the daemon ends it early', async () => {
     let ask = () => {}
-    const asked = new Promise<void>((resolve) => {
+    const pulled = new Promise<void>((resolve) => {
       ask = resolve
     })
     async function* waiting(): AsyncGenerator<StreamFrame> {
@@ -143,7 +143,7 @@ describe('an event stream', () => {
     }
     const { stream, told } = open(waiting())
     const text = new Response(stream.body).text()
-    await asked
+    await pulled
     stream.cut('the daemon is stopping')
     stream.cut('again')
     expect(parse(await text).map(({ event }) => event)).toEqual(['answer.delta', 'answer.error'])

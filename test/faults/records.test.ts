@@ -151,12 +151,12 @@ test.skipIf(shimTrouble !== undefined)(
     await until(() => shim.hits().length > before, GOES_ON_MS)
     // The trace exists, but might be lost.
     let isTold = false
-    const told = client.request('GET /queries/{traceId}', { path: { traceId } }).then(() => {
+    const traceRead = client.request('GET /queries/{traceId}', { path: { traceId } }).then(() => {
       isTold = true
     })
     let healthy = 0
     for (; !isDone && !isTold; healthy++) await client.request('GET /health', {})
-    await Promise.all([answered, told])
+    await Promise.all([answered, traceRead])
     expect(healthy).toBeGreaterThan(10)
   },
 )

@@ -226,8 +226,8 @@ export class ChatTurns {
     if (signal.aborted) return
     const images = await loadImages(this.#context, request.app, who, turn.ids)
     const known = await this.#context.db.read(loadContext(request.app, who, turn.ids))
-    const asked = { ...request, ...known, images, meter: extras.meter }
-    for await (const piece of untilAborted(generateAnswer(this.#context, this.#shared, asked, signal), signal))
+    const answerRequest = { ...request, ...known, images, meter: extras.meter }
+    for await (const piece of untilAborted(generateAnswer(this.#context, this.#shared, answerRequest, signal), signal))
       applyEvent(turn, extras, piece)
   }
 

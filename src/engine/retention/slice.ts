@@ -18,15 +18,21 @@ export interface RetentionScope {
 /** Removes a slice of what has outlived the policy. Every step may be interrupted anywhere and repeated. */
 export type RetentionStep = (scope: RetentionScope) => Promise<RemovalSlice>
 
-/** Creates a step that removes the rows of a space which have outlived a number of days. */
+/**
+ * Creates a step that removes the rows of a space which have outlived a number of days.
+ *
+ * @param maxRows maximum number of rows in a slice, for rows with many dependent rows
+ */
 export function createAgeStep<T>(
   list: (spaceKey: number, before: number, limit: number) => Read<readonly T[]>,
   remove: (row: T) => Write<unknown>,
   getDays: (rules: RetentionRules) => number,
+  maxRows = Number.POSITIVE_INFINITY,
 ): RetentionStep {
   return async ({ context: { db }, space, rules, now, batchRows }) => {
-    const rows = await db.read(list(space.key, getCutoff(now, getDays(rules)), batchRows))
-    return removeInOneWrite(db, rows, batchRows, remove)
+    const limit = Math.min(batchRows, maxRows)
+    const rows = await db.read(list(space.key, getCutoff(now, getDays(rules)), limit))
+    return removeInOneWrite(db, rows, limit, remove)
   }
 }
 

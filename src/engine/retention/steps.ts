@@ -38,12 +38,6 @@ const DOCUMENTS_PER_SLICE = 20
 /** the subject of deletions of expired documents */
 const SUBJECT = 'retention'
 
-/** Removes ended golden runs: they measure answers. A run has up to thousands of results, so a slice is one run. */
-async function removeGoldenRuns({ context: { db }, space, rules, now }: RetentionScope): Promise<RemovalSlice> {
-  const rows = await db.read(listGoldenRunsEndedBefore(space.key, getCutoff(now, rules.answerTraceRetentionDays), 1))
-  return removeInOneWrite(db, rows, 1, removeGoldenRun)
-}
-
 /** Deletes raw documents, as a user would. */
 async function deleteRawDocuments({ context, space, rules, now, batchRows }: RetentionScope): Promise<RemovalSlice> {
   if (rules.rawDocumentRetentionDays === null) return NOTHING_REMOVED
@@ -143,7 +137,11 @@ export const STEPS: readonly [name: string, step: RetentionStep][] = [
     'stepEvidence',
     createAgeStep(listStepEvidenceBefore, removeStepEvidence, (rules) => rules.evidenceCacheRetentionDays),
   ],
-  ['goldenRuns', removeGoldenRuns],
+  // they measure answers; a run has up to thousands of results
+  [
+    'goldenRuns',
+    createAgeStep(listGoldenRunsEndedBefore, removeGoldenRun, (rules) => rules.answerTraceRetentionDays, 1),
+  ],
   ['documents', deleteRawDocuments],
   ['artifactVersions', markObsoleteVersions],
   ['nodes', removeSupersededNodes],

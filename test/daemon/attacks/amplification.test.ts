@@ -92,14 +92,14 @@ describe('A78: expensive reads', () => {
         running--
       }),
     )
-    let answered = 0
-    for (; running > 0; answered++) {
+    let replyCount = 0
+    for (; running > 0; replyCount++) {
       expect((await edge.send('GET', '/health')).status).toBe(200)
       await sleep(20)
     }
     await lanes
     // A request may wait for a read, but not for all of them.
-    expect(answered).toBeGreaterThan(5)
+    expect(replyCount).toBeGreaterThan(5)
   }, 120_000)
 })
 

@@ -88,11 +88,11 @@ describe('the transcription of recordings', () => {
   it('alternates between spaces', { timeout: 2 * LONG_MS }, async () => {
     const order: string[] = []
     const answers: (() => void)[] = []
-    let answered = 0
+    let answerCount = 0
     hear = (form) => {
       order.push(/[ab]\d\.wav/.exec(form.toString('latin1'))?.[0] ?? '')
       // One request at a time.
-      expect(answers).toHaveLength(answered)
+      expect(answers).toHaveLength(answerCount)
       return new Promise((resolve) => answers.push(() => resolve('Ahoy there, said the pilot.')))
     }
     const test = await started()
@@ -104,7 +104,7 @@ describe('the transcription of recordings', () => {
     // The queue has its recording, or is about to get it.
     for (let turn = 1; turn <= 4; turn++) {
       await until(() => answers.length === turn, LONG_MS)
-      answered = turn
+      answerCount = turn
       answers[turn - 1]?.()
     }
     await until(() => isParsed(test, other, 'b1.wav', BOB), LONG_MS)

@@ -157,15 +157,15 @@ describe.each(loadTantivy().binding === undefined ? ['fts5' as const] : ['tantiv
       let dead: number | undefined
       for (let i = 0; i < 20; i++) {
         // Each new process answers something before it is killed, each time at another point of its work.
-        const answered = queries
-        while (queries === answered || indexes.pid() === undefined || indexes.pid() === dead)
+        const queriesBefore = queries
+        while (queries === queriesBefore || indexes.pid() === undefined || indexes.pid() === dead)
           await new Promise((resolve) => setTimeout(resolve, 5))
         await new Promise((resolve) => setTimeout(resolve, 7 * (i % 6)))
         dead = indexes.pid()
         killed()
       }
-      const answered = queries
-      await expect.poll(() => queries).toBeGreaterThan(answered)
+      const queriesBefore = queries
+      await expect.poll(() => queries).toBeGreaterThan(queriesBefore)
       running = false
       await Promise.all(work)
       expect(failures).toEqual([])

@@ -55,9 +55,10 @@ export function runTextIndexSuite(name: string, open: (dir: string) => Promise<T
       expect((await index.search(['zebra'], 10, { docs: [2], scope })).keys).toEqual([])
       const words = ['urlaub', 'anspruch'].map((term) => ({ text: term, term }))
       const compounds = { words, languages: ['de'] as const, isCertain: true }
-      const asked = (where?: typeof scope) => index.search(['urlaub', 'anspruch'], 10, { compounds, scope: where })
-      expect((await asked()).rewordings).toHaveLength(1)
-      expect((await asked(scope)).rewordings).toEqual([])
+      const searchHoliday = (where?: typeof scope) =>
+        index.search(['urlaub', 'anspruch'], 10, { compounds, scope: where })
+      expect((await searchHoliday()).rewordings).toHaveLength(1)
+      expect((await searchHoliday(scope)).rewordings).toEqual([])
     })
 
     it('shows staged nodes only after the commit', async () => {

@@ -72,16 +72,16 @@ describe.skipIf(loadTantivy().binding === undefined)('the writer thread of text 
     const following = followBatch(indexes, BUSY, busy().commit([node(2, 'kestrel ks-fault-hold-3000')])).then(() => {
       isDone = true
     })
-    let answered = 0
+    let searchCount = 0
     while (!isDone) {
       expect(await keysOf(QUIET, 'heron')).toEqual([1])
       expect(await keysOf(BUSY, 'plover')).toEqual([1])
       const seen = await keysOf(BUSY, 'kestrel')
-      if (!isDone && seen.length === 0) answered++
+      if (!isDone && seen.length === 0) searchCount++
     }
     await following
     // In the thread of the searches, the commit would block all later queries.
-    expect(answered).toBeGreaterThan(20)
+    expect(searchCount).toBeGreaterThan(20)
     expect(await keysOf(BUSY, 'kestrel')).toEqual([2])
   })
 
