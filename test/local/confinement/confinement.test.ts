@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { removeFolder } from '../../../bench/lib/removed-folder.js'
 import { createConfinement } from '../../../src/local/confinement/confinement.js'
 import type { ProgramPaths } from '../../../src/local/confinement/visible-paths.js'
@@ -69,7 +69,14 @@ async function run(by: string, program: ProgramPaths, env: NodeJS.ProcessEnv = {
 
 const shell = (script: string, paths: string[] = []) => ({ argv: ['/bin/sh', '-c', script], paths })
 
-describe.each(['bubblewrap', 'unshare'])('a program confined by %s', { timeout: 60_000 }, (by) => {
+const hasBubblewrap = path.split(delimiter).some((folder) => existsSync(join(folder, 'bwrap')))
+
+describe.each([
+  { by: 'bubblewrap', isInstalled: hasBubblewrap },
+  { by: 'unshare', isInstalled: true },
+])('a program confined by $by', { timeout: 60_000 }, ({ by, isInstalled }) => {
+  beforeEach(({ skip }) => skip(!isInstalled, `${by} is not installed`))
+
   it('reads no secret inside a listed folder, and nothing outside of listed paths', async () => {
     const { stdout, by: used } = await run(
       by,
