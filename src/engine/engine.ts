@@ -37,6 +37,7 @@ import type { QueryShared } from './query/retrieval.js'
 import { warmUp } from './query/warm-up.js'
 import type { ResearchService } from './research/operations.js'
 import { createResearch } from './research/operations.js'
+import { purgeSlice } from './retention/purge.js'
 import { RetentionSweeper } from './retention/sweeper.js'
 import { failExpiredUploads } from './rows/staged-commits.js'
 import { countTenantJobs } from './rows/tenant-jobs.js'
@@ -138,7 +139,7 @@ async function openWith(
     now: options.now ?? Date.now,
     wake: (spaceKey) => runner?.wakeFor(spaceKey),
   }
-  const jobs = new JobRunner(context)
+  const jobs = new JobRunner(context, purgeSlice)
   runner = jobs
   const sweeper = new RetentionSweeper(context)
   const sources = createSourceOperations(context, (jobId) => jobs.waitUntilSettled(jobId))

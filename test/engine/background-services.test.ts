@@ -16,6 +16,7 @@ import { GraphReadings } from '../../src/engine/graph/readings.js'
 import { JobRunner } from '../../src/engine/jobs/runner.js'
 import { FailedQueryClustering } from '../../src/engine/quality/clustering.js'
 import { ResearchRunner } from '../../src/engine/research/runner.js'
+import { purgeSlice } from '../../src/engine/retention/purge.js'
 import { RetentionSweeper } from '../../src/engine/retention/sweeper.js'
 import { createSourceOperations } from '../../src/engine/sources/operations.js'
 import { openSmallStore, PROVIDED, type SmallStore } from '../helpers/store.js'
@@ -31,7 +32,7 @@ const SERVICES: Record<string, (context: EngineContext) => Service> = {
   'embedding migrations': () => new EmbeddingMigrations(),
   gateway: (context) => new Gateway(context, () => undefined),
   'graph readings': (context) => new GraphReadings(context, new Derivations(context)),
-  jobs: (context) => new JobRunner(context),
+  jobs: (context) => new JobRunner(context, purgeSlice),
   'page indexes': () => new PageIndexer(),
   pictures: () => new PictureDescriber(),
   'research tasks': (context) =>

@@ -1,8 +1,9 @@
 import { KsError } from '../../contract/errors.js'
+import { computeRetryDelayMs, type ProviderProblem } from '../base/provider-problem.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
 import { RowRunner } from '../base/runs.js'
 import type { EngineContext } from '../context.js'
-import { type ProviderProblem, toProviderProblem } from '../models/provider-problem.js'
+import { toProviderProblem } from '../models/provider-problem.js'
 import type { Embedder } from '../models/types.js'
 import {
   endMigration,
@@ -30,7 +31,6 @@ import { isWriteStopped } from '../storage/write-stop.js'
 import { getSpaceAccount } from './embeddings.js'
 import { type EmbeddingRefusal, embedPassages } from './passage-vectors.js'
 import { deleteSuperseded, fillVectors, trainVectorSpace } from './training.js'
-import { computeRetryDelayMs } from './vector-filler.js'
 import { addToIndex } from './vector-rows.js'
 import { embeddingReference, isTrained } from './vector-spaces.js'
 

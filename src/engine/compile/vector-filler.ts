@@ -1,8 +1,9 @@
 import type { DegradedClass } from '../base/degraded.js'
+import { computeRetryDelayMs, type ProviderProblem } from '../base/provider-problem.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
-import { MAX_RETRY_DELAY_MS, RowRunner } from '../base/runs.js'
+import { RowRunner } from '../base/runs.js'
 import type { EngineContext } from '../context.js'
-import { type ProviderProblem, toProviderProblem } from '../models/provider-problem.js'
+import { toProviderProblem } from '../models/provider-problem.js'
 import type { Embedder } from '../models/types.js'
 import type { ProviderWait } from '../rows/provider-wait.js'
 import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
@@ -35,10 +36,6 @@ import { embeddingReference, isTrained } from './vector-spaces.js'
 
 /** concurrent requests of one space; the `maxConcurrency` of a provider limits the total */
 const MAX_CONCURRENT_REQUESTS = 4
-/** a failing provider is retried after a second, then with growing delays */
-const BACKOFF = { firstMs: 1000, longestMs: 5 * 60_000 }
-/** Permanent errors can be fixed on the provider's side without notice: retry every 15 min. */
-const PERMANENT_RETRY_MS = 15 * 60_000
 /** maximum wait of a publication for a working provider, and for a silent one */
 const MAX_WAIT_MS = 5000
 const MAX_SILENCE_MS = 2000
@@ -202,13 +199,6 @@ export class VectorFiller extends RowRunner<EngineContext, SpaceWithDueVectors> 
     )
     this.#counted.delete(spaceKey)
   }
-}
-
-/** Milliseconds until a provider is called again. */
-export function computeRetryDelayMs({ isPermanent, retryAfterMs = 0 }: ProviderProblem, attempts: number): number {
-  if (isPermanent) return PERMANENT_RETRY_MS
-  const backoff = Math.min(BACKOFF.firstMs * 2 ** attempts, BACKOFF.longestMs)
-  return Math.min(MAX_RETRY_DELAY_MS, Math.max(retryAfterMs, Math.round(backoff * (0.5 + Math.random() / 2))))
 }
 
 function* countMissing(spaceKey: number): Read<MissingVectorCount['missing']> {

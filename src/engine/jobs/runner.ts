@@ -15,7 +15,6 @@ import {
   mayBePoison,
   toJobFailure,
 } from '../queue/retry-policy.js'
-import { purgeSlice } from '../retention/purge.js'
 import { countValidClaims, releaseClaims } from '../rows/job-claims.js'
 import { countOpenJobs, filterSettledJobs } from '../rows/jobs.js'
 import { findSpaceByKey, type SpaceRow } from '../rows/spaces.js'
@@ -33,6 +32,8 @@ const AWAITED_POLL_MS = 1000
 /** a space counts as idle this long after its last batch: between two uploads the queue is often empty */
 const QUIET_MS = 3000
 
+type PurgeSlice = (context: EngineContext, signal: AbortSignal) => Promise<boolean>
+
 /**
  * Runs compilation jobs. The table is the queue, and claims are its rows: they end with their gateway. Spaces take
  * turns.
@@ -41,6 +42,7 @@ export class JobRunner extends BackgroundService<EngineContext> {
   protected override readonly failureMessage = 'no job could be claimed; retrying'
   readonly #running = new Map<Promise<void>, RunningBatch>()
   readonly #publications: Publications
+  readonly #purgeSlice: PurgeSlice
   /** spaces whose model is trained */
   readonly #trainings = new Set<number>()
   readonly #audits: VectorAudits
@@ -51,8 +53,10 @@ export class JobRunner extends BackgroundService<EngineContext> {
   #lastSpace = 0
   #isPurging = false
 
-  constructor(context: EngineContext) {
+  /** @param purgeSlice removes some deleted or expired data, and returns whether there is more to do */
+  constructor(context: EngineContext, purgeSlice: PurgeSlice) {
     super(context)
+    this.#purgeSlice = purgeSlice
     this.#publications = new Publications(context, (key) =>
       filterCompiling(this.#running.values()).some(({ spaceKey }) => spaceKey === key),
     )
@@ -299,7 +303,7 @@ export class JobRunner extends BackgroundService<EngineContext> {
   #purge(): void {
     if (this.#isPurging) return
     this.#isPurging = true
-    const purging = purgeSlice(this.context, this.stopSignal)
+    const purging = this.#purgeSlice(this.context, this.stopSignal)
       .then((more) => {
         if (more) this.wake()
       })

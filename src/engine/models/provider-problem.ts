@@ -1,17 +1,7 @@
 import { KsError } from '../../contract/errors.js'
-import { classifyError, type DegradedClass } from '../base/degraded.js'
+import { classifyError } from '../base/degraded.js'
 import { ProviderFailure } from '../base/provider-failure.js'
-
-/** What keeps a provider from working. */
-export interface ProviderProblem {
-  class: DegradedClass
-  /** the same call fails until the operator changes something: a key, the name of a model, a setting */
-  isPermanent: boolean
-  /** one sentence; for a permanent failure with advice */
-  message: string
-  /** `Retry-After` of the provider, in milliseconds */
-  retryAfterMs?: number
-}
+import type { ProviderProblem } from '../base/provider-problem.js'
 
 const SETTINGS_ADVICE = '`ks config get providers --daemon` shows its settings; after a change `ks daemon restart`'
 

@@ -1,7 +1,7 @@
 import type { EmbeddingMigration } from '../../contract/gateway/embedding-migrations.js'
 import { newId } from '../../lib/ids.js'
 import type { ModelReference } from '../base/model-reference.js'
-import type { ProviderProblem } from '../models/provider-problem.js'
+import type { ProviderProblem } from '../base/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import type { EmbeddingInputRow } from './nodes.js'
 import { publishNextRevision } from './publications.js'

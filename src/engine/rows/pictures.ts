@@ -1,4 +1,4 @@
-import type { ProviderProblem } from '../models/provider-problem.js'
+import type { ProviderProblem } from '../base/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { jsonPathSql } from '../storage/readable.js'
 import type { LiveVersionMatch, VersionPosition } from './derivations.js'

@@ -1,7 +1,7 @@
 import { KsError, notFoundError } from '../../contract/errors.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import type { DegradedClass } from '../base/degraded.js'
-import type { ProviderProblem } from '../models/provider-problem.js'
+import type { ProviderProblem } from '../base/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { hasOtherGateways, OF_LOST_GATEWAYS } from './gateways.js'
 import { findSpaceByKey, type SpaceRow } from './spaces.js'

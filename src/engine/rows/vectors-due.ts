@@ -1,4 +1,4 @@
-import type { ProviderProblem } from '../models/provider-problem.js'
+import type { ProviderProblem } from '../base/provider-problem.js'
 import { type Read, sql, type Write } from '../storage/program.js'
 import { hasOtherGateways } from './gateways.js'
 import type { ProviderWait } from './provider-wait.js'

@@ -1,11 +1,5 @@
 import { notFoundError } from '../../contract/errors.js'
-import { joinVirtualPath } from '../base/virtual-paths.js'
-import type { FileSystemReader } from './vfs.js'
-
-/** The root of the documents; a reader from {@link createPublishedDocumentsReader} sees no path outside of it. */
-export const DOCUMENTS_ROOT = joinVirtualPath('sources', [])
-
-export type PublishedDocuments = Pick<FileSystemReader, 'tree' | 'cat'>
+import { DOCUMENTS_ROOT, type PublishedDocuments } from '../base/published-documents.js'
 
 /**
  * The part of the file system that a chat application may show to end users: published documents. Paths that a model

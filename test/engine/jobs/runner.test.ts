@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { JobRunner } from '../../../src/engine/jobs/runner.js'
+import { purgeSlice } from '../../../src/engine/retention/purge.js'
 import { recordHeartbeat } from '../../../src/engine/rows/gateways.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import type { SmallStore } from '../../helpers/store.js'
@@ -87,7 +88,7 @@ describe('the job runner', () => {
 
   it('runs each job once, in one of two runners on one database', async () => {
     const space = store.space()
-    const other = new JobRunner({ ...store.context, instance: 'another' })
+    const other = new JobRunner({ ...store.context, instance: 'another' }, purgeSlice)
     store.write(() => recordHeartbeat('another', undefined))
     const many = Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`${n}.md`, `text ${n}`]))
     await store.upload(space, many)
@@ -208,7 +209,7 @@ describe('a closed job runner', () => {
     await small.sendOne(space, 'b.md')
     await small.runner.drain()
     expect(small.batches).toEqual([['a.md']])
-    const next = new JobRunner(store.context)
+    const next = new JobRunner(store.context, purgeSlice)
     next.wake()
     await until(() => small.visible().length === 2)
     await next.stop()

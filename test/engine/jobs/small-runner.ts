@@ -1,4 +1,5 @@
 import { JobRunner } from '../../../src/engine/jobs/runner.js'
+import { purgeSlice } from '../../../src/engine/retention/purge.js'
 import type { JobRow } from '../../../src/engine/rows/jobs.js'
 import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
 import { openSmallStore, type SmallStore } from '../../helpers/store.js'
@@ -47,7 +48,7 @@ export async function openSmallRunner(): Promise<SmallRunner> {
     await it.before(files, signal)
     return await compile(requests, signal)
   }
-  const runner = new JobRunner(store.context)
+  const runner = new JobRunner(store.context, purgeSlice)
   const it: SmallRunner = {
     store,
     runner,

@@ -1,6 +1,6 @@
+import { computeRetryDelayMs } from '../../base/provider-problem.js'
 import { retryUntilWritten } from '../../base/retry-until-written.js'
 import { RowRunner } from '../../base/runs.js'
-import { computeRetryDelayMs } from '../../compile/vector-filler.js'
 import type { EngineContext } from '../../context.js'
 import { toProviderProblem } from '../../models/provider-problem.js'
 import { toDescriptionKey } from '../../models/vision.js'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EvidenceBundle } from '../../../contract/gateway/queries.js'
+import type { RetrievalProfile } from '../../../contract/gateway/retrieval-profile.js'
 import type { ModelReference } from '../../base/model-reference.js'
 import { getSpaceAccount } from '../../compile/embeddings.js'
 import type { EngineContext } from '../../context.js'
@@ -8,7 +9,6 @@ import { requestJson } from '../../models/structured.js'
 import { estimateMaxTokens } from '../../models/tokens.js'
 import { fitTexts } from '../../models/window.js'
 import type { SpaceRow } from '../../rows/spaces.js'
-import type { AdmittedQuery } from '../admission.js'
 
 /** Maximum pairs of one question that a model judges; the rules decide about the others. */
 const MAX_MODEL_PAIRS = 4
@@ -39,7 +39,7 @@ const verdicts = new Map<string, boolean>()
  */
 export async function judgeWithModel(
   context: EngineContext,
-  { space, profile }: Pick<AdmittedQuery, 'space' | 'profile'>,
+  { space, profile }: { space: SpaceRow; profile: RetrievalProfile },
   judge: (agree: (one: string, other: string) => boolean) => EvidenceBundle,
   signal: AbortSignal,
 ): Promise<EvidenceBundle> {

@@ -1,6 +1,6 @@
 import { newId } from '../../../lib/ids.js'
 import type { ModelReference } from '../../base/model-reference.js'
-import type { ProviderProblem } from '../../models/provider-problem.js'
+import type { ProviderProblem } from '../../base/provider-problem.js'
 import { type Read, sql, type Write } from '../../storage/program.js'
 import { parseJsonCell } from '../../storage/readable.js'
 import { createWorkTable, type SpaceWork } from '../space-work.js'
