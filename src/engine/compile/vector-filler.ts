@@ -1,5 +1,5 @@
 import type { DegradedClass } from '../base/degraded.js'
-import { computeRetryDelayMs, type ProviderProblem } from '../base/provider-problem.js'
+import { computeRetryDelayMs } from '../base/provider-problem.js'
 import { retryUntilWritten } from '../base/retry-until-written.js'
 import { RowRunner } from '../base/runs.js'
 import type { EngineContext } from '../context.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isTrainingDue } from '../../../src/engine/compile/training.js'
 import { computeRetryDelayMs } from '../../../src/engine/base/provider-problem.js'
+import { isTrainingDue } from '../../../src/engine/compile/training.js'
 import { LSA_MAX_DOCUMENTS, LSA_MIN_DOCUMENTS } from '../../../src/engine/models/builtin/lsa-corpus.js'
 
 const MINUTE_MS = 60_000
