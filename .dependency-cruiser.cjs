@@ -11,89 +11,77 @@ const only = (name, comment, packages, files) =>
   )
 
 /**
- * The floors of the engine, from the ground up: a folder (or file) imports what stands before it, as values or as types.
- * A new slice is put where it belongs. Two that want each other share something that belongs below both.
+ * The modules of the engine by floor, from the ground up. A module imports modules of lower floors, as values or as
+ * types; those of one floor do not know each other.
  */
 const FLOORS = [
-  'base',
-  'egress',
-  'storage',
-  'search',
-  'models',
-  'parse',
-  'rows',
-  'context.ts',
-  'spaces',
-  'queue',
-  'objects',
-  'workspaces',
-  'documents',
-  'compile',
-  'derived',
-  'graph',
-  'local-files',
-  'traces',
-  'query',
-  'research',
-  'views',
-  'vfs',
-  'sources',
-  'conflicts',
-  'quality',
-  'explain',
-  'snapshots',
-  'chat',
-  'integrity',
-  'bundles',
-  'status',
-  'idempotency',
-  'retention',
-  'jobs',
-  'gateways',
-  'operations.ts',
-  'api.ts',
-  'background-services.ts',
-  'engine.ts',
-  'index.ts',
+  ['base'],
+  ['models', 'store'],
+  ['search', 'readers'],
+  ['library'],
+  ['ingest', 'knowledge'],
+  ['retrieval'],
+  ['answers', 'files', 'upkeep'],
 ]
+/** what puts the modules together */
+const TOP = '^src/engine/(operations|api|background-services|engine|index)\\.ts$'
+/** modules whose files are imported by path: a ground of small files, and rows by subject */
+const GROUND = ['base', 'store']
 
-const floor = (name) => `^src/engine/${name.endsWith('.ts') ? `${name.replace('.', '\\.')}$` : `${name}/`}`
+const folder = (module) => `^src/engine/${module}/`
 
-const floors = FLOORS.slice(0, -1).map((name, at) =>
+const modules = FLOORS.flatMap((floor, at) =>
+  floor.map((module) => ({ module, above: FLOORS.slice(at).flat().filter((other) => other !== module) })),
+)
+
+const floors = modules.map(({ module, above }) =>
   never(
-    `floor-${name.replace('.ts', '')}`,
-    `Imports of the engine run downwards, and this one runs up from ${name} (FLOORS in .dependency-cruiser.cjs). Move what is shared below both, or pass it in.`,
-    { path: floor(name) },
-    { path: FLOORS.slice(at + 1).map(floor) },
+    `floor-of-${module}`,
+    `Imports of the engine run downwards, and this one leaves ${module} upwards or sideways (FLOORS in .dependency-cruiser.cjs). Move what is shared below both, or pass it in.`,
+    { path: folder(module) },
+    { path: [...above.map(folder), TOP] },
   ),
 )
+
+const doors = modules
+  .filter(({ module }) => !GROUND.includes(module))
+  .map(({ module }) =>
+    never(
+      `door-of-${module}`,
+      `What ${module} offers to others is exported by its index.ts. Export the name there, or do without it.`,
+      // `ks read` has a reading process of its own, which loads one file
+      { path: '^src/', pathNot: [folder(module), '^src/cli/read/reader\\.ts$'] },
+      { path: folder(module), pathNot: `${folder(module)}index\\.ts$` },
+    ),
+  )
 
 module.exports = {
   forbidden: [
     ...floors,
+    ...doors,
     never(
-      'engine-has-floors',
-      'Every folder of the engine has its floor: name a new one in FLOORS of .dependency-cruiser.cjs.',
-      { path: '^src/engine/', pathNot: FLOORS.map(floor) },
+      'engine-has-modules',
+      'Every folder of the engine is a module with a floor: name a new one in FLOORS of .dependency-cruiser.cjs.',
+      { path: '^src/engine/', pathNot: [...FLOORS.flat().map(folder), TOP] },
       {},
     ),
     never(
       'base-is-the-ground',
-      'Every slice stands on base. What needs another part of the engine is no ground for it.',
+      'Every module stands on base. What needs another part of the engine is no ground for it.',
       { path: '^src/engine/base/' },
       { path: '^src/(?!engine/base/|contract/|lib/|local/)' },
     ),
     never(
       'api-is-a-facade',
-      'api.ts names all slices, so whoever imports it depends on all of them. Name the type in the slice that has it, or in base.',
+      'api.ts names all modules, so whoever imports it depends on all of them. Name the type in the module that has it, or in base.',
       { path: '^src/engine/', pathNot: '^src/engine/(engine|index)\\.ts$' },
       { path: '^src/engine/(api|engine|index)\\.ts$' },
     ),
     never(
-      'storage-knows-no-slice',
-      'Storage keeps rows and bytes of whatever slice: it takes what it needs as parameters.',
-      { path: '^src/engine/storage/' },
-      { path: '^src/(?!engine/(storage|base)/|contract/|lib/|local/)' },
+      'store-knows-no-module',
+      'The store keeps rows and bytes of whatever module: it takes what it needs as parameters.',
+      { path: '^src/engine/store/' },
+      { path: '^src/(?!engine/(store|base)/|contract/|lib/|local/)' },
     ),
     never(
       'no-circular',
@@ -242,26 +230,26 @@ module.exports = {
     never(
       'children-have-no-database',
       'Processes and workers beside the daemon get their input by message. The one writer of SQLite is the daemon.',
-      { path: '^src/engine/(search/index-child|search/graph-worker|parse/|models/builtin/.*(worker|child))' },
-      { path: '^src/engine/storage/database\\.ts$', reachable: true },
+      { path: '^src/engine/(search/index-child|search/graph-worker|readers/|models/builtin/.*(worker|child))' },
+      { path: '^src/engine/store/database\\.ts$', reachable: true },
     ),
     never(
       'statements-in-rows',
-      'Statements are written in src/engine/rows, by subject; those on the tables of the search adapter beside them. A slice puts programs together (`import type` of their types).',
-      { path: '^src/', pathNot: '^src/engine/(rows|storage|search/postgres)/' },
-      { path: '^src/engine/storage/program\\.ts$', dependencyTypesNot: ['type-only'] },
+      'Statements are written in `rows` of the module that uses them, by subject; those that several modules use in src/engine/store/rows; those on the tables of the search adapter beside it. Other code puts programs together (`import type` of their types).',
+      { path: '^src/', pathNot: '^src/engine/(store|search/postgres|[a-z]+/rows)/' },
+      { path: '^src/engine/store/program\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     only(
       'sqlite-in-few-places',
-      'SQL goes through storage/database.ts (statements in src/engine/rows); threads, fts5, the lock, backups and the look at a store before it is opened open files of their own.',
+      'SQL goes through store/database.ts; threads, fts5, the lock, backups and the look at a store before it is opened open files of their own.',
       ['better-sqlite3'],
-      ['^src/engine/storage/(database|store-identity|sqlite-snapshot|writer|statements|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
+      ['^src/engine/store/(database|store-identity|sqlite-snapshot|writer|statements|migrate|pragmas|sql-errors|(checkpoint|page-check)\\.worker)\\.ts$', '^src/engine/search/.*fts5', '^src/local/(lock|backup/database)\\.ts$'],
     ),
     only(
       'postgres-in-one-place',
-      'Programs run on PostgreSQL through storage/postgres/postgres.ts.',
+      'Programs run on PostgreSQL through store/postgres/postgres.ts.',
       ['pg'],
-      ['^src/engine/storage/postgres/'],
+      ['^src/engine/store/postgres/'],
     ),
     only(
       'native-indexes-in-search',
@@ -273,7 +261,7 @@ module.exports = {
       'undici-for-outgoing-requests',
       'undici is for what the engine fetches. The command line uses node:http, which starts faster.',
       ['undici'],
-      ['^src/engine/(models|egress)/'],
+      ['^src/engine/models/'],
     ),
     only('http-framework-in-daemon', 'Only the daemon serves HTTP.', ['hono', '@hono', 'busboy'], ['^src/daemon/']),
     only(

@@ -28,20 +28,20 @@ const LONG = [
   'test/repo/programs.test.ts',
   'test/commands/documented-commands.test.ts',
   'test/daemon/damaged-rows.test.ts',
-  'test/engine/integrity/fsck.test.ts',
+  'test/engine/upkeep/integrity/fsck.test.ts',
   'test/conformance/kept.test.ts',
   'test/engine/search/indexes.test.ts',
-  'test/engine/parse/needles.test.ts',
+  'test/engine/readers/needles.test.ts',
   'test/daemon/setting-effects.test.ts',
   'test/daemon/idempotency/killed.test.ts',
   'test/daemon/attacks/amplification.test.ts',
   'test/daemon/life.test.ts',
-  'test/engine/bundles/hostile.test.ts',
-  'test/engine/parse/pdf-bombs.test.ts',
-  'test/engine/compile/provider-outage.test.ts',
+  'test/engine/upkeep/bundles/hostile.test.ts',
+  'test/engine/readers/pdf-bombs.test.ts',
+  'test/engine/ingest/compile/provider-outage.test.ts',
   'test/engine/search/search-indexes.test.ts',
-  'test/engine/parse/hostile-kinds.test.ts',
-  'test/engine/research/limits.test.ts',
+  'test/engine/readers/hostile-kinds.test.ts',
+  'test/engine/answers/research/limits.test.ts',
   'test/kchat/chat-terminal.test.ts',
   'test/kchat/chat.test.ts',
   'test/commands/completion.test.ts',
@@ -91,29 +91,29 @@ const SLOW: Readonly<Record<string, string>> = {
   'test/daemon/recordings.test.ts': 'providers of speech that are slow or away, over restarts',
   'test/daemon/setting-effects.test.ts': 'a daemon for each setting',
   'test/daemon/{full-disk,full-disk-*}.test.ts': 'small disks that fill up',
-  'test/engine/bundles/copy.test.ts': 'a full space, exported and imported; `round-trip` does it once',
-  'test/engine/bundles/hostile.test.ts': 'dozens of damaged bundles',
-  'test/engine/compile/{embedding-migrations,large-versions,provider-outage}.test.ts':
+  'test/engine/upkeep/bundles/copy.test.ts': 'a full space, exported and imported; `round-trip` does it once',
+  'test/engine/upkeep/bundles/hostile.test.ts': 'dozens of damaged bundles',
+  'test/engine/ingest/compile/{embedding-migrations,large-versions,provider-outage}.test.ts':
     'providers that are slow or away, documents of many thousand passages',
-  'test/engine/conflicts/space-conflicts.test.ts': 'compares whole spaces',
-  'test/engine/derived/pictures/described.test.ts': 'an engine and a model that looks at pictures for each test',
-  'test/engine/documents/contained.test.ts': 'an engine that reads archives in archives for each test',
-  'test/engine/integrity/foreign-files.test.ts': 'an engine for each kind of foreign file',
-  'test/engine/integrity/fsck.test.ts':
+  'test/engine/knowledge/conflicts/space-conflicts.test.ts': 'compares whole spaces',
+  'test/engine/knowledge/derived/pictures/described.test.ts': 'an engine and a model that looks at pictures for each test',
+  'test/engine/library/documents/contained.test.ts': 'an engine that reads archives in archives for each test',
+  'test/engine/upkeep/integrity/foreign-files.test.ts': 'an engine for each kind of foreign file',
+  'test/engine/upkeep/integrity/fsck.test.ts':
     'an engine with documents for each kind of damage; parts of it have tests below',
-  'test/engine/objects/{engine-in-bucket,races}.test.ts': 'engines on a bucket, uploads against deletions',
-  'test/engine/parse/{compiler,drawer,hostile,hostile-*,limits,pdf-bombs}.test.ts':
+  'test/engine/library/objects/{engine-in-bucket,races}.test.ts': 'engines on a bucket, uploads against deletions',
+  'test/engine/readers/{compiler,drawer,hostile,hostile-*,limits,pdf-bombs}.test.ts':
     'files that reach limits of time and memory',
-  'test/engine/parse/needles.test.ts': 'reads hundreds of real documents',
-  'test/engine/parse/ocr/{hostile-pictures,pictures,scanned-tables,scripts}.test.ts': 'text recognition of many pages',
-  'test/engine/query/{model-rerank,modes}.test.ts': 'an engine with documents for each answer',
-  'test/engine/research/limits.test.ts': 'tasks that run until their limits',
-  'test/engine/retention/sweep.test.ts': 'clean-ups of whole stores',
+  'test/engine/readers/needles.test.ts': 'reads hundreds of real documents',
+  'test/engine/readers/ocr/{hostile-pictures,pictures,scanned-tables,scripts}.test.ts': 'text recognition of many pages',
+  'test/engine/retrieval/query/{model-rerank,modes}.test.ts': 'an engine with documents for each answer',
+  'test/engine/answers/research/limits.test.ts': 'tasks that run until their limits',
+  'test/engine/upkeep/retention/sweep.test.ts': 'clean-ups of whole stores',
   'test/engine/search/{damage,indexes,projection-files,search-indexes}.test.ts':
     'index processes that are killed, slowed and rebuilt; `space-index` and others test the parts',
-  'test/engine/sources/{connectors,crawl,outsider}.test.ts': 'servers of every kind of source',
-  'test/engine/storage/object-contract.test.ts': 'files and buckets that fail in every way',
-  'test/engine/views/coverage.test.ts': 'topics of large spaces',
+  'test/engine/ingest/sources/{connectors,crawl,outsider}.test.ts': 'servers of every kind of source',
+  'test/engine/store/object-contract.test.ts': 'files and buckets that fail in every way',
+  'test/engine/knowledge/views/coverage.test.ts': 'topics of large spaces',
   'test/repo/programs.test.ts': 'checks the types of all sources once more',
 }
 
@@ -178,19 +178,19 @@ const isOnServer = process.env.KS_TEST_BACKEND === 'pg'
  */
 const NO_SERVER = [
   // no database
-  'test/engine/{egress,models,parse,search}/**',
+  'test/engine/{models,readers,search}/**',
   // the file: its pages, its log, its schema's history, what stands beside it
-  'test/engine/storage/**',
+  'test/engine/store/**',
   'test/daemon/{network-disk,store-refused}.test.ts',
   // cells that lost their form, which a file's driver compares (the server has its checksums)
-  'test/{daemon,engine/integrity}/damaged-rows.test.ts',
+  'test/{daemon,engine/upkeep/integrity}/damaged-rows.test.ts',
   // disks that are full
   'test/engine/full-disk.test.ts',
   'test/daemon/full-disk*.test.ts',
   // statements and commits of SQLite, counted or explained
-  'test/engine/compile/{few-writes,large-versions}.test.ts',
-  'test/engine/jobs/many-jobs.test.ts',
-  'test/engine/query/{shared-commits,statements}.test.ts',
+  'test/engine/ingest/compile/{few-writes,large-versions}.test.ts',
+  'test/engine/ingest/jobs/many-jobs.test.ts',
+  'test/engine/retrieval/query/{shared-commits,statements}.test.ts',
 ]
 
 /** One server of PostgreSQL for the run: where engines are to work on it, or always. */

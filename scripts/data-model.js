@@ -34,9 +34,9 @@ const DIAGRAM = [
 
 const INTRODUCTION = `# Data model
 
-<!-- written by npm run build from src/engine/storage/schema/: do not edit -->
+<!-- written by npm run build from src/engine/store/schema/: do not edit -->
 
-The tables of a store, in SQLite and on PostgreSQL. \`src/engine/storage/schema/\` is their only declaration ([why](decisions/0115-one-description-of-the-schema.md)); what the rows mean for readers and after a crash is in [storage](storage.md).
+The tables of a store, in SQLite and on PostgreSQL. \`src/engine/store/schema/\` is their only declaration ([why](decisions/0115-one-description-of-the-schema.md)); what the rows mean for readers and after a crash is in [storage](storage.md).
 
 - A *row key* is a number that never leaves the process; other tables refer to it in columns that end with \`_key\`. Ids are UUIDv7 texts.
 - Times are milliseconds since the epoch, flags are 0 or 1, JSON is text.
@@ -46,7 +46,7 @@ The tables of a store, in SQLite and on PostgreSQL. \`src/engine/storage/schema/
 `
 
 /**
- * @param {Readonly<Record<string, Readonly<Record<string, import('../src/engine/storage/schema/table.js').Table>>>>} subjects tables by subject
+ * @param {Readonly<Record<string, Readonly<Record<string, import('../src/engine/store/schema/table.js').Table>>>>} subjects tables by subject
  * @returns {string} the page
  */
 export function dataModel(subjects) {
@@ -109,6 +109,6 @@ function keysOf({ columns, primary, unique = [], parent, indexes = {}, triggers 
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const { SUBJECTS } = await import('../dist/engine/storage/schema/tables.js')
+  const { SUBJECTS } = await import('../dist/engine/store/schema/tables.js')
   writeFileSync(join(ROOT, 'docs', 'data-model.md'), dataModel(SUBJECTS))
 }

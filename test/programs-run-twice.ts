@@ -1,5 +1,5 @@
-import { Database } from '../src/engine/storage/database.js'
-import { isProgram } from '../src/engine/storage/program.js'
+import { Database } from '../src/engine/store/database.js'
+import { isProgram } from '../src/engine/store/program.js'
 
 /**
  * Runs the program of every write twice and discards the first run, as a server may run it again after a conflict. A

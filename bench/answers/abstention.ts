@@ -3,7 +3,7 @@
  * documents, of other sets' and of other articles, in halves of the sets, in spaces of some thirty documents and in
  * single documents; the weight of a missing name was chosen on the half `tuned`, the half `aside` is reported.
  */
-import { ANSWER_THRESHOLD, judgeEvidence, REFUSAL_THRESHOLD } from '../../src/engine/query/answerability.js'
+import { ANSWER_THRESHOLD, judgeEvidence, REFUSAL_THRESHOLD } from '../../src/engine/retrieval/query/answerability.js'
 import { dataFolder } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import { type Figure, tableText } from '../lib/report.js'

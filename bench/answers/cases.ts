@@ -4,9 +4,9 @@ import {
   buildCandidates,
   type QuotablePassage,
   type QuotationCandidate,
-} from '../../src/engine/query/quotation/candidates.js'
-import { type PreparedQuestion, prepareQuestion } from '../../src/engine/query/quotation/question.js'
-import { MAX_PASSAGES } from '../../src/engine/query/quotation/quote.js'
+} from '../../src/engine/retrieval/query/quotation/candidates.js'
+import { type PreparedQuestion, prepareQuestion } from '../../src/engine/retrieval/query/quotation/question.js'
+import { MAX_PASSAGES } from '../../src/engine/retrieval/query/quotation/quote.js'
 import { dataFolder } from '../lib/datasets.js'
 import { FolderSpace } from './folder-space.js'
 import { isRight, type QuestionSet } from './questions.js'

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
-import { DEFAULT_LIMITS } from '../../src/engine/parse/limits.js'
-import { compileBytes } from '../../src/engine/parse/read-document.js'
+import { DEFAULT_LIMITS } from '../../src/engine/readers/limits.js'
+import { compileBytes } from '../../src/engine/readers/read-document.js'
 import { MemorySpace } from '../lib/memory-space.js'
 
 /** A passage of a file of the folder. */

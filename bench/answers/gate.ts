@@ -2,11 +2,15 @@
  * The gate: which questions are refused, told the closest passages, or answered. Questions of each set are asked of
  * their own documents and of every other set's in the same language, in the whole space and in one of a few documents.
  *
- * The model (`src/engine/query/confidence.ts`) was fitted on SciFact's training questions, SQuAD, Cranfield, CISI, MED,
+ * The model (`src/engine/retrieval/query/confidence.ts`) was fitted on SciFact's training questions, SQuAD, Cranfield, CISI, MED,
  * CMRC and on sets of program text made for it, each left out once; SciFact's test questions took no part.
  */
-import { judgeEvidence, REFUSAL_THRESHOLD, SURE_QUOTATION_THRESHOLD } from '../../src/engine/query/answerability.js'
-import { chooseQuotation } from '../../src/engine/query/quotation/quote.js'
+import {
+  judgeEvidence,
+  REFUSAL_THRESHOLD,
+  SURE_QUOTATION_THRESHOLD,
+} from '../../src/engine/retrieval/query/answerability.js'
+import { chooseQuotation } from '../../src/engine/retrieval/query/quotation/quote.js'
 import { analyzeQuery } from '../../src/lib/text/analyze.js'
 import { type Dataset, dataFolder, loadDataset, MEANING_SETS } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { findMissingNames } from '../../src/engine/query/names/missing-names.js'
-import type { QuotablePassage } from '../../src/engine/query/quotation/candidates.js'
-import { chooseQuotation } from '../../src/engine/query/quotation/quote.js'
+import { findMissingNames } from '../../src/engine/retrieval/query/names/missing-names.js'
+import type { QuotablePassage } from '../../src/engine/retrieval/query/quotation/candidates.js'
+import { chooseQuotation } from '../../src/engine/retrieval/query/quotation/quote.js'
 import { type Dataset, dataFolder, loadDataset } from '../lib/datasets.js'
 import { MemorySpace } from '../lib/memory-space.js'
 import { type Figure, percentile } from '../lib/report.js'

@@ -4,11 +4,15 @@
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { SURE_QUOTATION_THRESHOLD } from '../../src/engine/query/answerability.js'
-import { FEATURES, type QuotationCandidate } from '../../src/engine/query/quotation/candidates.js'
-import { computeQuotationFeatures, scoreCandidates, selectUnits } from '../../src/engine/query/quotation/choose.js'
-import { computeProbability, type LinearModel } from '../../src/engine/query/quotation/linear-model.js'
-import { ANSWER_FEATURES, toAnswerValues, toUnitValues } from '../../src/engine/query/quotation/model.js'
+import { SURE_QUOTATION_THRESHOLD } from '../../src/engine/retrieval/query/answerability.js'
+import { FEATURES, type QuotationCandidate } from '../../src/engine/retrieval/query/quotation/candidates.js'
+import {
+  computeQuotationFeatures,
+  scoreCandidates,
+  selectUnits,
+} from '../../src/engine/retrieval/query/quotation/choose.js'
+import { computeProbability, type LinearModel } from '../../src/engine/retrieval/query/quotation/linear-model.js'
+import { ANSWER_FEATURES, toAnswerValues, toUnitValues } from '../../src/engine/retrieval/query/quotation/model.js'
 import { ROOT } from '../lib/daemon.js'
 import { type Case, folderCases, publicCases, quotedText } from './cases.js'
 import { type Example, fitLogistic } from './logistic.js'

@@ -1,6 +1,6 @@
-import { ClaimIndex } from '../../src/engine/conflicts/claim-index.js'
-import { extractClaims, type ParsedPassage, readPassage } from '../../src/engine/conflicts/claims.js'
-import { compareClaims } from '../../src/engine/conflicts/compare-claims.js'
+import { ClaimIndex } from '../../src/engine/knowledge/conflicts/claim-index.js'
+import { extractClaims, type ParsedPassage, readPassage } from '../../src/engine/knowledge/conflicts/claims.js'
+import { compareClaims } from '../../src/engine/knowledge/conflicts/compare-claims.js'
 import { dataFolder, loadDataset, type SourceDocument } from '../lib/datasets.js'
 import type { Figure } from '../lib/report.js'
 

@@ -1,5 +1,5 @@
 import { utils, write } from '@e965/xlsx'
-import { buildStoredZip } from '../../src/engine/parse/archive/zip-store.js'
+import { buildStoredZip } from '../../src/engine/readers/archive/zip-store.js'
 import { numbers, prose, zipfWord } from './words.js'
 
 /** A large file of one format; the same bytes on every machine. */

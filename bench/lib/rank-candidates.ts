@@ -1,4 +1,4 @@
-import { beginRanking, type Ranking, type RankRequest } from '../../src/engine/query/rank.js'
+import { beginRanking, type Ranking, type RankRequest } from '../../src/engine/retrieval/query/rank.js'
 
 /** Where ranking reads what it asks for: nodes by key. */
 export interface RankSource {

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
+import { migratePostgres } from '../../src/engine/store/postgres/migrate.js'
 import { type DatabaseAddress, parseDatabaseAddress } from '../../src/local/database-address.js'
 import { addressOn, ROLE, SUPERUSER, serverPrograms, startServer } from '../../test/helpers/postgres-server.js'
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { CompiledElement } from '../../src/engine/parse/compiled.js'
-import { DEFAULT_LIMITS } from '../../src/engine/parse/limits.js'
-import { compileBytes } from '../../src/engine/parse/read-document.js'
-import { type TableCells, toTableCells } from '../../src/engine/parse/tables/cells.js'
+import { DEFAULT_LIMITS } from '../../src/engine/readers/limits.js'
+import { compileBytes } from '../../src/engine/readers/read-document.js'
+import { type TableCells, toTableCells } from '../../src/engine/readers/tables/cells.js'
+import type { CompiledElement } from '../../src/engine/store/compiled.js'
 
 export interface PageOfFile {
   file: string

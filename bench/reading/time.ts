@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globSync } from 'tinyglobby'
-import { ContainedFileCollector } from '../../src/engine/parse/inside/contained-files.js'
-import { DEFAULT_LIMITS } from '../../src/engine/parse/limits.js'
-import { DEFAULT_OCR, OcrBudget } from '../../src/engine/parse/ocr/budget.js'
-import type { Parser } from '../../src/engine/parse/parsed.js'
+import { ContainedFileCollector } from '../../src/engine/readers/inside/contained-files.js'
+import { DEFAULT_LIMITS } from '../../src/engine/readers/limits.js'
+import { DEFAULT_OCR, OcrBudget } from '../../src/engine/readers/ocr/budget.js'
+import type { Parser } from '../../src/engine/readers/parsed.js'
 import { ROOT } from '../lib/daemon.js'
 import { type Figure, percentile } from '../lib/report.js'
 import { numbers, prose } from '../lib/words.js'
@@ -143,7 +143,7 @@ async function parserOf(checkout: string, mediaType: string): Promise<Parser> {
   const engine = join(resolve(checkout), 'dist', 'engine')
   const now = join(engine, 'parse', 'registry.js')
   const path = existsSync(now) ? now : join(engine, 'compile', 'parse', 'registry.js')
-  const { loadParser }: typeof import('../../src/engine/parse/registry.js') = await import(pathToFileURL(path).href)
+  const { loadParser }: typeof import('../../src/engine/readers/registry.js') = await import(pathToFileURL(path).href)
   const parser = await loadParser(mediaType)
   if (parser === undefined) throw new Error(`${checkout} does not read ${mediaType}`)
   return parser

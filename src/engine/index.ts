@@ -1,5 +1,5 @@
 import type { DatabaseAddress } from '../local/database-address.js'
-import type { MigrationResult } from './storage/postgres/migrate.js'
+import type { MigrationResult } from './store/postgres/migrate.js'
 
 /** The engine's public interface for the daemon and the chat service. */
 export type * from './api.js'
@@ -13,6 +13,6 @@ export async function migrateServerDatabase(
   options: { newKeys?: boolean },
 ): Promise<MigrationResult> {
   // loaded on demand: only migrations need their SQL texts
-  const { migratePostgres } = await import('./storage/postgres/migrate.js')
+  const { migratePostgres } = await import('./store/postgres/migrate.js')
   return await migratePostgres(address, options)
 }

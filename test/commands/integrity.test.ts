@@ -1,8 +1,8 @@
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ObjectStore } from '../../src/engine/storage/objects.js'
-import { sql } from '../engine/integrity/space.js'
+import { ObjectStore } from '../../src/engine/store/objects.js'
+import { sql } from '../engine/upkeep/integrity/space.js'
 import { cliHome } from '../helpers/cli.js'
 
 const home = cliHome()

@@ -185,7 +185,7 @@ describe('ks read', () => {
 function readersOf(pid: number | undefined): number[] {
   try {
     const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-    return pids.map(Number).filter((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('parse/child.js'))
+    return pids.map(Number).filter((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8').includes('readers/child.js'))
   } catch {
     return []
   }

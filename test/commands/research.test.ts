@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FILES, TWO_PART } from '../engine/research/helpers.js'
+import { FILES, TWO_PART } from '../engine/answers/research/helpers.js'
 import { cliHome, KS } from '../helpers/cli.js'
 import { startFakeOpenAi } from '../helpers/fake-openai.js'
 import { until } from '../helpers/until.js'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makePdf, sheetOf } from '../engine/parse/render/make-pdf.js'
+import { makePdf, sheetOf } from '../engine/readers/render/make-pdf.js'
 import { seriousProblems } from './axe.js'
 import { type Console, endBrowser, filledSpace, hasBrowser, openTab, startConsole } from './browser.js'
 

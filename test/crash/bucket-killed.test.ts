@@ -1,9 +1,9 @@
 import { execa } from 'execa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { sweepObjects } from '../../src/engine/objects/sweep.js'
-import { releaseOrphanedRemovals } from '../../src/engine/rows/objects.js'
-import { type Gateway, temporaryStore } from '../engine/objects/stores.js'
-import { withKeys } from '../engine/storage/object-places.js'
+import { sweepObjects } from '../../src/engine/library/objects/sweep.js'
+import { releaseOrphanedRemovals } from '../../src/engine/store/rows/objects.js'
+import { type Gateway, temporaryStore } from '../engine/library/objects/stores.js'
+import { withKeys } from '../engine/store/object-places.js'
 import { type StrictS3, startStrictS3 } from '../helpers/places/strict-s3.js'
 import { OBJECTS_CHILD } from './objects-child.js'
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { fillSpace } from '../../bench/lib/upload.js'
-import { sql } from '../engine/integrity/space.js'
+import { sql } from '../engine/upkeep/integrity/space.js'
 import { until } from '../helpers/until.js'
 
 const FILES = 200

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
-import { makeZip } from '../engine/parse/read.js'
+import { makeZip } from '../engine/readers/read.js'
 import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
 import { fillSpace } from '../../bench/lib/upload.js'
 import type { Client } from '../../src/client/client.js'
-import { sql } from '../engine/integrity/space.js'
+import { sql } from '../engine/upkeep/integrity/space.js'
 import { crashSeed, seededRandom } from './random.js'
 
 const KILLS = Number(process.env['KS_CRASH_ROUNDS'] ?? 5)

@@ -4,13 +4,13 @@
  */
 export const OBJECTS_CHILD = `
 const [dist, root, what, size, loose, step, when] = process.argv.slice(1)
-const { ObjectStore } = await import(dist + '/storage/objects.js')
-const { Database } = await import(dist + '/storage/database.js')
-const { storeObjects } = await import(dist + '/objects/receive.js')
-const { removeUnreferenced } = await import(dist + '/objects/remove.js')
-const { markUnreferenced } = await import(dist + '/rows/objects.js')
-const { insertFile, markFileReady } = await import(dist + '/rows/chat/files.js')
-const { sql } = await import(dist + '/storage/program.js')
+const { ObjectStore } = await import(dist + '/store/objects.js')
+const { Database } = await import(dist + '/store/database.js')
+const { storeObjects } = await import(dist + '/library/objects/receive.js')
+const { removeUnreferenced } = await import(dist + '/library/objects/remove.js')
+const { markUnreferenced } = await import(dist + '/store/rows/objects.js')
+const { insertFile, markFileReady } = await import(dist + '/store/rows/chat/files.js')
+const { sql } = await import(dist + '/store/program.js')
 const { createHash, randomUUID } = await import('node:crypto')
 const { Readable } = await import('node:stream')
 let steps = 0
@@ -28,12 +28,12 @@ const mortal = (target, names) => new Proxy(target, { get(of, name) {
   }
 } })
 const openBucket = async (place) => {
-  const { S3Objects } = await import(dist + '/storage/object-s3.js')
+  const { S3Objects } = await import(dist + '/store/object-s3.js')
   const store = { id: 'the-store', opened: 1, hasObjects: false }
   return S3Objects.open({ location: place, folder: root + '/objects-child', store, log: console, onKeepUnknown() {} })
 }
 const openFolder = async () => {
-  const { FileObjects } = await import(dist + '/storage/object-files.js')
+  const { FileObjects } = await import(dist + '/store/object-files.js')
   return FileObjects.open(root + '/objects')
 }
 const place = process.env.PLACE

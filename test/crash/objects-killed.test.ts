@@ -1,8 +1,8 @@
 import { execa } from 'execa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sweepObjects } from '../../src/engine/objects/sweep.js'
-import { releaseOrphanedRemovals } from '../../src/engine/rows/objects.js'
-import { type Gateway, temporaryStore } from '../engine/objects/stores.js'
+import { sweepObjects } from '../../src/engine/library/objects/sweep.js'
+import { releaseOrphanedRemovals } from '../../src/engine/store/rows/objects.js'
+import { type Gateway, temporaryStore } from '../engine/library/objects/stores.js'
 import { OBJECTS_CHILD } from './objects-child.js'
 
 const HOURS = 3_600_000

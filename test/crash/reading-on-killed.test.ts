@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { type BenchDaemon, startDaemon, temporaryFolder } from '../../bench/lib/daemon.js'
-import { makePdf, scansOf, sheetOf } from '../engine/parse/render/make-pdf.js'
+import { makePdf, scansOf, sheetOf } from '../engine/readers/render/make-pdf.js'
 import { rowsOf } from '../helpers/databases.js'
 import { until } from '../helpers/until.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { POLYGLOTS } from '../engine/parse/hostile-pictures.js'
+import { POLYGLOTS } from '../engine/readers/hostile-pictures.js'
 import { bodyOf, startEdge, type TestEdge } from '../helpers/daemon.js'
 import { ADA, ingest } from '../helpers/engine.js'
 

@@ -189,7 +189,7 @@ test('a damaged row is reported or omitted, while all other lists, queries and s
   expect(wrong).toEqual([])
   // Background work also met the damage, and removed no row that cannot be derived.
   expect(originals()).toEqual(before)
-  // `plant` fills most tables; `test/engine/integrity/damaged-rows.test.ts` fills all
+  // `plant` fills most tables; `test/engine/upkeep/integrity/damaged-rows.test.ts` fills all
   expect(counts.cells).toBeGreaterThan(180)
 })
 

@@ -126,7 +126,7 @@ describe('GET /metrics', () => {
   })
 
   it('reports the lag between an index and the log of its space', async () => {
-    const { collectMetrics } = await import('../../src/engine/status/collect-metrics.js')
+    const { collectMetrics } = await import('../../src/engine/upkeep/status/collect-metrics.js')
     const small = await openSmallStore()
     const space = small.space()
     small.run('INSERT INTO space_counters (space_key, seq) VALUES (?, 12)', space.key)

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readCliToken } from '../../src/local/keys.js'
-import { spaceWith, TWO_PART } from '../engine/research/helpers.js'
+import { spaceWith, TWO_PART } from '../engine/answers/research/helpers.js'
 import { type DaemonProcess, startEdge, startKsd, type TestEdge, temporaryDir } from '../helpers/daemon.js'
 
 interface Frame {

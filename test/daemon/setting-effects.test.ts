@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { resolveDataLayout } from '../../src/local/layout.js'
 import { isLocked } from '../../src/local/lock.js'
 import { SETTINGS, type SettingName } from '../../src/local/settings.js'
-import { picture } from '../engine/parse/picture.js'
+import { picture } from '../engine/readers/picture.js'
 import { bodyOf } from '../helpers/daemon.js'
 import { rowsOf } from '../helpers/databases.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../helpers/fake-openai.js'
@@ -358,7 +358,7 @@ const ELSEWHERE = {
   backendPasswordFile: ['test/postgres/password.test.ts', 'gets the password from a file'],
   keys: ['test/postgres/ksd.test.ts', 'refuse to start without the same keys'],
   unconfinedPrograms: ['test/daemon/converters.test.ts', 'unconfinedPrograms: true'],
-  retentionBatchRows: ['test/engine/retention/sweep.test.ts', 'batchRows: 2'],
+  retentionBatchRows: ['test/engine/upkeep/retention/sweep.test.ts', 'batchRows: 2'],
 } as const
 
 async function tlsEffect(missing: 'tlsCert' | 'tlsKey') {

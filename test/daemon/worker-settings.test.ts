@@ -28,7 +28,7 @@ async function withDocuments({ call }: Started, count: number): Promise<void> {
 /** Child processes that read documents. */
 function readers(): string[] {
   const pids = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ').filter(Boolean)
-  return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('parse/child.js'))
+  return pids.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('readers/child.js'))
 }
 
 it.each([1, 3])(

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
-import { Database } from '../../src/engine/storage/database.js'
-import type { ChangeCount, Write } from '../../src/engine/storage/program.js'
+import { Database } from '../../src/engine/store/database.js'
+import type { ChangeCount, Write } from '../../src/engine/store/program.js'
 import { seededRandom } from '../crash/random.js'
-import { allIssues, sql } from '../engine/integrity/space.js'
+import { allIssues, sql } from '../engine/upkeep/integrity/space.js'
 import { ADA, ingest, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
 import { faultSeed, rounds } from './rig/rounds.js'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { sql } from '../engine/integrity/space.js'
+import { sql } from '../engine/upkeep/integrity/space.js'
 import { ADA, ask, ingest, startEngine, type TestEngine, uploadOne } from '../helpers/engine.js'
 import { until } from '../helpers/until.js'
 

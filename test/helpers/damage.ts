@@ -1,6 +1,6 @@
 import type Sqlite from 'better-sqlite3'
-import { TABLE_FORMATS } from '../../src/engine/storage/format-tables.js'
-import { type ColumnFormat, hasForm, type Kind } from '../../src/engine/storage/formats.js'
+import { TABLE_FORMATS } from '../../src/engine/store/format-tables.js'
+import { type ColumnFormat, hasForm, type Kind } from '../../src/engine/store/formats.js'
 
 export interface Cell {
   table: string

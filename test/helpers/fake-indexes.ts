@@ -1,4 +1,4 @@
-import { createReplaySource } from '../../src/engine/compile/replay.js'
+import { createReplaySource } from '../../src/engine/ingest/compile/replay.js'
 import type {
   FreshBatch,
   IndexBatch,
@@ -9,8 +9,8 @@ import type {
   SearchRequest,
   VectorBatch,
 } from '../../src/engine/search/ports.js'
-import type { Database } from '../../src/engine/storage/database.js'
-import { FLOATS } from '../../src/engine/storage/half.js'
+import type { Database } from '../../src/engine/store/database.js'
+import { FLOATS } from '../../src/engine/store/half.js'
 
 interface Held {
   seq: number

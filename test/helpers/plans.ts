@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import { vi } from 'vitest'
-import { Database } from '../../src/engine/storage/database.js'
+import { Database } from '../../src/engine/store/database.js'
 
 /** The SQL statements that databases in files run while work goes on, in order. */
 export async function statementsDuring(work: () => Promise<unknown>): Promise<string[]> {

@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib'
-import type { Bitmap } from '../../src/engine/parse/render/bitmap.js'
+import type { Bitmap } from '../../src/engine/readers/render/bitmap.js'
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 /** Filter `Up` of PNG: each byte is the difference to the one above, which compresses pages of text well. */

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { Bindable, ReadStatement, WriteStatement } from '../../src/engine/base/statements.js'
-import { AS_SQLITE } from '../../src/engine/storage/postgres/values.js'
+import { AS_SQLITE } from '../../src/engine/store/postgres/values.js'
 import { addressOf } from './postgres.js'
 import { ROLE, SUPERUSER } from './postgres-server.js'
 import { forServer } from './server-sql.js'

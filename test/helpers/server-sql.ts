@@ -1,4 +1,4 @@
-import { createPostgresDialect } from '../../src/engine/storage/dialect.js'
+import { createPostgresDialect } from '../../src/engine/store/dialect.js'
 
 const dialect = createPostgresDialect()
 

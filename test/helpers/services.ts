@@ -1,6 +1,6 @@
 import { afterAll, vi } from 'vitest'
 import { BackgroundService } from '../../src/engine/base/background-service.js'
-import type { EngineContext } from '../../src/engine/context.js'
+import type { EngineContext } from '../../src/engine/library/context.js'
 
 type Service = BackgroundService<EngineContext>
 

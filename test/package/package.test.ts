@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join, relative } from 'node:path'
 import { execa } from 'execa'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { makeXlsx } from '../engine/parse/office.js'
-import { makePdf, makeScan, sheetOf } from '../engine/parse/render/make-pdf.js'
+import { makeXlsx } from '../engine/readers/office.js'
+import { makePdf, makeScan, sheetOf } from '../engine/readers/render/make-pdf.js'
 import { type Found, filesOf, holding, type Installed, packAndInstall, ROOT } from './installed.js'
 
 const MB = 1024 * 1024

@@ -1,24 +1,24 @@
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asTenant } from '../../src/engine/base/tenant-scope.js'
-import { claimKey, findIdempotencyRow, storeAnswer } from '../../src/engine/rows/idempotency.js'
+import { claimKey, findIdempotencyRow, storeAnswer } from '../../src/engine/library/rows/idempotency.js'
+import type { Driver } from '../../src/engine/store/driver.js'
+import { sql, type Write } from '../../src/engine/store/program.js'
 import {
   claimJobs,
   countValidClaims,
   listDueJobs,
   releaseClaims,
   releaseJob,
-} from '../../src/engine/rows/job-claims.js'
-import { isClaimValid, type JobRow } from '../../src/engine/rows/jobs.js'
-import { reserveNodeKeys } from '../../src/engine/rows/nodes.js'
-import { getLastSequence, listLogEntries, logAdded } from '../../src/engine/rows/projection-log.js'
-import { publishNextRevision } from '../../src/engine/rows/publications.js'
-import { removeTrace } from '../../src/engine/rows/purge/parts.js'
-import { getSpaceUsage } from '../../src/engine/rows/space-usage.js'
-import type { SpaceRow } from '../../src/engine/rows/spaces.js'
-import { insertTrace } from '../../src/engine/rows/traces.js'
-import type { Driver } from '../../src/engine/storage/driver.js'
-import { sql, type Write } from '../../src/engine/storage/program.js'
+} from '../../src/engine/store/rows/job-claims.js'
+import { isClaimValid, type JobRow } from '../../src/engine/store/rows/jobs.js'
+import { reserveNodeKeys } from '../../src/engine/store/rows/nodes.js'
+import { getLastSequence, listLogEntries, logAdded } from '../../src/engine/store/rows/projection-log.js'
+import { publishNextRevision } from '../../src/engine/store/rows/publications.js'
+import { getSpaceUsage } from '../../src/engine/store/rows/space-usage.js'
+import type { SpaceRow } from '../../src/engine/store/rows/spaces.js'
+import { insertTrace } from '../../src/engine/store/rows/traces.js'
+import { removeTrace } from '../../src/engine/upkeep/rows/purge/parts.js'
 import { newId } from '../../src/lib/ids.js'
 import { BACKENDS, type Backend, newDocument, newSpace } from './backends.js'
 

@@ -1,5 +1,5 @@
 import type { TestProject } from 'vitest/node'
-import { migratePostgres } from '../../src/engine/storage/postgres/migrate.js'
+import { migratePostgres } from '../../src/engine/store/postgres/migrate.js'
 import { parseDatabaseAddress } from '../../src/local/database-address.js'
 import { hasExtension, makeTemplate, serverPrograms, startServer, type TestServer } from '../helpers/postgres-server.js'
 

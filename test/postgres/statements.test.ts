@@ -1,23 +1,24 @@
 import Sqlite from 'better-sqlite3'
 import type { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { insertText, ROW_TABLES } from '../../src/engine/rows/bundles/tables.js'
-import { createPostgresDialect } from '../../src/engine/storage/dialect.js'
-import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
+import { createPostgresDialect } from '../../src/engine/store/dialect.js'
+import { sqliteSchema } from '../../src/engine/store/schema/sqlite.js'
+import { insertText, ROW_TABLES } from '../../src/engine/upkeep/rows/bundles/tables.js'
 import { connect, hasServer, migratedDatabase } from '../helpers/postgres.js'
 import { type Site, statementSites } from '../repo/statements.js'
+import { STATEMENT_FOLDERS } from '../repo/tree.js'
 
 /** Statements for PostgreSQL only: its settings, and what gateways must share. */
-const OF_POSTGRES = ['src/engine/storage/postgres/', 'src/engine/storage/deployment.ts']
+const OF_POSTGRES = ['src/engine/store/postgres/', 'src/engine/store/deployment.ts']
 
 /** Statements whose texts are built from the columns of the schema. */
-const BUNDLE_ROWS = 'src/engine/rows/bundles/write.ts'
+const BUNDLE_ROWS = 'src/engine/upkeep/rows/bundles/write.ts'
 
 /** Statements for SQLite only: its pages and its own catalogue. */
 const OF_SQLITE = [
-  'src/engine/storage/free-pages.ts',
-  'src/engine/storage/store-identity.ts: SELECT 1 FROM sqlite_schema',
-  'src/engine/rows/integrity/tables.ts',
+  'src/engine/store/free-pages.ts',
+  'src/engine/store/store-identity.ts: SELECT 1 FROM sqlite_schema',
+  'src/engine/upkeep/rows/integrity/tables.ts',
 ]
 
 describe.skipIf(!hasServer)('all SQL statements', () => {
@@ -30,7 +31,7 @@ describe.skipIf(!hasServer)('all SQL statements', () => {
     client = await connect(await migratedDatabase())
     sqlite = new Sqlite(':memory:')
     sqlite.exec(sqliteSchema())
-    sites = statementSites('src/engine/rows', 'src/engine/storage').filter(
+    sites = statementSites(...STATEMENT_FOLDERS).filter(
       ({ place, texts }) => !OF_SQLITE.some((one) => `${place.split(':')[0]}: ${texts[0]?.trim()}`.startsWith(one)),
     )
   }, 120_000)

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import { tenantsSuite } from '../engine/rows/tenants.suite.js'
+import { tenantsSuite } from '../engine/store/rows/tenants.suite.js'
 import { BACKENDS } from './backends.js'
 
 describe.each(BACKENDS)('the rows of tenants on %s', (_, open) => {

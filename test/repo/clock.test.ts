@@ -8,11 +8,12 @@ import { filesBelow, readFile } from './tree.js'
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'test/client/client.test.ts': 'the shortest pause of a retry, which a busy machine only prolongs',
   'test/daemon/chat/variables.test.ts': 'a stored time, to ten minutes',
-  'test/engine/jobs/failed-batches.test.ts': 'a stored time that is in the future',
-  'test/engine/parse/limits.test.ts': 'other processes used the processors for longer than the limit, as prepared',
-  'test/engine/query/assembled-evidence.test.ts': 'a stored time, to a minute',
-  'test/engine/sources/connector-details.test.ts': 'the shortest pause of a retry, which a busy machine only prolongs',
-  'test/engine/storage/identity.test.ts': 'a stored time, to a minute',
+  'test/engine/ingest/jobs/failed-batches.test.ts': 'a stored time that is in the future',
+  'test/engine/readers/limits.test.ts': 'other processes used the processors for longer than the limit, as prepared',
+  'test/engine/retrieval/query/assembled-evidence.test.ts': 'a stored time, to a minute',
+  'test/engine/ingest/sources/connector-details.test.ts':
+    'the shortest pause of a retry, which a busy machine only prolongs',
+  'test/engine/store/identity.test.ts': 'a stored time, to a minute',
 }
 
 const CLOCK = String.raw`(?:performance\.now\(\)|Date\.now\(\)|process\.cpuUsage\(|process\.hrtime)`

@@ -10,7 +10,7 @@ import { ERRORS, EXIT } from '../../src/contract/errors.js'
 import { gatewayRoutes } from '../../src/contract/gateway/routes.js'
 import { toOpenApi } from '../../src/contract/openapi.js'
 import { allRoutes } from '../../src/contract/routes.js'
-import { SUBJECTS } from '../../src/engine/storage/schema/tables.js'
+import { SUBJECTS } from '../../src/engine/store/schema/tables.js'
 import { SETTINGS } from '../../src/local/settings.js'
 import { filesBelow, readFile } from './tree.js'
 

@@ -10,8 +10,8 @@ const ROOT = join(import.meta.dirname, '../..')
 /** A test file that observes the effect of a setting, and a part of that test. */
 type Seen = readonly [file: string, words: string]
 
-const QUOTAS = 'test/engine/retention/quota.test.ts'
-const SWEEP = 'test/engine/retention/sweep.test.ts'
+const QUOTAS = 'test/engine/upkeep/retention/quota.test.ts'
+const SWEEP = 'test/engine/upkeep/retention/sweep.test.ts'
 const CHAT = 'test/daemon/chat'
 
 /** Settings of spaces, tenants and chat applications; those of the daemon: `test/daemon/setting-effects.test.ts`. */
@@ -25,18 +25,18 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
       maxActiveJobCount: [QUOTAS, 'limit concurrent compilations of a space'],
       maxActiveSessionCount: [QUOTAS, 'limit open sessions'],
       maxArtifactBytes: [QUOTAS, 'fail a document whose artifact exceeds maxArtifactBytes'],
-      maxGraphEntityCount: ['test/engine/derived/graph/graph.test.ts', 'maxGraphEntityCount: 2'],
-      maxGraphRelationCount: ['test/engine/derived/graph/graph.test.ts', 'maxGraphRelationCount: 1'],
+      maxGraphEntityCount: ['test/engine/knowledge/derived/graph/graph.test.ts', 'maxGraphEntityCount: 2'],
+      maxGraphRelationCount: ['test/engine/knowledge/derived/graph/graph.test.ts', 'maxGraphRelationCount: 1'],
       maxNodeCount: ['test/daemon/limits.test.ts', 'quotas.maxNodeCount = 4'],
       maxProjectionCount: [QUOTAS, 'maxProjectionCount'],
       maxRawDocumentBytes: [QUOTAS, 'rejects uploads above the quota until some documents are deleted'],
       maxSegmentCount: [QUOTAS, 'maxSegmentCount'],
       maxTraceBytes: [QUOTAS, 'reject a query when traces fill their quota'],
       maxEmbeddingTokensPerDay: ['test/engine/models/guard.test.ts', 'maxEmbeddingTokensPerDay'],
-      maxLlmTokensPerDay: ['test/engine/query/degraded.test.ts', 'maxLlmTokensPerDay'],
+      maxLlmTokensPerDay: ['test/engine/retrieval/query/degraded.test.ts', 'maxLlmTokensPerDay'],
       maxParserPagesPerDay: [QUOTAS, 'rejects uploads above the budget until the next day'],
       maxRerankRequestsPerDay: [
-        'test/engine/query/model-rerank.test.ts',
+        'test/engine/retrieval/query/model-rerank.test.ts',
         'unused after the quota of rerank requests per day is spent',
       ],
     },
@@ -45,7 +45,10 @@ const EFFECTS: Record<string, { names: readonly string[]; seen: Readonly<Record<
     names: Object.keys(RetentionPolicyBody.shape),
     seen: {
       answerTraceRetentionDays: [SWEEP, 'removes traces older than the retention policy'],
-      evidenceCacheRetentionDays: ['test/engine/research/keeping.test.ts', 'expires by evidenceCacheRetentionDays'],
+      evidenceCacheRetentionDays: [
+        'test/engine/answers/research/keeping.test.ts',
+        'expires by evidenceCacheRetentionDays',
+      ],
       inactiveProjectionRetentionDays: [SWEEP, 'passages of superseded versions and old publications'],
       parseArtifactVersions: [SWEEP, 'parse artifacts beyond the number of versions'],
       rawDocumentRetentionDays: [SWEEP, 'removes expired raw documents'],

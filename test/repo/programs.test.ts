@@ -25,7 +25,7 @@ function project(): ts.Program {
   return ts.createProgram(config.fileNames, { ...config.options, noEmit: true })
 }
 
-/** Whether a type is a program: a generator of statements (`src/engine/storage/program.ts`). */
+/** Whether a type is a program: a generator of statements (`src/engine/store/program.ts`). */
 function isProgram(checker: ts.TypeChecker, type: ts.Type): boolean {
   if (type.isUnion()) return type.types.some((one) => isProgram(checker, one))
   if (type.getSymbol()?.getName() !== 'Generator') return false
@@ -108,7 +108,7 @@ function look(program: ts.Program): Found {
     const visit = (node: ts.Node, around: ts.Node | undefined): void => {
       if (ts.isCallExpression(node) && isProgram(checker, checker.getTypeAtLocation(node))) {
         found.programs++
-        if (isNow(node) && !file.fileName.includes('/engine/storage/')) found.now.push(placeOf(node))
+        if (isNow(node) && !file.fileName.includes('/engine/store/')) found.now.push(placeOf(node))
         if (!isUsed(checker, node)) found.forgotten.push(placeOf(node))
       }
       const assigned = around === undefined ? undefined : target(node)

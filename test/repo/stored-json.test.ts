@@ -3,20 +3,20 @@ import { filesBelow, readFile } from './tree.js'
 
 /** Files that parse JSON of other origins: models, files, requests. */
 const ELSEWHERE = [
-  'src/engine/chat/agent/tools.ts',
-  'src/engine/chat/text-model.ts',
-  'src/engine/parse/',
+  'src/engine/answers/chat/agent/tools.ts',
+  'src/engine/answers/chat/text-model.ts',
+  'src/engine/readers/',
   'src/engine/base/cursor.ts',
   'src/engine/base/json-body.ts',
-  'src/engine/bundles/',
-  'src/engine/graph/model-reader.ts',
-  'src/engine/integrity/rows.ts',
+  'src/engine/upkeep/bundles/',
+  'src/engine/knowledge/graph/model-reader.ts',
+  'src/engine/upkeep/integrity/rows.ts',
   'src/engine/models/',
-  'src/engine/query/mode.ts',
-  'src/engine/research/plan-questions.ts',
+  'src/engine/retrieval/query/mode.ts',
+  'src/engine/answers/research/plan-questions.ts',
   'src/engine/search/',
-  'src/engine/sources/credentials.ts',
-  'src/engine/storage/',
+  'src/engine/ingest/sources/credentials.ts',
+  'src/engine/store/',
 ]
 
 test('in the engine only `fromCell` parses JSON of a database cell, so that damage is reported with its row', () => {

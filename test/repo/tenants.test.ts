@@ -1,16 +1,16 @@
 import Sqlite from 'better-sqlite3'
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { sqliteSchema } from '../../src/engine/storage/schema/sqlite.js'
-import { filesBelow, readFile } from './tree.js'
+import { sqliteSchema } from '../../src/engine/store/schema/sqlite.js'
+import { filesBelow, readFile, STATEMENT_FOLDERS } from './tree.js'
 
 /**
- * Statements without a tenant, by reason: the file in `rows` and the start of the statement. No request reaches them
+ * Statements without a tenant, by reason: the file in a folder `rows` or in `store` and the start of the statement. No request reaches them
  * with an id of its own.
  */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   'a check before the store opens: whether its database knows all objects': [
-    'storage/store-identity.ts: SELECT sha256 FROM objects',
+    'store/store-identity.ts: SELECT sha256 FROM objects',
   ],
   'a sweep over due, expired, deleted or abandoned rows of all tenants': [
     "chat/annotation-jobs.ts: UPDATE chat_annotation_jobs SET status = 'error'",
@@ -48,8 +48,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'research/tasks.ts: SELECT count(*) n FROM research_tasks WHERE completed_at IS NULL',
     'spaces.ts: SELECT key FROM spaces WHERE deleted_at IS NULL',
     'warm-up.ts: SELECT id FROM spaces',
-    'storage/store-identity.ts: SELECT 1 one FROM spaces LIMIT 1',
-    'storage/open-objects.ts: SELECT id, opened',
+    'store/store-identity.ts: SELECT 1 one FROM spaces LIMIT 1',
+    'store/open-objects.ts: SELECT id, opened',
   ],
   'the indexes identify a space by its id only: an imported id must be unused': [
     'bundles/imports.ts: SELECT tenant, deleted_at IS NOT NULL',
@@ -143,19 +143,18 @@ function isBound(text: string, table: string): boolean {
 }
 
 const TABLES = tenantTables()
-const UNBOUND: Found[] = ['src/engine/rows', 'src/engine/storage'].flatMap((folder) =>
-  filesBelow(folder)
-    .filter((file) => !file.includes('/migrations/'))
-    .flatMap((file) =>
-      statementsOf(file).flatMap((text) =>
-        TABLES.filter((table) => new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE) ${table}\\b`).test(text))
-          .filter((table) => !isBound(text, table))
-          .map((table) => ({ file, table, text })),
-      ),
+const UNBOUND: Found[] = STATEMENT_FOLDERS.flatMap(filesBelow)
+  .filter((file) => !file.includes('/migrations/'))
+  .flatMap((file) =>
+    statementsOf(file).flatMap((text) =>
+      TABLES.filter((table) => new RegExp(`\\b(?:FROM|JOIN|INTO|UPDATE) ${table}\\b`).test(text))
+        .filter((table) => !isBound(text, table))
+        .map((table) => ({ file, table, text })),
     ),
-)
+  )
 
-const nameOf = ({ file, text }: Found): string => `${file.replace('src/engine/', '').replace('rows/', '')}: ${text}`
+const nameOf = ({ file, text }: Found): string =>
+  `${file.replace(/^src\/engine\/(?:\w+\/rows\/)?/, '')}: ${text}`
 
 describe('an SQL statement on a table with a tenant', () => {
   it('names the tenant, or a row key from a row of the tenant, or has a listed reason', () => {

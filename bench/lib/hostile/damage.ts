@@ -1,7 +1,7 @@
 import { CFB } from '@e965/xlsx'
-import { openZip } from '../../../src/engine/parse/archive/zip.js'
-import { buildStoredZip } from '../../../src/engine/parse/archive/zip-store.js'
-import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/parse/limits.js'
+import { openZip } from '../../../src/engine/readers/archive/zip.js'
+import { buildStoredZip } from '../../../src/engine/readers/archive/zip-store.js'
+import { DEFAULT_LIMITS, ReadError } from '../../../src/engine/readers/limits.js'
 
 /** From 0 to 1. */
 type Random = () => number

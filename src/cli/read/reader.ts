@@ -4,9 +4,9 @@ import type {
   CompileFailure,
   CompileResult,
   ReadingProgress,
-} from '../../engine/parse/compiled.js'
-import { hasPendingPages, type OcrLanguages, type RecognisedPage } from '../../engine/parse/ocr/ocr-types.js'
-import type { StoredItem } from '../../engine/parse/stored-parts.js'
+} from '../../engine/store/compiled.js'
+import { hasPendingPages, type OcrLanguages, type RecognisedPage } from '../../engine/readers/ocr/ocr-types.js'
+import type { StoredItem } from '../../engine/readers/stored-parts.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 /**
@@ -77,10 +77,10 @@ function toRecordingFailure(filename: string): CompileFailure {
 
 /** @param languagesFolder folder of recognition data that the user added */
 export async function openReader(signal: AbortSignal, languagesFolder: string): Promise<LocalFileReader> {
-  const { createCompiler } = await import('../../engine/parse/compiler.js')
-  const { isRecording } = await import('../../engine/parse/recording.js')
-  const { itemName } = await import('../../engine/parse/stored-parts.js')
-  const { unpack } = await import('../../engine/storage/packed.js')
+  const { createCompiler } = await import('../../engine/readers/compiler.js')
+  const { isRecording } = await import('../../engine/readers/recording.js')
+  const { itemName } = await import('../../engine/readers/stored-parts.js')
+  const { unpack } = await import('../../engine/store/packed.js')
   const compiler = createCompiler({ inForeground: true, languagesFolder })
   return {
     async read(path, filename, languages, onProgress) {

@@ -3,8 +3,8 @@ import type * as Undici from 'undici'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 import { parseRetryAfter } from '../../lib/retry.js'
 import { ProviderFailure } from '../base/provider-failure.js'
-import { operatorMayDial } from '../egress/addresses.js'
-import { createCheckedLookup, FORBIDDEN_ADDRESS_CODE, networkErrorCode } from '../egress/connect.js'
+import { operatorMayDial } from './egress/addresses.js'
+import { createCheckedLookup, FORBIDDEN_ADDRESS_CODE, networkErrorCode } from './egress/connect.js'
 
 /** A model server accepts the connection at once or is not running. */
 const CONNECT_TIMEOUT_MS = 10_000

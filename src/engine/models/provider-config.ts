@@ -4,8 +4,8 @@ import { omitUndefined } from '../../lib/omit-undefined.js'
 import { Secret } from '../../lib/secret.js'
 import type { ProgramSetting } from '../../local/provider-setting.js'
 import type { EmbeddingModel, GenerationModel, ProviderConfig, RerankingModel } from '../base/provider-config.js'
-import { operatorMayDial } from '../egress/addresses.js'
 import { checkProgram } from './command/program.js'
+import { operatorMayDial } from './egress/addresses.js'
 
 export const MODEL_KINDS = ['embedding', 'generation', 'rerank', 'speech', 'transcription'] as const
 

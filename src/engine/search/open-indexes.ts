@@ -1,6 +1,6 @@
 import { KsError } from '../../contract/errors.js'
 import type { DatabaseAddress } from '../../local/database-address.js'
-import type { Driver } from '../storage/driver.js'
+import type { Driver } from '../store/driver.js'
 import { createSearchIndexes } from './indexes.js'
 import type { ReplaySource, SearchIndexes } from './ports.js'
 

@@ -1,4 +1,4 @@
-import { FLOATS, toHalf } from '../storage/half.js'
+import { FLOATS, toHalf } from '../store/half.js'
 
 /**
  * The inner loops of exact vector search. Rows are contiguous in blocks, in half precision as in the database, so that

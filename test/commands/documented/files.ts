@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { picture } from '../../engine/parse/picture.js'
+import { picture } from '../../engine/readers/picture.js'
 
 const HARBOUR = `# Harbour
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createAddressRule } from '../../../src/engine/egress/addresses.js'
+import { createAddressRule } from '../../../src/engine/models/egress/addresses.js'
 import { bodyOf, startEdge, type TestEdge } from '../../helpers/daemon.js'
 import { page, type Site, startSite } from '../../helpers/site.js'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { research, spaceWith } from '../../engine/research/helpers.js'
+import { research, spaceWith } from '../../engine/answers/research/helpers.js'
 import { bodyOf } from '../../helpers/daemon.js'
 import { ADA, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { asDeployment, asTenant, getTenantScope, streamAsTenant } from '../../../src/engine/base/tenant-scope.js'
-import { bind } from '../../../src/engine/storage/bind-operation.js'
+import { bind } from '../../../src/engine/store/bind-operation.js'
 
 const ADA = { tenant: 'a', subject: 'ada' }
 const BOB = { tenant: 'b', subject: 'bob' }

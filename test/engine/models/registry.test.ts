@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import type { ProviderConfig } from '../../../src/engine/base/provider-config.js'
-import { operatorMayDial } from '../../../src/engine/egress/addresses.js'
+import { operatorMayDial } from '../../../src/engine/models/egress/addresses.js'
 import {
   BUILTIN_ANSWER,
   BUILTIN_EMBEDDING,

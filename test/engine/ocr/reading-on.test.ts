@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest'
 import { rowsOf } from '../../helpers/databases.js'
 import { ADA, ask, ingest, startEngine, type TestEngine } from '../../helpers/engine.js'
 import { until } from '../../helpers/until.js'
-import { makeScan, sheetOf } from '../parse/render/make-pdf.js'
+import { makeScan, sheetOf } from '../readers/render/make-pdf.js'
 
 /** Far longer than a busy machine needs. */
 const DEADLINE_MS = 240_000

@@ -11,7 +11,7 @@ import type {
   VectorBatch,
   VectorSums,
 } from '../../../src/engine/search/ports.js'
-import { toHalf } from '../../../src/engine/storage/half.js'
+import { toHalf } from '../../../src/engine/store/half.js'
 
 /**
  * An in-memory replacement of the database for the indexes: live nodes and a log of changes, one sequence number a

@@ -1,4 +1,4 @@
-import { decodeHalfInto, encodeHalf } from '../../../src/engine/storage/half.js'
+import { decodeHalfInto, encodeHalf } from '../../../src/engine/store/half.js'
 
 /** Seeded pseudorandom numbers, so that a failing test is reproducible (mulberry32). */
 export function seeded(seed: number): () => number {

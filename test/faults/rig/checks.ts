@@ -1,6 +1,6 @@
 import Sqlite from 'better-sqlite3'
 import type { Client } from '../../../src/client/client.js'
-import { CHECKS } from '../../engine/integrity/space.js'
+import { CHECKS } from '../../engine/upkeep/integrity/space.js'
 import { until } from '../../helpers/until.js'
 
 /** All issues of a deep check of a space, once its indexes have had time to catch up. */

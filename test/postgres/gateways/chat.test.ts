@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { AppSession } from '../../../src/engine/chat/apps.js'
+import type { AppSession } from '../../../src/engine/answers/chat/apps.js'
 import { type FakeOpenAi, startFakeOpenAi } from '../../helpers/fake-openai.js'
 import { chatApp, framesOf, type Gateways, MESSAGE, saidIn, startGateways } from '../../helpers/gateways.js'
 import { hasServer } from '../../helpers/postgres.js'

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Leases } from '../../../src/engine/base/leases.js'
-import { recordHeartbeat, removeGateway } from '../../../src/engine/rows/gateways.js'
+import type { Driver } from '../../../src/engine/store/driver.js'
+import { sql } from '../../../src/engine/store/program.js'
+import { recordHeartbeat, removeGateway } from '../../../src/engine/store/rows/gateways.js'
 import {
   isBeingRead,
   isLeased,
   listReadersSince,
   listSpaceLeases,
   reportLeases,
-} from '../../../src/engine/rows/held-leases.js'
-import { findDocumentToPurge } from '../../../src/engine/rows/purge/documents.js'
-import type { SpaceRow } from '../../../src/engine/rows/spaces.js'
-import type { Driver } from '../../../src/engine/storage/driver.js'
-import { sql } from '../../../src/engine/storage/program.js'
+} from '../../../src/engine/store/rows/held-leases.js'
+import type { SpaceRow } from '../../../src/engine/store/rows/spaces.js'
+import { findDocumentToPurge } from '../../../src/engine/upkeep/rows/purge/documents.js'
 import { ADA, ingest } from '../../helpers/engine.js'
 import { at, startGateways } from '../../helpers/gateways.js'
 import { hasServer } from '../../helpers/postgres.js'

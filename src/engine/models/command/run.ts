@@ -8,7 +8,7 @@ import { type Confinement, ProgramStartError } from '../../../local/confinement/
 import { FAMILY_MARK, openMarkerFile, ProcessFamily } from '../../../local/confinement/process-family.js'
 import type { ProgramPaths } from '../../../local/confinement/visible-paths.js'
 import { ProviderFailure } from '../../base/provider-failure.js'
-import { networkErrorCode } from '../../egress/connect.js'
+import { networkErrorCode } from '../egress/connect.js'
 
 export interface ProgramRun extends ProgramPaths {
   /** the command line with filled placeholders */

@@ -1,6 +1,6 @@
 import type { DatabaseAddress } from '../../../local/database-address.js'
-import type { Driver } from '../../storage/driver.js'
-import { sql } from '../../storage/program.js'
+import type { Driver } from '../../store/driver.js'
+import { sql } from '../../store/program.js'
 import { SEARCH_SCHEMA, type SeparateClient, withSeparateClient } from './schema.js'
 import { markGraphBuilt, type VectorSpaceRow } from './vector-rows.js'
 import { indexedExpression, MAX_EXACT_VECTORS } from './vector-search.js'

@@ -1,7 +1,7 @@
 import { KsError } from '../../../contract/errors.js'
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
-import type { Driver } from '../../storage/driver.js'
+import type { Driver } from '../../store/driver.js'
 import { abortable } from '../abortable.js'
 import { CountAudit } from '../count-audit.js'
 import { CATCHING_UP } from '../degraded-reasons.js'

@@ -1,4 +1,4 @@
-import { toHalf } from '../../storage/half.js'
+import { toHalf } from '../../store/half.js'
 import { isIndexableTerm } from '../text-index.js'
 
 /* Values as PostgreSQL literals. Terms are untrusted data: everything in them is escaped. */

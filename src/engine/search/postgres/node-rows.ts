@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Read, sql, type Write } from '../../storage/program.js'
+import { type Read, sql, type Write } from '../../store/program.js'
 import type { IndexBatch, IndexedNode } from '../ports.js'
 import type { ScopeMessage } from '../protocol.js'
 import { analyzeNode } from '../text-index.js'

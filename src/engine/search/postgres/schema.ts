@@ -2,8 +2,8 @@ import { KsError } from '../../../contract/errors.js'
 import { ANALYZER_VERSION } from '../../../lib/text/analyze.js'
 import type { DatabaseAddress } from '../../../local/database-address.js'
 import { LEASE_LIFETIME_MS } from '../../base/leases.js'
-import { connectOnce } from '../../storage/postgres/connections.js'
-import { toCallerError } from '../../storage/postgres/errors.js'
+import { connectOnce } from '../../store/postgres/connections.js'
+import { toCallerError } from '../../store/postgres/errors.js'
 
 /*
  * The tables of the search adapter. They contain nothing that the rows of spaces do not, so they are not part of the

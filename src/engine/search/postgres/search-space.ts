@@ -1,5 +1,5 @@
-import type { Driver } from '../../storage/driver.js'
-import type { Read } from '../../storage/program.js'
+import type { Driver } from '../../store/driver.js'
+import type { Read } from '../../store/program.js'
 import { differentDimension, missingVectorSpace } from '../degraded-reasons.js'
 import type { SearchHit, SearchHits } from '../ports.js'
 import type { SearchMessage } from '../protocol.js'

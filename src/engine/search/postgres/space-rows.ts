@@ -1,4 +1,4 @@
-import { type Read, sql, type Write } from '../../storage/program.js'
+import { type Read, sql, type Write } from '../../store/program.js'
 import { toTextArray } from './literals.js'
 import { SEARCH_SCHEMA } from './schema.js'
 

@@ -1,6 +1,6 @@
 import { omitUndefined } from '../../../lib/omit-undefined.js'
 import type { Rewording } from '../../../lib/text/compounds.js'
-import { type Bindable, type Read, sql } from '../../storage/program.js'
+import { type Bindable, type Read, sql } from '../../store/program.js'
 import type { ScopeMessage, SearchMessage } from '../protocol.js'
 import { countTermNodes, type TextHits, weighRewordings, weighTerms } from '../text-index.js'
 import {

@@ -1,4 +1,4 @@
-import { type Bindable, type Read, sql } from '../../storage/program.js'
+import { type Bindable, type Read, sql } from '../../store/program.js'
 import { BACKGROUND_SAMPLES, type CosineBackground, computeBackground } from '../background.js'
 import type { ScopeMessage, SearchMessage } from '../protocol.js'
 import { scopeCondition, toHalfvec, toNumberArray } from './literals.js'

@@ -1,0 +1,141 @@
+import type { ChatApp } from '../../../contract/chat/apps.js'
+import type { ChatConversation, ConversationsQuery, RenameBody } from '../../../contract/chat/conversations.js'
+import { ChatError, conversationMissingError, invalidParamError } from '../../../contract/chat/errors.js'
+import type { EngineContext } from '../../library/context.js'
+import type { Driver } from '../../store/driver.js'
+import type { Read } from '../../store/program.js'
+import { mapReadable, parseJsonCell } from '../../store/readable.js'
+import {
+  type ConversationRow,
+  conversationsAfter,
+  type EndUserScope,
+  findConversation,
+  findFirstQuery,
+  findUser,
+  removeConversation,
+  setConversationName,
+} from '../../store/rows/chat/conversations.js'
+import { type AppSession, toAppKey } from './apps.js'
+import { getIntroduction, type Inputs } from './form.js'
+import { createPlainTitle, generateTitle } from './text-model.js'
+
+export interface ChatPage<T> {
+  limit: number
+  has_more: boolean
+  data: T[]
+}
+
+/** The end user of this application; undefined for a name that has not sent anything. */
+export function* findEndUser(session: AppSession, user: string): Read<EndUserScope | undefined> {
+  const of = toAppKey(session)
+  const userId = yield* findUser(of, user)
+  return userId === undefined ? undefined : { ...of, userId }
+}
+
+/** @throws ChatError `not_found` or, if given, `conversation_not_exists` */
+export function* requireConversation(
+  session: AppSession,
+  user: string,
+  id: string,
+  code?: 'conversation_not_exists',
+): Read<{ who: EndUserScope; row: ConversationRow }> {
+  const who = yield* findEndUser(session, user)
+  const row = who === undefined ? undefined : yield* findConversation(who, id)
+  if (who === undefined || row === undefined) throw conversationMissingError(code)
+  return { who, row }
+}
+
+export function* listConversations(
+  session: AppSession,
+  { user, last_id, limit, sort_by }: ConversationsQuery,
+): Read<ChatPage<ChatConversation>> {
+  const who = yield* findEndUser(session, user)
+  const last = who === undefined || last_id === undefined ? undefined : yield* findConversation(who, last_id)
+  if (last_id !== undefined && last === undefined) throw new ChatError('not_found', 'Last Conversation Not Exists.')
+  if (who === undefined) return { limit, has_more: false, data: [] }
+  const rows = yield* conversationsAfter(who, last, sort_by, limit + 1)
+  const data = mapReadable(rows.slice(0, limit), (row) => toConversation(session.app, row))
+  return { limit, has_more: rows.length > limit, data }
+}
+
+/** @throws ChatError `not_found` */
+export async function deleteConversation(db: Driver, session: AppSession, user: string, id: string): Promise<void> {
+  await db.write(function* () {
+    const { who } = yield* requireConversation(session, user, id)
+    yield* removeConversation(who, id)
+  })
+}
+
+/**
+ * Renames a conversation to a given name, or to one generated from its first question.
+ * @throws ChatError `not_found`, `invalid_param`
+ */
+export async function renameConversation(
+  context: EngineContext,
+  session: AppSession,
+  { id, name, auto_generate, user }: RenameBody & { id: string },
+  signal: AbortSignal,
+): Promise<ChatConversation> {
+  const { db } = context
+  const { row: previous } = await db.read(requireConversation(session, user, id))
+  const newName = auto_generate ? await generateName(context, session, id, signal) : name?.trim()
+  if (newName === undefined || newName === '')
+    throw auto_generate
+      ? invalidParamError('auto_generate', 'the conversation has no message to generate a name from')
+      : invalidParamError('name', 'name is required when auto_generate is false')
+  return db.write(function* () {
+    const { who, row } = yield* requireConversation(session, user, id)
+    // A name set by the user while the model was running is kept.
+    const wasRenamedByUser = row.named_by === 'user' && (previous.named_by !== 'user' || previous.name !== row.name)
+    if (!auto_generate || !wasRenamedByUser)
+      yield* setConversationName(who, id, newName, auto_generate ? 'model' : 'user')
+    return toConversation(session.app, (yield* requireConversation(session, user, id)).row)
+  })
+}
+
+async function generateName(context: EngineContext, session: AppSession, id: string, signal: AbortSignal) {
+  const query = await context.db.read(findFirstQuery(toAppKey(session), id))
+  if (query === undefined) return undefined
+  return (await generateTitle(context, session, query, signal)) ?? createPlainTitle(query)
+}
+
+/**
+ * Names a new conversation in the background; a name set meanwhile is kept.
+ *
+ * @throws KsError `rate-limited` if the caller may not cause a model call now
+ */
+export async function nameInBackground(
+  context: EngineContext,
+  session: AppSession,
+  conversation: { id: string; user: string; query: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { db } = context
+  const who = await db.read(findUserOfUnnamed(session, conversation.user, conversation.id))
+  if (who === undefined) return
+  const title = await generateTitle(context, session, conversation.query, signal)
+  if (title === undefined) return
+  await db.write(function* () {
+    const row = yield* findConversation(who, conversation.id)
+    if (row?.named_by === 'default') yield* setConversationName(who, conversation.id, title, 'model')
+  })
+}
+
+/** The end user of a conversation without a name of its own. */
+function* findUserOfUnnamed(session: AppSession, user: string, id: string): Read<EndUserScope | undefined> {
+  const who = yield* findEndUser(session, user)
+  return who !== undefined && (yield* findConversation(who, id))?.named_by === 'default' ? who : undefined
+}
+
+function toConversation(app: ChatApp, row: ConversationRow): ChatConversation {
+  const inputs: Inputs = parseJsonCell(row.inputs)
+  return {
+    id: row.id,
+    name: row.name,
+    inputs,
+    status: 'normal',
+    introduction: getIntroduction(app, inputs),
+    created_at: Math.floor(row.created_at / 1000),
+    updated_at: Math.floor(row.updated_at / 1000),
+  }
+}

@@ -1,0 +1,117 @@
+import type { ChatApp } from '../../../contract/chat/apps.js'
+import { ChatError } from '../../../contract/chat/errors.js'
+import type { RetrieverResource } from '../../../contract/chat/messages.js'
+import type { EvidenceBundle, EvidenceItem } from '../../../contract/gateway/queries.js'
+import { newId } from '../../../lib/ids.js'
+import type { Caller } from '../../base/caller.js'
+import type { Degradation } from '../../base/degraded.js'
+import { type AdmittedQuery, admit } from '../../retrieval/query/admission.js'
+import { toSearchedQuery } from '../../retrieval/query/follow-up.js'
+import type { RetrievalResult, RetrievalServices } from '../../retrieval/query/retrieval.js'
+import { findEvidence, runWithLease } from '../../retrieval/query/retrieval-run.js'
+import type { Read } from '../../store/program.js'
+import type { SessionTurn } from '../../store/rows/sessions.js'
+import { findSpaceOrDeleting } from '../../store/rows/spaces.js'
+
+/** The evidence of one space. */
+export interface SpaceEvidence {
+  admitted: AdmittedQuery
+  retrieved: RetrievalResult
+  bundle: EvidenceBundle
+}
+
+/**
+ * Ids of the application's spaces that are not deleted.
+ * @throws ChatError `app_unavailable` if all of them are deleted
+ */
+export function* findLivingSpaceIds(tenant: string, app: ChatApp): Read<string[]> {
+  const living: string[] = []
+  for (const id of app.knowledgeSpaceIds)
+    if ((yield* findSpaceOrDeleting(tenant, id))?.deleted_at === null) living.push(id)
+  if (living.length === 0 && app.knowledgeSpaceIds.length > 0)
+    throw new ChatError('app_unavailable', 'every knowledge space of the application was deleted')
+  return living
+}
+
+/** Queries one space like `POST /queries` in its default mode, and judges the evidence. */
+export async function findSpaceEvidence(
+  services: RetrievalServices,
+  caller: Caller,
+  question: { knowledgeSpaceId: string; query: string; turns: readonly SessionTurn[]; conversationId: string },
+  signal: AbortSignal,
+): Promise<SpaceEvidence> {
+  const { context } = services
+  const { knowledgeSpaceId, query: text, turns, conversationId } = question
+  const body = { knowledgeSpaceId, query: text, activeDocumentIds: [], activeEntityIds: [] }
+  const admitted = await context.db.read(admit(context, caller, body))
+  const search = async (): Promise<SpaceEvidence> => {
+    const query = toSearchedQuery(text, turns)
+    const options = { admitted, body, query, turns, signal, traceId: newId() }
+    const { retrieved, bundle } = await findEvidence(services, options)
+    return { admitted, retrieved, bundle }
+  }
+  return runWithLease(context, admitted, search, conversationId)
+}
+
+/**
+ * Merges the evidence of several spaces, best first; the best space provides statistics and profile.
+ *
+ * @param all also evidence that does not seem to answer, for a model to read; otherwise spaces without an answer
+ * contribute nothing if another space has one
+ */
+export function mergeEvidence(
+  spaces: SpaceEvidence[],
+  { all }: { all: boolean },
+): { best: SpaceEvidence; resources: RetrieverResource[]; degraded: Degradation[] } | undefined {
+  const degraded = spaces.flatMap(({ retrieved }) => retrieved.degraded)
+  const answering = spaces.filter(({ bundle }) => bundle.state !== 'not-enough-evidence')
+  const ranked = sortByTopScore(all || answering.length === 0 ? spaces : answering)
+  const first = ranked.find(({ bundle }) => bundle.state !== 'not-enough-evidence') ?? ranked[0]
+  if (first === undefined) return undefined
+  const items = selectBest(ranked, all)
+  const best = { ...first, bundle: { ...first.bundle, items: items.map(({ item }) => item) } }
+  if (answering.length === 0 && !all) return { best, resources: [], degraded }
+  const resources = items.map(({ item, space }, index) => ({
+    position: index + 1,
+    dataset_id: space.id,
+    dataset_name: space.name,
+    document_id: item.citations[0]?.documentAssetId ?? item.nodeId,
+    document_name: String(item.metadata.filename ?? item.metadata.documentTitle ?? ''),
+    segment_id: item.nodeId,
+    score: item.score,
+    content: item.text,
+    ...toSourceUrl(item),
+  }))
+  return { best, resources, degraded }
+}
+
+function toSourceUrl({ citations: [citation] }: EvidenceItem): { source_url?: string } {
+  return citation?.sourceUrl === undefined ? {} : { source_url: citation.sourceUrl }
+}
+
+type RankedSpaceItem = { item: EvidenceItem; space: SpaceEvidence['admitted']['space'] }
+
+/**
+ * The best passages of all spaces, as many as the largest `topK`.
+ *
+ * @param reservesHalf whether half of the result is reserved equally for all spaces: scores of two spaces are not well
+ * comparable, and a model that reads the passages should not miss a space
+ */
+function selectBest(spaces: readonly SpaceEvidence[], reservesHalf: boolean): RankedSpaceItem[] {
+  const maxItems = Math.max(...spaces.map(({ admitted }) => admitted.profile.topK))
+  const reservedPerSpace = reservesHalf ? Math.max(1, Math.floor(maxItems / 2 / spaces.length)) : 0
+  const found = spaces.flatMap(({ bundle, admitted: { space } }) =>
+    bundle.items.map((item, index) => ({ item, space, isShare: index < reservedPerSpace })),
+  )
+  const best = found.sort((a, b) => Number(b.isShare) - Number(a.isShare) || b.item.score - a.item.score)
+  return best.slice(0, maxItems).sort((a, b) => b.item.score - a.item.score)
+}
+
+/** Sorts spaces by the score of their best passage, highest first. */
+export function sortByTopScore(spaces: readonly SpaceEvidence[]): SpaceEvidence[] {
+  return [...spaces].sort((a, b) => getTopScore(b) - getTopScore(a))
+}
+
+function getTopScore({ bundle }: SpaceEvidence): number {
+  return bundle.items[0]?.score ?? 0
+}

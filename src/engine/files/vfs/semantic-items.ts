@@ -1,0 +1,66 @@
+import type { VirtualItem } from '../../../contract/gateway/fs.js'
+import { joinVirtualPath } from '../../base/virtual-paths.js'
+import type { ViewCoverage } from '../../knowledge/views/coverage.js'
+import { parseJsonCell } from '../../store/readable.js'
+import type { ViewRow } from '../../store/rows/views/views.js'
+import {
+  type CursorPosition,
+  getCursorInteger,
+  makeEntryPage,
+  makeNode,
+  type VfsEntry,
+  type VfsNode,
+} from './namespace.js'
+
+/** A folder under `/knowledge`. */
+export function makeKnowledgeFolder(segments: readonly string[]): VirtualItem {
+  return {
+    kind: 'directory',
+    name: segments[segments.length - 1] ?? '',
+    path: joinVirtualPath('knowledge', segments),
+    metadata: {},
+  }
+}
+
+/** The file with the report about a community. */
+export const REPORT_FILE = 'report.md'
+
+/** @param at segments of the community's folder */
+export function makeReportFile(at: readonly string[]): VirtualItem {
+  return { kind: 'resource', name: REPORT_FILE, path: joinVirtualPath('knowledge', [...at, REPORT_FILE]), metadata: {} }
+}
+
+/** A topic or community as a folder. */
+export function makeViewFolder(segments: readonly string[], row: ViewRow, coverage: ViewCoverage): VirtualItem {
+  const terms: unknown = parseJsonCell(row.terms)
+  return {
+    ...makeKnowledgeFolder(segments),
+    metadata: {
+      name: row.name,
+      terms,
+      generatedVersion: row.generated_version,
+      generatedAt: new Date(row.created_at).toISOString(),
+      named: row.named === 1,
+      documentCount: row.document_count,
+      ...(row.passage_total === 0 ? {} : { passageCount: row.passage_count, totalPassages: row.passage_total }),
+      ...coverage,
+    },
+  }
+}
+
+/** A folder with few entries, whose positions are their indexes plus 1. */
+export function makeFixedFolder(
+  item: VirtualItem,
+  items: readonly VirtualItem[],
+  parts: Partial<Pick<VfsNode, 'walk' | 'texts'>> = {},
+): VfsNode {
+  const entries = items.map((entryItem, index): VfsEntry => ({ item: entryItem, after: [index + 1] }))
+  const start = (after: CursorPosition | undefined): number => (after === undefined ? 0 : getCursorInteger(after, 0))
+  return makeNode(item, {
+    list: (after, limit) => Promise.resolve(makeEntryPage(entries, start(after), limit)),
+    walk: async function* (after) {
+      yield* entries.slice(start(after))
+    },
+    ...parts,
+  })
+}

@@ -1,0 +1,137 @@
+import { USER_AGENT } from '../../../models/egress/safe-fetch.js'
+import { extractPageFacts, extractTextFacts, type PageFacts } from './page.js'
+import { ALLOW_ALL, parseRobots, ROBOTS_BYTES, type RobotsRules } from './robots.js'
+import { createScope, toAddress } from './scope.js'
+import { parseSitemap } from './sitemap.js'
+
+/** Total characters of all addresses that a crawl stores; later ones are ignored. */
+const MAX_KNOWN_CHARACTERS = 16 * 1024 * 1024
+/** A site map has at most 50,000 pages (sitemaps.org), far more than a crawl reads. */
+const MAX_SEEDS = 10_000
+const PAGE_TYPES = ['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown', 'application/pdf', '']
+
+/** An address in the queue of a crawl. */
+export interface QueuedAddress {
+  address: string
+  depth: number
+}
+
+/** The response for an address. */
+export interface FetchedPage {
+  /** after redirects */
+  url: string
+  mediaType: string
+  body: Uint8Array
+}
+
+export type ExtractedPage = { address: string; mediaType: string } & Omit<PageFacts, 'canonical' | 'links'>
+
+/**
+ * Classification of a response: a page; a copy, which names its original; no page of this site; or an address that is
+ * queued or read already.
+ */
+export type PageClassification =
+  | { kind: 'page'; page: ExtractedPage }
+  | { kind: 'copy'; original: string }
+  | { kind: 'no-page' }
+  | { kind: 'known' }
+
+/**
+ * State of a site during a crawl: rules of its robots.txt, queued addresses in the order in which they were found, and
+ * known addresses. It is built from untrusted content, so it belongs to a thread.
+ */
+export interface CrawlSite {
+  /** @returns what else to read */
+  robots(body: Uint8Array): { startAllowed: boolean; sitemaps: string[]; delayMs: number }
+  /** Adds the pages in a map. @returns the maps in it */
+  sitemap(body: Uint8Array): string[]
+  next(count: number): QueuedAddress[]
+  /** Those addresses that may be fetched; they count as found. */
+  allowed(addresses: readonly string[]): string[]
+  arrive(arrival: FetchedPage, asked: QueuedAddress): PageClassification
+}
+
+/** @throws EgressFailure for a uri that is not the address of a page */
+export function createSite({ uri, maxDepth }: { uri: string; maxDepth: number }): CrawlSite {
+  const scope = createScope(uri)
+  const { host } = new URL(scope.start)
+  let robots: RobotsRules = ALLOW_ALL
+  const seen = new Set<string>()
+  let characters = 0
+  let seeds = 0
+  const queue: QueuedAddress[] = []
+  let nextIndex = 0
+  const isAllowed = (url: URL) => scope.contains(url) && robots.allows(url)
+
+  const remember = (address: string): boolean => {
+    if (seen.has(address) || characters > MAX_KNOWN_CHARACTERS) return false
+    seen.add(address)
+    characters += address.length
+    return true
+  }
+  // robots.txt is checked when an address is taken from the queue: most linked addresses never are
+  const add = (address: string, depth: number) => {
+    if (depth <= maxDepth && scope.contains(new URL(address)) && remember(address)) queue.push({ address, depth })
+  }
+  add(scope.start, 0)
+
+  /** @returns the original that this page is a copy of */
+  const followLinks = ({ canonical, links }: PageFacts, address: string, depth: number): string | undefined => {
+    const original = canonical !== undefined && isAllowed(canonical) ? toAddress(canonical) : undefined
+    // a copy names its original, which is the page to read
+    if (original !== undefined && original !== address) add(original, depth)
+    for (const link of links) {
+      const target = toAddress(link)
+      if (target !== undefined) add(target, depth + 1)
+    }
+    return original === address ? undefined : original
+  }
+
+  return {
+    robots(body) {
+      const bytes = Buffer.from(body)
+      // the last line of a truncated file may be the start of a rule, which would match more than the rule
+      const complete = bytes.length < ROBOTS_BYTES ? bytes : bytes.subarray(0, bytes.lastIndexOf('\n') + 1)
+      robots = parseRobots(complete.toString('utf8'), USER_AGENT)
+      const sitemaps = robots.sitemaps.filter((map) => URL.canParse(map) && new URL(map).host === host)
+      return { startAllowed: robots.allows(new URL(scope.start)), sitemaps, delayMs: robots.delayMs }
+    },
+    sitemap(body) {
+      const maps: string[] = []
+      for (const { kind, url } of parseSitemap(Buffer.from(body).toString('utf8'))) {
+        if (kind === 'map' && url.host === host) maps.push(url.href)
+        const address = kind === 'page' && scope.contains(url) ? toAddress(url) : undefined
+        if (address !== undefined && seeds++ < MAX_SEEDS) add(address, 1)
+      }
+      return maps
+    },
+    next(count) {
+      const batch: QueuedAddress[] = []
+      while (batch.length < count && nextIndex < queue.length) {
+        const waiting = queue[nextIndex++]
+        if (waiting !== undefined && robots.allows(new URL(waiting.address))) batch.push(waiting)
+      }
+      return batch
+    },
+    allowed(addresses) {
+      const allowed = addresses.filter((address) => URL.canParse(address) && isAllowed(new URL(address)))
+      for (const address of allowed) remember(address)
+      return allowed
+    },
+    arrive({ url: final, mediaType: type, body }, { address: asked, depth }) {
+      const url = new URL(final)
+      const address = toAddress(url)
+      if (address === undefined || !PAGE_TYPES.includes(type) || !isAllowed(url)) return { kind: 'no-page' }
+      // the redirect target is fetched separately, or already was
+      if (address !== asked && !remember(address)) return { kind: 'known' }
+      const mediaType = type === '' ? 'text/html' : type
+      const isMarkup = mediaType === 'text/html' || mediaType === 'application/xhtml+xml'
+      const bytes = Buffer.from(body)
+      const facts = isMarkup ? extractPageFacts(bytes, url) : extractTextFacts(bytes, mediaType)
+      const original = followLinks(facts, address, depth)
+      if (original !== undefined) return { kind: 'copy', original }
+      const { canonical: _canonical, links: _links, ...about } = facts
+      return { kind: 'page', page: { address, mediaType, ...about } }
+    },
+  }
+}

@@ -1,0 +1,95 @@
+import pLimit from 'p-limit'
+import { sleep } from '../../../../lib/abort.js'
+import { EgressFailure } from '../../../models/egress/failure.js'
+import type { FetchedResource, SafeFetch } from '../../../models/egress/safe-fetch.js'
+import {
+  confirmsState,
+  extractValidators,
+  toConditionHeaders,
+  type Validators,
+} from '../../../models/egress/validators.js'
+import type { QueuedAddress } from './site.js'
+
+const MAX_CONCURRENT_FETCHES = 4
+/** Other responses contain no page, or a part of one. */
+const COMPLETE_STATUSES = new Set([200, 203])
+const NOT_MODIFIED = 304
+const PRECONDITION_FAILED = 412
+
+/** Stored pages of earlier crawls, so that unchanged ones are not sent again. */
+export interface StoredSite {
+  /** validators that the server sent with the stored page; undefined where none can be relied on */
+  validators(address: string): Validators | undefined
+  /** @returns undefined when its bytes are no longer available */
+  page(address: string): Promise<{ mediaType: string; body: Buffer } | undefined>
+}
+
+export interface SiteAccess {
+  fetch: SafeFetch
+  credentials: Record<string, string>
+  signal: AbortSignal
+  kept: StoredSite
+}
+
+export type PageResponse = FetchedResource & {
+  /** the server confirmed the stored page */
+  isKept: boolean
+  validators: Validators | undefined
+}
+
+export type PageVisit = QueuedAddress & ({ fetched: PageResponse } | { failure: string; status?: number })
+
+/** Creates the fetcher of pages: four concurrently, or one after the other with the delay that the site requests. */
+export function createVisitor(access: SiteAccess, delayMs: number): (batch: QueuedAddress[]) => Promise<PageVisit[]> {
+  const limit = pLimit(delayMs > 0 ? 1 : MAX_CONCURRENT_FETCHES)
+  const pause = async () => {
+    if (delayMs > 0) await sleep(delayMs, access.signal)
+  }
+  const visit = async (waiting: QueuedAddress): Promise<PageVisit> => {
+    await pause()
+    return visitPage(waiting, access, pause)
+  }
+  return (batch) => Promise.all(batch.map((waiting) => limit(() => visit(waiting))))
+}
+
+async function visitPage(waiting: QueuedAddress, access: SiteAccess, pause: () => Promise<void>): Promise<PageVisit> {
+  try {
+    const fetched = (await fetchIfChanged(waiting.address, access, pause)) ?? (await fetchPage(waiting.address, access))
+    const { status } = fetched
+    return COMPLETE_STATUSES.has(status)
+      ? { ...waiting, fetched }
+      : { ...waiting, failure: `answered ${status}`, status }
+  } catch (error) {
+    if (error instanceof EgressFailure) return { ...waiting, failure: error.message }
+    throw error
+  }
+}
+
+async function fetchPage(address: string, { fetch, credentials, signal }: SiteAccess): Promise<PageResponse> {
+  const answer = await fetch.get(address, { credentials, signal })
+  return { ...answer, isKept: false, validators: extractValidators(answer.headers) }
+}
+
+/**
+ * Requests a page with validators, and returns the stored one where the server confirms it.
+ *
+ * @returns undefined where the page must be requested without validators: none are stored, or the response does not
+ * confirm it
+ */
+async function fetchIfChanged(
+  address: string,
+  { fetch, credentials, signal, kept }: SiteAccess,
+  pause: () => Promise<void>,
+): Promise<PageResponse | undefined> {
+  const validators = kept.validators(address)
+  if (validators === undefined) return undefined
+  const answer = await fetch.get(address, { credentials, signal, condition: toConditionHeaders(validators) })
+  if (answer.status === NOT_MODIFIED && answer.url === address && confirmsState(validators, answer.headers)) {
+    const page = await kept.page(address)
+    if (page !== undefined) return { ...answer, ...page, status: 200, isKept: true, validators }
+  }
+  if (answer.status !== NOT_MODIFIED && answer.status !== PRECONDITION_FAILED)
+    return { ...answer, isKept: false, validators: extractValidators(answer.headers) }
+  await pause()
+  return undefined
+}

@@ -1,9 +1,0 @@
-import type { EngineContext } from '../context.js'
-import { findLastPublishedSpace } from '../rows/warm-up.js'
-
-/** Opens the indexes of the most recently published space, so that the first query after a start is not slow. */
-export async function warmUp({ db, indexes, log }: EngineContext): Promise<void> {
-  const space = await db.read(findLastPublishedSpace())
-  if (space === undefined) return
-  indexes.status(space.id).catch((error: unknown) => log.warn({ error: String(error) }, 'warming up failed'))
-}

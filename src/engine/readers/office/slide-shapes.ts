@@ -1,0 +1,174 @@
+import type { BoundingBox } from '../../store/compiled.js'
+import { type Attributes, type MarkupHandler, readMarkup } from '../markup/markup-events.js'
+
+export interface SlideParagraph {
+  text: string
+  /** Level of its bullet, 0 for the outermost. */
+  level: number
+  /** Whether the paragraph itself sets a bullet or none; absent: the default of its placeholder. */
+  bullet?: boolean
+}
+
+/** A shape of a slide; shapes are in the order of the file. */
+export type SlideShape =
+  /** `placeholder`: its type as in `p:ph` (`obj` without one); absent for text boxes */
+  | { kind: 'text'; placeholder?: string; paragraphs: SlideParagraph[] }
+  | { kind: 'table'; rows: string[][] }
+  /** `relation`: id of the picture, `alt`: its description, `box`: its location, unless it is in a group */
+  | { kind: 'picture'; relation: string; alt: string; box?: BoundingBox }
+  /** `relation`: id of the part with the texts of a diagram */
+  | { kind: 'diagram'; relation: string }
+  /** `relation`: id of the part with the values of a chart */
+  | { kind: 'chart'; relation: string }
+
+/** English Metric Units in a point. */
+const EMU_PER_POINT = 12_700
+/** PowerPoint has five bullet levels; more are noise. */
+const MAX_LEVEL = 8
+
+/** Parses the shapes of a slide, a page of notes or a diagram (PresentationML and DrawingML), with groups flattened. */
+export function readShapes(xml: string): SlideShape[] {
+  const reader = new ShapeReader()
+  readMarkup(xml, reader, true)
+  return reader.finish()
+}
+
+class ShapeReader implements MarkupHandler {
+  readonly #shapes: SlideShape[] = []
+  #placeholder: string | undefined
+  #paragraphs: SlideParagraph[] = []
+  #paragraph: SlideParagraph | undefined
+  #inProperties = false
+  #inText = false
+  #rows: string[][] | undefined
+  #alt = ''
+  #groups = 0
+  #openPicture: { box?: BoundingBox } | undefined
+  #offset = { x: 0, y: 0 }
+  /** Depth inside fallback content for older programs, which repeats the content next to it. */
+  #fallback = 0
+
+  open(name: string, attributes: Attributes): void {
+    if (this.#fallback > 0 || name === 'mc:Fallback') {
+      if (name === 'mc:Fallback') this.#fallback++
+    } else if (name === 'a:p') {
+      this.#paragraph = { text: '', level: 0 }
+    } else if (name === 'a:pPr') {
+      this.#inProperties = true
+      const level = Number(attributes.get('lvl') ?? 0)
+      if (this.#paragraph !== undefined && level > 0) this.#paragraph.level = Math.min(Math.floor(level), MAX_LEVEL)
+    } else if (this.#inProperties) {
+      this.#bullet(name)
+    } else if (name === 'a:t') {
+      this.#inText = true
+    } else if (name === 'a:br') {
+      this.text('\n', true)
+    } else {
+      this.#openShape(name, attributes)
+    }
+  }
+
+  close(name: string): void {
+    if (this.#fallback > 0) {
+      if (name === 'mc:Fallback') this.#fallback--
+    } else if (name === 'a:t') this.#inText = false
+    else if (name === 'a:pPr') this.#inProperties = false
+    else if (name === 'a:p') this.#closeParagraph()
+    else if (name === 'p:sp') this.#closeText()
+    else if (name === 'p:pic') this.#openPicture = undefined
+    else if (name === 'p:grpSp') this.#groups--
+    else if (name === 'a:tc') this.#closeCell()
+    else if (name === 'a:tbl') this.#closeTable()
+  }
+
+  text(text: string, always = false): void {
+    if (this.#fallback > 0 || this.#paragraph === undefined) return
+    if (this.#inText || always) this.#paragraph.text += text
+  }
+
+  finish(): SlideShape[] {
+    this.#closeParagraph()
+    if (this.#rows !== undefined) this.#closeTable()
+    this.#closeText()
+    return this.#shapes
+  }
+
+  #openShape(name: string, attributes: Attributes): void {
+    if (name === 'p:sp') this.#closeText()
+    else if (name === 'p:ph') this.#placeholder = attributes.get('type') ?? 'obj'
+    else if (name === 'p:cNvPr') this.#alt = attributes.get('descr')?.trim() ?? ''
+    else if (name === 'a:tbl') this.#openTable()
+    else if (name === 'a:tr') this.#rows?.push([])
+    else if (name === 'p:grpSp') this.#groups++
+    else if (name === 'a:off') this.#offset = { x: toPoints(attributes.get('x')), y: toPoints(attributes.get('y')) }
+    else if (name === 'a:ext') this.#setBox(toPoints(attributes.get('cx')), toPoints(attributes.get('cy')))
+    else if (name === 'a:blip') this.#addReference('picture', attributes.get('r:embed'))
+    else if (name === 'dgm:relIds') this.#addReference('diagram', attributes.get('r:dm'))
+    else if (name === 'c:chart') this.#addReference('chart', attributes.get('r:id'))
+  }
+
+  #addReference(kind: 'picture' | 'diagram' | 'chart', relation: string | undefined): void {
+    if (relation === undefined) return
+    if (kind !== 'picture') this.#shapes.push({ kind, relation })
+    else {
+      const picture: SlideShape = { kind, relation, alt: this.#alt }
+      this.#shapes.push(picture)
+      this.#openPicture = this.#groups === 0 ? picture : undefined
+    }
+  }
+
+  /** Sets the box of a picture: its size follows the reference, directly after its corner. */
+  #setBox(width: number, height: number): void {
+    if (this.#openPicture !== undefined && width > 0 && height > 0)
+      this.#openPicture.box = { ...this.#offset, width, height }
+    this.#openPicture = undefined
+  }
+
+  #bullet(name: string): void {
+    if (this.#paragraph === undefined) return
+    if (name === 'a:buNone') this.#paragraph.bullet = false
+    else if (name === 'a:buChar' || name === 'a:buAutoNum' || name === 'a:buBlip') this.#paragraph.bullet = true
+  }
+
+  #openTable(): void {
+    this.#closeText()
+    this.#rows = []
+  }
+
+  #closeParagraph(): void {
+    const paragraph = this.#paragraph
+    this.#paragraph = undefined
+    this.#inProperties = false
+    this.#inText = false
+    if (paragraph === undefined) return
+    paragraph.text = paragraph.text.replace(/[\t\v\u00a0 ]+/g, ' ').trim()
+    if (paragraph.text !== '') this.#paragraphs.push(paragraph)
+  }
+
+  #closeCell(): void {
+    const texts = this.#paragraphs.map((paragraph) => paragraph.text.replaceAll('\n', ' '))
+    this.#paragraphs = []
+    this.#rows?.at(-1)?.push(texts.join(' '))
+  }
+
+  #closeTable(): void {
+    const rows = this.#rows ?? []
+    this.#rows = undefined
+    this.#paragraphs = []
+    if (rows.length > 0) this.#shapes.push({ kind: 'table', rows })
+  }
+
+  #closeText(): void {
+    if (this.#paragraphs.length > 0) {
+      const placeholder = this.#placeholder === undefined ? {} : { placeholder: this.#placeholder }
+      this.#shapes.push({ kind: 'text', paragraphs: this.#paragraphs, ...placeholder })
+    }
+    this.#paragraphs = []
+    this.#placeholder = undefined
+  }
+}
+
+function toPoints(emu: string | undefined): number {
+  const value = Number(emu)
+  return Number.isFinite(value) ? Math.round((value / EMU_PER_POINT) * 100) / 100 : 0
+}

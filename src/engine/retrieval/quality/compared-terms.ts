@@ -1,0 +1,11 @@
+import { analyzeCommon, analyzeContent } from '../../../lib/text/analyze.js'
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+
+/**
+ * Terms of a question for comparison with other questions. Each term depends only on its word, since one of two
+ * phrasings often does not show its language. In scripts without spaces, terms of grammar are left out.
+ */
+export function toComparedTerms(question: string): string[] {
+  return UNSPACED.test(question) ? analyzeContent(question) : analyzeCommon(question)
+}
