@@ -153,8 +153,7 @@ const UNBOUND: Found[] = STATEMENT_FOLDERS.flatMap(filesBelow)
     ),
   )
 
-const nameOf = ({ file, text }: Found): string =>
-  `${file.replace(/^src\/engine\/(?:\w+\/rows\/)?/, '')}: ${text}`
+const nameOf = ({ file, text }: Found): string => `${file.replace(/^src\/engine\/(?:\w+\/rows\/)?/, '')}: ${text}`
 
 describe('an SQL statement on a table with a tenant', () => {
   it('names the tenant, or a row key from a row of the tenant, or has a listed reason', () => {

@@ -1,3 +1,4 @@
+import type { StoredItem } from '../../engine/readers/stored-parts.js'
 import type {
   CompiledElement,
   CompiledOutlineNode,
@@ -5,8 +6,7 @@ import type {
   CompileResult,
   ReadingProgress,
 } from '../../engine/store/compiled.js'
-import { hasPendingPages, type OcrLanguages, type RecognisedPage } from '../../engine/readers/ocr/ocr-types.js'
-import type { StoredItem } from '../../engine/readers/stored-parts.js'
+import { hasPendingPages, type OcrLanguages, type RecognisedPage } from '../../engine/store/recognised-pages.js'
 import { omitUndefined } from '../../lib/omit-undefined.js'
 
 /**

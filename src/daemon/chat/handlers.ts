@@ -3,10 +3,10 @@ import { ChatError, filenameMissingError } from '../../contract/chat/errors.js'
 import { CHAT_LIMITS } from '../../contract/chat/limits.js'
 import type { ChatRoute } from '../../contract/chat/routes.js'
 import type { RouteInput } from '../../contract/route.js'
-import type { Engine } from '../../engine/api.js'
 import type { AppSession } from '../../engine/answers/chat/apps.js'
 import type { OpenChatFile } from '../../engine/answers/chat/files/preview.js'
 import type { ChatStream } from '../../engine/answers/chat/turn.js'
+import type { Engine } from '../../engine/api.js'
 import type { ChatFormRules, ReceivedFormFile } from './form.js'
 
 /** The reply of a chat operation: a JSON value, nothing, or a stream. */

@@ -1,4 +1,4 @@
-import type { OcrRequest, RecognisedPage } from '../readers/ocr/ocr-types.js'
+import type { OcrRequest, RecognisedPage } from './recognised-pages.js'
 
 /** Result of parsing one file: plain data without ids of the store, so that it can cross a process boundary. */
 

@@ -1,7 +1,7 @@
 import type { BoundingBox } from '../../store/compiled.js'
+import type { RecognisedPage } from '../../store/recognised-pages.js'
 import type { FileQuestion } from '../file-feed.js'
 import type { TargetText } from '../marks/find-text.js'
-import type { RecognisedPage } from '../ocr/ocr-types.js'
 
 /** What to draw: a picture given as bytes, a page of a PDF, or a region of the page. */
 export type PreviewRequest = (

@@ -1,6 +1,6 @@
+import type { RecognisedPage } from '../../store/recognised-pages.js'
 import type { MarkRequest, PageMarks } from '../draw/messages.js'
 import { ReadError } from '../limits.js'
-import type { RecognisedPage } from '../ocr/ocr-types.js'
 import type { PlacedLetter } from '../render/page-letters.js'
 import { openPages } from '../render/pdf-pages.js'
 import { lineBoxes } from './boxes.js'

@@ -1,4 +1,4 @@
-import type { RecognisedPage } from '../ocr/ocr-types.js'
+import type { RecognisedPage } from '../../store/recognised-pages.js'
 import type { PlacedLetter } from '../render/page-letters.js'
 import type { Box } from '../render/page-objects.js'
 

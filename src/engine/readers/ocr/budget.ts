@@ -1,4 +1,4 @@
-import type { OcrLanguages, OcrRequest, RecognisedPage } from './ocr-types.js'
+import type { OcrLanguages, OcrRequest, RecognisedPage } from '../../store/recognised-pages.js'
 import { parsePages } from './pages.js'
 
 /** OCR of a page is not started with less time left. */

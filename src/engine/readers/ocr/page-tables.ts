@@ -1,8 +1,8 @@
+import type { RecognisedLine, RecognisedPage, RuledLine } from '../../store/recognised-pages.js'
 import type { FoundTable } from '../pdf/found-table.js'
 import type { PdfLine } from '../pdf/pdf-lines.js'
 import { findTables } from '../pdf/table-find.js'
 import { roundToTenths } from '../render/points.js'
-import type { RecognisedLine, RecognisedPage, RuledLine } from './ocr-types.js'
 import { toPdfLines } from './pages.js'
 import { toTextRuns } from './word-positions.js'
 

@@ -1,6 +1,6 @@
+import type { RecognisedPage } from '../../store/recognised-pages.js'
 import type { OcrBudget } from './budget.js'
 import { isLegible } from './legible.js'
-import type { RecognisedPage } from './ocr-types.js'
 import { countLetters, type PageWithText } from './page-text.js'
 
 /** Maximal number of letters of a stamp, running header or page number on a scan; a page of text has more. */

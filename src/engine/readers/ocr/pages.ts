@@ -1,6 +1,6 @@
 import { isRecord } from '../../../lib/json/values.js'
+import type { RecognisedPage } from '../../store/recognised-pages.js'
 import type { PdfLine } from '../pdf/pdf-lines.js'
-import type { RecognisedPage } from './ocr-types.js'
 
 /** Version of the OCR; stored pages of another version are recognised again. */
 export const OCR_ENGINE = 'tesseract-7.0.0/2'

@@ -1,10 +1,10 @@
 import { isRecord } from '../../../lib/json/values.js'
+import type { OcrRequest, RecognisedLine, RecognisedPage } from '../../store/recognised-pages.js'
 import type { Block, ParsedDocument, ParserInput } from '../parsed.js'
 import { isFigureCaption } from '../picture/captions.js'
 import { hashOf } from '../picture/key.js'
 import { type PixelSize, readPixelSize } from '../picture/size.js'
 import { OcrBudget } from './budget.js'
-import type { OcrRequest, RecognisedLine, RecognisedPage } from './ocr-types.js'
 import { countLetters } from './page-text.js'
 import type { KeyedPicture, LocalPicture } from './read-picture.js'
 

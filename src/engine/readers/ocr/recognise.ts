@@ -1,10 +1,10 @@
 import { readLanguageData } from '../../../local/ocr-languages.js'
+import type { OcrLanguages } from '../../store/recognised-pages.js'
 import { ReadError } from '../limits.js'
 import { rotateBitmap, scaleBitmap } from '../picture/transform.js'
 import { type Bitmap, MAX_PIXELS } from '../render/bitmap.js'
 import { findBusiestPart } from './busiest-part.js'
 import { createPix, destroyPix, startCore, type TessApi, type TesseractCore } from './core.js'
-import type { OcrLanguages } from './ocr-types.js'
 import { addMissedWords, type ReadArea } from './second-pass.js'
 import { computeMeanConfidence, type OcrLine, type OcrText, parseLines } from './words.js'
 

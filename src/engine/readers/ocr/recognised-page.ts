@@ -1,5 +1,5 @@
+import type { RecognisedLine, RecognisedPage } from '../../store/recognised-pages.js'
 import { POINTS_PER_INCH, roundToTenths } from '../render/points.js'
-import type { RecognisedLine, RecognisedPage } from './ocr-types.js'
 import { addWordPositions } from './word-positions.js'
 import { computeMeanConfidence, joinWords, type OcrLine, type OcrText } from './words.js'
 

@@ -1,8 +1,8 @@
+import type { RecognisedLine, RecognisedPage, RuledLine } from '../../store/recognised-pages.js'
 import type { TextRun } from '../pdf/pdf-lines.js'
 import { mayContainTables } from '../pdf/table-find.js'
 import { POINTS_PER_INCH, roundToTenths } from '../render/points.js'
 import { findDrawnLines, type PixelLine } from './drawn-lines.js'
-import type { RecognisedLine, RecognisedPage, RuledLine } from './ocr-types.js'
 import { splitAtLines } from './split-words.js'
 import { computeTilt, joinWords, type OcrLine, type OcrText } from './words.js'
 

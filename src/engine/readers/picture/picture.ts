@@ -1,5 +1,5 @@
+import type { RecognisedPage } from '../../store/recognised-pages.js'
 import { ReadError } from '../limits.js'
-import type { RecognisedPage } from '../ocr/ocr-types.js'
 import { buildLinesWithTables } from '../ocr/page-tables.js'
 import { removeFalseText } from '../ocr/pages.js'
 import { ocrMetadata } from '../ocr/pages-to-read.js'

@@ -7,7 +7,7 @@ import { createDrawer } from '../../../../src/engine/readers/draw/drawer.js'
 import { lineBoxes } from '../../../../src/engine/readers/marks/boxes.js'
 import { extractLetters, findTexts, type TargetText } from '../../../../src/engine/readers/marks/find-text.js'
 import { markPage, markPicture } from '../../../../src/engine/readers/marks/mark-page.js'
-import type { RecognisedPage } from '../../../../src/engine/readers/ocr/ocr-types.js'
+import type { RecognisedPage } from '../../../../src/engine/store/recognised-pages.js'
 import { read } from '../read.js'
 import { makePdf, makeScan, type PdfSheet, sheetOf } from '../render/make-pdf.js'
 
